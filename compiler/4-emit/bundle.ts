@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { BuildOptions, Metafile, Plugin } from "esbuild";
+import type { BuildInfo } from "../../runtime/gateway/build-info.ts";
 import type { PrintedModule } from "../../templates/code/print.ts";
 import { packageRoot, runtimeFolder } from "./runtime-folder.ts";
 
@@ -55,13 +56,17 @@ const STYLE = {
  * Bundles generated modules with the runtime modules and packages they use; nothing but `node:` stays outside. The
  * only user of esbuild, which is loaded when it is needed.
  */
-export async function bundleModules(modules: readonly PrintedModule[]): Promise<Bundle> {
+export async function bundleModules(
+  modules: readonly PrintedModule[],
+  info: BuildInfo,
+): Promise<Bundle> {
   const { build } = await import("esbuild");
   const threads: Metafile[] = [];
   const { metafile, outputFiles } = await build({
     ...STYLE,
     entryPoints: ["generated:main.ts"],
     banner: { js: BANNER },
+    define: { GWC_BUILD: JSON.stringify(info) },
     plugins: [generated(modules), threadsInside(threads)],
   });
   return {

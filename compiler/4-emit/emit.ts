@@ -5,6 +5,7 @@ import { dockerfile } from "../../templates/image/dockerfile.ts";
 import type { SourceFile } from "../diagnostics/source.ts";
 import type { Program } from "../ir/program.ts";
 import { clientPorts } from "../ir/routes.ts";
+import { buildInfoOf } from "./build-info.ts";
 import { type Bundle, bundleModules } from "./bundle.ts";
 import { checkModules, type EmitFinding } from "./check.ts";
 import { startedCommands } from "./image-commands.ts";
@@ -48,7 +49,7 @@ export async function emit(
   options.progress("writing modules");
   const modules = emitModules(program, options.trace, sources);
   options.progress("bundling");
-  const bundle = await bundleModules(modules);
+  const bundle = await bundleModules(modules, buildInfoOf(modules));
   if (options.isTypeChecked) options.progress("checking types");
   const findings = options.isTypeChecked ? await checkModules(modules) : [];
   const inputs = inputNames(program);

@@ -1,6 +1,7 @@
 import path from "node:path";
 import type { RouteCount, RunningGateway } from "../../runtime/gateway/gateway.ts";
-import type { ServerState } from "../../runtime/process/metrics-part.ts";
+import type { ServerState } from "../../runtime/process/server-states.ts";
+import { buildInfoOf } from "../4-emit/build-info.ts";
 import { bugReport } from "../diagnostics/report/bug.ts";
 import { totals } from "../diagnostics/report/findings.ts";
 import { textReport } from "../diagnostics/report/text.ts";
@@ -70,7 +71,9 @@ export class LiveGateway implements LiveView {
     process.env.GWC_CONFIG_DIR = path.dirname(path.resolve(settings.file));
     try {
       const { openGateway } = await import("gwc/runtime/gateway/gateway");
-      const running = await openGateway(await loadGateway(candidate.compiled), OWN_ADDRESS);
+      const { compiled: first } = candidate;
+      const build = buildInfoOf(first.modules);
+      const running = await openGateway(await loadGateway(first), OWN_ADDRESS, build);
       await running.logged();
       return new LiveGateway(settings, running, candidate.compiled, candidate);
     } catch (error) {
@@ -128,7 +131,7 @@ export class LiveGateway implements LiveView {
       }
       const changes = changedParts(this.#current, compiled);
       if (changes.length > 0) {
-        await this.#running.replace(await loadGateway(compiled));
+        await this.#running.replace(await loadGateway(compiled), buildInfoOf(compiled.modules));
         this.#servedSince = at;
       }
       this.#current = compiled;
@@ -147,6 +150,7 @@ export class LiveGateway implements LiveView {
   #keep(change: LastChange): void {
     const { file, print } = this.#settings;
     this.#lastChange = change;
+    this.#running.changeRefused();
     print(`${file} is not served: ${change.problem}; the last good gateway goes on\n`);
   }
 }

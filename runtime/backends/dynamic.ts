@@ -27,6 +27,9 @@ export interface DestinationSettings extends Omit<UpstreamSettings, "url"> {
 /** Destinations whose connections are kept; the one that was asked for longest ago makes room. */
 const maxDestinations = 1000;
 
+/** What metrics call all destinations: clients choose them. */
+const DYNAMIC = "dynamic";
+
 /** The destinations of one backend, each with its pool of connections. */
 export class Destinations {
   readonly settings: DestinationSettings;
@@ -66,6 +69,7 @@ export class Destinations {
       allowHalfOpen: true,
       timeout,
       keepAlive,
+      countedAs: DYNAMIC,
       lookup: checkedLookup(port, check),
     });
   }
@@ -87,7 +91,7 @@ export class Destinations {
     const url = `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
     // A name may look like an internationalised one (`xn--`) and be none.
     if (!URL.canParse(url)) return { fault: "malformed", why: "this is no host name" };
-    return openUpstream({ url, ...settings }, checkedLookup(port, check));
+    return openUpstream({ url, countedAs: DYNAMIC, ...settings }, checkedLookup(port, check));
   }
 
   #closeOldest(): void {

@@ -2,17 +2,20 @@ import { setTimeout } from "node:timers/promises";
 import type { ServerHandlers } from "../http/engine/server-handlers.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { ConnectionSettings } from "../net/connection-settings.ts";
-import type { ServerState } from "../process/metrics-part.ts";
+import { offerMetrics } from "../process/metrics-source.ts";
 import { onWarning } from "../process/operator-warnings.ts";
+import { hasServerStates, type ServerState } from "../process/server-states.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { SECOND } from "../process/units.ts";
 import { AccessLog } from "../telemetry/logs/access-log.ts";
 import { isLevelEnabled } from "../telemetry/logs/log-level.ts";
 import { LogWriter } from "../telemetry/logs/log-writer.ts";
 import { ProcessLog } from "../telemetry/logs/process-log.ts";
-import { exposition } from "../telemetry/metrics/exposition.ts";
 import { Metrics } from "../telemetry/metrics/metrics.ts";
+import { connectionsRefused } from "../telemetry/metrics/table/requests.ts";
 import type { ExportQueue } from "../telemetry/otlp/export-queue.ts";
+import { RequestMetrics } from "../telemetry/request-metrics.ts";
+import type { BuildInfo } from "./build-info.ts";
 import type { Gateway } from "./definition.ts";
 import { drain } from "./drain.ts";
 import { type ProcessSettings, processSettings } from "./environment.ts";
@@ -25,6 +28,7 @@ import {
 } from "./listeners.ts";
 import { LiveContext } from "./live-context.ts";
 import type { PortContext } from "./port.ts";
+import { ProcessMetrics } from "./process-metrics.ts";
 import { readinessPage, statsPage } from "./service-pages.ts";
 
 /** A gateway that serves. */
@@ -35,7 +39,9 @@ export interface RunningGateway {
    * Serves another definition from now on: requests under way end under the old one, sockets of ports that stay and
    * all their connections are kept. Throws StartupError, with everything as it was, when it can't.
    */
-  replace(next: Gateway): Promise<void>;
+  replace(next: Gateway, build: BuildInfo): Promise<void>;
+  /** A change of the configuration can't be served: the metrics say so. */
+  changeRefused(): void;
   /** What each route has answered since the process started. */
   routes(): readonly RouteCount[];
   /** How the servers do that routes choose from, as far as they were asked. */
@@ -65,8 +71,14 @@ export interface RouteCount {
 export async function openGateway(
   gateway: Gateway,
   defaultAddress: string,
+  build: BuildInfo,
 ): Promise<RunningGateway> {
-  const running = new Running(gateway, processSettings(gateway, process.env), defaultAddress);
+  const running = new Running(
+    gateway,
+    processSettings(gateway, process.env),
+    defaultAddress,
+    build,
+  );
   await running.open();
   return running;
 }
@@ -80,7 +92,15 @@ class Running implements RunningGateway {
   readonly #defaultAddress: string;
   readonly #context: LiveContext;
   readonly #listeners: Listeners;
+  #build: BuildInfo;
   readonly #metrics = new Metrics();
+  readonly #requests = this.#metrics.part(RequestMetrics);
+  readonly #process = new ProcessMetrics(this.#metrics, () => ({
+    name: this.#definition.name,
+    build: this.#build,
+    buffers: this.#context.buffers,
+    droppedLogLines: this.#writer.dropped,
+  }));
   readonly #writer = new LogWriter(1);
   /** What waits for collectors. */
   readonly #exports = new Set<ExportQueue>();
@@ -90,16 +110,22 @@ class Running implements RunningGateway {
   #closing: Promise<void> | undefined;
   /** When refused connections are warned of again, in milliseconds of the monotonic clock. */
   #nextRefusal = 0;
+  readonly #withdrawMetrics = offerMetrics(this.#metrics);
   readonly #forgetWarnings = onWarning((message) => this.#log.warn(message));
   /** Replacements happen one after the other. */
   #turn: Promise<void> = Promise.resolve();
 
-  constructor(definition: Gateway, settings: ProcessSettings, defaultAddress: string) {
+  constructor(
+    definition: Gateway,
+    settings: ProcessSettings,
+    defaultAddress: string,
+    build: BuildInfo,
+  ) {
+    this.#build = build;
     this.#definition = definition;
     this.#defaultAddress = defaultAddress;
     this.#settings = settings;
-    const { parts } = this.#metrics;
-    this.#context = new LiveContext(settings, parts, (message) => this.#log.warn(message));
+    this.#context = new LiveContext(settings, this.#metrics, (message) => this.#log.warn(message));
     this.#listeners = new Listeners(this.#context);
     this.#accessLog = this.#openAccessLog();
     this.#log = new ProcessLog(settings.logFormat, settings.logLevels, this.#writer);
@@ -119,22 +145,28 @@ class Running implements RunningGateway {
     return this.#writer.written();
   }
 
-  replace(next: Gateway): Promise<void> {
-    const turn = this.#turn.then(() => this.#replace(next));
+  replace(next: Gateway, build: BuildInfo): Promise<void> {
+    const turn = this.#turn.then(() => this.#replace(next, build));
     this.#turn = turn.catch(() => {});
     return turn;
   }
 
-  async #replace(next: Gateway): Promise<void> {
+  async #replace(next: Gateway, build: BuildInfo): Promise<void> {
     if (this.#closing !== undefined) throw new StartupError("the gateway is ending");
     const settings = processSettings(next, process.env);
     await this.#serve(next, settings);
     this.#definition = next;
+    this.#build = build;
     this.#settings = settings;
     this.#context.buffers.limit = settings.maxBufferedBytes;
     this.#accessLog = this.#openAccessLog();
     this.#log = new ProcessLog(settings.logFormat, settings.logLevels, this.#writer);
     this.#context.reloaded();
+    this.#process.reloaded(true);
+  }
+
+  changeRefused(): void {
+    this.#process.reloaded(false);
   }
 
   #openAccessLog(): AccessLog | undefined {
@@ -146,27 +178,17 @@ class Running implements RunningGateway {
   }
 
   routes(): readonly RouteCount[] {
-    return Array.from(this.#metrics.routes(), (metrics) => {
-      let requests = 0;
-      let errors = 0;
-      for (const { status, value } of metrics.counters()) {
-        requests += value;
-        if (status >= "500" && status <= "599") errors += value;
-      }
-      const { listener, route } = metrics;
-      return {
-        listener,
-        route,
-        requests,
-        errors,
-        p50: metrics.quantile(0.5),
-        p99: metrics.quantile(0.99),
-      };
+    return Array.from(this.#requests.routes(), (metrics) => {
+      const { listener, route, latency } = metrics;
+      const [p50, p99] = [latency.quantile(0.5), latency.quantile(0.99)];
+      return { listener, route, ...metrics.totals(), p50, p99 };
     });
   }
 
   servers(): readonly ServerState[] {
-    return Array.from(this.#metrics.parts).flatMap((part) => part.servers?.() ?? []);
+    return Array.from(this.#metrics.parts()).flatMap((part) =>
+      hasServerStates(part) ? part.servers() : [],
+    );
   }
 
   close(): Promise<void> {
@@ -180,6 +202,7 @@ class Running implements RunningGateway {
     await this.#flushExports();
     this.#log.info("ended");
     this.#forgetWarnings();
+    this.#withdrawMetrics();
     await this.#writer.close();
   }
 
@@ -212,13 +235,11 @@ class Running implements RunningGateway {
       metrics: this.#metrics,
       writer: this.#writer,
       logFormat: isLevelEnabled(logLevels.request, "info") ? logFormat : undefined,
-      exchangeBegan:
-        tracer === undefined
-          ? requestId
-          : (exchange) => {
-              requestId?.(exchange);
-              tracer.begin(exchange);
-            },
+      exchangeBegan: (exchange) => {
+        this.#requests.began();
+        requestId?.(exchange);
+        tracer?.begin(exchange);
+      },
       exchangeEnded: (exchange, status, duration) => this.#ended(exchange, status, duration),
       refused: () => this.#refused(connections),
       failed: reportBug,
@@ -234,7 +255,7 @@ class Running implements RunningGateway {
       const nothing = () => {};
       return {
         handle,
-        began: undefined,
+        began: nothing,
         isForwardProxy: false,
         takesTunnels: false,
         keepsPaths: false,
@@ -247,11 +268,7 @@ class Running implements RunningGateway {
         connections,
       };
     };
-    const figures = statsPage(() => {
-      const { name } = this.#definition;
-      const { buffers } = this.#context;
-      return exposition(this.#metrics, { name, buffers, droppedLogLines: this.#writer.dropped });
-    });
+    const figures = statsPage(() => this.#metrics.exposition());
     return [
       serviceEndpoint(stats, "stats", page(figures)),
       serviceEndpoint(readiness, "readiness", page(readinessPage(this.#context))),
@@ -260,7 +277,7 @@ class Running implements RunningGateway {
 
   /** Warned of once a minute: a flood must not fill the log too. */
   #refused({ maxConnections }: ConnectionSettings): void {
-    this.#metrics.refused += 1;
+    this.#metrics.counter(connectionsRefused).value += 1;
     const now = performance.now();
     if (now < this.#nextRefusal) return;
     this.#nextRefusal = now + 60_000;
@@ -268,7 +285,7 @@ class Running implements RunningGateway {
   }
 
   #ended(exchange: Exchange, status: number | undefined, duration: number): void {
-    this.#metrics.request(exchange, status, duration);
+    this.#requests.ended(exchange, status, duration);
     this.#accessLog?.request(exchange, status, duration);
     exchange.trace?.end(status);
   }

@@ -1,5 +1,6 @@
 import { prepareHttp } from "../http/engine/prepare-http.ts";
 import type { Handler } from "../http/exchange.ts";
+import { malformedRequests } from "../telemetry/metrics/table/requests.ts";
 import type { TlsSettings } from "../tls/tls-settings.ts";
 import type { Port } from "./port.ts";
 
@@ -65,7 +66,7 @@ export function httpPort({
           failed: ({ method, record }, error) =>
             failed(`${method} on route ${record.route ?? "-"}`, error),
           malformed: () => {
-            metrics.malformed += 1;
+            metrics.counter(malformedRequests).value += 1;
           },
           refused,
           warn,

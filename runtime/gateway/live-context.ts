@@ -1,8 +1,8 @@
 import type { EnvVariables } from "../cel/variables.ts";
 import { BufferBudget } from "../process/buffer-budget.ts";
 import type { GatewayContext, LiveSession, SharedDocument } from "../process/gateway-context.ts";
-import type { MetricsPart } from "../process/metrics-part.ts";
 import type { SharedConnection } from "../process/shared-connection.ts";
+import type { Metrics } from "../telemetry/metrics/metrics.ts";
 import type { ProcessSettings } from "./environment.ts";
 
 /** What the context takes of the process's settings. */
@@ -15,7 +15,7 @@ export class LiveContext implements GatewayContext {
   readonly sessions: Map<string, LiveSession> = new Map();
   readonly documents: Map<string, SharedDocument> = new Map();
   readonly connections: Map<string, SharedConnection> = new Map();
-  readonly metrics: Set<MetricsPart>;
+  readonly metrics: Metrics;
   readonly buffers: BufferBudget;
   ports: ReadonlySet<number> = new Set();
   readonly warn: (message: string) => void;
@@ -26,7 +26,7 @@ export class LiveContext implements GatewayContext {
 
   constructor(
     { sessionKey, env, maxBufferedBytes }: ContextSettings,
-    metrics: Set<MetricsPart>,
+    metrics: Metrics,
     warn: (message: string) => void,
   ) {
     this.sessionKey = sessionKey;

@@ -27,8 +27,8 @@ export interface PortContext {
   readonly writer: LogWriter;
   /** Undefined: TCP connections have no lines. */
   readonly logFormat: LogFormat | undefined;
-  /** Called with each exchange before it is handled; undefined: nothing is to be done. */
-  readonly exchangeBegan: ((exchange: Exchange) => void) | undefined;
+  /** Called with each exchange before it is handled. */
+  readonly exchangeBegan: (exchange: Exchange) => void;
   /**
    * Called once when an exchange has ended, after `duration` milliseconds. `status` is undefined when the client left
    * without a response.

@@ -1,7 +1,7 @@
 import type { Exchange, Handled } from "../http/exchange.ts";
 import { notFound } from "../http/refuse.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
-import { expositionType } from "../telemetry/metrics/exposition.ts";
+import { expositionType } from "../telemetry/metrics/family.ts";
 
 /** `/metrics` on the stats address: figures in the Prometheus text format. */
 export function statsPage(figures: () => string): (exchange: Exchange) => Handled {

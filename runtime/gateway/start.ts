@@ -1,4 +1,5 @@
 import { StartupError } from "../process/startup-error.ts";
+import { bundleInfo } from "./build-info.ts";
 import type { Gateway } from "./definition.ts";
 import { openGateway, type RunningGateway } from "./gateway.ts";
 
@@ -8,7 +9,7 @@ import { openGateway, type RunningGateway } from "./gateway.ts";
  */
 export async function startGateway(gateway: Gateway): Promise<RunningGateway> {
   try {
-    const running = await openGateway(gateway, EVERY_ADDRESS);
+    const running = await openGateway(gateway, EVERY_ADDRESS, bundleInfo);
     endOnSignal(running, ["SIGTERM", "SIGINT", "SIGHUP"]);
     logUncaughtErrors();
     return running;

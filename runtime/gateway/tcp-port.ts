@@ -53,7 +53,7 @@ function portOf(
     config,
     prepare: ({ connections, logFormat, writer, metrics, refused, failed, warn }) => {
       const log = logFormat && new ConnectionLog(logFormat, writer, withoutFields);
-      const counts = ConnectionMetrics.of(metrics);
+      const counts = metrics.part(ConnectionMetrics);
       return prepared(readMode(), {
         handle,
         keepAlive: connections.keepAlive,

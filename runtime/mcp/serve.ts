@@ -20,7 +20,7 @@ import {
   type McpAuthorization,
   unknownPrimitive,
 } from "./rules/authorization.ts";
-import { McpMetrics, type McpOutcome } from "./rules/mcp-metrics.ts";
+import { McpMetrics } from "./rules/mcp-metrics.ts";
 import type { McpBackend } from "./transports/backend.ts";
 
 /**
@@ -75,15 +75,12 @@ function isPermitted(
 ): boolean {
   if (message.kind === "response") return true;
   const method = isSpecified(message) ? message.method : "other";
-  const count = (outcome: McpOutcome, target?: string, item?: string): void => {
-    const { route } = exchange.record;
-    McpMetrics.of(exchange.gateway.metrics).message({ route, method, target, item, outcome });
-  };
+  const metrics = exchange.gateway.metrics.part(McpMetrics);
   if (
     !isSpecified(message) &&
     !isMethodAllowed(access, exchange, backend.ruledMethods, message.method)
   ) {
-    count("denied");
+    metrics.message(exchange, { method }, "denied");
     respondRpcError(exchange, message.kind === "request" ? 200 : 400, "MCP", {
       id: idOf(message),
       code: rpcCode.methodNotFound,
@@ -93,7 +90,7 @@ function isPermitted(
   }
   const addressed = addressedPrimitive(message);
   if (addressed === undefined) {
-    count("allowed");
+    metrics.handedOn(exchange, { method });
     return true;
   }
   if (addressed.kind === "problem") {
@@ -109,6 +106,7 @@ function isPermitted(
   }
   const { item } = addressed;
   const found = resolvePrimitive(backend, item);
+  const subject = found && { method, target: found.target.name, item: found.name };
   recordPrimitive(exchange, item.kind, found?.name ?? item.name, found?.target.name);
   if (
     found !== undefined &&
@@ -117,11 +115,10 @@ function isPermitted(
       target: found.target.name,
     })
   ) {
-    count("allowed", found.target.name, found.name);
+    metrics.handedOn(exchange, subject ?? { method });
     return true;
   }
-  if (found === undefined) count("unknown");
-  else count("denied", found.target.name, found.name);
+  metrics.message(exchange, subject ?? { method }, subject === undefined ? "unknown" : "denied");
   // The client sees no difference, the operator does.
   const reason = found === undefined ? "MCP" : "Authorization";
   respondRpcError(exchange, 200, reason, invalid(message, unknownPrimitive(item.kind, item.name)));

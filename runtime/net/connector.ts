@@ -1,6 +1,7 @@
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls, type SecureContext } from "node:tls";
 import type { UpstreamTls } from "../tls/upstream-tls.ts";
+import { connectCounts } from "./connect-metrics.ts";
 import type { KeepAliveSettings } from "./connection-settings.ts";
 import type { Lookup } from "./lookup.ts";
 
@@ -20,6 +21,8 @@ export interface ConnectorSettings {
   /** Milliseconds until the connection, with its handshake, is there. */
   readonly timeout: number;
   readonly keepAlive: KeepAliveSettings;
+  /** What metrics call it; absent: its host and port. */
+  readonly countedAs?: string;
   /** Another way from a name to addresses. */
   readonly lookup?: Lookup;
 }
@@ -56,11 +59,14 @@ export function connector(settings: ConnectorSettings): Connect {
     sessionContext = options?.secureContext;
     const socket =
       options === undefined ? openTcp(settings) : openTls(settings, { ...options, session });
+    const counts = connectCounts(settings.countedAs ?? `${settings.host}:${settings.port}`);
+    const started = performance.now();
     let isDone = false;
     const finish = (error: Error | null) => {
       if (isDone) return;
       isDone = true;
       clearTimeout(timer);
+      if (error !== null) counts?.failed();
       done(error, error === null ? socket : null);
     };
     const timer = setTimeout(() => {
@@ -77,6 +83,8 @@ export function connector(settings: ConnectorSettings): Connect {
       }
       const { time, interval, retries } = settings.keepAlive;
       socket.setKeepAlive(true, time, interval, retries);
+      counts?.opened(performance.now() - started);
+      socket.once("close", () => counts?.closed());
       finish(null);
     });
   };

@@ -1,8 +1,9 @@
 import type { JsonObject } from "../cel/variables.ts";
 import type { GrpcChannel } from "../grpc/channel.ts";
 import { Authorization } from "../grpc/gen/envoy/service/auth/v3/external_auth_pb.ts";
-import { GrpcError } from "../grpc/status.ts";
+import { GrpcError, grpcStatus } from "../grpc/status.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { grpcCallout } from "../telemetry/callout.ts";
 import { checkRequest } from "./ext-authz/check-request.ts";
 import { verdictOf } from "./ext-authz/check-response.ts";
 import {
@@ -70,11 +71,16 @@ export async function authorizeOverGrpc(
     const objects = plainValues(metadata);
     const question = { requestHeaders, contextExtensions, metadata: objects, body };
     const request = checkRequest(exchange, question);
+    const { check } = Authorization.method;
+    const callout = grpcCallout(exchange, "extAuthz", server.name, check);
     try {
-      const { check } = Authorization.method;
-      return verdictOf(await server.call(exchange.gateway, check, request, { deadline }));
+      const options = { deadline, metadata: callout.metadata };
+      const verdict = verdictOf(await server.call(exchange.gateway, check, request, options));
+      callout.endWith(verdict.denial === undefined ? "ok" : "denied", grpcStatus.ok);
+      return verdict;
     } catch (error) {
       if (!(error instanceof GrpcError)) throw error;
+      callout.endWith("failed", error.code);
       return { kind: "none", detail: `${error.message} (gRPC status ${error.code})` };
     }
   });

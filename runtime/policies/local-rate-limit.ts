@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { fieldText } from "../cel/values/field-text.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
+import { noteRateLimited } from "../telemetry/rate-limited.ts";
 
 /** A token bucket: each request takes a token, and each interval brings some back. */
 export interface RateLimitSettings {
@@ -11,6 +12,8 @@ export interface RateLimitSettings {
   readonly refill: number;
   /** Milliseconds. */
   readonly interval: number;
+  /** Where the configuration has it, for the log. */
+  readonly origin: string;
 }
 
 /** A bucket for each caller. */
@@ -154,7 +157,12 @@ function keyOf(value: unknown): string {
   return text.length <= longestKey ? `=${text}` : `#${hash("sha256", text, "base64")}`;
 }
 
-function refuseFor(exchange: Exchange, wait: number, { capacity }: RateLimitSettings): true {
+function refuseFor(
+  exchange: Exchange,
+  wait: number,
+  { capacity, origin }: RateLimitSettings,
+): true {
+  noteRateLimited(exchange, "localRateLimit", origin);
   const seconds = String(Math.max(1, Math.ceil(wait / 1000)));
   refuse(exchange, 429, "RateLimit", "rate limit exceeded", [
     "x-ratelimit-limit",

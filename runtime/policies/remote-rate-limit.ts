@@ -6,9 +6,11 @@ import {
   RateLimitResponse_Code,
   RateLimitService,
 } from "../grpc/gen/envoy/service/ratelimit/v3/rls_pb.ts";
-import { GrpcError } from "../grpc/status.ts";
+import { GrpcError, grpcStatus } from "../grpc/status.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
+import { grpcCallout } from "../telemetry/callout.ts";
+import { noteRateLimited } from "../telemetry/rate-limited.ts";
 import { readHeader } from "./envoy/header-edits.ts";
 import {
   type CountedUse,
@@ -57,29 +59,50 @@ export async function admitCounted(
   const response = await ask(exchange, service, descriptors);
   if (exchange.isOver) return false;
   if (response instanceof GrpcError) return applyFailure(exchange, service, response);
-  if (!applyResponse(exchange, response)) return false;
+  if (!applyResponse(exchange, response, limitsOf(service, descriptors, response))) return false;
   if (tokens.length > 0) exchange.onClose(() => countTokens(exchange, service, tokens));
   return true;
 }
 
 async function ask(
-  { gateway }: Exchange,
+  exchange: Exchange,
   { server, deadline, domain }: LimitService,
   descriptors: readonly LimitDescriptor[],
 ): Promise<RateLimitResponse | GrpcError> {
   const { shouldRateLimit } = RateLimitService.method;
   const request = { domain, descriptors: [...descriptors] };
+  const callout = grpcCallout(exchange, "remoteRateLimit", server.name, shouldRateLimit);
+  const options = { deadline, metadata: callout.metadata };
   try {
-    const response = await server.call(gateway, shouldRateLimit, request, { deadline });
-    if (response.overallCode !== RateLimitResponse_Code.UNKNOWN) return response;
-    return new GrpcError(0, "the service says neither OK nor OVER_LIMIT");
+    const response = await server.call(exchange.gateway, shouldRateLimit, request, options);
+    const { overallCode: code } = response;
+    if (code === RateLimitResponse_Code.UNKNOWN) {
+      callout.end("failed", "unknown");
+      return new GrpcError(0, "the service says neither OK nor OVER_LIMIT");
+    }
+    callout.endWith(code === RateLimitResponse_Code.OK ? "ok" : "denied", grpcStatus.ok);
+    return response;
   } catch (error) {
-    if (error instanceof GrpcError) return error;
-    throw error;
+    if (!(error instanceof GrpcError)) throw error;
+    callout.endWith("failed", error.code);
+    return error;
   }
 }
 
-function applyResponse(exchange: Exchange, response: RateLimitResponse): boolean {
+/** Which limits are exceeded: the domain, and what their descriptors are about; never a value, which may be a client's. */
+function limitsOf(
+  { domain }: LimitService,
+  descriptors: readonly LimitDescriptor[],
+  { statuses }: RateLimitResponse,
+): string {
+  const over = descriptors.filter(
+    (_, index) => statuses[index]?.code === RateLimitResponse_Code.OVER_LIMIT,
+  );
+  const keys = over.map(({ entries = [] }) => entries.map(({ key }) => key).join("+"));
+  return [domain, ...new Set(keys)].join(" ");
+}
+
+function applyResponse(exchange: Exchange, response: RateLimitResponse, limit: string): boolean {
   const limits = strictestLimit(response.statuses);
   for (const [name, value] of limits) exchange.setResponseHeader(name, value);
   for (const { name, value } of settable(response.responseHeadersToAdd)) {
@@ -91,6 +114,7 @@ function applyResponse(exchange: Exchange, response: RateLimitResponse): boolean
     }
     return true;
   }
+  noteRateLimited(exchange, "remoteRateLimit", limit);
   const reset = limits.get("x-ratelimit-reset");
   const headers = reset === undefined ? [] : ["retry-after", reset];
   if (response.rawBody.length === 0) {

@@ -1,6 +1,6 @@
 import type { EnvVariables, JsonObject } from "../cel/variables.ts";
+import type { Metrics } from "../telemetry/metrics/metrics.ts";
 import type { BufferBudget } from "./buffer-budget.ts";
-import type { MetricsPart } from "./metrics-part.ts";
 import type { SharedConnection } from "./shared-connection.ts";
 
 /** What the requests of one gateway process share; it outlives a reload of the configuration. */
@@ -15,8 +15,8 @@ export interface GatewayContext {
   readonly documents: Map<string, SharedDocument>;
   /** Connections that calls of all routes share, by what they lead to and how. */
   readonly connections: Map<string, SharedConnection>;
-  /** Counters of what not every gateway has: whoever counts adds its own. */
-  readonly metrics: Set<MetricsPart>;
+  /** What is counted. */
+  readonly metrics: Metrics;
   /** What messages that are read whole may take, together. */
   readonly buffers: BufferBudget;
   /** The ports that the process listens on. */

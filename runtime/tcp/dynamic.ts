@@ -46,5 +46,7 @@ export function passToNamed(connection: Connection, destinations: TcpDestination
     refuseConnection(connection, "ForbiddenDestination", refusal);
     return;
   }
-  pass(connection, tcpUpstreamTo(destination, settings, tls, checkedLookup(port, check)));
+  // Clients choose the names: they are one in the metrics.
+  const found = { lookup: checkedLookup(port, check), countedAs: "dynamic" };
+  pass(connection, tcpUpstreamTo(destination, settings, tls, found));
 }

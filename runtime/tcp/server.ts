@@ -122,7 +122,7 @@ export class TcpServer implements PortServer {
       if ("setSecureContext" in this.#server) this.#server.setSecureContext(certificates.defaults);
     };
     use();
-    certificates.watch(use, this.#handlers.warn);
+    certificates.watch(use, this.#handlers.warn, this.#gateway.metrics);
   }
 
   #accept(socket: Socket): void {

@@ -41,7 +41,8 @@ export function tcpUpstreamTo(
   { host, port }: { readonly host: string; readonly port: number },
   { connectTimeout, keepAlive = systemKeepAlive, alpn = [] }: Omit<TcpUpstreamSettings, "address">,
   tls: UpstreamTls | undefined,
-  lookup?: Lookup,
+  /** Another way from its name to addresses, and what metrics call all that are found so. */
+  found?: { readonly lookup: Lookup; readonly countedAs: string },
 ): TcpUpstream {
   const connect = connector({
     host,
@@ -52,7 +53,7 @@ export function tcpUpstreamTo(
     allowHalfOpen: true,
     timeout: connectTimeout,
     keepAlive,
-    ...(lookup && { lookup }),
+    ...found,
   });
   return { name: `${host.includes(":") ? `[${host}]` : host}:${port}`, connect };
 }

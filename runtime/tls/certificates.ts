@@ -1,6 +1,10 @@
+import { X509Certificate } from "node:crypto";
 import { readFileSync, unwatchFile, watchFile } from "node:fs";
 import { createSecureContext, type SecureContext, type SecureContextOptions } from "node:tls";
 import { type HostTable, hostTable, valueForHost } from "../http/routing/host-table.ts";
+import { SECOND } from "../process/units.ts";
+import type { Metrics } from "../telemetry/metrics/metrics.ts";
+import { certificateExpiry } from "../telemetry/metrics/table/process.ts";
 import { readCaCertificates } from "./ca-certificates.ts";
 import type { CertificateSettings, TlsSettings } from "./tls-settings.ts";
 
@@ -21,6 +25,7 @@ export class Certificates {
   #settling: NodeJS.Timeout | undefined;
   #changed: () => void = () => {};
   #report: (problem: string) => void = () => {};
+  #forgetExpiry: (() => void) | undefined;
   readonly #onFileChange = () => {
     clearTimeout(this.#settling);
     this.#settling = setTimeout(() => this.#reload(), settleTime);
@@ -59,8 +64,11 @@ export class Certificates {
     return (valueForHost(this.#byName, serverName.toLowerCase()) ?? this.#contexts[0])?.context;
   }
 
-  /** Watches the files: `changed` after new ones were read, `report` when they can't be used. */
-  watch(changed: () => void, report: (problem: string) => void): void {
+  /** Watches the files: `changed` after new ones were read, `report` when they can't be used; `metrics` say when they expire. */
+  watch(changed: () => void, report: (problem: string) => void, metrics: Metrics): void {
+    this.#forgetExpiry = metrics.read(certificateExpiry, () =>
+      this.#contexts.map(({ hostname, certFile, expiry }) => [[hostname, certFile], expiry]),
+    );
     this.#changed = changed;
     this.#report = report;
     for (const path of this.#paths()) {
@@ -69,6 +77,7 @@ export class Certificates {
   }
 
   close(): void {
+    this.#forgetExpiry?.();
     clearTimeout(this.#settling);
     for (const path of this.#paths()) unwatchFile(path, this.#onFileChange);
   }
@@ -108,6 +117,9 @@ interface NamedContext {
   readonly hostname: string;
   readonly context: SecureContext;
   readonly files: CertificateFiles;
+  readonly certFile: string;
+  /** Seconds since the epoch. */
+  readonly expiry: number;
 }
 
 function byName(contexts: readonly NamedContext[]): HostTable<NamedContext> {
@@ -126,15 +138,16 @@ function ca(authorities: Buffer | undefined): SecureContextOptions {
 }
 
 function load(settings: CertificateSettings, authorities: Buffer | undefined): NamedContext {
+  const { certFile } = settings;
   const hostname = settings.hostname.toLowerCase();
-  const files = { cert: read(settings.certFile), key: read(settings.keyFile) };
+  const files = { cert: read(certFile), key: read(settings.keyFile) };
   try {
-    return { hostname, files, context: createSecureContext({ ...files, ...ca(authorities) }) };
+    const context = createSecureContext({ ...files, ...ca(authorities) });
+    const expiry = new X509Certificate(files.cert).validToDate.getTime() / SECOND;
+    return { hostname, files, context, certFile, expiry };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new Error(
-      `certificate ${settings.certFile} with key ${settings.keyFile} can't be used: ${why}`,
-    );
+    throw new Error(`certificate ${certFile} with key ${settings.keyFile} can't be used: ${why}`);
   }
 }
 

@@ -17,6 +17,11 @@ export function originText({ file, path: steps, resource }: Origin): string {
   return `${resource?.name ?? file} ${path}`.trim();
 }
 
+/** The same as text that a gateway says when it explains itself; where comments are left out, it is there all the same. */
+export function tracedText(trace: Trace, origin: Origin): string {
+  return trace(origin)[0]?.text ?? originText(origin);
+}
+
 /** Trace comments with the configuration path. */
 export const tracePath: Trace = (origin) => [comment(originText(origin))];
 

@@ -2,6 +2,7 @@ import { code, literal } from "../code/code.ts";
 import type { Hole } from "../code/hole.ts";
 import { imported, name } from "../code/names.ts";
 import { readsBody } from "../code/reads.ts";
+import { tracedText } from "../code/trace.ts";
 import { milliseconds } from "../code/units.ts";
 import { valueFunction } from "../code/value-function.ts";
 import type { PolicyTemplate } from "./policy.ts";
@@ -26,7 +27,12 @@ export const localRateLimitTemplate: PolicyTemplate<"localRateLimit"> = {
       origin,
     } of settings.limits) {
       const limit = name(label);
-      const value = { capacity, refill, interval: milliseconds(interval) };
+      const value = {
+        capacity,
+        refill,
+        interval: milliseconds(interval),
+        origin: tracedText(trace, origin),
+      };
       if (key === undefined) {
         declarations.push(code`
           ${trace(origin)}

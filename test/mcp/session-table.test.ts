@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { newSession } from "../../runtime/mcp/session/session.ts";
 import { sessionTable } from "../../runtime/mcp/session/session-table.ts";
 import type { LiveSession } from "../../runtime/process/gateway-context.ts";
+import { Metrics } from "../../runtime/telemetry/metrics/metrics.ts";
 
 const parts = { initialize: undefined, targets: [], live: undefined };
 const idOf = (number: number) => String(number).padStart(16, "0");
@@ -11,7 +12,7 @@ function someSession(number: number, expiresAt: number) {
 }
 
 it("an ended session is known to be over when so many others are used that it is forgotten", () => {
-  const table = sessionTable({ sessions: new Map<string, LiveSession>() });
+  const table = sessionTable({ sessions: new Map<string, LiveSession>(), metrics: new Metrics() });
   const later = Date.now() + 60_000;
   const session = someSession(0, later);
   table.remember(session);
@@ -21,7 +22,7 @@ it("an ended session is known to be over when so many others are used that it is
 });
 
 it("ended sessions are remembered until they expire, and not more than fit", () => {
-  const table = sessionTable({ sessions: new Map<string, LiveSession>() });
+  const table = sessionTable({ sessions: new Map<string, LiveSession>(), metrics: new Metrics() });
   table.end(someSession(0, Date.now() - 1));
   table.end(someSession(1, Date.now() + 60_000));
   expect(table.isEnded(idOf(0))).toBe(false);

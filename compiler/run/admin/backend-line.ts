@@ -1,4 +1,4 @@
-import type { ServerState } from "../../../runtime/process/metrics-part.ts";
+import type { ServerState } from "../../../runtime/process/server-states.ts";
 import type { BackendLine } from "../../backends/backend.ts";
 import { type Html, html } from "./html.ts";
 import { envTemplateText } from "./places.ts";

@@ -1,5 +1,5 @@
 import type { RouteCount } from "../../../runtime/gateway/gateway.ts";
-import type { ServerState } from "../../../runtime/process/metrics-part.ts";
+import type { ServerState } from "../../../runtime/process/server-states.ts";
 import type { Finding } from "../../diagnostics/report/findings.ts";
 import type { Compiled } from "../candidate.ts";
 

@@ -42,7 +42,12 @@ const apiKeys = openApiKeys({
 });
 
 // gateway.yaml binds[0].listeners[0].routes[0].policies.localRateLimit[0]
-const perSecond = openRateLimit({ capacity: 600, refill: 10, interval: 1 * SECOND });
+const perSecond = openRateLimit({
+  capacity: 600,
+  refill: 10,
+  interval: 1 * SECOND,
+  origin: "gateway.yaml binds[0].listeners[0].routes[0].policies.localRateLimit[0]",
+});
 
 // gateway.yaml binds[0].listeners[0].routes[0].backends[0].ai
 const providers = {

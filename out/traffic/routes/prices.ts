@@ -19,6 +19,7 @@ const perMinuteByKey = openKeyedRateLimit({
   capacity: 60,
   refill: 60,
   interval: 1 * MINUTE,
+  origin: "gateway.yaml binds[0].listeners[0].routes[8].policies.localRateLimit[1]",
   maxKeys: 10000,
 });
 
@@ -28,7 +29,12 @@ function keyPerMinuteByKey(request: RequestVariables): unknown {
 }
 
 // gateway.yaml binds[0].listeners[0].routes[8].policies.localRateLimit[0]
-const perSecond = openRateLimit({ capacity: 1200, refill: 1000, interval: 1 * SECOND });
+const perSecond = openRateLimit({
+  capacity: 1200,
+  refill: 1000,
+  interval: 1 * SECOND,
+  origin: "gateway.yaml binds[0].listeners[0].routes[8].policies.localRateLimit[0]",
+});
 
 // gateway.yaml binds[0].listeners[0].routes[8].backends[0].host
 const upstream = openUpstream({

@@ -50,6 +50,7 @@ export function acceptRequest(
   exchange.expectsContinue = framing.expectsContinue ?? expectsContinue(exchange, framing);
   if (response.upgrade !== undefined || response.tunnel !== undefined)
     exchange.closesConnection = true;
+  handlers.began(exchange);
   if (!isServed) {
     exchange.closesConnection = true;
     refuse(exchange, facts.status, "BadRequest", facts.detail);
@@ -61,7 +62,6 @@ export function acceptRequest(
     return;
   }
   try {
-    handlers.began?.(exchange);
     const handled = handlers.handle(exchange);
     if (handled !== undefined) handled.catch((error) => fail(handlers, exchange, error));
   } catch (error) {

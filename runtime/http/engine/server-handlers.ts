@@ -5,8 +5,8 @@ import type { Exchange, Handled } from "../exchange.ts";
 export interface ServerHandlers {
   /** Routes one request and responds to it. */
   readonly handle: (exchange: Exchange) => Handled;
-  /** Called with each exchange before it is handled; undefined: nobody wants to know. */
-  readonly began: ((exchange: Exchange) => void) | undefined;
+  /** Called with each exchange before it is handled. */
+  readonly began: (exchange: Exchange) => void;
   /** Whether clients may send targets in absolute form: `GET http://host/path`. */
   readonly isForwardProxy: boolean;
   /** Whether clients may ask for tunnels: CONNECT. */

@@ -1,3 +1,4 @@
+import type { CallSpan } from "../exchange-trace.ts";
 import type { Upstream } from "./upstream.ts";
 
 /** A request that the gateway makes for itself. */
@@ -9,6 +10,8 @@ export interface FetchRequest {
   readonly body?: Buffer;
   /** The server of the URL, when it is reached in a way of its own. */
   readonly server?: Upstream | undefined;
+  /** The span of the request to that server; absent: it has none. */
+  readonly span?: CallSpan | undefined;
 }
 
 /** When a fetch is given up. */

@@ -1,5 +1,6 @@
 import type { FetchedResponse, FetchLimits, FetchRequest } from "./fetch-request.ts";
 import { requestUrl } from "./node/request-url.ts";
+import { sendInSpan } from "./traced-request.ts";
 import type { Upstream } from "./upstream.ts";
 
 /** Fetches within limits, without following redirects, which could lead anywhere. Throws an Error that says what failed. */
@@ -23,7 +24,7 @@ export async function fetchResponse(
 /** The same over an upstream that is the URL's server. */
 function requestFrom(
   server: Upstream,
-  { method, url, headers, body }: FetchRequest,
+  { method, url, headers, body, span }: FetchRequest,
   { maxBytes, expectedStatus }: FetchLimits,
   signal: AbortSignal,
 ): Promise<FetchedResponse> {
@@ -35,7 +36,7 @@ function requestFrom(
     let status = 0;
     let head: readonly string[] = [];
     let length = 0;
-    const request = server.send(call, {
+    const request = sendInSpan(span, server, call, {
       onHead: (received, fields) => {
         status = received;
         head = fields;

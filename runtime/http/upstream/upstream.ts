@@ -41,6 +41,8 @@ export interface UpstreamSettings {
   readonly requestTimeout?: number;
   /** It is asked by the name that the client used; absent: unless it has a name of its own. */
   readonly keepsHost?: boolean;
+  /** What metrics call it; absent: its host and port. */
+  readonly countedAs?: string;
   /** What every request says in Authorization, in the place of the client's; it may change with a file. */
   readonly authorization?: string | Credential;
   /** Shows the gateway's credentials in another way than that. */

@@ -49,7 +49,7 @@ export class CallGuards {
   /** What matched is nobody's business. */
   #record(phase: "request" | "response", run: GuardRun): void {
     const { record, gateway } = this.#exchange;
-    ModelMetrics.of(gateway.metrics).guard(phase, run.verdict);
+    gateway.metrics.part(ModelMetrics).guard(phase, run.verdict);
     if (run.matches.size === 0) return;
     record.fields ??= new Map();
     record.fields.set(`guard.${phase}.matches`, String(run.matchCount));

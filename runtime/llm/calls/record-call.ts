@@ -78,7 +78,7 @@ export function recordResponse(
   const error = outcome.kind === "abandoned" ? undefined : outcome.error;
   if (error === undefined) fields.delete("error.type");
   else fields.set("error.type", error.kind);
-  const metrics = ModelMetrics.of(gateway.metrics);
+  const metrics = gateway.metrics.part(ModelMetrics);
   metrics.call(figures(call, outcome));
   if (health !== undefined) metrics.provider(record.route ?? "unknown", name, health);
   if (outcome.kind === "failed") return;

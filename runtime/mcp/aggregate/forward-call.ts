@@ -2,6 +2,7 @@ import type { Message } from "../protocol/message.ts";
 import { isListMethod } from "../protocol/primitives.ts";
 import { isOpen } from "../rules/authorization.ts";
 import { isHiddenUpdate, rulesFilter, type ShownMessage } from "../rules/list-filter.ts";
+import { noteResponseError } from "../rules/mcp-metrics.ts";
 import { ClientStream } from "../session/client-stream.ts";
 import { type ActiveTarget, callTarget, type SessionContext } from "../session/session-context.ts";
 import { clientName } from "./names.ts";
@@ -16,6 +17,7 @@ export function forwardCall(context: SessionContext, active: ActiveTarget, reque
   const call = callTarget(context, active, request, {
     onMessage: (message) => forwardTo(stream, active, context, message),
     onResponse: (response) => {
+      noteResponseError(exchange, response);
       const shown = shownResponse(context, active, request, response);
       if (typeof shown === "string")
         stream.fail({ kind: "protocol", detail: "a result with a repeated key" });

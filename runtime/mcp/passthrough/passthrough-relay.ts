@@ -8,6 +8,7 @@ import type {
 } from "../../http/upstream/upstream.ts";
 import { respondRpc, rpcError } from "../protocol/rpc-response.ts";
 import type { ListFilter } from "../rules/list-filter.ts";
+import { noteResponseError } from "../rules/mcp-metrics.ts";
 import { sealEventId } from "../session/event-ids.ts";
 import { failureResponse, recordFailure, respondFailure } from "../session/failure-response.ts";
 import { listsChanged } from "../session/lists-changed.ts";
@@ -147,6 +148,7 @@ export class PassthroughRelay implements UpstreamHandler {
     }
     let isTaken = true;
     for (const { message, event } of received) {
+      if (message?.kind === "response") noteResponseError(this.#exchange, message);
       const shown = message === undefined ? undefined : this.#options.filter?.(message);
       if (shown === "unreadable") {
         this.#fail("a result with a repeated key");

@@ -1,59 +1,72 @@
-import type { MetricsPart } from "../../process/metrics-part.ts";
-import { head, label } from "../../telemetry/metrics/exposition-text.ts";
+import type { Exchange } from "../../http/exchange.ts";
+import { SECOND } from "../../process/units.ts";
+import type { Metrics } from "../../telemetry/metrics/metrics.ts";
+import { mcpMessageDuration, mcpMessages } from "../../telemetry/metrics/table/mcp.ts";
+import type { Message } from "../protocol/message.ts";
+import { responseError } from "../protocol/response-error.ts";
 
-/** What became of a message of a client's: handed on, hidden by rules, or about something that is not there. */
-export type McpOutcome = "allowed" | "denied" | "unknown";
+/** What became of a message of a client's: handed on, hidden by rules, about something that is not there, or failed at its target. */
+export type McpOutcome = "allowed" | "denied" | "unknown" | "failed";
 
-/** A message as it is counted. */
-export interface McpFigures {
-  readonly route: string | undefined;
-  /** One that MCP has; `other` for any other, as a client may make them up. */
+/** What a message is about, as it is counted. */
+export interface McpSubject {
+  /** A method that MCP has; `other` for any other, as a client may make them up. */
   readonly method: string;
   /** Undefined: the message is about no single target. */
-  readonly target: string | undefined;
+  readonly target?: string;
   /** The tool, prompt or resource as its target calls it; undefined: none that is there. */
-  readonly item: string | undefined;
-  readonly outcome: McpOutcome;
+  readonly item?: string;
 }
 
-/** Items beyond so many series are counted without their names: on an open route a client may make them up. */
-const maxSeries = 1000;
+/** Items that are counted by name: on an open route a client may make them up. */
+const maxItems = 1000;
 
 /** Counts the messages of MCP clients. */
-export class McpMetrics implements MetricsPart {
-  readonly #series = new Map<string, number>();
+export class McpMetrics {
+  readonly #metrics: Metrics;
+  readonly #items = new Set<string>();
 
-  /** The counters of a process: they outlive a reload of the configuration. */
-  static of(parts: Set<MetricsPart>): McpMetrics {
-    for (const part of parts) if (part instanceof McpMetrics) return part;
-    const added = new McpMetrics();
-    parts.add(added);
-    return added;
+  constructor(metrics: Metrics) {
+    this.#metrics = metrics;
   }
 
-  message(figures: McpFigures): void {
-    const labels = labelsOf(figures, figures.item);
-    const isFull = this.#series.size >= maxSeries && !this.#series.has(labels);
-    const counted = isFull ? labelsOf(figures, undefined) : labels;
-    this.#series.set(counted, (this.#series.get(counted) ?? 0) + 1);
+  /** A message that went no further. */
+  message(
+    { record }: Exchange,
+    { method, target = "", item = "" }: McpSubject,
+    outcome: McpOutcome,
+  ): void {
+    const labels = [record.route ?? "unknown", method, target, this.#item(item), outcome] as const;
+    this.#metrics.counter(mcpMessages, ...labels).value += 1;
   }
 
-  exposition(): string {
-    const name = "gwc_mcp_messages_total";
-    const help = "Messages of MCP clients, by what they are about and whether they were handed on.";
-    return (
-      head(name, "counter", help) +
-      Array.from(this.#series, ([labels, count]) => `${name}{${labels}} ${count}\n`).join("")
-    );
+  /** A message that is handed on: it is counted when it is known what became of it. */
+  handedOn(exchange: Exchange, subject: McpSubject): void {
+    const started = performance.now();
+    exchange.onClose(() => {
+      const { record, responseStatus = 0 } = exchange;
+      const isError = record.reason !== undefined || responseStatus >= 400;
+      const hasFailed = isError || record.fields?.has("error.type") === true;
+      this.message(exchange, subject, hasFailed ? "failed" : "allowed");
+      const { target = "" } = subject;
+      this.#metrics
+        .histogram(mcpMessageDuration, record.route ?? "unknown", target)
+        .add((performance.now() - started) / SECOND);
+    });
+  }
+
+  #item(name: string): string {
+    if (this.#items.has(name)) return name;
+    if (this.#items.size >= maxItems) return "";
+    this.#items.add(name);
+    return name;
   }
 }
 
-function labelsOf(
-  { route = "unknown", method, target = "", outcome }: McpFigures,
-  item: string | undefined,
-): string {
-  return (
-    `route="${label(route)}",method="${method}",target="${label(target)}",` +
-    `item="${label(item ?? "")}",outcome="${outcome}"`
-  );
+/** Notes what a response says of a failure. */
+export function noteResponseError({ record }: Exchange, response: Message): void {
+  const error = responseError(response);
+  if (error === undefined) return;
+  record.fields ??= new Map();
+  record.fields.set("error.type", error);
 }

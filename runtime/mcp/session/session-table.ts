@@ -1,6 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { GatewayContext, LiveSession } from "../../process/gateway-context.ts";
+import type { Metrics } from "../../telemetry/metrics/metrics.ts";
+import { mcpSessions } from "../../telemetry/metrics/table/mcp.ts";
 import type { SessionLimits } from "../transports/backend.ts";
+import { ProcessCounts } from "../transports/process-counts.ts";
 import { ProcessGroups } from "../transports/process-groups.ts";
 import type { TransportHost } from "../transports/transport.ts";
 import type { LiveParts, McpSession } from "./session.ts";
@@ -26,11 +29,11 @@ export interface SessionTable extends LiveSession {
 }
 
 /** The table of this process. */
-export function sessionTable(gateway: Pick<GatewayContext, "sessions">): SessionTable {
+export function sessionTable(gateway: Pick<GatewayContext, "sessions" | "metrics">): SessionTable {
   const found = gateway.sessions.get(tableKey);
   // Only this function writes under the key.
   if (found !== undefined) return found as SessionTable;
-  const table = new Sessions();
+  const table = new Sessions(gateway.metrics);
   gateway.sessions.set(tableKey, table);
   return table;
 }
@@ -58,6 +61,10 @@ class Sessions implements SessionTable {
   readonly #groups = new ProcessGroups();
   #sweeper: NodeJS.Timeout | undefined;
   #sweepInterval = 0;
+
+  constructor(metrics: Metrics) {
+    metrics.read(mcpSessions, () => [[[], this.#live.size]]);
+  }
 
   find(id: string): McpSession | undefined {
     const session = this.#remembered.get(id);
@@ -131,7 +138,8 @@ class Sessions implements SessionTable {
         `mcp target ${target}: ${isShort ? text : `${text.slice(0, longestLogText)}...`}`,
       );
     };
-    return { messageLimit, groups: this.#groups, log };
+    const counts = gateway.metrics.part(ProcessCounts);
+    return { messageLimit, groups: this.#groups, counts, log };
   }
 
   close(): void {

@@ -4,6 +4,7 @@ import { isObjectAt, objectMembers } from "../../json/json-text.ts";
 import type { Message } from "../protocol/message.ts";
 import { edited, paramOf } from "../protocol/message-edit.ts";
 import { addressedPrimitive } from "../protocol/primitives.ts";
+import { responseError } from "../protocol/response-error.ts";
 import type { CallSink, McpTarget } from "./target.ts";
 
 /** How OpenTelemetry's conventions call the items of MCP. */
@@ -43,7 +44,7 @@ export function tracedSink(span: CallSpan, sink: CallSink): CallSink {
   return {
     onMessage: (message) => sink.onMessage(message),
     onResponse: (message) => {
-      span.end(message.result === undefined ? "rpc_error" : undefined);
+      span.end(responseError(message));
       sink.onResponse(message);
     },
     onFailure: (failure) => {

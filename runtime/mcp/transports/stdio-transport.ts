@@ -59,7 +59,10 @@ class StdioTransport implements Transport {
       stdio: ["pipe", "pipe", "pipe"],
       env: environmentOf(target),
     });
-    if (this.#child.pid !== undefined) host.groups.add(this.#child.pid);
+    if (this.#child.pid !== undefined) {
+      host.groups.add(this.#child.pid);
+      host.counts.started(target.name);
+    }
     this.#watch();
   }
 
@@ -113,6 +116,7 @@ class StdioTransport implements Transport {
       // Grandchildren outlive their parent; the group's id is theirs as long as one of them runs.
       this.#signal("SIGKILL");
       this.#forget();
+      this.#host.counts.ended(this.#target.name);
       const detail = signal === null ? `exited with status ${code}` : `was ended by ${signal}`;
       const timer = setTimeout(() => this.#break(detail), exitGrace);
       child.once("close", () => {
@@ -126,6 +130,7 @@ class StdioTransport implements Transport {
   #break(detail: string, kind: "connect" | "closed" = "closed"): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
+    this.#host.counts.failed(this.#target.name);
     this.#end();
     this.#events.onClose({ kind, detail });
   }

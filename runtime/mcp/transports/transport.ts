@@ -1,3 +1,4 @@
+import type { ProcessCounts } from "./process-counts.ts";
 import type { ProcessGroups } from "./process-groups.ts";
 
 /** A connection to a target that lives in this process: a child, or an SSE stream. */
@@ -33,6 +34,7 @@ export interface TransportHost {
   readonly messageLimit: number;
   /** The groups of children. */
   readonly groups: ProcessGroups;
+  readonly counts: ProcessCounts;
   /** Says something about a target in the gateway's log. */
   log(target: string, text: string): void;
 }

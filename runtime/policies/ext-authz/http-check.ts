@@ -4,6 +4,7 @@ import { endToEnd } from "../../http/headers/hop-by-hop.ts";
 import { fetchResponse } from "../../http/upstream/fetch-response.ts";
 import type { Upstream } from "../../http/upstream/upstream.ts";
 import { MiB } from "../../process/units.ts";
+import { Callout } from "../../telemetry/callout.ts";
 import { isSettable } from "../envoy/header-edits.ts";
 import { fieldValue } from "../transformations/field-value.ts";
 import type { HeaderValue } from "../transformations/message-changes.ts";
@@ -56,12 +57,21 @@ export async function askOverHttp(
     ...(body !== undefined && { body: Buffer.from(body.bytes) }),
     server,
   };
-  const response = await fetchResponse(request, { maxBytes: maxResponse, deadline }).catch(
+  const callout = new Callout(exchange, "extAuthz", server.name, request.method);
+  const limits = { maxBytes: maxResponse, deadline };
+  const response = await fetchResponse({ ...request, span: callout.span }, limits).catch(
     (error: Error): NoVerdict => ({ kind: "none", detail: error.message }),
   );
-  if ("kind" in response) return response;
+  if ("kind" in response) {
+    callout.end("failed", "no_response");
+    return response;
+  }
   const { status } = response;
-  if (status >= 500 || status < 200) return { kind: "none", detail: `status ${status}` };
+  if (status >= 500 || status < 200) {
+    callout.end("failed");
+    return { kind: "none", detail: `status ${status}` };
+  }
+  callout.end(status < 300 ? "ok" : "denied");
   const seen = new TransformedResponse(status, response.headers);
   seen.bufferedBody = response.body;
   const verdict = { ...plainVerdict, metadata: metadata && plainValues(metadata(seen)) };

@@ -7,8 +7,9 @@ import {
   type ProcessingRequestSchema,
   type ProcessingResponse,
 } from "../../grpc/gen/envoy/service/ext_proc/v3/external_processor_pb.ts";
-import type { GrpcError } from "../../grpc/status.ts";
+import { GrpcError, grpcStatus } from "../../grpc/status.ts";
 import type { Exchange } from "../../http/exchange.ts";
+import { type GrpcCallout, grpcCallout } from "../../telemetry/callout.ts";
 import { type ImmediateReply, immediateReply } from "./immediate-reply.ts";
 import type { ProcessorMessage } from "./processor-messages.ts";
 
@@ -42,6 +43,7 @@ export class ProcessorSession {
   #request: ProcessingPhase | undefined;
   #response: ProcessingPhase | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #callout: GrpcCallout | undefined;
   /** It has got bytes of a body, which can't be taken back. */
   hasBody = false;
   isOver = false;
@@ -61,9 +63,15 @@ export class ProcessorSession {
       onMessage: (message: ProcessingResponse) => this.#received(message),
       onEnd: (error: GrpcError | undefined) => this.#ended(error),
     };
-    const options = { deadline: undefined, metadata: callMetadata };
     const { process } = ExternalProcessor.method;
-    const stream = await server.stream(this.#exchange.gateway, process, handler, options);
+    this.#callout = grpcCallout(this.#exchange, "extProc", server.name, process);
+    const metadata = [...callMetadata, ...this.#callout.metadata];
+    const options = { deadline: undefined, metadata };
+    const { gateway } = this.#exchange;
+    const stream = await server.stream(gateway, process, handler, options).catch((error) => {
+      if (error instanceof GrpcError) this.#callout?.endWith("failed", error.code);
+      throw error;
+    });
     this.#stream = stream;
     stream.onDrain(() => {
       this.#request?.onRoom();
@@ -153,6 +161,7 @@ export class ProcessorSession {
         this.#response?.onBody(response.value.response);
         break;
       case "immediateResponse":
+        this.#callout?.endWith("denied", grpcStatus.ok);
         this.end();
         (this.#response ?? this.#request)?.onImmediate(immediateReply(response.value));
         break;
@@ -162,14 +171,15 @@ export class ProcessorSession {
   #ended(error: GrpcError | undefined): void {
     if (this.isOver) return;
     if (error !== undefined) {
-      this.#fail(`${error.message} (gRPC status ${error.code})`);
+      this.#fail(`${error.message} (gRPC status ${error.code})`, error.code);
       return;
     }
     this.#close();
     this.#hearEnd();
   }
 
-  #fail(detail: string): void {
+  #fail(detail: string, status: number = grpcStatus.deadlineExceeded): void {
+    this.#callout?.endWith("failed", status);
     this.#close();
     this.isBroken = !this.#settings.passesOnFailure;
     noteFailure(this.#exchange, detail);
@@ -183,6 +193,7 @@ export class ProcessorSession {
   }
 
   #close(): void {
+    this.#callout?.end("ok");
     this.isOver = true;
     clearTimeout(this.#timer);
   }

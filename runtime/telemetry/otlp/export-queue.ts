@@ -65,7 +65,7 @@ export class ExportQueue {
   add(item: string): void {
     const isFull = this.#items.length >= maxItems || this.#characters + item.length > maxCharacters;
     if (isFull) {
-      this.#context.figures.dropped += 1;
+      this.#context.figures.dropped.value += 1;
       this.#warn("its queue is full");
       return;
     }
@@ -107,7 +107,7 @@ export class ExportQueue {
     for (let tries = 1; ; tries++) {
       const result = await this.#exporter.send(batch);
       if (result.kind === "taken") {
-        this.#context.figures.exported += batch.length - result.rejected;
+        this.#context.figures.exported.value += batch.length - result.rejected;
         if (result.rejected > 0) this.#lose(result.rejected, result.detail);
         return;
       }
@@ -138,7 +138,7 @@ export class ExportQueue {
   }
 
   #lose(count: number, detail: string): void {
-    this.#context.figures.dropped += count;
+    this.#context.figures.dropped.value += count;
     this.#warn(detail);
   }
 
@@ -148,7 +148,7 @@ export class ExportQueue {
     this.#nextWarning = now + warnInterval;
     const { dropped } = this.#context.figures;
     this.#context.warn(
-      `${this.#what} do not reach ${this.#exporter.name}: ${detail} (${dropped} dropped so far)`,
+      `${this.#what} do not reach ${this.#exporter.name}: ${detail} (${dropped.value} dropped so far)`,
     );
   }
 }

@@ -2,7 +2,7 @@ import type { LogExport } from "../logs/access-log.ts";
 import { nanoseconds } from "../traces/span.ts";
 import { OtlpAttributes } from "./attributes.ts";
 import type { Collector } from "./collector.ts";
-import { ExportMetrics } from "./export-metrics.ts";
+import { exportFigures } from "./export-metrics.ts";
 import { ExportQueue } from "./export-queue.ts";
 import { resourceJson } from "./resource.ts";
 
@@ -11,7 +11,7 @@ export function otlpAccessLog(collector: Collector): LogExport {
   return {
     open: (context) => {
       const { gateway, pending } = context;
-      const figures = ExportMetrics.of(gateway.metrics).signal("logs");
+      const figures = exportFigures(gateway.metrics, "logs");
       const envelope = {
         open: `{"resourceLogs":[{"resource":${resourceJson(context, undefined)},"scopeLogs":[{"scope":{"name":"gwc"},"logRecords":[`,
         close: "]}]}]}",

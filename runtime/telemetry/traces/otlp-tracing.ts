@@ -3,7 +3,7 @@ import type { CallSpan, ExchangeTrace } from "../../http/exchange-trace.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
 import { OtlpAttributes } from "../otlp/attributes.ts";
 import type { Collector } from "../otlp/collector.ts";
-import { ExportMetrics } from "../otlp/export-metrics.ts";
+import { exportFigures } from "../otlp/export-metrics.ts";
 import { ExportQueue } from "../otlp/export-queue.ts";
 import { type ResourceAttributes, resourceJson } from "../otlp/resource.ts";
 import type { Sampling } from "./sampling.ts";
@@ -37,7 +37,7 @@ export function otlpTracing(settings: TracingSettings): Tracing {
   return {
     open: (context) => {
       const { gateway, pending } = context;
-      const figures = ExportMetrics.of(gateway.metrics).signal("traces");
+      const figures = exportFigures(gateway.metrics, "traces");
       const described = resourceJson(context, resource);
       const envelope = {
         open: `{"resourceSpans":[{"resource":${described},"scopeSpans":[{"scope":{"name":"gwc"},"spans":[`,

@@ -106,7 +106,7 @@ export class HttpServer implements PortServer {
       if ("setSecureContext" in this.#server) this.#server.setSecureContext(certificates.defaults);
     };
     use();
-    certificates.watch(use, this.#handlers.warn);
+    certificates.watch(use, this.#handlers.warn, this.#port.gateway.metrics);
   }
 
   /** Opens the port (0: any free one) on `host`, or on every address. Resolves with the port. */

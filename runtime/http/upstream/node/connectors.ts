@@ -28,6 +28,7 @@ export function connectorsTo(url: URL, settings: UpstreamSettings, lookup?: Look
       hasPriorKnowledge: version === "http2",
       timeout: settings.connectTimeout,
       keepAlive: settings.keepAlive ?? systemKeepAlive,
+      ...(settings.countedAs && { countedAs: settings.countedAs }),
       ...(lookup && { lookup }),
     });
   const connect = open(settings.version);

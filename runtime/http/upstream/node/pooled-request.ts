@@ -9,6 +9,7 @@ import {
   maxStatus,
   requestTimedOut,
 } from "../upstream-failures.ts";
+import type { RequestCounts, RequestResult } from "../upstream-metrics.ts";
 
 /** What is the same for every request to a destination. */
 export interface CallExtras {
@@ -32,11 +33,22 @@ export class PooledRequest implements Dispatcher.DispatchHandler, UpstreamReques
   #options: Options | undefined;
   #canRepeat = false;
   #interimResponses = 0;
+  readonly #counts: RequestCounts | undefined;
+  readonly #started = performance.now();
+  #isError = false;
   /** Nothing more goes to the handler. */
   isOver = false;
 
-  constructor(pool: Pool, handler: UpstreamHandler, extras: CallExtras) {
+  /** `counts`: undefined while nobody counts. */
+  constructor(
+    pool: Pool,
+    handler: UpstreamHandler,
+    extras: CallExtras,
+    counts: RequestCounts | undefined,
+  ) {
     this.#pool = pool;
+    this.#counts = counts;
+    counts?.began();
     this.#handler = handler;
     this.#extras = extras;
     if (extras.requestTimeout !== undefined) {
@@ -52,9 +64,7 @@ export class PooledRequest implements Dispatcher.DispatchHandler, UpstreamReques
   }
 
   abort(): void {
-    this.isOver = true;
-    clearTimeout(this.#timer);
-    this.#controller?.abort(aborted);
+    this.#abort("aborted");
   }
 
   resume(): void {
@@ -84,6 +94,8 @@ export class PooledRequest implements Dispatcher.DispatchHandler, UpstreamReques
       return;
     }
     clearTimeout(this.#timer);
+    this.#isError = status >= 500;
+    this.#counts?.responded(performance.now() - this.#started);
     this.#handler.onHead(status, headers);
   }
 
@@ -93,7 +105,7 @@ export class PooledRequest implements Dispatcher.DispatchHandler, UpstreamReques
 
   onResponseEnd(): void {
     if (this.isOver) return;
-    this.isOver = true;
+    this.#over(this.#isError ? "error" : "ok");
     this.#handler.onEnd();
   }
 
@@ -106,15 +118,25 @@ export class PooledRequest implements Dispatcher.DispatchHandler, UpstreamReques
       this.#pool.dispatch(this.#options, this);
       return;
     }
-    this.isOver = true;
-    clearTimeout(this.#timer);
+    this.#over(failure.kind);
     this.#handler.onError(failure);
   }
 
   #giveUp(failure: UpstreamFailure): void {
     if (this.isOver) return;
-    this.abort();
+    this.#abort(failure.kind);
     this.#handler.onError(failure);
+  }
+
+  #abort(result: RequestResult): void {
+    this.#over(result);
+    this.#controller?.abort(aborted);
+  }
+
+  #over(result: RequestResult): void {
+    if (!this.isOver) this.#counts?.ended(result);
+    this.isOver = true;
+    clearTimeout(this.#timer);
   }
 }
 

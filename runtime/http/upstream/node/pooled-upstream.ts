@@ -15,6 +15,7 @@ import type {
   UpstreamRequest,
   UpstreamSettings,
 } from "../upstream.ts";
+import { type RequestCounts, requestCounts } from "../upstream-metrics.ts";
 import { type Connectors, connectorsTo } from "./connectors.ts";
 import { type CallExtras, PooledRequest } from "./pooled-request.ts";
 import { sendUpgrade } from "./upgrade-request.ts";
@@ -34,6 +35,9 @@ export class PooledUpstream implements Upstream {
   readonly #extras: CallExtras;
   readonly #connectors: Connectors;
   #upgradeConnect: Connect | undefined;
+  readonly #countedAs: string;
+  #counts: RequestCounts | undefined;
+  #forgetPool: (() => void) | undefined;
 
   /** Throws StartupError on a malformed URL. */
   constructor(settings: UpstreamSettings, lookup: Lookup | undefined) {
@@ -42,6 +46,7 @@ export class PooledUpstream implements Upstream {
     const { requestTimeout, authorization, version } = settings;
     this.#extras = { requestTimeout, authorization, serverName: url.hostname };
     this.name = `${url.hostname}:${port}`;
+    this.#countedAs = settings.countedAs ?? this.name;
     this.origin = url.origin;
     this.authority = url.host;
     const isAddress = isIP(url.hostname.replace(/^\[|\]$/g, "")) !== 0;
@@ -67,7 +72,8 @@ export class PooledUpstream implements Upstream {
     // Behind a server of the configuration a tunnel would lead wherever that server lets it.
     if (call.method === "CONNECT") return refusedTunnel(handler);
     this.#pool ??= this.#open();
-    const request = new PooledRequest(this.#pool, handler, this.#extras);
+    this.#count(this.#pool);
+    const request = new PooledRequest(this.#pool, handler, this.#extras, this.#counts);
     const { body } = call;
     setCredential(call.headers, this.#extras.authorization);
     if (isSource(body) && body.length !== undefined && body.length <= oneWrite) {
@@ -86,7 +92,15 @@ export class PooledUpstream implements Upstream {
     return sendUpgrade(call, protocol, handler, { connect: this.#upgradeConnect, requestTimeout });
   }
 
+  /** From the first request on that a gateway makes. */
+  #count(pool: Pool): void {
+    if (this.#counts !== undefined) return;
+    this.#counts = requestCounts(this.#countedAs);
+    this.#forgetPool = this.#counts?.pool(pool);
+  }
+
   close(): void {
+    this.#forgetPool?.();
     this.#pool?.close().catch(() => {});
   }
 }

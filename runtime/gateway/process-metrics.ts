@@ -1,0 +1,64 @@
+import type { BufferBudget } from "../process/buffer-budget.ts";
+import { SECOND } from "../process/units.ts";
+import type { Metrics } from "../telemetry/metrics/metrics.ts";
+import {
+  bufferedBytes,
+  bufferedBytesLimit,
+  buildInfo,
+  eventLoopSeconds,
+  lastReloadSuccessful,
+  lastReloadTime,
+  logLinesDropped,
+  processCpu,
+  processMemory,
+  processStart,
+  reloads,
+} from "../telemetry/metrics/table/process.ts";
+import type { BuildInfo } from "./build-info.ts";
+
+/** What a process knows of itself when it is asked. */
+export interface ProcessFigures {
+  /** The gateway's name. */
+  readonly name: string;
+  readonly build: BuildInfo;
+  readonly buffers: BufferBudget;
+  readonly droppedLogLines: number;
+}
+
+/** What the process says of itself in the metrics. */
+export class ProcessMetrics {
+  readonly #metrics: Metrics;
+  #isNewest = 1;
+  #loadedAt = Date.now();
+
+  constructor(metrics: Metrics, figures: () => ProcessFigures) {
+    this.#metrics = metrics;
+    metrics.read(buildInfo, () => {
+      const { name, build } = figures();
+      return [[[name, build.version, build.configDigest], 1]];
+    });
+    metrics.read(lastReloadSuccessful, () => [[[], this.#isNewest]]);
+    metrics.read(lastReloadTime, () => [[[], this.#loadedAt / SECOND]]);
+    metrics.read(bufferedBytes, () => [[[], figures().buffers.held]]);
+    metrics.read(bufferedBytesLimit, () => [[[], figures().buffers.limit]]);
+    metrics.read(logLinesDropped, () => [[[], figures().droppedLogLines]]);
+    metrics.read(eventLoopSeconds, () => [
+      [[], performance.eventLoopUtilization().active / SECOND],
+    ]);
+    metrics.read(processCpu, () => {
+      const { user, system } = process.cpuUsage();
+      return [[[], (user + system) / 1e6]];
+    });
+    metrics.read(processMemory, () => [[[], process.memoryUsage.rss()]]);
+    metrics.read(processStart, () => [
+      [[], Number((Date.now() / SECOND - process.uptime()).toFixed(3))],
+    ]);
+  }
+
+  /** Another configuration was to be served, and is, or is not. */
+  reloaded(isServed: boolean): void {
+    this.#metrics.counter(reloads, isServed ? "ok" : "failed").value += 1;
+    this.#isNewest = isServed ? 1 : 0;
+    if (isServed) this.#loadedAt = Date.now();
+  }
+}

@@ -1,0 +1,35 @@
+import type { Metrics } from "../../telemetry/metrics/metrics.ts";
+import {
+  mcpProcesses,
+  mcpProcessFailures,
+  mcpProcessStarts,
+} from "../../telemetry/metrics/table/mcp.ts";
+
+/** Counts the processes of stdio targets. */
+export class ProcessCounts {
+  readonly #metrics: Metrics;
+  /** Those that run, by their targets. */
+  readonly #running = new Map<string, number>();
+
+  constructor(metrics: Metrics) {
+    this.#metrics = metrics;
+    metrics.read(mcpProcesses, () =>
+      Array.from(this.#running, ([target, count]) => [[target], count] as const),
+    );
+  }
+
+  started(target: string): void {
+    this.#metrics.counter(mcpProcessStarts, target).value += 1;
+    this.#running.set(target, (this.#running.get(target) ?? 0) + 1);
+  }
+
+  /** One that was started runs no more. */
+  ended(target: string): void {
+    this.#running.set(target, (this.#running.get(target) ?? 1) - 1);
+  }
+
+  /** One ended by itself, or did not start. */
+  failed(target: string): void {
+    this.#metrics.counter(mcpProcessFailures, target).value += 1;
+  }
+}

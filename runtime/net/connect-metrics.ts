@@ -1,0 +1,68 @@
+import { processMetrics } from "../process/metrics-source.ts";
+import { SECOND } from "../process/units.ts";
+import type { Sample } from "../telemetry/metrics/family.ts";
+import type { Histogram } from "../telemetry/metrics/histogram.ts";
+import type { Metrics } from "../telemetry/metrics/metrics.ts";
+import {
+  upstreamConnectDuration,
+  upstreamConnections,
+  upstreamConnectionsActive,
+} from "../telemetry/metrics/table/upstreams.ts";
+
+/** Counts the connections to all upstreams. */
+class ConnectMetrics {
+  readonly #metrics: Metrics;
+  readonly #upstreams = new Map<string, ConnectCounts>();
+
+  constructor(metrics: Metrics) {
+    this.#metrics = metrics;
+    metrics.read(upstreamConnectionsActive, () =>
+      Array.from(this.#upstreams, ([name, { active }]) => [[name], active] as const),
+    );
+  }
+
+  to(upstream: string): ConnectCounts {
+    let counts = this.#upstreams.get(upstream);
+    if (counts === undefined) {
+      counts = new ConnectCounts(this.#metrics, upstream);
+      this.#upstreams.set(upstream, counts);
+    }
+    return counts;
+  }
+}
+
+/** Counts the connections to one upstream. */
+export class ConnectCounts {
+  /** Those that are open. */
+  active = 0;
+  readonly #ok: Sample;
+  readonly #failed: Sample;
+  readonly #duration: Histogram;
+
+  constructor(metrics: Metrics, upstream: string) {
+    this.#ok = metrics.counter(upstreamConnections, upstream, "ok");
+    this.#failed = metrics.counter(upstreamConnections, upstream, "failed");
+    this.#duration = metrics.histogram(upstreamConnectDuration, upstream);
+  }
+
+  /** It took so many milliseconds until the connection was there. */
+  opened(duration: number): void {
+    this.active += 1;
+    this.#ok.value += 1;
+    this.#duration.add(duration / SECOND);
+  }
+
+  failed(): void {
+    this.#failed.value += 1;
+  }
+
+  /** One that was open is no more. */
+  closed(): void {
+    this.active -= 1;
+  }
+}
+
+/** The counts of the connections to an upstream, which outlive a reload; undefined: no gateway runs yet. */
+export function connectCounts(upstream: string): ConnectCounts | undefined {
+  return processMetrics()?.part(ConnectMetrics).to(upstream);
+}

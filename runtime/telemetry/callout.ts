@@ -1,0 +1,97 @@
+import type { Exchange } from "../http/exchange.ts";
+import type { CallSpan } from "../http/exchange-trace.ts";
+import { headerValue } from "../http/headers/header-list.ts";
+import { SECOND } from "../process/units.ts";
+import type { Metrics } from "./metrics/metrics.ts";
+import { calloutDuration, calloutsTotal } from "./metrics/table/policies.ts";
+
+/** The policy that asks. */
+export type CalloutKind = "extAuthz" | "remoteRateLimit" | "extProc";
+
+/** `ok`: the request goes on; `denied`: the server will not have it; `failed`: there is no verdict. */
+export type CalloutResult = "ok" | "denied" | "failed";
+
+/** A server that a policy asks about a request: counted, logged, and a span where the request is traced. */
+export class Callout {
+  readonly span: CallSpan | undefined;
+  readonly #exchange: Exchange;
+  readonly #kind: CalloutKind;
+  readonly #target: string;
+  readonly #started = performance.now();
+  #isOver = false;
+
+  /** `target`: the server's `host:port`; `span`: what is called, as spans have it. */
+  constructor(exchange: Exchange, kind: CalloutKind, target: string, span: string) {
+    this.#exchange = exchange;
+    this.#kind = kind;
+    this.#target = target;
+    this.span = exchange.trace?.beginCall(span);
+  }
+
+  /** What the call carries of the trace: a flat list. */
+  get metadata(): readonly string[] {
+    if (this.span === undefined) return [];
+    const state = headerValue(this.#exchange.requestHeaders, "tracestate");
+    const own = ["traceparent", this.span.traceparent];
+    return state === undefined ? own : [...own, "tracestate", state];
+  }
+
+  /** Only the first end counts. `error`: what went wrong, of few values. */
+  end(result: CalloutResult, error?: string): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const duration = performance.now() - this.#started;
+    const { record, gateway } = this.#exchange;
+    count(gateway.metrics, this.#kind, this.#target, result, duration);
+    record.fields ??= new Map();
+    record.fields.set(`${this.#kind}.duration`, `${Math.round(duration)}ms`);
+    this.span?.end(error);
+  }
+}
+
+/** A question over gRPC, by OpenTelemetry's conventions for its spans. */
+export function grpcCallout(
+  exchange: Exchange,
+  kind: CalloutKind,
+  target: string,
+  { parent, name }: { readonly parent: { readonly typeName: string }; readonly name: string },
+): GrpcCallout {
+  return new GrpcCallout(exchange, kind, target, parent.typeName, name);
+}
+
+class GrpcCallout extends Callout {
+  constructor(
+    exchange: Exchange,
+    kind: CalloutKind,
+    target: string,
+    service: string,
+    method: string,
+  ) {
+    super(exchange, kind, target, `${service}/${method}`);
+    const colon = target.lastIndexOf(":");
+    this.span?.text("rpc.system", "grpc");
+    this.span?.text("rpc.service", service);
+    this.span?.text("rpc.method", method);
+    this.span?.text("server.address", target.slice(0, colon));
+    this.span?.number("server.port", Number(target.slice(colon + 1)));
+  }
+
+  /** The call has ended with a status of gRPC. */
+  endWith(result: CalloutResult, status: number): void {
+    this.span?.number("rpc.grpc.status_code", status);
+    this.end(result, status === 0 ? undefined : String(status));
+  }
+}
+
+export type { GrpcCallout };
+
+function count(
+  metrics: Metrics,
+  kind: CalloutKind,
+  target: string,
+  result: CalloutResult,
+  duration: number,
+): void {
+  metrics.counter(calloutsTotal, kind, target, result).value += 1;
+  metrics.histogram(calloutDuration, kind, target).add(duration / SECOND);
+}

@@ -1,0 +1,33 @@
+import type { CounterMetric } from "../metric.ts";
+
+/** `gwc_downstream_connections_total` */
+export const connectionsTotal = {
+  kind: "counter",
+  name: "gwc_downstream_connections_total",
+  help: "TCP connections that have ended.",
+  labels: ["listener", "route", "reason"],
+} as const satisfies CounterMetric;
+
+/** `gwc_downstream_connection_seconds_total` */
+export const connectionSeconds = {
+  kind: "counter",
+  name: "gwc_downstream_connection_seconds_total",
+  help: "Seconds that they were open.",
+  labels: ["listener", "route"],
+} as const satisfies CounterMetric;
+
+/** `gwc_downstream_received_bytes_total` */
+export const receivedBytes = {
+  kind: "counter",
+  name: "gwc_downstream_received_bytes_total",
+  help: "Bytes that they brought from clients.",
+  labels: ["listener", "route"],
+} as const satisfies CounterMetric;
+
+/** `gwc_downstream_sent_bytes_total` */
+export const sentBytes = {
+  kind: "counter",
+  name: "gwc_downstream_sent_bytes_total",
+  help: "Bytes that they took to clients.",
+  labels: ["listener", "route"],
+} as const satisfies CounterMetric;

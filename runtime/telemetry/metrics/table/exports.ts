@@ -1,0 +1,17 @@
+import type { CounterMetric } from "../metric.ts";
+
+/** `gwc_otlp_exported_total` */
+export const otlpExported = {
+  kind: "counter",
+  name: "gwc_otlp_exported_total",
+  help: "Spans and log records that a collector took.",
+  labels: ["signal"],
+} as const satisfies CounterMetric;
+
+/** `gwc_otlp_dropped_total` */
+export const otlpDropped = {
+  kind: "counter",
+  name: "gwc_otlp_dropped_total",
+  help: "Spans and log records that no collector got.",
+  labels: ["signal"],
+} as const satisfies CounterMetric;

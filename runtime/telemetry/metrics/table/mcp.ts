@@ -1,0 +1,52 @@
+import type { CounterMetric, GaugeMetric, HistogramMetric } from "../metric.ts";
+
+const bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300] as const;
+
+/** `gwc_mcp_messages_total` */
+export const mcpMessages = {
+  kind: "counter",
+  name: "gwc_mcp_messages_total",
+  help: "Messages of MCP clients; outcome: allowed, denied by rules, unknown, or failed at its target.",
+  labels: ["route", "method", "target", "item", "outcome"],
+} as const satisfies CounterMetric;
+
+/** `gwc_mcp_message_duration_seconds` */
+export const mcpMessageDuration = {
+  kind: "histogram",
+  name: "gwc_mcp_message_duration_seconds",
+  help: "Seconds that messages to MCP targets took.",
+  labels: ["route", "target"],
+  bounds,
+} as const satisfies HistogramMetric;
+
+/** `gwc_mcp_sessions_active` */
+export const mcpSessions = {
+  kind: "gauge",
+  name: "gwc_mcp_sessions_active",
+  help: "MCP sessions that hold something open: processes, event streams.",
+  labels: [],
+} as const satisfies GaugeMetric;
+
+/** `gwc_mcp_stdio_processes` */
+export const mcpProcesses = {
+  kind: "gauge",
+  name: "gwc_mcp_stdio_processes",
+  help: "Processes of stdio targets that run.",
+  labels: ["target"],
+} as const satisfies GaugeMetric;
+
+/** `gwc_mcp_stdio_starts_total` */
+export const mcpProcessStarts = {
+  kind: "counter",
+  name: "gwc_mcp_stdio_starts_total",
+  help: "Processes of stdio targets that were started.",
+  labels: ["target"],
+} as const satisfies CounterMetric;
+
+/** `gwc_mcp_stdio_failures_total` */
+export const mcpProcessFailures = {
+  kind: "counter",
+  name: "gwc_mcp_stdio_failures_total",
+  help: "Processes of stdio targets that ended by themselves, or could not be started.",
+  labels: ["target"],
+} as const satisfies CounterMetric;

@@ -1,0 +1,94 @@
+import type { GaugeMetric, HistogramMetric } from "../metric.ts";
+
+/** Two to the power of 0, 2, 4, ... 26. */
+const tokenBounds = Array.from({ length: 14 }, (_, index) => 4 ** index);
+/** 0.01, 0.02, 0.04, ... 81.92. */
+const durationBounds = Array.from({ length: 14 }, (_, index) => 2 ** index / 100);
+const firstTokenBounds = [
+  0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
+] as const;
+const perTokenBounds = [
+  0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5,
+] as const;
+
+/** `gen_ai_client_token_usage` */
+export const modelTokens = {
+  kind: "histogram",
+  name: "gen_ai_client_token_usage",
+  help: "Tokens of requests.",
+  labels: [
+    "gen_ai_operation_name",
+    "gen_ai_provider_name",
+    "gen_ai_request_model",
+    "gen_ai_response_model",
+    "gen_ai_token_type",
+  ],
+  bounds: tokenBounds,
+} as const satisfies HistogramMetric;
+
+/** `gen_ai_server_request_duration` */
+export const modelDuration = {
+  kind: "histogram",
+  name: "gen_ai_server_request_duration",
+  help: "Seconds from a request to a provider to the end of its response.",
+  labels: [
+    "gen_ai_operation_name",
+    "gen_ai_provider_name",
+    "gen_ai_request_model",
+    "gen_ai_response_model",
+    "error_type",
+  ],
+  bounds: durationBounds,
+} as const satisfies HistogramMetric;
+
+/** `gen_ai_server_time_to_first_token` */
+export const modelFirstToken = {
+  kind: "histogram",
+  name: "gen_ai_server_time_to_first_token",
+  help: "Seconds to the first content of streams.",
+  labels: [
+    "gen_ai_operation_name",
+    "gen_ai_provider_name",
+    "gen_ai_request_model",
+    "gen_ai_response_model",
+  ],
+  bounds: firstTokenBounds,
+} as const satisfies HistogramMetric;
+
+/** `gen_ai_server_time_per_output_token` */
+export const modelPerToken = {
+  kind: "histogram",
+  name: "gen_ai_server_time_per_output_token",
+  help: "Seconds for each token of streams after the first one.",
+  labels: [
+    "gen_ai_operation_name",
+    "gen_ai_provider_name",
+    "gen_ai_request_model",
+    "gen_ai_response_model",
+  ],
+  bounds: perTokenBounds,
+} as const satisfies HistogramMetric;
+
+/** `gwc_provider_health` */
+export const providerHealth = {
+  kind: "gauge",
+  name: "gwc_provider_health",
+  help: "How its last requests went: 1 is all well.",
+  labels: ["route", "provider"],
+} as const satisfies GaugeMetric;
+
+/** `gwc_provider_pending_requests` */
+export const providerPending = {
+  kind: "gauge",
+  name: "gwc_provider_pending_requests",
+  help: "Requests under way.",
+  labels: ["route", "provider"],
+} as const satisfies GaugeMetric;
+
+/** `gwc_provider_ejected_seconds` */
+export const providerEjected = {
+  kind: "gauge",
+  name: "gwc_provider_ejected_seconds",
+  help: "Seconds for which it is not asked.",
+  labels: ["route", "provider"],
+} as const satisfies GaugeMetric;

@@ -1,0 +1,97 @@
+import type { CounterMetric, GaugeMetric } from "../metric.ts";
+
+/** `gwc_build_info` */
+export const buildInfo = {
+  kind: "gauge",
+  name: "gwc_build_info",
+  help: "The gateway that runs, the version of gwc that compiled it, and the digest of what it compiled.",
+  labels: ["gateway", "version", "config_digest"],
+} as const satisfies GaugeMetric;
+
+/** `gwc_config_reloads_total` */
+export const reloads = {
+  kind: "counter",
+  name: "gwc_config_reloads_total",
+  help: "Changes of the configuration that were looked at; result: ok or failed.",
+  labels: ["result"],
+} as const satisfies CounterMetric;
+
+/** `gwc_config_last_reload_successful` */
+export const lastReloadSuccessful = {
+  kind: "gauge",
+  name: "gwc_config_last_reload_successful",
+  help: "1: the configuration that is served is the newest one; 0: that one has mistakes.",
+  labels: [],
+} as const satisfies GaugeMetric;
+
+/** `gwc_config_last_reload_success_timestamp_seconds` */
+export const lastReloadTime = {
+  kind: "gauge",
+  name: "gwc_config_last_reload_success_timestamp_seconds",
+  help: "When the configuration that is served was loaded, since the epoch.",
+  labels: [],
+} as const satisfies GaugeMetric;
+
+/** `gwc_certificate_expiry_timestamp_seconds` */
+export const certificateExpiry = {
+  kind: "gauge",
+  name: "gwc_certificate_expiry_timestamp_seconds",
+  help: "When a certificate of a listener expires, since the epoch.",
+  labels: ["hostname", "file"],
+} as const satisfies GaugeMetric;
+
+/** `gwc_buffered_bytes` */
+export const bufferedBytes = {
+  kind: "gauge",
+  name: "gwc_buffered_bytes",
+  help: "Bytes held of messages that are read whole.",
+  labels: [],
+} as const satisfies GaugeMetric;
+
+/** `gwc_buffered_bytes_limit` */
+export const bufferedBytesLimit = {
+  kind: "gauge",
+  name: "gwc_buffered_bytes_limit",
+  help: "The most of them: more is a 503.",
+  labels: [],
+} as const satisfies GaugeMetric;
+
+/** `gwc_log_lines_dropped_total` */
+export const logLinesDropped = {
+  kind: "counter",
+  name: "gwc_log_lines_dropped_total",
+  help: "Log lines dropped because nobody read them.",
+  labels: [],
+} as const satisfies CounterMetric;
+
+/** `gwc_event_loop_active_seconds_total` */
+export const eventLoopSeconds = {
+  kind: "counter",
+  name: "gwc_event_loop_active_seconds_total",
+  help: "Seconds that the event loop was busy: a rate near 1 is a full core.",
+  labels: [],
+} as const satisfies CounterMetric;
+
+/** `process_cpu_seconds_total` */
+export const processCpu = {
+  kind: "counter",
+  name: "process_cpu_seconds_total",
+  help: "CPU time of the process, in seconds.",
+  labels: [],
+} as const satisfies CounterMetric;
+
+/** `process_resident_memory_bytes` */
+export const processMemory = {
+  kind: "gauge",
+  name: "process_resident_memory_bytes",
+  help: "Resident memory of the process.",
+  labels: [],
+} as const satisfies GaugeMetric;
+
+/** `process_start_time_seconds` */
+export const processStart = {
+  kind: "gauge",
+  name: "process_start_time_seconds",
+  help: "Start of the process since the epoch.",
+  labels: [],
+} as const satisfies GaugeMetric;

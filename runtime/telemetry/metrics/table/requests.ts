@@ -1,0 +1,56 @@
+import type { CounterMetric, GaugeMetric, HistogramMetric } from "../metric.ts";
+
+const requestBounds = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80,
+] as const;
+const streamBounds = [0.1, 1, 5, 15, 60, 300, 900, 3600, 14_400] as const;
+
+/** `gwc_requests_total` */
+export const requestsTotal = {
+  kind: "counter",
+  name: "gwc_requests_total",
+  help: "Requests that have ended, by what became of them; reason: why the gateway itself responded.",
+  labels: ["listener", "route", "method", "status", "reason"],
+} as const satisfies CounterMetric;
+
+/** `gwc_request_duration_seconds` */
+export const requestDuration = {
+  kind: "histogram",
+  name: "gwc_request_duration_seconds",
+  help: "Seconds from a request's head to the end of its response; streams are counted apart.",
+  labels: ["listener", "route"],
+  bounds: requestBounds,
+} as const satisfies HistogramMetric;
+
+/** `gwc_stream_duration_seconds` */
+export const streamDuration = {
+  kind: "histogram",
+  name: "gwc_stream_duration_seconds",
+  help: "Seconds that event streams, upgraded connections and tunnels lasted.",
+  labels: ["listener", "route"],
+  bounds: streamBounds,
+} as const satisfies HistogramMetric;
+
+/** `gwc_requests_active` */
+export const requestsActive = {
+  kind: "gauge",
+  name: "gwc_requests_active",
+  help: "Requests and streams under way.",
+  labels: [],
+} as const satisfies GaugeMetric;
+
+/** `gwc_malformed_requests_total` */
+export const malformedRequests = {
+  kind: "counter",
+  name: "gwc_malformed_requests_total",
+  help: "Requests that are no HTTP.",
+  labels: [],
+} as const satisfies CounterMetric;
+
+/** `gwc_connections_refused_total` */
+export const connectionsRefused = {
+  kind: "counter",
+  name: "gwc_connections_refused_total",
+  help: "Connections that were closed at once, because their port had too many.",
+  labels: [],
+} as const satisfies CounterMetric;

@@ -1,0 +1,123 @@
+import type { Exchange, RefusalReason } from "../http/exchange.ts";
+import { headerValue } from "../http/headers/header-list.ts";
+import { SECOND } from "../process/units.ts";
+import type { Sample } from "./metrics/family.ts";
+import type { Histogram } from "./metrics/histogram.ts";
+import type { Metrics } from "./metrics/metrics.ts";
+import {
+  requestDuration,
+  requestsActive,
+  requestsTotal,
+  streamDuration,
+} from "./metrics/table/requests.ts";
+
+/** The methods that are labels of their own; every other one is `OTHER`: a client can't make new series. */
+const methods = ["GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "OPTIONS"];
+
+/** Counts the requests of all routes. */
+export class RequestMetrics {
+  readonly #metrics: Metrics;
+  readonly #listeners = new Map<string, Map<string, RouteMetrics>>();
+  #active = 0;
+
+  constructor(metrics: Metrics) {
+    this.#metrics = metrics;
+    metrics.read(requestsActive, () => [[[], this.#active]]);
+  }
+
+  /** A request is there. */
+  began(): void {
+    this.#active += 1;
+  }
+
+  /** It has ended, after `duration` milliseconds; `status` is undefined when the client left unanswered. */
+  ended(exchange: Exchange, status: number | undefined, duration: number): void {
+    this.#active -= 1;
+    const { record, original } = exchange;
+    const route = this.#route(record.listener ?? "unknown", record.route ?? "unknown");
+    route.count(original.method, status, record.reason);
+    if (isStream(exchange)) route.streams.add(duration / SECOND);
+    else route.latency.add(duration / SECOND);
+  }
+
+  *routes(): Iterable<RouteMetrics> {
+    for (const routes of this.#listeners.values()) yield* routes.values();
+  }
+
+  #route(listener: string, route: string): RouteMetrics {
+    let routes = this.#listeners.get(listener);
+    if (routes === undefined) {
+      routes = new Map();
+      this.#listeners.set(listener, routes);
+    }
+    let metrics = routes.get(route);
+    if (metrics === undefined) {
+      metrics = new RouteMetrics(listener, route, this.#metrics);
+      routes.set(route, metrics);
+    }
+    return metrics;
+  }
+}
+
+/** Requests and latencies of one route. */
+export class RouteMetrics {
+  readonly listener: string;
+  readonly route: string;
+  /** Of requests with an end in sight. */
+  readonly latency: Histogram;
+  readonly #metrics: Metrics;
+  /** By method and status, then by reason. */
+  readonly #counters = new Map<number, Map<string, Sample>>();
+  #streams: Histogram | undefined;
+
+  constructor(listener: string, route: string, metrics: Metrics) {
+    this.listener = listener;
+    this.route = route;
+    this.#metrics = metrics;
+    this.latency = metrics.histogram(requestDuration, listener, route);
+  }
+
+  /** Of streams, which a route may never have. */
+  get streams(): Histogram {
+    this.#streams ??= this.#metrics.histogram(streamDuration, this.listener, this.route);
+    return this.#streams;
+  }
+
+  count(method: string, status: number | undefined, reason: RefusalReason | undefined): void {
+    const methodAt = methods.indexOf(method);
+    const key = (status ?? 0) * 8 + methodAt + 1;
+    let byReason = this.#counters.get(key);
+    if (byReason === undefined) {
+      byReason = new Map();
+      this.#counters.set(key, byReason);
+    }
+    let counter = byReason.get(reason ?? "");
+    if (counter === undefined) {
+      const { listener, route } = this;
+      const labels = [methods[methodAt] ?? "OTHER", String(status ?? "unknown")] as const;
+      counter = this.#metrics.counter(requestsTotal, listener, route, ...labels, reason ?? "");
+      byReason.set(reason ?? "", counter);
+    }
+    counter.value += 1;
+  }
+
+  /** All of them, and those with a status from 500 up. */
+  totals(): { readonly requests: number; readonly errors: number } {
+    let requests = 0;
+    let errors = 0;
+    for (const [key, byReason] of this.#counters) {
+      for (const { value } of byReason.values()) {
+        requests += value;
+        if (key >= 500 * 8) errors += value;
+      }
+    }
+    return { requests, errors };
+  }
+}
+
+/** Its length says nothing of the gateway or the upstream: it lasts as long as somebody listens. */
+function isStream({ responseStatus, responseHeaders, isTunnel }: Exchange): boolean {
+  if (responseStatus === 101) return true;
+  if (isTunnel) return responseStatus === 200;
+  return headerValue(responseHeaders, "content-type")?.startsWith("text/event-stream") === true;
+}
