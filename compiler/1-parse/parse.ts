@@ -10,7 +10,7 @@ import {
 import type { SourceDocument, SourceFile } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
 import type { Manifest } from "../manifests/manifests.ts";
-import { type ConfigValue, keysIn } from "../schema/config-values.ts";
+import type { ConfigValue } from "../schema/config-values.ts";
 import { validator } from "../schema/validate.ts";
 import { readDocuments } from "./documents.ts";
 import { inputFiles, isEmpty, isInput, isStandalone } from "./input-files.ts";
@@ -198,11 +198,7 @@ function readFile(
   if (reportOtherTool(file, diagnostics)) return undefined;
   const schema = standaloneSchema();
   const read = readValue(document, origin, schema, host, diagnostics);
-  const { value, broken } = validator(schema, keysIn([read.value])).parts(
-    read,
-    origin,
-    diagnostics,
-  );
+  const { value, broken } = validator(schema, [read.value]).parts(read, origin, diagnostics);
   return value && { kind: "standalone", file: value, origin, broken };
 }
 

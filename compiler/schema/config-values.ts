@@ -18,23 +18,9 @@ export function configValueAt(value: ConfigValue, path: ConfigPath): unknown {
   return path.reduce<unknown>(childOf, value);
 }
 
-/** Every key of every mapping in the values. */
-export function keysIn(values: readonly ConfigValue[]): ReadonlySet<string> {
-  const keys = new Set<string>();
-  const waiting: object[] = [];
-  for (const value of values) if (isObject(value)) waiting.push(value);
-  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
-    const isList = Array.isArray(value);
-    for (const [key, child] of Object.entries(value)) {
-      if (!isList) keys.add(key);
-      if (isObject(child)) waiting.push(child);
-    }
-  }
-  return keys;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
+/** Whether a value has keys. */
+export function isMapping(value: ConfigValue): value is ConfigMapping {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function childOf(value: unknown, step: string | number): unknown {
@@ -56,7 +42,12 @@ export type ConfigValue =
   | null
   | EnvTemplate
   | readonly ConfigValue[]
-  | { readonly [key: string]: ConfigValue };
+  | ConfigMapping;
+
+/** A YAML mapping as plain data. */
+export interface ConfigMapping {
+  readonly [key: string]: ConfigValue;
+}
 
 /** A value and the texts in it that the gateway reads when it starts, by path: validation sees what the user wrote there. */
 export interface ReadValue {

@@ -1,13 +1,14 @@
 import { Ajv, type ValidateFunction } from "ajv";
+import { type ConfigValue, isMapping } from "./config-values.ts";
 import { parseDuration } from "./duration.ts";
 import { formats } from "./formats.ts";
-import { isWritable, type Schema, type ValueCheck } from "./schema.ts";
+import { type Fields, isWritable, type Schema, type ValueCheck } from "./schema.ts";
 
 /**
- * Compiles a schema with gwc's own keywords and formats, for values whose mappings have no other keys than `keys`. Done
- * once per schema and input: it is the expensive part, and an input uses few of the fields there are.
+ * Compiles a schema with gwc's own keywords and formats, for these values and their parts. Done once per schema and
+ * input: it is the expensive part, and an input uses few of the fields there are.
  */
-export function compileSchema(schema: Schema, keys: ReadonlySet<string>): ValidateFunction {
+export function compileSchema(schema: Schema, values: readonly ConfigValue[]): ValidateFunction {
   const ajv = new Ajv({
     allErrors: true,
     strict: false,
@@ -39,30 +40,58 @@ export function compileSchema(schema: Schema, keys: ReadonlySet<string>): Valida
       (parseDuration(text) ?? Number.POSITIVE_INFINITY) >= (parseDuration(minimum) ?? 0),
   });
   for (const [name, isOf] of Object.entries(formats)) ajv.addFormat(name, isOf);
-  return ajv.compile(usedPart(schema, keys));
+  return ajv.compile(usedPart(schema, values));
 }
 
 /**
- * The part of a schema that says something about such values. What is not built yet is an unknown field to ajv, and
- * told apart when it is reported.
+ * The part of a schema that says something about the values: the fields that one of them has. What is not built yet is
+ * an unknown field to ajv, and told apart when it is reported.
  */
-function usedPart(schema: Schema, keys: ReadonlySet<string>): Schema {
+function usedPart(schema: Schema, values: readonly ConfigValue[]): Schema {
   const { properties, additionalProperties, items } = schema;
-  const used = Object.entries(properties ?? {}).filter(
-    ([name, each]) => isWritable(each) && keys.has(name),
-  );
+  const fields = properties === undefined ? undefined : usedFields(properties, values);
+  const children = typeof additionalProperties === "object" ? otherValues(schema, values) : [];
   return {
     ...schema,
-    ...(properties === undefined
+    ...(fields === undefined ? {} : { properties: fields }),
+    ...(typeof additionalProperties === "object"
+      ? { additionalProperties: usedPart(additionalProperties, children) }
+      : {}),
+    ...(items === undefined
       ? {}
       : {
-          properties: Object.fromEntries(used.map(([name, each]) => [name, usedPart(each, keys)])),
+          items: usedPart(
+            items,
+            values.flatMap((each) => (Array.isArray(each) ? each : [])),
+          ),
         }),
-    ...(typeof additionalProperties === "object"
-      ? { additionalProperties: usedPart(additionalProperties, keys) }
-      : {}),
-    ...(items === undefined ? {} : { items: usedPart(items, keys) }),
   };
+}
+
+function usedFields(properties: Fields, values: readonly ConfigValue[]): Fields {
+  const mappings = values.filter(isMapping);
+  const used = Object.entries(properties).flatMap(([name, each]) => {
+    if (!isWritable(each)) return [];
+    const inside = mappings.flatMap((value) =>
+      Object.hasOwn(value, name) ? [value[name] ?? null] : [],
+    );
+    return inside.length === 0 ? [] : [[name, usedPart(each, inside)] as const];
+  });
+  return Object.fromEntries(used);
+}
+
+/** The values of the keys that a schema has no names for. */
+function otherValues(
+  { properties = {} }: Schema,
+  values: readonly ConfigValue[],
+): readonly ConfigValue[] {
+  return values
+    .filter(isMapping)
+    .flatMap((value) =>
+      Object.entries(value).flatMap(([key, each]) =>
+        Object.hasOwn(properties, key) ? [] : [each],
+      ),
+    );
 }
 
 function addCountKeyword(ajv: Ajv, keyword: string, holds: (count: number) => boolean): void {

@@ -5,8 +5,8 @@ import {
   formatPath,
   type Origin,
 } from "../diagnostics/diagnostic.ts";
-import type { ReadValue } from "./config-values.ts";
-import { configValueAt, keysIn, pointerPath, withEnvTemplates } from "./config-values.ts";
+import type { ConfigValue, ReadValue } from "./config-values.ts";
+import { configValueAt, pointerPath, withEnvTemplates } from "./config-values.ts";
 import { reportViolation, type Subject } from "./report-violation.ts";
 import { type Schema, schemaAt } from "./schema.ts";
 import { compileSchema } from "./schema-compiler.ts";
@@ -32,15 +32,15 @@ export interface ValidParts<Value> {
 }
 
 /**
- * Compiles a schema for values whose keys are all among `keys` (`keysIn`); the validator reports every mistake at its
- * smallest node. `whole` is what messages call the value itself.
+ * Compiles a schema for these values; the validator reports every mistake of one at its smallest node. `whole` is what
+ * messages call the value itself.
  */
 export function validator<Value>(
   schema: Schema<Value>,
-  keys: ReadonlySet<string>,
+  values: readonly ConfigValue[],
   whole?: string,
 ): Validator<Value> {
-  const validate = compileSchema(schema, keys);
+  const validate = compileSchema(schema, values);
   const reportAll = (read: ReadValue, origin: Origin, diagnostics: Diagnostics): void => {
     const errors = validate(read.value) ? [] : (validate.errors ?? []);
     const subject = {
@@ -87,7 +87,7 @@ function originTitle({ resource }: Origin): string {
 
 /** A part of a value, whose name is its key. */
 function checkPart(shape: Schema, part: ReadValue, place: Origin, diagnostics: Diagnostics): void {
-  validator(shape, keysIn([part.value]), String(place.path.at(-1))).whole(part, place, diagnostics);
+  validator(shape, [part.value], String(place.path.at(-1))).whole(part, place, diagnostics);
 }
 
 /** A field that is missing because it is misspelled, or known to another tool, is one mistake: the key is reported. */

@@ -4,7 +4,6 @@ import { exampleOf } from "../../compiler/inspect/reference/example.ts";
 import { allFields, FILE_FORM } from "../../compiler/inspect/reference/field-index.ts";
 import { fieldPage } from "../../compiler/inspect/reference/field-page.ts";
 import type { ConfigValue } from "../../compiler/schema/config-values.ts";
-import { keysIn } from "../../compiler/schema/config-values.ts";
 import { validator } from "../../compiler/schema/validate.ts";
 
 const fields = allFields();
@@ -29,7 +28,7 @@ describe("every field is explained", () => {
       const value = exampleOf(field.schema) as ConfigValue;
       const read = { value, envTemplates: [], expanded: [] };
       const origin = { file: "example.yaml", document: 0, path: [] };
-      validator(field.schema, keysIn([value]), "it").whole(read, origin, diagnostics);
+      validator(field.schema, [value], "it").whole(read, origin, diagnostics);
       return diagnostics.list.map(({ code, params }) => [pathOf(field), value, code, params]);
     });
     expect(wrong).toEqual([]);

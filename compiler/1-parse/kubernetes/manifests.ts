@@ -2,7 +2,7 @@ import type { ConfigPath, Diagnostics, Origin } from "../../diagnostics/diagnost
 import { suggest } from "../../diagnostics/suggestion.ts";
 import type { KeyedData, Manifest, ManifestKind } from "../../manifests/manifests.ts";
 import type { ConfigValue } from "../../schema/config-values.ts";
-import { keysIn, scalarText } from "../../schema/config-values.ts";
+import { scalarText } from "../../schema/config-values.ts";
 import type { Schema } from "../../schema/schema.ts";
 import { type Validator, validator } from "../../schema/validate.ts";
 import { hasAliases, withoutAliases } from "./aliases.ts";
@@ -39,21 +39,23 @@ export function readManifests(
   documents: readonly ReadDocument[],
   diagnostics: Diagnostics,
 ): readonly Manifest[] {
-  const read = manifestReader(keysIn(documents.map(({ value }) => value)));
+  const read = manifestReader(documents.map(({ value }) => value));
   const manifests = documents.flatMap((document) => read(document, diagnostics));
   reportDuplicates(manifests, diagnostics);
   return manifests;
 }
 
-/** Reads the resources of single documents; `keys`: every key of the input. */
+/** Reads the resources of any of these documents. */
 export function manifestReader(
-  keys: ReadonlySet<string>,
+  documents: readonly ConfigValue[],
 ): (document: ReadDocument, diagnostics: Diagnostics) => readonly Manifest[] {
-  const validators = new Map<ManifestKind, Prepared>();
+  const values = documents.flatMap((each) => itemsOf(each).map(({ value }) => value));
+  const preparation = { validators: new Map(), values };
   return ({ value, origin }, diagnostics) =>
-    (isKubernetes(value) ? itemsOf(value, origin) : []).flatMap(
-      (item) => readManifest(item.value, item.origin, { validators, keys }, diagnostics) ?? [],
-    );
+    itemsOf(value).flatMap((item) => {
+      const at = { ...origin, path: [...origin.path, ...item.path] };
+      return readManifest(item.value, at, preparation, diagnostics) ?? [];
+    });
 }
 
 /** A document without the values of its Secrets: a digest of them would say something about them. */
@@ -65,16 +67,16 @@ export function withoutSecrets(value: ConfigValue): ConfigValue {
 
 interface Item {
   readonly value: KubernetesObject;
-  readonly origin: Origin;
+  /** In its document. */
+  readonly path: ConfigPath;
 }
 
-/** The resource itself, or those of a list as `kubectl get` prints it. */
-function itemsOf(value: KubernetesObject, origin: Origin): readonly Item[] {
-  if (!value.kind.endsWith("List") || !Array.isArray(value.items)) return [{ value, origin }];
+/** The resources of a document: itself, or those of a list as `kubectl get` prints it. */
+function itemsOf(value: ConfigValue): readonly Item[] {
+  if (!isKubernetes(value)) return [];
+  if (!value.kind.endsWith("List") || !Array.isArray(value.items)) return [{ value, path: [] }];
   return value.items.flatMap((item: ConfigValue, index): readonly Item[] =>
-    isKubernetes(item)
-      ? [{ value: item, origin: { ...origin, path: [...origin.path, "items", index] } }]
-      : [],
+    isKubernetes(item) ? [{ value: item, path: ["items", index] }] : [],
   );
 }
 
@@ -84,16 +86,16 @@ interface Prepared {
   readonly hasAliases: boolean;
 }
 
-/** The validators of the kinds seen so far, and every key in the input. */
+/** The validators of the kinds seen so far, and all resources that are read. */
 interface Preparation {
   readonly validators: Map<ManifestKind, Prepared>;
-  readonly keys: ReadonlySet<string>;
+  readonly values: readonly KubernetesObject[];
 }
 
 function readManifest(
   value: KubernetesObject,
   place: Origin,
-  { validators, keys }: Preparation,
+  { validators, values }: Preparation,
   diagnostics: Diagnostics,
 ): Manifest | undefined {
   const recognised = recognise(value, place, diagnostics);
@@ -104,7 +106,7 @@ function readManifest(
   const origin = { ...place, resource: { name: title, depth: place.path.length } };
   // What another version of its kind means is not known, only that it is there.
   if (!isKnown) return broken(row.kind, { namespace, name, labels, created, origin });
-  const prepared = validators.get(row.kind) ?? prepare(row, keys);
+  const prepared = validators.get(row.kind) ?? prepare(row, values);
   validators.set(row.kind, prepared);
   const read = { value, envTemplates: [], expanded: [] };
   const isPartial = prepared.validate.whole(read, origin, diagnostics) === undefined;
@@ -138,9 +140,10 @@ function broken(
   return { ...known, kind, spec: undefined, isPartial: true, broken: [] } as Manifest;
 }
 
-function prepare(row: KindRow, keys: ReadonlySet<string>): Prepared {
+function prepare(row: KindRow, values: readonly KubernetesObject[]): Prepared {
   const schema = row.schema();
-  return { schema, validate: validator(schema, keys), hasAliases: hasAliases(schema) };
+  const own = values.filter(({ kind }) => row.names.includes(kind));
+  return { schema, validate: validator(schema, own), hasAliases: hasAliases(schema) };
 }
 
 /** The row of a kind, and whether the version is known (else reported); undefined when the resource is skipped. */

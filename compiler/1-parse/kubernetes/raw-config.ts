@@ -1,6 +1,5 @@
 import type { Diagnostics, Origin } from "../../diagnostics/diagnostic.ts";
 import type { ConfigValue } from "../../schema/config-values.ts";
-import { keysIn } from "../../schema/config-values.ts";
 import { type Infer, list, object, text } from "../../schema/schema.ts";
 import { validator } from "../../schema/validate.ts";
 import { frontendSchema } from "../standalone/frontend.ts";
@@ -18,7 +17,7 @@ export function parseRawConfig(
 ): RawConfig | undefined {
   // A part of a document, which is data.
   const read = { value: value as ConfigValue, envTemplates: [], expanded: [] };
-  const { whole } = validator(rawConfigSchema(), keysIn([read.value]), "rawConfig");
+  const { whole } = validator(rawConfigSchema(), [read.value], "rawConfig");
   return whole(read, origin, diagnostics);
 }
 

@@ -1,56 +1,40 @@
-import {
-  type StandaloneFile,
-  standaloneSchema,
-} from "../../../compiler/1-parse/standalone/standalone.ts";
+import { standaloneSchema } from "../../../compiler/1-parse/standalone/standalone.ts";
 import { lower } from "../../../compiler/2-lower/lower.ts";
 import { resolve } from "../../../compiler/3-resolve/resolve.ts";
 import { emitModules } from "../../../compiler/4-emit/modules.ts";
 import { type ConfigPath, Diagnostics, isError } from "../../../compiler/diagnostics/diagnostic.ts";
 import { memoryHost } from "../../../compiler/host.ts";
 import type { Program } from "../../../compiler/ir/program.ts";
-import {
-  type ConfigValue,
-  keysIn,
-  type ReadValue,
-} from "../../../compiler/schema/config-values.ts";
-import { type Validator, validator } from "../../../compiler/schema/validate.ts";
+import type { ConfigValue, ReadValue } from "../../../compiler/schema/config-values.ts";
+import { validator } from "../../../compiler/schema/validate.ts";
 import type { Outcome } from "./acting-fields.ts";
 
-/** Compiles standalone files that are given as data, in this process and without a bundle. */
+/** Compiles standalone files that are given as data, in this process and without a bundle; `examples` have every field of theirs. */
 export function fileCompiler(
   files: Readonly<Record<string, string>>,
+  examples: readonly ConfigValue[],
 ): (config: unknown) => Outcome {
-  const schema = standaloneSchema();
-  const validators = new Map<string, Validator<StandaloneFile>>();
-  // As for a user's file: of the schema there is what the file has keys for.
-  const validatorFor = (config: ConfigValue): Validator<StandaloneFile> => {
-    const keys = keysIn([config]);
-    const name = [...keys].toSorted().join(" ");
-    const made = validators.get(name) ?? validator(schema, keys);
-    if (validators.size > 50) validators.clear();
-    validators.set(name, made);
-    return made;
-  };
+  const { parts } = validator(standaloneSchema(), examples);
   const host = memoryHost(files);
   const origin = { file: "gateway.yaml", document: 0, path: [] };
   return (config) => {
     const diagnostics = new Diagnostics();
     const value = structuredClone(config) as ConfigValue;
     const read = { value, envTemplates: variablesIn(value), expanded: [] };
-    const { value: file, broken } = validatorFor(value).parts(read, origin, diagnostics);
+    const { value: file, broken } = parts(read, origin, diagnostics);
     if (file === undefined) return { text: undefined, diagnostics: diagnostics.list };
     const input = { files: [], inputs: [], folder: "." };
     const lowered = lower({ kind: "standalone", file, origin, broken, ...input }, { name: "test" });
     const resolved = lowered.value && resolve(lowered.value, input, host);
-    const all = [...diagnostics.list, ...lowered.diagnostics, ...(resolved?.diagnostics ?? [])];
+    const found = [...diagnostics.list, ...lowered.diagnostics, ...(resolved?.diagnostics ?? [])];
     const program = resolved?.value?.programs[0];
-    const isWrong = all.some((each) => isError(each, false));
+    const isWrong = found.some((each) => isError(each, false));
     return {
       text:
         isWrong || program === undefined
           ? undefined
           : textOf(program) + JSON.stringify(resolved?.value?.literals),
-      diagnostics: all,
+      diagnostics: found,
     };
   };
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { standaloneSchema } from "../../../compiler/1-parse/standalone/standalone.ts";
+import type { ConfigValue } from "../../../compiler/schema/config-values.ts";
 import { type ConfigurationForm, isTold, silencedBy, verdictOf } from "./acting-fields.ts";
 import { files, known, seeds, told } from "./file-cases.ts";
 import { fileCompiler } from "./file-compiler.ts";
 import { placed } from "./placed-field.ts";
-import { leavesOf, type SchemaField } from "./schema-walk.ts";
+import { leavesOf, type SchemaField, type Step, valueWithAll } from "./schema-walk.ts";
 
 const schema = standaloneSchema();
-const form: ConfigurationForm = { schema, known, seeds, compile: fileCompiler(files) };
 /** What only others refer to. */
 const NAME = "backends.[].name";
 /** The policies of any route, by the same schema: those of a bind's route stand for them. */
@@ -17,22 +17,33 @@ const REPEATED =
   /\.conditional\.\[\]\.|\.extAuth\.|\.rateLimit\.(remote|global)\.|\.(remoteRateLimit|extProc)\.policies\.|listeners\.\[\]\.policies\.extAuthz\.policies\.|(tracing|otlp)\.policies\.|requestMirror\..*policies\./;
 /** Empty values of which one has to be there: none can be left out to see what it does. */
 const EMPTY_CHOICES = /\.azure\.(implicit|explicitConfig\.workloadIdentity)$/;
-const everywhere = leavesOf(schema);
-const fields = everywhere.filter(({ path }) => {
+
+/** By what others have too, it is put to the question there. */
+function isRepeated(path: readonly Step[]): boolean {
   const name = path.join(".");
-  const isRepeated = name.startsWith(LIKE_A_ROUTE) || REPEATED.test(name);
-  return name !== NAME && !isRepeated && !EMPTY_CHOICES.test(name);
-});
+  return name.startsWith(LIKE_A_ROUTE) || REPEATED.test(name);
+}
 
 function isMisplaced({ path }: SchemaField): boolean {
   return told.some(([part]) => path.join(".").includes(part));
 }
 
+const everywhere = leavesOf(schema);
+const misplaced = everywhere
+  .filter(isMisplaced)
+  .map(({ path }) => placed(schema, {}, path, null, known));
+// Configurations are data.
+const examples = [valueWithAll(schema, isRepeated), ...misplaced] as readonly ConfigValue[];
+const compile = fileCompiler(files, examples);
+const form: ConfigurationForm = { schema, known, seeds, compile };
+const fields = everywhere.filter(({ path }) => {
+  const name = path.join(".");
+  return name !== NAME && !isRepeated(path) && !EMPTY_CHOICES.test(name);
+});
+
 describe("every field of a standalone file", () => {
   it("the configurations that fields are put into have no mistakes", () => {
-    expect(seeds.flatMap((seed) => (form.compile(seed).text === undefined ? [seed] : []))).toEqual(
-      [],
-    );
+    expect(seeds.flatMap((seed) => (compile(seed).text === undefined ? [seed] : []))).toEqual([]);
   });
 
   it("decides something in the program", { timeout: 300_000 }, () => {
@@ -53,7 +64,7 @@ describe("every field of a standalone file", () => {
 
   it("says by its name what others mean, who miss it under another one", () => {
     const [seed] = seeds.filter((each) => JSON.stringify(each).includes('"name":"a"'));
-    const renamed = form.compile(placed(schema, seed, NAME.split("."), "other", known));
+    const renamed = compile(placed(schema, seed, NAME.split("."), "other", known));
     expect(renamed.diagnostics.map(({ code }) => code)).toEqual(["missing-reference"]);
   });
 

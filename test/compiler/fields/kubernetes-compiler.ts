@@ -5,12 +5,12 @@ import { resolve } from "../../../compiler/3-resolve/resolve.ts";
 import { Diagnostics, isError } from "../../../compiler/diagnostics/diagnostic.ts";
 import { memoryHost } from "../../../compiler/host.ts";
 import type { Program } from "../../../compiler/ir/program.ts";
-import { type ConfigValue, keysIn } from "../../../compiler/schema/config-values.ts";
+import type { ConfigValue } from "../../../compiler/schema/config-values.ts";
 import type { Schema } from "../../../compiler/schema/schema.ts";
 import { kubernetesResources } from "../../../templates/kubernetes/resources.ts";
 import type { Outcome } from "./acting-fields.ts";
 import { textOf } from "./file-compiler.ts";
-import { fieldsOf } from "./schema-walk.ts";
+import { valueWithAll } from "./schema-walk.ts";
 
 /** The specifications of kinds as one object: `HTTPRoute`, `GatewayPolicy`. */
 export function specificationsOf(names: readonly string[]): Schema {
@@ -27,8 +27,7 @@ export function kubernetesCompiler(
   schema: Schema,
   others: readonly ConfigValue[],
 ): (config: unknown) => Outcome {
-  const keys = [...keysIn([...others]), ...fieldsOf(schema).flatMap(({ path }) => path)];
-  const read = manifestReader(new Set(["spec", "labels", ...keys]));
+  const read = manifestReader([...resourcesOf(valueWithAll(schema)), ...others]);
   const inOthers = new Diagnostics();
   const world = others.flatMap((value, document) =>
     read({ value, origin: { file: "world.yaml", document, path: [] } }, inOthers),
@@ -36,12 +35,8 @@ export function kubernetesCompiler(
   if (inOthers.list.length > 0) throw new Error(JSON.stringify(inOthers.list));
   return (config) => {
     const diagnostics = new Diagnostics();
-    const given = Object.entries(structuredClone(config) as Readonly<Record<string, ConfigValue>>);
-    const manifests = given.flatMap(([kind, spec], document) =>
-      read(
-        { value: resourceOf(kind, spec), origin: { file: "gateway.yaml", document, path: [] } },
-        diagnostics,
-      ),
+    const manifests = resourcesOf(structuredClone(config)).flatMap((value, document) =>
+      read({ value, origin: { file: "gateway.yaml", document, path: [] } }, diagnostics),
     );
     const input = { files: [], inputs: [], folder: "." };
     const parsed = { kind: "kubernetes", manifests: [...manifests, ...world], ...input } as const;
@@ -58,6 +53,11 @@ export function kubernetesCompiler(
       diagnostics: found,
     };
   };
+}
+
+function resourcesOf(config: unknown): readonly ConfigValue[] {
+  const byKind = Object.entries(config as Readonly<Record<string, ConfigValue>>);
+  return byKind.map(([kind, spec]) => resourceOf(kind, spec));
 }
 
 /** The resource of a kind is called as its kind, in small letters. */

@@ -1,3 +1,4 @@
+import type { ConfigValue } from "../../../compiler/schema/config-values.ts";
 import type { Schema } from "../../../compiler/schema/schema.ts";
 
 /** A step from a value to a part of it: a key, any key of a map (`*`), or any item of a list (`[]`). */
@@ -26,6 +27,24 @@ export function fieldsOf(schema: Schema, path: readonly Step[] = []): readonly S
   const rest = schema.additionalProperties;
   const values = typeof rest === "object" ? fieldsOf(rest, [...path, "*"]) : [];
   return [...own, ...properties, ...items, ...values];
+}
+
+/** A value that has every field of a schema, whatever stands in it: what is compiled for it serves all values. */
+export function valueWithAll(
+  schema: Schema,
+  isLeftOut: (path: readonly Step[]) => boolean = () => false,
+  path: readonly Step[] = [],
+): ConfigValue {
+  const { properties, additionalProperties: rest, items } = schema;
+  if (items !== undefined) return [valueWithAll(items, isLeftOut, [...path, "[]"])];
+  const map = typeof rest === "object" ? [["*", rest] as const] : [];
+  const fields = [...Object.entries(properties ?? {}), ...map].map(
+    ([key, each]) => [[...path, key], each] as const,
+  );
+  const values = fields
+    .filter(([at]) => !isLeftOut(at))
+    .map(([at, each]) => [at.at(-1), valueWithAll(each, isLeftOut, at)]);
+  return values.length === 0 ? null : Object.fromEntries(values);
 }
 
 /** The schema of a part. */
