@@ -81,6 +81,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     "policies",
     "ir",
     "config",
+    "observability",
     "1-parse",
     "2-lower",
     "3-resolve",

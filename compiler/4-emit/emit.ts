@@ -5,6 +5,7 @@ import { dockerfile } from "../../templates/image/dockerfile.ts";
 import type { SourceFile } from "../diagnostics/source.ts";
 import type { Program } from "../ir/program.ts";
 import { clientPorts } from "../ir/routes.ts";
+import { observabilityFiles } from "../observability/observability.ts";
 import { buildInfoOf } from "./build-info.ts";
 import { type Bundle, bundleModules } from "./bundle.ts";
 import { checkModules, type EmitFinding } from "./check.ts";
@@ -23,6 +24,8 @@ export interface EmitOptions {
   readonly version: string;
   /** The image that runs the bundle in a cluster; undefined: a ConfigMap carries it. */
   readonly image?: string | undefined;
+  /** Whether a dashboard and alert rules are written too; absent: no. */
+  readonly hasObservability?: boolean;
   /** Told what is being done, for a terminal. */
   readonly progress: (step: string) => void;
 }
@@ -72,6 +75,7 @@ export async function emit(
     deployment !== undefined && (options.image ?? deployment.image) === undefined;
   const packed = isInConfigMap ? gzipSync(bundleText, { level: 9 }) : undefined;
   generated.push(...kubernetesFiles(program, packed, sha256, options));
+  if (options.hasObservability === true) generated.push(...observabilityFiles(program, bundle.modules));
   const names = [...generated.map((file) => file.path), "manifest.json"];
   const manifest = manifestOf(program, bundle, sha256, names, options.version);
   const files = [

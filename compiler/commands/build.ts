@@ -58,6 +58,10 @@ export const build: Command = {
       value: "IMAGE",
       summary: "the image that kubernetes/ starts, instead of the bundle in a ConfigMap",
     },
+    {
+      name: "observability",
+      summary: "also write observability/: a Grafana dashboard and alert rules for Prometheus",
+    },
     strict,
     { name: "no-type-check", summary: "trust the generated code: quicker" },
   ],
@@ -96,6 +100,7 @@ async function buildFiles(
       isTypeChecked: !flags.has("no-type-check"),
       version: version(),
       image: options.image,
+      hasObservability: flags.has("observability"),
       progress: context.progress,
     });
     if (emitted.findings.length > 0) return emitError(emitted.findings);

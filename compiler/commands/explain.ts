@@ -38,6 +38,7 @@ export const explain: Command = {
     "gwc explain cors",
     "gwc explain timeout.requestTimeout",
     "gwc explain cel",
+    "gwc explain metrics",
     "gwc explain route default/tools -f manifests/",
     "gwc explain GET https://example.com/mcp -f manifests/",
     "gwc explain out/gateway/routes/tools.ts:30 -f gateway.yaml",
@@ -66,6 +67,7 @@ async function explainWords(given: Arguments, context: CommandContext): Promise<
     ...fieldNames(fields),
     ...diagnosticCodes,
     "cel",
+    "metrics",
   ]);
   const hint = near === undefined ? "`gwc explain` lists what there is" : `did you mean "${near}"?`;
   return {
@@ -102,6 +104,8 @@ async function everything(): Promise<Page> {
       ...table(["section", "what it is"], fileSections(fields)),
       heading("Expressions"),
       ...table(["page", "what it is"], [["cel", "variables, functions and macros of rules"]]),
+      heading("Running a gateway"),
+      ...table(["page", "what it is"], [["metrics", "metrics, dashboard and alerts"]]),
       heading("Diagnostics"),
       ...table(
         ["code", "severity"],
@@ -114,6 +118,7 @@ async function everything(): Promise<Page> {
 async function pageOf(name: string): Promise<Page | undefined> {
   if (name === "cel")
     return (await import("../inspect/reference/expressions.ts")).expressionsPage();
+  if (name === "metrics") return (await import("../inspect/reference/metrics.ts")).metricsPage();
   const own = diagnosticPage(name) ?? policyPage(name) ?? backendPage(name);
   if (own !== undefined) return own;
   const { fieldPage, fields } = await fieldReference();

@@ -95,6 +95,7 @@ class Running implements RunningGateway {
   #build: BuildInfo;
   readonly #metrics = new Metrics();
   readonly #requests = this.#metrics.part(RequestMetrics);
+  readonly #refusedConnections = this.#metrics.counter(connectionsRefused);
   readonly #process = new ProcessMetrics(this.#metrics, () => ({
     name: this.#definition.name,
     build: this.#build,
@@ -277,7 +278,7 @@ class Running implements RunningGateway {
 
   /** Warned of once a minute: a flood must not fill the log too. */
   #refused({ maxConnections }: ConnectionSettings): void {
-    this.#metrics.counter(connectionsRefused).value += 1;
+    this.#refusedConnections.value += 1;
     const now = performance.now();
     if (now < this.#nextRefusal) return;
     this.#nextRefusal = now + 60_000;

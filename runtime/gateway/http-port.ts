@@ -53,8 +53,9 @@ export function httpPort({
       failed,
       warn,
       broken,
-    }) =>
-      prepareHttp(
+    }) => {
+      const malformedCount = metrics.counter(malformedRequests);
+      return prepareHttp(
         {
           handle,
           began: exchangeBegan,
@@ -66,13 +67,14 @@ export function httpPort({
           failed: ({ method, record }, error) =>
             failed(`${method} on route ${record.route ?? "-"}`, error),
           malformed: () => {
-            metrics.counter(malformedRequests).value += 1;
+            malformedCount.value += 1;
           },
           refused,
           warn,
           broken,
         },
         tls,
-      ),
+      );
+    },
   };
 }

@@ -37,6 +37,8 @@ export class ProcessMetrics {
       const { name, build } = figures();
       return [[[name, build.version, build.configDigest], 1]];
     });
+    // Counters are there before they count: a rate needs their zeros.
+    for (const result of ["ok", "failed"]) metrics.counter(reloads, result);
     metrics.read(lastReloadSuccessful, () => [[[], this.#isNewest]]);
     metrics.read(lastReloadTime, () => [[[], this.#loadedAt / SECOND]]);
     metrics.read(bufferedBytes, () => [[[], figures().buffers.held]]);

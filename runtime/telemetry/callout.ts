@@ -3,7 +3,7 @@ import type { CallSpan } from "../http/exchange-trace.ts";
 import { headerValue } from "../http/headers/header-list.ts";
 import { SECOND } from "../process/units.ts";
 import type { Metrics } from "./metrics/metrics.ts";
-import { calloutDuration, calloutsTotal } from "./metrics/table/policies.ts";
+import { calloutDuration, calloutsTotal } from "./metrics/table/callouts.ts";
 
 /** The policy that asks. */
 export type CalloutKind = "extAuthz" | "remoteRateLimit" | "extProc";

@@ -4,7 +4,7 @@ import { createSecureContext, type SecureContext, type SecureContextOptions } fr
 import { type HostTable, hostTable, valueForHost } from "../http/routing/host-table.ts";
 import { SECOND } from "../process/units.ts";
 import type { Metrics } from "../telemetry/metrics/metrics.ts";
-import { certificateExpiry } from "../telemetry/metrics/table/process.ts";
+import { certificateExpiry } from "../telemetry/metrics/table/certificates.ts";
 import { readCaCertificates } from "./ca-certificates.ts";
 import type { CertificateSettings, TlsSettings } from "./tls-settings.ts";
 

@@ -8,6 +8,7 @@ import { it } from "vitest";
 const packages = {
   h2load: "nghttp2-client",
   openssl: "openssl",
+  promtool: "prometheus",
   slowhttptest: "slowhttptest",
   sslscan: "sslscan",
   testssl: "testssl.sh",
@@ -24,10 +25,16 @@ export function itWith(tool: Tool, name: string, body: () => Promise<void>): voi
   else it.skip(`${name} (left out: Debian's ${packages[tool]} is not installed)`, body);
 }
 
-/** What a tool prints. Never the synchronous form: the upstreams live in this process. */
-export async function runTool(tool: Tool, parameters: readonly string[]): Promise<string> {
+/** What a tool prints. `input`: what it reads; absent: nothing. Never the synchronous form: the upstreams live in this process. */
+export async function runTool(
+  tool: Tool,
+  parameters: readonly string[],
+  input = "",
+): Promise<string> {
   const options = { maxBuffer: 64 * 1024 * 1024, encoding: "utf8" } as const;
-  const { stdout, stderr } = await promisify(execFile)(tool, parameters, options);
+  const running = promisify(execFile)(tool, parameters, options);
+  running.child.stdin?.end(input);
+  const { stdout, stderr } = await running;
   return `${stdout}${stderr}`;
 }
 

@@ -2,6 +2,7 @@ import { backendPages } from "./backends.ts";
 import { diagnosticPages } from "./diagnostics.ts";
 import { expressionsPage } from "./expressions.ts";
 import { markdownDocument } from "./markdown.ts";
+import { metricsPage } from "./metrics.ts";
 import { policyPages } from "./policies.ts";
 
 /** A document of the reference: its file's name, and its Markdown. */
@@ -16,6 +17,7 @@ export function referenceDocuments(): readonly ReferenceDocument[] {
     { file: "policies.md", text: markdownDocument(policyPages()) },
     { file: "backends.md", text: markdownDocument(backendPages()) },
     { file: "expressions.md", text: markdownDocument([expressionsPage()]) },
+    { file: "metrics.md", text: markdownDocument([metricsPage()]) },
     { file: "diagnostics.md", text: markdownDocument(diagnosticPages()) },
   ];
 }

@@ -1,4 +1,5 @@
 import type { Exchange } from "../../http/exchange.ts";
+import { guardChecks } from "../../telemetry/metrics/table/guards.ts";
 import { LlmRefusal } from "../chat/llm-error.ts";
 import type { TextFormat } from "../chat/texts.ts";
 import { GuardRun } from "../guards/guard-run.ts";
@@ -6,7 +7,6 @@ import { type PromptGuard, rejectionError } from "../guards/prompt-guard.ts";
 import type { ChatCall } from "./chat-call.ts";
 import { guardCall } from "./guard-call.ts";
 import type { ResponseGuard } from "./guard-response.ts";
-import { ModelMetrics } from "./model-metrics.ts";
 import type { LlmTarget } from "./target.ts";
 
 /** The guards of one call, whoever is asked: what guards the requests of several providers sees the call once. */
@@ -49,7 +49,7 @@ export class CallGuards {
   /** What matched is nobody's business. */
   #record(phase: "request" | "response", run: GuardRun): void {
     const { record, gateway } = this.#exchange;
-    gateway.metrics.part(ModelMetrics).guard(phase, run.verdict);
+    gateway.metrics.counter(guardChecks, phase, run.verdict).value += 1;
     if (run.matches.size === 0) return;
     record.fields ??= new Map();
     record.fields.set(`guard.${phase}.matches`, String(run.matchCount));

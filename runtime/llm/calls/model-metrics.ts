@@ -10,9 +10,7 @@ import {
   providerHealth,
   providerPending,
 } from "../../telemetry/metrics/table/models.ts";
-import { guardChecks } from "../../telemetry/metrics/table/policies.ts";
 import type { Usage } from "../chat/usage.ts";
-import type { GuardVerdict } from "../guards/guard-run.ts";
 import type { ProviderHealth } from "../providers/health.ts";
 
 /** One request to a provider, when it is over. Times in seconds. */
@@ -70,11 +68,6 @@ export class ModelMetrics implements ServerStates {
     if (usage === undefined || usage.output < 2) return;
     const perToken = (duration - firstToken) / (usage.output - 1);
     this.#metrics.histogram(modelPerToken, ...labels).add(perToken);
-  }
-
-  /** The guards have seen a request, or a response. */
-  guard(phase: "request" | "response", verdict: GuardVerdict): void {
-    this.#metrics.counter(guardChecks, phase, verdict).value += 1;
   }
 
   /** From here on its health is shown; one of the same name before it was of an earlier configuration. */

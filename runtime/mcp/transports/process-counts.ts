@@ -20,6 +20,8 @@ export class ProcessCounts {
 
   started(target: string): void {
     this.#metrics.counter(mcpProcessStarts, target).value += 1;
+    // A counter is there before it counts: a rate needs its zero.
+    this.#metrics.counter(mcpProcessFailures, target);
     this.#running.set(target, (this.#running.get(target) ?? 0) + 1);
   }
 

@@ -12,7 +12,7 @@ export const connectionsTotal = {
 export const connectionSeconds = {
   kind: "counter",
   name: "gwc_downstream_connection_seconds_total",
-  help: "Seconds that they were open.",
+  help: "Seconds that TCP connections were open.",
   labels: ["listener", "route"],
 } as const satisfies CounterMetric;
 
@@ -20,7 +20,7 @@ export const connectionSeconds = {
 export const receivedBytes = {
   kind: "counter",
   name: "gwc_downstream_received_bytes_total",
-  help: "Bytes that they brought from clients.",
+  help: "Bytes that TCP connections brought from clients.",
   labels: ["listener", "route"],
 } as const satisfies CounterMetric;
 
@@ -28,6 +28,6 @@ export const receivedBytes = {
 export const sentBytes = {
   kind: "counter",
   name: "gwc_downstream_sent_bytes_total",
-  help: "Bytes that they took to clients.",
+  help: "Bytes that TCP connections took to clients.",
   labels: ["listener", "route"],
 } as const satisfies CounterMetric;

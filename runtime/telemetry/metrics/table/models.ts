@@ -15,7 +15,7 @@ const perTokenBounds = [
 export const modelTokens = {
   kind: "histogram",
   name: "gen_ai_client_token_usage",
-  help: "Tokens of requests.",
+  help: "Tokens of requests to models.",
   labels: [
     "gen_ai_operation_name",
     "gen_ai_provider_name",
@@ -45,7 +45,7 @@ export const modelDuration = {
 export const modelFirstToken = {
   kind: "histogram",
   name: "gen_ai_server_time_to_first_token",
-  help: "Seconds to the first content of streams.",
+  help: "Seconds to the first content of streams of models.",
   labels: [
     "gen_ai_operation_name",
     "gen_ai_provider_name",
@@ -59,7 +59,7 @@ export const modelFirstToken = {
 export const modelPerToken = {
   kind: "histogram",
   name: "gen_ai_server_time_per_output_token",
-  help: "Seconds for each token of streams after the first one.",
+  help: "Seconds for each token of streams of models after the first one.",
   labels: [
     "gen_ai_operation_name",
     "gen_ai_provider_name",
@@ -73,7 +73,7 @@ export const modelPerToken = {
 export const providerHealth = {
   kind: "gauge",
   name: "gwc_provider_health",
-  help: "How its last requests went: 1 is all well.",
+  help: "How the last requests to a provider went: 1 is all well.",
   labels: ["route", "provider"],
 } as const satisfies GaugeMetric;
 
@@ -81,7 +81,7 @@ export const providerHealth = {
 export const providerPending = {
   kind: "gauge",
   name: "gwc_provider_pending_requests",
-  help: "Requests under way.",
+  help: "Requests to a provider under way.",
   labels: ["route", "provider"],
 } as const satisfies GaugeMetric;
 
@@ -89,6 +89,6 @@ export const providerPending = {
 export const providerEjected = {
   kind: "gauge",
   name: "gwc_provider_ejected_seconds",
-  help: "Seconds for which it is not asked.",
+  help: "Seconds for which a provider is not asked.",
   labels: ["route", "provider"],
 } as const satisfies GaugeMetric;

@@ -32,14 +32,6 @@ export const lastReloadTime = {
   labels: [],
 } as const satisfies GaugeMetric;
 
-/** `gwc_certificate_expiry_timestamp_seconds` */
-export const certificateExpiry = {
-  kind: "gauge",
-  name: "gwc_certificate_expiry_timestamp_seconds",
-  help: "When a certificate of a listener expires, since the epoch.",
-  labels: ["hostname", "file"],
-} as const satisfies GaugeMetric;
-
 /** `gwc_buffered_bytes` */
 export const bufferedBytes = {
   kind: "gauge",
@@ -52,7 +44,7 @@ export const bufferedBytes = {
 export const bufferedBytesLimit = {
   kind: "gauge",
   name: "gwc_buffered_bytes_limit",
-  help: "The most of them: more is a 503.",
+  help: "The most bytes held of such messages: more is a 503.",
   labels: [],
 } as const satisfies GaugeMetric;
 

@@ -18,19 +18,3 @@ export const calloutDuration = {
   labels: ["kind", "target"],
   bounds,
 } as const satisfies HistogramMetric;
-
-/** `gwc_rate_limited_requests_total` */
-export const rateLimited = {
-  kind: "counter",
-  name: "gwc_rate_limited_requests_total",
-  help: "Requests that a rate limit refused; limit: where the configuration has it.",
-  labels: ["route", "policy", "limit"],
-} as const satisfies CounterMetric;
-
-/** `gwc_guard_checks_total` */
-export const guardChecks = {
-  kind: "counter",
-  name: "gwc_guard_checks_total",
-  help: "Requests and responses that guards saw.",
-  labels: ["phase", "action"],
-} as const satisfies CounterMetric;

@@ -1,0 +1,267 @@
+import { calloutDuration, calloutsTotal } from "../../runtime/telemetry/metrics/table/callouts.ts";
+import { certificateExpiry } from "../../runtime/telemetry/metrics/table/certificates.ts";
+import {
+  connectionsTotal,
+  receivedBytes,
+  sentBytes,
+} from "../../runtime/telemetry/metrics/table/connections.ts";
+import { otlpDropped, otlpExported } from "../../runtime/telemetry/metrics/table/exports.ts";
+import { guardChecks } from "../../runtime/telemetry/metrics/table/guards.ts";
+import { rateLimited } from "../../runtime/telemetry/metrics/table/limits.ts";
+import {
+  mcpMessageDuration,
+  mcpMessages,
+  mcpProcesses,
+  mcpProcessFailures,
+  mcpSessions,
+} from "../../runtime/telemetry/metrics/table/mcp.ts";
+import {
+  modelDuration,
+  modelFirstToken,
+  modelTokens,
+  providerHealth,
+} from "../../runtime/telemetry/metrics/table/models.ts";
+import {
+  bufferedBytes,
+  bufferedBytesLimit,
+  buildInfo,
+  eventLoopSeconds,
+  lastReloadSuccessful,
+  logLinesDropped,
+  processCpu,
+  processMemory,
+} from "../../runtime/telemetry/metrics/table/process.ts";
+import {
+  connectionsRefused,
+  malformedRequests,
+  requestDuration,
+  requestsActive,
+  requestsTotal,
+  streamDuration,
+} from "../../runtime/telemetry/metrics/table/requests.ts";
+import {
+  upstreamConnectDuration,
+  upstreamConnections,
+  upstreamConnectionsActive,
+  upstreamRequests,
+  upstreamRequestsActive,
+  upstreamRequestsQueued,
+  upstreamResponseStart,
+} from "../../runtime/telemetry/metrics/table/upstreams.ts";
+import type { MetricGroupName } from "./metric-groups.ts";
+import type { Promql } from "./promql.ts";
+
+/** A graph: what it shows, in which of Grafana's units. */
+export interface Panel {
+  readonly title: string;
+  readonly unit:
+    | "reqps"
+    | "ops"
+    | "s"
+    | "percentunit"
+    | "short"
+    | "bytes"
+    | "Bps"
+    | "dateTimeAsIso";
+  readonly queries: readonly PanelQuery[];
+}
+
+/** A line of a graph, or several; `legend` takes `{{label}}`. */
+export interface PanelQuery {
+  readonly expr: string;
+  readonly legend: string;
+}
+
+/** The graphs of each group of metrics. */
+export const panels: Readonly<Record<MetricGroupName, (query: Promql) => readonly Panel[]>> = {
+  requests: (query) => [
+    panel("Requests by route", "reqps", [
+      query.rate(requestsTotal, { by: ["route"] }),
+      "{{route}}",
+    ]),
+    panel("Share of responses from 500 up", "percentunit", [
+      `${query.rate(requestsTotal, { by: ["route"], where: { status: "5.." } })} / ${query.rate(requestsTotal, { by: ["route"] })}`,
+      "{{route}}",
+    ]),
+    panel("Responses of the gateway itself, by reason", "reqps", [
+      query.rate(requestsTotal, { by: ["reason"], where: { reason: ".+" } }),
+      "{{reason}}",
+    ]),
+    panel(
+      "Seconds to the end of the response",
+      "s",
+      [query.quantile(0.5, requestDuration, { by: ["route"] }), "{{route}} p50"],
+      [query.quantile(0.99, requestDuration, { by: ["route"] }), "{{route}} p99"],
+    ),
+    panel("Seconds that streams last", "s", [
+      query.quantile(0.5, streamDuration, { by: ["route"] }),
+      "{{route}} p50",
+    ]),
+    panel("Under way", "short", [query.sum(requestsActive), "requests and streams"]),
+    panel(
+      "Not taken",
+      "ops",
+      [query.rate(malformedRequests), "no HTTP"],
+      [query.rate(connectionsRefused), "too many connections"],
+    ),
+  ],
+  connections: (query) => [
+    panel("Connections that ended", "ops", [
+      query.rate(connectionsTotal, { by: ["route", "reason"] }),
+      "{{route}} {{reason}}",
+    ]),
+    panel(
+      "Bytes",
+      "Bps",
+      [query.rate(receivedBytes, { by: ["route"] }), "{{route}} from clients"],
+      [query.rate(sentBytes, { by: ["route"] }), "{{route}} to clients"],
+    ),
+  ],
+  upstreams: (query) => [
+    panel("Requests", "reqps", [
+      query.rate(upstreamRequests, { by: ["upstream"] }),
+      "{{upstream}}",
+    ]),
+    panel("Failures", "reqps", [
+      query.rate(upstreamRequests, {
+        by: ["upstream", "result"],
+        where: { result: "error|connect|timeout|protocol|closed" },
+      }),
+      "{{upstream}} {{result}}",
+    ]),
+    panel("Seconds to the head of the response, p95", "s", [
+      query.quantile(0.95, upstreamResponseStart, { by: ["upstream"] }),
+      "{{upstream}}",
+    ]),
+    panel(
+      "Under way",
+      "short",
+      [query.sum(upstreamRequestsActive, { by: ["upstream"] }), "{{upstream}}"],
+      [query.sum(upstreamRequestsQueued, { by: ["upstream"] }), "{{upstream}} waiting"],
+    ),
+    panel(
+      "Connections",
+      "short",
+      [query.sum(upstreamConnectionsActive, { by: ["upstream"] }), "{{upstream}} open"],
+      [
+        query.rate(upstreamConnections, { by: ["upstream"], where: { result: "failed" } }),
+        "{{upstream}} failed per second",
+      ],
+    ),
+    panel("Seconds to connect, p95", "s", [
+      query.quantile(0.95, upstreamConnectDuration, { by: ["upstream"] }),
+      "{{upstream}}",
+    ]),
+  ],
+  mcp: (query) => [
+    panel("Messages", "ops", [
+      query.rate(mcpMessages, { by: ["method", "outcome"] }),
+      "{{method}} {{outcome}}",
+    ]),
+    panel("Denied, unknown and failed", "ops", [
+      query.rate(mcpMessages, {
+        by: ["target", "item", "outcome"],
+        where: { outcome: "denied|unknown|failed" },
+      }),
+      "{{target}} {{item}} {{outcome}}",
+    ]),
+    panel("Seconds of a message, p95", "s", [
+      query.quantile(0.95, mcpMessageDuration, { by: ["target"] }),
+      "{{target}}",
+    ]),
+    panel(
+      "Sessions and processes",
+      "short",
+      [query.sum(mcpSessions), "sessions"],
+      [query.sum(mcpProcesses, { by: ["target"] }), "{{target}} processes"],
+      [query.rate(mcpProcessFailures, { by: ["target"] }), "{{target}} failures per second"],
+    ),
+  ],
+  models: (query) => [
+    panel("Requests", "reqps", [
+      query.count(modelDuration, { by: ["gen_ai_request_model", "error_type"] }),
+      "{{gen_ai_request_model}} {{error_type}}",
+    ]),
+    panel("Tokens per second", "short", [
+      query.amount(modelTokens, { by: ["gen_ai_request_model", "gen_ai_token_type"] }),
+      "{{gen_ai_request_model}} {{gen_ai_token_type}}",
+    ]),
+    panel("Seconds to the end of the response, p95", "s", [
+      query.quantile(0.95, modelDuration, { by: ["gen_ai_request_model"] }),
+      "{{gen_ai_request_model}}",
+    ]),
+    panel("Seconds to the first content of streams, p95", "s", [
+      query.quantile(0.95, modelFirstToken, { by: ["gen_ai_request_model"] }),
+      "{{gen_ai_request_model}}",
+    ]),
+    panel("Health of providers", "percentunit", [
+      query.min(providerHealth, { by: ["route", "provider"] }),
+      "{{route}} {{provider}}",
+    ]),
+  ],
+  guards: (query) => [
+    panel("What guards did", "ops", [
+      query.rate(guardChecks, { by: ["phase", "action"] }),
+      "{{phase}} {{action}}",
+    ]),
+  ],
+  callouts: (query) => [
+    panel("Questions", "ops", [
+      query.rate(calloutsTotal, { by: ["kind", "target", "result"] }),
+      "{{kind}} {{target}} {{result}}",
+    ]),
+    panel("Seconds of a question, p95", "s", [
+      query.quantile(0.95, calloutDuration, { by: ["kind", "target"] }),
+      "{{kind}} {{target}}",
+    ]),
+  ],
+  limits: (query) => [
+    panel("Requests over a limit", "reqps", [
+      query.rate(rateLimited, { by: ["route", "limit"] }),
+      "{{route}}: {{limit}}",
+    ]),
+  ],
+  exports: (query) => [
+    panel(
+      "Spans and log records",
+      "ops",
+      [query.rate(otlpExported, { by: ["signal"] }), "{{signal}} taken"],
+      [query.rate(otlpDropped, { by: ["signal"] }), "{{signal}} dropped"],
+    ),
+  ],
+  certificates: (query) => [
+    panel("Seconds until certificates expire", "s", [
+      `${query.min(certificateExpiry, { by: ["hostname", "file"] })} - time()`,
+      "{{hostname}}",
+    ]),
+  ],
+  process: (query) => [
+    panel(
+      "Cores",
+      "short",
+      [query.rate(processCpu), "CPU"],
+      [query.rate(eventLoopSeconds), "event loop"],
+    ),
+    panel("Resident memory", "bytes", [query.sum(processMemory), "memory"]),
+    panel(
+      "Messages that are read whole",
+      "bytes",
+      [query.sum(bufferedBytes), "held"],
+      [query.sum(bufferedBytesLimit), "limit"],
+    ),
+    panel("Log lines dropped", "ops", [query.rate(logLinesDropped), "lines"]),
+    panel("Serves the newest configuration", "short", [query.min(lastReloadSuccessful), "1: yes"]),
+    panel("Processes by configuration", "short", [
+      query.sum(buildInfo, { by: ["gateway", "version", "config_digest"] }),
+      "{{gateway}} {{config_digest}} of gwc {{version}}",
+    ]),
+  ],
+};
+
+function panel(
+  title: string,
+  unit: Panel["unit"],
+  ...queries: readonly (readonly [expr: string, legend: string])[]
+): Panel {
+  return { title, unit, queries: queries.map(([expr, legend]) => ({ expr, legend })) };
+}

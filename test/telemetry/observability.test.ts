@@ -1,0 +1,224 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { beforeAll, expect, it } from "vitest";
+import { parse } from "yaml";
+import { metricGroups } from "../../compiler/observability/metric-groups.ts";
+import { makeCertificate } from "../harness/certificate.ts";
+import { everythingScript } from "../harness/everything-server.ts";
+import { type Exposition, expositionOf } from "../harness/exposition.ts";
+import { freePort } from "../harness/free-port.ts";
+import { Gateway } from "../harness/gateway.ts";
+import { gwc } from "../harness/gwc.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { itWith, runTool } from "../harness/tool.ts";
+import { startUpstream } from "../harness/upstream.ts";
+
+/** A gateway with most of what is counted, after traffic of every kind. */
+let exposition: Exposition;
+let dashboard: string;
+let alerts: string;
+let folder: string;
+let upstream: string;
+
+beforeAll(async () => {
+  folder = temporaryFolder();
+  makeCertificate(folder, "own");
+  upstream = await startUpstream((request, response) => {
+    if (request.url === "/stream") response.setHeader("content-type", "text/event-stream");
+    if (request.url === "/deny") response.statusCode = 403;
+    response.end("data: x\n\n");
+  });
+  const port = await freePort();
+  const asked = (url: string) => ({
+    extAuthz: { host: new URL(upstream).host, protocol: { http: { path: JSON.stringify(url) } } },
+  });
+  const to = (name: string, policies: object = {}) => ({
+    name,
+    matches: [{ path: { pathPrefix: `/${name}` } }],
+    policies,
+    backends: [{ host: upstream }],
+  });
+  const config = {
+    frontendPolicies: {
+      tracing: { host: `127.0.0.1:${await freePort()}`, protocol: "http", randomSampling: true },
+    },
+    binds: [
+      {
+        port,
+        listeners: [
+          {
+            name: "http",
+            routes: [
+              to("stream"),
+              to("asked", asked("/yes")),
+              to("denied", asked("/deny")),
+              to("limited", {
+                localRateLimit: [{ maxTokens: 1, tokensPerFill: 1, fillInterval: "1h" }],
+              }),
+              {
+                name: "away",
+                matches: [{ path: { exact: "/away" } }],
+                backends: [{ host: `127.0.0.1:${await freePort()}` }],
+              },
+              {
+                name: "mcp",
+                matches: [{ path: { exact: "/mcp" } }],
+                policies: { mcpAuthorization: { rules: ['mcp.tool.name != "get-env"'] } },
+                backends: [
+                  {
+                    mcp: {
+                      targets: [
+                        {
+                          name: "everything",
+                          stdio: { cmd: process.execPath, args: [everythingScript()] },
+                        },
+                      ],
+                    },
+                  },
+                ],
+              },
+            ],
+          },
+        ],
+      },
+      {
+        port: await freePort(),
+        listeners: [
+          {
+            name: "tls",
+            protocol: "HTTPS",
+            tls: { cert: "own.pem", key: "own.key" },
+            routes: [to("stream")],
+          },
+        ],
+      },
+    ],
+  };
+  writeFileSync(path.join(folder, "gateway.yaml"), JSON.stringify(config));
+  const built = gwc(["build", "gateway.yaml", "-o", "out", "--observability", "--no-type-check"], {
+    cwd: folder,
+  });
+  expect(built.stderr).not.toMatch(/error/);
+  const read = (name: string) => readFileSync(path.join(folder, "out/observability", name), "utf8");
+  dashboard = read("dashboard.json");
+  alerts = read("alerts.yaml");
+  const gateway = await new Gateway(path.join(folder, "out/gateway.mjs"), folder, {}).listening();
+  const ask = async (at: string) => (await fetch(`http://127.0.0.1:${port}${at}`)).text();
+  for (const at of ["/stream", "/asked", "/denied", "/limited", "/limited", "/away", "/none"])
+    await ask(at);
+  const client = new Client({ name: "test", version: "1" });
+  await client.connect(
+    // The SDK's own type says its sessionId is optional, which exactOptionalPropertyTypes takes by its word.
+    new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`)) as Parameters<
+      typeof client.connect
+    >[0],
+  );
+  await client.callTool({ name: "echo", arguments: { message: "hello" } });
+  await client.callTool({ name: "get-sum", arguments: { a: "no number" } }).catch(() => {});
+  await client.callTool({ name: "get-env" }).catch(() => {});
+  exposition = await expositionOf(await gateway.statsPort());
+  await client.close();
+}, 120_000);
+
+it("what happened to requests, upstreams, MCP messages, questions and limits is counted", () => {
+  const { value } = exposition;
+  const server = `upstream="${new URL(upstream).host}"`;
+  const mcp = 'route="mcp",method="tools/call",target="everything"';
+  const counted = {
+    'gwc_stream_duration_seconds_count{listener="http",route="stream"}': 1,
+    'gwc_request_duration_seconds_count{listener="http",route="limited"}': 2,
+    gwc_requests_active: 1,
+    [`gwc_upstream_requests_total{${server},result="ok"}`]: 5,
+    [`gwc_upstream_requests_active{${server}}`]: 0,
+    [`gwc_upstream_response_start_seconds_count{${server}}`]: 5,
+    [`gwc_mcp_messages_total{${mcp},item="echo",outcome="allowed"}`]: 1,
+    [`gwc_mcp_messages_total{${mcp},item="get-sum",outcome="failed"}`]: 1,
+    [`gwc_mcp_messages_total{${mcp},item="get-env",outcome="denied"}`]: 1,
+    gwc_mcp_sessions_active: 1,
+    'gwc_mcp_stdio_processes{target="everything"}': 1,
+    [`gwc_callouts_total{kind="extAuthz",target="${new URL(upstream).host}",result="ok"}`]: 1,
+    [`gwc_callouts_total{kind="extAuthz",target="${new URL(upstream).host}",result="denied"}`]: 1,
+    'gwc_rate_limited_requests_total{route="limited",policy="localRateLimit",limit="gateway.yaml binds[0].listeners[0].routes[3].policies.localRateLimit[0]"}': 1,
+    gwc_config_last_reload_successful: 1,
+  };
+  const found = Object.keys(counted).map((sample) => [sample, value(sample)]);
+  expect(Object.fromEntries(found)).toEqual(counted);
+});
+
+it("the build says its version and digest, and certificates when they expire", () => {
+  expect(exposition.text).toMatch(
+    /^gwc_build_info\{gateway="gateway",version="\d+\.\d+\.\d+",config_digest="[0-9a-f]{12}"\} 1$/m,
+  );
+  const [, expiry] =
+    /^gwc_certificate_expiry_timestamp_seconds\{hostname="\*",file="[^"]*own\.pem"\} (\d+)$/m.exec(
+      exposition.text,
+    ) ?? [undefined, "0"];
+  const days = (Number(expiry) * 1000 - Date.now()) / 86_400_000;
+  expect(Math.round(days)).toBe(2);
+});
+
+it("what the table says of a metric is what a gateway exposes", () => {
+  const table = metricGroups.flatMap(({ metrics }) => metrics);
+  const known = new Map(table.map((metric) => [metric.name, metric]));
+  for (const [name, labels] of exposition.labels) {
+    expect(known.get(name)?.kind, name).toBe(exposition.types.get(name));
+    expect([...labels].sort(), name).toEqual([...(known.get(name)?.labels ?? [])].sort());
+  }
+});
+
+it("every metric and label that the dashboard and the alerts ask for is there", () => {
+  const queries = [...dashboardQueries(), ...alertQueries()];
+  expect(queries.length).toBeGreaterThan(40);
+  for (const query of queries) {
+    const names = [...query.matchAll(/\b((?:gwc|gen_ai|process)_\w+)/g)].map(([, name = ""]) =>
+      exposition.types.has(name) ? name : name.replace(/_(bucket|sum|count)$/, ""),
+    );
+    expect(names, query).not.toEqual([]);
+    for (const name of names) expect(exposition.types.has(name), `${name} of ${query}`).toBe(true);
+    const labels = new Set(names.flatMap((name) => [...(exposition.labels.get(name) ?? [])]));
+    const asked = [
+      ...[...query.matchAll(/by \(([^)]*)\)/g)].flatMap(([, list = ""]) => list.split(", ")),
+      ...[...query.matchAll(/[{,](\w+)=~?"/g)].map(([, label = ""]) => label),
+    ];
+    // What scrapes adds these.
+    for (const label of asked.filter((each) => !["job", "instance", "le"].includes(each)))
+      expect(labels, `${label} of ${query}`).toContain(label);
+  }
+});
+
+itWith("promtool", "promtool has nothing to say about the metrics", async () => {
+  expect(await runTool("promtool", ["check", "metrics"], exposition.text)).toBe("");
+});
+
+itWith("promtool", "promtool takes the alerts and the queries of the dashboard", async () => {
+  const rules = dashboardQueries().map((query, index) => ({
+    record: `query:${index}`,
+    expr: query.replaceAll("$__rate_interval", "5m"),
+  }));
+  const queries = path.join(folder, "queries.yaml");
+  writeFileSync(queries, JSON.stringify({ groups: [{ name: "dashboard", rules }] }));
+  const found = await runTool("promtool", [
+    "check",
+    "rules",
+    queries,
+    path.join(folder, "out/observability/alerts.yaml"),
+  ]);
+  expect(found).toContain(`SUCCESS: ${rules.length} rules found`);
+  expect(found).toContain(`SUCCESS: ${alertQueries().length} rules found`);
+});
+
+function dashboardQueries(): string[] {
+  const { panels } = JSON.parse(dashboard);
+  return panels.flatMap(({ targets = [] }: { targets?: readonly { expr: string }[] }) =>
+    targets.map(({ expr }) => expr),
+  );
+}
+
+function alertQueries(): string[] {
+  const { groups } = parse(alerts);
+  return groups.flatMap(({ rules }: { rules: readonly { expr: string }[] }) =>
+    rules.map(({ expr }) => expr),
+  );
+}
