@@ -8,10 +8,17 @@ import {
   providers,
 } from "./providers/index.ts";
 
-/** Reports what is configured for providers and cannot be meant. `policies`: what holds for each of them. */
+/** A provider of a route, as far as it is checked with what holds for it. */
+interface CheckedProvider {
+  /** Undefined: the one that the request names. */
+  readonly model: string | undefined;
+  readonly policies: LlmPolicies | undefined;
+}
+
+/** Reports what is configured for providers and cannot be meant. `resolved`: the same ones with what holds for them. */
 export function checkProviders(
   all: readonly ProviderConfig[],
-  policies: readonly (LlmPolicies | undefined)[],
+  resolved: readonly CheckedProvider[],
   types: ReadonlySet<RouteType>,
   diagnostics: Diagnostics,
 ): void {
@@ -19,8 +26,12 @@ export function checkProviders(
     reportRegion(provider, diagnostics);
     reportForeignModel(provider, diagnostics);
   }
+  const policies = resolved.map((each) => each.policies);
+  const open = resolved.filter(({ model }) => model === undefined);
+  const used = distinct(open.map((each) => each.policies?.modelAliases)).map(placeOf);
   for (const each of distinct(policies.map((own) => own?.modelAliases))) {
-    reportAliases(each, diagnostics);
+    if (used.includes(placeOf(each))) reportAliases(each, diagnostics);
+    else diagnostics.report("idle-aliases", keyPlace(each.origin), {});
   }
   for (const { field, acts, on } of edits) {
     if (acts.some((type) => types.has(type))) continue;
@@ -111,6 +122,10 @@ function distinct<Value>(
   parts: readonly (Configured<Value> | undefined)[],
 ): readonly Configured<Value>[] {
   const byPlace = new Map<string, Configured<Value>>();
-  for (const part of parts) if (part !== undefined) byPlace.set(placeKey(part.origin), part);
+  for (const part of parts) if (part !== undefined) byPlace.set(placeOf(part), part);
   return [...byPlace.values()];
+}
+
+function placeOf({ origin }: Configured<unknown>): string {
+  return placeKey(origin);
 }

@@ -100,8 +100,7 @@ export function resolveAi(
     return undefined;
   }
   reportIdleCaching(config, ai, context.diagnostics);
-  const own = groups.flat().map((provider) => provider.policies);
-  checkProviders(config.groups.flat(), own, types, context.diagnostics);
+  checkProviders(config.groups.flat(), groups.flat(), types, context.diagnostics);
   const models = served === undefined ? listedModels(groups.flat()) : namedModels(served, groups);
   if (served === undefined && types.has("Models") && models.length === 0) {
     context.diagnostics.report("no-model-known", ai?.routes?.origin ?? origin, {});

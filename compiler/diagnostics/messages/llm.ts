@@ -56,6 +56,13 @@ export const llmMessages = {
     explanation:
       "A name that a client asks for is looked up in `modelAliases` once, and what it stands for goes to the provider as it is. An alias of an alias would have to be known to the provider by that name.",
   }),
+  "idle-aliases": message<Record<never, never>>({
+    severity: "warning",
+    text: () => "no model is looked up in these aliases: the model of every request is fixed",
+    hint: () => "remove them, or remove the `model` of the provider",
+    explanation:
+      "A provider with a `model` is asked for that one whatever the client names, so there is no name left that an alias could stand for.",
+  }),
   "repeated-base-path": message<{ base: string; path: string }>({
     severity: "error",
     text: ({ base, path }) => `requests would go to "${base}${path}": "${base}" stands there twice`,

@@ -18,6 +18,7 @@ export type LlmFormatName =
   | "generateContent"
   | "embeddings"
   | "bedrockInvoke"
+  | "bedrockCount"
   | "vertexPredict"
   | "tokenCount"
   | "realtime";

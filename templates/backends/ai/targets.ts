@@ -42,6 +42,9 @@ function branchCode(
     const settings = { ...target, format: formatExport(variant, "native", "Native") };
     return code`${imported(`${CALLS}/native-target`, "nativeTarget")}(${literal(settings)})`;
   }
+  if (format === "bedrockCount") {
+    return code`${imported(`${CALLS}/bedrock-count-target`, "bedrockCountTarget")}(${literal(target)})`;
+  }
   if (asked.translated === "embeddings") {
     const settings = { ...target, format: formatExport(format, "embeddings", "Embeddings") };
     return code`${imported(`${CALLS}/embeddings-target`, "embeddingsTarget")}(${literal(settings)})`;

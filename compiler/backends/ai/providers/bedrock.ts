@@ -14,12 +14,26 @@ const region = text("The region.", {
   default: DEFAULT_REGION,
 });
 
+/** Both as https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_GuardrailConfiguration.html has them. */
+const guardrailIdentifier = (description: string) =>
+  text(description, {
+    maxLength: 2048,
+    pattern: "^([a-z0-9]+|arn:aws(-[^:]+)?:bedrock:[a-z0-9-]{1,20}:[0-9]{12}:guardrail/[a-z0-9]+)$",
+    form: "a guardrail's id or its ARN",
+  });
+
+const guardrailVersion = text("Its version: a number, or `DRAFT`.", {
+  maxLength: 8,
+  pattern: "^([1-9][0-9]{0,7}|DRAFT)$",
+  form: "a number or `DRAFT`",
+});
+
 const schema = object(
   {
     model,
     region,
-    guardrailIdentifier: shortText("A guardrail that every request passes."),
-    guardrailVersion: shortText("Its version: a number, or `DRAFT`."),
+    guardrailIdentifier: guardrailIdentifier("A guardrail that every request passes."),
+    guardrailVersion,
   },
   {
     description:
@@ -39,7 +53,7 @@ const manifestSchema = object({
   model,
   region,
   guardrail: object(
-    { identifier: shortText("Its identifier."), version: shortText("Its version.") },
+    { identifier: guardrailIdentifier("Its id or ARN."), version: guardrailVersion },
     {
       required: ["identifier", "version"],
       description: "A guardrail that every request passes.",
@@ -72,7 +86,7 @@ export const bedrock: LlmProvider<"bedrock", Infer<typeof schema>> = {
     },
   },
   url: (options) => `https://bedrock-runtime.${regionOf(options)}.amazonaws.com`,
-  endpoint: (type): LlmEndpoint | undefined => {
+  endpoint: (type, options): LlmEndpoint | undefined => {
     switch (type) {
       case "Completions":
       case "Messages":
@@ -84,6 +98,10 @@ export const bedrock: LlmProvider<"bedrock", Infer<typeof schema>> = {
         };
       case "Embeddings":
         return { format: "bedrockInvoke", path: "/model/{model}/invoke" };
+      case "TokenCount":
+        return countsTokens(options)
+          ? { format: "bedrockCount", path: "/model/{model}/count-tokens" }
+          : undefined;
       default:
         return undefined;
     }
@@ -97,4 +115,9 @@ export const bedrock: LlmProvider<"bedrock", Infer<typeof schema>> = {
 
 function regionOf({ region: configured }: Infer<typeof schema>): string {
   return configured ?? DEFAULT_REGION;
+}
+
+/** Claude's alone are counted, and those of profiles that have an ARN are not. */
+function countsTokens({ model: fixed = "" }: Infer<typeof schema>): boolean {
+  return /^(?:[a-z-]+\.)?anthropic\.claude-/.test(fixed);
 }

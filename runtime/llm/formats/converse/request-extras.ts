@@ -3,6 +3,7 @@ import { type HeaderList, headerValue } from "../../../http/headers/header-list.
 import { LlmRefusal } from "../../chat/llm-error.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import { parseObject } from "../parse-object.ts";
+import { claudeBetas } from "./claude-betas.ts";
 import { modelFamily } from "./model-family.ts";
 import { serialChoice } from "./tool-config.ts";
 
@@ -14,7 +15,7 @@ export function additionalFields(
 ): JsonObject | undefined {
   const isThinking = thinking !== undefined;
   const choice = serialChoice(request, isThinking);
-  const betas = modelFamily(request.model) === "claude" ? betasOf(headers) : [];
+  const betas = modelFamily(request.model) === "claude" ? claudeBetas(headers) : [];
   const fields: JsonObject = {
     ...(isThinking && { thinking: { type: "enabled", budget_tokens: thinking } }),
     ...(!isThinking && topK(request)),
@@ -37,25 +38,6 @@ function topK({ topK: value, model, topics }: ChatRequest): JsonObject {
     }
   }
 }
-
-/** Bedrock refuses a request with a flag that it does not know. */
-function betasOf(headers: HeaderList): readonly string[] {
-  const sent = (headerValue(headers, "anthropic-beta") ?? "").split(",");
-  return sent.map((flag) => flag.trim()).filter((flag) => betas.has(flag));
-}
-
-const betas: ReadonlySet<string> = new Set([
-  "computer-use-2025-01-24",
-  "token-efficient-tools-2025-02-19",
-  "interleaved-thinking-2025-05-14",
-  "output-128k-2025-02-19",
-  "dev-full-thinking-2025-05-14",
-  "context-1m-2025-08-07",
-  "context-management-2025-06-27",
-  "effort-2025-11-24",
-  "tool-search-tool-2025-10-19",
-  "tool-examples-2025-10-29",
-]);
 
 /** What the client wants noted in Bedrock's log of invocations: texts by name. Throws LlmRefusal for anything else. */
 export function requestMetadata(headers: HeaderList): JsonObject | undefined {

@@ -1,0 +1,22 @@
+import { type HeaderList, headerValue } from "../../../http/headers/header-list.ts";
+
+/**
+ * The flags of Anthropic's API that a client sends and Claude on Bedrock knows: a request with another one is refused there.
+ */
+export function claudeBetas(headers: HeaderList): readonly string[] {
+  const sent = (headerValue(headers, "anthropic-beta") ?? "").split(",");
+  return sent.map((flag) => flag.trim()).filter((flag) => known.has(flag));
+}
+
+const known: ReadonlySet<string> = new Set([
+  "computer-use-2025-01-24",
+  "token-efficient-tools-2025-02-19",
+  "interleaved-thinking-2025-05-14",
+  "output-128k-2025-02-19",
+  "dev-full-thinking-2025-05-14",
+  "context-1m-2025-08-07",
+  "context-management-2025-06-27",
+  "effort-2025-11-24",
+  "tool-search-tool-2025-10-19",
+  "tool-examples-2025-10-29",
+]);
