@@ -1,5 +1,6 @@
-import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
+import { childOf, type Diagnostics, type Origin } from "../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
+import type { LimitWindow } from "../model/limit-window.ts";
 import { parseDuration } from "../schema/duration.ts";
 import {
   choice,
@@ -9,6 +10,7 @@ import {
   integer,
   list,
   needsField,
+  number,
   object,
 } from "../schema/schema.ts";
 import { type ExpressionConfig, resolveExpression } from "./parts/expressions.ts";
@@ -20,9 +22,10 @@ interface LimitConfig {
   readonly counts: "requests" | "tokens";
   readonly capacity: number;
   readonly refill: number | undefined;
-  /** Milliseconds. */
-  readonly interval: number | undefined;
+  readonly interval: LimitWindow | undefined;
   readonly key: ExpressionConfig | undefined;
+  /** What a call takes in the place of its tokens. */
+  readonly cost: ExpressionConfig | undefined;
   readonly origin: Origin;
   /** The fields that the other ones need. */
   readonly needs: readonly [refill: string, interval: string];
@@ -35,8 +38,12 @@ export interface LimitNode {
   readonly counts: "requests" | "tokens";
   readonly capacity: number;
   readonly refill: number;
-  readonly interval: number;
+  readonly interval: LimitWindow;
   readonly key: CompiledExpression | undefined;
+  /** What a call takes when it is over; undefined: its tokens. */
+  readonly cost: CompiledExpression | undefined;
+  /** A restart does not reset it. */
+  readonly isKept: boolean;
   readonly origin: Origin;
 }
 
@@ -50,15 +57,27 @@ interface LocalRateLimitNode {
   readonly limits: readonly LimitNode[];
 }
 
-const UNITS = { Seconds: 1000, Minutes: 60_000, Hours: 3_600_000 } as const;
+const HOUR = 3_600_000;
 
-const MAX = 1_000_000_000;
+const UNITS = {
+  Seconds: 1000,
+  Minutes: 60_000,
+  Hours: HOUR,
+  Days: "day",
+  Months: "month",
+} as const satisfies Readonly<Record<string, LimitWindow>>;
+
+const MAX = 1_000_000_000_000;
 
 const schema = list(
   object(
     {
       requests: integer("Requests in one unit of time.", 1, MAX),
-      unit: choice("The unit.", ["Seconds", "Minutes", "Hours"]),
+      budget: number("Money in one unit of time, in whatever `cost` gives.", 0.000_001, MAX),
+      unit: choice(
+        "The unit; days and months are those of the calendar, in UTC. What is used of an hour's limit and of longer ones is kept below `GWC_STATE_DIR`.",
+        ["Seconds", "Minutes", "Hours", "Days", "Months"],
+      ),
       burst: integer("Requests beyond them that may come at once.", 0, MAX, { default: 0 }),
       maxTokens: integer("What the bucket holds at most, and at first.", 1, MAX),
       tokensPerFill: integer("What each interval brings.", 1, MAX),
@@ -69,34 +88,56 @@ const schema = list(
         { default: "requests" },
       ),
       tokens: integer("Tokens of models in one unit of time, input and output.", 1, MAX),
+      cost: expression(
+        "What a call takes when it is over, in the place of its tokens: `double(llm.totalTokens) * 0.000001`. One whose cost fails takes nothing, and the operator is warned.",
+      ),
       key: expression(
         "Gives each value its own bucket: `jwt.sub`, `source.address`. Callers for whom it fails share one.",
       ),
     },
     {
-      exactlyOneOf: ["requests", "maxTokens", "tokens"],
+      exactlyOneOf: ["requests", "maxTokens", "tokens", "budget"],
       checks: [
         {
-          message: '"unit" acts only beside "requests" or "tokens"',
+          message: '"unit" acts only beside "requests", "tokens" or "budget"',
           field: "unit",
           needs: "requests",
           holds: ({ unit, maxTokens }) => unit === undefined || maxTokens === undefined,
           cel: "!has(self.unit) || !has(self.maxTokens)",
         },
         {
-          message: '"burst" acts only beside "requests" or "tokens"',
+          message: '"burst" acts only beside "requests", "tokens" or "budget"',
           field: "burst",
           needs: "requests",
           holds: ({ burst, maxTokens }) => burst === undefined || maxTokens === undefined,
           cel: "!has(self.burst) || !has(self.maxTokens)",
         },
+        {
+          message: '"cost" acts only beside "budget" or "type: tokens"',
+          field: "cost",
+          needs: "budget",
+          holds: ({ cost, budget, type }) =>
+            cost === undefined || budget !== undefined || type === "tokens",
+          cel: "!has(self.cost) || has(self.budget) || (has(self.type) && self.type == 'tokens')",
+        },
+        needsField("budget", "cost"),
+        needsField("budget", "unit"),
         needsField("tokens", "unit"),
         needsField("type", "maxTokens"),
         needsField("tokensPerFill", "maxTokens"),
         needsField("fillInterval", "maxTokens"),
       ],
-      description: "`requests` in each `unit`, or a token bucket in its own words.",
-      examples: [{ requests: 100, unit: "Minutes", key: "source.address" }],
+      description:
+        "`requests`, `tokens` or a `budget` in each `unit`, or a token bucket in its own words.",
+      examples: [
+        { requests: 100, unit: "Minutes", key: "source.address" },
+        {
+          budget: 50,
+          unit: "Months",
+          key: "apiKey.team",
+          cost: "(double(llm.inputTokens) * 0.25 + double(llm.outputTokens) * 2.0) / 1000000.0",
+        },
+      ],
     },
   ),
   { minItems: 1, maxItems: 16, description: "Limits; a request has to pass all of them." },
@@ -125,21 +166,14 @@ export const localRateLimit: Policy<
 > = {
   kind: "localRateLimit",
   summary:
-    "token buckets, for all requests of the route or one for each caller (`key`); 429 beyond",
+    "limits requests, tokens of models or what these cost, for all requests of the route or for each caller (`key`); 429 beyond",
   scope: ["listener", "route"],
   actsOn: ["requests"],
   schema,
   aliases: [["rateLimit", "local"]],
-  names: [
-    "tokensPerSecond",
-    "tokensPerMinute",
-    "tokensPerHour",
-    "tokensPerInterval",
-    "perSecond",
-    "perMinute",
-    "perHour",
-    "perInterval",
-  ],
+  names: ["per", "tokensPer", "budgetPer"].flatMap((counted) =>
+    ["Second", "Minute", "Hour", "Day", "Month", "Interval"].map((unit) => `${counted}${unit}`),
+  ),
   merge: "replace",
   lower: (value, origin) => ({
     limits: value.map((each, index) => lowerLimit(each, childOf(origin, index))),
@@ -171,7 +205,7 @@ export const localRateLimit: Policy<
       for (const key of missing) {
         diagnostics.report("missing-field", origin, { owner: "localRateLimit", key });
       }
-      if (interval !== undefined && interval < 1) {
+      if (typeof interval === "number" && interval < 1) {
         const bound = { field: `"${needs[1]}"`, bound: "is at least 1ms" };
         diagnostics.report("out-of-range", childOf(origin, needs[1]), bound);
         return [];
@@ -180,11 +214,15 @@ export const localRateLimit: Policy<
       const key = limit.key && resolveExpression(limit.key, options, diagnostics);
       if (refill === undefined || interval === undefined) return [];
       if (limit.key !== undefined && key === undefined) return [];
-      const name = nameOf(counts, interval, key !== undefined);
+      const cost = limit.cost && resolveCost(limit.cost, diagnostics);
+      if (limit.cost !== undefined && cost === undefined) return [];
+      const name = nameOf(limit, interval, key !== undefined);
       const count = (names.get(name) ?? 0) + 1;
       names.set(name, count);
       const unique = count === 1 ? name : `${name}${count}`;
-      return [{ name: unique, counts, capacity, refill, interval, key, origin }];
+      const isKept = typeof interval !== "number" || interval >= HOUR;
+      const settings = { counts, capacity, refill, interval, key, cost, isKept, origin };
+      return [{ name: unique, ...settings }];
     });
     return resolved.length === limits.length ? { limits: resolved.sort(compareLimits) } : undefined;
   },
@@ -193,13 +231,15 @@ export const localRateLimit: Policy<
 function lowerLimit(given: Partial<Infer<typeof schema>[number]>, origin: Origin): LimitConfig {
   const key =
     given.key === undefined ? undefined : { text: given.key, origin: childOf(origin, "key") };
-  const amount = given.requests ?? given.tokens;
+  const cost =
+    given.cost === undefined ? undefined : { text: given.cost, origin: childOf(origin, "cost") };
+  const amount = given.requests ?? given.tokens ?? given.budget;
   if (amount !== undefined) {
     const { unit, burst = 0 } = given;
-    const counts = given.tokens === undefined ? "requests" : "tokens";
+    const counts = given.requests === undefined ? "tokens" : "requests";
     const interval = unit === undefined ? undefined : UNITS[unit];
     const needs = [counts, "unit"] as const;
-    return { counts, capacity: amount + burst, refill: amount, interval, key, origin, needs };
+    return { counts, capacity: amount + burst, refill: amount, interval, key, cost, origin, needs };
   }
   const interval = given.fillInterval === undefined ? undefined : parseDuration(given.fillInterval);
   const needs = ["tokensPerFill", "fillInterval"] as const;
@@ -209,14 +249,30 @@ function lowerLimit(given: Partial<Infer<typeof schema>[number]>, origin: Origin
     refill: given.tokensPerFill,
     interval,
     key,
+    cost,
     origin,
     needs,
   };
 }
 
-function nameOf(counts: LimitNode["counts"], interval: number, isKeyed: boolean): string {
-  const unit = { 1000: "Second", 60000: "Minute", 3600000: "Hour" }[interval] ?? "Interval";
-  return `${counts === "tokens" ? "tokensPer" : "per"}${unit}${isKeyed ? "ByKey" : ""}`;
+/** It is known when the call is over, and then of the call: there is no response to be read any more. */
+function resolveCost(
+  config: ExpressionConfig,
+  diagnostics: Diagnostics,
+): CompiledExpression | undefined {
+  const cost = resolveExpression(config, { phase: "response", slot: "value" }, diagnostics);
+  if (cost?.variables.includes("response") !== true) return cost;
+  diagnostics.report("cost-reads-response", config.origin, {});
+  return undefined;
+}
+
+const unitNames = new Map<LimitWindow, string>(
+  Object.entries(UNITS).map(([unit, interval]) => [interval, unit.replace(/s$/, "")]),
+);
+
+function nameOf({ counts, cost }: LimitConfig, interval: LimitWindow, isKeyed: boolean): string {
+  const counted = counts === "requests" ? "per" : cost === undefined ? "tokensPer" : "budgetPer";
+  return `${counted}${unitNames.get(interval) ?? "Interval"}${isKeyed ? "ByKey" : ""}`;
 }
 
 /**
@@ -224,5 +280,11 @@ function nameOf(counts: LimitNode["counts"], interval: number, isKeyed: boolean)
  * and those that come back soon before the others.
  */
 function compareLimits(a: LimitNode, b: LimitNode): number {
-  return Number(b.key !== undefined) - Number(a.key !== undefined) || a.interval - b.interval;
+  return Number(b.key !== undefined) - Number(a.key !== undefined) || lengthOf(a) - lengthOf(b);
+}
+
+/** Milliseconds, of months about. */
+function lengthOf({ interval }: LimitNode): number {
+  if (typeof interval === "number") return interval;
+  return interval === "day" ? 24 * HOUR : 30 * 24 * HOUR;
 }

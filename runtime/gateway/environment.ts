@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { accessSync, constants, statSync } from "node:fs";
 import { totalmem } from "node:os";
+import { resolve } from "node:path";
 import type { EnvVariables } from "../cel/variables.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { type LogLevels, readLevels } from "../telemetry/logs/log-level.ts";
@@ -16,6 +18,8 @@ export interface ProcessSettings {
   readonly warnings: readonly string[];
   readonly sessionKey: Buffer;
   readonly env: EnvVariables;
+  /** The directory of what a restart must not forget; undefined: nothing is written down. */
+  readonly stateDir: string | undefined;
   /** Bytes of messages that are held at once. */
   readonly maxBufferedBytes: number;
 }
@@ -47,6 +51,7 @@ export function processSettings(gateway: Gateway, environment: Environment): Pro
       namespace: environment.NAMESPACE ?? "",
       gateway: gateway.name,
     },
+    stateDir: stateDir(environment.GWC_STATE_DIR),
     maxBufferedBytes: gateway.maxBufferedBytes ?? Math.floor(availableMemory() / 4),
   };
 }
@@ -104,4 +109,15 @@ function sessionKey(text: string | undefined): Buffer {
   if (text === undefined || text === "") return randomBytes(32);
   if (/^[0-9a-fA-F]{64}$/.test(text)) return Buffer.from(text, "hex");
   throw new StartupError("SESSION_KEY must be 64 hexadecimal digits (32 bytes)");
+}
+
+function stateDir(text: string | undefined): string | undefined {
+  if (text === undefined || text === "") return undefined;
+  try {
+    accessSync(text, constants.R_OK | constants.W_OK | constants.X_OK);
+    if (statSync(text).isDirectory()) return resolve(text);
+  } catch {
+    // Told below.
+  }
+  throw new StartupError(`GWC_STATE_DIR must be a directory that can be written to, not "${text}"`);
 }

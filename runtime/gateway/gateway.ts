@@ -200,6 +200,7 @@ class Running implements RunningGateway {
   async #close(): Promise<void> {
     this.#log.info("draining");
     await drain(this.#context, this.#listeners, this.#settings.drain);
+    await this.#context.flush();
     await this.#flushExports();
     this.#log.info("ended");
     this.#forgetWarnings();

@@ -1,12 +1,20 @@
 import type { EnvVariables } from "../cel/variables.ts";
 import { BufferBudget } from "../process/buffer-budget.ts";
-import type { GatewayContext, LiveSession, SharedDocument } from "../process/gateway-context.ts";
+import type {
+  GatewayContext,
+  KeptState,
+  LiveSession,
+  SharedDocument,
+} from "../process/gateway-context.ts";
 import type { SharedConnection } from "../process/shared-connection.ts";
 import type { Metrics } from "../telemetry/metrics/metrics.ts";
 import type { ProcessSettings } from "./environment.ts";
 
 /** What the context takes of the process's settings. */
-export type ContextSettings = Pick<ProcessSettings, "sessionKey" | "env" | "maxBufferedBytes">;
+export type ContextSettings = Pick<
+  ProcessSettings,
+  "sessionKey" | "env" | "maxBufferedBytes" | "stateDir"
+>;
 
 /** The context of a running process. */
 export class LiveContext implements GatewayContext {
@@ -15,6 +23,8 @@ export class LiveContext implements GatewayContext {
   readonly sessions: Map<string, LiveSession> = new Map();
   readonly documents: Map<string, SharedDocument> = new Map();
   readonly connections: Map<string, SharedConnection> = new Map();
+  readonly stateDir: string | undefined;
+  readonly keptStates: Map<string, KeptState> = new Map();
   readonly metrics: Metrics;
   readonly buffers: BufferBudget;
   ports: ReadonlySet<number> = new Set();
@@ -25,12 +35,13 @@ export class LiveContext implements GatewayContext {
   readonly #reloadListeners: Set<() => void> = new Set();
 
   constructor(
-    { sessionKey, env, maxBufferedBytes }: ContextSettings,
+    { sessionKey, env, maxBufferedBytes, stateDir }: ContextSettings,
     metrics: Metrics,
     warn: (message: string) => void,
   ) {
     this.sessionKey = sessionKey;
     this.env = env;
+    this.stateDir = stateDir;
     this.metrics = metrics;
     this.buffers = new BufferBudget(maxBufferedBytes);
     this.warn = warn;
@@ -60,6 +71,11 @@ export class LiveContext implements GatewayContext {
     this.isOverdue = true;
     for (const listener of this.#deadlineListeners) listener();
     this.#deadlineListeners.clear();
+  }
+
+  /** Writes down what a restart must not forget. */
+  async flush(): Promise<void> {
+    await Promise.all(Array.from(this.keptStates.values(), (state) => state.flush()));
   }
 
   /** Ends every live session: children, streams. */

@@ -1,4 +1,4 @@
-import type { RequestVariables } from "../cel/variables.ts";
+import type { LlmCall, RequestVariables } from "../cel/variables.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import type { BodyProblem, BodySource } from "./body/body.ts";
 import type { CountedBuffer } from "./body/counted-buffer.ts";
@@ -177,8 +177,15 @@ export interface ExchangeRecord {
   fields: Map<string, string> | undefined;
 }
 
-/** Takes the tokens of models that a request has used, when that is known. */
-export type TokenCounter = (tokens: number) => void;
+/** Counts what a request uses of models. */
+export interface TokenCounter {
+  /** Takes what a call is expected to use. False: there is not so much, and the request was answered. */
+  expect(call: LlmCall): boolean;
+  /** Takes what a call has used, when that is known, in the place of what was expected of it. */
+  count(call: LlmCall): void;
+  /** Nothing more is used: what is still only expected is given back. */
+  release(): void;
+}
 
 /** Why a request was answered by the gateway itself; a label with few values, for logs and metrics. */
 export type RefusalReason =

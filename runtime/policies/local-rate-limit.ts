@@ -1,15 +1,17 @@
 import { hash } from "node:crypto";
 import { fieldText } from "../cel/values/field-text.ts";
-import type { Exchange } from "../http/exchange.ts";
+import { numberOf } from "../cel/values/values.ts";
+import type { LlmCall } from "../cel/variables.ts";
+import type { Exchange, TokenCounter } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
+import type { GatewayContext } from "../process/gateway-context.ts";
 import { noteRateLimited } from "../telemetry/rate-limited.ts";
+import { Bucket, type BucketLimit } from "./local-rate-limit/bucket.ts";
+import { KeptUses } from "./local-rate-limit/kept-uses.ts";
+import { interval } from "./local-rate-limit/windows.ts";
 
 /** A token bucket: each request takes a token, and each interval brings some back. */
-export interface RateLimitSettings {
-  /** Tokens that it holds at most, and at first. */
-  readonly capacity: number;
-  /** Tokens that each interval brings. */
-  readonly refill: number;
+export interface RateLimitSettings extends Omit<BucketLimit, "window"> {
   /** Milliseconds. */
   readonly interval: number;
   /** Where the configuration has it, for the log. */
@@ -22,42 +24,101 @@ export interface KeyedRateLimitSettings extends RateLimitSettings {
   readonly maxKeys: number;
 }
 
+/** A limit that a restart does not reset. */
+export interface KeptRateLimitSettings extends BucketLimit {
+  /** What its state is written down as: no other limit of the gateway has it. */
+  readonly name: string;
+  /** As of a limit that is not kept. */
+  readonly origin: string;
+}
+
+/** The same with a bucket for each caller. */
+export interface KeptKeyedRateLimitSettings extends KeptRateLimitSettings {
+  /** As of a limit that is not kept. */
+  readonly maxKeys: number;
+}
+
+/** What is known of a limit whoever asks. */
+interface LimitFacts {
+  readonly capacity: number;
+  readonly origin: string;
+  /** Models, as clients name them, whose calls had no cost: the operator hears of each once. */
+  readonly unpriced: Set<string>;
+}
+
 /** A limit that all requests share. */
-export function openRateLimit(settings: RateLimitSettings): RateLimit {
-  return new RateLimit(settings);
+export interface RateLimit extends LimitFacts {
+  bucket(gateway: GatewayContext): Bucket;
 }
 
 /** A limit for each key. */
+export interface KeyedRateLimit extends LimitFacts {
+  /** That of a key. Callers without one (an expression that fails) share one. */
+  bucket(gateway: GatewayContext, key: unknown): Bucket;
+}
+
+/** A limit that all requests share, in memory. */
+export function openRateLimit({ interval: length, ...settings }: RateLimitSettings): RateLimit {
+  const bucket = new Bucket({ ...settings, window: interval(length) });
+  return { ...factsOf(settings), bucket: () => bucket };
+}
+
+/** A limit for each key, in memory. */
 export function openKeyedRateLimit(settings: KeyedRateLimitSettings): KeyedRateLimit {
-  return new KeyedRateLimit(settings);
+  return new MemoryLimit(settings);
+}
+
+/** A limit that all requests share, also those before a restart. */
+export function openKeptRateLimit({ name, ...limit }: KeptRateLimitSettings): RateLimit {
+  return {
+    ...factsOf(limit),
+    bucket: (gateway) => KeptUses.of(gateway).bucket(name, "", limit, 1),
+  };
+}
+
+/** A limit for each key that a restart does not reset. What keys say is not written down, only a hash of it. */
+export function openKeptKeyedRateLimit({
+  name,
+  maxKeys,
+  ...limit
+}: KeptKeyedRateLimitSettings): KeyedRateLimit {
+  return {
+    ...factsOf(limit),
+    bucket: (gateway, value) => {
+      const text = fieldText(value);
+      const key = text === undefined ? "" : digest(text);
+      return KeptUses.of(gateway).bucket(name, key, limit, maxKeys);
+    },
+  };
 }
 
 /** True: no token was left, and the request was answered with 429. */
 export function refuseOverLimit(exchange: Exchange, limit: RateLimit): boolean {
-  const wait = limit.take(performance.now());
-  return wait > 0 && refuseFor(exchange, wait, limit.settings);
+  return refuseEmpty(exchange, limit.bucket(exchange.gateway), limit);
 }
 
-/** The same for the bucket of a key. Callers without a key (an expression that fails) share one. */
+/** The same for the bucket of a key. */
 export function refuseOverKeyedLimit(
   exchange: Exchange,
   limit: KeyedRateLimit,
   key: unknown,
 ): boolean {
-  const wait = limit.take(key, performance.now());
-  return wait > 0 && refuseFor(exchange, wait, limit.settings);
+  return refuseEmpty(exchange, limit.bucket(exchange.gateway, key), limit);
 }
+
+/** What a call takes of a limit: its tokens, or what an expression makes of them. */
+export type CallCost = (call: LlmCall) => unknown;
 
 /**
  * True: no token of models was left, and the request was answered with 429. What the request uses is counted when it is
- * over, so a limit holds for the requests after it.
+ * over, so a limit holds for the requests after it. `cost`: what it takes, by default all of its tokens.
  */
-export function refuseOverTokenLimit(exchange: Exchange, limit: RateLimit): boolean {
-  const wait = limit.wait(performance.now());
-  if (wait > 0) return refuseFor(exchange, wait, limit.settings);
-  exchange.record.tokenCounters ??= [];
-  exchange.record.tokenCounters.push((tokens) => limit.charge(tokens, performance.now()));
-  return false;
+export function refuseOverTokenLimit(
+  exchange: Exchange,
+  limit: RateLimit,
+  cost?: CallCost,
+): boolean {
+  return refuseSpent(exchange, limit.bucket(exchange.gateway), limit, cost);
 }
 
 /** The same for the bucket of a key. */
@@ -65,76 +126,31 @@ export function refuseOverKeyedTokenLimit(
   exchange: Exchange,
   limit: KeyedRateLimit,
   key: unknown,
+  cost?: CallCost,
 ): boolean {
-  return refuseOverTokenLimit(exchange, limit.bucket(key));
-}
-
-/** One bucket, refilled when it is looked at. */
-class RateLimit {
-  readonly settings: RateLimitSettings;
-  #tokens: number;
-  /** When the interval that runs began; the first request starts it. */
-  #since = Number.NaN;
-
-  constructor(settings: RateLimitSettings) {
-    this.settings = settings;
-    this.#tokens = settings.capacity;
-  }
-
-  /** Takes a token: 0; or there is none: the milliseconds until the next ones come. */
-  take(now: number): number {
-    const wait = this.wait(now);
-    if (wait === 0) this.#tokens -= 1;
-    return wait;
-  }
-
-  /** 0: there is a token; or the milliseconds until there is one. */
-  wait(now: number): number {
-    this.#refill(now);
-    if (this.#tokens > 0) return 0;
-    const { refill, interval } = this.settings;
-    const missing = Math.ceil((1 - this.#tokens) / refill);
-    return this.#since + missing * interval - now;
-  }
-
-  /** Takes tokens that have been used: what the bucket does not hold is owed. */
-  charge(tokens: number, now: number): void {
-    this.#refill(now);
-    this.#tokens -= tokens;
-  }
-
-  #refill(now: number): void {
-    const { capacity, refill, interval } = this.settings;
-    if (Number.isNaN(this.#since)) this.#since = now;
-    const intervals = Math.floor((now - this.#since) / interval);
-    if (intervals <= 0) return;
-    this.#since += intervals * interval;
-    this.#tokens = Math.min(capacity, this.#tokens + intervals * refill);
-  }
+  return refuseSpent(exchange, limit.bucket(exchange.gateway, key), limit, cost);
 }
 
 /** Buckets by key, the one that was used last at the end. */
-class KeyedRateLimit {
-  readonly settings: KeyedRateLimitSettings;
-  readonly #buckets = new Map<string, RateLimit>();
+class MemoryLimit implements KeyedRateLimit {
+  readonly capacity: number;
+  readonly origin: string;
+  readonly unpriced = new Set<string>();
+  readonly #limit: BucketLimit;
+  readonly #maxKeys: number;
+  readonly #buckets = new Map<string, Bucket>();
 
-  constructor(settings: KeyedRateLimitSettings) {
-    this.settings = settings;
+  constructor({ interval: length, maxKeys, ...settings }: KeyedRateLimitSettings) {
+    this.capacity = settings.capacity;
+    this.origin = settings.origin;
+    this.#limit = { ...settings, window: interval(length) };
+    this.#maxKeys = maxKeys;
   }
 
-  take(value: unknown, now: number): number {
-    return this.bucket(value).take(now);
-  }
-
-  bucket(value: unknown): RateLimit {
+  bucket(_: GatewayContext, value: unknown): Bucket {
     const key = keyOf(value);
-    let bucket = this.#buckets.get(key);
-    if (bucket === undefined) {
-      if (this.#buckets.size >= this.settings.maxKeys) this.#forgetOldest();
-      bucket = new RateLimit(this.settings);
-    } else {
-      this.#buckets.delete(key);
-    }
+    const bucket = this.#buckets.get(key) ?? new Bucket(this.#limit);
+    if (!this.#buckets.delete(key) && this.#buckets.size >= this.#maxKeys) this.#forgetOldest();
     this.#buckets.set(key, bucket);
     return bucket;
   }
@@ -145,8 +161,6 @@ class KeyedRateLimit {
   }
 }
 
-export type { KeyedRateLimit, RateLimit };
-
 /** Characters of a key that are kept as they are: a table of long ones would be large. */
 const longestKey = 64;
 
@@ -154,14 +168,98 @@ const longestKey = 64;
 function keyOf(value: unknown): string {
   const text = fieldText(value);
   if (text === undefined) return "";
-  return text.length <= longestKey ? `=${text}` : `#${hash("sha256", text, "base64")}`;
+  return text.length <= longestKey ? `=${text}` : `#${digest(text)}`;
 }
 
-function refuseFor(
+function digest(text: string): string {
+  return hash("sha256", text, "base64url");
+}
+
+function refuseEmpty(exchange: Exchange, bucket: Bucket, limit: LimitFacts): boolean {
+  const wait = bucket.take();
+  return wait > 0 && refuseFor(exchange, wait, limit);
+}
+
+function refuseSpent(
   exchange: Exchange,
-  wait: number,
-  { capacity, origin }: RateLimitSettings,
-): true {
+  bucket: Bucket,
+  limit: LimitFacts,
+  cost: CallCost | undefined,
+): boolean {
+  const wait = bucket.wait();
+  if (wait > 0) return refuseFor(exchange, wait, limit);
+  const counter = new BucketCounter(exchange, bucket, limit, cost);
+  exchange.record.tokenCounters ??= [];
+  exchange.record.tokenCounters.push(counter);
+  return false;
+}
+
+/** Takes what one request uses out of a bucket. */
+class BucketCounter implements TokenCounter {
+  readonly #exchange: Exchange;
+  readonly #bucket: Bucket;
+  readonly #limit: LimitFacts;
+  readonly #cost: CallCost;
+  /** What was taken before it was known. */
+  #expected = 0;
+
+  constructor(
+    exchange: Exchange,
+    bucket: Bucket,
+    limit: LimitFacts,
+    cost: CallCost = ({ totalTokens }) => totalTokens,
+  ) {
+    this.#exchange = exchange;
+    this.#bucket = bucket;
+    this.#limit = limit;
+    this.#cost = cost;
+  }
+
+  expect(call: LlmCall): boolean {
+    const amount = this.#amount(call);
+    const wait = this.#bucket.waitFor(amount);
+    if (wait > 0) return !refuseFor(this.#exchange, wait, this.#limit);
+    this.#bucket.charge(amount);
+    this.#expected += amount;
+    return true;
+  }
+
+  count(call: LlmCall): void {
+    this.#bucket.charge(this.#amount(call) - this.#expected);
+    this.#expected = 0;
+  }
+
+  release(): void {
+    this.#bucket.charge(-this.#expected);
+    this.#expected = 0;
+  }
+
+  #amount(call: LlmCall): number {
+    const amount = Number(numberOf(this.#cost(call)) ?? Number.NaN);
+    if (Number.isFinite(amount) && amount >= 0) return amount;
+    this.#warn(call.requestModel ?? call.responseModel ?? "");
+    return 0;
+  }
+
+  /** Clients name models: not every name may fill the log. */
+  #warn(model: string): void {
+    const { unpriced } = this.#limit;
+    if (unpriced.has(model) || unpriced.size >= maxUnpriced) return;
+    unpriced.add(model);
+    const { gateway, record } = this.#exchange;
+    const name = JSON.stringify(model.slice(0, longestKey));
+    gateway.warn(`a call of ${name} on route ${record.route} has no cost: it was not counted`);
+  }
+}
+
+/** Models without a price that the operator hears of. */
+const maxUnpriced = 100;
+
+function factsOf({ capacity, origin }: Omit<LimitFacts, "unpriced">): LimitFacts {
+  return { capacity, origin, unpriced: new Set() };
+}
+
+function refuseFor(exchange: Exchange, wait: number, { capacity, origin }: LimitFacts): true {
   noteRateLimited(exchange, "localRateLimit", origin);
   const seconds = String(Math.max(1, Math.ceil(wait / 1000)));
   refuse(exchange, 429, "RateLimit", "rate limit exceeded", [

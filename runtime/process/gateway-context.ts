@@ -15,6 +15,10 @@ export interface GatewayContext {
   readonly documents: Map<string, SharedDocument>;
   /** Connections that calls of all routes share, by what they lead to and how. */
   readonly connections: Map<string, SharedConnection>;
+  /** The directory of what a restart must not forget, GWC_STATE_DIR; undefined: nothing is written down. */
+  readonly stateDir: string | undefined;
+  /** What is written down there, by what it is. */
+  readonly keptStates: Map<string, KeptState>;
   /** What is counted. */
   readonly metrics: Metrics;
   /** What messages that are read whole may take, together. */
@@ -39,6 +43,12 @@ export interface GatewayContext {
 export interface LiveSession {
   /** Ends it and all it holds (children, streams). Safe to call again. */
   close(): void;
+}
+
+/** State that is written down when it changes. */
+export interface KeptState {
+  /** Resolves when all changes so far are written, or could not be. */
+  flush(): Promise<void>;
 }
 
 /** A document of another server that is kept in memory (http/upstream/remote-document.ts). */

@@ -34,6 +34,7 @@ export function listenerModule(
   const expressions = new Expressions();
   const variables = new RouteVariables();
   const scope = {
+    id,
     trace,
     expressions,
     maxBufferSize,

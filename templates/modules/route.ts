@@ -44,6 +44,7 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
   const preRouting = listeners.flatMap((listener) => listener.preRouting?.policies ?? []);
   for (const use of preRouting) establishAttributes(use, variables);
   const scope: ChainScope = {
+    id: route.id,
     phase: "PostRouting",
     trace,
     expressions,

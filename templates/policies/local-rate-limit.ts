@@ -1,67 +1,107 @@
-import { code, literal } from "../code/code.ts";
-import type { Hole } from "../code/hole.ts";
-import { imported, name } from "../code/names.ts";
+import type { PolicySettings } from "../../compiler/ir/policies.ts";
+import { code, comment, join, literal } from "../code/code.ts";
+import type { Code, Hole, Printable } from "../code/hole.ts";
+import { returned } from "../code/layout.ts";
+import { imported, importedType, name } from "../code/names.ts";
 import { readsBody } from "../code/reads.ts";
+import { ifStatement } from "../code/statements.ts";
+import { call } from "../code/syntax.ts";
 import { tracedText } from "../code/trace.ts";
 import { milliseconds } from "../code/units.ts";
-import { valueFunction } from "../code/value-function.ts";
-import type { PolicyTemplate } from "./policy.ts";
+import { type ValueFunction, valueFunction } from "../code/value-function.ts";
+import { parameter } from "../code/variables.ts";
+import type { PolicyTemplate, RouteScope } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/local-rate-limit";
 
 /** Keys that a limit remembers. */
 const MAX_KEYS = 10_000;
 
-/** `localRateLimit`: one check for each limit, its key as a function. */
+type Limit = PolicySettings["localRateLimit"]["limits"][number];
+
+/** `localRateLimit`: one check for each limit, its key and its cost as functions. */
 export const localRateLimitTemplate: PolicyTemplate<"localRateLimit"> = {
-  code: ({ settings }, { trace, expressions, variables }) => {
-    const declarations: Hole[] = [];
-    const steps: Hole[] = [];
-    for (const {
-      name: label,
-      counts,
-      capacity,
-      refill,
-      interval,
-      key,
-      origin,
-    } of settings.limits) {
-      const limit = name(label);
-      const value = {
-        capacity,
-        refill,
-        interval: milliseconds(interval),
-        origin: tracedText(trace, origin),
-      };
-      if (key === undefined) {
-        declarations.push(code`
-          ${trace(origin)}
-          const ${limit} = ${imported(MODULE, "openRateLimit")}(${literal(value)});
-        `);
-        const refuse = counts === "tokens" ? "refuseOverTokenLimit" : "refuseOverLimit";
-        steps.push(code`if (${imported(MODULE, refuse)}(exchange, ${limit})) return;`);
-        continue;
-      }
-      const caller = valueFunction(
-        `key${label.charAt(0).toUpperCase()}${label.slice(1)}`,
-        key,
-        expressions,
-        variables,
-      );
-      declarations.push(
-        code`
-          ${trace(origin)}
-          const ${limit} = ${imported(MODULE, "openKeyedRateLimit")}(${literal({ ...value, maxKeys: MAX_KEYS })});
-        `,
-        caller.declaration,
-      );
-      const refuse = imported(
-        MODULE,
-        counts === "tokens" ? "refuseOverKeyedTokenLimit" : "refuseOverKeyedLimit",
-      );
-      steps.push(code`if (${refuse}(exchange, ${limit}, ${caller.call})) return;`);
-    }
-    const keys = settings.limits.flatMap(({ key }) => key ?? []);
-    return { declarations, steps, readsRequestBody: readsBody(keys, "request") };
+  code: ({ settings }, scope) => {
+    const parts = settings.limits.map((limit) => limitCode(limit, scope));
+    const read = settings.limits.flatMap(({ key, cost }) => [key ?? [], cost ?? []].flat());
+    return {
+      declarations: parts.flatMap(({ declarations }) => declarations),
+      steps: parts.map(({ step }) => step),
+      readsRequestBody: readsBody(read, "request"),
+    };
   },
 };
+
+/** One limit: its constants and functions, and the statement that asks it. */
+function limitCode(
+  limit: Limit,
+  scope: RouteScope,
+): { readonly declarations: readonly Hole[]; readonly step: Hole } {
+  const { name: label, counts, key, cost, origin } = limit;
+  const id = name(label);
+  const Label = `${label.charAt(0).toUpperCase()}${label.slice(1)}`;
+  const caller = key && valueFunction(`key${Label}`, key, scope.expressions, scope.variables);
+  const price = cost && costFunction(`cost${Label}`, cost, scope);
+  const keyed = key === undefined ? "" : "Keyed";
+  const open = imported(MODULE, `open${limit.isKept ? "Kept" : ""}${keyed}RateLimit`);
+  const what = counts === "tokens" ? "TokenLimit" : "Limit";
+  const refuse = imported(MODULE, `refuseOver${keyed}${what}`);
+  const passed = [code`exchange`, id, ...[caller, price].flatMap((each) => each?.call ?? [])];
+  return {
+    declarations: [
+      code`
+        ${scope.trace(origin)}
+        const ${id} = ${open}(${literal(settingsOf(limit, scope))});
+      `,
+      ...[caller, price].flatMap((each) => each?.declaration ?? []),
+    ],
+    step: ifStatement([call(refuse, passed)], code`return;`),
+  };
+}
+
+function settingsOf(
+  { name: label, capacity, refill, interval, key, isKept, origin }: Limit,
+  { id, trace }: RouteScope,
+): Readonly<Record<string, Printable | undefined>> {
+  return {
+    name: isKept ? `${id}/${label}` : undefined,
+    capacity,
+    refill,
+    ...(isKept
+      ? { window: windowCode(interval) }
+      : { interval: typeof interval === "number" ? milliseconds(interval) : undefined }),
+    maxKeys: key === undefined ? undefined : MAX_KEYS,
+    origin: tracedText(trace, origin),
+  };
+}
+
+/** What comes back by the clock of the machine. */
+function windowCode(interval: Limit["interval"]): Printable {
+  const windows = `${MODULE}/windows`;
+  if (interval === "day") return imported(windows, "calendarDays");
+  if (interval === "month") return imported(windows, "calendarMonths");
+  return code`${imported(windows, "clockInterval")}(${literal(milliseconds(interval))})`;
+}
+
+/** What a call takes when it is over. */
+function costFunction(
+  label: string,
+  { source, variables, code: emitted }: NonNullable<Limit["cost"]>,
+  { expressions, variables: known }: RouteScope,
+): ValueFunction {
+  const others = variables.filter((variable) => variable !== "llm");
+  const llm = code`llm: ${importedType("gwc/runtime/cel/variables", "LlmCall")}`;
+  const args: readonly Code[] = others.map((variable) => known.argument(variable));
+  return {
+    declaration: code`
+      function ${name(label)}(${join([llm, ...others.map(parameter)], ", ")}): unknown {
+        ${comment(source)}
+        ${returned(expressions.use(emitted))}
+      }
+    `,
+    call:
+      args.length === 0
+        ? code`${name(label)}`
+        : code`(llm) => ${name(label)}(${join([name("llm"), ...args], ", ")})`,
+  };
+}

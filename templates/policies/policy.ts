@@ -46,6 +46,8 @@ export interface RouteScope {
   readonly maxBufferSize: number;
   /** PreRouting: the function runs before the route is chosen, and may change which one it is. */
   readonly phase: "PreRouting" | "PostRouting";
+  /** The name of the module's function, which no other module of the gateway has. */
+  readonly id: string;
   /** The backend keeps to limits of time itself. */
   readonly keepsLimits: boolean;
   /** All policies of the route, in request order. */

@@ -108,6 +108,13 @@ export const llmMessages = {
     explanation:
       "A stream goes on while it is looked at, so what may be the beginning of a match has to wait until it is one or cannot become one. A pattern with a bound waits for its longest match at most, and a masked stream reads as the masked whole text. A pattern without a bound waits for `window` characters: the beginning of a longer match goes out before it is known to be one.",
   }),
+  "cost-reads-response": message<Record<never, never>>({
+    severity: "error",
+    text: () => '"cost" reads `response`, which is over when a call is counted',
+    hint: () => "read `llm`: its tokens, its models, its provider",
+    explanation:
+      "What a call takes of a limit is counted when its last token is known: `llm` says what it used. The head of the HTTP response is nothing that a price depends on.",
+  }),
   "duplicate-provider": message<{ name: string }>({
     severity: "error",
     text: ({ name }) => `two providers are called "${name}"`,

@@ -5,6 +5,7 @@ import type { Provider } from "../providers/provider.ts";
 import type { AttemptOutcome } from "./attempt.ts";
 import { CallAttributes } from "./call-attributes.ts";
 import type { ChatCall } from "./chat-call.ts";
+import { countTokens, usedFacts } from "./count-tokens.ts";
 import { type ModelCallFigures, ModelMetrics } from "./model-metrics.ts";
 import type { LlmTarget } from "./target.ts";
 
@@ -82,30 +83,14 @@ export function recordResponse(
   metrics.call(figures(call, outcome));
   if (health !== undefined) metrics.provider(record.route ?? "unknown", name, health);
   if (outcome.kind === "failed") return;
-  countTokens(record, call, outcome);
+  call.attributes.note(usedFacts(call, outcome));
+  if (call.operation !== "count_tokens") countTokens(record, call.attributes);
   if (outcome.kind === "abandoned") return;
-  call.attributes.note(outcome.facts);
   const { model, id, usage, finish } = outcome.facts;
   if (model !== undefined) fields.set("gen_ai.response.model", model);
   if (id !== undefined) fields.set("gen_ai.response.id", id);
   if (finish !== undefined) fields.set("gen_ai.response.finish_reasons", finish);
   if (usage !== undefined) recordUsage(fields, usage);
-}
-
-/** What the provider counted, else an estimate: what is cut off has been paid for too. */
-function countTokens(
-  { tokenCounters = [] }: Exchange["record"],
-  { promptLength }: ProviderCall,
-  outcome: Exclude<AttemptOutcome, { kind: "failed" }>,
-): void {
-  if (tokenCounters.length === 0) return;
-  const { usage } = outcome.facts;
-  const isWhole = outcome.kind === "responded" && outcome.error === undefined;
-  const input = usage?.input ?? Math.ceil(promptLength / 4);
-  const output = usage?.output ?? 0;
-  const tokens =
-    input + (usage !== undefined && isWhole ? output : Math.max(output, outcome.pieces));
-  for (const count of tokenCounters) count(tokens);
 }
 
 function figures(call: ProviderCall, outcome: AttemptOutcome): ModelCallFigures {

@@ -16,6 +16,8 @@ export interface ChainScope {
   readonly expressions: Expressions;
   /** The most bytes of a body that is read as a whole. */
   readonly maxBufferSize: number;
+  /** The name of the module's function, which no other module of the gateway has. */
+  readonly id: string;
   /** The backend keeps to limits of time itself. */
   readonly keepsLimits: boolean;
   /** What the function holds; the policies add to it. */

@@ -1,0 +1,63 @@
+import type { LlmCall } from "../../cel/variables.ts";
+import type { Exchange } from "../../http/exchange.ts";
+import type { ResponseFacts } from "../chat/formats.ts";
+import type { Usage } from "../chat/usage.ts";
+import type { AttemptOutcome } from "./attempt.ts";
+import type { ChatCall } from "./chat-call.ts";
+
+/**
+ * Takes what a request is about to use before it goes out. False: there is not so much, and the request was answered. What
+ * is taken goes back when the request is over and nothing was used.
+ */
+export function expectTokens(exchange: Exchange, { text, model, isStream }: ChatCall): boolean {
+  const { tokenCounters = [] } = exchange.record;
+  if (tokenCounters.length === 0) return true;
+  exchange.onClose(() => {
+    for (const counter of tokenCounters) counter.release();
+  });
+  const inputTokens = tokensOf(text.length);
+  const call: LlmCall = {
+    streaming: isStream,
+    ...(model !== undefined && { requestModel: model, responseModel: model }),
+    ...{ inputTokens, cachedInputTokens: 0, cacheCreationInputTokens: 0 },
+    ...{ outputTokens: 0, totalTokens: inputTokens },
+  };
+  return tokenCounters.every((counter) => counter.expect(call));
+}
+
+/** Takes what a call has used. */
+export function countTokens({ tokenCounters = [] }: Exchange["record"], call: LlmCall): void {
+  for (const counter of tokenCounters) counter.count(call);
+}
+
+/** A call that a provider has responded to. */
+interface UsedCall {
+  /** The model that was asked for. */
+  readonly model: string;
+  /** Characters of what it was asked. */
+  readonly promptLength: number;
+}
+
+/** What the provider says was used, else an estimate: what is cut off has been paid for too. */
+export function usedFacts(
+  { model, promptLength }: UsedCall,
+  outcome: Exclude<AttemptOutcome, { kind: "failed" }>,
+): ResponseFacts {
+  const { facts, pieces } = outcome;
+  const isWhole = outcome.kind === "responded" && outcome.error === undefined;
+  if (isWhole && (facts.usage !== undefined || facts.counted !== undefined)) return facts;
+  const said = facts.usage ?? nothingUsed;
+  const input = facts.usage?.input ?? tokensOf(promptLength);
+  const usage = { ...said, input, output: Math.max(said.output, pieces) };
+  return { ...facts, model: facts.model ?? model, usage };
+}
+
+const nothingUsed: Usage = {
+  ...{ input: 0, cacheRead: 0, cacheWrite: 0 },
+  ...{ output: 0, reasoning: undefined },
+};
+
+/** About as many tokens as a request of so many characters has. */
+function tokensOf(length: number): number {
+  return Math.ceil(length / 4);
+}

@@ -1,0 +1,246 @@
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { Agent, fetch } from "undici";
+import { beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { startScripted } from "../harness/scripted.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { complete, startHealthy, startStream, streamed } from "./llm-upstream.ts";
+
+const key = 'request.headers["x-team"]';
+/** 40 for each completion of the upstream, which has 20 tokens of input and 5 of output. */
+const cost = "double(llm.inputTokens) + double(llm.outputTokens) * 4.0";
+
+const limits = {
+  monthly: [{ budget: 100, unit: "Months", key, cost }],
+  bucket: [{ maxTokens: 1, tokensPerFill: 1, fillInterval: "1h", type: "tokens", cost: "0.5" }],
+  priced: [
+    { budget: 1, unit: "Days", cost: '{"known": 0.6}[llm.requestModel]' },
+    { requests: 4, unit: "Days" },
+  ],
+  daily: [{ tokens: 30, unit: "Days" }],
+  many: [{ tokens: 12_501, unit: "Months" }],
+  endless: [{ tokens: 1_000_000_000, unit: "Months" }],
+};
+
+let upstream: { readonly host: string };
+
+beforeAll(async () => {
+  upstream = await startHealthy();
+});
+
+/** A gateway whose state is in a folder. */
+function start(state: string, host = upstream.host): Promise<Gateway> {
+  return startGateway({
+    env: { KEY: "provider-key", GWC_STATE_DIR: state },
+    listeners: [
+      {
+        routes: Object.entries(limits).map(([name, localRateLimit]) => ({
+          name,
+          matches: [{ path: { pathPrefix: `/${name}` } }],
+          policies: { localRateLimit, backendAuth: { key: "${KEY}" } },
+          backends: [{ ai: { provider: { openAI: {} }, hostOverride: host } }],
+        })),
+      },
+    ],
+    file: { name: "spending" },
+  });
+}
+
+/** The status of one completion. */
+async function ask(gateway: Gateway, route: string, team = "a", model = "m"): Promise<number> {
+  return (await response(gateway, route, team, model)).status;
+}
+
+async function response(gateway: Gateway, route: string, team = "a", model = "m") {
+  const answered = await fetch(`${gateway.url}/${route}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-team": team },
+    body: JSON.stringify({ model, messages: [{ role: "user", content: "Hello" }] }),
+  });
+  await answered.text();
+  return answered;
+}
+
+async function statuses(count: number, each: () => Promise<number>): Promise<number[]> {
+  const found: number[] = [];
+  while (found.length < count) found.push(await each());
+  return found;
+}
+
+/** What was used of a limit, as the file has it; null: it does not have it yet. */
+function written(state: string, limit: string): number | null {
+  try {
+    const { limits: all } = JSON.parse(readFileSync(fileOf(state), "utf8"));
+    const uses: { used: number }[] = Object.values(all[limit] ?? {});
+    return uses.length === 0 ? null : uses.reduce((sum, { used }) => sum + used, 0);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+const fileOf = (state: string): string => path.join(state, "spending.limits.json");
+
+describe("what calls cost", () => {
+  it("is taken of the caller's budget, and what is spent is over until the next month", async () => {
+    const gateway = await start(temporaryFolder());
+    expect(await statuses(4, () => ask(gateway, "monthly"))).toEqual([200, 200, 200, 429]);
+    expect(await ask(gateway, "monthly", "b")).toBe(200);
+    const { headers } = await response(gateway, "monthly");
+    expect(headers.get("x-ratelimit-limit")).toBe("100");
+    const now = new Date();
+    const next = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1);
+    const until = Date.now() + Number(headers.get("retry-after")) * 1000;
+    expect(Math.abs(until - next)).toBeLessThan(120_000);
+  });
+
+  it("may be a fraction, also of a bucket's token", async () => {
+    const gateway = await start(temporaryFolder());
+    expect(await statuses(3, () => ask(gateway, "bucket"))).toEqual([200, 200, 429]);
+  });
+
+  it("of a model without a price is nothing, and the operator hears of it", async () => {
+    const gateway = await start(temporaryFolder());
+    expect(await ask(gateway, "priced", "a", "unknown")).toBe(200);
+    await gateway.seen(/a call of "unknown" on route priced has no cost: it was not counted/);
+    expect(await statuses(3, () => ask(gateway, "priced", "a", "known"))).toEqual([200, 200, 429]);
+  });
+});
+
+describe("limits by the day and month", () => {
+  it.each(["SIGTERM", "SIGKILL"] as const)("go on after a restart: %s", async (signal) => {
+    const state = temporaryFolder();
+    const first = await start(state);
+    expect(await ask(first, "daily")).toBe(200);
+    expect(await ask(first, "monthly")).toBe(200);
+    if (signal === "SIGKILL") {
+      await eventually(() => written(state, "monthly/budgetPerMonthByKey") === 40 || null, "it");
+    }
+    await first.stop(signal);
+    const second = await start(state);
+    expect(await statuses(2, () => ask(second, "daily"))).toEqual([200, 429]);
+    expect(await statuses(3, () => ask(second, "monthly"))).toEqual([200, 200, 429]);
+  });
+
+  it("are at most a second behind when the process is killed", async () => {
+    // A machine that is too busy to write in half a second tells nothing.
+    for (let attempt = 1; ; attempt++) {
+      const state = temporaryFolder();
+      const gateway = await start(state);
+      const times: number[] = [];
+      const end = performance.now() + 2500;
+      while (performance.now() < end) {
+        await ask(gateway, "endless");
+        times.push(performance.now());
+      }
+      const killed = performance.now();
+      await gateway.stop("SIGKILL");
+      const remembered = (written(state, "endless/tokensPerMonth") ?? 0) / 25;
+      const older = times.filter((time) => time < killed - 1000).length;
+      if (remembered < older && attempt < 3) continue;
+      expect(remembered).toBeGreaterThanOrEqual(older);
+      return;
+    }
+  });
+
+  it("begin anew with the next day and month, but for what is owed", async () => {
+    const state = temporaryFolder();
+    const since = Date.UTC(2024, 0);
+    const until = Date.now() + 1e9;
+    const last = Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() - 1);
+    writeFileSync(
+      fileOf(state),
+      JSON.stringify({
+        version: 1,
+        limits: {
+          "daily/tokensPerDay": { "": { used: 500, since, until } },
+          "many/tokensPerMonth": { "": { used: 2 * 12_501, since: last, until } },
+        },
+      }),
+    );
+    const gateway = await start(state);
+    expect(await ask(gateway, "daily")).toBe(200);
+    expect(await ask(gateway, "many")).toBe(429);
+  });
+
+  it("are written by whole files that only their owner reads, and without the callers", async () => {
+    const state = temporaryFolder();
+    const gateway = await start(state);
+    let isAsking = true;
+    const asking = statuses(100, () => ask(gateway, "many", "secret-team"));
+    void asking.finally(() => {
+      isAsking = false;
+    });
+    while (isAsking) {
+      // It throws when the file is not whole.
+      written(state, "many/tokensPerMonth");
+      await ask(gateway, "monthly", "secret-team");
+    }
+    await eventually(() => written(state, "many/tokensPerMonth") === 2500 || null, "the rest");
+    expect(readFileSync(fileOf(state), "utf8")).not.toContain("secret-team");
+    expect(statSync(fileOf(state)).mode & 0o777).toBe(0o600);
+  });
+
+  it("begin anew when their file cannot be read, and the operator hears of it", async () => {
+    const state = temporaryFolder();
+    writeFileSync(fileOf(state), '{"version":1,"limits":{');
+    const gateway = await start(state);
+    expect(await ask(gateway, "daily")).toBe(200);
+    await gateway.seen(/spending\.limits\.json can't be read and is put aside, limits begin anew/);
+    await eventually(() => written(state, "daily/tokensPerDay") === 25 || null, "a new one");
+  });
+
+  it("are in memory alone without GWC_STATE_DIR, and the operator hears of it once", async () => {
+    const gateway = await start("");
+    await ask(gateway, "daily");
+    await ask(gateway, "monthly");
+    await gateway.stop();
+    expect(gateway.output.match(/GWC_STATE_DIR is not set/g)).toHaveLength(1);
+  });
+
+  it("keep a gateway from starting whose folder for them is none", async () => {
+    const folder = path.join(temporaryFolder(), "absent");
+    await expect(start(folder)).rejects.toThrow(
+      /error: GWC_STATE_DIR must be a directory that can be written to, not ".*absent"/,
+    );
+  });
+});
+
+it("of 500 streams at once nothing is lost, and nothing counted twice", async () => {
+  const open: (() => void)[] = [];
+  const { host } = await startScripted((out, _, request) => {
+    if (JSON.parse(request.body.toString()).stream !== true) {
+      complete(out, request);
+      return;
+    }
+    startStream(out);
+    out.write(streamed[0] ?? "");
+    open.push(() => out.end(streamed.slice(1).join("")));
+    // All are under way before the first one ends.
+    if (open.length === 500) for (const end of open) end();
+  });
+  const state = temporaryFolder();
+  const gateway = await start(state, host);
+  const dispatcher = new Agent({ connections: 500 });
+  const stream = async (): Promise<string> => {
+    const answered = await fetch(`${gateway.url}/many`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({
+        model: "m",
+        stream: true,
+        messages: [{ role: "user", content: "Hello" }],
+      }),
+      dispatcher,
+    });
+    return answered.text();
+  };
+  const texts = await Promise.all(Array.from({ length: 500 }, stream));
+  await dispatcher.close();
+  expect(texts.filter((text) => text.endsWith("data: [DONE]\n\n"))).toHaveLength(500);
+  await eventually(() => written(state, "many/tokensPerMonth") === 12_500 || null, "all");
+  // One token is left: it lets one more in, and no other.
+  expect(await statuses(2, () => ask(gateway, "many"))).toEqual([200, 429]);
+});
