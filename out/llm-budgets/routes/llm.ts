@@ -58,6 +58,7 @@ const tokensPerMinuteByKey = openKeyedRateLimit({
   refill: 200000,
   interval: 1 * MINUTE,
   maxKeys: 10000,
+  origin: "gateway.yaml llm.policies.localRateLimit[2]",
 });
 
 function keyTokensPerMinuteByKey(apiKey: ApiKeyVariable): unknown {
@@ -72,6 +73,7 @@ const budgetPerMonthByKey = openKeptKeyedRateLimit({
   refill: 50,
   window: calendarMonths,
   maxKeys: 10000,
+  origin: "gateway.yaml llm.policies.localRateLimit[0]",
 });
 
 function keyBudgetPerMonthByKey(apiKey: ApiKeyVariable): unknown {
@@ -106,6 +108,7 @@ const tokensPerDay = openKeptRateLimit({
   capacity: 20000000,
   refill: 20000000,
   window: calendarDays,
+  origin: "gateway.yaml llm.policies.localRateLimit[1]",
 });
 
 // gateway.yaml llm
