@@ -1,7 +1,8 @@
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { expect, it } from "vitest";
-import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { startAiGateway } from "../harness/ai-gateway.ts";
+import type { Gateway } from "../harness/gateway.ts";
 import { startProvider } from "../harness/model-provider.ts";
 
 const replies = [
@@ -15,24 +16,10 @@ const replies = [
 const provided = { openai: { openAI: {} }, anthropic: { anthropic: {} } };
 
 /** A gateway whose clients may speak either format, in front of a provider that speaks one. */
-async function startAi(provider: keyof typeof provided, policies: object = {}): Promise<Gateway> {
-  const host = (await startProvider(replies)).host;
-  return startGateway({
-    env: { KEY: "provider-key" },
-    listeners: [
-      {
-        routes: [
-          {
-            policies: {
-              backendAuth: { key: "${KEY}" },
-              ai: { routes: { "/v1/messages": "messages", "*": "completions" }, ...policies },
-            },
-            backends: [{ ai: { provider: provided[provider], hostOverride: host } }],
-          },
-        ],
-      },
-    ],
-  });
+async function startAi(name: keyof typeof provided, ai: object = {}): Promise<Gateway> {
+  const { host } = await startProvider(replies);
+  const routes = { "/v1/messages": "messages", "*": "completions" };
+  return startAiGateway(host, routes, { provider: provided[name], ai });
 }
 
 function openai({ url }: Gateway): OpenAI {

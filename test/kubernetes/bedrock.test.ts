@@ -6,23 +6,11 @@ import { freePort } from "../harness/free-port.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { startScripted } from "../harness/scripted.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { modelsRoute } from "./models-route.ts";
 
 function manifests(port: number, host: string): string {
   const [name, serverPort] = host.split(":");
-  return `
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: gw}
-spec: {gatewayClassName: gwc, listeners: [{name: http, port: ${port}, protocol: HTTP}]}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: chat}
-spec:
-  parentRefs: [{name: gw}]
-  rules: [{backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: models}]}]
----
-apiVersion: gwc.dev/v1alpha1
+  return `${modelsRoute(port)}apiVersion: gwc.dev/v1alpha1
 kind: GatewayBackend
 metadata: {name: models}
 spec:

@@ -6,7 +6,7 @@ import type { Gateway } from "../harness/gateway.ts";
 import { startScripted } from "../harness/scripted.ts";
 import { EndlessUpstream } from "./table/abandoned.ts";
 import { outputSchema, script, tool } from "./table/features.ts";
-import { type Pair, pairs, startPairs } from "./table/pairs-gateway.ts";
+import { type Pair, pairsOfFormats, startPairs } from "./table/pairs-gateway.ts";
 
 const upstream = new EndlessUpstream();
 let gateway: Gateway;
@@ -14,13 +14,6 @@ let gateway: Gateway;
 beforeAll(async () => {
   gateway = await startPairs(await startScripted(upstream.respond));
 }, 300_000);
-
-/** One provider for each format that is spoken there. */
-const tried = pairs
-  .filter(({ provider }) =>
-    ["openai", "anthropic", "gemini", "bedrock, Claude"].includes(provider.name),
-  )
-  .map((pair) => [pair.client, pair.provider.name, pair] as const);
 
 /** A model of LangChain that speaks the format of a pair. */
 function modelOf({ client, provider, prefix }: Pair): ChatAnthropic | ChatOpenAI {
@@ -35,39 +28,45 @@ function modelOf({ client, provider, prefix }: Pair): ChatAnthropic | ChatOpenAI
   });
 }
 
-it.each(tried)("LangChain gets a text by %s of %s, whole and streamed", async (_c, _p, pair) => {
-  const whole = await modelOf(pair).invoke("[text]");
-  expect(whole.text).toBe(script.text);
-  expect(whole.usage_metadata).toMatchObject({ output_tokens: 7 });
-  let streamed = "";
-  for await (const piece of await modelOf(pair).stream("[text]")) streamed += piece.text;
-  expect(streamed).toBe(script.text);
-});
+it.each(pairsOfFormats)(
+  "LangChain gets a text by %s of %s, whole and streamed",
+  async (_c, _p, pair) => {
+    const whole = await modelOf(pair).invoke("[text]");
+    expect(whole.text).toBe(script.text);
+    expect(whole.usage_metadata).toMatchObject({ output_tokens: 7 });
+    let streamed = "";
+    for await (const piece of await modelOf(pair).stream("[text]")) streamed += piece.text;
+    expect(streamed).toBe(script.text);
+  },
+);
 
-it.each(tried)("LangChain gets calls by %s of %s, and sends results", async (_c, _p, pair) => {
-  const model = modelOf(pair);
-  const tools = [
-    {
-      type: "function" as const,
-      function: { name: tool.name, description: tool.description, parameters: tool.schema },
-    },
-  ];
-  const prompt = { role: "user", content: "[parallel tools]" };
-  const called = await model.invoke([prompt], { tools });
-  expect(called.tool_calls).toMatchObject([
-    { name: "get_weather", args: { city: "Zürich" } },
-    { name: "get_weather", args: { city: "Rome" } },
-  ]);
-  const results = (called.tool_calls ?? []).map(({ id = "" }, index) => ({
-    role: "tool",
-    tool_call_id: id,
-    content: script.results[index] ?? "",
-  }));
-  const last = await model.invoke([prompt, called, ...results], { tools });
-  expect(last.text).toBe(script.text);
-});
+it.each(pairsOfFormats)(
+  "LangChain gets calls by %s of %s, and sends results",
+  async (_c, _p, pair) => {
+    const model = modelOf(pair);
+    const tools = [
+      {
+        type: "function" as const,
+        function: { name: tool.name, description: tool.description, parameters: tool.schema },
+      },
+    ];
+    const prompt = { role: "user", content: "[parallel tools]" };
+    const called = await model.invoke([prompt], { tools });
+    expect(called.tool_calls).toMatchObject([
+      { name: "get_weather", args: { city: "Zürich" } },
+      { name: "get_weather", args: { city: "Rome" } },
+    ]);
+    const results = (called.tool_calls ?? []).map(({ id = "" }, index) => ({
+      role: "tool",
+      tool_call_id: id,
+      content: script.results[index] ?? "",
+    }));
+    const last = await model.invoke([prompt, called, ...results], { tools });
+    expect(last.text).toBe(script.text);
+  },
+);
 
-it.each(tried)("LangChain gets an object by %s of %s", async (_c, _p, pair) => {
+it.each(pairsOfFormats)("LangChain gets an object by %s of %s", async (_c, _p, pair) => {
   const model = modelOf(pair);
   const structured = model.withStructuredOutput(
     { title: "weather", ...outputSchema },
@@ -76,7 +75,7 @@ it.each(tried)("LangChain gets an object by %s of %s", async (_c, _p, pair) => {
   expect(await structured.invoke("[json schema]")).toEqual({ degrees: 18 });
 });
 
-it.each(tried)("LangChain raises what went wrong by %s of %s", async (_c, _p, pair) => {
+it.each(pairsOfFormats)("LangChain raises what went wrong by %s of %s", async (_c, _p, pair) => {
   const limited = await modelOf(pair)
     .invoke("[error 429]")
     .catch((error: unknown) => error);
@@ -87,7 +86,7 @@ it.each(tried)("LangChain raises what went wrong by %s of %s", async (_c, _p, pa
   await expect(read()).rejects.toThrow(script.fault);
 });
 
-it.each(tried)(
+it.each(pairsOfFormats)(
   "what LangChain aborts is over at the provider by %s of %s",
   async (_c, _p, pair) => {
     const prompt = `[endless ${pair.prefix}]`;

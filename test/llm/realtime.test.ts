@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
+import { startAiGateway } from "../harness/ai-gateway.ts";
 import { eventually } from "../harness/eventually.ts";
-import { type Gateway, startGateway } from "../harness/gateway.ts";
+import type { Gateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
 import { send } from "../harness/send.ts";
 
@@ -67,25 +68,8 @@ function startBefore(host: string, openAI: object = {}): Promise<Gateway> {
 }
 
 function startProviderBefore(host: string, provider: object): Promise<Gateway> {
-  return startGateway({
-    env: { KEY: "provider-key" },
-    listeners: [
-      {
-        routes: [
-          {
-            policies: {
-              backendAuth: { key: "${KEY}" },
-              ai: {
-                routes: { "/v1/realtime": "realtime" },
-                modelAliases: { voice: "gpt-realtime" },
-              },
-            },
-            backends: [{ ai: { provider, hostOverride: host } }],
-          },
-        ],
-      },
-    ],
-  });
+  const ai = { modelAliases: { voice: "gpt-realtime" } };
+  return startAiGateway(host, { "/v1/realtime": "realtime" }, { provider, ai });
 }
 
 it("a WebSocket of the Realtime API reaches the provider, and its tokens are counted", async () => {

@@ -1,5 +1,6 @@
 import OpenAI from "openai";
 import { expect, it } from "vitest";
+import { startAiGateway } from "../harness/ai-gateway.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { startProvider } from "../harness/model-provider.ts";
 import { startScripted } from "../harness/scripted.ts";
@@ -23,26 +24,12 @@ const providers = ["openai", "anthropic"] as const;
 
 /** A gateway whose clients speak the Responses API. */
 function startResponses(
-  provider: keyof typeof provided,
+  name: keyof typeof provided,
   host: string,
-  policies: object = {},
+  ai: object = {},
 ): Promise<Gateway> {
-  return startGateway({
-    env: { KEY: "provider-key" },
-    listeners: [
-      {
-        routes: [
-          {
-            policies: {
-              backendAuth: { key: "${KEY}" },
-              ai: { routes: { "/v1/responses": "responses" }, ...policies },
-            },
-            backends: [{ ai: { provider: provided[provider], hostOverride: host } }],
-          },
-        ],
-      },
-    ],
-  });
+  const routes = { "/v1/responses": "responses" };
+  return startAiGateway(host, routes, { provider: provided[name], ai });
 }
 
 async function startClient(provider: keyof typeof provided): Promise<OpenAI> {

@@ -1,37 +1,11 @@
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { expect, it } from "vitest";
-import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { startAiGateway } from "../harness/ai-gateway.ts";
+import type { Gateway } from "../harness/gateway.ts";
 import { startProvider } from "../harness/model-provider.ts";
 import { type Received, type Scripted, startScripted } from "../harness/scripted.ts";
 import { send } from "../harness/send.ts";
-
-interface TypesOptions {
-  readonly provider?: object;
-  readonly ai?: object;
-  readonly backend?: object;
-}
-
-/** A gateway whose paths carry what `routes` says. */
-function startTypes(
-  host: string,
-  routes: Readonly<Record<string, string>>,
-  { provider = { openAI: {} }, ai = {}, backend = {} }: TypesOptions = {},
-): Promise<Gateway> {
-  return startGateway({
-    env: { KEY: "provider-key" },
-    listeners: [
-      {
-        routes: [
-          {
-            policies: { backendAuth: { key: "${KEY}" }, ai: { routes, ...ai } },
-            backends: [{ ai: { provider, hostOverride: host, ...backend } }],
-          },
-        ],
-      },
-    ],
-  });
-}
 
 function openai({ url }: Gateway): OpenAI {
   return new OpenAI({ apiKey: "client-key", baseURL: `${url}/v1`, maxRetries: 0 });
@@ -57,7 +31,7 @@ it("embeddings come from the provider, and their tokens are counted", async () =
   const usage = { prompt_tokens: 8, total_tokens: 8 };
   const provider = await startSaying({ object: "list", data, model: "embed-1", usage });
   const aliases = { modelAliases: { small: "embed-1" } };
-  const gateway = await startTypes(
+  const gateway = await startAiGateway(
     provider.host,
     { "/v1/embeddings": "embeddings" },
     { ai: aliases },
@@ -76,7 +50,7 @@ it("embeddings come from the provider, and their tokens are counted", async () =
 
 it("a provider that counts tokens is asked to, by its name of the model", async () => {
   const provider = await startSaying({ input_tokens: 42 });
-  const gateway = await startTypes(
+  const gateway = await startAiGateway(
     provider.host,
     { "/v1/messages/count_tokens": "tokenCount", "/v1/messages": "messages" },
     {
@@ -100,7 +74,9 @@ it("a provider that counts tokens is asked to, by its name of the model", async 
 });
 
 it("tokens are estimated where no provider counts them, those of tools and pictures too", async () => {
-  const gateway = await startTypes("127.0.0.1:9", { "/v1/messages/count_tokens": "tokenCount" });
+  const gateway = await startAiGateway("127.0.0.1:9", {
+    "/v1/messages/count_tokens": "tokenCount",
+  });
   const client = anthropic(gateway);
   const count = async (content: Anthropic.MessageParam["content"], tools?: Anthropic.Tool[]) => {
     const request = {
@@ -126,7 +102,7 @@ it("tokens are estimated where no provider counts them, those of tools and pictu
 });
 
 it("the models of the configuration are listed in the shape of the client's API", async () => {
-  const gateway = await startTypes(
+  const gateway = await startAiGateway(
     "127.0.0.1:9",
     { "/v1/models": "models" },
     { ai: { modelAliases: { fast: "gpt-5-mini", "gpt-*": "gpt-5", good: "gpt-5" } } },
@@ -154,7 +130,7 @@ it("the models of the configuration are listed in the shape of the client's API"
 
 it("a fixed model is the one that is listed", async () => {
   const provider = { openAI: { model: "gpt-5" } };
-  const gateway = await startTypes("127.0.0.1:9", { "/v1/models": "models" }, { provider });
+  const gateway = await startAiGateway("127.0.0.1:9", { "/v1/models": "models" }, { provider });
   const ids = (await openai(gateway).models.list()).data.map(({ id }) => id);
   expect(ids).toEqual(["gpt-5"]);
 });
@@ -164,7 +140,7 @@ it("what passes has its method, path, query and bytes, and the gateway's credent
     response.writeHead(201, { "content-type": "audio/wav", "x-from": "provider" });
     response.end(Buffer.concat([body, Buffer.from([0, 255])]));
   });
-  const gateway = await startTypes(provider.host, { "*": "passthrough" });
+  const gateway = await startAiGateway(provider.host, { "*": "passthrough" });
   const sent = Buffer.from([1, 2, 254, 255]);
   const response = await fetch(`${gateway.url}/v1/audio/speech?x=1&x=2`, {
     method: "PUT",
@@ -189,7 +165,7 @@ it("what passes has its method, path, query and bytes, and the gateway's credent
 
 it("what passes goes to the path of the configuration where there is one", async () => {
   const provider = await startSaying({});
-  const gateway = await startTypes(
+  const gateway = await startAiGateway(
     provider.host,
     { "*": "passthrough" },
     { backend: { pathOverride: "/own" } },
@@ -200,7 +176,7 @@ it("what passes goes to the path of the configuration where there is one", async
 
 it("the longest end of a path says what it carries", async () => {
   const host = (await startProvider([{ prompt: "Hello", response: { content: "Hi." } }])).host;
-  const gateway = await startTypes(host, {
+  const gateway = await startAiGateway(host, {
     "/v1/chat/completions": "completions",
     "/v1/models": "models",
     "*": "passthrough",
@@ -215,7 +191,7 @@ it("the longest end of a path says what it carries", async () => {
 });
 
 it("methods that an API does not have are refused in its format", async () => {
-  const gateway = await startTypes("127.0.0.1:9", {
+  const gateway = await startAiGateway("127.0.0.1:9", {
     "/v1/chat/completions": "completions",
     "/v1/messages": "messages",
     "/v1/messages/count_tokens": "tokenCount",
@@ -242,7 +218,7 @@ it("methods that an API does not have are refused in its format", async () => {
 it("the path of another server's URL stands before those of the API", async () => {
   const provider = await startSaying({});
   const routes = { "/v1/chat/completions": "completions", "*": "passthrough" };
-  const gateway = await startTypes(`http://${provider.host}/base/`, routes);
+  const gateway = await startAiGateway(`http://${provider.host}/base/`, routes);
   const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hello" }] });
   await fetch(`${gateway.url}/v1/chat/completions`, { method: "POST", body });
   await send(`${gateway.url}/v1/files?a=b`, "DELETE");

@@ -1,4 +1,5 @@
 import { MODEL_PATTERN } from "../../backends/ai/model-pattern.ts";
+import { requestFieldMaps } from "../../backends/ai/policies-schema.ts";
 import { providers } from "../../backends/ai/providers/index.ts";
 import type { OwnParam } from "../../backends/ai/providers/provider.ts";
 import { PATH_FORM } from "../../schema/path-form.ts";
@@ -7,9 +8,7 @@ import {
   choice,
   type Infer,
   integer,
-  json,
   listOfParts,
-  map,
   object,
   shortText,
   text,
@@ -65,14 +64,7 @@ function modelSchema() {
       ),
       provider: choice("Whose model it is.", kinds),
       params: paramsSchema(),
-      defaults: map(json, {
-        maxProperties: 64,
-        description: "Values of fields of the request's JSON that it does not have.",
-      }),
-      overrides: map(json, {
-        maxProperties: 64,
-        description: "Values of fields of the request's JSON, in the place of its own.",
-      }),
+      ...requestFieldMaps,
       transformation: unsupported("transformations of LLM requests"),
       finalTransformation: unsupported("transformations of LLM requests"),
       requestHeaders: unsupported("headers of LLM requests"),

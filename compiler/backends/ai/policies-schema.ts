@@ -71,6 +71,18 @@ export function readPromptCaching({
   return { system, messages: history, tools, minTokens };
 }
 
+/** Fields of requests that the configuration gives. */
+export const requestFieldMaps = {
+  defaults: map(json, {
+    maxProperties: 64,
+    description: "Values of fields of the request's JSON that it does not have.",
+  }),
+  overrides: map(json, {
+    maxProperties: 64,
+    description: "Values of fields of the request's JSON, in the place of its own.",
+  }),
+};
+
 /** `ai` among the policies of a file: what becomes of requests to models. */
 export function llmPoliciesSchema() {
   return object(
@@ -80,14 +92,7 @@ export function llmPoliciesSchema() {
         description:
           "Which paths carry what, by the end of the path; the longest one counts, `*` is every other. `Completions` everywhere by default.",
       }),
-      defaults: map(json, {
-        maxProperties: 64,
-        description: "Values of fields of the request's JSON that it does not have.",
-      }),
-      overrides: map(json, {
-        maxProperties: 64,
-        description: "Values of fields of the request's JSON, in the place of its own.",
-      }),
+      ...requestFieldMaps,
       modelAliases: map(shortText("The provider's name of the model."), {
         maxProperties: 64,
         propertyNames: MODEL_PATTERN,

@@ -15,6 +15,13 @@ export const pairs: readonly Pair[] = Object.keys(clients).flatMap((client) =>
   providers.map((provider, index) => ({ client, provider, prefix: `/${client}/${index}` })),
 );
 
+/** For each client format one provider of each format that is spoken there, with the names of both before it. */
+export const pairsOfFormats = pairs
+  .filter(({ provider }) =>
+    ["openai", "anthropic", "gemini", "bedrock, Claude"].includes(provider.name),
+  )
+  .map((pair) => [pair.client, pair.provider.name, pair] as const);
+
 /** One gateway with a route for each pair. */
 export function startPairs({ host }: Scripted): Promise<Gateway> {
   return startGateway({

@@ -1,0 +1,32 @@
+import { type Gateway, startGateway } from "./gateway.ts";
+
+/** What a route of models says besides what its paths carry. */
+export interface AiOptions {
+  /** As under `ai.provider`. OpenAI's own API unless given. */
+  readonly provider?: object;
+  /** As under `policies.ai`. */
+  readonly ai?: object;
+  /** More of the backend. */
+  readonly backend?: object;
+}
+
+/** A gateway with one route to a provider at `host:port`, which it tells the key `provider-key`; `routes` as in the policy. */
+export function startAiGateway(
+  host: string,
+  routes: Readonly<Record<string, string>>,
+  { provider = { openAI: {} }, ai = {}, backend = {} }: AiOptions = {},
+): Promise<Gateway> {
+  return startGateway({
+    env: { KEY: "provider-key" },
+    listeners: [
+      {
+        routes: [
+          {
+            policies: { backendAuth: { key: "${KEY}" }, ai: { routes, ...ai } },
+            backends: [{ ai: { provider, hostOverride: host, ...backend } }],
+          },
+        ],
+      },
+    ],
+  });
+}
