@@ -8,6 +8,7 @@ import { textReport } from "../diagnostics/report/text.ts";
 import type { Host } from "../host.ts";
 import type { LastChange, LiveView } from "./admin/view.ts";
 import { type Candidate, type Compiled, changedParts, compileCandidate } from "./candidate.ts";
+import { RequestJournal } from "./journal.ts";
 import { loadGateway } from "./load.ts";
 import { FileWatch } from "./watch.ts";
 
@@ -35,6 +36,7 @@ export interface Refusal {
 export class LiveGateway implements LiveView {
   readonly #settings: LiveSettings;
   readonly #running: RunningGateway;
+  readonly journal: RequestJournal;
   readonly #watch: FileWatch;
   #current: Compiled;
   #servedSince = new Date();
@@ -44,11 +46,13 @@ export class LiveGateway implements LiveView {
   private constructor(
     settings: LiveSettings,
     running: RunningGateway,
+    journal: RequestJournal,
     current: Compiled,
     { findings, dependencies }: Candidate,
   ) {
     this.#settings = settings;
     this.#running = running;
+    this.journal = journal;
     this.#current = current;
     this.#lastChange = { at: new Date(), findings, problem: undefined };
     // One change is worked off after the other.
@@ -72,10 +76,14 @@ export class LiveGateway implements LiveView {
     try {
       const { openGateway } = await import("gwc/runtime/gateway/gateway");
       const { compiled: first } = candidate;
-      const build = buildInfoOf(first.modules);
-      const running = await openGateway(await loadGateway(first), OWN_ADDRESS, build);
+      const journal = new RequestJournal();
+      const running = await openGateway(await loadGateway(first), {
+        defaultAddress: OWN_ADDRESS,
+        build: buildInfoOf(first.modules),
+        observer: journal,
+      });
       await running.logged();
-      return new LiveGateway(settings, running, candidate.compiled, candidate);
+      return new LiveGateway(settings, running, journal, candidate.compiled, candidate);
     } catch (error) {
       if (!isStartupError(error)) throw error;
       return { talk: `error: ${error.message}\n` };

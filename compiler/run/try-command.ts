@@ -3,8 +3,10 @@ import { CREDENTIALS, curlCommand, type TryRequest } from "../backends/parts/try
 import type { PolicyUse } from "../ir/policies.ts";
 import type { HostEntries, ListenerNode, Program, RouteEntry, RouteNode } from "../ir/program.ts";
 
-interface Candidate {
+/** A request that reaches a route. */
+export interface RouteRequest {
   readonly request: TryRequest;
+  readonly listener: ListenerNode;
   readonly route: RouteNode;
 }
 
@@ -13,13 +15,25 @@ interface Candidate {
  * host, headers and credentials that it does need. Undefined when no request can be told from the configuration.
  */
 export function tryCommand(program: Program): string | undefined {
-  const candidates = program.binds.flatMap(({ port, tls, listeners }) =>
-    tls?.clientAuthorities === undefined
-      ? listeners.flatMap((listener) => candidatesOf(listener, port))
-      : [],
-  );
+  const candidates = requestsTo(program, isStrict);
   const [simplest] = candidates.toSorted((a, b) => needs(a.request) - needs(b.request));
   return simplest && commandOf(simplest.route.backends[0]?.kind, simplest.request);
+}
+
+/** A request for each match of each route, with the credentials of the policies that `shows` says. */
+export function requestsTo(
+  program: Program,
+  shows: (policy: PolicyUse) => boolean,
+): readonly RouteRequest[] {
+  return program.binds.flatMap(({ port, tls, listeners }) =>
+    tls?.clientAuthorities === undefined
+      ? listeners.flatMap((listener) => candidatesOf(listener, port, shows))
+      : [],
+  );
+}
+
+function isStrict({ settings }: PolicyUse): boolean {
+  return !("mode" in settings) || settings.mode === "strict";
 }
 
 function needs({ headers, options, search, method }: TryRequest): number {
@@ -30,12 +44,18 @@ function commandOf<Kind extends BackendKind>(kind: Kind | undefined, request: Tr
   return kind === undefined ? curlCommand(request) : backendOf<Kind>(kind).tryCommand(request);
 }
 
-function candidatesOf(listener: ListenerNode, port: number): readonly Candidate[] {
+function candidatesOf(
+  listener: ListenerNode,
+  port: number,
+  shows: (policy: PolicyUse) => boolean,
+): readonly RouteRequest[] {
   return listener.table.flatMap((host) =>
     host.entries.flatMap((entry) => {
       const route = listener.routes.find(({ id }) => id === entry.route);
-      const request = route && requestOf(listener, host, entry, route, port);
-      return route === undefined || request === undefined ? [] : [{ route, request }];
+      const policies = [...(listener.preRouting?.policies ?? []), ...(route?.policies ?? [])];
+      const credentials = policies.filter(shows).map(credential);
+      const request = requestOf(listener, host, entry, credentials, port);
+      return route === undefined || request === undefined ? [] : [{ route, listener, request }];
     }),
   );
 }
@@ -44,13 +64,12 @@ function requestOf(
   listener: ListenerNode,
   { shared }: HostEntries,
   { match }: RouteEntry,
-  route: RouteNode,
+  credentials: readonly Credential[],
   port: number,
 ): TryRequest | undefined {
   const { path, method, headers, query, isDerived } = match;
   if (isDerived || path.kind === "regex") return undefined;
   if ([...headers, ...query].some(({ value }) => value.kind === "regex")) return undefined;
-  const credentials = [...(listener.preRouting?.policies ?? []), ...route.policies].map(credential);
   const search = [
     ...query.map(
       ({ name, value }) => `${encodeURIComponent(name)}=${encodeURIComponent(value.value)}`,
@@ -95,7 +114,6 @@ interface Credential {
 }
 
 function credential({ kind, settings }: PolicyUse): Credential {
-  if ("mode" in settings && settings.mode !== "strict") return {};
   const variable = VARIABLES[kind];
   if (variable === undefined) return {};
   const location = "location" in settings ? settings.location : undefined;

@@ -14,7 +14,7 @@ import { ProcessLog } from "../telemetry/logs/process-log.ts";
 import { Metrics } from "../telemetry/metrics/metrics.ts";
 import { connectionsRefused } from "../telemetry/metrics/table/requests.ts";
 import type { ExportQueue } from "../telemetry/otlp/export-queue.ts";
-import { RequestMetrics } from "../telemetry/request-metrics.ts";
+import { RequestMetrics, type RequestTotals } from "../telemetry/request-metrics.ts";
 import type { BuildInfo } from "./build-info.ts";
 import type { Gateway } from "./definition.ts";
 import { drain } from "./drain.ts";
@@ -53,32 +53,35 @@ export interface RunningGateway {
 }
 
 /** Requests of one route. */
-export interface RouteCount {
+export interface RouteCount extends RequestTotals {
   readonly listener: string;
   readonly route: string;
-  readonly requests: number;
-  /** Responses with a status from 500 up. */
-  readonly errors: number;
   /** Seconds that half of the requests, and 99 of 100, took at most; estimated from the histogram. */
   readonly p50: number;
   readonly p99: number;
 }
 
-/**
- * Opens everything a definition says. Throws StartupError when it can't. Ports that name no address are open on
- * `defaultAddress`.
- */
+/** Is told of every request, beside metrics and logs. */
+export interface RequestObserver {
+  began(exchange: Exchange): void;
+  /** `status` is undefined when the client left unanswered; `duration` is in milliseconds. */
+  ended(exchange: Exchange, status: number | undefined, duration: number): void;
+}
+
+/** Where a gateway is open, what it was built of, and who watches it. */
+export interface OpenSettings {
+  /** The address of ports that name none. */
+  readonly defaultAddress: string;
+  readonly build: BuildInfo;
+  readonly observer?: RequestObserver;
+}
+
+/** Opens everything a definition says. Throws StartupError when it can't. */
 export async function openGateway(
   gateway: Gateway,
-  defaultAddress: string,
-  build: BuildInfo,
+  settings: OpenSettings,
 ): Promise<RunningGateway> {
-  const running = new Running(
-    gateway,
-    processSettings(gateway, process.env),
-    defaultAddress,
-    build,
-  );
+  const running = new Running(gateway, processSettings(gateway, process.env), settings);
   await running.open();
   return running;
 }
@@ -90,6 +93,7 @@ class Running implements RunningGateway {
   #definition: Gateway;
   #settings: ProcessSettings;
   readonly #defaultAddress: string;
+  readonly #observer: RequestObserver | undefined;
   readonly #context: LiveContext;
   readonly #listeners: Listeners;
   #build: BuildInfo;
@@ -119,12 +123,12 @@ class Running implements RunningGateway {
   constructor(
     definition: Gateway,
     settings: ProcessSettings,
-    defaultAddress: string,
-    build: BuildInfo,
+    { defaultAddress, build, observer }: OpenSettings,
   ) {
     this.#build = build;
     this.#definition = definition;
     this.#defaultAddress = defaultAddress;
+    this.#observer = observer;
     this.#settings = settings;
     this.#context = new LiveContext(settings, this.#metrics, (message) => this.#log.warn(message));
     this.#listeners = new Listeners(this.#context);
@@ -241,6 +245,7 @@ class Running implements RunningGateway {
         this.#requests.began();
         requestId?.(exchange);
         tracer?.begin(exchange);
+        this.#observer?.began(exchange);
       },
       exchangeEnded: (exchange, status, duration) => this.#ended(exchange, status, duration),
       refused: () => this.#refused(connections),
@@ -290,6 +295,7 @@ class Running implements RunningGateway {
     this.#requests.ended(exchange, status, duration);
     this.#accessLog?.request(exchange, status, duration);
     exchange.trace?.end(status);
+    this.#observer?.ended(exchange, status, duration);
   }
 }
 

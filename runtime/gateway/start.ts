@@ -9,7 +9,8 @@ import { openGateway, type RunningGateway } from "./gateway.ts";
  */
 export async function startGateway(gateway: Gateway): Promise<RunningGateway> {
   try {
-    const running = await openGateway(gateway, EVERY_ADDRESS, bundleInfo);
+    const settings = { defaultAddress: EVERY_ADDRESS, build: bundleInfo };
+    const running = await openGateway(gateway, settings);
     endOnSignal(running, ["SIGTERM", "SIGINT", "SIGHUP"]);
     logUncaughtErrors();
     return running;

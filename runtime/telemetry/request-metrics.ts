@@ -101,18 +101,37 @@ export class RouteMetrics {
     counter.value += 1;
   }
 
-  /** All of them, and those with a status from 500 up. */
-  totals(): { readonly requests: number; readonly errors: number } {
+  /** All of them, those with a status from 500 up, and what was refused. */
+  totals(): RequestTotals {
     let requests = 0;
     let errors = 0;
+    const refused: RefusedCount[] = [];
     for (const [key, byReason] of this.#counters) {
-      for (const { value } of byReason.values()) {
+      const status = Math.floor(key / 8);
+      for (const [reason, { value }] of byReason) {
         requests += value;
-        if (key >= 500 * 8) errors += value;
+        if (status >= 500) errors += value;
+        else if (status >= 400) refused.push({ status, reason, requests: value });
       }
     }
-    return { requests, errors };
+    return { requests, errors, refused };
   }
+}
+
+/** How the requests of a route ended. */
+export interface RequestTotals {
+  readonly requests: number;
+  readonly errors: number;
+  /** With a status from 400 to 499, by method, status and reason. */
+  readonly refused: readonly RefusedCount[];
+}
+
+/** Requests of one route that were refused in one way. */
+export interface RefusedCount {
+  readonly status: number;
+  /** Why the gateway refused them; empty: an upstream did. */
+  readonly reason: string;
+  readonly requests: number;
 }
 
 /** Its length says nothing of the gateway or the upstream: it lasts as long as somebody listens. */

@@ -99,7 +99,7 @@ describe.skipIf(isMissing)("the admin page in a browser", () => {
     const shown = async (): Promise<string[]> =>
       (await cells.allTextContents()).map((cell) => cell.replace(/\s+/g, " ").trim());
     expect((await shown()).slice(0, 6)).toEqual([
-      "apigateway.yaml:6",
+      "api trygateway.yaml:6",
       "/*",
       "cors :7",
       upstream,
@@ -108,7 +108,7 @@ describe.skipIf(isMissing)("the admin page in a browser", () => {
     ]);
     for (let count = 0; count < 3; count++) await fetch(`http://127.0.0.1:${port}/`);
     await expect.poll(async () => (await shown())[4]).toBe("3");
-    expect((await shown())[6]).toMatch(/^[\d.]+ ms$/);
+    expect((await shown())[7]).toMatch(/^[\d.]+ ms$/);
     // The content security policy lets the page's own style and script through, and nothing was refused.
     expect(refused).toEqual([]);
     await page.close();

@@ -45,7 +45,7 @@ function listenerTable(bind: BindNode, listener: ListenerNode, view: LiveView): 
 <h2>Port ${number} <small>${listener.name}: ${scheme}, ${host}, ${place(listener.origin, view)}</small></h2>
 ${beforeRouting(listener, view)}<div class="card"><table>
 <thead><tr><th>Route</th><th>Matches</th><th>Policies, in request order</th><th>Backend</th>
-<th class="figure">Requests</th><th class="figure">5xx</th><th class="figure">p50</th><th class="figure">p99</th></tr></thead>
+<th class="figure">Requests</th><th class="figure">4xx</th><th class="figure">5xx</th><th class="figure">p50</th><th class="figure">p99</th></tr></thead>
 <tbody>${rows}</tbody>
 </table></div>`;
 }
@@ -64,7 +64,7 @@ function routeRow(route: RouteNode, listener: ListenerNode, view: LiveView): Htm
     .routes()
     .find((each) => each.listener === listener.name && each.route === route.name);
   return html`<tr>
-<td><a href="/ui/code/${code}">${route.name}</a><span class="place">${place(route.origin, view)}</span></td>
+<td><a href="/ui/code/${code}">${route.name}</a> <a class="try" href="/ui/try/${route.id}">try</a><span class="place">${place(route.origin, view)}</span></td>
 <td>${matches}</td><td><div class="chips">${shown}</div></td>
 <td class="backend">${route.backends.map((node) => backendLines(node, route, view))}</td>${figures(count)}</tr>`;
 }
@@ -83,13 +83,26 @@ function beforeRouting({ preRouting }: ListenerNode, view: LiveView): Html {
 }
 
 function figures(count: RouteCount | undefined): Html {
-  const { requests = 0, errors = 0, p50 = 0, p99 = 0 } = count ?? {};
+  const { requests = 0, errors = 0, refused = [], p50 = 0, p99 = 0 } = count ?? {};
   const time = (seconds: number): string => (requests === 0 ? "-" : milliseconds(seconds));
   const errorCell =
     errors === 0
       ? html`<td class="figure soft">0</td>`
       : html`<td class="figure"><span class="pill bad">${errors}</span></td>`;
-  return html`<td class="figure">${requests}</td>${errorCell}<td class="figure">${time(p50)}</td><td class="figure">${time(p99)}</td>`;
+  return html`<td class="figure">${requests}</td>${refusedCell(refused)}${errorCell}<td class="figure">${time(p50)}</td><td class="figure">${time(p99)}</td>`;
+}
+
+/** How many were refused, and why: by the gateway, or by an upstream. */
+function refusedCell(refused: RouteCount["refused"]): Html {
+  if (refused.length === 0) return html`<td class="figure soft">0</td>`;
+  const total = refused.reduce((sum, { requests }) => sum + requests, 0);
+  const byCause = Map.groupBy(refused, ({ status, reason }) => `${status} ${reason || "upstream"}`);
+  const lines = Array.from(
+    byCause,
+    ([cause, each]) =>
+      html`<span class="place">${cause}: ${each.reduce((sum, { requests }) => sum + requests, 0)}</span>`,
+  );
+  return html`<td class="figure">${total}${lines}</td>`;
 }
 
 /** Requests that no route answered. */
@@ -122,17 +135,27 @@ function valueText({ kind, value }: RouteMatch["headers"][number]["value"]): str
 
 function backendLines<Kind extends BackendKind>(
   node: BackendNode<Kind>,
-  { name }: RouteNode,
+  { name, backends }: RouteNode,
   view: LiveView,
 ): Html {
   const states = view.servers().filter(({ route }) => route === name);
   const lines = backendOf(node.kind).describe(node);
+  const share = shareOf(node, backends);
   return html`${lines.map((line) =>
     backendLine(
       line,
       states.find(({ server }) => server === line.server),
     ),
-  )}`;
+  )}${share === undefined ? html`` : html`<span class="place">${share}</span>`}`;
+}
+
+/** The share of a route's requests that one of several backends takes. */
+function shareOf(node: BackendNode, all: readonly BackendNode[]): string | undefined {
+  if (all.length < 2) return undefined;
+  const [own = 1, ...weights] = [node, ...all].map((each) => ("weight" in each ? each.weight : 1));
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const percent = total === 0 ? 0 : Math.round((own / total) * 100);
+  return `weight ${own}: ${percent} % of requests`;
 }
 
 function milliseconds(seconds: number): string {

@@ -1,9 +1,14 @@
 import { type Html, html, trustedHtml } from "./html.ts";
+import { PLAYGROUND_SCRIPT } from "./playground-script.ts";
 import { SCRIPT, STYLE } from "./style.ts";
 import type { LiveView } from "./view.ts";
 
-/** The frame of every admin page: what is served, how it is, and the ways around. */
-export function page(view: LiveView, current: "overview" | "code", content: Html): string {
+/** The pages that have this frame. */
+export type PageName = "overview" | "requests" | "playground" | "code";
+
+/** The frame of every admin page: what is served, how it is, and the ways around. `key`: what the playground shows itself by. */
+export function page(view: LiveView, current: PageName, content: Html, key: string): string {
+  const isForm = current === "playground";
   const { program } = view.current;
   const isServed = view.lastChange.problem === undefined;
   const pill = isServed
@@ -15,15 +20,17 @@ export function page(view: LiveView, current: "overview" | "code", content: Html
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>${program.name} - gwc</title>
-<noscript><meta http-equiv="refresh" content="5"></noscript>
+${isForm ? html`` : html`<noscript><meta http-equiv="refresh" content="5"></noscript>`}
 <style>${trustedHtml(STYLE)}</style>
 </head>
-<body>
+<body data-key="${isForm ? key : ""}">
 <header><div class="bar">
 <strong>${program.name} <span>${view.file}</span></strong>
 ${pill}
 <nav>
 ${link("/ui/", "Overview", current === "overview")}
+${link("/ui/requests", "Requests", current === "requests")}
+${link("/ui/try", "Playground", isForm)}
 ${link("/ui/code/main.ts", "Generated code", current === "code")}
 ${link(serviceUrl(program.process.addresses.stats, "/metrics"), "Metrics", false)}
 ${link(serviceUrl(program.process.addresses.readiness, "/healthz/ready"), "Readiness", false)}
@@ -32,7 +39,7 @@ ${link(serviceUrl(program.process.addresses.readiness, "/healthz/ready"), "Readi
 <main>
 ${content}
 </main>
-<script>${trustedHtml(SCRIPT)}</script>
+<script>${trustedHtml(isForm ? PLAYGROUND_SCRIPT : SCRIPT)}</script>
 </body>
 </html>
 `.text;

@@ -1,13 +1,23 @@
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { callRoute } from "../playground/playground.ts";
+import { readRequest } from "../playground/read-request.ts";
 import { codePage } from "./code-page.ts";
+import type { Html } from "./html.ts";
 import { overview } from "./overview.ts";
-import { page } from "./page.ts";
+import { type PageName, page } from "./page.ts";
+import { isLoopback, isOwnPage } from "./page-guard.ts";
+import { playgroundPage } from "./playground-page.ts";
+import { PLAYGROUND_SCRIPT } from "./playground-script.ts";
+import { requestsPage } from "./requests-page.ts";
 import { SCRIPT, STYLE } from "./style.ts";
 import type { LiveView } from "./view.ts";
 
-/** The admin page of `gwc run`, on a loopback address. It only shows; nothing can be changed through it. */
+/**
+ * The admin page of `gwc run`, on a loopback address. It shows; nothing can be changed through it, and its playground sends
+ * requests to the gateway's own ports alone.
+ */
 export class AdminServer {
   readonly #server: Server;
   readonly url: string;
@@ -21,7 +31,10 @@ export class AdminServer {
   static open(address: string, view: LiveView): Promise<AdminServer> {
     const [, host = "", port = ""] = /^(.*):(\d+)$/.exec(address) ?? [];
     if (!isLoopback(host)) return Promise.reject(new Error("it is no loopback address"));
-    const server = createServer((request, response) => serve(request, response, view));
+    const key = randomBytes(32).toString("base64url");
+    const server = createServer((request, response) => {
+      serve(request, response, view, key).catch(() => response.destroy());
+    });
     return new Promise((resolve, reject) => {
       server.once("error", reject);
       server.listen({ host: host.replace(/^\[|\]$/g, ""), port: Number(port) }, () => {
@@ -44,7 +57,7 @@ export class AdminServer {
 const POLICY = [
   "default-src 'none'",
   `style-src '${digest(STYLE)}'`,
-  `script-src '${digest(SCRIPT)}'`,
+  `script-src '${digest(SCRIPT)}' '${digest(PLAYGROUND_SCRIPT)}'`,
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
@@ -65,34 +78,77 @@ interface Response {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-function serve(request: IncomingMessage, response: ServerResponse, view: LiveView): void {
-  const { status, text, headers = {} } = responseOf(request, view);
+async function serve(
+  request: IncomingMessage,
+  response: ServerResponse,
+  view: LiveView,
+  key: string,
+): Promise<void> {
+  const { status, text, headers = {} } = await responseOf(request, view, key);
   const type = status === 200 ? "text/html; charset=utf-8" : "text/plain; charset=utf-8";
   response.writeHead(status, { ...HEADERS, "content-type": type, ...headers });
   response.end(request.method === "HEAD" ? undefined : text);
 }
 
-function responseOf({ method, url = "", headers }: IncomingMessage, view: LiveView): Response {
+async function responseOf(
+  request: IncomingMessage,
+  view: LiveView,
+  key: string,
+): Promise<Response> {
+  const { method, url = "", headers } = request;
   // A page elsewhere that points its own name at this address (DNS rebinding) is not the reader's own.
   if (!isLoopback((headers.host ?? "").replace(/:[0-9]+$/, "")))
     return { status: 403, text: "only for this machine\n" };
+  const [path = ""] = url.split("?");
+  if (method === "POST" && path === TRY) return tryRoute(request, view, key);
   if (method !== "GET" && method !== "HEAD")
     return { status: 405, text: "read only\n", headers: { allow: "GET, HEAD" } };
-  const [path = ""] = url.split("?");
   if (path === "/" || path === "/ui")
     return { status: 302, text: "", headers: { location: "/ui/" } };
-  if (path === "/ui/") return { status: 200, text: page(view, "overview", overview(view)) };
-  const code = path.startsWith(CODE) ? codePage(view, path.slice(CODE.length)) : undefined;
-  return code === undefined
-    ? { status: 404, text: "not found\n" }
-    : { status: 200, text: page(view, "code", code) };
+  return pageAt(path, view, key) ?? { status: 404, text: "not found\n" };
 }
 
+function pageAt(path: string, view: LiveView, key: string): Response | undefined {
+  const shown = (current: PageName, content: Html | undefined): Response | undefined =>
+    content && { status: 200, text: page(view, current, content, key) };
+  if (path === "/ui/") return shown("overview", overview(view));
+  if (path === "/ui/requests") return shown("requests", requestsPage(view));
+  if (path === TRY) return shown("playground", playgroundPage(view, ""));
+  if (path.startsWith(`${TRY}/`))
+    return shown("playground", playgroundPage(view, path.slice(TRY.length + 1)));
+  return path.startsWith(CODE) ? shown("code", codePage(view, path.slice(CODE.length))) : undefined;
+}
+
+/** The one thing that can be done through the page: what any client on this machine can do without it. */
+async function tryRoute(request: IncomingMessage, view: LiveView, key: string): Promise<Response> {
+  if (!isOwnPage(request, key)) return { status: 403, text: "only for the page itself\n" };
+  const text = await bodyOf(request);
+  if (text === undefined) return { status: 413, text: "too much\n" };
+  const call = readRequest(text);
+  if (call === undefined) return { status: 400, text: "no request\n" };
+  const result = await callRoute(call, view.current.program, view.journal);
+  const headers = { "content-type": "application/json" };
+  return { status: 200, text: JSON.stringify(result), headers };
+}
+
+/** The most bytes of a request that the page sends. */
+const LONGEST_BODY = 1024 * 1024;
+
+/** The body as text; undefined when it is too long. */
+async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request) {
+    const bytes = Buffer.from(chunk);
+    size += bytes.length;
+    if (size > LONGEST_BODY) return undefined;
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+const TRY = "/ui/try";
 const CODE = "/ui/code/";
-
-function isLoopback(host: string): boolean {
-  return /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\])$/i.test(host);
-}
 
 function digest(text: string): string {
   return `sha256-${createHash("sha256").update(text).digest("base64")}`;

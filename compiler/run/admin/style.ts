@@ -69,6 +69,20 @@ td.backend { min-width: 210px; }
 .keyword { color: var(--keyword); }
 .type { color: var(--type); }
 .call { color: var(--link); }
+.try { font-size: 12px; }
+form.card, #result section { padding: 4px 18px 14px; }
+form h2:first-child, #result h2 { margin: 12px 0; flex-wrap: wrap; }
+#about { min-height: 1.5em; }
+label { display: block; margin: 12px 0; color: var(--soft); font-size: 13px; }
+input, textarea { display: block; width: 100%; margin-top: 4px; font: 13px/1.5 ui-monospace, "DejaVu Sans Mono", monospace; }
+input, textarea, select, button { padding: 7px 10px; border: 1px solid var(--line); border-radius: 6px;
+  color: var(--text); background: var(--back); }
+select { display: block; margin-top: 4px; }
+button { font-weight: 600; cursor: pointer; }
+button[type=submit] { color: #fff; background: #2457c5; border-color: #2457c5; }
+#result { margin-top: 24px; }
+#result pre { padding: 6px 0; white-space: pre-wrap; overflow-wrap: anywhere; }
+td.time { white-space: nowrap; }
 footer { color: var(--soft); font-size: 13px; margin-top: 32px; }
 @media (max-width: 760px) { .split { grid-template-columns: 1fr; } nav { margin-left: 0; } }
 `;

@@ -2,6 +2,7 @@ import type { RouteCount } from "../../../runtime/gateway/gateway.ts";
 import type { ServerState } from "../../../runtime/process/server-states.ts";
 import type { Finding } from "../../diagnostics/report/findings.ts";
 import type { Compiled } from "../candidate.ts";
+import type { RequestJournal } from "../journal.ts";
 
 /** What the admin page may see of a live gateway. */
 export interface LiveView {
@@ -11,6 +12,8 @@ export interface LiveView {
   /** Since when that is served. */
   readonly servedSince: Date;
   readonly lastChange: LastChange;
+  /** The last requests. */
+  readonly journal: Pick<RequestJournal, "entries" | "sessions" | "ofPort">;
   /** What each route has answered so far. */
   routes(): readonly RouteCount[];
   /** How the servers do that routes choose from, as far as they were asked. */

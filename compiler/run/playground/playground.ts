@@ -1,0 +1,86 @@
+import { backendOf } from "../../backends/index.ts";
+import { CREDENTIALS, type TryRequest } from "../../backends/parts/try-request.ts";
+import type { Program } from "../../ir/program.ts";
+import { servedRoutes } from "../../ir/routes.ts";
+import type { JournalEntry, RequestJournal } from "../journal.ts";
+import { type RouteRequest, requestsTo } from "../try-command.ts";
+import { callMcp } from "./mcp-call.ts";
+import { callPort, type PortResult } from "./port-call.ts";
+
+/** A request that a reader of the admin page sends. */
+export interface PlaygroundRequest {
+  /** The id of one of the program's routes. */
+  readonly route: string;
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  /** `name: value` */
+  readonly headers: readonly string[];
+  readonly body: string;
+  /** The message for an MCP route; absent: the body goes as it is. */
+  readonly mcp?: { readonly method: string; readonly params: unknown };
+}
+
+/** What became of it. */
+export interface PlaygroundResult {
+  readonly response?: Pick<PortResult, "status" | "headers" | "body" | "isCut">;
+  /** What the gateway noted of it. */
+  readonly noted?: JournalEntry | undefined;
+  /** Why there is no response. */
+  readonly problem?: string;
+}
+
+/** The routes that can be tried, each by its first request that is known. */
+export function playgroundRoutes(program: Program): readonly RouteRequest[] {
+  const candidates = requestsTo(program, () => true);
+  const found = servedRoutes(program).map(({ route }) =>
+    candidates.find((each) => each.route === route),
+  );
+  return found.flatMap((first) => first ?? []);
+}
+
+/** Whether a route is spoken to in JSON-RPC. */
+export function speaksMcp({ route }: RouteRequest): boolean {
+  const [backend] = route.backends;
+  return backend !== undefined && backendOf(backend.kind).protocol === "mcp";
+}
+
+/** The credential that a request waits for. */
+export function credentialOf({ headers, search }: TryRequest): CredentialField | undefined {
+  const text = [...headers, search].join("\n");
+  return FIELDS.find(({ placeholder }) => text.includes(placeholder));
+}
+
+/** A credential as it is asked for. */
+export interface CredentialField {
+  /** What stands for it in headers and in the query. */
+  readonly placeholder: string;
+  readonly label: string;
+  readonly encoding: "plain" | "base64";
+}
+
+const FIELDS: readonly CredentialField[] = [
+  { placeholder: CREDENTIALS.token, label: "Token", encoding: "plain" },
+  { placeholder: CREDENTIALS.key, label: "API key", encoding: "plain" },
+  { placeholder: CREDENTIALS.password, label: "User:password", encoding: "base64" },
+];
+
+/** Sends a request to the gateway's own port, as any client on this machine could. */
+export async function callRoute(
+  { route, mcp, ...request }: PlaygroundRequest,
+  program: Program,
+  journal: Pick<RequestJournal, "ofPort">,
+): Promise<PlaygroundResult> {
+  const found = playgroundRoutes(program).find((each) => each.route.id === route);
+  if (found === undefined) return { problem: "there is no such route" };
+  const { origin } = found.request;
+  try {
+    const call = { ...request, origin };
+    const result = await (mcp === undefined ? callPort(call) : callMcp(call, mcp));
+    const { status, headers, body, isCut, clientPort } = result;
+    const noted = isCut ? undefined : await journal.ofPort(clientPort);
+    return { response: { status, headers, body, isCut }, noted };
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) };
+  }
+}

@@ -1,0 +1,31 @@
+import type { PlaygroundRequest } from "./playground.ts";
+
+/** What the page has sent; undefined when it is no request of the playground. */
+export function readRequest(text: string): PlaygroundRequest | undefined {
+  const given = record(parsed(text));
+  const headers = given?.headers;
+  const { route, method, target, body } = given ?? {};
+  if (typeof route !== "string" || typeof method !== "string") return undefined;
+  if (typeof target !== "string" || typeof body !== "string") return undefined;
+  if (!Array.isArray(headers) || !headers.every((each) => typeof each === "string"))
+    return undefined;
+  const message = record(given?.mcp);
+  if (message === undefined) return { route, method, target, headers, body };
+  if (typeof message.method !== "string") return undefined;
+  const mcp = { method: message.method, params: message.params };
+  return { route, method, target, headers, body, mcp };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function record(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value))
+    : undefined;
+}

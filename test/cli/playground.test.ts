@@ -1,0 +1,266 @@
+import { existsSync } from "node:fs";
+import { request } from "node:http";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Echo, startEcho } from "../harness/echo.ts";
+import { freePort } from "../harness/free-port.ts";
+import { GwcProcess } from "../harness/gwc.ts";
+import { startMcpServer } from "../harness/mcp-server.ts";
+import { startUpstream } from "../harness/upstream.ts";
+import { Workspace } from "../harness/workspace.ts";
+
+/** Debian's browser. CI has to have it; elsewhere these tests are skipped without it. */
+const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
+const isMissing = !existsSync(executablePath) && process.env.CI === undefined;
+
+let shop: Echo;
+let port: number;
+/** Of the admin page. */
+let url: string;
+/** Ends the response of the slow route. */
+let finish: () => void;
+
+beforeAll(async () => {
+  shop = await startEcho();
+  const { url: server } = await startMcpServer();
+  port = await freePort();
+  const slow = await startUpstream((_, response) => {
+    finish = () => response.end("slow");
+  });
+  const at = (pathPrefix: string) => [{ path: { pathPrefix } }];
+  const routes = [
+    {
+      name: "tools",
+      matches: at("/mcp"),
+      policies: { mcpAuthorization: { rules: ['mcp.tool.name != "drop"'] } },
+      backends: [{ mcp: { targets: ["a", "b"].map((name) => ({ name, mcp: { host: server } })) } }],
+    },
+    { name: "slow", matches: at("/slow"), backends: [{ host: slow }] },
+    {
+      name: "shop",
+      matches: at("/shop"),
+      policies: {
+        apiKey: { keys: [{ key: "${SHOP_KEY}", metadata: { name: "ann" } }] },
+        authorization: { rules: [{ deny: 'request.path.startsWith("/shop/admin")' }] },
+      },
+      backends: [
+        { host: shop.url, weight: 3 },
+        { host: shop.url, weight: 1 },
+      ],
+    },
+  ];
+  const workspace = new Workspace({
+    "gateway.yaml": JSON.stringify({
+      config: { statsAddr: "127.0.0.1:0", readinessAddr: "127.0.0.1:0", adminAddr: "127.0.0.1:0" },
+      binds: [{ port, listeners: [{ routes }] }],
+    }),
+  });
+  const running = new GwcProcess(["run", workspace.path("gateway.yaml")], {
+    env: { SHOP_KEY: "open sesame" },
+  });
+  [, url = ""] = await running.seen(/admin page: (\S+)\n/);
+});
+
+interface Attempt {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly path?: string;
+  readonly call?: object;
+}
+
+/** Sends what the page sends, but for what an attempt has of its own. */
+async function send({ headers = {}, path = "/ui/try", call = {} }: Attempt): Promise<number> {
+  const page = await (await fetch(new URL("/ui/try", url))).text();
+  const [, key = ""] = /data-key="([^"]+)"/.exec(page) ?? [];
+  const { origin, host } = new URL(url);
+  const own = { host, origin, "content-type": "application/json", "x-gwc-page": key };
+  const body = JSON.stringify({
+    route: "shop",
+    method: "GET",
+    target: "/shop",
+    headers: ["authorization: Bearer open sesame"],
+    body: "",
+    ...call,
+  });
+  return new Promise((resolve, reject) => {
+    const sent = request(new URL(path, url), { method: "POST", headers: { ...own, ...headers } });
+    sent.on("error", reject);
+    sent.on("response", (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    sent.end(body);
+  });
+}
+
+describe("the playground sends requests for its own page alone", () => {
+  it("what the page sends reaches the gateway", async () => {
+    const before = shop.count();
+    expect(await send({})).toBe(200);
+    expect(shop.count()).toBe(before + 1);
+  });
+
+  it.each([
+    ["another origin", { headers: { origin: "http://evil.test" } }],
+    ["the origin of another port", { headers: { origin: "http://127.0.0.1:1" } }],
+    ["no origin", { headers: { origin: "null" } }],
+    [
+      "a name that was pointed here",
+      { headers: { host: "evil.test", origin: "http://evil.test" } },
+    ],
+    ["another site", { headers: { "sec-fetch-site": "cross-site" } }],
+    ["a form", { headers: { "content-type": "text/plain" } }],
+    ["somebody without the key", { headers: { "x-gwc-page": "" } }],
+    ["somebody with another key", { headers: { "x-gwc-page": "A".repeat(43) } }],
+    ["another path", { path: "/ui/try/shop" }],
+  ] satisfies readonly (readonly [string, Attempt])[])("%s is refused", async (_, attempt) => {
+    const before = shop.count();
+    expect([403, 405]).toContain(await send(attempt));
+    expect(shop.count()).toBe(before);
+  });
+
+  it("what is no request, too long, or for no route of the gateway goes nowhere", async () => {
+    const before = shop.count();
+    expect(await send({ call: { headers: "authorization: x" } })).toBe(400);
+    expect(await send({ call: { body: "x".repeat(1024 * 1024) } })).toBe(413);
+    expect(await send({ call: { route: "http://127.0.0.1:1" } })).toBe(200);
+    expect(await send({ call: { target: "http://elsewhere.test/" } })).toBe(200);
+    expect(await send({ call: { headers: ["x: a\r\nhost: b"] } })).toBe(200);
+    expect(shop.count()).toBe(before);
+  });
+});
+
+describe.skipIf(isMissing)("the playground in a browser", () => {
+  let browser: Browser;
+
+  beforeAll(async () => {
+    browser = await chromium.launch({
+      executablePath,
+      args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"],
+    });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+  });
+
+  /** A client of MCP that comes and stays. */
+  async function openSession(): Promise<void> {
+    const clientInfo = { name: "test", version: "1" };
+    const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo };
+    const response = await fetch(`http://127.0.0.1:${port}/mcp`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+      },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params }),
+    });
+    expect(response.headers.get("mcp-session-id")).not.toBeNull();
+  }
+
+  async function result(page: Page, part: string): Promise<string> {
+    const shown = page.locator("#result section", { hasText: part });
+    await shown.waitFor();
+    return (await shown.textContent()) ?? "";
+  }
+
+  it("lists the tools that a caller sees, and calls them", async () => {
+    const page = await browser.newPage();
+    const refused: string[] = [];
+    page.on("console", (message) => refused.push(message.text()));
+    await page.goto(new URL("/ui/try", url).href);
+    await page.getByRole("button", { name: "List tools" }).click();
+    expect(await result(page, '"a_hello"')).not.toContain("drop");
+    await page.getByLabel("Tool", { exact: true }).fill("b_add");
+    await page.getByRole("button", { name: "Call tool" }).click();
+    expect(await result(page, "gen_ai.tool.name=add")).toContain('"text": "add"');
+    await page.getByLabel("Tool", { exact: true }).fill("b_drop");
+    await page.getByRole("button", { name: "Call tool" }).click();
+    expect(await result(page, "Unknown tool: b_drop")).toContain("Authorization");
+    expect(refused).toEqual([]);
+    await page.close();
+  });
+
+  it("calls a route as somebody, and as nobody", async () => {
+    const page = await browser.newPage();
+    await page.goto(new URL("/ui/try/shop", url).href);
+    await page.getByRole("button", { name: "Send" }).click();
+    expect(await result(page, "401")).toContain("APIKeyAuth");
+    await page.getByLabel("API key").fill("open sesame");
+    await page.getByLabel("Path and query").fill("/shop?<b>=1");
+    await page.getByRole("button", { name: "Send" }).click();
+    expect(await result(page, "/shop?<b>=1")).toContain("200");
+    await page.getByLabel("Path and query").fill("/shop/admin");
+    await page.getByRole("button", { name: "Send" }).click();
+    expect(await result(page, "403")).toContain("Authorization");
+    await page.close();
+  });
+
+  it("the front page says what was refused and why, and who takes which share", async () => {
+    await fetch(`http://127.0.0.1:${port}/shop`);
+    const page = await browser.newPage();
+    await page.goto(url);
+    const row = page.locator("tbody tr", { hasText: "shop" });
+    expect(await row.textContent()).toMatch(/401 APIKeyAuth: \d/);
+    expect(await row.textContent()).toContain("weight 3: 75 % of requests");
+    await page.close();
+  });
+
+  it("requests are listed while they are under way and after, without their queries", async () => {
+    const page = await browser.newPage();
+    await page.goto(new URL("/ui/requests", url).href);
+    await openSession();
+    await fetch(`http://127.0.0.1:${port}/shop/b?token=hunter2`);
+    const slow = fetch(`http://127.0.0.1:${port}/slow`);
+    await page.locator("tbody tr", { hasText: "/slow" }).getByText("under way").waitFor();
+    finish();
+    await slow;
+    await page.locator("tbody tr", { hasText: "/slow" }).getByText("200").waitFor();
+    const row = page.locator("tbody tr", { hasText: "/shop/b" });
+    await row.getByText("APIKeyAuth").waitFor();
+    expect(await page.content()).not.toContain("hunter2");
+    expect(await page.locator('h2:has-text("MCP sessions") + .card tbody tr').count()).toBe(1);
+    await page.close();
+  });
+
+  it("a page of another site reads nothing and makes no call", async () => {
+    const before = shop.count();
+    const site = await startUpstream((_, response) => {
+      response.setHeader("content-type", "text/html");
+      response.end(`<body><script>${attack(new URL("/ui/try", url).href)}</script>`);
+    });
+    const page = await browser.newPage();
+    await page.goto(site);
+    await page.waitForFunction("document.title !== ''");
+    expect(await page.title()).toBe("kept kept");
+    // A call of our own comes after theirs.
+    expect(await send({})).toBe(200);
+    expect(shop.count()).toBe(before + 1);
+    await page.close();
+  });
+});
+
+/** What a page elsewhere can try; its title says at last what became of it. */
+function attack(admin: string): string {
+  return `
+    (async () => {
+      const admin = ${JSON.stringify(admin)};
+      const body = JSON.stringify({
+        route: "shop", method: "GET", target: "/shop", body: "",
+        headers: ["authorization: Bearer open sesame"],
+      });
+      const outcome = (promise) => promise.then(() => "read", () => "kept");
+      const read = await outcome(fetch(admin));
+      const headers = { "content-type": "application/json", "x-gwc-page": "x" };
+      const asked = await outcome(fetch(admin, { method: "POST", headers, body }));
+      await fetch(admin, { method: "POST", mode: "no-cors", body }).catch(() => {});
+      const frame = document.createElement("iframe");
+      const form = document.createElement("form");
+      frame.name = "inside";
+      Object.assign(form, { action: admin, method: "POST", enctype: "text/plain", target: "inside" });
+      form.append(Object.assign(document.createElement("input"), { name: body }));
+      document.body.append(frame, form);
+      frame.addEventListener("load", () => { document.title = read + " " + asked; });
+      form.submit();
+    })();`;
+}
