@@ -1,4 +1,7 @@
-import type { BodyMode } from "../../runtime/policies/ext-proc/processor-messages.ts";
+import type {
+  BodyMode,
+  ProcessingModes,
+} from "../../runtime/policies/ext-proc/processing-modes.ts";
 import type { DestinationConfig } from "../backends/parts/destination.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { backendReference } from "../manifests/field-types.ts";
@@ -29,20 +32,12 @@ import {
 } from "./parts/named-expressions.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
 
-/** What a processor gets of messages. */
-interface ProcessingModes {
-  readonly requestHeaders: "send" | "skip";
-  readonly requestBody: BodyMode;
-  readonly responseHeaders: "send" | "skip";
-  readonly responseBody: BodyMode;
-  readonly allowsModeOverride: boolean;
-}
-
 /** A processor as configured. */
 interface ProcessorConfig {
   readonly server: DestinationConfig;
   readonly passesOnFailure: boolean;
   readonly modes: ProcessingModes;
+  readonly allowsModeOverride: boolean;
   readonly metadata: readonly {
     readonly namespace: string;
     readonly values: readonly NamedExpression[];
@@ -57,6 +52,7 @@ interface ProcessorNode {
   readonly target: CalloutTarget;
   readonly passesOnFailure: boolean;
   readonly modes: ProcessingModes;
+  readonly allowsModeOverride: boolean;
   readonly metadata: readonly {
     readonly namespace: string;
     readonly values: readonly NamedNode[];
@@ -83,15 +79,9 @@ const headerMode = (what: string) =>
 
 const bodyMode = (what: string) =>
   choice(
-    `How it gets the body of a ${what}: not at all, whole, or piece by piece while it sends its own.`,
-    ["none", "buffered", "fullDuplexStreamed"],
-    {
-      default: "fullDuplexStreamed",
-      unsupportedValues: {
-        streamed: "bodies that are sent piece by piece, each with a response",
-        bufferedPartial: "beginnings of bodies",
-      },
-    },
+    `How it gets the body of a ${what}: not at all, piece by piece with a response to each, whole, its beginning, or piece by piece while it sends its own.`,
+    ["none", "streamed", "buffered", "bufferedPartial", "fullDuplexStreamed"],
+    { default: "fullDuplexStreamed" },
   );
 
 const fields = {
@@ -124,7 +114,7 @@ const fields = {
       requestBodyMode: bodyMode("request"),
       responseHeaderMode: headerMode("response"),
       responseBodyMode: bodyMode("response"),
-      allowModeOverride: boolean("True: the processor may change the modes of bodies.", {
+      allowModeOverride: boolean("True: the processor may change what it gets after the head.", {
         default: false,
       }),
     },
@@ -199,8 +189,8 @@ function lowerProcessor(
       requestBody: bodyModeOf(options.requestBodyMode),
       responseHeaders: options.responseHeaderMode ?? "send",
       responseBody: bodyModeOf(options.responseBodyMode),
-      allowsModeOverride: options.allowModeOverride ?? false,
     },
+    allowsModeOverride: options.allowModeOverride ?? false,
     metadata: Object.entries(metadataContext).map(([namespace, values]) => ({
       namespace,
       values: lowerExpressions(values, childOf(at("metadataContext"), namespace)),
@@ -211,8 +201,10 @@ function lowerProcessor(
   };
 }
 
-function bodyModeOf(mode: "none" | "buffered" | "fullDuplexStreamed" | undefined): BodyMode {
-  return mode === "none" || mode === "buffered" ? mode : "fullDuplex";
+function bodyModeOf(
+  mode: Exclude<BodyMode, "fullDuplex"> | "fullDuplexStreamed" = "fullDuplexStreamed",
+): BodyMode {
+  return mode === "fullDuplexStreamed" ? "fullDuplex" : mode;
 }
 
 function resolveProcessor(

@@ -1,5 +1,6 @@
 import type { BodyProblem } from "./body/body.ts";
 import { type DecodeProblem, decodeBody, isCoded } from "./body/content-coding.ts";
+import { PeekedBody } from "./body/peeked-body.ts";
 import type { Exchange, RefusalReason } from "./exchange.ts";
 import { refuse } from "./refuse.ts";
 
@@ -38,6 +39,46 @@ export async function readWhole(exchange: Exchange, limit: number): Promise<Buff
   if (typeof body !== "string") return body;
   if (body !== "aborted") refuseBody(exchange, bodyRefusals[body]);
   return undefined;
+}
+
+/** The beginning of a request's body, and the body as it goes on. */
+export interface BodyBeginning {
+  readonly bytes: Buffer;
+  /** There is more. */
+  readonly isPart: boolean;
+  /** Other bytes go on in the place of these. */
+  replace(bytes: Uint8Array): void;
+}
+
+/** At most `limit` bytes of the request's body; all of it goes on. Undefined: the request was refused (503), or the client is gone. */
+export async function readBeginning(
+  exchange: Exchange,
+  limit: number,
+): Promise<BodyBeginning | undefined> {
+  const { body } = exchange;
+  if (body === null || body instanceof Uint8Array || (body.length ?? Infinity) <= limit) {
+    const whole = await readWhole(exchange, Infinity);
+    const rest = whole?.subarray(limit) ?? Buffer.alloc(0);
+    return (
+      whole && {
+        bytes: whole.subarray(0, limit),
+        isPart: rest.length > 0,
+        replace: (bytes) => exchange.setRequestBody(Buffer.concat([bytes, rest])),
+      }
+    );
+  }
+  const peeked = new PeekedBody(body);
+  const beginning = await peeked.peek(limit, exchange.newBuffer());
+  if (beginning === undefined) {
+    if (!exchange.isOver) refuseBody(exchange, bodyRefusals["no-room"]);
+    return undefined;
+  }
+  exchange.setRequestBody(peeked);
+  return {
+    bytes: beginning.subarray(0, limit),
+    isPart: beginning.length > limit,
+    replace: (bytes) => peeked.replace(Buffer.concat([bytes, beginning.subarray(limit)])),
+  };
 }
 
 /**

@@ -95,6 +95,8 @@ export interface Exchange extends RequestVariables {
   setResponseHeader(name: string, value: string): void;
   /** Adds a header to whatever response this exchange gets; those of the same name stay (`Vary`). */
   addResponseHeader(name: string, value: string): void;
+  /** As `setResponseHeader`, but only where a header of that name is there already, or only where there is none. */
+  setResponseHeaderIf(isThere: boolean, name: string, value: string): void;
   /** Removes every header of that name (lower case) from whatever response this exchange gets. */
   removeResponseHeader(name: string): void;
 

@@ -3,7 +3,6 @@ import { GrpcError } from "../grpc/status.ts";
 import { bufferBody } from "../http/buffer-body.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
-import type { BodyMode } from "./ext-proc/processor-messages.ts";
 import {
   noteFailure,
   ProcessorSession,
@@ -15,13 +14,7 @@ import { plainValues } from "./transformations/plain-values.ts";
 
 /** A processor (Envoy's external processing protocol), and what it gets of a request and its response. */
 export interface Processor extends SessionSettings {
-  readonly requestHeaders: "send" | "skip";
-  readonly requestBody: BodyMode;
-  readonly responseHeaders: "send" | "skip";
-  readonly responseBody: BodyMode;
-  /** It may change the modes of bodies while it looks at heads. */
-  readonly allowsModeOverride: boolean;
-  /** The most bytes of a body that it gets whole. */
+  /** The most bytes of a body that it gets in one piece. */
   readonly maxBody: number;
 }
 
@@ -44,7 +37,7 @@ export async function processExternally(
   processor: Processor,
   { metadata = {}, request, response }: ProcessorContext = {},
 ): Promise<boolean> {
-  const { allowsModeOverride: allowsOverride, maxBody } = processor;
+  const { maxBody } = processor;
   const objects = plainValues(metadata);
   const session = new ProcessorSession(exchange, processor, objects);
   try {
@@ -56,21 +49,11 @@ export async function processExternally(
     refuse(exchange, 500, "ExtProc", "external processing failed");
     return false;
   }
-  const own = { allowsOverride, maxBody };
-  const phase = new RequestPhase(exchange, session, {
-    ...own,
-    sendsHeaders: processor.requestHeaders === "send",
-    body: processor.requestBody,
-    responseBody: processor.responseBody,
-  });
+  const phase = new RequestPhase(exchange, session, maxBody);
   if (!(await phase.run(request && plainValues(request)))) return false;
-  const modes = {
-    ...own,
-    sendsHeaders: processor.responseHeaders === "send",
-    body: processor.responseBody,
-    attributes: response && ((seen: ResponseVariables) => plainValues(response(seen))),
-  };
-  exchange.interceptResponse((next) => new ResponsePhase(exchange, session, next, modes));
+  const attributes = response && ((seen: ResponseVariables) => plainValues(response(seen)));
+  const shown = { maxBody, attributes };
+  exchange.interceptResponse((next) => new ResponsePhase(exchange, session, next, shown));
   return rereadBody(exchange, maxBody);
 }
 

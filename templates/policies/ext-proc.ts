@@ -47,7 +47,15 @@ function requestExpressions({
 }
 
 function processorCode(value: Processor, suffix: string, scope: RouteScope): CaseCode {
-  const { target, passesOnFailure, modes, requestAttributes, responseAttributes, origin } = value;
+  const {
+    target,
+    passesOnFailure,
+    modes,
+    allowsModeOverride,
+    requestAttributes,
+    responseAttributes,
+    origin,
+  } = value;
   const label = name(`extProc${suffix}`);
   const metadata = metadataFunction(`extProcMetadata${suffix}`, value, scope);
   const request = valuesFunction(`extProcRequest${suffix}`, requestAttributes, origin, scope);
@@ -62,6 +70,7 @@ function processorCode(value: Processor, suffix: string, scope: RouteScope): Cas
     deadline: milliseconds(target.deadline),
     passesOnFailure,
     ...modes,
+    allowsModeOverride,
     maxBody: bytes(scope.maxBufferSize),
   };
   const run = imported(MODULE, "processExternally");

@@ -2,11 +2,13 @@
 
 Check: the header `x-verdict` holds a CheckResponse as JSON. ShouldRateLimit: an entry `verdict` of a descriptor holds a
 RateLimitResponse; else keys are counted, and `LIMIT` hits are let through. Process: the header `x-process` holds
-an object of ProcessingResponses by phase (`request_headers`, ...). `{"sleep": SECONDS}` and `{"abort": STATUS}` stand for themselves.
-Each message is printed as a line of JSON: {"call": NAME, "message": ..., "timeout": SECONDS}.
+an object of ProcessingResponses by phase (`request_headers`, ...). `{"at_end": TEXT}` puts another body
+in the place of one that is streamed. `{"sleep": SECONDS}` and `{"abort": STATUS}` stand for themselves.
+Each message is printed as a line of JSON: {"call": NAME, "id": NUMBER OF THE CALL, "message": ..., "timeout": SECONDS}.
 """
 
 import base64
+import itertools
 import json
 import sys
 import threading
@@ -14,6 +16,7 @@ import time
 from concurrent import futures
 
 import grpc
+from envoy.extensions.filters.http.ext_proc.v3 import processing_mode_pb2 as modes_pb
 from envoy.service.auth.v3 import external_auth_pb2 as auth
 from envoy.service.auth.v3 import external_auth_pb2_grpc as auth_grpc
 from envoy.service.ext_proc.v3 import external_processor_pb2 as proc
@@ -23,11 +26,14 @@ from envoy.service.ratelimit.v3 import rls_pb2_grpc as rls_grpc
 from google.protobuf import json_format
 
 LIMIT = 3
+FULL_DUPLEX = modes_pb.ProcessingMode.FULL_DUPLEX_STREAMED
 printing = threading.Lock()
+calls = itertools.count(1)
 
 
-def show(call, message, context):
-    line = {"call": call, "message": json_format.MessageToDict(message, preserving_proto_field_name=True)}
+def show(call, message, context, number=None):
+    line = {"call": call, "id": number or next(calls)}
+    line["message"] = json_format.MessageToDict(message, preserving_proto_field_name=True)
     line["metadata"] = {key: value for key, value in context.invocation_metadata() if isinstance(value, str)}
     remaining = context.time_remaining()
     # Without a deadline grpcio says some 290 years.
@@ -65,7 +71,8 @@ class RateLimit(rls_grpc.RateLimitServiceServicer):
                     return scripted(json.loads(entry.value), rls.RateLimitResponse(), context)
         response = rls.RateLimitResponse(overall_code=rls.RateLimitResponse.OK)
         for descriptor in request.descriptors:
-            key = tuple((entry.key, entry.value) for entry in descriptor.entries)
+            # The oracle's requests name themselves in an entry that counts nothing.
+            key = tuple((entry.key, entry.value) for entry in descriptor.entries if entry.key != "case")
             addend = descriptor.hits_addend.value if descriptor.HasField("hits_addend") else 1
             limit = descriptor.limit.requests_per_unit if descriptor.HasField("limit") else LIMIT
             self.hits[key] = self.hits.get(key, 0) + addend
@@ -82,9 +89,14 @@ class RateLimit(rls_grpc.RateLimitServiceServicer):
 
 class Processor(proc_grpc.ExternalProcessorServicer):
     def Process(self, requests, context):
+        number = next(calls)
         scripts = {}
+        modes = {}
         for request in requests:
-            show("Process", request, context)
+            show("Process", request, context, number)
+            if request.HasField("protocol_config"):
+                modes["request_body"] = request.protocol_config.request_body_mode
+                modes["response_body"] = request.protocol_config.response_body_mode
             phase = request.WhichOneof("request")
             if phase == "request_headers":
                 for header in request.request_headers.headers.headers:
@@ -95,17 +107,28 @@ class Processor(proc_grpc.ExternalProcessorServicer):
                 continue
             if script.pop("end", False):
                 return
+            if "at_end" in script:
+                if getattr(request, phase).end_of_stream:
+                    yield proc.ProcessingResponse(**{phase: whole(script["at_end"])})
+                continue
             if "sleep" in script:
                 time.sleep(script.pop("sleep"))
             if phase in script or "immediate_response" in script or "abort" in script:
                 yield scripted(script, proc.ProcessingResponse(), context)
             else:
-                yield scripted({**script, phase: echo(phase, request, script)}, proc.ProcessingResponse(), context)
+                passed = {**script, phase: echo(phase, request, modes.get(phase, FULL_DUPLEX))}
+                yield scripted(passed, proc.ProcessingResponse(), context)
 
 
-def echo(phase, request, script):
+def whole(text):
+    """A body in the place of one that came piece by piece."""
+    streamed = proc.StreamedBodyResponse(body=text.encode(), end_of_stream=True)
+    return proc.BodyResponse(response=proc.CommonResponse(body_mutation=proc.BodyMutation(streamed_response=streamed)))
+
+
+def echo(phase, request, mode):
     """Passes a message on as it is."""
-    if not phase.endswith("_body"):
+    if mode != FULL_DUPLEX or not phase.endswith("_body"):
         return {}
     body = getattr(request, phase)
     streamed = {"body": base64.b64encode(body.body).decode(), "end_of_stream": body.end_of_stream}

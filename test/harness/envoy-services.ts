@@ -6,6 +6,8 @@ import { TestProcess } from "./test-process.ts";
 /** A message that a service got. */
 export interface SeenMessage {
   readonly call: "Check" | "ShouldRateLimit" | "Process";
+  /** The same for all messages of one call. */
+  readonly id: number;
   /** Protobuf's JSON, with the names of the fields as they are. */
   // biome-ignore lint/suspicious/noExplicitAny: JSON of many shapes, which each test knows.
   readonly message: any;

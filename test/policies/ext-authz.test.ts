@@ -45,6 +45,10 @@ beforeAll(async () => {
       }),
       few: route({ includeRequestHeaders: [":path", "X-Some"] }),
       body: route({ includeRequestBody: { maxRequestBytes: 8 } }),
+      readBefore: route({
+        includeRequestBody: { maxRequestBytes: 8 },
+        protocol: { grpc: { metadata: { "my.space": '{"body": string(request.body)}' } } },
+      }),
       part: route({
         includeRequestBody: { maxRequestBytes: 8, allowPartialMessage: true, packAsBytes: true },
       }),
@@ -225,6 +229,21 @@ describe("extAuthz over gRPC", () => {
       raw_body: Buffer.from("12345678").toString("base64"),
       size: "-1",
     });
+  });
+
+  it("bounds the body that the server gets, whoever read it before", async () => {
+    expect((await ask("/readBefore", {}, {}, "12345678")).status).toBe(200);
+    expect((await ask("/readBefore", {}, {}, "123456789")).status).toBe(413);
+  });
+
+  it("sets an empty header, so that none of the client's is left", async () => {
+    const option = { header: { key: "x-user", value: "" } };
+    const response = await ask(
+      "/plain",
+      { ok_response: { headers: [option] } },
+      { "x-user": "me" },
+    );
+    expect(received(response).headers["x-user"]).toBe("");
   });
 
   it("keeps verdicts by key, and asks one question at a time", async () => {

@@ -3,7 +3,7 @@ import type { CountedBuffer } from "./counted-buffer.ts";
 
 /** A body whose beginning was looked at before it goes on. */
 export class PeekedBody implements BodySource {
-  readonly length: number | undefined;
+  length: number | undefined;
   readonly #source: BodySource;
   #beginning: Buffer | undefined;
   #hasEnded = false;
@@ -47,6 +47,13 @@ export class PeekedBody implements BodySource {
         },
       });
     });
+  }
+
+  /** Other bytes stand in the place of the beginning. */
+  replace(beginning: Buffer): void {
+    const before = this.#beginning?.length ?? 0;
+    if (this.length !== undefined) this.length += beginning.length - before;
+    this.#beginning = beginning;
   }
 
   flow(sink: BodySink): void {

@@ -243,14 +243,17 @@ export class EngineExchange implements Exchange {
 
   async readBody(limit: number): Promise<Buffer | BodyProblem> {
     const replacement = this.#replacement;
-    if (replacement instanceof Uint8Array) return Buffer.from(replacement);
+    if (replacement instanceof Uint8Array) {
+      return replacement.length > limit ? "too-large" : Buffer.from(replacement);
+    }
     if (replacement !== undefined) return this.#readReplacement(replacement, limit);
     const sent = this.#sentBody();
     if (sent === undefined) return Buffer.alloc(0);
     const body = await sent.read(limit, this.minBodyRate, this.newBuffer());
     // RFC 9110 15.5.9: nobody waits for the rest.
     if (body === "too-slow") this.closesConnection = true;
-    return body;
+    // It may have been read before, by somebody who wanted more.
+    return typeof body !== "string" && body.length > limit ? "too-large" : body;
   }
 
   newBuffer(): CountedBuffer {
@@ -269,6 +272,11 @@ export class EngineExchange implements Exchange {
   addResponseHeader(name: string, value: string): void {
     this.#edits ??= new ResponseHeaderEdits();
     this.#edits.add(name, value);
+  }
+
+  setResponseHeaderIf(isThere: boolean, name: string, value: string): void {
+    this.#edits ??= new ResponseHeaderEdits();
+    this.#edits.setIf(isThere, name, value);
   }
 
   removeResponseHeader(name: string): void {

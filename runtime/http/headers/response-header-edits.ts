@@ -1,9 +1,16 @@
-import { type HeaderList, isHeader, withoutHeader } from "./header-list.ts";
+import {
+  type HeaderList,
+  headerValue,
+  isHeader,
+  replaceHeader,
+  withoutHeader,
+} from "./header-list.ts";
 
 /** Changes to the headers of a response that is not there yet. Names may be in any case. */
 export class ResponseHeaderEdits {
   readonly #dropped: string[] = [];
   #added: string[] = [];
+  #conditional: { readonly name: string; readonly value: string; readonly isThere: boolean }[] = [];
 
   /** One header in the place of all of that name. */
   set(name: string, value: string): void {
@@ -16,9 +23,15 @@ export class ResponseHeaderEdits {
     this.#added.push(name, value);
   }
 
+  /** The same as `set`, but only in the place of others of that name, or only if there is none. */
+  setIf(isThere: boolean, name: string, value: string): void {
+    this.#conditional.push({ name: name.toLowerCase(), value, isThere });
+  }
+
   /** None of that name. */
   remove(name: string): void {
     const lower = name.toLowerCase();
+    this.#conditional = this.#conditional.filter((each) => each.name !== lower);
     this.#added = withoutHeader(this.#added, lower);
     this.#dropped.push(lower);
   }
@@ -30,7 +43,11 @@ export class ResponseHeaderEdits {
       const name = list[i] ?? "";
       if (!this.#drops(name)) edited.push(name, list[i + 1] ?? "");
     }
-    return edited.concat(this.#added);
+    const all = edited.concat(this.#added);
+    for (const { name, value, isThere } of this.#conditional) {
+      if ((headerValue(all, name) !== undefined) === isThere) replaceHeader(all, name, value);
+    }
+    return all;
   }
 
   #drops(name: string): boolean {

@@ -35,7 +35,7 @@ export function headerEdits(
   });
 }
 
-/** A header's name in lower case and its value; undefined for one that is empty, or that nobody may set. */
+/** A header's name in lower case and its value; undefined for one that nobody may set. */
 export function readHeader(
   header: HeaderValue,
 ): { readonly name: string; readonly value: string } | undefined {
@@ -43,7 +43,7 @@ export function readHeader(
   // Servers that were written for Envoy fill either field, depending on the protocol.
   const raw = header.rawValue;
   const value = fieldValue(raw.length > 0 ? Buffer.from(raw).toString("latin1") : header.value);
-  return value === undefined || value === "" || !isSettable(name) ? undefined : { name, value };
+  return value === undefined || !isSettable(name) ? undefined : { name, value };
 }
 
 /**
@@ -52,6 +52,29 @@ export function readHeader(
  */
 export function isSettable(name: string): boolean {
   return /^[a-z0-9!#$%&'*+\-.^_`|~]+$/.test(name) && name !== "host" && !isHopByHop(name);
+}
+
+/** Whether a server is shown a header: what belongs to the client's connection says nothing of the request. */
+export function isShown(name: string): boolean {
+  return !connectionHeaders.has(name);
+}
+
+const connectionHeaders: ReadonlySet<string> = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "transfer-encoding",
+]);
+
+/** The headers of a response that a server has for the client: a body without a type is plain text, and nothing else. */
+export function replyHeaders(
+  options: readonly HeaderValueOption[],
+  hasBody: boolean,
+): readonly string[] {
+  const edits = headerEdits(options, "append");
+  const list = edits.flatMap(({ name, value }) => [name, value]);
+  const isTyped = edits.some(({ name }) => name === "content-type");
+  return isTyped || !hasBody ? list : [...list, "content-type", "text/plain"];
 }
 
 /** Changes the request. */
@@ -68,6 +91,7 @@ export function editRequest(exchange: Exchange, edits: readonly HeaderEdit[]): v
 export function editResponse(exchange: Exchange, edits: readonly HeaderEdit[]): void {
   for (const { name, value, action } of edits) {
     if (action === "append") exchange.addResponseHeader(name, value);
-    else exchange.setResponseHeader(name, value);
+    else if (action === "overwrite") exchange.setResponseHeader(name, value);
+    else exchange.setResponseHeaderIf(action === "overwriteIfPresent", name, value);
   }
 }

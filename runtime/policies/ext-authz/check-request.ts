@@ -3,7 +3,8 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { JsonObject } from "../../cel/variables.ts";
 import type { CheckRequestSchema } from "../../grpc/gen/envoy/service/auth/v3/external_auth_pb.ts";
 import type { Exchange } from "../../http/exchange.ts";
-import type { ForwardedBody } from "./forwarded-body.ts";
+import { isShown } from "../envoy/header-edits.ts";
+import { type ForwardedBody, partialBodyHeader } from "./forwarded-body.ts";
 
 /** What goes into each question. */
 export interface CheckContent {
@@ -34,7 +35,7 @@ export function checkRequest(
           host,
           scheme,
           protocol: version,
-          headers: headersOf(exchange, requestHeaders),
+          headers: { ...headersOf(exchange, requestHeaders), ...partialBodyField(body) },
           ...(body !== undefined && bodyFields(body)),
         },
       },
@@ -71,7 +72,7 @@ function headersOf(
   ]);
   for (let i = 0; i < sent.length; i += 2) {
     const name = (sent[i] ?? "").toLowerCase();
-    if (name === "host") continue;
+    if (name === "host" || !isShown(name)) continue;
     const before = all.get(name);
     const value = sent[i + 1] ?? "";
     const separator = name === "cookie" ? "; " : ", ";
@@ -79,6 +80,11 @@ function headersOf(
   }
   const chosen = wanted === undefined ? all : [...all].filter(([name]) => wanted.includes(name));
   return Object.fromEntries(chosen);
+}
+
+function partialBodyField(body: ForwardedBody | undefined): Readonly<Record<string, string>> {
+  const hasBytes = body !== undefined && body.bytes.length > 0;
+  return hasBytes ? { [partialBodyHeader]: String(body.isPart) } : {};
 }
 
 function bodyFields({ bytes, isPart, asBytes }: ForwardedBody) {

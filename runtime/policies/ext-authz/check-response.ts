@@ -2,7 +2,7 @@ import type {
   CheckResponse,
   DeniedHttpResponse,
 } from "../../grpc/gen/envoy/service/auth/v3/external_auth_pb.ts";
-import { headerEdits, isSettable } from "../envoy/header-edits.ts";
+import { headerEdits, isSettable, replyHeaders } from "../envoy/header-edits.ts";
 import { type AuthorizationVerdict, type DeniedResponse, plainVerdict } from "./verdict.ts";
 
 /** What a server decided (`service.auth.v3.CheckResponse`). Its status alone says whether the request is allowed. */
@@ -37,11 +37,9 @@ export function verdictOf({
 
 function denialOf({ status, headers, body }: DeniedHttpResponse): DeniedResponse {
   const code = status?.code ?? 0;
-  const list = headerEdits(headers, "append").flatMap(({ name, value }) => [name, value]);
-  const isTyped = body === "" || list.some((each, i) => i % 2 === 0 && each === "content-type");
   return {
     status: code >= 200 && code <= 599 ? code : 403,
-    headers: isTyped ? list : [...list, "content-type", "text/plain"],
+    headers: replyHeaders(headers, body !== ""),
     body,
   };
 }

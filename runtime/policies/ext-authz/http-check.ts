@@ -11,7 +11,7 @@ import type { HeaderValue } from "../transformations/message-changes.ts";
 import { plainValues } from "../transformations/plain-values.ts";
 import { TransformedResponse } from "../transformations/response-variables.ts";
 import { targetValue } from "../transformations/target-value.ts";
-import type { ForwardedBody } from "./forwarded-body.ts";
+import { type ForwardedBody, partialBodyHeader } from "./forwarded-body.ts";
 import { type AuthorizationVerdict, type NoVerdict, plainVerdict } from "./verdict.ts";
 
 /** The longest response of an authorization server. */
@@ -101,7 +101,7 @@ function madeHeaders(headers: readonly HeaderValue[]): string[] {
 }
 
 function part(body: ForwardedBody | undefined): string[] {
-  return body === undefined ? [] : ["x-envoy-auth-partial-body", String(body.isPart)];
+  return body === undefined ? [] : [partialBodyHeader, String(body.isPart)];
 }
 
 /** The server's headers, and those that it does not have: a client could name itself in them. */

@@ -1,5 +1,5 @@
 import type { ImmediateResponse } from "../../grpc/gen/envoy/service/ext_proc/v3/external_processor_pb.ts";
-import { headerEdits } from "../envoy/header-edits.ts";
+import { replyHeaders } from "../envoy/header-edits.ts";
 
 /** A response that a processor gives to the client itself; a flat header list. */
 export interface ImmediateReply {
@@ -11,10 +11,9 @@ export interface ImmediateReply {
 /** What a processor gives to the client; 200 unless it says a status. */
 export function immediateReply({ status, headers, body }: ImmediateResponse): ImmediateReply {
   const code = status?.code ?? 0;
-  const edits = headerEdits(headers?.setHeaders ?? [], "append");
   return {
     status: code >= 200 && code <= 599 ? code : 200,
-    headers: edits.flatMap(({ name, value }) => [name, value]),
+    headers: replyHeaders(headers?.setHeaders ?? [], body.length > 0),
     body,
   };
 }

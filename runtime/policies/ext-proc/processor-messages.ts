@@ -1,13 +1,13 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { JsonObject } from "../../cel/variables.ts";
-import type {
-  CommonResponse,
-  HttpBodySchema,
-  HttpHeadersSchema,
-  ProtocolConfigurationSchema,
+import {
+  type CommonResponse,
+  CommonResponse_ResponseStatus,
+  type HttpBodySchema,
+  type HttpHeadersSchema,
 } from "../../grpc/gen/envoy/service/ext_proc/v3/external_processor_pb.ts";
 import type { Exchange } from "../../http/exchange.ts";
-import { editRequest, headerEdits, isSettable } from "../envoy/header-edits.ts";
+import { editRequest, headerEdits, isSettable, isShown } from "../envoy/header-edits.ts";
 
 /** A message to a processor. */
 export interface ProcessorMessage {
@@ -22,18 +22,6 @@ export interface ProcessorMessage {
       };
   /** What expressions say of the message, by namespace. */
   readonly attributes?: Readonly<Record<string, Record<string, never>>>;
-  readonly protocolConfig?: MessageInitShape<typeof ProtocolConfigurationSchema>;
-}
-
-/** How a processor gets the bodies of a message. */
-export type BodyMode = "none" | "buffered" | "fullDuplex";
-
-/** The number of a mode on the wire (`ProcessingMode.BodySendMode`). */
-export const bodyModeNumber = { none: 0, buffered: 2, fullDuplex: 4 } as const;
-
-/** The mode of a number on the wire; undefined for those that are not spoken. */
-export function bodyModeOf(number: number): BodyMode | undefined {
-  return ({ 0: "none", 2: "buffered", 4: "fullDuplex" } as const)[number];
 }
 
 /** The head of a request, with the pseudo headers of HTTP/2. */
@@ -43,10 +31,10 @@ export function requestHead(
   attributes: JsonObject | undefined,
 ): ProcessorMessage {
   const headers = [
-    { key: ":method", value: method },
-    { key: ":path", value: target },
-    { key: ":authority", value: host },
-    { key: ":scheme", value: scheme },
+    pseudoHeader(":method", method),
+    pseudoHeader(":path", target),
+    pseudoHeader(":authority", host),
+    pseudoHeader(":scheme", scheme),
     ...headerFields(sent, "host"),
   ];
   const value = { headers: { headers }, endOfStream };
@@ -60,7 +48,7 @@ export function responseHead(
   endOfStream: boolean,
   attributes: JsonObject | undefined,
 ): ProcessorMessage {
-  const headers = [{ key: ":status", value: String(status) }, ...headerFields(sent, "")];
+  const headers = [pseudoHeader(":status", String(status)), ...headerFields(sent, "")];
   const value = { headers: { headers }, endOfStream };
   return { request: { case: "responseHeaders", value }, ...withAttributes(attributes) };
 }
@@ -72,6 +60,12 @@ export function bodyPiece(
   endOfStream: boolean,
 ): ProcessorMessage {
   return { request: { case: of, value: { body, endOfStream } } };
+}
+
+/** The body that stands in the place of the sender's, of which the processor wants nothing; undefined: it stays. */
+export function replacedBody(response: CommonResponse | undefined): Uint8Array | undefined {
+  const replaces = response?.status === CommonResponse_ResponseStatus.CONTINUE_AND_REPLACE;
+  return replaces ? (bodyOf(response) ?? Buffer.alloc(0)) : undefined;
 }
 
 /** The bytes that stand in the place of a body; undefined: it stays. */
@@ -101,15 +95,21 @@ export function mutateRequest(exchange: Exchange, response: CommonResponse | und
   for (const name of removeHeaders.map((each) => each.toLowerCase())) {
     if (isSettable(name)) exchange.removeRequestHeader(name);
   }
-  editRequest(exchange, headerEdits(setHeaders, "append"));
+  editRequest(exchange, headerEdits(setHeaders, "overwrite"));
 }
 
-/** Everything but pseudo headers has its bytes in `raw_value`. */
+/** Servers read it in either field. */
+function pseudoHeader(key: string, value: string) {
+  return { key, value, rawValue: Buffer.from(value, "latin1") };
+}
+
+/** Everything but pseudo headers has its bytes in `raw_value` alone. */
 function headerFields(list: readonly string[], skipped: string) {
   const fields: { readonly key: string; readonly rawValue: Uint8Array }[] = [];
   for (let i = 0; i < list.length; i += 2) {
     const key = (list[i] ?? "").toLowerCase();
-    if (key !== skipped) fields.push({ key, rawValue: Buffer.from(list[i + 1] ?? "", "latin1") });
+    if (key !== skipped && isShown(key))
+      fields.push({ key, rawValue: Buffer.from(list[i + 1] ?? "", "latin1") });
   }
   return fields;
 }

@@ -11,12 +11,15 @@ import { GrpcError, grpcStatus } from "../../grpc/status.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { type GrpcCallout, grpcCallout } from "../../telemetry/callout.ts";
 import { type ImmediateReply, immediateReply } from "./immediate-reply.ts";
+import { bodyModeNumber, overriddenModes, type ProcessingModes } from "./processing-modes.ts";
 import type { ProcessorMessage } from "./processor-messages.ts";
 
 /** Who hears of what a processor says about a request, or about its response. */
 export interface ProcessingPhase {
-  onHeaders(response: CommonResponse | undefined, override: ProcessingMode | undefined): void;
-  onBody(response: CommonResponse | undefined): void;
+  /** False: no head waits for a response. */
+  onHeaders(response: CommonResponse | undefined): boolean;
+  /** False: no piece of a body does. */
+  onBody(response: CommonResponse | undefined): boolean;
   /** The processor responds to the client itself: nothing more comes. */
   onImmediate(reply: ImmediateReply): void;
   /** Nothing more comes. `passes`: what is not processed may go on as it is. */
@@ -26,12 +29,14 @@ export interface ProcessingPhase {
 }
 
 /** What a session is opened with. */
-export interface SessionSettings {
+export interface SessionSettings extends ProcessingModes {
   readonly server: GrpcChannel;
   /** Milliseconds that a message may wait for its response. */
   readonly deadline: number;
   /** Requests go on when the processor fails, as long as it has got nothing of their bodies. */
   readonly passesOnFailure: boolean;
+  /** The processor may change the modes while it looks at heads. */
+  readonly allowsModeOverride: boolean;
 }
 
 /** The stream of messages with a processor about one request and its response. */
@@ -44,6 +49,9 @@ export class ProcessorSession {
   #response: ProcessingPhase | undefined;
   #timer: NodeJS.Timeout | undefined;
   #callout: GrpcCallout | undefined;
+  #hasBegun = false;
+  /** What the processor gets, as far as it has not changed that. */
+  modes: ProcessingModes;
   /** It has got bytes of a body, which can't be taken back. */
   hasBody = false;
   isOver = false;
@@ -54,6 +62,7 @@ export class ProcessorSession {
     this.#exchange = exchange;
     this.#settings = settings;
     this.#metadata = metadata;
+    this.modes = settings;
   }
 
   /** Opens the stream. Rejects with GrpcError. */
@@ -92,11 +101,13 @@ export class ProcessorSession {
   /** False: the processor reads slowly; wait for `onDrain`. */
   send(message: ProcessorMessage): boolean {
     if (this.isOver || this.#stream === undefined) return true;
-    const { request, attributes = {}, protocolConfig } = message;
+    const { request, attributes = {} } = message;
+    const isFirst = !this.#hasBegun;
+    this.#hasBegun = true;
     return this.#stream.send({
       request,
       attributes,
-      ...(protocolConfig && { protocolConfig }),
+      ...(isFirst && { protocolConfig: this.#protocolConfig() }),
       // Expressions gave plain JSON.
       metadataContext: { filterMetadata: this.#metadata as Record<string, Record<string, never>> },
     });
@@ -141,31 +152,55 @@ export class ProcessorSession {
     this.#stream?.cancel();
   }
 
-  #received({ response, dynamicMetadata, modeOverride }: ProcessingResponse): void {
+  /** The bodies that the processor has to expect. */
+  #protocolConfig() {
+    const { requestBody, responseBody } = this.modes;
+    return {
+      requestBodyMode: bodyModeNumber[requestBody],
+      responseBodyMode: bodyModeNumber[responseBody],
+    };
+  }
+
+  #received(message: ProcessingResponse): void {
     if (this.isOver) return;
+    const { dynamicMetadata } = message;
     const { attributes } = this.#exchange;
     if (dynamicMetadata !== undefined) {
       attributes.extproc = Object.assign(Object.create(null), attributes.extproc, dynamicMetadata);
     }
+    if (!this.#isHeard(message)) {
+      this.#stream?.cancel();
+      const what = message.response.case ?? "an empty message";
+      this.#fail(`a response to nothing: ${what}`, grpcStatus.internal);
+    }
+  }
+
+  /** False: nobody waits for it. */
+  #isHeard({ response, modeOverride }: ProcessingResponse): boolean {
     switch (response.case) {
       case "requestHeaders":
-        this.#request?.onHeaders(response.value.response, modeOverride);
-        break;
+        this.#override(modeOverride);
+        return this.#request?.onHeaders(response.value.response) ?? false;
       case "requestBody":
-        this.#request?.onBody(response.value.response);
-        break;
+        return this.#request?.onBody(response.value.response) ?? false;
       case "responseHeaders":
-        this.#response?.onHeaders(response.value.response, modeOverride);
-        break;
+        this.#override(modeOverride);
+        return this.#response?.onHeaders(response.value.response) ?? false;
       case "responseBody":
-        this.#response?.onBody(response.value.response);
-        break;
+        return this.#response?.onBody(response.value.response) ?? false;
       case "immediateResponse":
         this.#callout?.endWith("denied", grpcStatus.ok);
         this.end();
         (this.#response ?? this.#request)?.onImmediate(immediateReply(response.value));
-        break;
+        return true;
+      default:
+        return false;
     }
+  }
+
+  #override(modes: ProcessingMode | undefined): void {
+    if (modes === undefined || !this.#settings.allowsModeOverride) return;
+    this.modes = overriddenModes(this.modes, modes);
   }
 
   #ended(error: GrpcError | undefined): void {

@@ -1,55 +1,46 @@
 import type { JsonObject } from "../../cel/variables.ts";
-import type { ProcessingMode } from "../../grpc/gen/envoy/extensions/filters/http/ext_proc/v3/processing_mode_pb.ts";
 import type { CommonResponse } from "../../grpc/gen/envoy/service/ext_proc/v3/external_processor_pb.ts";
 import type { BodySource } from "../../http/body/body.ts";
-import { readWhole } from "../../http/buffer-body.ts";
+import { type BodyBeginning, readBeginning, readWhole } from "../../http/buffer-body.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
 import type { ImmediateReply } from "./immediate-reply.ts";
+import { PendingPieces } from "./pending-pieces.ts";
 import { ProcessedBody } from "./processed-body.ts";
+import type { BodyMode } from "./processing-modes.ts";
 import {
-  type BodyMode,
-  bodyModeNumber,
-  bodyModeOf,
   bodyOf,
   bodyPiece,
   isLastPiece,
   mutateRequest,
+  replacedBody,
   requestHead,
 } from "./processor-messages.ts";
 import type { ProcessingPhase, ProcessorSession } from "./processor-session.ts";
-
-/** How a request is processed. */
-export interface RequestModes {
-  readonly sendsHeaders: boolean;
-  readonly body: BodyMode;
-  /** The mode of the response's body, which the first message says too. */
-  readonly responseBody: BodyMode;
-  /** The processor may change the modes. */
-  readonly allowsOverride: boolean;
-  /** The most bytes of a body that it gets whole. */
-  readonly maxBody: number;
-}
 
 /** What a processor makes of a request. */
 export class RequestPhase implements ProcessingPhase {
   readonly #exchange: Exchange;
   readonly #session: ProcessorSession;
-  readonly #modes: RequestModes;
+  readonly #maxBody: number;
   readonly #body: Uint8Array | BodySource | null;
   readonly #processed: ProcessedBody;
+  readonly #pending = new PendingPieces();
   #mode: BodyMode;
+  #waitsForHead = false;
+  /** What the processor has of a body that is not streamed. */
+  #sent: Pick<BodyBeginning, "replace"> | undefined;
   #resolve: ((goesOn: boolean) => void) | undefined;
   #isBlocked = false;
   #hasAll = false;
   #isFinished = false;
   #isBodyDone = false;
 
-  constructor(exchange: Exchange, session: ProcessorSession, modes: RequestModes) {
+  constructor(exchange: Exchange, session: ProcessorSession, maxBody: number) {
     this.#exchange = exchange;
     this.#session = session;
-    this.#modes = modes;
-    this.#mode = modes.body;
+    this.#maxBody = maxBody;
+    this.#mode = session.modes.requestBody;
     const isBodiless = exchange.isTunnel || exchange.upgrade !== undefined;
     this.#body = isBodiless ? null : exchange.body;
     this.#processed = new ProcessedBody({
@@ -64,44 +55,40 @@ export class RequestPhase implements ProcessingPhase {
   run(attributes: JsonObject | undefined): Promise<boolean> {
     return new Promise((resolve) => {
       this.#resolve = resolve;
-      const { sendsHeaders, responseBody } = this.#modes;
-      const protocolConfig = {
-        requestBodyMode: bodyModeNumber[this.#mode],
-        responseBodyMode: bodyModeNumber[responseBody],
-      };
+      this.#waitsForHead = this.#session.modes.requestHeaders === "send";
       const head = requestHead(this.#exchange, this.#body === null, attributes);
-      if (sendsHeaders) this.#session.send({ ...head, protocolConfig });
+      if (this.#waitsForHead) this.#session.send(head);
+      // A processor may want all of the body before it says anything of the head.
       if (this.#mode === "fullDuplex" && this.#body !== null) this.#stream(this.#body);
-      else this.#session.owes(sendsHeaders);
-      if (!sendsHeaders) this.#proceed();
+      else this.#session.owes(this.#waitsForHead);
+      if (!this.#waitsForHead) this.#proceed();
     });
   }
 
-  onHeaders(response: CommonResponse | undefined, override: ProcessingMode | undefined): void {
+  onHeaders(response: CommonResponse | undefined): boolean {
+    if (!this.#waitsForHead) return false;
+    this.#waitsForHead = false;
     mutateRequest(this.#exchange, response);
-    const { allowsOverride } = this.#modes;
-    if (allowsOverride && override !== undefined && this.#mode !== "fullDuplex") {
-      const mode = bodyModeOf(override.requestBodyMode);
-      if (mode !== undefined && mode !== "fullDuplex") this.#mode = mode;
+    this.#mode = this.#session.modes.requestBody;
+    const replaced = replacedBody(response);
+    if (replaced !== undefined && this.#mode !== "fullDuplex") {
+      this.#exchange.setRequestBody(replaced);
+      this.#finish(true);
+    } else {
+      this.#proceed();
     }
-    this.#proceed();
+    return true;
   }
 
-  onBody(response: CommonResponse | undefined): void {
-    if (this.#mode === "fullDuplex") {
-      const piece = bodyOf(response);
-      if (piece !== undefined) this.#processed.push(Buffer.from(piece));
-      if (isLastPiece(response)) {
-        this.#isBodyDone = true;
-        this.#processed.finish("onEnd");
-      }
-      this.#note();
-      return;
+  onBody(response: CommonResponse | undefined): boolean {
+    switch (this.#mode) {
+      case "fullDuplex":
+        return this.#takeOwn(response);
+      case "streamed":
+        return this.#takePending(response);
+      default:
+        return this.#takeWhole(response);
     }
-    mutateRequest(this.#exchange, response);
-    const bytes = bodyOf(response);
-    if (bytes !== undefined) this.#exchange.setRequestBody(bytes);
-    this.#finish(true);
   }
 
   onImmediate({ status, headers, body }: ImmediateReply): void {
@@ -112,8 +99,7 @@ export class RequestPhase implements ProcessingPhase {
   }
 
   onEnd(passes: boolean): void {
-    const isStreaming = this.#mode === "fullDuplex" && this.#body !== null && !this.#isBodyDone;
-    if (this.#isFinished && !isStreaming) return;
+    if (this.#isFinished && !this.#isStreaming) return;
     if (passes) {
       this.#finish(true);
       return;
@@ -125,8 +111,13 @@ export class RequestPhase implements ProcessingPhase {
 
   onRoom(): void {
     this.#isBlocked = false;
-    this.#note();
-    if (this.#body !== null && "flow" in this.#body) this.#body.resume();
+    this.#flowOn();
+  }
+
+  /** The body goes through the processor while the request is under way. */
+  get #isStreaming(): boolean {
+    const isStreamed = this.#mode === "fullDuplex" || this.#mode === "streamed";
+    return isStreamed && this.#body !== null && !this.#isBodyDone;
   }
 
   /** The head is done: the body follows, or the request goes on. */
@@ -134,48 +125,55 @@ export class RequestPhase implements ProcessingPhase {
     const body = this.#body;
     if (body === null || this.#mode === "none") {
       this.#finish(true);
-    } else if (this.#mode === "buffered") {
+    } else if (this.#mode === "buffered" || this.#mode === "bufferedPartial") {
       this.#session.owes(false);
-      void this.#sendWhole();
+      void this.#sendHeld(this.#mode);
     } else {
       this.#exchange.setRequestBody(this.#processed);
       this.#finish(true);
-      this.#note();
+      if (this.#mode === "streamed") this.#stream(body);
+      else this.#note();
     }
   }
 
-  async #sendWhole(): Promise<void> {
-    const bytes = await readWhole(this.#exchange, this.#modes.maxBody);
-    if (bytes === undefined) {
+  async #sendHeld(mode: "buffered" | "bufferedPartial"): Promise<void> {
+    const beginning = await (mode === "buffered"
+      ? this.#readWhole()
+      : readBeginning(this.#exchange, this.#maxBody));
+    if (beginning === undefined) {
       this.#session.cancel();
       this.#finish(false);
       return;
     }
+    const { bytes, isPart } = beginning;
+    this.#sent = beginning;
     this.#session.hasBody ||= bytes.length > 0;
-    this.#session.send(bodyPiece("requestBody", bytes, true));
+    this.#session.send(bodyPiece("requestBody", bytes, !isPart));
     this.#session.owes(true);
   }
 
-  /** The body goes while the head is looked at: a processor may want all of it before it says anything. */
+  async #readWhole(): Promise<BodyBeginning | undefined> {
+    const bytes = await readWhole(this.#exchange, this.#maxBody);
+    const replace = (other: Uint8Array) => this.#exchange.setRequestBody(other);
+    return bytes && { bytes, isPart: false, replace };
+  }
+
   #stream(body: Uint8Array | BodySource): void {
     this.#session.hasBody = true;
     if (body instanceof Uint8Array) {
-      this.#session.send(bodyPiece("requestBody", body, true));
-      this.#hasAll = true;
-      this.#note();
+      this.#sendPiece(body, true);
       return;
     }
+    // A processor that looks at each piece by itself gets no empty one where it can be known which is the last.
+    let left = this.#mode === "streamed" ? (body.length ?? Infinity) : Infinity;
     body.flow({
       onData: (piece) => {
-        this.#isBlocked = !this.#session.send(bodyPiece("requestBody", piece, false));
-        if (!this.#isBlocked) return;
-        body.pause();
-        this.#note();
+        left -= piece.length;
+        this.#sendPiece(piece, left <= 0);
+        if (this.#isHeldUp) body.pause();
       },
       onEnd: () => {
-        this.#session.send(bodyPiece("requestBody", Buffer.alloc(0), true));
-        this.#hasAll = true;
-        this.#note();
+        if (!this.#hasAll) this.#sendPiece(Buffer.alloc(0), true);
       },
       onAbort: () => {
         this.#session.cancel();
@@ -185,9 +183,61 @@ export class RequestPhase implements ProcessingPhase {
     });
   }
 
-  /** It owes a response when it has all there is, or takes no more. */
+  #sendPiece(bytes: Uint8Array, isLast: boolean): void {
+    if (this.#mode === "streamed") this.#pending.push({ bytes, isLast });
+    this.#isBlocked = !this.#session.send(bodyPiece("requestBody", bytes, isLast));
+    this.#hasAll = isLast;
+    this.#note();
+  }
+
+  /** A piece of the processor's own. */
+  #takeOwn(response: CommonResponse | undefined): boolean {
+    if (this.#body === null || this.#isBodyDone) return false;
+    this.#pass(bodyOf(response) ?? Buffer.alloc(0), isLastPiece(response));
+    return true;
+  }
+
+  /** What became of a piece that was sent. */
+  #takePending(response: CommonResponse | undefined): boolean {
+    const piece = this.#pending.take(response);
+    if (piece === undefined) return false;
+    this.#pass(piece.bytes, piece.isLast);
+    this.#flowOn();
+    return true;
+  }
+
+  /** What became of the body, or of its beginning. */
+  #takeWhole(response: CommonResponse | undefined): boolean {
+    if (this.#sent === undefined) return false;
+    mutateRequest(this.#exchange, response);
+    const bytes = bodyOf(response);
+    if (bytes !== undefined) this.#sent.replace(bytes);
+    this.#sent = undefined;
+    this.#finish(true);
+    return true;
+  }
+
+  #pass(bytes: Uint8Array, isLast: boolean): void {
+    this.#processed.push(Buffer.from(bytes));
+    this.#isBodyDone = isLast;
+    if (isLast) this.#processed.finish("onEnd");
+    this.#note();
+  }
+
+  get #isHeldUp(): boolean {
+    return this.#isBlocked || this.#pending.isFull;
+  }
+
+  #flowOn(): void {
+    if (!this.#isStreaming) return;
+    this.#note();
+    if (!this.#isHeldUp && this.#body !== null && "flow" in this.#body) this.#body.resume();
+  }
+
+  /** It owes a response to a head or piece it has; of a body of its own, when it has all there is or takes no more. */
   #note(): void {
-    this.#session.owes((this.#hasAll || this.#isBlocked) && !this.#isBodyDone);
+    const owesOwn = (this.#hasAll || this.#isBlocked) && !this.#isBodyDone;
+    this.#session.owes(this.#mode === "streamed" ? !this.#pending.isEmpty : owesOwn);
   }
 
   #finish(goesOn: boolean): void {

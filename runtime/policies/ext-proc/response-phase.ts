@@ -1,5 +1,4 @@
 import type { JsonObject, ResponseVariables } from "../../cel/variables.ts";
-import type { ProcessingMode } from "../../grpc/gen/envoy/extensions/filters/http/ext_proc/v3/processing_mode_pb.ts";
 import type { CommonResponse } from "../../grpc/gen/envoy/service/ext_proc/v3/external_processor_pb.ts";
 import type { CountedBuffer } from "../../http/body/counted-buffer.ts";
 import type { Exchange } from "../../http/exchange.ts";
@@ -8,24 +7,29 @@ import type { ResponseSink } from "../../http/response-sink.ts";
 import { headerEdits, isSettable } from "../envoy/header-edits.ts";
 import { TransformedResponse } from "../transformations/response-variables.ts";
 import type { ImmediateReply } from "./immediate-reply.ts";
+import { PendingPieces } from "./pending-pieces.ts";
+import type { BodyMode } from "./processing-modes.ts";
 import {
-  type BodyMode,
-  bodyModeOf,
   bodyOf,
   bodyPiece,
   isLastPiece,
+  replacedBody,
   responseHead,
 } from "./processor-messages.ts";
 import type { ProcessingPhase, ProcessorSession } from "./processor-session.ts";
 
-/** How a response is processed. */
-export interface ResponseModes {
-  readonly sendsHeaders: boolean;
-  readonly body: BodyMode;
-  readonly allowsOverride: boolean;
+/** What a processor gets of a response. */
+export interface ShownResponse {
+  /** The most bytes of its body in one piece. */
   readonly maxBody: number;
-  /** What the processor gets of the response besides. */
+  /** Attributes in the message with its head. */
   readonly attributes: ((response: ResponseVariables) => JsonObject) | undefined;
+}
+
+interface ResponseHead {
+  readonly status: number;
+  readonly headers: readonly string[];
+  readonly length: number | undefined;
 }
 
 /** What a processor makes of a response of the backend; those of the gateway itself pass. */
@@ -33,28 +37,35 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
   readonly #exchange: Exchange;
   readonly #session: ProcessorSession;
   readonly #next: ResponseSink;
-  readonly #modes: ResponseModes;
+  readonly #shown: ShownResponse;
   #mode: BodyMode;
-  #head: { status: number; headers: readonly string[]; length: number | undefined } | undefined;
+  #head: ResponseHead | undefined;
   /** Where it is: the processor looks at the head or at the body; all of it goes, or none. */
   #state: "idle" | "head" | "body" | "passing" | "over" = "idle";
   #isBodiless = false;
   #hasEnded = false;
+  /** Bytes of the body that are to come, as announced. */
+  #left = Infinity;
+  #hasSentLast = false;
   #isBlocked = false;
+  /** What the processor has not got yet. */
   readonly #held: CountedBuffer;
+  /** The processor has got all that it gets of a body that is held for it. */
+  #hasSent = false;
+  readonly #pending = new PendingPieces();
   #drained: (() => void) | undefined;
 
   constructor(
     exchange: Exchange,
     session: ProcessorSession,
     next: ResponseSink,
-    modes: ResponseModes,
+    shown: ShownResponse,
   ) {
     this.#exchange = exchange;
     this.#session = session;
     this.#next = next;
-    this.#modes = modes;
-    this.#mode = modes.body;
+    this.#shown = shown;
+    this.#mode = session.modes.responseBody;
     this.#held = exchange.newBuffer();
     next.onDrain(() => {
       session.resume();
@@ -71,21 +82,23 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
 
   writeHead(status: number, headers: readonly string[], length: number | undefined): void {
     this.#head = { status, headers, length };
+    this.#left = length ?? Infinity;
     if (this.#exchange.record.reason !== undefined || this.#session.isOver) {
       if (this.#exchange.record.reason === undefined && this.#session.isBroken) this.#fail();
       else this.#pass();
       return;
     }
     this.#session.begin("response", this);
-    const { sendsHeaders, attributes } = this.#modes;
+    const { responseHeaders, responseBody } = this.#session.modes;
     const isHead = this.#exchange.original.method === "HEAD";
     this.#isBodiless = isHead || length === 0 || status === 204 || status === 304;
-    this.#state = "head";
-    if (!sendsHeaders) {
+    this.#mode = responseBody;
+    if (responseHeaders === "skip") {
       this.#proceed();
       return;
     }
-    const more = attributes?.(new TransformedResponse(status, headers));
+    this.#state = "head";
+    const more = this.#shown.attributes?.(new TransformedResponse(status, headers));
     this.#session.send(responseHead(status, headers, this.#isBodiless, more));
     this.#note();
   }
@@ -112,31 +125,30 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     this.#drained = listener;
   }
 
-  onHeaders(response: CommonResponse | undefined, override: ProcessingMode | undefined): void {
-    if (this.#state !== "head" || this.#head === undefined) return;
+  onHeaders(response: CommonResponse | undefined): boolean {
+    if (this.#state !== "head" || this.#head === undefined) return false;
     this.#head = { ...this.#head, ...mutated(this.#head, response) };
-    if (this.#modes.allowsOverride && override !== undefined && this.#mode !== "fullDuplex") {
-      const mode = bodyModeOf(override.responseBodyMode);
-      if (mode !== undefined && mode !== "fullDuplex") this.#mode = mode;
+    this.#mode = this.#session.modes.responseBody;
+    const replaced = replacedBody(response);
+    if (replaced !== undefined && this.#mode !== "fullDuplex") {
+      this.#finish();
+      this.#next.respond(this.#head.status, this.#head.headers, replaced);
+    } else {
+      this.#proceed();
     }
-    this.#proceed();
+    return true;
   }
 
-  onBody(response: CommonResponse | undefined): void {
-    if (this.#state !== "body" || this.#head === undefined) return;
-    const bytes = bodyOf(response);
-    if (this.#mode === "buffered") {
-      const { status, headers } = { ...this.#head, ...mutated(this.#head, response) };
-      this.#finish();
-      this.#next.respond(status, headers, bytes ?? this.#held.bytes());
-      return;
-    }
-    if (bytes !== undefined && bytes.length > 0 && !this.#next.write(bytes)) this.#session.pause();
-    if (isLastPiece(response)) {
-      this.#finish();
-      this.#next.end();
-    } else {
-      this.#note();
+  onBody(response: CommonResponse | undefined): boolean {
+    if (this.#state !== "body" || this.#head === undefined) return false;
+    switch (this.#mode) {
+      case "fullDuplex":
+        this.#passPiece(bodyOf(response) ?? Buffer.alloc(0), isLastPiece(response));
+        return true;
+      case "streamed":
+        return this.#takePending(response);
+      default:
+        return this.#takeWhole(this.#head, response);
     }
   }
 
@@ -154,23 +166,33 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
   onRoom(): void {
     this.#isBlocked = false;
     this.#note();
-    this.#drained?.();
+    if (!this.#pending.isFull) this.#drained?.();
   }
 
   #take(chunk: Buffer): boolean {
     if (this.#mode === "fullDuplex") {
-      this.#session.hasBody = true;
-      this.#isBlocked = !this.#session.send(bodyPiece("responseBody", chunk, false));
-      this.#note();
+      this.#sendPiece(chunk, false);
       return !this.#isBlocked;
     }
-    if (this.#held.length + chunk.length > this.#modes.maxBody || !this.#held.push(chunk)) {
+    this.#left -= chunk.length;
+    if (this.#mode === "streamed" && this.#state === "body") {
+      this.#sendPiece(chunk, this.#left <= 0);
+      return !this.#isBlocked && !this.#pending.isFull;
+    }
+    const isTooLong = this.#held.length + chunk.length > this.#shown.maxBody;
+    if ((isTooLong && this.#mode === "buffered") || !this.#held.push(chunk)) {
       this.#session.cancel();
       this.#fail();
       return true;
     }
-    // Until the head is done nobody knows what becomes of the body.
-    return this.#state === "body";
+    if (this.#state === "body") this.#sendBeginning();
+    // Until the head is done nobody knows what becomes of the body; what follows its beginning waits for that.
+    return this.#state === "body" && !this.#hasSent;
+  }
+
+  /** The head goes before the body. */
+  get #isStreamed(): boolean {
+    return this.#mode === "fullDuplex" || this.#mode === "streamed";
   }
 
   /** The head is done. */
@@ -183,19 +205,101 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
       return;
     }
     this.#state = "body";
-    if (this.#mode === "fullDuplex") this.#next.writeHead(status, headers, undefined);
+    if (this.#isStreamed) this.#next.writeHead(status, headers, undefined);
+    if (this.#mode === "streamed" && this.#held.length > 0) {
+      this.#sendPiece(this.#held.bytes(), this.#hasEnded || this.#left <= 0);
+      this.#held.release();
+      this.#flowOn();
+    } else if (this.#mode === "fullDuplex") this.#note();
     else if (this.#hasEnded) this.#sendEnd();
-    else this.#drained?.();
+    else this.#flowOn();
+  }
+
+  #flowOn(): void {
+    if (this.#mode === "bufferedPartial") this.#sendBeginning();
     this.#note();
+    if (!this.#hasSent && !this.#isBlocked && !this.#pending.isFull) this.#drained?.();
   }
 
   #sendEnd(): void {
-    if (this.#isBodiless && this.#mode === "fullDuplex") return;
-    if (this.#mode === "buffered" && this.#state !== "body") return;
-    const rest = this.#mode === "buffered" ? this.#held.bytes() : Buffer.alloc(0);
-    this.#session.hasBody ||= rest.length > 0;
-    this.#session.send(bodyPiece("responseBody", rest, true));
+    if (this.#isBodiless) return;
+    switch (this.#mode) {
+      case "fullDuplex":
+      case "streamed":
+        if (!this.#hasSentLast) this.#sendPiece(Buffer.alloc(0), true);
+        break;
+      default:
+        this.#sendHeld(this.#held.length <= this.#shown.maxBody);
+    }
+  }
+
+  /** The beginning goes as soon as it is there. */
+  #sendBeginning(): void {
+    if (this.#mode === "bufferedPartial" && this.#held.length > this.#shown.maxBody) {
+      this.#sendHeld(false);
+    }
+  }
+
+  #sendHeld(isWhole: boolean): void {
+    if (this.#hasSent) return;
+    if (!isWhole && this.#mode === "buffered") {
+      this.#session.cancel();
+      this.#fail();
+      return;
+    }
+    this.#hasSent = true;
+    const bytes = this.#held.bytes().subarray(0, this.#shown.maxBody);
+    this.#session.hasBody ||= bytes.length > 0;
+    this.#session.send(bodyPiece("responseBody", bytes, isWhole));
     this.#note();
+  }
+
+  #sendPiece(bytes: Buffer, isLast: boolean): void {
+    this.#session.hasBody ||= bytes.length > 0;
+    if (this.#mode === "streamed") this.#pending.push({ bytes, isLast });
+    this.#hasSentLast = isLast;
+    this.#isBlocked = !this.#session.send(bodyPiece("responseBody", bytes, isLast));
+    this.#note();
+  }
+
+  #passPiece(bytes: Uint8Array, isLast: boolean): void {
+    if (bytes.length > 0 && !this.#next.write(bytes)) this.#session.pause();
+    if (isLast) {
+      this.#finish();
+      this.#next.end();
+    } else {
+      this.#note();
+    }
+  }
+
+  /** What became of a piece that was sent. */
+  #takePending(response: CommonResponse | undefined): boolean {
+    const piece = this.#pending.take(response);
+    if (piece === undefined) return false;
+    this.#passPiece(piece.bytes, piece.isLast);
+    if (!piece.isLast) this.#flowOn();
+    return true;
+  }
+
+  /** What became of the body, or of its beginning. */
+  #takeWhole(head: ResponseHead, response: CommonResponse | undefined): boolean {
+    if (!this.#hasSent) return false;
+    const { status, headers } = mutated(head, response);
+    const held = this.#held.bytes();
+    const { maxBody } = this.#shown;
+    const bytes = bodyOf(response) ?? held.subarray(0, maxBody);
+    const rest = held.subarray(maxBody);
+    this.#finish();
+    if (this.#hasEnded && rest.length === 0) {
+      this.#next.respond(status, headers, bytes);
+      return true;
+    }
+    this.#state = "passing";
+    this.#next.writeHead(status, headers, undefined);
+    this.#next.write(Buffer.concat([bytes, rest]));
+    if (this.#hasEnded) this.#next.end();
+    else this.#drained?.();
+    return true;
   }
 
   /** What there is goes on as it is. */
@@ -214,7 +318,7 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
   }
 
   #replace(status: number, headers: readonly string[], body: string | Uint8Array): void {
-    const isGone = this.#state === "body" && this.#mode === "fullDuplex";
+    const isGone = this.#state === "body" && this.#isStreamed;
     this.#state = "over";
     if (isGone) this.#exchange.abort();
     else this.#next.respond(status, headers, body);
@@ -225,15 +329,24 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     this.#session.end();
   }
 
+  /** It owes a response to a head or a piece it has; of a body of its own, when it has all there is or takes no more. */
   #note(): void {
-    const isDue = this.#state === "head" || this.#hasEnded || this.#isBlocked;
-    const waitsForBody = this.#mode === "fullDuplex" && !this.#hasEnded && !this.#isBlocked;
-    this.#session.owes(isDue && !(waitsForBody && !this.#isBodiless));
+    const hasAll = this.#hasEnded || this.#isBlocked || this.#isBodiless;
+    switch (this.#mode) {
+      case "fullDuplex":
+        this.#session.owes(hasAll);
+        break;
+      case "streamed":
+        this.#session.owes(this.#state === "head" || !this.#pending.isEmpty);
+        break;
+      default:
+        this.#session.owes(this.#state === "head" || this.#hasSent);
+    }
   }
 }
 
 function mutated(
-  { status, headers }: { readonly status: number; readonly headers: readonly string[] },
+  { status, headers }: Pick<ResponseHead, "status" | "headers">,
   response: CommonResponse | undefined,
 ): { status: number; headers: readonly string[] } {
   const { setHeaders = [], removeHeaders = [] } = response?.headerMutation ?? {};
@@ -241,7 +354,7 @@ function mutated(
   for (const name of removeHeaders.map((each) => each.toLowerCase())) {
     if (isSettable(name)) list = withoutHeader(list, name);
   }
-  for (const { name, value, action } of headerEdits(setHeaders, "append")) {
+  for (const { name, value, action } of headerEdits(setHeaders, "overwrite")) {
     const isThere = headerValue(list, name) !== undefined;
     if (action === "append") list.push(name, value);
     else if (action === "overwrite" || isThere === (action === "overwriteIfPresent"))

@@ -1,0 +1,38 @@
+import type { CommonResponse } from "../../grpc/gen/envoy/service/ext_proc/v3/external_processor_pb.ts";
+import { bodyOf } from "./processor-messages.ts";
+
+/** A piece of a body that goes on. */
+export interface BodyPiece {
+  readonly bytes: Uint8Array;
+  readonly isLast: boolean;
+}
+
+/** Bytes that may wait for a processor before no more are taken. */
+const mostPending = 65_536;
+
+/** The pieces of a body that a processor has and has not responded to, in order. */
+export class PendingPieces {
+  readonly #pieces: BodyPiece[] = [];
+  #bytes = 0;
+
+  get isEmpty(): boolean {
+    return this.#pieces.length === 0;
+  }
+
+  get isFull(): boolean {
+    return this.#bytes > mostPending;
+  }
+
+  push(piece: BodyPiece): void {
+    this.#pieces.push(piece);
+    this.#bytes += piece.bytes.length;
+  }
+
+  /** What becomes of the oldest piece; undefined: there is none. */
+  take(response: CommonResponse | undefined): BodyPiece | undefined {
+    const piece = this.#pieces.shift();
+    if (piece === undefined) return undefined;
+    this.#bytes -= piece.bytes.length;
+    return { bytes: bodyOf(response) ?? piece.bytes, isLast: piece.isLast };
+  }
+}

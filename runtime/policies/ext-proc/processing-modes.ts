@@ -1,0 +1,55 @@
+import type { ProcessingMode } from "../../grpc/gen/envoy/extensions/filters/http/ext_proc/v3/processing_mode_pb.ts";
+
+/**
+ * How a processor gets the body of a message: not at all; piece by piece, each with a response of its own; whole; its
+ * beginning; or piece by piece while it sends its own pieces whenever it likes.
+ */
+export type BodyMode = "none" | "streamed" | "buffered" | "bufferedPartial" | "fullDuplex";
+
+/** Whether a processor gets the head of a message. */
+export type HeaderMode = "send" | "skip";
+
+/** What a processor gets of a request and of its response. */
+export interface ProcessingModes {
+  readonly requestHeaders: HeaderMode;
+  readonly requestBody: BodyMode;
+  readonly responseHeaders: HeaderMode;
+  readonly responseBody: BodyMode;
+}
+
+/** The numbers of the modes on the wire (`ProcessingMode.BodySendMode`). */
+export const bodyModeNumber = {
+  none: 0,
+  streamed: 1,
+  buffered: 2,
+  bufferedPartial: 3,
+  fullDuplex: 4,
+} as const;
+
+const bodyModes: readonly BodyMode[] = [
+  "none",
+  "streamed",
+  "buffered",
+  "bufferedPartial",
+  "fullDuplex",
+];
+
+/** The modes as a processor wants them from here on, where it may. The head of the request is what it looks at. */
+export function overriddenModes(
+  modes: ProcessingModes,
+  { requestBodyMode, responseHeaderMode, responseBodyMode }: ProcessingMode,
+): ProcessingModes {
+  const headerModes = [modes.responseHeaders, "send", "skip"] as const;
+  return {
+    ...modes,
+    requestBody: overridden(modes.requestBody, requestBodyMode),
+    responseHeaders: headerModes[responseHeaderMode] ?? modes.responseHeaders,
+    responseBody: overridden(modes.responseBody, responseBodyMode),
+  };
+}
+
+/** Full duplex is agreed on before the first message: no body begins with it, and none leaves it. */
+function overridden(mode: BodyMode, wanted: number): BodyMode {
+  const other = bodyModes[wanted] ?? mode;
+  return mode === "fullDuplex" || other === "fullDuplex" ? mode : other;
+}

@@ -1,0 +1,106 @@
+import { createServer } from "node:http";
+import { beforeAll, describe, expect, it } from "vitest";
+import { type EnvoyServices, startEnvoyServices } from "../harness/envoy-services.ts";
+import type { Gateway } from "../harness/gateway.ts";
+import { listen } from "../harness/listen.ts";
+import { send } from "../harness/send.ts";
+import { startRoutes } from "./routes.ts";
+
+const modes = ["none", "streamed", "buffered", "bufferedPartial", "fullDuplexStreamed"] as const;
+
+/** Bytes of a body that go to a processor in one piece, unless configured. */
+const most = 2 * 1024 * 1024;
+
+let services: EnvoyServices;
+let gateway: Gateway;
+
+beforeAll(async () => {
+  services = await startEnvoyServices();
+  // Sends the body back.
+  const server = createServer((request, response) => {
+    response.writeHead(200, { "content-type": "text/plain" });
+    request.pipe(response);
+  });
+  const url = `http://127.0.0.1:${await listen(server)}`;
+  const host = new URL(services.url).host;
+  const routes = modes.flatMap((mode) =>
+    (["failClosed", "failOpen"] as const).map((failureMode) => {
+      const processingOptions = { requestBodyMode: mode, responseBodyMode: mode };
+      const extProc = { host, processingOptions, failureMode };
+      return [`${mode}-${failureMode}`, { policies: { extProc } }] as const;
+    }),
+  );
+  gateway = await startRoutes(Object.fromEntries(routes), { url });
+});
+
+/** What became of a POST with a script for the processor: a status, or "broken". */
+async function post(route: string, script: object, body: Buffer) {
+  const headers = { "x-process": JSON.stringify(script) };
+  return send(`${gateway.url}/${route}`, "POST", headers, body).catch(() => "broken" as const);
+}
+
+/** What goes to the processor in place of a piece. */
+function instead(phase: "request_body" | "response_body", text: string): object {
+  return { [phase]: { [phase]: { response: { body_mutation: { body: btoa(text) } } } } };
+}
+
+describe.each(modes)("extProc with bodies that are %s", (mode) => {
+  it.each([0, 1, 100_000, 20_000_000])("passes %i bytes both ways", async (size) => {
+    const body = Buffer.alloc(size, "abcdefghij");
+    const response = await post(`${mode}-failClosed`, {}, body);
+    if (mode === "buffered" && size > most) {
+      expect(response).toMatchObject({ status: 413 });
+      return;
+    }
+    expect(response).toMatchObject({ status: 200 });
+    expect(response !== "broken" && body.equals(Buffer.from(response.body))).toBe(true);
+  });
+
+  const phases = ["request_headers", "response_headers"];
+  if (mode !== "none") phases.push("request_body", "response_body");
+
+  it.each(
+    phases.flatMap((phase) => [
+      [phase, "an error", { abort: "INTERNAL" }],
+      [phase, "an end", { end: true }],
+      [phase, "a response to nothing", { [other(phase)]: {} }],
+    ]),
+  )(
+    "never passes on what a processor had when it died at the %s by %s",
+    async (phase, _how, script) => {
+      const body = Buffer.from("hello");
+      const closed = await post(`${mode}-failClosed`, { [String(phase)]: script }, body);
+      // The head of the response may have gone by then: it is broken off.
+      if (closed !== "broken") expect(closed.status).toBe(500);
+      const open = await post(`${mode}-failOpen`, { [String(phase)]: script }, body);
+      const hasBytes = mode !== "none" && phase !== "request_headers";
+      const hasAny = hasBytes || mode === "fullDuplexStreamed";
+      if (open !== "broken") expect(open.status).toBe(hasAny ? 500 : 200);
+      else expect(hasAny).toBe(true);
+    },
+  );
+});
+
+/** The phase whose response nobody waits for. */
+function other(phase: string): string {
+  return phase.startsWith("request") ? "response_headers" : "request_headers";
+}
+
+describe("extProc", () => {
+  it("changes pieces one by one", async () => {
+    const changed = { ...instead("request_body", "x") };
+    const body = Buffer.alloc(300_000, "a");
+    const response = await post("streamed-failClosed", changed, body);
+    // As many as there were pieces.
+    expect(response).toMatchObject({ status: 200, body: expect.stringMatching(/^x{2,}$/) });
+  });
+
+  it("changes the beginning of a body, and passes on the rest", async () => {
+    const size = most + 500_000;
+    const changed = { ...instead("request_body", "start:"), ...instead("response_body", "begin:") };
+    const response = await post("bufferedPartial-failClosed", changed, Buffer.alloc(size, "a"));
+    const rest = size - most - (most - "start:".length);
+    expect(response).toMatchObject({ status: 200 });
+    expect(response !== "broken" && response.body).toBe(`begin:${"a".repeat(Math.max(0, rest))}`);
+  });
+});
