@@ -41,7 +41,7 @@ export const authorization: Policy<
   actsOn: ["requests", "streams"],
   schema,
   isPlannedOnBackend: true,
-  names: ["isAuthorized"],
+  names: ["authorize", "denied", "verdict"],
   restrictsAccess: true,
   pathRules: ({ rules }) => rulesOnPaths(rules),
   checkConnection,

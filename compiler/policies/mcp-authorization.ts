@@ -61,7 +61,7 @@ export const mcpAuthorization: Policy<
   schema,
   actsOn: ["mcp"],
   isPlannedOnBackend: true,
-  names: ["isCallAuthorized"],
+  names: ["authorizeCall", "deniedCall"],
   pathRules: ({ rules, ofTargets }) =>
     rulesOnPaths([...rules, ...ofTargets.flatMap((target) => target.rules)]),
   merge: "replace",

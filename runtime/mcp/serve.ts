@@ -1,6 +1,7 @@
 import { readWhole } from "../http/buffer-body.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
+import { allowed, type RuleVerdict } from "../policies/rule-verdict.ts";
 import { resolvePrimitive } from "./aggregate/names.ts";
 import {
   serveSessionDelete,
@@ -14,11 +15,11 @@ import { addressedPrimitive } from "./protocol/primitives.ts";
 import { respondRpcError, rpcCode } from "./protocol/rpc-response.ts";
 import { passesTransportChecks } from "./protocol/transport-check.ts";
 import {
-  isAllowed,
-  isMethodAllowed,
   isOpen,
   type McpAuthorization,
   unknownPrimitive,
+  verdictOn,
+  verdictOnMethod,
 } from "./rules/authorization.ts";
 import { McpMetrics } from "./rules/mcp-metrics.ts";
 import type { McpBackend } from "./transports/backend.ts";
@@ -76,10 +77,11 @@ function isPermitted(
   if (message.kind === "response") return true;
   const method = isSpecified(message) ? message.method : "other";
   const metrics = exchange.gateway.metrics.part(McpMetrics);
-  if (
-    !isSpecified(message) &&
-    !isMethodAllowed(access, exchange, backend.ruledMethods, message.method)
-  ) {
+  const ofMethod = isSpecified(message)
+    ? allowed
+    : verdictOnMethod(access, exchange, backend.ruledMethods, message.method);
+  if (!ofMethod.isAllowed) {
+    recordRule(exchange, ofMethod);
     metrics.message(exchange, { method }, "denied");
     respondRpcError(exchange, message.kind === "request" ? 200 : 400, "MCP", {
       id: idOf(message),
@@ -108,16 +110,17 @@ function isPermitted(
   const found = resolvePrimitive(backend, item);
   const subject = found && { method, target: found.target.name, item: found.name };
   recordPrimitive(exchange, item.kind, found?.name ?? item.name, found?.target.name);
-  if (
-    found !== undefined &&
-    isAllowed(access, exchange, message.method, item.kind, {
+  const verdict =
+    found &&
+    verdictOn(access, exchange, message.method, item.kind, {
       name: found.name,
       target: found.target.name,
-    })
-  ) {
+    });
+  if (verdict?.isAllowed === true) {
     metrics.handedOn(exchange, subject ?? { method });
     return true;
   }
+  if (verdict !== undefined) recordRule(exchange, verdict);
   metrics.message(exchange, subject ?? { method }, subject === undefined ? "unknown" : "denied");
   // The client sees no difference, the operator does.
   const reason = found === undefined ? "MCP" : "Authorization";
@@ -137,6 +140,12 @@ function record(exchange: Exchange, message: Message): void {
   if (message.method === "") return;
   exchange.record.fields ??= new Map();
   exchange.record.fields.set("mcp.method.name", message.method);
+}
+
+/** Which rule forbids what is asked for. */
+function recordRule({ record }: Exchange, { rule }: RuleVerdict): void {
+  record.fields ??= new Map();
+  record.fields.set("rule", rule);
 }
 
 function recordPrimitive(

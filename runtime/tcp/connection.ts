@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { RefusalReason } from "../http/exchange.ts";
+import type { RuleVerdict } from "../policies/rule-verdict.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import { reset } from "./reset.ts";
 
@@ -88,8 +89,8 @@ export function refuseConnection(
 }
 
 /** Breaks a connection off that the route's rules do not allow. */
-export function denyConnection(connection: Connection): void {
-  refuseConnection(connection, "Authorization", "the rules do not allow it");
+export function denyConnection(connection: Connection, { rule }: RuleVerdict): void {
+  refuseConnection(connection, "Authorization", `not allowed by ${rule}`);
 }
 
 /** A fatal alert (RFC 8446 6.2): unrecognized_name, as a client shows it that no server answers for. */

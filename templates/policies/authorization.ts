@@ -5,14 +5,18 @@ import { imported, importedType } from "../code/names.ts";
 import { readsBody } from "../code/reads.ts";
 import { ifStatement } from "../code/statements.ts";
 import { parameter } from "../code/variables.ts";
-import { rulesCode } from "./parts/rules.ts";
+import { rulesCode, ruleVerdict } from "./parts/rules.ts";
 import type { ConnectionScope, PolicyTemplate } from "./policy.ts";
 
 /** `authorization`: CEL rules over the request and the identities. */
 export const authorizationTemplate: PolicyTemplate<"authorization"> = {
   connection: connectionCode,
   code: ({ settings, origin }, { trace, variables: declared, expressions }) => {
-    const { body, variables } = rulesCode(settings.rules, expressions);
+    const { denials, body, variables } = rulesCode(settings.rules, expressions, {
+      label: DENIED,
+      policy: origin,
+      trace,
+    });
     const parameters = variables.map(parameter);
     const passed = variables.map((variable) => declared.argument(variable));
     const refuse = imported("gwc/runtime/policies/authorization", "denyForbidden");
@@ -24,16 +28,16 @@ export const authorizationTemplate: PolicyTemplate<"authorization"> = {
       declarations: [
         code`
           ${trace(origin)}
-          function isAuthorized(${join(parameters, ", ")}): boolean {
+          ${denials}
+
+          function authorize(${join(parameters, ", ")}): ${ruleVerdict} {
             ${body}
           }
         `,
       ],
       steps: [
-        ifStatement(
-          [code`!isAuthorized(${join(passed, ", ")})`],
-          code`return ${refuse}(exchange);`,
-        ),
+        code`const verdict = authorize(${join(passed, ", ")});`,
+        ifStatement([code`!verdict.isAllowed`], code`return ${refuse}(exchange, verdict);`),
       ],
     };
   },
@@ -44,7 +48,8 @@ function connectionCode(
   { settings, origin }: PolicyUse<"authorization">,
   { trace, expressions }: ConnectionScope,
 ): ConnectionPart {
-  const { body, variables } = rulesCode(settings.rules, expressions);
+  const denial = { label: DENIED, policy: origin, trace };
+  const { denials, body, variables } = rulesCode(settings.rules, expressions, denial);
   const isRead = variables.includes("request");
   const parameter = isRead ? code`request: ${importedType(CONNECTION, "Connection")}` : code``;
   const argument = isRead ? code`connection` : code``;
@@ -52,12 +57,20 @@ function connectionCode(
   return {
     declaration: code`
       ${trace(origin)}
-      function isAuthorized(${parameter}): boolean {
+      ${denials}
+
+      function authorize(${parameter}): ${ruleVerdict} {
         ${body}
       }
     `,
-    step: ifStatement([code`!isAuthorized(${argument})`], code`return ${refuse}(connection);`),
+    step: code`
+      const verdict = authorize(${argument});
+      ${ifStatement([code`!verdict.isAllowed`], code`return ${refuse}(connection, verdict);`)}
+    `,
   };
 }
+
+/** The constant that makes denials. */
+const DENIED = "denied";
 
 const CONNECTION = "gwc/runtime/tcp/connection";

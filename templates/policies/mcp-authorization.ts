@@ -5,29 +5,27 @@ import type { Code } from "../code/hole.ts";
 import { imported, importedType, name } from "../code/names.ts";
 import { readsBody } from "../code/reads.ts";
 import { parameter } from "../code/variables.ts";
-import { rulesCode } from "./parts/rules.ts";
+import { type DenialOptions, rulesCode, ruleVerdict } from "./parts/rules.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
+const VERDICTS = "gwc/runtime/policies/rule-verdict";
 const MODULE = "gwc/runtime/policies/mcp-authorization";
 
 /** `mcpAuthorization`: the rule function that the MCP backend asks about every item, listed or called. */
 export const mcpAuthorizationTemplate: PolicyTemplate<"mcpAuthorization"> = {
   code: ({ settings, origin }, { trace, expressions, variables }) => {
     const { rules, ofTargets, methods } = settings;
+    const source = { policy: origin, trace };
     const own = ofTargets.map(({ id, rules: each }) =>
-      ruleFunction(
-        `isCallAuthorizedOn${id.charAt(0).toUpperCase()}${id.slice(1)}`,
-        each,
-        expressions,
-      ),
+      ruleFunction(`On${id.charAt(0).toUpperCase()}${id.slice(1)}`, each, expressions, source),
     );
-    const label = own.length === 0 ? "isCallAuthorized" : "isCallAuthorizedElsewhere";
+    const suffix = own.length === 0 ? "" : "Elsewhere";
     const isOpenElsewhere = own.length > 0 && rules.length === 0;
-    const all = isOpenElsewhere ? undefined : ruleFunction(label, rules, expressions);
+    const all = isOpenElsewhere ? undefined : ruleFunction(suffix, rules, expressions, source);
     const functions = all === undefined ? own : [...own, all];
     const others = [...new Set(functions.flatMap((each) => each.others))].sort();
     const declarations = functions.map(({ text }) => text);
-    const elsewhere = all?.call ?? code`true`;
+    const elsewhere = all?.call ?? code`${imported(VERDICTS, "allowed")}`;
     const choice = own.length === 0 ? [] : [targetChoice(ofTargets, own, elsewhere, others)];
     const passed = others.map((variable) => variables.argument(variable));
     return {
@@ -45,8 +43,8 @@ export const mcpAuthorizationTemplate: PolicyTemplate<"mcpAuthorization"> = {
       mcpMethods: methods,
       mcpRule:
         others.length === 0
-          ? code`isCallAuthorized`
-          : code`(input) => isCallAuthorized(${join([code`input`, ...passed], ", ")})`,
+          ? code`authorizeCall`
+          : code`(input) => authorizeCall(${join([code`input`, ...passed], ", ")})`,
     };
   },
 };
@@ -61,12 +59,16 @@ interface RuleFunction {
   readonly others: readonly string[];
 }
 
+/** The function `authorizeCall` with a suffix, and the constant that makes its denials. */
 function ruleFunction(
-  label: string,
+  suffix: string,
   rules: PolicySettings["mcpAuthorization"]["rules"],
   expressions: Expressions,
+  source: Omit<DenialOptions, "label">,
 ): RuleFunction {
-  const { body, variables } = rulesCode(rules, expressions);
+  const label = `authorizeCall${suffix}`;
+  const denial = { label: `deniedCall${suffix}`, ...source };
+  const { denials, body, variables } = rulesCode(rules, expressions, denial);
   const input = importedType(MODULE, "McpRuleInput");
   const own = variables.filter((variable) => OF_THE_ITEM.has(variable));
   const others = variables.filter((variable) => !OF_THE_ITEM.has(variable));
@@ -76,7 +78,9 @@ function ruleFunction(
   const passed = variables.length === 0 ? [] : [code`input`, ...others.map(name)];
   return {
     text: code`
-      function ${name(label)}(${parameters}): boolean {
+      ${denials}
+
+      function ${name(label)}(${parameters}): ${ruleVerdict} {
         ${body}
       }
     `,
@@ -100,7 +104,7 @@ function targetChoice(
   );
   const input = code`input: ${importedType(MODULE, "McpRuleInput")}`;
   return code`
-    function isCallAuthorized(${join([input, ...others.map(parameter)], ", ")}): boolean {
+    function authorizeCall(${join([input, ...others.map(parameter)], ", ")}): ${ruleVerdict} {
       switch (${imported(MODULE, "targetOf")}(input.mcp)) {
         ${cases}
         default:

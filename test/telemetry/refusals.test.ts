@@ -102,10 +102,68 @@ it("an MCP tool that rules deny and one that is not there are the same to a clie
     const found = gateway.output.match(/^\{.*"scope":"request".*$/gm) ?? [];
     return found.length >= 2 ? found : null;
   }, "two lines");
-  expect(lines.map((line) => JSON.parse(line).reason)).toEqual(["Authorization", "MCP"]);
+  expect(lines.map((line) => JSON.parse(line)).map(({ reason, rule }) => [reason, rule])).toEqual([
+    [
+      "Authorization",
+      "gateway.yaml binds[0].listeners[0].routes[0].policies.mcpAuthorization: no rule allows it",
+    ],
+    ["MCP", undefined],
+  ]);
   const metrics = await fetch(`http://127.0.0.1:${await gateway.statsPort()}/metrics`);
   expect((await metrics.text()).match(/^gwc_mcp_messages_total.*$/gm)).toEqual([
     'gwc_mcp_messages_total{route="root",method="tools/call",target="one",item="drop",outcome="denied"} 1',
     'gwc_mcp_messages_total{route="root",method="tools/call",target="",item="",outcome="unknown"} 1',
   ]);
+});
+
+it("the log says which rule and which limit refused a request, and no client hears of it", async () => {
+  const route = (name: string, policies: object) => ({
+    name,
+    matches: [{ path: { pathPrefix: `/${name}` } }],
+    policies: { ...policies, directResponse: { status: 200, body: "ok" } },
+  });
+  const gateway = await startGateway({
+    file: { config: { logging: { format: "json" } } },
+    listeners: [
+      {
+        routes: [
+          route("rules", {
+            authorization: {
+              rules: [
+                'request.method == "GET"',
+                { deny: 'request.headers["x-key"] == "a-secret"' },
+                { require: 'request.headers["x-team"] == "blue"' },
+              ],
+            },
+          }),
+          route("limit", {
+            localRateLimit: [{ maxTokens: 1, tokensPerFill: 1, fillInterval: "1h" }],
+          }),
+        ],
+      },
+    ],
+  });
+  const ask = async (path: string, headers: Record<string, string> = {}, method = "GET") =>
+    (await fetch(`${gateway.url}${path}`, { headers, method })).text();
+  const bodies = [
+    await ask("/rules", { "x-key": "a-secret" }),
+    await ask("/rules", { "x-key": "another" }),
+    await ask("/rules", { "x-key": "another", "x-team": "blue" }, "POST"),
+    await ask("/limit"),
+    await ask("/limit"),
+  ];
+  expect(new Set(bodies)).toEqual(new Set(["authorization failed", "ok", "rate limit exceeded"]));
+  const lines = await eventually(() => {
+    const found = gateway.output.match(/^\{.*"scope":"request".*$/gm) ?? [];
+    return found.length >= bodies.length ? found : null;
+  }, "the lines");
+  const at = "gateway.yaml binds[0].listeners[0].routes";
+  expect(lines.map((line) => JSON.parse(line)).map(({ rule, limit }) => rule ?? limit)).toEqual([
+    `${at}[0].policies.authorization: rules[1].deny`,
+    `${at}[0].policies.authorization: rules[2].require`,
+    `${at}[0].policies.authorization: no rule allows it`,
+    undefined,
+    `${at}[1].policies.localRateLimit[0]`,
+  ]);
+  expect(gateway.output).not.toContain("a-secret");
 });

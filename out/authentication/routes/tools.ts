@@ -17,6 +17,7 @@ import { denyForbidden } from "gwc/runtime/policies/authorization";
 import { applyCorsToAnyOrigin, type CorsResponse } from "gwc/runtime/policies/cors";
 import { openJwt } from "gwc/runtime/policies/jwt-auth";
 import { requireMcpJwt } from "gwc/runtime/policies/mcp-authentication";
+import { allowed, denialsOf, type RuleVerdict } from "gwc/runtime/policies/rule-verdict";
 import { env } from "gwc/runtime/process/startup-values";
 import { MINUTE } from "gwc/runtime/process/units";
 
@@ -57,10 +58,12 @@ const oauth = {
 };
 
 // gateway.yaml binds[0].listeners[0].routes[0].policies.authorization
-function isAuthorized(jwt: JwtVariable): boolean {
+const denied = denialsOf("gateway.yaml binds[0].listeners[0].routes[0].policies.authorization");
+
+function authorize(jwt: JwtVariable): RuleVerdict {
   // require: jwt.scope.contains("read")
-  if (!(contains(jwt?.scope, "read") === true)) return false;
-  return true;
+  if (!(contains(jwt?.scope, "read") === true)) return denied("rules[0].require");
+  return allowed;
 }
 
 // gateway.yaml binds[0].listeners[0].routes[0].backends[0].mcp
@@ -91,6 +94,7 @@ export async function tools(exchange: Exchange): Promise<void> {
   if (refuseForeignOrigin(exchange, allowedOrigins)) return;
   const jwt = await requireMcpJwt(exchange, mcpAuthentication);
   if (jwt === undefined) return;
-  if (!isAuthorized(jwt)) return denyForbidden(exchange);
+  const verdict = authorize(jwt);
+  if (!verdict.isAllowed) return denyForbidden(exchange, verdict);
   return serveMcp(exchange, backend, { jwt, authorize: allowEverything });
 }

@@ -13,6 +13,7 @@ import { defaultMcpTimeouts, defaultStdioLimits } from "gwc/runtime/mcp/transpor
 import { applyCorsToAnyOrigin, type CorsResponse } from "gwc/runtime/policies/cors";
 import { openJwt, requireJwt } from "gwc/runtime/policies/jwt-auth";
 import type { McpRuleInput } from "gwc/runtime/policies/mcp-authorization";
+import { allowed, denialsOf, type RuleVerdict } from "gwc/runtime/policies/rule-verdict";
 
 // gateway.yaml binds[0].listeners[0].routes[0].policies.cors
 const cors: CorsResponse = {
@@ -47,18 +48,22 @@ const jwtAuth = openJwt({
 });
 
 // gateway.yaml binds[0].listeners[0].routes[0].policies.mcpAuthorization
-function isCallAuthorized({ jwt, mcp }: McpRuleInput): boolean {
+const deniedCall = denialsOf(
+  "gateway.yaml binds[0].listeners[0].routes[0].policies.mcpAuthorization",
+);
+
+function authorizeCall({ jwt, mcp }: McpRuleInput): RuleVerdict {
   // deny: mcp.tool.name == "get-env"
-  if (mcp.tool !== undefined && mcp.tool.name === "get-env") return false;
+  if (mcp.tool !== undefined && mcp.tool.name === "get-env") return deniedCall("rules[3].deny");
   // mcp.tool.name == "echo"
-  if (mcp.tool?.name === "echo") return true;
+  if (mcp.tool?.name === "echo") return allowed;
   // jwt.sub == "test-user" && mcp.tool.name == "get-sum"
-  if (jwt?.sub === "test-user" && mcp.tool?.name === "get-sum") return true;
+  if (jwt?.sub === "test-user" && mcp.tool?.name === "get-sum") return allowed;
   // "admin" in jwt.roles && mcp.tool.name.startsWith("get-")
   if (includes(jwt?.roles, "admin") === true && startsWith(mcp.tool?.name, "get-") === true) {
-    return true;
+    return allowed;
   }
-  return false;
+  return deniedCall("no rule allows it");
 }
 
 // gateway.yaml binds[0].listeners[0].routes[0].backends[0].mcp
@@ -88,5 +93,5 @@ export async function tools(exchange: Exchange): Promise<void> {
   if (refuseForeignOrigin(exchange, allowedOrigins)) return;
   const jwt = await requireJwt(exchange, jwtAuth);
   if (jwt === undefined) return;
-  return serveMcp(exchange, backend, { jwt, authorize: isCallAuthorized });
+  return serveMcp(exchange, backend, { jwt, authorize: authorizeCall });
 }

@@ -6,13 +6,16 @@ import type { RequestVariables } from "gwc/runtime/cel/variables";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
 import { denyForbidden } from "gwc/runtime/policies/authorization";
+import { allowed, denialsOf, type RuleVerdict } from "gwc/runtime/policies/rule-verdict";
 import { SECOND } from "gwc/runtime/process/units";
 
 // GatewayPolicy gateways/read-only spec.traffic.authorization
-function isAuthorized(request: RequestVariables): boolean {
+const denied = denialsOf("GatewayPolicy gateways/read-only spec.traffic.authorization");
+
+function authorize(request: RequestVariables): RuleVerdict {
   // request.method in ["GET", "HEAD"]
-  if (request.method === "GET" || request.method === "HEAD") return true;
-  return false;
+  if (request.method === "GET" || request.method === "HEAD") return allowed;
+  return denied("no rule allows it");
 }
 
 // HTTPRoute default/httpbin spec.rules[0].backendRefs[0]
@@ -24,6 +27,7 @@ const upstream = openUpstream({
 
 // HTTPRoute default/httpbin spec.rules[0]
 export function httpbin(exchange: Exchange): void {
-  if (!isAuthorized(exchange)) return denyForbidden(exchange);
+  const verdict = authorize(exchange);
+  if (!verdict.isAllowed) return denyForbidden(exchange, verdict);
   return forward(exchange, upstream);
 }

@@ -9,6 +9,7 @@ import { openMcpBackend, streamableHttp } from "gwc/runtime/mcp/transports/backe
 import { defaultMcpLimits, defaultMcpTimeouts } from "gwc/runtime/mcp/transports/default-limits";
 import { applyCors, type CorsSettings } from "gwc/runtime/policies/cors";
 import { type McpRuleInput, targetOf } from "gwc/runtime/policies/mcp-authorization";
+import { allowed, denialsOf, type RuleVerdict } from "gwc/runtime/policies/rule-verdict";
 import { SECOND } from "gwc/runtime/process/units";
 
 // GatewayPolicy agents/browsers spec.traffic.cors
@@ -23,18 +24,24 @@ const cors: CorsSettings = {
 };
 
 // GatewayPolicy agents/no-environment spec.backend.mcp.authorization
-function isCallAuthorizedOnEverything({ mcp }: McpRuleInput): boolean {
+const deniedCallOnEverything = denialsOf(
+  "GatewayPolicy agents/no-environment spec.backend.mcp.authorization",
+);
+
+function authorizeCallOnEverything({ mcp }: McpRuleInput): RuleVerdict {
   // deny: mcp.tool.name == "get-env"
-  if (mcp.tool !== undefined && mcp.tool.name === "get-env") return false;
-  return true;
+  if (mcp.tool !== undefined && mcp.tool.name === "get-env") {
+    return deniedCallOnEverything("policy.matchExpressions[0]");
+  }
+  return allowed;
 }
 
-function isCallAuthorized(input: McpRuleInput): boolean {
+function authorizeCall(input: McpRuleInput): RuleVerdict {
   switch (targetOf(input.mcp)) {
     case "everything":
-      return isCallAuthorizedOnEverything(input);
+      return authorizeCallOnEverything(input);
     default:
-      return true;
+      return allowed;
   }
 }
 
@@ -69,5 +76,5 @@ export async function tools(exchange: Exchange): Promise<void> {
   exchange.refusalFormat = jsonRpcRefusal;
   if (applyCors(exchange, cors)) return;
   if (refuseForeignOrigin(exchange, allowedOrigins)) return;
-  return serveMcp(exchange, backend, { jwt: null, authorize: isCallAuthorized });
+  return serveMcp(exchange, backend, { jwt: null, authorize: authorizeCall });
 }

@@ -6,14 +6,17 @@ import type { RequestVariables } from "gwc/runtime/cel/variables";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
 import { denyForbidden } from "gwc/runtime/policies/authorization";
+import { allowed, denialsOf, type RuleVerdict } from "gwc/runtime/policies/rule-verdict";
 import { baseUrl, env, httpUrl } from "gwc/runtime/process/startup-values";
 import { SECOND } from "gwc/runtime/process/units";
 
 // gateway.yaml binds[0].listeners[0].routes[0].policies.authorization
-function isAuthorized(request: RequestVariables): boolean {
+const denied = denialsOf("gateway.yaml binds[0].listeners[0].routes[0].policies.authorization");
+
+function authorize(request: RequestVariables): RuleVerdict {
   // deny: default(request.headers["user-agent"], "").startsWith("curl/7")
-  if ((request.header("user-agent") ?? "").startsWith("curl/7")) return false;
-  return true;
+  if ((request.header("user-agent") ?? "").startsWith("curl/7")) return denied("rules[0].deny");
+  return allowed;
 }
 
 // gateway.yaml binds[0].listeners[0].routes[0].backends[0].host
@@ -24,6 +27,7 @@ const upstream = openUpstream({
 
 // gateway.yaml binds[0].listeners[0].routes[0]
 export function users(exchange: Exchange): void {
-  if (!isAuthorized(exchange)) return denyForbidden(exchange);
+  const verdict = authorize(exchange);
+  if (!verdict.isAllowed) return denyForbidden(exchange, verdict);
   return forward(exchange, upstream);
 }

@@ -8,16 +8,21 @@ import { serveMcp } from "gwc/runtime/mcp/serve";
 import { openMcpBackend, stdio, streamableHttp } from "gwc/runtime/mcp/transports/backend";
 import { defaultMcpTimeouts, defaultStdioLimits } from "gwc/runtime/mcp/transports/default-limits";
 import type { McpRuleInput } from "gwc/runtime/policies/mcp-authorization";
+import { allowed, denialsOf, type RuleVerdict } from "gwc/runtime/policies/rule-verdict";
 import { env, httpUrl } from "gwc/runtime/process/startup-values";
 import { SECOND } from "gwc/runtime/process/units";
 
 // gateway.yaml binds[0].listeners[0].routes[0].policies.mcpAuthorization
-function isCallAuthorized({ mcp }: McpRuleInput): boolean {
+const deniedCall = denialsOf(
+  "gateway.yaml binds[0].listeners[0].routes[0].policies.mcpAuthorization",
+);
+
+function authorizeCall({ mcp }: McpRuleInput): RuleVerdict {
   // mcp.tool.target == "everything"
-  if (mcp.tool?.target === "everything") return true;
+  if (mcp.tool?.target === "everything") return allowed;
   // mcp.tool.target == "second" && mcp.tool.name == "echo"
-  if (mcp.tool?.target === "second" && mcp.tool?.name === "echo") return true;
-  return false;
+  if (mcp.tool?.target === "second" && mcp.tool?.name === "echo") return allowed;
+  return deniedCall("no rule allows it");
 }
 
 // gateway.yaml binds[0].listeners[0].routes[0].backends[0].mcp
@@ -50,5 +55,5 @@ const allowedOrigins: OriginSettings = { hostnames: [], allowOrigins: [] };
 export async function both(exchange: Exchange): Promise<void> {
   exchange.refusalFormat = jsonRpcRefusal;
   if (refuseForeignOrigin(exchange, allowedOrigins)) return;
-  return serveMcp(exchange, backend, { jwt: null, authorize: isCallAuthorized });
+  return serveMcp(exchange, backend, { jwt: null, authorize: authorizeCall });
 }

@@ -6,19 +6,22 @@ import { forward } from "gwc/runtime/backends/host";
 import type { RequestVariables } from "gwc/runtime/cel/variables";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { denyForbidden } from "gwc/runtime/policies/authorization";
+import { allowed, denialsOf, type RuleVerdict } from "gwc/runtime/policies/rule-verdict";
 import { SECOND } from "gwc/runtime/process/units";
 
 // gateway.yaml binds[2].listeners[0].routes[0].policies.authorization
-function isAuthorized(request: RequestVariables): boolean {
+const denied = denialsOf("gateway.yaml binds[2].listeners[0].routes[0].policies.authorization");
+
+function authorize(request: RequestVariables): RuleVerdict {
   // request.host in ["example.com", "www.example.com", "localhost:8081"]
   if (
     request.host === "example.com" ||
     request.host === "www.example.com" ||
     request.host === "localhost:8081"
   ) {
-    return true;
+    return allowed;
   }
-  return false;
+  return denied("no rule allows it");
 }
 
 // gateway.yaml binds[2].listeners[0].routes[0].backends[0].dynamic
@@ -31,7 +34,8 @@ const destinations = new Destinations({
 
 // gateway.yaml binds[2].listeners[0].routes[0]
 export function out(exchange: Exchange): void {
-  if (!isAuthorized(exchange)) return denyForbidden(exchange);
+  const verdict = authorize(exchange);
+  if (!verdict.isAllowed) return denyForbidden(exchange, verdict);
   const upstream = chooseDestination(exchange, destinations);
   if (upstream === undefined) return;
   return forward(exchange, upstream);

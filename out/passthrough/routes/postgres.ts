@@ -2,6 +2,7 @@
 // Route postgres of connections: authorization, then host.
 
 import { cidr, containsIp } from "gwc/runtime/cel/functions/net";
+import { allowed, denialsOf, type RuleVerdict } from "gwc/runtime/policies/rule-verdict";
 import { env } from "gwc/runtime/process/startup-values";
 import { type Connection, denyConnection } from "gwc/runtime/tcp/connection";
 import { pass } from "gwc/runtime/tcp/proxy";
@@ -10,15 +11,17 @@ import { openTcpUpstream } from "gwc/runtime/tcp/upstream";
 const network = cidr("10.0.0.0/8");
 
 // gateway.yaml binds[1].listeners[0].tcpRoutes[0].policies.authorization
-function isAuthorized(request: Connection): boolean {
+const denied = denialsOf("gateway.yaml binds[1].listeners[0].tcpRoutes[0].policies.authorization");
+
+function authorize(request: Connection): RuleVerdict {
   // cidr("10.0.0.0/8").containsIP(source.address) || source.address == "127.0.0.1"
   if (
     containsIp(network, request.remoteAddress) === true ||
     request.remoteAddress === "127.0.0.1"
   ) {
-    return true;
+    return allowed;
   }
-  return false;
+  return denied("no rule allows it");
 }
 
 // gateway.yaml binds[1].listeners[0].tcpRoutes[0].backends[0].host
@@ -30,6 +33,7 @@ const upstream = openTcpUpstream({
 
 // gateway.yaml binds[1].listeners[0].tcpRoutes[0]
 export function postgres(connection: Connection): void {
-  if (!isAuthorized(connection)) return denyConnection(connection);
+  const verdict = authorize(connection);
+  if (!verdict.isAllowed) return denyConnection(connection, verdict);
   return pass(connection, upstream);
 }

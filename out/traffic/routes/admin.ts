@@ -8,6 +8,7 @@ import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
 import { denyForbidden } from "gwc/runtime/policies/authorization";
 import { htpasswdFile, openBasicAuth, requireBasicAuth } from "gwc/runtime/policies/basic-auth";
 import { type CsrfSettings, refuseCrossSite } from "gwc/runtime/policies/csrf";
+import { allowed, denialsOf, type RuleVerdict } from "gwc/runtime/policies/rule-verdict";
 import { baseUrl, env, file, httpUrl } from "gwc/runtime/process/startup-values";
 import { SECOND } from "gwc/runtime/process/units";
 
@@ -19,10 +20,12 @@ const passwords = openBasicAuth({
 });
 
 // gateway.yaml binds[0].listeners[0].routes[4].policies.authorization
-function isAuthorized(basicAuth: BasicAuthVariable, request: RequestVariables): boolean {
+const denied = denialsOf("gateway.yaml binds[0].listeners[0].routes[4].policies.authorization");
+
+function authorize(basicAuth: BasicAuthVariable, request: RequestVariables): RuleVerdict {
   // deny: request.method != "GET" && basicAuth.username != "root"
-  if (request.method !== "GET" && basicAuth?.username !== "root") return false;
-  return true;
+  if (request.method !== "GET" && basicAuth?.username !== "root") return denied("rules[0].deny");
+  return allowed;
 }
 
 // gateway.yaml binds[0].listeners[0].routes[4].policies.csrf
@@ -39,7 +42,8 @@ export async function admin(exchange: Exchange): Promise<void> {
   const basicAuth = await requireBasicAuth(exchange, passwords);
   if (basicAuth === undefined) return;
   exchange.attributes.basicAuth = basicAuth;
-  if (!isAuthorized(basicAuth, exchange)) return denyForbidden(exchange);
+  const verdict = authorize(basicAuth, exchange);
+  if (!verdict.isAllowed) return denyForbidden(exchange, verdict);
   if (refuseCrossSite(exchange, csrf)) return;
   return forward(exchange, upstream);
 }

@@ -11,6 +11,7 @@ import { bufferBody } from "gwc/runtime/http/buffer-body";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
 import { denyForbidden } from "gwc/runtime/policies/authorization";
+import { allowed, denialsOf, type RuleVerdict } from "gwc/runtime/policies/rule-verdict";
 import { transformRequest, transformWholeResponse } from "gwc/runtime/policies/transformations";
 import type {
   RequestChanges,
@@ -20,10 +21,12 @@ import { baseUrl, env, httpUrl } from "gwc/runtime/process/startup-values";
 import { MiB, SECOND } from "gwc/runtime/process/units";
 
 // gateway.yaml binds[0].listeners[0].routes[9].policies.authorization
-function isAuthorized(request: RequestVariables): boolean {
+const denied = denialsOf("gateway.yaml binds[0].listeners[0].routes[9].policies.authorization");
+
+function authorize(request: RequestVariables): RuleVerdict {
   // size(json(request.body).text) < 1000
-  if (less(size(field(json(request.bufferedBody), "text")), 1000) === true) return true;
-  return false;
+  if (less(size(field(json(request.bufferedBody), "text")), 1000) === true) return allowed;
+  return denied("no rule allows it");
 }
 
 // gateway.yaml binds[0].listeners[0].routes[9].policies.transformations.request
@@ -67,7 +70,8 @@ const upstream = openUpstream({
 // gateway.yaml binds[0].listeners[0].routes[9]
 export async function feedback(exchange: Exchange): Promise<void> {
   if (!(await bufferBody(exchange, 2 * MiB))) return;
-  if (!isAuthorized(exchange)) return denyForbidden(exchange);
+  const verdict = authorize(exchange);
+  if (!verdict.isAllowed) return denyForbidden(exchange, verdict);
   transformRequest(exchange, requestChanges(exchange));
   transformWholeResponse(exchange, responseChanges, 2 * MiB);
   return forward(exchange, upstream);

@@ -7,6 +7,7 @@ import type { Exchange } from "gwc/runtime/http/exchange";
 import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
 import { openApiKeys, plaintextKey, requireApiKey, sha256Key } from "gwc/runtime/policies/api-key";
 import { denyForbidden } from "gwc/runtime/policies/authorization";
+import { allowed, denialsOf, type RuleVerdict } from "gwc/runtime/policies/rule-verdict";
 import { baseUrl, env, httpUrl } from "gwc/runtime/process/startup-values";
 import { SECOND } from "gwc/runtime/process/units";
 
@@ -22,10 +23,12 @@ const apiKeys = openApiKeys({
 });
 
 // gateway.yaml binds[0].listeners[0].routes[5].policies.authorization
-function isAuthorized(apiKey: ApiKeyVariable, request: RequestVariables): boolean {
+const denied = denialsOf("gateway.yaml binds[0].listeners[0].routes[5].policies.authorization");
+
+function authorize(apiKey: ApiKeyVariable, request: RequestVariables): RuleVerdict {
   // apiKey.partner == "northwind" || request.method == "GET"
-  if (apiKey?.partner === "northwind" || request.method === "GET") return true;
-  return false;
+  if (apiKey?.partner === "northwind" || request.method === "GET") return allowed;
+  return denied("no rule allows it");
 }
 
 // gateway.yaml binds[0].listeners[0].routes[5].backends[0].host
@@ -39,6 +42,7 @@ export function partners(exchange: Exchange): void {
   const apiKey = requireApiKey(exchange, apiKeys);
   if (apiKey === undefined) return;
   exchange.attributes.apiKey = apiKey;
-  if (!isAuthorized(apiKey, exchange)) return denyForbidden(exchange);
+  const verdict = authorize(apiKey, exchange);
+  if (!verdict.isAllowed) return denyForbidden(exchange, verdict);
   return forward(exchange, upstream);
 }

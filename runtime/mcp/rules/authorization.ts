@@ -1,6 +1,7 @@
 import type { JwtVariable, McpPrimitive, McpVariables } from "../../cel/variables.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import type { McpRule } from "../../policies/mcp-authorization.ts";
+import { allowed, type RuleVerdict } from "../../policies/rule-verdict.ts";
 import type { McpPrimitiveKind } from "../protocol/primitives.ts";
 
 /** Who asks, and which tools, prompts and resources exist for them. */
@@ -12,8 +13,8 @@ export interface McpAuthorization {
 }
 
 /** The rule of a route without mcpAuthorization; responses then pass unread. */
-export function allowEverything(): boolean {
-  return true;
+export function allowEverything(): RuleVerdict {
+  return allowed;
 }
 
 /** True when nothing has to be hidden. */
@@ -21,38 +22,46 @@ export function isOpen(access: McpAuthorization): boolean {
   return access.authorize === allowEverything;
 }
 
-/** Whether the rules show an item to this client. A rule that throws shows nothing. */
-export function isAllowed(
+/** What the rules say about an item and this client. A rule that throws forbids it. */
+export function verdictOn(
   access: McpAuthorization,
   request: Exchange,
   methodName: string,
   kind: McpPrimitiveKind,
   item: McpPrimitive,
-): boolean {
-  if (isOpen(access)) return true;
-  try {
-    return access.authorize({ mcp: variablesOf(kind, item, methodName), request, jwt: access.jwt });
-  } catch {
-    return false;
-  }
+): RuleVerdict {
+  if (isOpen(access)) return allowed;
+  return asked(access, request, variablesOf(kind, item, methodName));
+}
+
+/** Whether the rules show an item to this client. */
+export function isAllowed(...question: Parameters<typeof verdictOn>): boolean {
+  return verdictOn(...question).isAllowed;
 }
 
 /**
- * Whether a method that MCP does not have passes: with rules only one that they name (`ruledMethods`), and that they allow
- * to this client.
+ * What becomes of a method that MCP does not have: with rules only one passes that they name (`ruledMethods`), and that they
+ * allow to this client.
  */
-export function isMethodAllowed(
+export function verdictOnMethod(
   access: McpAuthorization,
   request: Exchange,
   ruledMethods: readonly string[],
   methodName: string,
-): boolean {
-  if (isOpen(access)) return true;
-  if (!ruledMethods.includes(methodName)) return false;
+): RuleVerdict {
+  if (isOpen(access)) return allowed;
+  if (!ruledMethods.includes(methodName)) return unnamedMethod;
+  return asked(access, request, { methodName });
+}
+
+const unnamedMethod: RuleVerdict = { isAllowed: false, rule: "no rule names the method" };
+const failedRule: RuleVerdict = { isAllowed: false, rule: "a rule failed" };
+
+function asked({ authorize, jwt }: McpAuthorization, request: Exchange, mcp: McpVariables) {
   try {
-    return access.authorize({ mcp: { methodName }, request, jwt: access.jwt });
+    return authorize({ mcp, request, jwt });
   } catch {
-    return false;
+    return failedRule;
   }
 }
 
