@@ -75,7 +75,8 @@ export async function emit(
     deployment !== undefined && (options.image ?? deployment.image) === undefined;
   const packed = isInConfigMap ? gzipSync(bundleText, { level: 9 }) : undefined;
   generated.push(...kubernetesFiles(program, packed, sha256, options));
-  if (options.hasObservability === true) generated.push(...observabilityFiles(program, bundle.modules));
+  if (options.hasObservability === true)
+    generated.push(...observabilityFiles(program, bundle.modules));
   const names = [...generated.map((file) => file.path), "manifest.json"];
   const manifest = manifestOf(program, bundle, sha256, names, options.version);
   const files = [

@@ -55,8 +55,7 @@ export function groupsIn(
 ): readonly MetricGroup[] {
   const names = new Set(modules.map(({ name }) => name));
   const hasTls =
-    binds.some(({ tls }) => tls !== undefined) ||
-    tcp.some(({ mode }) => mode.kind === "terminate");
+    binds.some(({ tls }) => tls !== undefined) || tcp.some(({ mode }) => mode.kind === "terminate");
   return metricGroups.filter(
     ({ name }) =>
       names.has(`runtime/telemetry/metrics/table/${name}`) && (name !== "certificates" || hasTls),

@@ -119,6 +119,17 @@ function reportUnknown({ error, subject, diagnostics, path }: Violation): void {
   });
 }
 
+/** The unknown keys of an object beyond those that are reported each. */
+export function reportMore(
+  { path, more }: UnknownKeys,
+  { origin, whole }: Subject,
+  diagnostics: Diagnostics,
+): void {
+  if (more === 0) return;
+  const at = pointAtOwner(childOf(origin, ...path));
+  diagnostics.report("unknown-fields", at, { owner: ownerName(path, whole), count: more });
+}
+
 /** What is not built yet still has a shape, as far as the specification gives it one. */
 function reportLater(
   { unsupported: _, ...shape }: Schema,

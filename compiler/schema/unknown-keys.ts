@@ -14,12 +14,16 @@ export interface KeyAdvice {
 
 /** The unknown keys of one object, and what they stand for. */
 export interface UnknownKeys {
+  /** Of the first ones. */
   readonly advice: ReadonlyMap<string, KeyAdvice>;
+  readonly path: ConfigPath;
+  /** How many there are beyond those. */
+  readonly more: number;
   /** The fields of the object, in one text. */
   readonly known: string;
 }
 
-/** Keys of one object that are looked up: whoever has more of them has another file before them. */
+/** Keys of one object that are looked up and reported: whoever has more of them has another file before them. */
 const LOOKED_UP = 100;
 
 /** The unknown keys of a value by the JSON pointer of their object: looked up once, for a file may have many. */
@@ -55,5 +59,6 @@ function lookUp(
     const standsIn = suggestion === undefined ? otherOwner(key, path, root) : undefined;
     return [key, { suggestion, standsIn }];
   });
-  return { advice: new Map(advice), known: known.join(", ") };
+  const more = Math.max(0, keys.length - LOOKED_UP);
+  return { advice: new Map(advice), path, more, known: known.join(", ") };
 }

@@ -7,7 +7,7 @@ import {
 } from "../diagnostics/diagnostic.ts";
 import type { ConfigValue, ReadValue } from "./config-values.ts";
 import { configValueAt, pointerPath, withEnvTemplates } from "./config-values.ts";
-import { reportViolation, type Subject } from "./report-violation.ts";
+import { reportMore, reportViolation, type Subject } from "./report-violation.ts";
 import { type Schema, schemaAt } from "./schema.ts";
 import { compileSchema } from "./schema-compiler.ts";
 import { soundParts } from "./sound-parts.ts";
@@ -54,9 +54,10 @@ export function validator<Value>(
     };
     for (const error of errors) {
       // A key that is wrong has an error of its own: `propertyNames`.
-      if (error.propertyName !== undefined) continue;
+      if (error.propertyName !== undefined || isOnlyCounted(error, subject)) continue;
       if (!isConsequence(error, subject)) reportViolation(error, subject, diagnostics);
     }
+    for (const keys of subject.unknown.values()) reportMore(keys, subject, diagnostics);
   };
   // What a schema lets through is what its builders say.
   const typed = (read: ReadValue) => withEnvTemplates(read) as Value;
@@ -83,6 +84,15 @@ export function validator<Value>(
 
 function originTitle({ resource }: Origin): string {
   return resource?.name ?? "the file";
+}
+
+/** One of so many unknown keys of an object that they are told of together. */
+function isOnlyCounted(
+  { keyword, instancePath, params }: ErrorObject,
+  { unknown }: Subject,
+): boolean {
+  if (keyword !== "additionalProperties") return false;
+  return unknown.get(instancePath)?.advice.has(String(params.additionalProperty)) === false;
 }
 
 /** A part of a value, whose name is its key. */

@@ -22,6 +22,13 @@ export const shapeMessages = {
       "Every key of a configuration is known by name: a misspelled key would otherwise be ignored, and the policy " +
       "that it names would not be enforced.",
   }),
+  "unknown-fields": message<{ owner: string; count: number }>({
+    severity: "error",
+    text: ({ owner, count }) => `${owner} has ${count} more keys that are no fields`,
+    hint: () => "is this file meant for gwc?",
+    explanation:
+      "The first hundred unknown keys of one object are reported each; the others are only counted.",
+  }),
   "missing-field": message<{ owner: string; key: string }>({
     severity: "error",
     text: ({ owner, key }) => `${owner} needs the field "${key}"`,
