@@ -40,7 +40,10 @@ interface TcpHostNode {
   readonly origin: Origin;
 }
 
-const staticSchema = object({ host: shortText("The host."), port }, { required: ["host", "port"] });
+const staticSchema = object(
+  { host: shortText("The host."), port },
+  { required: ["host", "port"], description: "A server by its host and port." },
+);
 
 /** A server, or several with a share of the requests each. */
 export const host: Backend<

@@ -94,16 +94,19 @@ export const headerName = shortText("The header's name.", {
 /** metav1.LabelSelector: all of its labels and expressions must hold. */
 export const labelSelector = object(
   {
-    matchLabels: map(anyText({ maxLength: 63 })),
+    matchLabels: map(anyText({ maxLength: 63 }), {
+      description: "Labels, each with the value that it must have.",
+    }),
     matchExpressions: list(
       object(
         {
           key: text("The label."),
           operator: choice("How it is compared.", ["In", "NotIn", "Exists", "DoesNotExist"]),
-          values: list(anyText()),
+          values: list(anyText(), { description: "The values for In and NotIn." }),
         },
         { required: ["key", "operator"] },
       ),
+      { description: "Conditions on labels." },
     ),
   },
   { description: "A label selector." },
@@ -146,21 +149,33 @@ export function document<const Of extends Fields>(fields: Of) {
 
 /** The same with a `spec`. `status` belongs to controllers and is not read. */
 export function resource<Spec>(spec: Schema<Spec>) {
-  return object({ ...head, spec, status: {} }, { required: ["metadata", "spec"] });
+  return object({ ...head, spec: described(spec), status }, { required: ["metadata", "spec"] });
 }
 
-const names = map(nullable(anyText()));
+const status: Schema = { description: "What controllers say of it; not read." };
+
+function described<Value>(spec: Schema<Value>): Schema<Value> {
+  return { description: "What is wanted.", ...spec };
+}
+
+function names(description: string) {
+  return map(nullable(anyText()), { description });
+}
 
 /** metav1.ObjectMeta: what gwc reads of it; the rest is the cluster's. */
 const metadata = openObject(
   {
     name: text("The name.", { maxLength: 253 }),
     namespace: namespaceName,
-    labels: names,
-    annotations: names,
-    creationTimestamp: nullable(anyText()),
+    labels: names("Labels, which selectors find it by."),
+    annotations: names("Annotations: notes of tools."),
+    creationTimestamp: nullable(
+      anyText({
+        description: "When it was made: of two policies that say the same the older one wins.",
+      }),
+    ),
   },
-  { required: ["name"] },
+  { required: ["name"], description: "What the resource is called, and where it is." },
 );
 
 const head = {

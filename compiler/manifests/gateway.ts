@@ -32,9 +32,16 @@ export const gatewayClassSchema = resource(
       controllerName,
       parametersRef: object(
         { group: groupName, kind: kindName, name: objectName, namespace: namespaceName },
-        { required: ["group", "kind", "name"] },
+        {
+          required: ["group", "kind", "name"],
+          description: "A GatewayParameters for all Gateways of the class.",
+        },
       ),
-      description: { type: "string", maxLength: 64 },
+      description: {
+        type: "string",
+        maxLength: 64,
+        description: "What the class is for; not read.",
+      },
     },
     { required: ["controllerName"] },
   ),
@@ -65,11 +72,15 @@ const listenerFields = {
   tls: object(
     {
       mode: choice("Who ends TLS.", ["Terminate", "Passthrough"], { default: "Terminate" }),
-      certificateRefs: list(certificateReference, { maxItems: 64 }),
+      certificateRefs: list(certificateReference, {
+        maxItems: 64,
+        description: "The Secret with the certificate, `tls.crt` and `tls.key`.",
+      }),
       options: map(anyText(), { unsupported: "TLS options" }),
       frontendValidation: unsupported("client certificates"),
     },
     {
+      description: "How TLS ends here, or that it is passed on.",
       checks: [
         {
           message: "TLS that is passed on needs no certificate here",
@@ -81,23 +92,34 @@ const listenerFields = {
       ],
     },
   ),
-  allowedRoutes: object({
-    namespaces: object({
-      from: choice("Whose routes may attach.", ["All", "Selector", "Same"], {
-        default: "Same",
+  allowedRoutes: object(
+    {
+      namespaces: object(
+        {
+          from: choice("Whose routes may attach.", ["All", "Selector", "Same"], {
+            default: "Same",
+          }),
+          selector: labelSelector,
+        },
+        { description: "The namespaces that routes come from." },
+      ),
+      kinds: list(object({ group: groupName, kind: kindName }, { required: ["kind"] }), {
+        maxItems: 8,
+        description: "The kinds of routes; without it those of the protocol.",
       }),
-      selector: labelSelector,
-    }),
-    kinds: list(object({ group: groupName, kind: kindName }, { required: ["kind"] }), {
-      maxItems: 8,
-    }),
-  }),
+    },
+    { description: "Which routes may attach." },
+  ),
 };
 
 const listener = object(listenerFields, { required: ["name", "port", "protocol"] });
 
 /** A listener with a mistake is left out whole: without its host name or the routes that it allows it would take more. */
-const listeners = listOfParts(listener, { minItems: 1, maxItems: 64 });
+const listeners = listOfParts(listener, {
+  minItems: 1,
+  maxItems: 64,
+  description: "Ports, each with a protocol and a host name.",
+});
 
 /** Gateway API Gateway. */
 export const gatewaySchema = resource(
@@ -108,30 +130,42 @@ export const gatewaySchema = resource(
       addresses: list(
         object({
           type: shortText("What the value is."),
-          value: { type: "string", maxLength: 253 },
+          value: { type: "string", maxLength: 253, description: "The address." },
         }),
         { maxItems: 16, unsupported: "a choice of addresses" },
       ),
-      infrastructure: object({
-        labels: map(
-          anyText({
-            maxLength: 63,
-            pattern: "^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$",
-            form: "a label's value",
+      infrastructure: object(
+        {
+          labels: map(
+            anyText({
+              maxLength: 63,
+              pattern: "^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$",
+              form: "a label's value",
+            }),
+            { maxProperties: 8, description: "Labels of all that is made for it." },
+          ),
+          annotations: map(anyText({ maxLength: 4096 }), {
+            maxProperties: 16,
+            description: "Annotations of all that is made for it.",
           }),
-          { maxProperties: 8 },
-        ),
-        annotations: map(anyText({ maxLength: 4096 }), { maxProperties: 16 }),
-        parametersRef: localReference("Where its parameters are."),
-      }),
-      allowedListeners: object({
-        namespaces: object({
-          from: choice("Whose ListenerSets may attach.", ["All", "Selector", "Same", "None"], {
-            default: "None",
-          }),
-          selector: labelSelector,
-        }),
-      }),
+          parametersRef: localReference("Where its parameters are."),
+        },
+        { description: "What runs it in the cluster." },
+      ),
+      allowedListeners: object(
+        {
+          namespaces: object(
+            {
+              from: choice("Whose ListenerSets may attach.", ["All", "Selector", "Same", "None"], {
+                default: "None",
+              }),
+              selector: labelSelector,
+            },
+            { description: "The namespaces that ListenerSets come from." },
+          ),
+        },
+        { description: "Which ListenerSets may add listeners." },
+      ),
       defaultScope: unsupported("default gateways"),
       backendTLS: unsupported("the gateway's own client certificate"),
       tls: unsupported("client certificates and the gateway's own certificate"),
@@ -146,7 +180,7 @@ export const listenerSetSchema = resource(
     {
       parentRef: object(
         { group: groupName, kind: kindName, name: objectName, namespace: namespaceName },
-        { required: ["name"] },
+        { required: ["name"], description: "The Gateway that gets the listeners." },
       ),
       listeners,
     },
@@ -183,12 +217,22 @@ const subjectAltName = object(
 /** Gateway API `BackendTLSPolicyValidation`. */
 export const backendValidation = object(
   {
-    caCertificateRefs: list(localReference("A CA bundle."), { maxItems: 8 }),
+    caCertificateRefs: list(localReference("A CA bundle."), {
+      maxItems: 8,
+      description: "ConfigMaps with the authorities to trust, `ca.crt`.",
+    }),
     wellKnownCACertificates: choice("Whom to trust.", ["System"]),
     hostname: preciseHostname,
-    subjectAltNames: list(subjectAltName, { maxItems: 5 }),
+    subjectAltNames: list(subjectAltName, {
+      maxItems: 5,
+      description: "Names of which the certificate has one, in the place of `hostname`.",
+    }),
   },
-  { required: ["hostname"], exactlyOneOf: ["caCertificateRefs", "wellKnownCACertificates"] },
+  {
+    required: ["hostname"],
+    exactlyOneOf: ["caCertificateRefs", "wellKnownCACertificates"],
+    description: "What the backend's certificate has to be.",
+  },
 );
 
 /** Gateway API BackendTLSPolicy. */
@@ -200,7 +244,7 @@ export const backendTlsPolicySchema = resource(
           { group: groupName, kind: kindName, name: objectName, sectionName },
           { required: ["group", "kind", "name"] },
         ),
-        { minItems: 1, maxItems: 16 },
+        { minItems: 1, maxItems: 16, description: "The Services that are reached so." },
       ),
       validation: backendValidation,
       options: map(anyText(), { maxProperties: 16, unsupported: "TLS options" }),

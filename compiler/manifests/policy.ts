@@ -13,7 +13,9 @@ const targetSelector = object(
   {
     group: groupName,
     kind: kindName,
-    matchLabels: map(anyText({ maxLength: 63 })),
+    matchLabels: map(anyText({ maxLength: 63 }), {
+      description: "Labels, each with the value that it must have.",
+    }),
     sectionName,
   },
   { required: ["group", "kind", "matchLabels"] },
@@ -34,8 +36,17 @@ export function policySchema(sections: {
   return resource(
     object(
       {
-        targetRefs: list(target, { minItems: 1, maxItems: 16 }),
-        targetSelectors: list(targetSelector, { minItems: 1, maxItems: 16 }),
+        targetRefs: list(target, {
+          minItems: 1,
+          maxItems: 16,
+          description:
+            "What it is about, by name: Gateways, routes, Services, GatewayBackends, and parts of them.",
+        }),
+        targetSelectors: list(targetSelector, {
+          minItems: 1,
+          maxItems: 16,
+          description: "What it is about, by labels.",
+        }),
         ...sections,
       },
       { exactlyOneOf: ["targetRefs", "targetSelectors"], hasParts: true },

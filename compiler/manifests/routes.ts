@@ -41,9 +41,15 @@ const parentReference = object(
 /** Gateway API `ParentReference`. */
 export type ParentReference = Infer<typeof parentReference>;
 
-const parentRefs = list(parentReference, { maxItems: 32 });
+const parentRefs = list(parentReference, {
+  maxItems: 32,
+  description: "The Gateways or ListenerSets that it attaches to.",
+});
 
-const hostnames = list(hostname, { maxItems: 16 });
+const hostnames = list(hostname, {
+  maxItems: 16,
+  description: "The hosts that it is for; without it all that its listeners have.",
+});
 const matchType = choice("How it is compared.", ["Exact", "RegularExpression"], {
   default: "Exact",
 });
@@ -76,7 +82,10 @@ export type RouteRule = Pick<HttpRouteRule, "name" | "filters" | "backendRefs">;
 export function httpRouteSchema(filters: Schema<readonly PolicyFields[]>, ruleFields: Fields) {
   const fields = {
     name: sectionName,
-    matches: list(httpMatch, { maxItems: 64 }),
+    matches: list(httpMatch, {
+      maxItems: 64,
+      description: "Which requests the rule is for: those of any of them.",
+    }),
     filters,
     backendRefs: listOfParts(
       object(
@@ -87,7 +96,7 @@ export function httpRouteSchema(filters: Schema<readonly PolicyFields[]>, ruleFi
         },
         { required: ["name"] },
       ),
-      { maxItems: 16 },
+      { maxItems: 16, description: "Where its requests go, each with a share." },
     ),
     ...ruleFields,
     sessionPersistence: unsupported("session persistence", { type: "object" }),
@@ -98,7 +107,11 @@ export function httpRouteSchema(filters: Schema<readonly PolicyFields[]>, ruleFi
         parentRefs,
         useDefaultGateways: unsupported("default gateways"),
         hostnames,
-        rules: listOfParts(object(fields, { hasParts: true }), { minItems: 1, maxItems: 16 }),
+        rules: listOfParts(object(fields, { hasParts: true }), {
+          minItems: 1,
+          maxItems: 16,
+          description: "What is done with which requests.",
+        }),
       },
       {
         checks: [
@@ -137,9 +150,14 @@ const httpMatch = object({
       type: choice("How it is compared.", ["Exact", "PathPrefix", "RegularExpression"], {
         default: "PathPrefix",
       }),
-      value: anyText({ maxLength: 1024, default: "/" }),
+      value: anyText({
+        maxLength: 1024,
+        default: "/",
+        description: "The path, its beginning in whole segments, or a pattern of RE2.",
+      }),
     },
     {
+      description: "What the path must be.",
       checks: [
         {
           message: "an exact path or a prefix starts with a slash",
@@ -164,9 +182,13 @@ const httpMatch = object({
   method: choice("The method.", [
     ...["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"],
   ]),
-  headers: list(valueMatch(headerName, 4096), { maxItems: 16 }),
+  headers: list(valueMatch(headerName, 4096), {
+    maxItems: 16,
+    description: "Headers, each with the value that it must have.",
+  }),
   queryParams: list(valueMatch({ ...headerName, description: "The parameter's name." }, 1024), {
     maxItems: 16,
+    description: "Parameters of the query, each with the value that it must have.",
   }),
 });
 
@@ -177,8 +199,15 @@ export type HttpRouteMatch = Infer<typeof httpMatch>;
 const anyFilter: Schema<PolicyFields> = { type: "object" };
 
 const looseBackends = list(
-  object({ ...backendReferenceFields, weight, filters: list(anyFilter) }, { required: ["name"] }),
-  { maxItems: 16 },
+  object(
+    {
+      ...backendReferenceFields,
+      weight,
+      filters: list(anyFilter, { description: "What is changed on the way to this backend." }),
+    },
+    { required: ["name"] },
+  ),
+  { maxItems: 16, description: "Where its calls go, each with a share." },
 );
 
 /** Gateway API GRPCRoute. */
@@ -195,20 +224,23 @@ export const grpcRouteSchema = resource(
             method: object(
               {
                 type: matchType,
-                service: anyText({ maxLength: 1024 }),
-                method: anyText({ maxLength: 1024 }),
+                service: anyText({ maxLength: 1024, description: "The service: `package.Name`." }),
+                method: anyText({ maxLength: 1024, description: "The method's name." }),
               },
-              { atLeastOneOf: ["service", "method"] },
+              { atLeastOneOf: ["service", "method"], description: "What is called." },
             ),
-            headers: list(valueMatch(headerName, 4096), { maxItems: 16 }),
+            headers: list(valueMatch(headerName, 4096), {
+              maxItems: 16,
+              description: "Headers, each with the value that it must have.",
+            }),
           }),
-          { maxItems: 64 },
+          { maxItems: 64, description: "Which calls the rule is for: those of any of them." },
         ),
-        filters: list(anyFilter, { maxItems: 16 }),
+        filters: list(anyFilter, { maxItems: 16, description: "What is done with its calls." }),
         backendRefs: looseBackends,
-        sessionPersistence: { type: "object" },
+        sessionPersistence: { type: "object", description: "Calls of one client to one server." },
       }),
-      { maxItems: 16 },
+      { maxItems: 16, description: "What is done with which calls." },
     ),
   }),
 );
@@ -230,11 +262,15 @@ function streamRouteSchema<const Of extends Fields>(fields: Of) {
           object(
             {
               name: sectionName,
-              backendRefs: listOfParts(streamBackend, { minItems: 1, maxItems: 16 }),
+              backendRefs: listOfParts(streamBackend, {
+                minItems: 1,
+                maxItems: 16,
+                description: "Where its connections go, each with a share.",
+              }),
             },
             { required: ["backendRefs"], hasParts: true },
           ),
-          { minItems: 1, maxItems: 16 },
+          { minItems: 1, maxItems: 16, description: "What is done with connections." },
         ),
       },
       { required: ["rules"] },

@@ -76,8 +76,15 @@ const kubernetesSchema = object(
     mode: identityMode,
     secretRef: localObject("A Secret whose entries are API keys."),
     secretSelector: object(
-      { matchLabels: map(anyText({ maxLength: 63 })) },
-      { required: ["matchLabels"] },
+      {
+        matchLabels: map(anyText({ maxLength: 63 }), {
+          description: "Labels, each with the value that it must have.",
+        }),
+      },
+      {
+        required: ["matchLabels"],
+        description: "Secrets of the namespace, by their labels, whose entries are API keys.",
+      },
     ),
   },
   { exactlyOneOf: ["secretRef", "secretSelector"] },

@@ -71,6 +71,7 @@ const kubernetesSchema = object(
       minItems: 1,
       maxItems: 256,
       isHidden: true,
+      description: "Users and hashes of their passwords.",
     }),
     secretRef: localObject("A Secret with the key `.htaccess`."),
   },

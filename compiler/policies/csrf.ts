@@ -28,6 +28,7 @@ const kubernetesSchema = object({
   additionalOrigins: list(shortText("`SCHEME://HOST` or `SCHEME://HOST:PORT`."), {
     minItems: 1,
     maxItems: 16,
+    description: "Origins whose pages may send requests, besides the gateway's own.",
   }),
 });
 

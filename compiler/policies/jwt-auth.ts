@@ -162,12 +162,16 @@ const kubernetesSchema = object(
       object(
         {
           issuer: shortText("The token's issuer (`iss`), exactly."),
-          audiences: list(anyText(), { minItems: 1, maxItems: 64 }),
+          audiences: list(anyText(), {
+            minItems: 1,
+            maxItems: 64,
+            description: "Of these the token names one (`aud`); without it any will do.",
+          }),
           jwks: kubernetesJwksSchema,
         },
         { required: ["issuer", "jwks"] },
       ),
-      { minItems: 1, maxItems: 64 },
+      { minItems: 1, maxItems: 64, description: "Who issues the tokens." },
     ),
   },
   { required: ["providers"] },

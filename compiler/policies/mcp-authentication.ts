@@ -109,12 +109,18 @@ const schema = object(
 /** `MCPAuthentication` of the specification. */
 const kubernetesSchema = object(
   {
-    resourceMetadata: map(json),
+    resourceMetadata: map(json, {
+      description: "Further fields of the protected resource's metadata (RFC 9728).",
+    }),
     provider: choice("An identity provider whose metadata is adapted.", [
       ...(["Auth0", "Keycloak", "IdpKind1", "IdpKind2"] as const),
     ]),
     issuer: shortText("The authorization server, and the token's issuer."),
-    audiences: list(anyText(), { minItems: 1, maxItems: 64 }),
+    audiences: list(anyText(), {
+      minItems: 1,
+      maxItems: 64,
+      description: "Of these the token names one (`aud`).",
+    }),
     jwks: kubernetesRemoteJwksSchema,
     mode: choice("What happens without a valid token.", ["Strict", "Optional", "Permissive"]),
   },

@@ -66,6 +66,7 @@ const kubernetesSchema = object(
       },
       {
         required: ["numerator"],
+        description: "The share of requests that are copied.",
         checks: [
           {
             message: "the numerator is at most the denominator",

@@ -32,6 +32,7 @@ const redirectStatus: Schema<number> = {
   type: "integer",
   enum: [301, 302, 303, 307, 308],
   default: 302,
+  description: "The status.",
 };
 
 const schema = object(
@@ -42,7 +43,7 @@ const schema = object(
       "`{full: HOST:PORT}`, `{host: HOST}`, `{port: PORT}`, or `none`: as in the request.",
     ),
     path: pathModifierSchema,
-    status: { ...redirectStatus, description: "The status." },
+    status: redirectStatus,
   },
   {
     atLeastOneOf: ["scheme", "authority", "path"],

@@ -60,7 +60,9 @@ const kubernetesSchema = object(
 
 /** Gateway API `HTTPRouteRetry`. */
 const ruleSchema = object({
-  codes: list(integer("A status.", 400, 599)),
+  codes: list(integer("A status.", 400, 599), {
+    description: "Statuses after which it is tried again.",
+  }),
   attempts: integer("How often.", 0, Number.MAX_SAFE_INTEGER),
   backoff: span("Before the next one."),
 });

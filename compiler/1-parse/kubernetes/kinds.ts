@@ -101,8 +101,14 @@ function backendSchema() {
 
 function gatewayPolicySchema() {
   return policySchema({
-    frontend: object(frontendFields, { hasParts: true }),
-    traffic: object(trafficFields(), { hasParts: true }),
+    frontend: object(frontendFields, {
+      hasParts: true,
+      description: "What holds between clients and a Gateway.",
+    }),
+    traffic: object(trafficFields(), {
+      hasParts: true,
+      description: "What holds for requests, of Gateways, their listeners, routes and rules.",
+    }),
     backend: backendPolicies(["tcp", "tls", "http", "auth", "mcp", "ai"], CONNECTION_FIELDS),
   });
 }

@@ -3,17 +3,21 @@ import { type Fields, object, type Schema } from "../../schema/schema.ts";
 
 /** The fields of a GatewayPolicy's section that policies read, as they describe them: `cors` of `traffic`. */
 export function policyFields(section: string): Fields {
-  const found = policies.flatMap(({ kubernetes }) =>
-    kubernetes?.field.startsWith(`${section}.`) === true ? [kubernetes] : [],
+  const found = policies.flatMap(({ kubernetes, summary }) =>
+    kubernetes?.field.startsWith(`${section}.`) === true ? [{ ...kubernetes, summary }] : [],
   );
   const byField = Map.groupBy(found, ({ field }) => field.slice(section.length + 1));
   return Object.fromEntries(
     Array.from(byField, ([name, forms]): readonly [string, Schema] => {
-      const parts = forms.flatMap(({ part, schema }) =>
-        part === undefined ? [] : [[part, schema]],
+      const parts = forms.flatMap(({ part, schema, summary }) =>
+        part === undefined ? [] : [[part, summarised(schema, [summary])] as const],
       );
       const whole = forms.find(({ part }) => part === undefined);
-      return [name, whole?.schema ?? partsSchema(Object.fromEntries(parts))];
+      const schema = whole?.schema ?? partsSchema(Object.fromEntries(parts));
+      return [
+        name,
+        summarised(schema, whole ? [whole.summary] : forms.map(({ summary }) => summary)),
+      ];
     }),
   );
 }
@@ -21,8 +25,10 @@ export function policyFields(section: string): Fields {
 /** The filters of an HTTPRoute's rule that policies read, by their field. */
 export function policyFilters(): Fields {
   return Object.fromEntries(
-    policies.flatMap(({ kubernetes }) =>
-      kubernetes?.filter === undefined ? [] : [[kubernetes.filter, kubernetes.schema]],
+    policies.flatMap(({ kubernetes, summary }) =>
+      kubernetes?.filter === undefined
+        ? []
+        : [[kubernetes.filter, summarised(kubernetes.schema, [summary])]],
     ),
   );
 }
@@ -30,12 +36,18 @@ export function policyFilters(): Fields {
 /** The fields of an HTTPRoute's rule that policies read. */
 export function policyRuleFields(): Fields {
   return Object.fromEntries(
-    policies.flatMap(({ kubernetes }) =>
+    policies.flatMap(({ kubernetes, summary }) =>
       kubernetes?.ruleField === undefined || kubernetes.ruleSchema === undefined
         ? []
-        : [[kubernetes.ruleField, kubernetes.ruleSchema]],
+        : [[kubernetes.ruleField, summarised(kubernetes.ruleSchema, [summary])]],
     ),
   );
+}
+
+/** A field says of itself what its policies do, unless it has words of its own. */
+function summarised(schema: Schema, summaries: readonly string[]): Schema {
+  const text = summaries.join("; ");
+  return { description: `${text.charAt(0).toUpperCase()}${text.slice(1)}.`, ...schema };
 }
 
 function partsSchema(parts: Fields): Schema {

@@ -29,13 +29,17 @@ const names: Readonly<Record<string, NamedPattern>> = {
   CaSin: "caSin",
 };
 
-const regex = object({
-  matches: list(longText("A pattern.")),
-  builtins: list(
-    choice("A pattern by name.", ["Ssn", "CreditCard", "PhoneNumber", "Email", "CaSin"]),
-  ),
-  action: choice("What happens to a match.", ["Mask", "Reject"], { default: "Mask" }),
-});
+const regex = object(
+  {
+    matches: list(longText("A pattern."), { description: "Patterns of your own (RE2)." }),
+    builtins: list(
+      choice("A pattern by name.", ["Ssn", "CreditCard", "PhoneNumber", "Email", "CaSin"]),
+      { description: "Patterns by name." },
+    ),
+    action: choice("What happens to a match.", ["Mask", "Reject"], { default: "Mask" }),
+  },
+  { description: "What is looked for in the texts." },
+);
 
 const webhook = unsupported(
   "webhooks as guards",
@@ -53,6 +57,7 @@ const webhook = unsupported(
           },
           { required: ["name", "value"] },
         ),
+        { description: "Headers of the request that the guard is shown." },
       ),
     },
     { required: ["backendRef"] },
@@ -65,7 +70,7 @@ function customResponse({ message }: RejectionConfig) {
       message: text("The message.", { default: message }),
       statusCode: integer("The status.", 200, 599, { default: DEFAULT_REJECTION.status }),
     },
-    { atLeastOneOf: ["message", "statusCode"] },
+    { atLeastOneOf: ["message", "statusCode"], description: "What the client gets instead." },
   );
 }
 
@@ -90,8 +95,16 @@ export function promptGuard(simpleBackend: Schema) {
   );
   return object(
     {
-      request: list(requestGuard, { minItems: 1, maxItems: 8 }),
-      response: list(responseGuard, { minItems: 1, maxItems: 8 }),
+      request: list(requestGuard, {
+        minItems: 1,
+        maxItems: 8,
+        description: "Guards of what clients send, in their order.",
+      }),
+      response: list(responseGuard, {
+        minItems: 1,
+        maxItems: 8,
+        description: "Guards of what models say, in their order.",
+      }),
     },
     {
       atLeastOneOf: ["request", "response"],

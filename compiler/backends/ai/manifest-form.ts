@@ -83,7 +83,10 @@ const serverFields = {
 
 function aiSchema(policies: KubernetesPoliciesSchema) {
   const { fields: options, names } = manifestProviders();
-  const provider = object({ ...options, ...serverFields }, { exactlyOneOf: names });
+  const provider = object(
+    { ...options, ...serverFields },
+    { exactlyOneOf: names, description: "The one provider." },
+  );
   const named = object(
     {
       name: sectionName,
@@ -94,7 +97,13 @@ function aiSchema(policies: KubernetesPoliciesSchema) {
     { required: ["name"], exactlyOneOf: names },
   );
   const group = object(
-    { providers: list(named, { minItems: 1, maxItems: 32 }) },
+    {
+      providers: list(named, {
+        minItems: 1,
+        maxItems: 32,
+        description: "Providers that share the requests, the healthier more of them.",
+      }),
+    },
     {
       required: ["providers"],
       checks: [
@@ -111,8 +120,16 @@ function aiSchema(policies: KubernetesPoliciesSchema) {
     },
   );
   return object(
-    { provider, groups: list(group, { minItems: 1, maxItems: 32 }) },
     {
+      provider,
+      groups: list(group, {
+        minItems: 1,
+        maxItems: 32,
+        description: "Groups of providers: the next is asked when none of one can be.",
+      }),
+    },
+    {
+      description: "Models of one or several providers.",
       exactlyOneOf: ["provider", "groups"],
       checks: [
         {

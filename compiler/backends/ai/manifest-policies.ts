@@ -1,3 +1,4 @@
+import type { Json } from "../../model/json.ts";
 import { type RouteType, routeTypes } from "../../model/llm-policies.ts";
 import {
   boolean,
@@ -14,40 +15,52 @@ import { promptGuard } from "./guard-manifest-form.ts";
 import { MODEL_PATTERN } from "./model-pattern.ts";
 import { promptCaching } from "./policies-schema.ts";
 
-const messages = list(
-  object(
-    {
-      role: shortText("Who says it: `SYSTEM`, `USER`, what the provider knows."),
-      content: text("What is said."),
-    },
-    { required: ["role", "content"] },
-  ),
-);
+const messages = (description: string) =>
+  list(
+    object(
+      {
+        role: shortText("Who says it: `SYSTEM`, `USER`, what the provider knows."),
+        content: text("What is said."),
+      },
+      { required: ["role", "content"] },
+    ),
+    { description },
+  );
 
 const defaultFields = list(
   object(
     {
       field: shortText("A key of the request's JSON."),
-      value: json,
+      value: described("What it is where the request does not say it."),
       override: boolean("Whether it stands in the place of the request's own value."),
     },
     { required: ["field", "value"] },
   ),
-  { minItems: 1, maxItems: 64 },
+  { minItems: 1, maxItems: 64, description: "What requests say unless they say it themselves." },
 );
 
 const overrideFields = list(
   object(
-    { field: shortText("A key of the request's JSON."), value: json },
+    {
+      field: shortText("A key of the request's JSON."),
+      value: described("What it is, whatever the request says."),
+    },
     { required: ["field", "value"] },
   ),
-  { minItems: 1, maxItems: 64 },
+  { minItems: 1, maxItems: 64, description: "What requests say in the place of their own." },
 );
+
+function described(description: string): Schema<Json> {
+  return { ...json, description };
+}
 
 /** The parts of `BackendAI` that are read, one by one: policies of several levels replace them apart. */
 export const llmFields = {
   prompt: object(
-    { prepend: messages, append: messages },
+    {
+      prepend: messages("Messages before those of the request."),
+      append: messages("Messages after those of the request."),
+    },
     { description: "Messages that every prompt gets." },
   ),
   defaults: defaultFields,
@@ -55,10 +68,12 @@ export const llmFields = {
   modelAliases: map(shortText("The provider's name of the model."), {
     maxProperties: 64,
     propertyNames: MODEL_PATTERN,
+    description: "Names of models as clients use them, and what each stands for.",
   }),
   promptCaching: promptCaching(),
   routes: map(
     choice("How the traffic of the path is treated.", [...routeTypes, "AnthropicTokenCount"]),
+    { description: "Ends of paths, and what kind of traffic each carries." },
   ),
 };
 
@@ -70,5 +85,8 @@ export function namedRouteType(word: RouteType | "AnthropicTokenCount"): RouteTy
 /** `BackendAI`. `simpleBackend`: how a server of a guard is reached. */
 export function backendAi(simpleBackend: Schema): Schema {
   const fields = { ...llmFields, promptGuard: promptGuard(simpleBackend) };
-  return object(fields, { atLeastOneOf: Object.keys(fields) });
+  return object(fields, {
+    atLeastOneOf: Object.keys(fields),
+    description: "What is done with requests to models.",
+  });
 }

@@ -45,7 +45,11 @@ export type KubernetesMcpValue = Infer<ReturnType<typeof mcpSchema>>;
 function mcpSchema(policies: KubernetesPoliciesSchema) {
   return object(
     {
-      targets: list(targetSchema(policies), { minItems: 1, maxItems: 32 }),
+      targets: list(targetSchema(policies), {
+        minItems: 1,
+        maxItems: 32,
+        description: "The servers, whose items clients see together.",
+      }),
       sessionRouting: choice("Whether sessions are kept.", ["Stateful"], {
         default: "Stateful",
         unsupportedValues: { Stateless: "stateless MCP sessions" },
@@ -53,7 +57,7 @@ function mcpSchema(policies: KubernetesPoliciesSchema) {
       failureMode: choice("What a broken target does to the others.", ["FailClosed", "FailOpen"]),
       sessions: sessionsSchema(span(IDLE_TIMEOUT, { minimumDuration: "1s" })),
     },
-    { required: ["targets"] },
+    { required: ["targets"], description: "MCP servers behind one endpoint." },
   );
 }
 
@@ -66,11 +70,14 @@ function targetSchema(policies: KubernetesPoliciesSchema) {
       protocol: choice("How it is spoken to.", ["StreamableHTTP", "SSE"]),
       policies: policies(["tcp", "tls", "http", "auth", "mcp"]),
     },
-    { required: ["host", "port"] },
+    { required: ["host", "port"], description: "A server by its address." },
   );
   const selector = object(
     { namespaces: labelSelector, services: labelSelector },
-    { atLeastOneOf: ["namespaces", "services"] },
+    {
+      atLeastOneOf: ["namespaces", "services"],
+      description: "Services, by their labels and those of their namespaces: each is a server.",
+    },
   );
   return object(
     { name: sectionName, selector, static: target },

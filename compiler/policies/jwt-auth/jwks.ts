@@ -79,7 +79,10 @@ export const kubernetesRemoteJwksSchema = object(
       "The server of the key set: a Service or a static GatewayBackend.",
     ),
   },
-  { required: ["jwksPath", "backendRef"] },
+  {
+    required: ["jwksPath", "backendRef"],
+    description: "A key set that is fetched from a backend, and again as it ages.",
+  },
 );
 
 /** `JWKS`: keys that are written out or fetched. */
@@ -88,7 +91,7 @@ export const kubernetesJwksSchema = object(
     remote: kubernetesRemoteJwksSchema,
     inline: text("A JSON Web Key Set.", { minLength: 2, maxLength: 65536 }),
   },
-  { exactlyOneOf: ["remote", "inline"] },
+  { exactlyOneOf: ["remote", "inline"], description: "The keys that tokens are signed with." },
 );
 
 /** The key set of manifests: written out, or served by a backend. */

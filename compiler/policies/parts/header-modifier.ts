@@ -86,7 +86,7 @@ const kubernetesHeaderModifierSchema = object(
     add: kubernetesHeaders("Headers that are appended to what is there."),
     remove: list(headerName, { maxItems: 16, description: "Headers that are taken out." }),
   },
-  { atLeastOneOf: ["set", "add", "remove"] },
+  { atLeastOneOf: ["set", "add", "remove"], description: "What is changed of the headers." },
 );
 
 function kubernetesHeaders(description: string) {

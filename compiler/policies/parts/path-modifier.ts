@@ -66,10 +66,14 @@ const REPLACEMENTS: Readonly<Record<string, string>> = {
 export const kubernetesPathModifierSchema = object(
   {
     type: choice("What is replaced.", ["ReplaceFullPath", "ReplacePrefixMatch"]),
-    replaceFullPath: anyText({ maxLength: 1024 }),
-    replacePrefixMatch: anyText({ maxLength: 1024 }),
+    replaceFullPath: anyText({ maxLength: 1024, description: "The whole new path." }),
+    replacePrefixMatch: anyText({
+      maxLength: 1024,
+      description: "What stands in the place of the prefix that the route matched.",
+    }),
   },
   {
+    description: "What becomes of the path.",
     required: ["type"],
     examples: [{ type: "ReplacePrefixMatch", replacePrefixMatch: "/v2" }],
     checks: Object.entries(REPLACEMENTS).map(([type, field]) => ({

@@ -51,8 +51,13 @@ export const rulesSchema = list(
 export const kubernetesRulesSchema = object(
   {
     policy: object(
-      { matchExpressions: list(expression("A CEL expression."), { minItems: 1 }) },
-      { required: ["matchExpressions"] },
+      {
+        matchExpressions: list(expression("A CEL expression."), {
+          minItems: 1,
+          description: "Expressions of which one is enough.",
+        }),
+      },
+      { required: ["matchExpressions"], description: "When the action is taken." },
     ),
     action: choice(
       "What it does when one of the expressions is true.",

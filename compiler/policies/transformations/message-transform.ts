@@ -90,10 +90,17 @@ export const kubernetesTransformSchema = object(
   {
     set: transformedHeaders("Headers that replace what is there."),
     add: transformedHeaders("Headers that are appended."),
-    remove: list(transformedName, { minItems: 1, maxItems: 16 }),
+    remove: list(transformedName, {
+      minItems: 1,
+      maxItems: 16,
+      description: "Headers that are taken out.",
+    }),
     body: expression("The new body."),
   },
-  { atLeastOneOf: ["set", "add", "remove", "body"] },
+  {
+    atLeastOneOf: ["set", "add", "remove", "body"],
+    description: "What is changed, by expressions over the message.",
+  },
 );
 
 /** One side of a file, validated. */

@@ -32,7 +32,10 @@ export function backendPolicies<const Name extends keyof BackendFields>(
   built: SupportedFields,
 ) {
   const mcpFields = policyFields("backend.mcp");
-  const mcp = object(mcpFields, { atLeastOneOf: Object.keys(mcpFields) });
+  const mcp = object(mcpFields, {
+    atLeastOneOf: Object.keys(mcpFields),
+    description: "Who may use MCP servers, and what of them.",
+  });
   const fields: BackendFields = {
     tcp: builtParts("tcp", simpleFields.tcp, built),
     tls: builtParts("tls", simpleFields.tls, built),
@@ -41,7 +44,11 @@ export function backendPolicies<const Name extends keyof BackendFields>(
     ai: backendAi(simpleBackend),
     mcp,
   };
-  return object(pick(fields, names), { atLeastOneOf: names, hasParts: true });
+  return object(pick(fields, names), {
+    atLeastOneOf: names,
+    hasParts: true,
+    description: "How the backend is reached, and what holds for it.",
+  });
 }
 
 /** A section of which everything, some fields, or nothing is built. */

@@ -3,7 +3,9 @@ import { keepAliveFields } from "../../../schema/keep-alive.ts";
 import { anyText, choice, list, object, shortText, text } from "../../../schema/schema.ts";
 
 /** `Keepalive` of a TCP connection. */
-export const keepalive = object(keepAliveFields(span));
+export const keepalive = object(keepAliveFields(span), {
+  description: "Probes of connections on which nothing is said.",
+});
 
 /** `BackendTCP`. */
 export const tcpFields = {
@@ -25,17 +27,32 @@ export const httpFields = {
 /** `BackendTLS`. */
 export const backendTls = object(
   {
-    mtlsCertificateRef: list(localObject("A Secret with tls.key and tls.crt."), { maxItems: 1 }),
-    caCertificateRefs: list(localObject("A ConfigMap of CA certificates."), { maxItems: 1 }),
+    mtlsCertificateRef: list(localObject("A Secret with tls.key and tls.crt."), {
+      maxItems: 1,
+      description: "The certificate that the gateway shows.",
+    }),
+    caCertificateRefs: list(localObject("A ConfigMap of CA certificates."), {
+      maxItems: 1,
+      description: "Whom to trust, in the place of the system's authorities.",
+    }),
     insecureSkipVerify: choice("What is not verified.", ["All", "Hostname"]),
     sni: text("The name that is asked for.", {
       maxLength: 253,
       pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
     }),
-    verifySubjectAltNames: list(shortText("A name."), { minItems: 1, maxItems: 16 }),
-    alpnProtocols: list(tinyText("A protocol."), { minItems: 1, maxItems: 16 }),
+    verifySubjectAltNames: list(shortText("A name."), {
+      minItems: 1,
+      maxItems: 16,
+      description: "Names of which the certificate has one, in the place of the host's.",
+    }),
+    alpnProtocols: list(tinyText("A protocol."), {
+      minItems: 1,
+      maxItems: 16,
+      description: "The protocols that are offered (ALPN).",
+    }),
   },
   {
+    description: "TLS to the backend.",
     atMostOneOf: ["verifySubjectAltNames", "insecureSkipVerify"],
     checks: [
       {
@@ -58,14 +75,18 @@ export const backendAuth = object(
       description: "The value of the Authorization header.",
     }),
     secretRef: localObject("A Secret with the key `Authorization`."),
-    passthrough: object({}),
-    aws: object({ secretRef: localObject("A Secret with accessKey and secretKey.") }),
+    passthrough: object({}, { description: "The client's own token goes on." }),
+    aws: object(
+      { secretRef: localObject("A Secret with accessKey and secretKey.") },
+      { description: "Requests are signed (AWS Signature Version 4)." },
+    ),
     gcp: object(
       {
         type: choice("Which token is sent.", ["AccessToken", "IdToken"]),
         audience: shortText("The token's audience."),
       },
       {
+        description: "Requests show a token of whatever the gateway runs as on Google Cloud.",
         checks: [
           {
             message: '"audience" is only valid with type: IdToken',
@@ -77,16 +98,19 @@ export const backendAuth = object(
       },
     ),
   },
-  { exactlyOneOf: ["key", "secretRef", "passthrough", "aws", "gcp"] },
+  {
+    exactlyOneOf: ["key", "secretRef", "passthrough", "aws", "gcp"],
+    description: "What the gateway shows to the backend.",
+  },
 );
 
 /** The fields that every kind of backend has. */
 export const simpleFields = {
-  tcp: object(tcpFields),
+  tcp: object(tcpFields, { description: "Connections to the backend." }),
   tls: backendTls,
-  http: object(httpFields),
+  http: object(httpFields, { description: "HTTP to the backend." }),
   auth: backendAuth,
 };
 
 /** `BackendSimple`. */
-export const simpleBackend = object(simpleFields);
+export const simpleBackend = object(simpleFields, { description: "How it is reached." });

@@ -50,6 +50,6 @@ export function filters() {
         })),
       },
     ),
-    { maxItems: 16 },
+    { maxItems: 16, description: "What is done with the rule's requests." },
   );
 }

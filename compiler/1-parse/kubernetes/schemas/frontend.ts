@@ -9,12 +9,19 @@ const tlsVersion = (description: string) => choice(description, ["1.2", "1.3"]);
 const tls = object(
   {
     handshakeTimeout: handshakeTimeout(span),
-    alpnProtocols: list(tinyText("A protocol."), { minItems: 1, maxItems: 16 }),
+    alpnProtocols: list(tinyText("A protocol."), {
+      minItems: 1,
+      maxItems: 16,
+      description: "The protocols that clients may choose (ALPN).",
+    }),
     minProtocolVersion: tlsVersion("The lowest TLS version."),
     maxProtocolVersion: tlsVersion("The highest TLS version."),
-    cipherSuites: list(choice("A cipher suite.", CIPHER_SUITES)),
+    cipherSuites: list(choice("A cipher suite.", CIPHER_SUITES), {
+      description: "The cipher suites that are taken.",
+    }),
   },
   {
+    description: "TLS with clients.",
     atLeastOneOf: [
       ...["handshakeTimeout", "alpnProtocols", "minProtocolVersion"],
       ...["maxProtocolVersion", "cipherSuites"],
@@ -26,16 +33,20 @@ const httpFields = frontendHttpFields(span);
 
 const attributes = object(
   {
-    remove: list(tinyText("A field that is dropped."), { minItems: 1, maxItems: 32 }),
+    remove: list(tinyText("A field that is dropped."), {
+      minItems: 1,
+      maxItems: 32,
+      description: "Fields that are left out.",
+    }),
     add: list(
       object(
         { name: shortText("Its name."), expression: expression("Its value.") },
         { required: ["name", "expression"] },
       ),
-      { minItems: 1 },
+      { minItems: 1, description: "Fields beside those, or in their place." },
     ),
   },
-  { atLeastOneOf: ["remove", "add"] },
+  { atLeastOneOf: ["remove", "add"], description: "What is said of each request." },
 );
 
 const tracing = object(
@@ -48,6 +59,7 @@ const tracing = object(
         { name: shortText("Its name."), expression: expression("Its value.") },
         { required: ["name", "expression"] },
       ),
+      { description: "What the gateway says of itself." },
     ),
     randomSampling: expression("How many of the requests without a trace get one."),
     clientSampling: expression("How many of the requests with a trace are traced."),
@@ -68,9 +80,18 @@ const otlp = object(
 
 /** The fields of a GatewayPolicy's `frontend`. */
 export const frontendFields = {
-  tcp: object({ keepalive }, { atLeastOneOf: ["keepalive"] }),
+  tcp: object(
+    { keepalive },
+    { atLeastOneOf: ["keepalive"], description: "Connections of clients." },
+  ),
   tls,
-  http: object(httpFields, { atLeastOneOf: Object.keys(httpFields) }),
-  accessLog: object({ filter: expression("Which requests are logged."), attributes, otlp }),
+  http: object(httpFields, {
+    atLeastOneOf: Object.keys(httpFields),
+    description: "HTTP with clients.",
+  }),
+  accessLog: object(
+    { filter: expression("Which requests are logged."), attributes, otlp },
+    { description: "Which requests have a line in the log, and what it says." },
+  ),
   tracing,
 };

@@ -20,7 +20,7 @@ export function manifestProviders(): {
 
 function schemaOf(kind: ProviderKind): Schema {
   const { kubernetes, schema } = providerOf(kind);
-  return kubernetes?.schema ?? schema;
+  return kubernetes ? { description: schema.description ?? "", ...kubernetes.schema } : schema;
 }
 
 /** The one provider that a specification has, with its options. */
