@@ -5,6 +5,8 @@ import { refuse } from "../http/refuse.ts";
 import { queryValue, withoutParameter } from "../http/routing/query.ts";
 import type { UpstreamTunnel } from "../http/upstream/upstream.ts";
 import { MiB } from "../process/units.ts";
+import { tokensOfUsage } from "./calls/call-attributes.ts";
+import { countTokens } from "./calls/count-tokens.ts";
 import { recordUsage } from "./calls/record-call.ts";
 import type { TargetSettings } from "./calls/target.ts";
 import type { Usage } from "./chat/usage.ts";
@@ -29,7 +31,9 @@ export async function serveRealtime(exchange: Exchange, service: RealtimeService
   exchange.removeRequestHeader("sec-websocket-extensions");
   if (provider.clientKey === undefined) removeProtocolKey(exchange);
   const path = realtimePath(exchange, target);
-  passTo(exchange, provider, { path, openTunnel: openWatchedTunnel });
+  const openTunnel = (_: Exchange, protocol: string) =>
+    new RealtimeRelay(exchange, protocol, provider.system);
+  passTo(exchange, provider, { path, openTunnel });
 }
 
 /** Browsers cannot set headers: their key stands among the protocols that they offer, and is meant for the gateway. */
@@ -67,20 +71,19 @@ function modelOf(
   return requested === undefined || modelFor === undefined ? requested : modelFor(requested);
 }
 
-function openWatchedTunnel(exchange: Exchange, protocol: string): TunnelRelay {
-  return new RealtimeRelay(exchange, protocol);
-}
-
 /** Counts the tokens of the responses that pass. */
 class RealtimeRelay extends TunnelRelay {
   readonly #exchange: Exchange;
+  readonly #provider: string;
   readonly #frames = new TextFrames(maxText);
   #isOpen = false;
   #usage: Usage | undefined;
 
-  constructor(exchange: Exchange, protocol: string) {
+  /** `provider`: as OpenTelemetry's conventions name it. */
+  constructor(exchange: Exchange, protocol: string, provider: string) {
     super(exchange, protocol);
     this.#exchange = exchange;
+    this.#provider = provider;
   }
 
   override onSwitch(headers: readonly string[], upstream: UpstreamTunnel): void {
@@ -98,8 +101,15 @@ class RealtimeRelay extends TunnelRelay {
       const usage = realtimeUsage(text);
       if (usage === undefined) continue;
       this.#usage = this.#usage === undefined ? usage : sum(this.#usage, usage);
-      this.#exchange.record.fields ??= new Map();
-      recordUsage(this.#exchange.record.fields, this.#usage);
+      const { record } = this.#exchange;
+      record.fields ??= new Map();
+      recordUsage(record.fields, this.#usage);
+      const model = record.fields.get("gen_ai.request.model");
+      const call = { streaming: true, provider: this.#provider, ...tokensOfUsage(usage) };
+      countTokens(record, {
+        ...call,
+        ...(model !== undefined && { requestModel: model, responseModel: model }),
+      });
     }
   }
 }

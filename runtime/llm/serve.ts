@@ -5,6 +5,7 @@ import type { CallAttributes } from "./calls/call-attributes.ts";
 import { CallGuards } from "./calls/call-guards.ts";
 import { forwardedHeaders, requestHeaders } from "./calls/call-headers.ts";
 import { bodyFor, type ChatCall, readCall } from "./calls/chat-call.ts";
+import { expectTokens } from "./calls/count-tokens.ts";
 import { beginModelCall, endModelCall } from "./calls/model-span.ts";
 import { noteOutcome } from "./calls/provider-verdict.ts";
 import { recordCall, recordResponse } from "./calls/record-call.ts";
@@ -25,6 +26,8 @@ export interface ChatService {
   readonly targets: TargetChoice;
   /** Where requests and responses have texts; absent: no target guards any. */
   readonly texts?: TextFormat;
+  /** About as many tokens as a request has are taken from limits before it goes out; absent: none are. */
+  readonly expectsTokens?: true;
   /** Milliseconds of silence after which a client of a stream gets a sign of life; absent: nothing is streamed. */
   readonly keepAlive?: number;
   /** Milliseconds to the end of the response, whoever is asked; absent: no limit. */
@@ -52,6 +55,7 @@ async function serveCall(exchange: Exchange, call: ChatCall, service: ChatServic
   const targets = service.targets(call.model);
   if (targets === undefined) throw unknownModel(call.model);
   const attributes = recordCall(exchange, call, service.operation);
+  if (service.expectsTokens === true && !expectTokens(exchange, call)) return;
   const deadline = performance.now() + (service.timeout ?? Number.POSITIVE_INFINITY);
   const guards = service.texts && new CallGuards(exchange, call, service.texts);
   const settings = { service, deadline, attributes, guards };
@@ -111,9 +115,8 @@ function ask(
       health.pending -= 1;
       noteOutcome(health, outcome, start);
     }
-    const promptLength = call.text.length;
-    const { isStream } = call;
-    const asked = { target, model, operation, promptLength, isStream, start, attributes };
+    const { body, isStream } = call;
+    const asked = { target, model, operation, body, isStream, start, attributes };
     recordResponse(exchange, asked, outcome);
   };
   exchange.record.upstream = provider.upstream.name;

@@ -8,13 +8,15 @@ export interface AiOptions {
   readonly ai?: object;
   /** More of the backend. */
   readonly backend?: object;
+  /** More policies of the route. */
+  readonly policies?: object;
 }
 
 /** A gateway with one route to a provider at `host:port`, which it tells the key `provider-key`; `routes` as in the policy. */
 export function startAiGateway(
   host: string,
   routes: Readonly<Record<string, string>>,
-  { provider = { openAI: {} }, ai = {}, backend = {} }: AiOptions = {},
+  { provider = { openAI: {} }, ai = {}, backend = {}, policies = {} }: AiOptions = {},
 ): Promise<Gateway> {
   return startGateway({
     env: { KEY: "provider-key" },
@@ -22,7 +24,7 @@ export function startAiGateway(
       {
         routes: [
           {
-            policies: { backendAuth: { key: "${KEY}" }, ai: { routes, ...ai } },
+            policies: { backendAuth: { key: "${KEY}" }, ai: { routes, ...ai }, ...policies },
             backends: [{ ai: { provider, hostOverride: host, ...backend } }],
           },
         ],

@@ -67,9 +67,13 @@ function startBefore(host: string, openAI: object = {}): Promise<Gateway> {
   return startProviderBefore(host, { openAI });
 }
 
-function startProviderBefore(host: string, provider: object): Promise<Gateway> {
+function startProviderBefore(
+  host: string,
+  provider: object,
+  policies: object = {},
+): Promise<Gateway> {
   const ai = { modelAliases: { voice: "gpt-realtime" } };
-  return startAiGateway(host, { "/v1/realtime": "realtime" }, { provider, ai });
+  return startAiGateway(host, { "/v1/realtime": "realtime" }, { provider, ai, policies });
 }
 
 it("a WebSocket of the Realtime API reaches the provider, and its tokens are counted", async () => {
@@ -126,4 +130,24 @@ it("Azure has the Realtime API below its own path, by the key of the resource", 
   const { url, headers } = await eventually(() => requests[0] ?? null, "a request");
   expect(url).toBe("/openai/v1/realtime?model=voice-1");
   expect(headers).toMatchObject({ "api-key": "provider-key" });
+});
+
+it("the tokens of a WebSocket are taken from limits: one that is used up lets no other in", async () => {
+  const { host } = await startRealtime();
+  // Both responses have 40 together.
+  const localRateLimit = [{ tokens: 40, unit: "Days" }];
+  const gateway = await startProviderBefore(host, { openAI: {} }, { localRateLimit });
+  const url = `ws://127.0.0.1:${gateway.port}/v1/realtime?model=voice`;
+  const socket = new WebSocket(url, ["realtime"]);
+  onTestFinished(() => socket.close());
+  let count = 0;
+  socket.onmessage = () => {
+    count += 1;
+  };
+  await eventually(() => (count === 4 ? true : null), "four messages");
+  const failed = new Promise((resolve) => {
+    new WebSocket(url, ["realtime"]).onerror = resolve;
+  });
+  await failed;
+  await gateway.seen(/http\.status=429 .*reason=RateLimit/);
 });

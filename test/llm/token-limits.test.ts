@@ -1,8 +1,9 @@
 import OpenAI from "openai";
 import { beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../harness/eventually.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { startScripted } from "../harness/scripted.ts";
-import { chunk, complete, startStream } from "./llm-upstream.ts";
+import { chunk, complete, fail, startStream } from "./llm-upstream.ts";
 
 let gateway: Gateway;
 
@@ -12,12 +13,23 @@ const limits = {
   keyed: [{ tokens: 20, unit: "Hours", key: 'request.headers["x-team"]' }],
   cut: [{ tokens: 5, unit: "Hours" }],
   embedded: [{ tokens: 6, unit: "Hours" }],
+  expected: [{ tokens: 1000, unit: "Hours" }],
+  failed: [{ tokens: 1000, unit: "Hours" }],
+  hugeExpected: [{ tokens: 1000, unit: "Hours" }],
 };
+
+/** Of these about so many tokens as a request has are taken before it goes out. */
+const expecting = ["expected", "failed", "hugeExpected"];
+
+/** Completions that wait to be released. */
+const waiting: (() => void)[] = [];
 
 /** Every completion takes 25 tokens; one that is asked to go on never ends. */
 beforeAll(async () => {
   const { host } = await startScripted((response, _, request) => {
-    if (request.url.endsWith("/embeddings")) {
+    if (request.body.includes("wait")) waiting.push(() => complete(response, request));
+    else if (request.body.includes("fail")) fail(response, 500);
+    else if (request.url.endsWith("/embeddings")) {
       response.writeHead(200, { "content-type": "application/json" });
       const data = [{ object: "embedding", index: 0, embedding: [0.5] }];
       const usage = { prompt_tokens: 7, total_tokens: 7 };
@@ -39,7 +51,15 @@ beforeAll(async () => {
             backendAuth: { key: "${KEY}" },
             ai: { routes: { "/embeddings": "embeddings", "*": "completions" } },
           },
-          backends: [{ ai: { provider: { openAI: {} }, hostOverride: host } }],
+          backends: [
+            {
+              ai: {
+                provider: { openAI: {} },
+                hostOverride: host,
+                ...(expecting.includes(name) && { tokenize: true }),
+              },
+            },
+          ],
         })),
       },
     ],
@@ -100,5 +120,33 @@ describe("limits of tokens", () => {
     const embed = () => client("embedded").embeddings.create({ model: "m", input: "Hello" });
     await embed();
     await expect(embed()).rejects.toMatchObject(limited);
+  });
+
+  it("take what a request is expected to use before it goes out, and then what it has used", async () => {
+    const long = `wait ${"x".repeat(2400)}`;
+    const first = ask("expected", {}, long);
+    await eventually(() => (waiting.length === 1 ? true : null), "the first one");
+    // About 600 of the 1,000 tokens are taken: there is no room for as many again.
+    await expect(ask("expected", {}, long)).rejects.toMatchObject(limited);
+    await ask("expected", {}, "short");
+    waiting.pop()?.();
+    await first;
+    // Both took 25 in the end.
+    const again = ask("expected", {}, long);
+    await eventually(() => (waiting.length === 1 ? true : null), "the next one");
+    waiting.pop()?.();
+    await again;
+  });
+
+  it("give back what was expected of a request that failed", async () => {
+    const long = `fail ${"x".repeat(3600)}`;
+    for (let i = 0; i < 3; i++) {
+      await expect(ask("failed", {}, long)).rejects.toMatchObject({ status: 500 });
+    }
+  });
+
+  it("let through a request that is larger than all of them, once", async () => {
+    const long = "x".repeat(8000);
+    await ask("hugeExpected", {}, long);
   });
 });

@@ -2,6 +2,7 @@ import { MODEL_PATTERN } from "../../backends/ai/model-pattern.ts";
 import { requestFieldMaps } from "../../backends/ai/policies-schema.ts";
 import { providers } from "../../backends/ai/providers/index.ts";
 import type { OwnParam } from "../../backends/ai/providers/provider.ts";
+import { tokenize } from "../../backends/ai/tokenize.ts";
 import { PATH_FORM } from "../../schema/path-form.ts";
 import {
   anyText,
@@ -129,7 +130,7 @@ function paramsSchema() {
       }),
       azureResourceType: unsupported("Azure AI Foundry"),
       azureProjectName: unsupported("Azure AI Foundry"),
-      tokenize: unsupported("token counts before the request"),
+      tokenize,
     },
     { description: "Which model, where, and with which key." },
   );

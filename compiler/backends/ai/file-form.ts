@@ -8,7 +8,6 @@ import {
   type Schema,
   shortText,
   text,
-  unsupported,
   validated,
 } from "../../schema/schema.ts";
 import type { LowerContext } from "../backend.ts";
@@ -21,6 +20,7 @@ import {
   providerSchemas,
   providers,
 } from "./providers/index.ts";
+import { tokenize } from "./tokenize.ts";
 
 /** `ai` of the file. */
 export function aiSchema(policies: Schema<BackendPoliciesValue>) {
@@ -78,7 +78,7 @@ function providerFields(policies: Schema<BackendPoliciesValue>) {
         ...PATH_FORM,
       },
     ),
-    tokenize: unsupported("token counts before the request"),
+    tokenize,
     policies,
   };
 }
@@ -99,7 +99,14 @@ export function lowerAi(value: AiValue, context: LowerContext): AiConfig {
 }
 
 function lowerProvider(
-  { name, provider = {}, hostOverride, pathOverride, policies }: ProviderValue,
+  {
+    name,
+    provider = {},
+    hostOverride,
+    pathOverride,
+    tokenize: expectsTokens = false,
+    policies,
+  }: ProviderValue,
   origin: Origin,
   context: LowerContext,
 ): ProviderConfig {
@@ -111,6 +118,7 @@ function lowerProvider(
     server: hostOverride,
     port: undefined,
     path: pathOverride,
+    expectsTokens,
     policies: context.policies(policies, childOf(origin, "policies")),
     origin,
   };

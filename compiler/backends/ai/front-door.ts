@@ -22,6 +22,7 @@ export interface NamedModel {
   readonly params?: ModelParams & {
     readonly apiKey?: Text;
     readonly hostOverride?: Text;
+    readonly tokenize?: boolean;
     readonly pathOverride?: string;
   };
   readonly defaults?: Readonly<Record<string, Json>>;
@@ -67,7 +68,7 @@ function readModel(
     ...(defaults && { defaults: { value: defaults, origin: childOf(origin, "defaults") } }),
     ...(overrides && { overrides: { value: overrides, origin: childOf(origin, "overrides") } }),
   };
-  const { apiKey: key, hostOverride, pathOverride } = params;
+  const { apiKey: key, hostOverride, pathOverride, tokenize: expectsTokens = false } = params;
   const paramsOrigin = childOf(origin, "params");
   const keyOrigin = childOf(paramsOrigin, "apiKey");
   const policies: BackendPolicies = {
@@ -82,6 +83,7 @@ function readModel(
     server: hostOverride,
     port: undefined,
     path: pathOverride,
+    expectsTokens,
     policies,
     origin,
   };

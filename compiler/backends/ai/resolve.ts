@@ -66,6 +66,8 @@ export interface AiProviderNode {
   readonly path: string | undefined;
   /** What its requests say beside those of other providers of its format. */
   readonly dialect: Pick<Dialect, "guardrail" | "caching">;
+  /** About as many tokens as a request has are taken from limits before it goes out. */
+  readonly expectsTokens: boolean;
   /** It is the provider's own server, of which the newest ways are known. */
   readonly isOwnServer: boolean;
   readonly policies: LlmPolicies | undefined;
@@ -226,6 +228,7 @@ function resolveProvider(
     dialect: dialectOf(options, merged.ai),
     endpoints,
     path,
+    expectsTokens: config.expectsTokens,
     isOwnServer: server === undefined,
     policies: merged.ai,
     guard,

@@ -1,6 +1,7 @@
 import type { JsonObject, LlmCall } from "../../cel/variables.ts";
 import type { ResponseFacts } from "../chat/formats.ts";
 import { isJsonObject } from "../chat/request-object.ts";
+import type { Usage } from "../chat/usage.ts";
 import type { ChatCall } from "./chat-call.ts";
 
 /** A request to a model, as expressions read it: `llm`. What only some expressions read is made when they do. */
@@ -52,13 +53,26 @@ export class CallAttributes implements LlmCall {
     if (counted !== undefined) this.countTokens = counted;
     if (model !== undefined) this.responseModel = model;
     if (usage === undefined) return;
-    this.inputTokens = usage.input;
-    this.cachedInputTokens = usage.cacheRead;
-    this.cacheCreationInputTokens = usage.cacheWrite;
-    this.outputTokens = usage.output;
-    if (usage.reasoning !== undefined) this.reasoningTokens = usage.reasoning;
-    this.totalTokens = usage.input + usage.output;
+    Object.assign(this, tokensOfUsage(usage));
   }
+}
+
+/** The tokens of a call, as expressions read them. */
+export function tokensOfUsage({
+  input,
+  cacheRead,
+  cacheWrite,
+  output,
+  reasoning,
+}: Usage): Partial<LlmCall> {
+  return {
+    inputTokens: input,
+    cachedInputTokens: cacheRead,
+    cacheCreationInputTokens: cacheWrite,
+    outputTokens: output,
+    ...(reasoning !== undefined && { reasoningTokens: reasoning }),
+    totalTokens: input + output,
+  };
 }
 
 /** Parameters of requests of any format, by their names there. */

@@ -1,6 +1,7 @@
-import type { LlmCall } from "../../cel/variables.ts";
+import type { JsonObject, LlmCall } from "../../cel/variables.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import type { ResponseFacts } from "../chat/formats.ts";
+import { mapTexts } from "../chat/texts.ts";
 import type { Usage } from "../chat/usage.ts";
 import type { AttemptOutcome } from "./attempt.ts";
 import type { ChatCall } from "./chat-call.ts";
@@ -9,13 +10,13 @@ import type { ChatCall } from "./chat-call.ts";
  * Takes what a request is about to use before it goes out. False: there is not so much, and the request was answered. What
  * is taken goes back when the request is over and nothing was used.
  */
-export function expectTokens(exchange: Exchange, { text, model, isStream }: ChatCall): boolean {
+export function expectTokens(exchange: Exchange, { body, model, isStream }: ChatCall): boolean {
   const { tokenCounters = [] } = exchange.record;
   if (tokenCounters.length === 0) return true;
   exchange.onClose(() => {
     for (const counter of tokenCounters) counter.release();
   });
-  const inputTokens = tokensOf(text.length);
+  const inputTokens = tokensOf(body);
   const call: LlmCall = {
     streaming: isStream,
     ...(model !== undefined && { requestModel: model, responseModel: model }),
@@ -34,20 +35,20 @@ export function countTokens({ tokenCounters = [] }: Exchange["record"], call: Ll
 interface UsedCall {
   /** The model that was asked for. */
   readonly model: string;
-  /** Characters of what it was asked. */
-  readonly promptLength: number;
+  /** What the client asked. */
+  readonly body: JsonObject;
 }
 
 /** What the provider says was used, else an estimate: what is cut off has been paid for too. */
 export function usedFacts(
-  { model, promptLength }: UsedCall,
+  { model, body }: UsedCall,
   outcome: Exclude<AttemptOutcome, { kind: "failed" }>,
 ): ResponseFacts {
   const { facts, pieces } = outcome;
   const isWhole = outcome.kind === "responded" && outcome.error === undefined;
   if (isWhole && (facts.usage !== undefined || facts.counted !== undefined)) return facts;
   const said = facts.usage ?? nothingUsed;
-  const input = facts.usage?.input ?? tokensOf(promptLength);
+  const input = facts.usage?.input ?? tokensOf(body);
   const usage = { ...said, input, output: Math.max(said.output, pieces) };
   return { ...facts, model: facts.model ?? model, usage };
 }
@@ -57,7 +58,14 @@ const nothingUsed: Usage = {
   ...{ output: 0, reasoning: undefined },
 };
 
-/** About as many tokens as a request of so many characters has. */
-function tokensOf(length: number): number {
-  return Math.ceil(length / 4);
+/** About as many tokens as a request has: a quarter of the bytes of its texts. What is no text is not known. */
+function tokensOf(body: JsonObject): number {
+  let bytes = 0;
+  const count = (text: string): string => {
+    bytes += Buffer.byteLength(text);
+    return text;
+  };
+  const open = () => ({ push: count, end: () => "" });
+  mapTexts(body, { replace: count, open, openJson: open });
+  return Math.ceil(bytes / 4);
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../cel/variables.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { SECOND } from "../../process/units.ts";
 import type { Usage } from "../chat/usage.ts";
@@ -49,8 +50,8 @@ export interface ProviderCall {
   /** The model that it is asked for. */
   readonly model: string;
   readonly operation: string;
-  /** Characters of what it was asked. */
-  readonly promptLength: number;
+  /** What the client asked. */
+  readonly body: JsonObject;
   readonly isStream: boolean;
   /** When it was asked, in milliseconds of the monotonic clock. */
   readonly start: number;

@@ -75,6 +75,7 @@ function askedCode(
     texts: groups.flat().some(({ guard }) => guard !== undefined)
       ? formatExport(asked.texts, "texts", "Texts")
       : undefined,
+    expectsTokens: groups.flat().some(({ expectsTokens }) => expectsTokens) || undefined,
     keepAlive: asked.operation === "chat" ? milliseconds(node.streamKeepAlive) : undefined,
     timeout: limits.request && milliseconds(limits.request),
     attemptTimeout: limits.attempt && milliseconds(limits.attempt),
