@@ -77,10 +77,10 @@ export const retry: Policy<
 > = {
   kind: "retry",
   summary:
-    "sends a request again when the backend fails or answers with a listed status; bodies up to 64 KiB are kept for it",
+    "sends a request again when the backend fails or answers with a listed status; bodies up to 64 KiB are kept for it, those for models whole",
   scope: ["route"],
   schema,
-  actsOn: ["forwards"],
+  actsOn: ["forwards", "llm"],
   names: ["retry", "noRetry", "mayRetry", "wantsRetry"],
   actsOnCall: true,
   merge: "replace",

@@ -4,17 +4,22 @@ import type { Exchange } from "../http/exchange.ts";
 import { noBackend } from "../http/refuse.ts";
 import { sendTraced, upgradeTraced } from "../http/upstream/traced-request.ts";
 import type { UpstreamCall } from "../http/upstream/upstream.ts";
+import type { TriedCall } from "../policies/retry/tries.ts";
+import { type RetryTarget, sendRetrying } from "../policies/retry.ts";
 import { TimedRelay } from "../policies/timeout.ts";
 import { passedHeaders } from "./calls/call-headers.ts";
+import { retriedStatuses } from "./calls/limits.ts";
 import { recordProvider } from "./calls/record-call.ts";
 import type { AnyTarget, TargetChoice } from "./calls/target.ts";
 import type { Provider } from "./providers/provider.ts";
 
-/** Who gets the requests of a route that nobody looks into. */
+/** Who gets the requests of a route that nobody looks into. Times in milliseconds; absent: no limit. */
 export interface PassService<Target extends AnyTarget = PassTarget> {
   readonly targets: TargetChoice<Target>;
-  /** Milliseconds to the end of the response; absent: no limit. */
+  /** To the end of the response, whoever is asked. */
   readonly timeout?: number;
+  /** The same for each provider that is asked. */
+  readonly attemptTimeout?: number;
   /** The response header that names the provider; absent: none does. */
   readonly providerHeader?: string;
 }
@@ -29,15 +34,67 @@ export interface PassTarget extends AnyTarget {
 export function passRequest(exchange: Exchange, service: PassService): void {
   const target = firstOf(exchange, service);
   if (target === undefined) return;
-  const { provider, path } = target;
-  const { query, upstreamTarget } = exchange;
-  passTo(exchange, provider, {
-    ...service,
-    path: path === undefined ? upstreamTarget : withQuery(path, query),
-  });
+  passTo(exchange, target.provider, { ...service, path: pathAt(exchange, target) });
 }
 
-/** The provider whose turn it is: bodies pass as they come, so there is no second try. Undefined: there is none. */
+/**
+ * The same, and to the next provider in the place of one that fails, while nothing of a response is there and the body is
+ * short enough to be kept. `tried` says how often; each is asked once where it is absent.
+ */
+export function passInTurn(exchange: Exchange, service: PassService, tried?: TriedCall): void {
+  if (exchange.upgrade !== undefined) {
+    passRequest(exchange, service);
+    return;
+  }
+  const targets = passTargets(service, tried)[Symbol.iterator]();
+  const { attempts, backoff, codes } = tried?.tries ?? onceEach;
+  const settings = {
+    attempts,
+    backoff,
+    codes: new Set([...codes, ...retriedStatuses]),
+    requestTimeout: service.timeout,
+    attemptTimeout: service.attemptTimeout,
+  };
+  const next = (): RetryTarget | undefined => {
+    const { value: target } = targets.next();
+    return target && passTarget(exchange, service, target);
+  };
+  sendRetrying(exchange, next, settings, tried?.isWanted);
+}
+
+const onceEach = { attempts: Number.POSITIVE_INFINITY, backoff: 0, codes: new Set<number>() };
+
+/** The providers in turn; with a policy of tries those again behind the last one. */
+function* passTargets(
+  { targets }: PassService,
+  tried: TriedCall | undefined,
+): Generator<PassTarget, undefined> {
+  yield* targets(undefined) ?? [];
+  while (tried?.tries.budget.take(performance.now()) === true) yield* targets(undefined) ?? [];
+  return undefined;
+}
+
+function passTarget(
+  exchange: Exchange,
+  { providerHeader }: PassService,
+  target: PassTarget,
+): RetryTarget {
+  const { provider } = target;
+  return {
+    upstream: provider.upstream,
+    call: () => {
+      if (providerHeader !== undefined) exchange.setResponseHeader(providerHeader, provider.name);
+      recordProvider(exchange, provider);
+      return passedCall(exchange, provider, pathAt(exchange, target));
+    },
+  };
+}
+
+function pathAt({ query, upstreamTarget }: Exchange, { path }: PassTarget): string {
+  return path === undefined ? upstreamTarget : withQuery(path, query);
+}
+
+/** The provider whose turn it is. Undefined: there is none. */
 export function firstOf<Target extends AnyTarget>(
   exchange: Exchange,
   { targets, providerHeader }: PassService<Target>,
@@ -76,12 +133,7 @@ export function passTo(
 ): void {
   const { upstream } = provider;
   recordProvider(exchange, provider);
-  const call: UpstreamCall = {
-    method: exchange.upstreamMethod,
-    path: upstream.basePath + path,
-    headers: passedHeaders(exchange, provider, path),
-    body: exchange.body,
-  };
+  const call = passedCall(exchange, provider, path);
   const { upgrade } = exchange;
   if (upgrade !== undefined) {
     const relay = openTunnel?.(exchange, upgrade) ?? new TunnelRelay(exchange, upgrade);
@@ -90,4 +142,13 @@ export function passTo(
     const relay = timeout === undefined ? new Relay(exchange) : new TimedRelay(exchange, timeout);
     relay.start(sendTraced(exchange.trace, upstream, call, relay));
   }
+}
+
+function passedCall(exchange: Exchange, provider: Provider, path: string): UpstreamCall {
+  return {
+    method: exchange.upstreamMethod,
+    path: provider.upstream.basePath + path,
+    headers: passedHeaders(exchange, provider, path),
+    body: exchange.body,
+  };
 }

@@ -1,4 +1,5 @@
 import type { Exchange } from "../http/exchange.ts";
+import type { TriedCall } from "../policies/retry/tries.ts";
 import { nativeTarget } from "./calls/native-target.ts";
 import { respondError } from "./calls/respond-error.ts";
 import type { EndpointPath, TargetSettings } from "./calls/target.ts";
@@ -18,9 +19,10 @@ export async function serveResponses(
   exchange: Exchange,
   service: ResponsesService,
   api: string,
+  tried?: TriedCall,
 ): Promise<void> {
   const rest = restOfPath(exchange.path, api) ?? "";
-  if (rest === "") return serveChat(exchange, service);
+  if (rest === "") return serveChat(exchange, service, tried);
   const { keeper, timeout } = service;
   if (keeper === undefined) {
     exchange.record.reason = "NotFound";
@@ -32,7 +34,7 @@ export async function serveResponses(
   const path = pathBelow(keeper.path, rest);
   if (asking.has(rest)) {
     const target = nativeTarget({ ...keeper, path, format: responsesNative });
-    return serveChat(exchange, { ...service, targets: () => [target] });
+    return serveChat(exchange, { ...service, targets: () => [target] }, tried);
   }
   if (
     keeper.guard !== undefined &&

@@ -1,5 +1,6 @@
 import type { Exchange } from "../http/exchange.ts";
 import type { UpstreamCall } from "../http/upstream/upstream.ts";
+import type { TriedCall } from "../policies/retry/tries.ts";
 import { type AttemptOutcome, attempt } from "./calls/attempt.ts";
 import type { CallAttributes } from "./calls/call-attributes.ts";
 import { CallGuards } from "./calls/call-guards.ts";
@@ -38,12 +39,19 @@ export interface ChatService {
   readonly providerHeader?: string;
 }
 
-/** Serves one request: reads it, asks providers until one responds, and passes that response on. */
-export async function serveChat(exchange: Exchange, service: ChatService): Promise<void> {
+/**
+ * Serves one request: reads it, asks providers until one responds, and passes that response on. `tried` says how often; each
+ * is asked once where it is absent.
+ */
+export async function serveChat(
+  exchange: Exchange,
+  service: ChatService,
+  tried?: TriedCall,
+): Promise<void> {
   if (refuseMethod(exchange, service.errors)) return;
   try {
     const call = await readCall(exchange, service.limit);
-    if (call !== undefined) await serveCall(exchange, call, service);
+    if (call !== undefined) await serveCall(exchange, call, service, tried);
   } catch (error) {
     if (!(error instanceof LlmRefusal)) throw error;
     exchange.record.reason = error.error.kind === "filtered" ? "PromptGuard" : "BadRequest";
@@ -51,7 +59,12 @@ export async function serveChat(exchange: Exchange, service: ChatService): Promi
   }
 }
 
-async function serveCall(exchange: Exchange, call: ChatCall, service: ChatService): Promise<void> {
+async function serveCall(
+  exchange: Exchange,
+  call: ChatCall,
+  service: ChatService,
+  tried: TriedCall | undefined,
+): Promise<void> {
   const targets = service.targets(call.model);
   if (targets === undefined) throw unknownModel(call.model);
   const attributes = recordCall(exchange, call, service.operation);
@@ -61,7 +74,8 @@ async function serveCall(exchange: Exchange, call: ChatCall, service: ChatServic
   const settings = { service, deadline, attributes, guards };
   let refusal: LlmRefusal | undefined;
   let failure: Extract<AttemptOutcome, { kind: "failed" }> | undefined;
-  for (const target of targets) {
+  const another = () => (tried && failure ? service.targets(call.model) : undefined);
+  for (const target of inTurn(targets, another)) {
     const outcome = await ask(exchange, call, target, settings);
     if (outcome instanceof LlmRefusal) {
       // What one provider cannot be asked for, another one may be.
@@ -70,13 +84,27 @@ async function serveCall(exchange: Exchange, call: ChatCall, service: ChatServic
     }
     if (outcome.kind !== "failed") return;
     failure = outcome;
-    if (!outcome.mayTryNext || exchange.isOver || performance.now() >= deadline) break;
+    const isWorthwhile = tried?.isWorthwhile(outcome) ?? outcome.mayTryNext;
+    if (!isWorthwhile || exchange.isOver || performance.now() >= deadline) break;
+    // Who is one of several is left alone for as long as it asks.
+    const isSame = target.provider.health === undefined;
+    if (tried !== undefined && !(await tried.next(exchange, outcome, isSame, deadline))) break;
   }
   if (exchange.isOver) return;
   if (failure === undefined) throw refusal ?? new Error("a choice of no provider");
   exchange.record.reason = failure.error.kind === "timeout" ? "Timeout" : "UpstreamFailure";
   const headers = forwardedHeaders(failure.head?.headers ?? []);
   respondError(exchange, failure.error, service.errors, headers);
+}
+
+/** The providers of a call, and those of further rounds while there is another. */
+function* inTurn(
+  first: Iterable<LlmTarget>,
+  another: () => Iterable<LlmTarget> | undefined,
+): Iterable<LlmTarget> {
+  for (let round: typeof first | undefined = first; round !== undefined; round = another()) {
+    yield* round;
+  }
 }
 
 /** What holds for each provider that is asked. */

@@ -5,6 +5,7 @@ import type { Exchange } from "../http/exchange.ts";
 import { sendTraced } from "../http/upstream/traced-request.ts";
 import type {
   Upstream,
+  UpstreamCall,
   UpstreamFailure,
   UpstreamHandler,
   UpstreamRequest,
@@ -49,8 +50,26 @@ export function forwardRetrying(
     return;
   }
   exchange.record.upstream = upstream.name;
+  const target = { upstream, call: () => upstreamCall(exchange, upstream) };
+  sendRetrying(exchange, () => target, settings, isWanted);
+}
+
+/** Where an attempt goes. */
+export interface RetryTarget {
+  readonly upstream: Upstream;
+  /** What is sent; asked for when the attempt begins. */
+  readonly call: () => UpstreamCall;
+}
+
+/** The same to servers that `next` gives; undefined: there is no other one. */
+export function sendRetrying(
+  exchange: Exchange,
+  next: () => RetryTarget | undefined,
+  settings: RetrySettings,
+  isWanted?: RetryTest,
+): void {
   exchange.removeRequestHeader("x-retry-attempt");
-  new Attempts(exchange, upstream, settings, isWanted).start();
+  new Attempts(exchange, next, settings, isWanted).start();
 }
 
 /** The attempts of one request. */
@@ -58,7 +77,9 @@ class Attempts {
   readonly settings: RetrySettings;
   readonly #isWanted: RetryTest | undefined;
   readonly #exchange: Exchange;
-  readonly #upstream: Upstream;
+  readonly #next: () => RetryTarget | undefined;
+  /** Where the next attempt goes, once that was asked. */
+  #target: RetryTarget | undefined;
   readonly #body: ReplayBody | undefined;
   readonly #relay: Relay;
   #count = 0;
@@ -68,14 +89,14 @@ class Attempts {
 
   constructor(
     exchange: Exchange,
-    upstream: Upstream,
+    next: () => RetryTarget | undefined,
     settings: RetrySettings,
     isWanted: RetryTest | undefined,
   ) {
     this.settings = settings;
     this.#isWanted = isWanted;
     this.#exchange = exchange;
-    this.#upstream = upstream;
+    this.#next = next;
     this.#relay = new Relay(exchange);
     const { body } = exchange;
     if (settings.attempts > 0 && body !== null && "flow" in body) {
@@ -109,8 +130,14 @@ class Attempts {
       this.#count < this.settings.attempts &&
       !headersSent &&
       !isOver &&
-      (this.#body?.isReplayable ?? true)
+      (this.#body?.isReplayable ?? true) &&
+      this.#hasTarget
     );
+  }
+
+  get #hasTarget(): boolean {
+    this.#target ??= this.#next();
+    return this.#target !== undefined;
   }
 
   /** Sends the request again, after the pause. */
@@ -147,8 +174,10 @@ class Attempts {
     const attempt = new Attempt(this);
     this.#current = attempt;
     if (this.#body !== undefined) this.#exchange.setRequestBody(this.#body.read());
-    const call = upstreamCall(this.#exchange, this.#upstream);
-    attempt.start(sendTraced(this.#exchange.trace, this.#upstream, call, attempt));
+    const target = this.#target ?? this.#next();
+    this.#target = undefined;
+    if (target === undefined) throw new Error("an attempt at nobody");
+    attempt.start(sendTraced(this.#exchange.trace, target.upstream, target.call(), attempt));
   }
 
   #end(failure: UpstreamFailure): void {

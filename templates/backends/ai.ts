@@ -26,10 +26,16 @@ function aiCode([node]: AtLeastOne<AiNode>, scope: BackendScope): BackendCode {
     types.map((type) => [type, serviceCode(type, node, functions, scope)] as const),
   );
   const asksProviders = [...services.values()].some((service) => service.asksProviders);
+  const keepsTries = [...services.values()].some((service) => service.keepsTries);
   const declared = [...services.values()].flatMap(({ declarations }) => declarations);
   const token = passthrough(node.groups.flat().map(({ connection }) => connection));
   return {
-    declarations: [...(asksProviders ? [providers] : []), ...functions.declarations, ...declared],
+    declarations: [
+      ...((keepsTries && scope.tries?.declarations) || []),
+      ...(asksProviders ? [providers] : []),
+      ...functions.declarations,
+      ...declared,
+    ],
     first: refusalFormats(node),
     guard: [],
     step: [...token, ...serveSteps(node, services)],

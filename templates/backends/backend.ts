@@ -2,7 +2,7 @@ import type { BackendKind, BackendNode, TcpBackendNode } from "../../compiler/ir
 import type { ListenerNode, RouteNode } from "../../compiler/ir/program.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
 import type { Expressions } from "../code/expression.ts";
-import type { Code, Hole } from "../code/hole.ts";
+import type { Code, Expression, Hole } from "../code/hole.ts";
 import type { Trace } from "../code/trace.ts";
 import type { RouteVariables } from "../code/variables.ts";
 
@@ -34,6 +34,8 @@ export interface BackendScope {
   readonly allowedOrigins: readonly string[];
   /** The call that passes the request on to an upstream; undefined: once. */
   readonly forward: ((upstream: Code) => Code) | undefined;
+  /** What says how often a call is tried; undefined: no policy does. */
+  readonly tries: TriesScope | undefined;
   /** Milliseconds to the end of the response; undefined: no policy says any. */
   readonly limits: { readonly request?: number | undefined; readonly attempt?: number | undefined };
   /** Takes the emitted expressions; their constants are declared at the head of the module. */
@@ -42,6 +44,14 @@ export interface BackendScope {
   readonly mcpRule: Code | undefined;
   /** The methods that those rules name. */
   readonly mcpMethods: readonly string[];
+}
+
+/** How often a call is tried. */
+export interface TriesScope {
+  /** What the argument needs of the module. */
+  readonly declarations: readonly Hole[];
+  /** What the function that serves a request is given. */
+  readonly argument: Expression;
 }
 
 /** A list with something in it. */
@@ -57,7 +67,7 @@ export interface BackendTemplate<Kind extends BackendKind> {
   readonly isForwardProxy?: true;
   /** Whether its clients may ask for tunnels. */
   readonly takesTunnels?: (node: BackendNode<Kind>) => boolean;
-  /** It keeps to the limits of a route's time itself, which may be asked in several tries. */
+  /** It keeps to the limits of a route's time and to its tries itself. */
   readonly keepsLimits?: true;
   /** It keeps sessions that survive a change of the pod when all pods have one key. */
   readonly hasSessions?: true;

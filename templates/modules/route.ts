@@ -64,6 +64,7 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
       : backendCode(first, others, {
           ...{ route, trace, listeners, maxBufferSize, variables, expressions },
           limits: policies.find((policy) => policy.limits !== undefined)?.limits ?? {},
+          tries: policies.find((policy) => policy.tries !== undefined)?.tries,
           allowedOrigins: allowedOrigins([...preRouting, ...route.policies]),
           forward: policies.findLast((policy) => policy.forward !== undefined)?.forward,
           mcpRule: policies.find((policy) => policy.mcpRule !== undefined)?.mcpRule,

@@ -1,7 +1,7 @@
 import type { PolicyKind, PolicySettings, PolicyUse } from "../../compiler/ir/policies.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
 import type { Expressions } from "../code/expression.ts";
-import type { Code, Hole } from "../code/hole.ts";
+import type { Code, Expression, Hole } from "../code/hole.ts";
 import type { Trace } from "../code/trace.ts";
 import type { RouteVariables } from "../code/variables.ts";
 
@@ -23,12 +23,22 @@ export interface PolicyCode {
   readonly responses?: boolean;
   /** The call that passes the request on to an upstream, in the place of `forward`; the last policy's counts. */
   readonly forward?: (upstream: Code) => Code;
+  /** What says how often a call is tried, for a backend that keeps to that itself. */
+  readonly tries?: TriesCode;
   /** Milliseconds to the end of the response, for a backend that keeps to them itself. */
   readonly limits?: CallLimits;
   /** What later parts of the route pass on: the name of the MCP rule function. */
   readonly mcpRule?: Code;
   /** The MCP methods that its rules name. */
   readonly mcpMethods?: readonly string[];
+}
+
+/** How often a call is tried, for a backend that keeps to that itself. */
+export interface TriesCode {
+  /** What the argument needs of the module. */
+  readonly declarations: readonly Hole[];
+  /** What the function that serves a request is given. */
+  readonly argument: Expression;
 }
 
 /** How long the backend may take, in milliseconds; undefined: no limit. */
@@ -48,7 +58,7 @@ export interface RouteScope {
   readonly phase: "PreRouting" | "PostRouting";
   /** The name of the module's function, which no other module of the gateway has. */
   readonly id: string;
-  /** The backend keeps to limits of time itself. */
+  /** The backend keeps to limits of time and to tries itself. */
   readonly keepsLimits: boolean;
   /** All policies of the route, in request order. */
   readonly policies: readonly PolicyUse[];

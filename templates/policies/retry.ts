@@ -5,52 +5,83 @@ import type { Code, Expression, Hole } from "../code/hole.ts";
 import { returned } from "../code/layout.ts";
 import { imported, importedType, name } from "../code/names.ts";
 import { readsBody } from "../code/reads.ts";
-import { value } from "../code/syntax.ts";
+import { arrow, call, ternary, value } from "../code/syntax.ts";
 import { milliseconds } from "../code/units.ts";
 import { parameter } from "../code/variables.ts";
-import type { PolicyTemplate, RouteScope } from "./policy.ts";
+import type { PolicyCode, PolicyTemplate, RouteScope } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/retry";
 
+const TRIES = `${MODULE}/tries`;
+
 /** `retry`: the request is passed on in attempts. */
 export const retryTemplate: PolicyTemplate<"retry"> = {
-  code: ({ settings, origin }, scope) => {
-    const { attempts, backoff, codes, precondition, condition } = settings;
-    const limits = scope.policies.find(
-      (use): use is PolicyUse<"timeout"> => use.kind === "timeout",
-    );
-    const { request, attempt } = limits?.settings ?? {};
-    const retry = {
-      attempts,
-      backoff: milliseconds(backoff),
-      codes: code`new Set(${literal(codes)})`,
-      requestTimeout: limit(request),
-      attemptTimeout: limit(attempt),
-    };
-    const type = importedType(MODULE, "RetrySettings");
-    const before = precondition && test("mayRetry", precondition, scope);
-    const after = condition && test("wantsRetry", condition, scope);
-    const chosen = before === undefined ? code`retry` : code`${before.call} ? retry : noRetry`;
-    const wanted = after === undefined ? [] : code`, (response) => ${after.call}`;
-    const conditions = [precondition ?? [], condition ?? []].flat();
-    return {
-      declarations: [
-        code`
+  code: (use, scope) => (scope.keepsLimits ? keptTries(use, scope) : forwardedTries(use, scope)),
+};
+
+/** The backend sends the request, as often as it is told. */
+function keptTries({ settings, origin }: PolicyUse<"retry">, scope: RouteScope): PolicyCode {
+  const { attempts, backoff, codes, precondition, condition } = settings;
+  const tries = {
+    attempts,
+    backoff: milliseconds(backoff),
+    codes: code`new Set(${literal(codes)})`,
+  };
+  const before = precondition && test("mayRetry", precondition, scope);
+  const after = condition && test("wantsRetry", condition, scope);
+  const wanted = after === undefined ? [] : [arrow([name("response")], after.call)];
+  const tried = call(imported(TRIES, "triedCall"), [name("retry"), ...wanted]);
+  const declarations = [
+    code`
+      ${scope.trace(origin)}
+      const retry = ${imported(TRIES, "openTries")}(${literal(tries)});
+    `,
+    ...[before, after].flatMap((each) => each?.declaration ?? []),
+  ];
+  const argument = before === undefined ? tried : ternary(before.call, tried, value(undefined));
+  return {
+    declarations: [],
+    steps: [],
+    readsRequestBody: readsBody([precondition ?? [], condition ?? []].flat(), "request"),
+    tries: { declarations, argument },
+  };
+}
+
+/** The request is passed on again. */
+function forwardedTries({ settings, origin }: PolicyUse<"retry">, scope: RouteScope): PolicyCode {
+  const { attempts, backoff, codes, precondition, condition } = settings;
+  const limits = scope.policies.find((use): use is PolicyUse<"timeout"> => use.kind === "timeout");
+  const { request, attempt } = limits?.settings ?? {};
+  const retry = {
+    attempts,
+    backoff: milliseconds(backoff),
+    codes: code`new Set(${literal(codes)})`,
+    requestTimeout: limit(request),
+    attemptTimeout: limit(attempt),
+  };
+  const type = importedType(MODULE, "RetrySettings");
+  const before = precondition && test("mayRetry", precondition, scope);
+  const after = condition && test("wantsRetry", condition, scope);
+  const chosen = before === undefined ? code`retry` : code`${before.call} ? retry : noRetry`;
+  const wanted = after === undefined ? [] : code`, (response) => ${after.call}`;
+  const conditions = [precondition ?? [], condition ?? []].flat();
+  return {
+    declarations: [
+      code`
           ${scope.trace(origin)}
           const retry: ${type} = ${literal(retry)};
         `,
-        ...(before === undefined
-          ? []
-          : [code`const noRetry: ${type} = { ...retry, attempts: 0 };`, before.declaration]),
-        ...(after === undefined ? [] : [after.declaration]),
-      ],
-      steps: [],
-      readsRequestBody: readsBody(conditions, "request"),
-      forward: (upstream) =>
-        code`${imported(MODULE, "forwardRetrying")}(exchange, ${upstream}, ${chosen}${wanted})`,
-    };
-  },
-};
+      ...(before === undefined
+        ? []
+        : [code`const noRetry: ${type} = { ...retry, attempts: 0 };`, before.declaration]),
+      ...(after === undefined ? [] : [after.declaration]),
+    ],
+    steps: [],
+    readsRequestBody: readsBody(conditions, "request"),
+    forward: (upstream) =>
+      code`${imported(MODULE, "forwardRetrying")}(exchange, ${upstream}, ${chosen}${wanted})`,
+  };
+}
 
 /** A limit that may be missing. */
 function limit(time: number | undefined): Expression {

@@ -15,7 +15,7 @@ import { forwardedHeaders, isEventStream, isJson } from "./call-headers.ts";
 import type { ChatCall } from "./chat-call.ts";
 import { guardWhole, type ResponseGuard } from "./guard-response.ts";
 import { GuardedRelay } from "./guarded-relay.ts";
-import { maxAtOnce, maxError, maxWhole } from "./limits.ts";
+import { maxAtOnce, maxError, maxWhole, retriedStatuses } from "./limits.ts";
 import { respondError } from "./respond-error.ts";
 import { StreamResponse } from "./stream-response.ts";
 import type { LlmTarget, StreamRelay, StreamStep, WholeResponse } from "./target.ts";
@@ -279,7 +279,7 @@ class Attempt implements UpstreamHandler {
     const status = this.#status;
     const error = this.#context.target.readError(status, text, this.#head?.headers ?? []);
     const isOwn = this.#context.target.provider.clientKey === undefined;
-    const mayTryNext = retried.has(status);
+    const mayTryNext = retriedStatuses.has(status);
     // The gateway's credentials are no business of the client's.
     if (isOwn && (error.kind === "authentication" || status === 401)) {
       this.#fail(serverError("the provider refused the gateway"), mayTryNext);
@@ -327,9 +327,6 @@ class Attempt implements UpstreamHandler {
     this.#resolve(outcome);
   }
 }
-
-/** Statuses with which the same request may succeed elsewhere: never what is wrong with the request itself. */
-const retried: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504, 529]);
 
 /** What clients learn of a call that failed without a response. */
 const unreachable = {

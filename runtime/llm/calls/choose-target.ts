@@ -1,4 +1,4 @@
-import { RetryBudget } from "./retry-budget.ts";
+import { RetryBudget } from "../../policies/retry/retry-budget.ts";
 import type { AnyTarget, TargetChoice } from "./target.ts";
 
 /** The only provider. */

@@ -14,3 +14,6 @@ export const maxError = MiB;
 
 /** The most bytes of a stream that wait for the beginning of a completion. */
 export const maxHeld = 64 * KiB;
+
+/** Statuses with which the same request may succeed elsewhere: never what is wrong with the request itself. */
+export const retriedStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504, 529]);

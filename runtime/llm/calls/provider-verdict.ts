@@ -1,4 +1,4 @@
-import { headerValue } from "../../http/headers/header-list.ts";
+import { retryAfter } from "../../http/headers/retry-after.ts";
 import { TransformedResponse } from "../../policies/transformations/response-variables.ts";
 import { SECOND } from "../../process/units.ts";
 import type { ProviderHealth } from "../providers/health.ts";
@@ -8,7 +8,7 @@ import type { AttemptOutcome } from "./attempt.ts";
 export function noteOutcome(health: ProviderHealth, outcome: AttemptOutcome, start: number): void {
   if (outcome.kind === "abandoned") return;
   const now = performance.now();
-  if (isFailure(health, outcome)) health.fail(now, retryAfter(outcome));
+  if (isFailure(health, outcome)) health.fail(now, askedPause(outcome));
   else if (outcome.kind === "responded") {
     health.succeed(((outcome.firstContent ?? now) - start) / SECOND);
   }
@@ -28,13 +28,7 @@ function isFailure(
   return head.status >= 500 || head.status === 429;
 }
 
-/** RFC 9110 10.2.3, and the milliseconds that OpenAI's servers say beside it; undefined: the provider asks for nothing. */
-function retryAfter({ head }: Exclude<AttemptOutcome, { kind: "abandoned" }>): number | undefined {
-  if (head?.status !== 429) return undefined;
-  const exact = Number(headerValue(head.headers, "retry-after-ms") ?? Number.NaN);
-  if (exact > 0) return exact;
-  const text = headerValue(head.headers, "retry-after");
-  if (text === undefined) return undefined;
-  const time = /^\d+$/.test(text) ? Number(text) * SECOND : Date.parse(text) - Date.now();
-  return time > 0 ? time : undefined;
+/** Milliseconds for which a provider that has too much to do wants to be left alone. */
+function askedPause({ head }: Exclude<AttemptOutcome, { kind: "abandoned" }>): number | undefined {
+  return head?.status === 429 ? retryAfter(head.headers) : undefined;
 }

@@ -1,8 +1,10 @@
 import type { BackendNode } from "../../../compiler/ir/backends.ts";
 import type { RouteType } from "../../../compiler/model/llm-policies.ts";
 import { code, literal } from "../../code/code.ts";
-import type { Code, Printable } from "../../code/hole.ts";
+import type { Code, Expression, Printable } from "../../code/hole.ts";
+import { returned } from "../../code/layout.ts";
 import { imported, importedType, name } from "../../code/names.ts";
+import { call, value } from "../../code/syntax.ts";
 import { bytes, milliseconds } from "../../code/units.ts";
 import type { BackendScope } from "../backend.ts";
 import { choiceByModel, choiceOfCalls, choiceOfSettings } from "./choices.ts";
@@ -23,6 +25,8 @@ export interface ServiceCode {
   readonly declarations: readonly Code[];
   /** Whether providers are asked at all. */
   readonly asksProviders: boolean;
+  /** Whether what says how often a call is tried is asked. */
+  readonly keepsTries: boolean;
   /** The statement for the requests under a path; the empty one is every path. */
   readonly statement: (path: string) => Code;
 }
@@ -51,7 +55,7 @@ function askedCode(
   asked: AskedType,
   node: AiNode,
   functions: AiFunctions,
-  { trace, maxBufferSize, limits }: BackendScope,
+  { trace, maxBufferSize, limits, tries }: BackendScope,
 ): ServiceCode {
   const groups = servingGroups(type, node.groups);
   if (groups.length === 0 || !countsAll(type, node)) return estimateCode(maxBufferSize);
@@ -77,8 +81,7 @@ function askedCode(
       : undefined,
     expectsTokens: groups.flat().some(({ expectsTokens }) => expectsTokens) || undefined,
     keepAlive: asked.operation === "chat" ? milliseconds(node.streamKeepAlive) : undefined,
-    timeout: limits.request && milliseconds(limits.request),
-    attemptTimeout: limits.attempt && milliseconds(limits.attempt),
+    ...timeouts(limits),
     providerHeader: providerHeader(node),
   };
   if (type === "Responses") {
@@ -86,6 +89,7 @@ function askedCode(
     const keeper = keeperCode(node, functions);
     return {
       asksProviders: true,
+      keepsTries: true,
       declarations: [
         ...declarations,
         code`
@@ -93,13 +97,16 @@ function askedCode(
         const ${id}: ${importedType(room, "ResponsesService")} = ${literal({ ...settings, keeper })};
       `,
       ],
-      statement: (path) =>
-        code`return ${imported(room, "serveResponses")}(exchange, ${id}, ${literal(path || "/responses")});`,
+      statement: (path) => {
+        const args = [name("exchange"), id, value(path || "/responses"), ...argumentOf(tries)];
+        return returned(call(imported(room, "serveResponses"), args));
+      },
     };
   }
   const room = `${LLM}/serve`;
   return {
     asksProviders: true,
+    keepsTries: true,
     declarations: [
       ...declarations,
       code`
@@ -107,7 +114,8 @@ function askedCode(
       const ${id}: ${importedType(room, "ChatService")} = ${literal(settings)};
     `,
     ],
-    statement: () => code`return ${imported(room, "serveChat")}(exchange, ${id});`,
+    statement: () =>
+      returned(call(imported(room, "serveChat"), [name("exchange"), id, ...argumentOf(tries)])),
   };
 }
 
@@ -128,6 +136,7 @@ function estimateCode(maxBufferSize: number): ServiceCode {
   const serve = imported(`${LLM}/token-count`, "serveTokenEstimate");
   return {
     asksProviders: false,
+    keepsTries: false,
     declarations: [],
     statement: () => code`return ${serve}(exchange, ${bytes(maxBufferSize)});`,
   };
@@ -145,6 +154,7 @@ function modelsCode({ models, origin }: AiNode, { trace }: BackendScope): Servic
   const serve = imported(room, "serveModels");
   return {
     asksProviders: false,
+    keepsTries: false,
     declarations: [
       code`
       ${trace(origin)}
@@ -164,6 +174,7 @@ function realtimeCode(node: AiNode, functions: AiFunctions, { trace }: BackendSc
   const settings = { targets: choiceOfSettings(targets), providerHeader: providerHeader(node) };
   return {
     asksProviders: true,
+    keepsTries: false,
     declarations: [
       code`
       ${trace(node.origin)}
@@ -174,29 +185,52 @@ function realtimeCode(node: AiNode, functions: AiFunctions, { trace }: BackendSc
   };
 }
 
-function passthroughCode(node: AiNode, { trace, limits }: BackendScope): ServiceCode {
+function passthroughCode(node: AiNode, { trace, limits, tries }: BackendScope): ServiceCode {
   const id = name(routeTypeCodes.Passthrough.service);
   const room = `${LLM}/pass-through`;
   const targets = node.groups.map((group) =>
     group.map((each) => ({ provider: providerReference(each), path: each.path })),
   );
+  const isOnce = tries === undefined && node.groups.flat().length === 1;
+  const pass = isOnce ? "passRequest" : "passInTurn";
   const settings = {
     targets: choiceOfSettings(targets),
-    timeout: limits.request && milliseconds(limits.request),
+    ...(isOnce ? onlyTimeout(limits) : timeouts(limits)),
     providerHeader: providerHeader(node),
   };
   return {
     asksProviders: true,
+    keepsTries: true,
     declarations: [
       code`
       ${trace(node.origin)}
       const ${id}: ${importedType(room, "PassService")} = ${literal(settings)};
     `,
     ],
-    statement: () => code`return ${imported(room, "passRequest")}(exchange, ${id});`,
+    statement: () =>
+      returned(call(imported(room, pass), [name("exchange"), id, ...argumentOf(tries)])),
   };
 }
 
 function providerHeader({ namesProvider }: AiNode): string | undefined {
   return namesProvider ? "x-llm-provider" : undefined;
+}
+
+function argumentOf(tries: BackendScope["tries"]): readonly Expression[] {
+  return tries === undefined ? [] : [tries.argument];
+}
+
+type Timeouts = Readonly<Record<string, Printable | undefined>>;
+
+function timeouts({ request, attempt }: BackendScope["limits"]): Timeouts {
+  return {
+    timeout: request && milliseconds(request),
+    attemptTimeout: attempt && milliseconds(attempt),
+  };
+}
+
+/** The shorter one, where there is one try. */
+function onlyTimeout({ request, attempt }: BackendScope["limits"]): Timeouts {
+  const all = [request, attempt].filter((each) => each !== undefined);
+  return { timeout: all.length === 0 ? undefined : milliseconds(Math.min(...all)) };
 }

@@ -18,7 +18,7 @@ export interface ChainScope {
   readonly maxBufferSize: number;
   /** The name of the module's function, which no other module of the gateway has. */
   readonly id: string;
-  /** The backend keeps to limits of time itself. */
+  /** The backend keeps to limits of time and to tries itself. */
   readonly keepsLimits: boolean;
   /** What the function holds; the policies add to it. */
   readonly variables: RouteVariables;
