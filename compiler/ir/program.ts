@@ -49,6 +49,8 @@ export interface ProgramInput {
 export interface ProcessNode {
   /** How lines are written. */
   readonly logFormat: LogFormat;
+  /** Where refusals, logins and what the process does are written: a file, or the log; absent: nowhere of their own. */
+  readonly audit?: { readonly file: string | undefined };
   readonly addresses: ServiceAddresses;
   /** Where `gwc run` serves its admin page: a loopback `host:port`. A bundle has none. */
   readonly adminAddress: string;

@@ -1,5 +1,6 @@
 import type { ConnectionSettings } from "../net/connection-settings.ts";
 import type { AccessLogSettings } from "../telemetry/logs/access-log.ts";
+import type { AuditStream } from "../telemetry/logs/audit-log.ts";
 import type { LogLevels } from "../telemetry/logs/log-level.ts";
 import type { RequestIds } from "../telemetry/request-id.ts";
 import type { Tracing } from "../telemetry/traces/tracing.ts";
@@ -11,6 +12,8 @@ export interface Gateway {
   readonly ports: readonly Port[];
   readonly connections: ConnectionSettings;
   readonly accessLog: AccessLogSettings;
+  /** Where refusals, logins and what the process does are written; absent: nowhere of their own. */
+  readonly audit?: AuditStream;
   /** Gives each request an id; absent: none has one. */
   readonly requestId?: RequestIds;
   /** Which requests are traced, and where their spans go; absent: none is. */

@@ -8,6 +8,7 @@ import { hasServerStates, type ServerState } from "../process/server-states.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { SECOND } from "../process/units.ts";
 import { AccessLog } from "../telemetry/logs/access-log.ts";
+import type { AuditLog } from "../telemetry/logs/audit-log.ts";
 import { isLevelEnabled } from "../telemetry/logs/log-level.ts";
 import { LogWriter } from "../telemetry/logs/log-writer.ts";
 import { ProcessLog } from "../telemetry/logs/process-log.ts";
@@ -112,6 +113,8 @@ class Running implements RunningGateway {
   /** Undefined when the level of requests leaves no lines. */
   #accessLog: AccessLog | undefined;
   #log: ProcessLog;
+  /** Undefined: there is none. */
+  #audit: AuditLog | undefined;
   #closing: Promise<void> | undefined;
   /** When refused connections are warned of again, in milliseconds of the monotonic clock. */
   #nextRefusal = 0;
@@ -134,6 +137,7 @@ class Running implements RunningGateway {
     this.#listeners = new Listeners(this.#context);
     this.#accessLog = this.#openAccessLog();
     this.#log = new ProcessLog(settings.logFormat, settings.logLevels, this.#writer);
+    this.#audit = definition.audit?.open(this.#writer);
   }
 
   get ports(): readonly number[] {
@@ -144,6 +148,7 @@ class Running implements RunningGateway {
   async open(): Promise<void> {
     for (const warning of this.#settings.warnings) this.#log.warn(warning);
     await this.#serve(this.#definition, this.#settings);
+    this.#audit?.action("started", this.#build.configDigest);
   }
 
   logged(): Promise<void> {
@@ -159,9 +164,13 @@ class Running implements RunningGateway {
   async #replace(next: Gateway, build: BuildInfo): Promise<void> {
     if (this.#closing !== undefined) throw new StartupError("the gateway is ending");
     const settings = processSettings(next, process.env);
+    const audit = next.audit?.open(this.#writer);
     await this.#serve(next, settings);
     this.#definition = next;
     this.#build = build;
+    void this.#audit?.close();
+    this.#audit = audit;
+    audit?.action("configured", build.configDigest);
     this.#settings = settings;
     this.#context.buffers.limit = settings.maxBufferedBytes;
     this.#accessLog = this.#openAccessLog();
@@ -172,6 +181,7 @@ class Running implements RunningGateway {
 
   changeRefused(): void {
     this.#process.reloaded(false);
+    this.#audit?.action("configuration-refused", this.#build.configDigest);
   }
 
   #openAccessLog(): AccessLog | undefined {
@@ -203,10 +213,13 @@ class Running implements RunningGateway {
 
   async #close(): Promise<void> {
     this.#log.info("draining");
+    this.#audit?.action("draining", this.#build.configDigest);
     await drain(this.#context, this.#listeners, this.#settings.drain);
     await this.#context.flush();
     await this.#flushExports();
     this.#log.info("ended");
+    this.#audit?.action("ended", this.#build.configDigest);
+    await this.#audit?.close();
     this.#forgetWarnings();
     this.#withdrawMetrics();
     await this.#writer.close();
@@ -248,6 +261,7 @@ class Running implements RunningGateway {
         this.#observer?.began(exchange);
       },
       exchangeEnded: (exchange, status, duration) => this.#ended(exchange, status, duration),
+      auditConnection: (connection) => this.#audit?.connection(connection),
       refused: () => this.#refused(connections),
       failed: reportBug,
       warn: (message) => this.#log.warn(message),
@@ -294,6 +308,7 @@ class Running implements RunningGateway {
   #ended(exchange: Exchange, status: number | undefined, duration: number): void {
     this.#requests.ended(exchange, status, duration);
     this.#accessLog?.request(exchange, status, duration);
+    this.#audit?.request(exchange, status);
     exchange.trace?.end(status);
     this.#observer?.ended(exchange, status, duration);
   }

@@ -1,6 +1,7 @@
 import type { Exchange } from "../http/exchange.ts";
 import type { ConnectionSettings } from "../net/connection-settings.ts";
 import type { PreparedPort } from "../net/port-server.ts";
+import type { AuditLog } from "../telemetry/logs/audit-log.ts";
 import type { LogFormat } from "../telemetry/logs/log-line.ts";
 import type { LogWriter } from "../telemetry/logs/log-writer.ts";
 import type { Metrics } from "../telemetry/metrics/metrics.ts";
@@ -38,6 +39,8 @@ export interface PortContext {
     status: number | undefined,
     duration: number,
   ) => void;
+  /** Called with each connection that has ended whose bytes were to be passed on. */
+  readonly auditConnection: AuditLog["connection"];
   /** Called when a port has all the connections that it may have, and closed one more at once. */
   readonly refused: () => void;
   /** A handler threw: a bug. `where` says in what. */

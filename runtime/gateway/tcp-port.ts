@@ -51,7 +51,9 @@ function portOf(
     port,
     address,
     config,
-    prepare: ({ connections, logFormat, writer, metrics, refused, failed, warn }) => {
+    prepare: (context) => {
+      const { connections, logFormat, writer, metrics, auditConnection, refused } = context;
+      const { failed, warn } = context;
       const log = logFormat && new ConnectionLog(logFormat, writer, withoutFields);
       const counts = metrics.part(ConnectionMetrics);
       return prepared(readMode(), {
@@ -62,6 +64,7 @@ function portOf(
         ended: (connection, duration) => {
           counts.connection(connection.record, duration);
           log?.connection(connection, duration);
+          auditConnection(connection);
         },
         failed: (error) => failed("a TCP connection", error),
         warn,

@@ -7,7 +7,7 @@ import { defaultConnections } from "../../runtime/net/default-connections.ts";
 import { backendTemplateOf } from "../backends/index.ts";
 import { keepAliveSettings } from "../backends/parts/connection.ts";
 import { code, extension, literal } from "../code/code.ts";
-import type { Code, Printable } from "../code/hole.ts";
+import type { Code, ImportSymbol, Printable } from "../code/hole.ts";
 import { imported, name } from "../code/names.ts";
 import { originText } from "../code/trace.ts";
 import { bytes, changed, milliseconds } from "../code/units.ts";
@@ -27,6 +27,7 @@ export function gatewayValue(program: Program, names: MainNames): Printable {
     ],
     connections: connectionsValue(connections),
     accessLog: accessLogValue(program),
+    audit: process.audit && auditCode(process.audit.file),
     requestId: program.requestId && requestIdsCode(program.requestId),
     tracing: program.tracing && imported(TRACING_PATH, "tracing"),
     logLevels: logLevels && { ...logLevels },
@@ -34,6 +35,13 @@ export function gatewayValue(program: Program, names: MainNames): Printable {
     drain: { min: milliseconds(process.drain.min), max: milliseconds(process.drain.max) },
     maxBufferedBytes: process.maxBufferedBytes && bytes(process.maxBufferedBytes),
   };
+}
+
+function auditCode(path: string | undefined): Code | ImportSymbol {
+  const module = "gwc/runtime/telemetry/logs/audit-log";
+  if (path === undefined) return imported(module, "auditToStdout");
+  const file = imported("gwc/runtime/process/startup-values", "file");
+  return code`${imported(module, "auditFile")}(${file}(${literal(path)}))`;
 }
 
 function requestIdsCode(header: string): Code {

@@ -45,6 +45,17 @@ export const processSchema = object(
           atLeastOneOf: ["remove", "add"],
           description: "What access lines hold.",
         }),
+        audit: object(
+          {
+            file: text(
+              "The file that lines are added to; without it they stand between those of the access log, with `audit` as their scope.",
+            ),
+          },
+          {
+            description:
+              "A stream of who was refused and why, who was let in, and what the process did: a JSON object a line. `{}` turns it on.",
+          },
+        ),
       },
       { description: "Logging." },
     ),

@@ -20,6 +20,7 @@ export function readProcess(
   return {
     ...rest,
     logFormat: config.logging?.format ?? rest.logFormat,
+    ...(config.logging?.audit !== undefined && { audit: { file: config.logging.audit.file } }),
     addresses: {
       stats: config.statsAddr ?? rest.addresses.stats,
       readiness: config.readinessAddr ?? rest.addresses.readiness,

@@ -9,18 +9,26 @@ export interface AccessLogLine extends FieldWriter {
   end(): string;
 }
 
-/** The lines of a format; one is made at a time. */
-export function accessLogLine(format: LogFormat): AccessLogLine {
-  return format === "json" ? new JsonLine() : new TextLine();
+/** The lines of a format; one is made at a time. `scope`: the part of the log that they are of. */
+export function accessLogLine(
+  format: LogFormat,
+  scope: "request" | "audit" = "request",
+): AccessLogLine {
+  return format === "json" ? new JsonLine(scope) : new TextLine(scope);
 }
 
 /** `TIME<TAB>info<TAB>request name=value ...` */
 class TextLine implements AccessLogLine {
+  readonly #scope: string;
   readonly #time = new TimeText();
   #line = "";
 
+  constructor(scope: string) {
+    this.#scope = scope;
+  }
+
   begin(): void {
-    this.#line = `${this.#time.format(Date.now())}\tinfo\trequest`;
+    this.#line = `${this.#time.format(Date.now())}\tinfo\t${this.#scope}`;
   }
 
   text(name: string, value: string | undefined): void {
@@ -50,11 +58,16 @@ const isWord = /^[\w.+-]+$/;
 
 /** One object a line, the same names. */
 class JsonLine implements AccessLogLine {
+  readonly #scope: string;
   readonly #time = new TimeText();
   #line = "";
 
+  constructor(scope: string) {
+    this.#scope = scope;
+  }
+
   begin(): void {
-    this.#line = `{"level":"info","time":"${this.#time.format(Date.now())}","scope":"request"`;
+    this.#line = `{"level":"info","time":"${this.#time.format(Date.now())}","scope":"${this.#scope}"`;
   }
 
   text(name: string, value: string | undefined): void {

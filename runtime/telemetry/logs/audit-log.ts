@@ -1,0 +1,179 @@
+import { closeSync, openSync } from "node:fs";
+import type { Exchange, ExchangeRecord, RefusalReason } from "../../http/exchange.ts";
+import { pathIn } from "../../http/routing/path.ts";
+import { StartupError } from "../../process/startup-error.ts";
+import { HOUR } from "../../process/units.ts";
+import { type AccessLogLine, accessLogLine } from "./access-log-line.ts";
+import { LogWriter } from "./log-writer.ts";
+
+/** What the process itself did. */
+export type AuditAction = "started" | "configured" | "configuration-refused" | "draining" | "ended";
+
+/** A connection whose bytes would have been passed on. */
+interface AuditedConnection {
+  readonly remoteAddress: string;
+  readonly remotePort: number;
+  readonly serverName: string | undefined;
+  readonly record: Pick<ExchangeRecord, "listener" | "route" | "reason"> & {
+    readonly error: string | undefined;
+  };
+}
+
+/** Why a request was refused because of who sent it, or what it asked for. */
+const denials: ReadonlySet<RefusalReason> = new Set([
+  "JwtAuth",
+  "BasicAuth",
+  "APIKeyAuth",
+  "ExtAuth",
+  "Authorization",
+  "ForbiddenDestination",
+  "Csrf",
+  "RateLimit",
+  "PromptGuard",
+]);
+
+/** What explains a refusal, of the fields that policies noted. */
+const explanations = ["error", "rule", "limit", "mcp.method.name", "mcp.target"] as const;
+const items = ["gen_ai.tool.name", "gen_ai.prompt.name", "mcp.resource.uri"] as const;
+
+/** Whoever was not seen on a route for so long logs in anew; milliseconds. */
+const loginTime = HOUR;
+/** Logins that are remembered; the one that is oldest makes room. */
+const maxLogins = 10_000;
+
+/** Where audit lines go, before the gateway runs. */
+export interface AuditStream {
+  /** `stdout`: the process's own log. Throws StartupError when the file can't be written. */
+  open(stdout: LogWriter): AuditLog;
+}
+
+/** Lines in a file of their own, which is added to. */
+export function auditFile(path: string): AuditStream {
+  return {
+    open: () => {
+      const file = openToAdd(path);
+      return new AuditLog(new LogWriter(file), file);
+    },
+  };
+}
+
+/** Lines between those of the access log. */
+export const auditToStdout: AuditStream = { open: (stdout) => new AuditLog(stdout) };
+
+/**
+ * Who was refused, who was let in, and what the process did: a JSON object a line. Never a token, a password, a query or a
+ * body; a key is shown by the beginning of its digest.
+ */
+class AuditLog {
+  readonly #writer: LogWriter;
+  readonly #file: number | undefined;
+  readonly #line: AccessLogLine = accessLogLine("json", "audit");
+  /** When each was seen last, by route and identity; milliseconds of the monotonic clock. */
+  readonly #logins = new Map<string, number>();
+
+  /** `file`: a descriptor that is its own. */
+  constructor(writer: LogWriter, file?: number) {
+    this.#writer = writer;
+    this.#file = file;
+  }
+
+  /** A request has ended: it is a line when it was refused, or when it is a client's first one for a while. */
+  request(exchange: Exchange, status: number | undefined): void {
+    const { record } = exchange;
+    const isDenied = record.reason !== undefined && denials.has(record.reason);
+    if (!isDenied && !this.#isLogin(record)) return;
+    const line = this.#line;
+    line.begin();
+    line.plain("event", isDenied ? "denied" : "login");
+    this.#place(record, identityOf(record));
+    line.plain("src.addr", `${exchange.remoteAddress}:${exchange.remotePort}`);
+    line.text("http.method", exchange.original.method);
+    line.text("http.host", exchange.original.host);
+    line.text("http.path", pathIn(exchange.original.target));
+    line.number("http.status", status);
+    line.text("trace.id", record.traceId);
+    line.text("request.id", record.fields?.get("request.id"));
+    if (isDenied) this.#explain(record);
+    this.#end();
+  }
+
+  /** A connection has ended: it is a line when it was refused. */
+  connection({ record, remoteAddress, remotePort, serverName }: AuditedConnection): void {
+    if (record.reason === undefined || !denials.has(record.reason)) return;
+    const line = this.#line;
+    line.begin();
+    line.plain("event", "denied");
+    this.#place(record, undefined);
+    line.plain("src.addr", `${remoteAddress}:${remotePort}`);
+    line.text("tls.sni", serverName);
+    line.text("reason", record.reason);
+    line.text("error", record.error);
+    this.#end();
+  }
+
+  /** The process did something. `config`: the digest of the configuration that it serves. */
+  action(action: AuditAction, config: string): void {
+    const line = this.#line;
+    line.begin();
+    line.plain("event", action);
+    line.text("config.digest", config);
+    this.#end();
+  }
+
+  /** Writes the rest; nothing more comes. */
+  async close(): Promise<void> {
+    if (this.#file === undefined) return this.#writer.written();
+    await this.#writer.close();
+    closeSync(this.#file);
+  }
+
+  #place({ listener, route }: Pick<ExchangeRecord, "listener" | "route">, identity?: string): void {
+    this.#line.text("identity", identity);
+    this.#line.text("listener", listener);
+    this.#line.text("route", route);
+  }
+
+  #explain({ reason, fields }: ExchangeRecord): void {
+    this.#line.text("reason", reason);
+    for (const name of [...explanations, ...items]) this.#line.text(name, fields?.get(name));
+  }
+
+  #isLogin(record: ExchangeRecord): boolean {
+    const identity = identityOf(record);
+    if (identity === undefined) return false;
+    const key = `${record.route}\n${identity}`;
+    const now = performance.now();
+    const seen = this.#logins.get(key);
+    this.#logins.delete(key);
+    this.#logins.set(key, now);
+    if (this.#logins.size > maxLogins) {
+      const { value: oldest } = this.#logins.keys().next();
+      if (oldest !== undefined) this.#logins.delete(oldest);
+    }
+    return seen === undefined || now - seen > loginTime;
+  }
+
+  #end(): void {
+    this.#writer.add(this.#line.end());
+    this.#writer.flush();
+  }
+}
+
+export type { AuditLog };
+
+/** Who a request was verified to be from: `alice`, `user bob`, `key 1f0e...`; undefined: nobody. */
+function identityOf({ fields, caller }: ExchangeRecord): string | undefined {
+  const subject = fields?.get("jwt.sub");
+  const shown = caller?.replace(/\bkey ([0-9a-f]{12})[0-9a-f]+/g, "key $1");
+  const all = [subject, shown].filter((each) => each !== undefined);
+  return all.length === 0 ? undefined : all.join(", ");
+}
+
+function openToAdd(path: string): number {
+  try {
+    return openSync(path, "a", 0o640);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new StartupError(`the audit log can't be written: ${why}`);
+  }
+}
