@@ -38,7 +38,8 @@ export async function runTool(
   return `${stdout}${stderr}`;
 }
 
-function isInstalled(tool: Tool): boolean {
+/** Whether a program is on the path. */
+export function isInstalled(tool: string): boolean {
   return (process.env.PATH ?? "").split(delimiter).some((folder) => {
     try {
       accessSync(join(folder, tool), constants.X_OK);

@@ -1,0 +1,91 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { startEcho } from "../harness/echo.ts";
+import type { Gateway } from "../harness/gateway.ts";
+import { startLimitService } from "../harness/limit-service.ts";
+import { type Response, send } from "../harness/send.ts";
+import { isInstalled } from "../harness/tool.ts";
+import { startRoutes } from "./routes.ts";
+
+// A window that no run crosses.
+const rules = `
+domain: shop
+descriptors:
+  - key: everybody
+    rate_limit: { unit: year, requests_per_unit: 300 }
+  - key: user
+    rate_limit: { unit: year, requests_per_unit: 7 }
+`;
+
+const missing = (["go", "redis-server"] as const).filter((tool) => !isInstalled(tool));
+const isAsked = process.env.GWC_LONG_TESTS === "1" && missing.length === 0;
+
+/** Milliseconds: the first build takes minutes. */
+const PATIENCE = 900_000;
+
+describe.runIf(isAsked)(
+  `Envoy's rate limit service with Redis (GWC_LONG_TESTS=1; missing: ${missing.join(", ") || "nothing"})`,
+  () => {
+    let gateway: Gateway;
+
+    beforeAll(async () => {
+      const host = new URL(await startLimitService(rules)).host;
+      const route = (key: string, value: string) => ({
+        policies: {
+          remoteRateLimit: {
+            host,
+            domain: "shop",
+            descriptors: [{ entries: [{ key, value }] }],
+          },
+        },
+      });
+      const routes = {
+        everybody: route("everybody", '"all"'),
+        user: route("user", 'request.headers["x-user"]'),
+        unknown: route("nothing", '"x"'),
+      };
+      gateway = await startRoutes(routes, await startEcho());
+    }, PATIENCE);
+
+    it("lets exactly as many requests of 200 clients at once through as the limit says", async () => {
+      const responses = await fromClients(200, 5, () => send(`${gateway.url}/everybody`, "GET"));
+      expect(counted(responses)).toEqual({ 200: 300, 429: 700 });
+      // Each has another place.
+      const passed = responses.filter(({ status }) => status === 200);
+      const left = passed.map(({ headers }) => Number(headers["x-ratelimit-remaining"]));
+      expect(left.sort((a, b) => a - b)).toEqual(Array.from({ length: 300 }, (_, i) => i));
+    });
+
+    it("counts each of 40 users alone, while all of them come at once", async () => {
+      const responses = await fromClients(200, 4, (client) =>
+        send(`${gateway.url}/user`, "GET", { "x-user": `user-${client % 40}` }),
+      );
+      expect(counted(responses)).toEqual({ 200: 40 * 7, 429: 800 - 40 * 7 });
+    });
+
+    it("passes what the service has no rule for", async () => {
+      const responses = await fromClients(20, 2, () => send(`${gateway.url}/unknown`, "GET"));
+      expect(counted(responses)).toEqual({ 200: 40 });
+      expect(responses[0]?.headers).not.toHaveProperty("x-ratelimit-limit");
+    });
+  },
+);
+
+/** What clients get that send one request after the other, all of them at the same time. */
+async function fromClients(
+  clients: number,
+  requests: number,
+  ask: (client: number) => Promise<Response>,
+): Promise<readonly Response[]> {
+  const each = Array.from({ length: clients }, async (_, client) => {
+    const responses: Response[] = [];
+    for (let i = 0; i < requests; i += 1) responses.push(await ask(client));
+    return responses;
+  });
+  return (await Promise.all(each)).flat();
+}
+
+function counted(responses: readonly Response[]): Readonly<Record<number, number>> {
+  const counts: Record<number, number> = {};
+  for (const { status } of responses) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
