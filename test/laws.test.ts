@@ -356,12 +356,13 @@ describe("a kind of backend is one unit in three files", () => {
   it.each(backends.map(({ kind }) => kind))(
     "%s has its config, template, runtime and tests",
     (kind) => {
+      const name = kebabCase(kind);
       const parts = [
-        `compiler/backends/${kind}.ts`,
-        `templates/backends/${kind}.ts`,
+        `compiler/backends/${name}.ts`,
+        `templates/backends/${name}.ts`,
         // One that is a room of its own has its door there.
-        `{runtime/backends/${kind}.ts,runtime/${rooms[kind] ?? kind}/serve.ts}`,
-        `test/backends/{${kind},weighted-backends}.test.ts`,
+        `{runtime/backends/${name}.ts,runtime/${rooms[kind] ?? name}/serve.ts}`,
+        `test/backends/{${name},weighted-backends}.test.ts`,
       ];
       expect(parts.filter((part) => globSync(part, { cwd: root }).length === 0)).toEqual([]);
     },

@@ -5,10 +5,11 @@ import { ai } from "./ai.ts";
 import type { Backend, BackendUse } from "./backend.ts";
 import { dynamic } from "./dynamic.ts";
 import { host } from "./host.ts";
+import { inferencePool } from "./inference-pool.ts";
 import { mcp } from "./mcp.ts";
 
 /** Every kind of backend; messages and schemas name them in this order. */
-const units = { mcp, host, dynamic, ai };
+const units = { mcp, host, dynamic, inferencePool, ai };
 
 /** The name of a kind of backend, as it stands in the configuration. */
 export type BackendKind = keyof typeof units;

@@ -2,12 +2,12 @@ import type {
   BodyMode,
   ProcessingModes,
 } from "../../runtime/policies/ext-proc/processing-modes.ts";
+import type { CalloutTarget } from "../backends/parts/callout-target.ts";
 import type { DestinationConfig } from "../backends/parts/destination.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { backendReference } from "../manifests/field-types.ts";
 import { boolean, choice, expression, type Infer, map, object } from "../schema/schema.ts";
 import {
-  type CalloutTarget,
   lowerServer,
   lowerServerReference,
   resolveGrpcTarget,

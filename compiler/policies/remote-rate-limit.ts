@@ -1,3 +1,4 @@
+import type { CalloutTarget } from "../backends/parts/callout-target.ts";
 import type { DestinationConfig } from "../backends/parts/destination.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { backendReference, tinyText } from "../manifests/field-types.ts";
@@ -5,7 +6,6 @@ import type { CompiledExpression } from "../model/expressions.ts";
 import { trafficText } from "../model/traffic.ts";
 import { choice, expression, type Infer, list, object, shortText } from "../schema/schema.ts";
 import {
-  type CalloutTarget,
   lowerServer,
   lowerServerReference,
   resolveGrpcTarget,

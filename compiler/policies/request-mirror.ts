@@ -21,7 +21,7 @@ interface MirrorConfig {
 }
 
 /** Where copies go. */
-interface MirrorNode extends DestinationNode {
+interface MirrorNode extends Omit<DestinationNode, "http"> {
   readonly share: number;
 }
 

@@ -1,6 +1,7 @@
 import { forward, upstreamCall } from "../backends/host.ts";
 import { Relay } from "../backends/relay.ts";
 import type { ResponseVariables } from "../cel/variables.ts";
+import { ReplayBody } from "../http/body/replay-body.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { sendTraced } from "../http/upstream/traced-request.ts";
 import type {
@@ -10,7 +11,6 @@ import type {
   UpstreamHandler,
   UpstreamRequest,
 } from "../http/upstream/upstream.ts";
-import { ReplayBody } from "./retry/replay-body.ts";
 import { timedOut } from "./timeout.ts";
 import { TransformedResponse } from "./transformations/response-variables.ts";
 

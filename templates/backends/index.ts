@@ -3,6 +3,7 @@ import { aiTemplate } from "./ai.ts";
 import type { BackendTemplate } from "./backend.ts";
 import { dynamicTemplate } from "./dynamic.ts";
 import { hostTemplate } from "./host.ts";
+import { inferencePoolTemplate } from "./inference-pool.ts";
 import { mcpTemplate } from "./mcp.ts";
 
 /** The template of every kind of backend. */
@@ -11,6 +12,7 @@ const templates: { readonly [Kind in BackendKind]: BackendTemplate<Kind> } = {
   ai: aiTemplate,
   host: hostTemplate,
   dynamic: dynamicTemplate,
+  inferencePool: inferencePoolTemplate,
 };
 
 /** The template of a kind of backend. */

@@ -17,6 +17,8 @@ export interface DestinationConfig {
 export interface DestinationNode {
   readonly url: Text;
   readonly connection: BackendConnection;
+  /** What is said of HTTP to it. */
+  readonly http: BackendPolicies["http"];
   readonly origin: Origin;
 }
 
@@ -43,9 +45,9 @@ export function resolveDestination(
 ): DestinationNode | undefined {
   const found = resolveServer(config, context);
   if (found === undefined) return undefined;
-  const { url, connection, authOrigin } = found;
+  const { url, connection, http, authOrigin } = found;
   const { origin } = config;
-  if (!connection.isPassthrough) return { url, connection, origin };
+  if (!connection.isPassthrough) return { url, connection, http, origin };
   context.diagnostics.report("misplaced-field", childOf(authOrigin ?? origin, "passthrough"), {
     field: '"passthrough"',
     actsOn: "the requests of clients",
@@ -58,6 +60,8 @@ export function resolveDestination(
 export interface ServerNode {
   readonly url: Text;
   readonly connection: BackendConnection;
+  /** What is said of HTTP to it. */
+  readonly http: BackendPolicies["http"];
   /** Where its credentials stand; undefined: it gets none. */
   readonly authOrigin: Origin | undefined;
 }
@@ -71,7 +75,8 @@ export function resolveServer(
     const url = forwardUrl(to.host, origin, context.diagnostics);
     if (url === undefined) return undefined;
     const connection = resolveConnection(policies, context);
-    return { url: secureUrl(url, connection), connection, authOrigin: policies.auth?.origin };
+    const { http, auth } = policies;
+    return { url: secureUrl(url, connection), connection, http, authOrigin: auth?.origin };
   }
   const found = context.namedServer(to.name, origin);
   if (found === undefined) return undefined;

@@ -22,6 +22,14 @@ export const connectionMessages = {
     explanation:
       "What is spoken over TLS is what the handshake agrees on (ALPN): a version that is not offered is never agreed on.",
   }),
+  "grpc-over-http1": message<Record<never, never>>({
+    severity: "error",
+    text: () => "this server speaks gRPC, which there is none of over HTTP/1.1",
+    hint: () => "leave version out, or say HTTP2",
+    explanation:
+      "Authorization servers (with protocol grpc), processors, limit services and endpoint pickers are called over gRPC. " +
+      "gRPC stands on HTTP/2, and is spoken over nothing else.",
+  }),
   "mixed-passthrough": message<Record<never, never>>({
     severity: "error",
     text: () => "one backend of this route gets the client's token and another one does not",

@@ -1,8 +1,9 @@
 import {
-  type DestinationConfig,
-  type DestinationNode,
-  resolveDestination,
-} from "../../backends/parts/destination.ts";
+  type CalloutTarget,
+  calloutTarget,
+  grpcTarget,
+} from "../../backends/parts/callout-target.ts";
+import { type DestinationConfig, resolveDestination } from "../../backends/parts/destination.ts";
 import {
   type BackendPoliciesValue,
   backendPolicySchemas,
@@ -13,11 +14,6 @@ import type { BackendReferenceValue } from "../../manifests/field-types.ts";
 import type { Text } from "../../model/texts.ts";
 import { object, pick, shortText, text, unsupported } from "../../schema/schema.ts";
 import type { KubernetesContext, ResolveContext } from "../policy.ts";
-
-/** A server that a policy calls, with a limit of time, in milliseconds. */
-export interface CalloutTarget extends Pick<DestinationNode, "url" | "connection"> {
-  readonly deadline: number;
-}
 
 /** The fields of a file that name the server of a policy; exactly one of `serverKeys` is there. */
 export const serverFields = {
@@ -64,27 +60,20 @@ export function lowerServerReference(
   return found && { to: { host: found.url }, policies: found.policies, origin: at };
 }
 
-/** How long a call may take where nothing else is said; milliseconds. */
-const DEADLINE = 2_000;
-
-/** The server of calls that hold a request up: `http.requestTimeout` of its policies says for how long. */
+/** The server of a policy; undefined when a mistake was reported. */
 export function resolveTarget(
   config: DestinationConfig,
   context: ResolveContext,
 ): CalloutTarget | undefined {
   const found = resolveDestination(config, context);
-  if (found === undefined) return undefined;
-  const { requestTimeout: deadline = DEADLINE, ...connection } = found.connection;
-  return { url: found.url, connection, deadline };
+  return found && calloutTarget(found);
 }
 
-/** The same for a server of gRPC, which is spoken over HTTP/2 whatever its policies say; undefined when they say otherwise. */
+/** The same for a server of gRPC. */
 export function resolveGrpcTarget(
   config: DestinationConfig,
   context: ResolveContext,
 ): CalloutTarget | undefined {
-  const found = resolveTarget(config, context);
-  if (found === undefined) return undefined;
-  const { version: _, ...connection } = found.connection;
-  return { ...found, connection };
+  const found = resolveDestination(config, context);
+  return found && grpcTarget(found, context.diagnostics);
 }

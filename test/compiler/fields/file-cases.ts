@@ -56,6 +56,9 @@ export const seeds: readonly unknown[] = [
   ),
   gateway({ routes: [{ backends: [{ mcp: { targets: [target] } }] }] }),
   gateway({ routes: [{ backends: [{ mcp: { targets: [child] } }] }] }),
+  gateway({
+    routes: [{ backends: [{ inferencePool: { host: "127.0.0.1:9006", endpointPicker: asked } }] }],
+  }),
   gateway({ routes: [{ backends: [{ ai: model }] }] }),
   gateway({ routes: [{ backends: [{ ai: models }] }] }),
   gateway({ routes: [{ backends: [{ ai: bedrock }] }] }),

@@ -1,5 +1,5 @@
-import type { BodySink, BodySource } from "../../http/body/body.ts";
-import type { CountedBuffer } from "../../http/body/counted-buffer.ts";
+import type { BodySink, BodySource } from "./body.ts";
+import type { CountedBuffer } from "./counted-buffer.ts";
 
 /** A body that can be read again from its start, as long as it is no longer than a limit. One reader at a time. */
 export class ReplayBody implements BodySink {

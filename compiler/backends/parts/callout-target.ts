@@ -1,0 +1,30 @@
+import { childOf, type Diagnostics } from "../../diagnostics/diagnostic.ts";
+import type { ServerNode } from "./destination.ts";
+
+/** A server that holds a request up, with a limit of time, in milliseconds. */
+export interface CalloutTarget extends Pick<ServerNode, "url" | "connection"> {
+  readonly deadline: number;
+}
+
+/** How long a call may take where nothing else is said; milliseconds. */
+const DEADLINE = 2_000;
+
+/** The server of calls that hold a request up: `http.requestTimeout` of its policies says for how long. */
+export function calloutTarget({
+  url,
+  connection,
+}: Pick<ServerNode, "url" | "connection">): CalloutTarget {
+  const { requestTimeout: deadline = DEADLINE, ...rest } = connection;
+  return { url, connection: rest, deadline };
+}
+
+/** The same for a server of gRPC, which is spoken over HTTP/2 alone: what says otherwise is reported. */
+export function grpcTarget(
+  { url, connection, http }: Pick<ServerNode, "url" | "connection" | "http">,
+  diagnostics: Diagnostics,
+): CalloutTarget {
+  if (http?.version === "HTTP1")
+    diagnostics.report("grpc-over-http1", childOf(http.origin, "version"), {});
+  const { version: _, ...own } = connection;
+  return calloutTarget({ url, connection: own });
+}

@@ -1,0 +1,125 @@
+import { ReplayBody } from "../../http/body/replay-body.ts";
+import type { Exchange } from "../../http/exchange.ts";
+import type {
+  UpgradeHandler,
+  Upstream,
+  UpstreamCall,
+  UpstreamFailure,
+  UpstreamHandler,
+  UpstreamRequest,
+} from "../../http/upstream/upstream.ts";
+
+/** Bytes of a body that are kept for the next server; none has seen any of it where connecting failed. */
+const keptBody = 65_536;
+
+/** Several servers for one request: the next one is asked where one can't be connected to. */
+export class FallbackUpstream implements Upstream {
+  readonly #upstreams: readonly [Upstream, ...Upstream[]];
+  readonly #exchange: Exchange;
+
+  constructor(upstreams: readonly [Upstream, ...Upstream[]], exchange: Exchange) {
+    this.#upstreams = upstreams;
+    this.#exchange = exchange;
+  }
+
+  get name(): string {
+    return this.#upstreams[0].name;
+  }
+
+  get origin(): string {
+    return this.#upstreams[0].origin;
+  }
+
+  get authority(): string {
+    return this.#upstreams[0].authority;
+  }
+
+  get keepsHost(): boolean {
+    return this.#upstreams[0].keepsHost;
+  }
+
+  get path(): string {
+    return this.#upstreams[0].path;
+  }
+
+  get basePath(): string {
+    return this.#upstreams[0].basePath;
+  }
+
+  send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
+    return new FallbackRequest(this.#upstreams, call, handler, this.#exchange);
+  }
+
+  upgrade(call: UpstreamCall, protocol: string, handler: UpgradeHandler): UpstreamRequest {
+    return this.#upstreams[0].upgrade(call, protocol, handler);
+  }
+
+  /** The pool closes them. */
+  close(): void {}
+}
+
+class FallbackRequest implements UpstreamRequest {
+  readonly #upstreams: readonly Upstream[];
+  readonly #call: UpstreamCall;
+  readonly #handler: UpstreamHandler;
+  readonly #exchange: Exchange;
+  readonly #body: ReplayBody | undefined;
+  #current: UpstreamRequest | undefined;
+  #isOver = false;
+
+  constructor(
+    upstreams: readonly Upstream[],
+    call: UpstreamCall,
+    handler: UpstreamHandler,
+    exchange: Exchange,
+  ) {
+    this.#upstreams = upstreams;
+    this.#call = call;
+    this.#handler = handler;
+    this.#exchange = exchange;
+    const { body } = call;
+    if (body !== null && typeof body === "object" && "flow" in body) {
+      this.#body = new ReplayBody(body, keptBody, exchange.newBuffer());
+    }
+    this.#send(0);
+  }
+
+  abort(): void {
+    this.#isOver = true;
+    this.#current?.abort();
+  }
+
+  resume(): void {
+    this.#current?.resume();
+  }
+
+  #send(index: number): void {
+    const upstream = this.#upstreams[index];
+    if (upstream === undefined || this.#isOver) return;
+    const { record } = this.#exchange;
+    record.upstream = upstream.name;
+    record.fields?.set("inferencepool.selected_endpoint", upstream.name);
+    const isLast = index === this.#upstreams.length - 1;
+    const body = this.#body === undefined ? this.#call.body : this.#body.read();
+    if (isLast) this.#body?.keepNothing();
+    const request = upstream.send(
+      { ...this.#call, headers: [...this.#call.headers], body },
+      {
+        onHead: (status, headers) => {
+          this.#body?.keepNothing();
+          this.#handler.onHead(status, headers);
+        },
+        onData: (chunk) => this.#handler.onData(chunk),
+        onEnd: () => this.#handler.onEnd(),
+        onError: (failure) => this.#failed(index, isLast, failure),
+      },
+    );
+    this.#current = request;
+  }
+
+  #failed(index: number, isLast: boolean, failure: UpstreamFailure): void {
+    const isUnsent = failure.kind === "connect" && failure.isForbidden !== true;
+    if (isUnsent && !isLast && this.#body?.isReplayable !== false) this.#send(index + 1);
+    else this.#handler.onError(failure);
+  }
+}

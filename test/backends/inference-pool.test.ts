@@ -1,0 +1,139 @@
+import { createServer, type Server } from "node:http";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { beforeAll, describe, expect, it } from "vitest";
+import { atEnd } from "../harness/at-end.ts";
+import { type EnvoyServices, startEnvoyServices } from "../harness/envoy-services.ts";
+import { freePort } from "../harness/free-port.ts";
+import type { Gateway } from "../harness/gateway.ts";
+import { send } from "../harness/send.ts";
+import { startUpstream } from "../harness/upstream.ts";
+import { nowhere, startRoutes } from "../policies/routes.ts";
+
+const names = pathToFileURL(join(import.meta.dirname, "../harness/fake-names.mjs"));
+const header = "x-gateway-destination-endpoint";
+
+let picker: EnvoyServices;
+let gateway: Gateway;
+let port: number;
+let strangerAsked = 0;
+let stranger: string;
+
+/** A model server that says who it is and what it got. */
+function startModel(address: string): Server {
+  const server = createServer((request, response) => {
+    const pieces: Buffer[] = [];
+    request.on("data", (piece) => pieces.push(piece));
+    request.on("end", () => {
+      const body = Buffer.concat(pieces).toString();
+      response.end(JSON.stringify({ address, body, header: request.headers[header] }));
+    });
+  }).listen(port, address);
+  atEnd(() => server.close());
+  return server;
+}
+
+beforeAll(async () => {
+  port = await freePort();
+  // 127.0.0.4 is of the pool as well, and away.
+  startModel("127.0.0.2");
+  startModel("127.0.0.3");
+  picker = await startEnvoyServices();
+  stranger = await startUpstream((_request, response) => {
+    strangerAsked += 1;
+    response.end("stranger");
+  });
+  const pool = (more: object = {}) => ({
+    policies: {},
+    backends: [
+      {
+        inferencePool: {
+          host: `pool.test:${port}`,
+          endpointPicker: { host: new URL(picker.url).host },
+          ...more,
+        },
+      },
+    ],
+  });
+  gateway = await startRoutes(
+    {
+      closed: pool(),
+      open: pool({ failureMode: "failOpen" }),
+      gone: pool({ endpointPicker: { host: "127.0.0.1:1" } }),
+      goneOpen: pool({ endpointPicker: { host: "127.0.0.1:1" }, failureMode: "failOpen" }),
+      unknown: pool({ host: `unknown.invalid:${port}` }),
+    },
+    nowhere,
+    {},
+    {
+      NODE_OPTIONS: `--inspect-port=127.0.0.1:0 --import=${names}`,
+      GWC_TEST_NAMES: JSON.stringify({ "pool.test": [["127.0.0.2", "127.0.0.3", "127.0.0.4"]] }),
+    },
+  );
+});
+
+/** A request for which the picker names endpoints. */
+async function ask(path: string, picked: string | undefined, headers = {}, body?: string) {
+  const value = Buffer.from(picked ?? "").toString("base64");
+  const mutation = { set_headers: [{ header: { key: header, raw_value: value } }] };
+  const script =
+    picked === undefined
+      ? {}
+      : { request_headers: { request_headers: { response: { header_mutation: mutation } } } };
+  const all = { "x-process": JSON.stringify(script), ...headers };
+  const method = body === undefined ? "GET" : "POST";
+  const { status, body: text } = await send(`${gateway.url}/${path}`, method, all, body);
+  return status === 200 ? JSON.parse(text) : { status, text };
+}
+
+describe("inferencePool", () => {
+  it("sends each request to the endpoint that the picker names, with what it made of it", async () => {
+    for (const address of ["127.0.0.3", "127.0.0.2"]) {
+      const reached = await ask("closed", `${address}:${port}`, {}, "hello");
+      expect(reached).toEqual({ address, body: "hello", header: `${address}:${port}` });
+    }
+    await gateway.seen(/inferencepool\.selected_endpoint=127\.0\.0\.3/);
+  });
+
+  it("offers the picker the pool's own endpoints", async () => {
+    await ask("closed", `127.0.0.2:${port}`);
+    const offered = ["127.0.0.2", "127.0.0.3", "127.0.0.4"].map((each) => `${each}:${port}`);
+    expect(picker.seen().at(-1)?.message.metadata_context.filter_metadata).toEqual({
+      "envoy.lb.subset_hint": { "x-gateway-destination-endpoint-subset": offered },
+    });
+  });
+
+  it("asks the endpoints that the picker names after one that is away, with the whole body", async () => {
+    const named = [`127.0.0.4:${port}`, ` 127.0.0.3:${port}`].join(",");
+    const body = "b".repeat(10_000);
+    expect(await ask("closed", named, {}, body)).toMatchObject({ address: "127.0.0.3", body });
+    const away = await ask("closed", `127.0.0.4:${port}`, {}, "hello");
+    expect(away).toEqual({ status: 503, text: "upstream is not reachable" });
+  });
+
+  it("reaches no server that is not of the pool, whoever names it", async () => {
+    const other = new URL(stranger).host;
+    const none = { status: 503, text: "no endpoint for this request" };
+    expect(await ask("closed", other)).toEqual(none);
+    expect(await ask("closed", `127.0.0.2:${port + 1}`)).toEqual(none);
+    expect(await ask("closed", "pool.test")).toEqual(none);
+    // A client's own header is nobody's choice.
+    expect(await ask("closed", undefined, { [header]: `127.0.0.2:${port}` })).toEqual(none);
+    expect(await ask("closed", undefined, { [header]: other })).toEqual(none);
+    expect(await ask("open", other)).toHaveProperty("address");
+    expect(strangerAsked).toBe(0);
+  });
+
+  it("refuses requests without an endpoint, or sends them to any as configured", async () => {
+    expect(await ask("gone", undefined)).toMatchObject({ status: 500 });
+    expect(await ask("goneOpen", undefined, {}, "hello")).toMatchObject({ body: "hello" });
+    expect(await ask("open", undefined)).toHaveProperty("address");
+    expect(await ask("unknown", undefined)).toMatchObject({ status: 503 });
+  });
+
+  it("gives the client what the picker itself responds", async () => {
+    const reply = { immediate_response: { status: { code: "TooManyRequests" } } };
+    const headers = { "x-process": JSON.stringify({ request_headers: reply }) };
+    expect((await send(`${gateway.url}/closed`, "GET", headers)).status).toBe(429);
+  });
+});
