@@ -3,16 +3,11 @@ import type { Expression } from "../../templates/code/hole.ts";
 import { addProblems } from "../cel/parse/problems.ts";
 import { compileConstantPattern } from "../cel/regex/pattern.ts";
 import { intersectHostnames } from "../config/hostnames.ts";
-import type {
-  ListenerResource,
-  MatchConfig,
-  RouteResource,
-  ValueMatchConfig,
-} from "../config/resources.ts";
+import type { ListenerResource, MatchConfig, RouteResource } from "../config/resources.ts";
 import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import type { RouteNode } from "../ir/program.ts";
 import type { Identifiers } from "../model/identifiers.ts";
-import type { RouteMatch, ValueMatch } from "../model/matches.ts";
+import type { RouteMatch, ValueMatch, ValueMatchConfig } from "../model/matches.ts";
 import { type PolicyConfig, policyOf } from "../policies/index.ts";
 import {
   checkShares,
@@ -23,7 +18,7 @@ import {
 } from "./backends.ts";
 import { withoutConsequences } from "./consequences.ts";
 import type { ListenerContext } from "./listeners.ts";
-import { effectivePolicies, type PolicyPlace, resolvePolicies } from "./policies.ts";
+import { effectivePolicies, namedServer, type PolicyPlace, resolvePolicies } from "./policies.ts";
 import type { TableRoute } from "./routing-table.ts";
 
 /** What resolving routes shares. */
@@ -48,7 +43,10 @@ export function resolveRoute(resource: RouteResource, whole: RouteContext): Reso
   if (resource.backends.length === 0 && response === undefined) {
     context.diagnostics.report("route-without-backend", origin, { route: name });
   }
-  const backends = resolveBackends(resource.backends, context);
+  const backends = resolveBackends(resource.backends, {
+    ...context,
+    namedServer: (server, at) => namedServer("promptGuard", server, at, context),
+  });
   checkShares(resource.backends, context.diagnostics);
   checkWeights(resource, context);
   checkOpenProxy(resource, name, context);

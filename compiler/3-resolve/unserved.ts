@@ -1,9 +1,10 @@
 import type { ConnectionContext } from "../backends/parts/connection.ts";
+import type { DestinationContext } from "../backends/parts/destination.ts";
 import { resolveLevels } from "../config/log-levels.ts";
 import type { UnservedResources } from "../config/resources.ts";
 import { resolveBackends } from "./backends.ts";
 import { withoutConsequences } from "./consequences.ts";
-import { resolvePolicies, withoutRoute } from "./policies.ts";
+import { namedServer, resolvePolicies, withoutRoute } from "./policies.ts";
 
 /** Reads what nothing serves: its own mistakes are told, not what may follow from where it stands. */
 export function checkUnserved(
@@ -11,7 +12,11 @@ export function checkUnserved(
   lookup: ConnectionContext,
 ): void {
   const context = withoutConsequences({ ...lookup, backends: new Map() }, { isPartial: true });
-  for (const backend of backends) resolveBackends([backend], context);
+  const destinations: DestinationContext = {
+    ...context,
+    namedServer: (name, at) => namedServer("promptGuard", name, at, context),
+  };
+  for (const backend of backends) resolveBackends([backend], destinations);
   resolvePolicies(policies, withoutRoute, context);
   resolveLevels(logLevels, context.diagnostics);
 }

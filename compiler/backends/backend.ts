@@ -7,6 +7,7 @@ import type { Traffic } from "../model/traffic.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { BackendProtocol } from "./parts/backend-protocol.ts";
 import type { ConnectionContext } from "./parts/connection.ts";
+import type { DestinationContext } from "./parts/destination.ts";
 import type { BackendPoliciesValue } from "./parts/policies-schema.ts";
 import type { TryRequest } from "./parts/try-request.ts";
 
@@ -47,7 +48,7 @@ export interface Backend<
   /** Names that its generated code declares: no route is called so. A number may follow each. */
   readonly names?: readonly string[];
   /** Complete settings for the template, or undefined when a mistake was reported. */
-  readonly resolve: (use: BackendUse<Config>, context: ConnectionContext) => Node | undefined;
+  readonly resolve: (use: BackendUse<Config>, context: DestinationContext) => Node | undefined;
   /** Whether the client's own token goes on to it; of several on one route to all or none. */
   passesToken?(node: Node): boolean;
   /** What it is behind a route of connections; absent: it is about requests. */

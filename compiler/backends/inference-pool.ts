@@ -1,5 +1,6 @@
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { BackendConnection } from "../model/connections.ts";
+import type { DestinationConfig } from "../model/destinations.ts";
 import { forwardUrl } from "../model/host-url.ts";
 import type { Text } from "../model/texts.ts";
 import { HTTP_SERVER } from "../model/traffic.ts";
@@ -7,7 +8,7 @@ import { choice, type Infer, object, pick, text } from "../schema/schema.ts";
 import type { Backend } from "./backend.ts";
 import { type CalloutTarget, grpcTarget } from "./parts/callout-target.ts";
 import { resolveConnection, secureUrl } from "./parts/connection.ts";
-import { type DestinationConfig, resolveDestination } from "./parts/destination.ts";
+import { resolveDestination } from "./parts/destination.ts";
 import { backendPolicySchemas } from "./parts/policies-schema.ts";
 import { curlCommand } from "./parts/try-request.ts";
 

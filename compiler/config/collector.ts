@@ -1,5 +1,5 @@
-import type { DestinationConfig } from "../backends/parts/destination.ts";
 import type { OtlpProtocol } from "../ir/collector.ts";
+import type { DestinationConfig } from "../model/destinations.ts";
 import type { HeaderField } from "../policies/parts/header-fields.ts";
 
 /** An OTLP server, as configured. */

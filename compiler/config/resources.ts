@@ -3,6 +3,7 @@ import type { BackendConfig } from "../backends/index.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { DeploymentNode } from "../ir/deployment.ts";
 import type { PathHandling, ProcessNode } from "../ir/program.ts";
+import type { ValueMatchConfig } from "../model/matches.ts";
 import type { PolicyConfig } from "../policies/index.ts";
 import type { AccessLogConfig } from "./access-log.ts";
 import type { CipherSuite, FrontendConfig } from "./frontend.ts";
@@ -136,14 +137,5 @@ export interface MatchConfig {
   readonly method: string | undefined;
   readonly headers: readonly ValueMatchConfig[];
   readonly query: readonly ValueMatchConfig[];
-  readonly origin: Origin;
-}
-
-/** What a header or query parameter must be, as declared. */
-export interface ValueMatchConfig {
-  readonly name: string;
-  readonly kind: "exact" | "regex";
-  readonly value: string;
-  /** Where the value stands. */
   readonly origin: Origin;
 }

@@ -25,3 +25,12 @@ export interface ValueMatch {
     | { readonly kind: "exact"; readonly value: string }
     | { readonly kind: "regex"; readonly value: string; readonly test: Expression };
 }
+
+/** What a header or query parameter must be, as declared. */
+export interface ValueMatchConfig {
+  readonly name: string;
+  readonly kind: "exact" | "regex";
+  readonly value: string;
+  /** Where the value stands. */
+  readonly origin: Origin;
+}

@@ -1,27 +1,93 @@
+import type { TextPart } from "../../runtime/llm/chat/texts.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
+import type { DestinationConfig } from "./destinations.ts";
+import type { ValueMatchConfig } from "./matches.ts";
+import type { ServerPolicies } from "./server-policies.ts";
+import type { Text } from "./texts.ts";
 
 /** `promptGuard` as configured: what guards requests and responses, in this order. */
 export interface PromptGuardConfig {
   readonly request: readonly GuardConfig[];
   readonly response: readonly GuardConfig[];
-  /** Characters of a stream that wait for the rest of a match that has no bound. */
+  /** Characters of a stream that wait: for the rest of a match that has no bound, and for a server's word. */
   readonly window: number;
   /** Where the window stands; undefined: it is the default. */
   readonly windowOrigin: Origin | undefined;
 }
 
 /** One guard as configured. */
-export type GuardConfig = RegexGuardConfig;
+export type GuardConfig = RegexGuardConfig | ServerGuardConfig;
 
-/** Patterns as configured. */
-export interface RegexGuardConfig {
-  readonly kind: "regex";
-  readonly action: "mask" | "reject";
-  readonly patterns: readonly PatternConfig[];
+/** One guard as configured that asks a server. */
+export type ServerGuardConfig =
+  | WebhookGuardConfig
+  | ModerationGuardConfig
+  | BedrockGuardConfig
+  | ModelArmorGuardConfig;
+
+/** What every guard has. */
+interface GuardPlace {
   readonly rejection: RejectionConfig;
   /** Where the rejection stands; undefined: it is the default. */
   readonly rejectionOrigin: Origin | undefined;
+  readonly scope: ScopeConfig | undefined;
   readonly origin: Origin;
+}
+
+/** Which texts of requests a guard sees. */
+export interface ScopeConfig {
+  readonly parts: readonly TextPart[];
+  readonly origin: Origin;
+}
+
+/** Patterns as configured. */
+export interface RegexGuardConfig extends GuardPlace {
+  readonly kind: "regex";
+  readonly action: "mask" | "reject";
+  readonly patterns: readonly PatternConfig[];
+}
+
+/** What every guard has that asks a server. */
+interface ServerGuardPlace extends GuardPlace {
+  /** Texts pass when it can't be asked. */
+  readonly passesOnFailure: boolean;
+}
+
+/** A webhook as configured. */
+export interface WebhookGuardConfig extends ServerGuardPlace {
+  readonly kind: "webhook";
+  readonly server: DestinationConfig;
+  readonly forwardHeaders: readonly ValueMatchConfig[];
+}
+
+/** A guard as configured that is a service of a known maker. */
+interface ServiceGuardPlace extends ServerGuardPlace {
+  /** Another server that speaks as the maker's own does. */
+  readonly host: Text | undefined;
+  readonly hostOrigin: Origin;
+  readonly policies: ServerPolicies | undefined;
+}
+
+/** OpenAI's moderation as configured. */
+export interface ModerationGuardConfig extends ServiceGuardPlace {
+  readonly kind: "openAIModeration";
+  readonly model: string;
+}
+
+/** A guardrail of Amazon Bedrock as configured. */
+export interface BedrockGuardConfig extends ServiceGuardPlace {
+  readonly kind: "bedrockGuardrails";
+  readonly identifier: string;
+  readonly version: string;
+  readonly region: string;
+}
+
+/** A template of Google Model Armor as configured. */
+export interface ModelArmorGuardConfig extends ServiceGuardPlace {
+  readonly kind: "googleModelArmor";
+  readonly template: string;
+  readonly project: string;
+  readonly location: string;
 }
 
 /** A pattern of the configuration, or one that gwc knows by name. */
@@ -62,3 +128,6 @@ export const DEFAULT_RESPONSE_REJECTION = {
 
 /** What is configured where nothing is said; characters. */
 export const DEFAULT_GUARD_WINDOW = 1_024;
+
+/** What moderates where nothing is said. */
+export const DEFAULT_MODERATION_MODEL = "omni-moderation-latest";

@@ -6,7 +6,7 @@ import {
   sentBytes,
 } from "../../runtime/telemetry/metrics/table/connections.ts";
 import { otlpDropped, otlpExported } from "../../runtime/telemetry/metrics/table/exports.ts";
-import { guardChecks } from "../../runtime/telemetry/metrics/table/guards.ts";
+import { guardChecks, guardDuration } from "../../runtime/telemetry/metrics/table/guards.ts";
 import { rateLimited } from "../../runtime/telemetry/metrics/table/limits.ts";
 import {
   mcpMessageDuration,
@@ -201,8 +201,12 @@ export const panels: Readonly<Record<MetricGroupName, (query: Promql) => readonl
   ],
   guards: (query) => [
     panel("What guards did", "ops", [
-      query.rate(guardChecks, { by: ["phase", "action"] }),
-      "{{phase}} {{action}}",
+      query.rate(guardChecks, { by: ["phase", "guard", "action"] }),
+      "{{phase}} {{guard}} {{action}}",
+    ]),
+    panel("Seconds of a guard, p95", "s", [
+      query.quantile(0.95, guardDuration, { by: ["phase", "guard"] }),
+      "{{phase}} {{guard}}",
     ]),
   ],
   callouts: (query) => [

@@ -1,3 +1,4 @@
+import { resolveGrpcTarget, resolveTarget } from "../backends/parts/callout-server.ts";
 import type { Infer } from "../schema/schema.ts";
 import type {
   AuthorizationConfig,
@@ -9,7 +10,6 @@ import type {
 } from "./ext-authz/ext-authz-config.ts";
 import { extAuthzSchema, lowerAuthorization } from "./ext-authz/file-form.ts";
 import { extAuthSchema, lowerExtAuth } from "./ext-authz/manifest-form.ts";
-import { resolveGrpcTarget, resolveTarget } from "./parts/callout-server.ts";
 import { type CaseConfig, type CaseNode, lowerCases, resolveCases } from "./parts/conditions.ts";
 import { type ExpressionConfig, resolveExpression } from "./parts/expressions.ts";
 import { checkHeaderName } from "./parts/header-fields.ts";

@@ -2,11 +2,6 @@ import type {
   BodyMode,
   ProcessingModes,
 } from "../../runtime/policies/ext-proc/processing-modes.ts";
-import type { CalloutTarget } from "../backends/parts/callout-target.ts";
-import type { DestinationConfig } from "../backends/parts/destination.ts";
-import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
-import { backendReference } from "../manifests/field-types.ts";
-import { boolean, choice, expression, type Infer, map, object } from "../schema/schema.ts";
 import {
   lowerServer,
   lowerServerReference,
@@ -14,7 +9,12 @@ import {
   serverFields,
   serverKeys,
   serverPolicies,
-} from "./parts/callout-server.ts";
+} from "../backends/parts/callout-server.ts";
+import type { CalloutTarget } from "../backends/parts/callout-target.ts";
+import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
+import { backendReference } from "../manifests/field-types.ts";
+import type { DestinationConfig } from "../model/destinations.ts";
+import { boolean, choice, expression, type Infer, map, object } from "../schema/schema.ts";
 import {
   type CaseConfig,
   type CaseNode,

@@ -1,10 +1,3 @@
-import type { CalloutTarget } from "../backends/parts/callout-target.ts";
-import type { DestinationConfig } from "../backends/parts/destination.ts";
-import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
-import { backendReference, tinyText } from "../manifests/field-types.ts";
-import type { CompiledExpression } from "../model/expressions.ts";
-import { trafficText } from "../model/traffic.ts";
-import { choice, expression, type Infer, list, object, shortText } from "../schema/schema.ts";
 import {
   lowerServer,
   lowerServerReference,
@@ -12,7 +5,14 @@ import {
   serverFields,
   serverKeys,
   serverPolicies,
-} from "./parts/callout-server.ts";
+} from "../backends/parts/callout-server.ts";
+import type { CalloutTarget } from "../backends/parts/callout-target.ts";
+import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
+import { backendReference, tinyText } from "../manifests/field-types.ts";
+import type { DestinationConfig } from "../model/destinations.ts";
+import type { CompiledExpression } from "../model/expressions.ts";
+import { trafficText } from "../model/traffic.ts";
+import { choice, expression, type Infer, list, object, shortText } from "../schema/schema.ts";
 import {
   type CaseConfig,
   type CaseNode,

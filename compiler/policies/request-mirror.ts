@@ -1,17 +1,14 @@
 import {
-  type DestinationConfig,
-  type DestinationNode,
-  resolveServer,
-} from "../backends/parts/destination.ts";
-import { childOf } from "../diagnostics/diagnostic.ts";
-import { backendReference } from "../manifests/field-types.ts";
-import { type Infer, integer, object, type Schema } from "../schema/schema.ts";
-import {
   lowerServer,
   lowerServerReference,
   serverFields,
   serverKeys,
-} from "./parts/callout-server.ts";
+} from "../backends/parts/callout-server.ts";
+import { type DestinationNode, resolveServer } from "../backends/parts/destination.ts";
+import { childOf } from "../diagnostics/diagnostic.ts";
+import { backendReference } from "../manifests/field-types.ts";
+import type { DestinationConfig } from "../model/destinations.ts";
+import { type Infer, integer, object, type Schema } from "../schema/schema.ts";
 import type { Policy } from "./policy.ts";
 
 /** Where copies go, as configured. */

@@ -119,16 +119,16 @@ interface CallSettings {
 }
 
 /** Asks one provider; a refusal when it cannot be asked for that. */
-function ask(
+async function ask(
   exchange: Exchange,
   received: ChatCall,
   target: LlmTarget,
   { service, deadline, attributes, guards }: CallSettings,
-): Promise<AttemptOutcome> | LlmRefusal {
+): Promise<AttemptOutcome | LlmRefusal> {
   const { providerHeader, attemptTimeout, keepAlive, operation, errors } = service;
   const { provider } = target;
   const { health } = provider;
-  const call = guards?.callFor(target) ?? received;
+  const call = guards === undefined ? received : await guards.callFor(target);
   const start = performance.now();
   const request = upstreamRequest(exchange, call, target);
   if (request instanceof LlmRefusal) return request;

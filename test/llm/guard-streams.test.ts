@@ -2,12 +2,18 @@ import fc from "fast-check";
 import { RE2JS } from "re2js";
 import { describe, expect, it } from "vitest";
 import { matchBounds } from "../../compiler/cel/regex/match-bounds.ts";
+import { modelPlace } from "../../runtime/llm/chat/texts.ts";
 import { completionsTexts } from "../../runtime/llm/formats/completions/texts.ts";
 import { messagesTexts } from "../../runtime/llm/formats/messages/texts.ts";
 import { responsesTexts } from "../../runtime/llm/formats/responses/texts.ts";
 import { GuardRun } from "../../runtime/llm/guards/guard-run.ts";
 import { creditCard, email, phoneNumber, ssn } from "../../runtime/llm/guards/named-patterns.ts";
-import { guardPattern, maskPatterns } from "../../runtime/llm/guards/regex-guard.ts";
+import {
+  guardPattern,
+  maskPatterns,
+  type PatternGuard,
+} from "../../runtime/llm/guards/pattern-guard.ts";
+import { PatternTexts } from "../../runtime/llm/guards/pattern-texts.ts";
 import { Replacement } from "../../runtime/patterns/replacement.ts";
 import { Search } from "../../runtime/patterns/search.ts";
 
@@ -24,6 +30,14 @@ const pieces = fc.array(
   fc.array(fc.constantFrom(...characters), { maxLength: 5 }).map((each) => each.join("")),
   { maxLength: 6 },
 );
+
+/** Texts on their way to a client. */
+function textsFor(guards: readonly PatternGuard[]): PatternTexts {
+  return new PatternTexts(
+    guards,
+    new GuardRun("response", { requestHeaders: [], onAbort: () => {} }),
+  );
+}
 
 /** All matches replaced, by RE2's own search; empty ones are passed over. */
 function replacedWhole(pattern: string, text: string): string {
@@ -101,7 +115,7 @@ describe("masking", () => {
       "<PHONE_NUMBER>, <PHONE_NUMBER>, 2026-11-22",
     ],
   ])("named patterns know their numbers (%#)", (pattern, text, masked) => {
-    expect(new GuardRun([maskPatterns([pattern])]).replace(text)).toBe(masked);
+    expect(textsFor([maskPatterns([pattern])]).replace(text, modelPlace)).toBe(masked);
   });
 });
 
@@ -137,12 +151,12 @@ describe.each(Object.keys(formats) as (keyof typeof formats)[])("a stream of %s"
   it("reads as its whole text masked", () => {
     const guards = [maskPatterns([guardPattern("abcd|bc", 4), guardPattern("x.{1,3}b", 8)])];
     const given = fc.property(pieces, (parts) => {
-      const texts = format.openStream(new GuardRun(guards));
+      const texts = format.openStream(textsFor(guards));
       const output = [...parts.map(event), end]
         .flatMap((each) => texts.see(Buffer.from(each)))
         .map((each) => JSON.parse(/^data: (.*)$/m.exec(each.toString())?.[1] ?? "{}"));
       const read = output.map((each) => formats[name].text(each) ?? "").join("");
-      expect(read).toBe(new GuardRun(guards).replace(parts.join("")));
+      expect(read).toBe(textsFor(guards).replace(parts.join(""), modelPlace));
       const numbers = output.flatMap(({ sequence_number: number }) => number ?? []);
       expect(numbers).toEqual(numbers.map((_, index) => index + (numbers[0] ?? 0)));
     });
@@ -150,7 +164,7 @@ describe.each(Object.keys(formats) as (keyof typeof formats)[])("a stream of %s"
   });
 
   it("passes byte for byte while nothing is masked or held back", () => {
-    const texts = format.openStream(new GuardRun([maskPatterns([guardPattern("secret", 6)])]));
+    const texts = format.openStream(textsFor([maskPatterns([guardPattern("secret", 6)])]));
     const events = [event("Hello ", 0), event("there.", 1)];
     expect(events.flatMap((each) => texts.see(Buffer.from(each))).map(String)).toEqual(events);
   });

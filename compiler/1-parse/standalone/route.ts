@@ -1,6 +1,6 @@
+import { valueMatchSchema } from "../../backends/parts/value-match.ts";
 import { PATH_FORM } from "../../schema/path-form.ts";
 import {
-  anyText,
   type Infer,
   list,
   listOfParts,
@@ -42,20 +42,6 @@ export function routeSchema() {
     { hasParts: true },
   );
 }
-
-const valueMatchSchema = object(
-  {
-    name: shortText("The name."),
-    value: object(
-      {
-        exact: anyText({ maxLength: 4096, description: "The value, exactly." }),
-        regex: text("An RE2 pattern that the whole value matches.", { maxLength: 1024 }),
-      },
-      { exactlyOneOf: ["exact", "regex"], description: "What its value must be." },
-    ),
-  },
-  { required: ["name", "value"] },
-);
 
 /** One set of conditions as the schema lets it through. */
 export type MatchValue = Infer<typeof matchSchema>;

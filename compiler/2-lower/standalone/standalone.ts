@@ -1,6 +1,7 @@
 import type { StandaloneInput } from "../../1-parse/parse.ts";
 import type { ListenerValue } from "../../1-parse/standalone/listener.ts";
 import type { MatchValue, RouteValue } from "../../1-parse/standalone/route.ts";
+import { readValueMatch } from "../../backends/parts/value-match.ts";
 import { isPartial } from "../../config/broken-parts.ts";
 import type {
   GatewayResource,
@@ -10,7 +11,6 @@ import type {
   Resource,
   RouteResource,
   TcpRouteResource,
-  ValueMatchConfig,
 } from "../../config/resources.ts";
 import { listenerTraffic, reportIdle, routeTraffic, SectionUse } from "../../config/sections.ts";
 import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
@@ -182,12 +182,4 @@ function readMatch(match: MatchValue, origin: Origin): MatchConfig {
     ),
     origin,
   };
-}
-
-function readValueMatch(
-  { name, value }: NonNullable<MatchValue["headers"]>[number],
-  origin: Origin,
-): ValueMatchConfig {
-  const kind = value.regex === undefined ? "exact" : "regex";
-  return { name, kind, value: value[kind] ?? "", origin: childOf(origin, "value", kind) };
 }

@@ -7,7 +7,7 @@ import type { NamedField } from "../../config/access-log.ts";
 import type { CollectorConfig } from "../../config/collector.ts";
 import type { TracingConfig } from "../../config/tracing.ts";
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
-import type { ServerConfig } from "../../model/backend-policies.ts";
+import type { ServerConfig } from "../../model/server-policies.ts";
 import type { ExpressionConfig } from "../../policies/parts/expressions.ts";
 import { readHeaders } from "../../policies/parts/header-fields.ts";
 import type { Infer } from "../../schema/schema.ts";

@@ -20,6 +20,14 @@ import {
   text,
   unsupported,
 } from "../../schema/schema.ts";
+import {
+  lowerServerGuard,
+  moderationSchema,
+  serverGuardKinds,
+  serverGuardSchemas,
+} from "./guard-servers.ts";
+
+const textParts = ["systemPrompt", "messages", "toolInput", "toolOutput"] as const;
 
 const rule = object(
   {
@@ -41,9 +49,7 @@ const status = integer("The status.", 200, 599, { default: DEFAULT_REJECTION.sta
 
 const guardFields = {
   regex,
-  webhook: unsupported("webhooks as guards"),
-  bedrockGuardrails: unsupported("Bedrock's guardrails as guards"),
-  googleModelArmor: unsupported("Google Model Armor"),
+  ...serverGuardSchemas,
   azureContentSafety: unsupported("Azure's content safety"),
   response: object(
     {
@@ -76,24 +82,27 @@ const guardFields = {
   ),
 };
 
-const kinds = ["regex", "webhook", "bedrockGuardrails", "googleModelArmor", "azureContentSafety"];
+const kinds = ["regex", ...serverGuardKinds, "azureContentSafety"];
 
 const responseGuard = object(guardFields, {
   exactlyOneOf: kinds,
   atMostOneOf: ["response", "rejection"],
 });
 
-const moderation = unsupported("moderation as a guard");
-
 const requestGuard = object(
   {
     ...guardFields,
-    externalModeration: moderation,
-    openAIModeration: { ...moderation, aliasOf: "externalModeration" },
-    scope: unsupported("guards of some texts alone"),
+    openAIModeration: moderationSchema,
+    externalModeration: { ...moderationSchema, aliasOf: "openAIModeration" },
+    scope: list(choice("Texts of a kind.", textParts), {
+      minItems: 1,
+      uniqueItems: true,
+      description:
+        "Which texts of a request are looked at: system prompts (and what tools are said to be), messages, arguments of tools, and what tools gave. All by default.",
+    }),
   },
   {
-    exactlyOneOf: [...kinds, "externalModeration", "openAIModeration"],
+    exactlyOneOf: [...kinds, "openAIModeration", "externalModeration"],
     atMostOneOf: ["response", "rejection"],
   },
 );
@@ -117,7 +126,7 @@ export function promptGuardSchema() {
         unsupportedValues: { Disabled: "streams that pass guards by" },
       }),
       window: integer(
-        "Characters of a stream that wait for the rest of a match whose pattern has no bound.",
+        "Characters of a stream that wait for the rest of a match whose pattern has no bound, and of which a server is asked at once; a quarter of them is asked about twice, so that nothing is missed between.",
         16,
         65_536,
         { default: DEFAULT_GUARD_WINDOW },
@@ -131,7 +140,7 @@ export function promptGuardSchema() {
 }
 
 type Value = Infer<ReturnType<typeof promptGuardSchema>>;
-type GuardValue = NonNullable<Value["response"]>[number];
+type GuardValue = NonNullable<Value["request"]>[number];
 
 /** The canonical form of a validated `promptGuard`. */
 export function lowerPromptGuard(
@@ -140,10 +149,10 @@ export function lowerPromptGuard(
 ): PromptGuardConfig {
   const at = (phase: string, index: number) => childOf(origin, phase, index);
   return {
-    request: request.flatMap((each, index) =>
+    request: request.map((each, index) =>
       lowerGuard(each, DEFAULT_REJECTION, at("request", index)),
     ),
-    response: response.flatMap((each, index) =>
+    response: response.map((each, index) =>
       lowerGuard(each, DEFAULT_RESPONSE_REJECTION, at("response", index)),
     ),
     window: window ?? DEFAULT_GUARD_WINDOW,
@@ -151,26 +160,25 @@ export function lowerPromptGuard(
   };
 }
 
-function lowerGuard(
-  value: GuardValue,
-  otherwise: RejectionConfig,
-  origin: Origin,
-): readonly GuardConfig[] {
-  const rejection = readRejection(value, otherwise);
-  if (value.regex === undefined) return [];
+function lowerGuard(value: GuardValue, otherwise: RejectionConfig, origin: Origin): GuardConfig {
+  const field = value.response === undefined ? "rejection" : "response";
+  const common = {
+    rejection: readRejection(value, otherwise),
+    rejectionOrigin: value[field] && childOf(origin, field),
+    scope: value.scope && { parts: value.scope, origin: childOf(origin, "scope") },
+  };
+  if (value.regex === undefined) return { ...lowerServerGuard(value, origin), ...common };
   const { action = "mask", rules } = value.regex;
   const at = childOf(origin, "regex");
   const patterns = rules.map(({ builtin, pattern = "" }, index): PatternConfig => {
     if (builtin !== undefined) return { kind: "named", name: builtin };
     return { kind: "own", pattern, origin: childOf(at, "rules", index, "pattern") };
   });
-  const field = value.response === undefined ? "rejection" : "response";
-  const rejectionOrigin = value[field] && childOf(origin, field);
-  return [{ kind: "regex", action, patterns, rejection, rejectionOrigin, origin: at }];
+  return { kind: "regex", action, patterns, ...common, origin: at };
 }
 
 function readRejection(
-  { response, rejection }: GuardValue,
+  { response, rejection }: Pick<GuardValue, "response" | "rejection">,
   { status, message }: RejectionConfig,
 ): RejectionConfig {
   if (rejection === undefined) {

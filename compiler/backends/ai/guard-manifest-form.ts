@@ -1,7 +1,10 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import { backendReference, headerName, longText } from "../../manifests/field-types.ts";
+import type { PolicyFields } from "../../manifests/policy.ts";
+import type { BackendPolicies } from "../../model/backend-policies.ts";
 import {
   DEFAULT_GUARD_WINDOW,
+  DEFAULT_MODERATION_MODEL,
   DEFAULT_REJECTION,
   DEFAULT_RESPONSE_REJECTION,
   type GuardConfig,
@@ -9,6 +12,7 @@ import {
   type PatternConfig,
   type PromptGuardConfig,
   type RejectionConfig,
+  type WebhookGuardConfig,
 } from "../../model/prompt-guards.ts";
 import {
   choice,
@@ -18,8 +22,8 @@ import {
   object,
   type Schema,
   text,
-  unsupported,
 } from "../../schema/schema.ts";
+import { lowerServerReference, type ServerReferenceContext } from "../parts/callout-server.ts";
 
 const names: Readonly<Record<string, NamedPattern>> = {
   Ssn: "ssn",
@@ -41,27 +45,23 @@ const regex = object(
   { description: "What is looked for in the texts." },
 );
 
-const webhook = unsupported(
-  "webhooks as guards",
-  object(
-    {
-      backendRef: backendReference("The guard."),
-      forwardHeaderMatches: list(
-        object(
-          {
-            type: choice("How it is compared.", ["Exact", "RegularExpression"], {
-              default: "Exact",
-            }),
-            name: headerName,
-            value: text("The value.", { maxLength: 4096 }),
-          },
-          { required: ["name", "value"] },
-        ),
-        { description: "Headers of the request that the guard is shown." },
+const webhook = object(
+  {
+    backendRef: backendReference("The guard."),
+    forwardHeaderMatches: list(
+      object(
+        {
+          type: choice("How it is compared.", ["Exact", "RegularExpression"], {
+            default: "Exact",
+          }),
+          name: headerName,
+          value: text("The value.", { maxLength: 4096 }),
+        },
+        { required: ["name", "value"] },
       ),
-    },
-    { required: ["backendRef"] },
-  ),
+    ),
+  },
+  { required: ["backendRef"] },
 );
 
 function customResponse({ message }: RejectionConfig) {
@@ -80,11 +80,11 @@ const responseGuard = object(
 );
 
 /** `AIPromptGuard`. `simpleBackend`: how a server of a guard is reached. */
-export function promptGuard(simpleBackend: Schema) {
-  const moderation = unsupported(
-    "moderation as a guard",
-    object({ model: text("The model."), policies: simpleBackend }),
-  );
+export function promptGuard(simpleBackend: Schema<PolicyFields>) {
+  const moderation = object({
+    model: text("The model.", { default: DEFAULT_MODERATION_MODEL }),
+    policies: simpleBackend,
+  });
   const requestGuard = object(
     {
       ...{ regex, webhook, externalModeration: moderation },
@@ -114,51 +114,93 @@ export function promptGuard(simpleBackend: Schema) {
 }
 
 type Value = Infer<ReturnType<typeof promptGuard>>;
-type GuardValue = NonNullable<Value["response"]>[number];
+type GuardValue = NonNullable<Value["request"]>[number];
+
+/** What reading the guards of a manifest needs. */
+export interface GuardContext extends ServerReferenceContext {
+  /** How a server is reached that has policies of its own. */
+  readonly connection: (fields: PolicyFields, origin: Origin) => BackendPolicies | undefined;
+}
 
 /** The canonical form of a validated `promptGuard`. */
 export function readPromptGuard(
   { request = [], response = [] }: Value,
-  origin: Origin,
+  context: GuardContext,
 ): PromptGuardConfig {
-  const at = (phase: string, index: number) => childOf(origin, phase, index);
+  const read = (guards: readonly GuardValue[], phase: string, otherwise: RejectionConfig) =>
+    guards.flatMap((each, index) => {
+      const at = { ...context, origin: childOf(context.origin, phase, index) };
+      return readGuard(each, otherwise, at) ?? [];
+    });
   return {
-    request: request.flatMap((each, index) =>
-      readGuard(each, DEFAULT_REJECTION, at("request", index)),
-    ),
-    response: response.flatMap((each, index) =>
-      readGuard(each, DEFAULT_RESPONSE_REJECTION, at("response", index)),
-    ),
+    request: read(request, "request", DEFAULT_REJECTION),
+    response: read(response, "response", DEFAULT_RESPONSE_REJECTION),
     window: DEFAULT_GUARD_WINDOW,
     windowOrigin: undefined,
   };
 }
 
+/** Undefined: its server is not known (reported). */
 function readGuard(
-  { regex: value, response }: GuardValue,
+  value: GuardValue,
   otherwise: RejectionConfig,
-  origin: Origin,
-): readonly GuardConfig[] {
-  if (value === undefined) return [];
+  context: GuardContext,
+): GuardConfig | undefined {
+  const { response, regex: patterns, webhook: hook, externalModeration = {} } = value;
+  const { origin } = context;
   const { message = otherwise.message, statusCode: status = otherwise.status } = response ?? {};
-  const { matches = [], builtins = [], action } = value;
-  const at = childOf(origin, "regex");
+  const common = {
+    rejection: { status, message },
+    rejectionOrigin: response && childOf(origin, "response"),
+    scope: undefined,
+  };
+  if (patterns !== undefined) {
+    return { kind: "regex", ...readPatterns(patterns, childOf(origin, "regex")), ...common };
+  }
+  const asked = { ...common, passesOnFailure: false };
+  if (hook !== undefined) {
+    const at = childOf(origin, "webhook");
+    const server = lowerServerReference(hook.backendRef, { ...context, origin: at });
+    return server && { kind: "webhook", ...asked, server, ...readHeaders(hook, at), origin: at };
+  }
+  const { model = DEFAULT_MODERATION_MODEL, policies } = externalModeration;
+  const at = childOf(origin, "externalModeration");
+  return {
+    kind: "openAIModeration",
+    ...asked,
+    model,
+    host: undefined,
+    hostOrigin: at,
+    policies: policies && context.connection(policies, childOf(at, "policies")),
+    origin: at,
+  };
+}
+
+function readPatterns(
+  { matches = [], builtins = [], action }: Infer<typeof regex>,
+  origin: Origin,
+) {
   const patterns: readonly PatternConfig[] = [
     ...builtins.map((name) => ({ kind: "named" as const, name: names[name] ?? "ssn" })),
     ...matches.map((pattern, index) => ({
       kind: "own" as const,
       pattern,
-      origin: childOf(at, "matches", index),
+      origin: childOf(origin, "matches", index),
     })),
   ];
-  return [
-    {
-      kind: "regex",
-      action: action === "Reject" ? "reject" : "mask",
-      patterns,
-      rejection: { status, message },
-      rejectionOrigin: response && childOf(origin, "response"),
-      origin: at,
-    },
-  ];
+  return { action: action === "Reject" ? "reject" : "mask", patterns, origin } as const;
+}
+
+function readHeaders(
+  { forwardHeaderMatches = [] }: Infer<typeof webhook>,
+  origin: Origin,
+): Pick<WebhookGuardConfig, "forwardHeaders"> {
+  return {
+    forwardHeaders: forwardHeaderMatches.map(({ type, name, value }, index) => ({
+      name: name.toLowerCase(),
+      kind: type === "RegularExpression" ? "regex" : "exact",
+      value,
+      origin: childOf(origin, "forwardHeaderMatches", index, "value"),
+    })),
+  };
 }

@@ -1,3 +1,4 @@
+import type { TextPart } from "../../../runtime/llm/chat/texts.ts";
 import { addProblems } from "../../cel/parse/problems.ts";
 import { checkPattern } from "../../cel/regex/check-pattern.ts";
 import { matchBounds } from "../../cel/regex/match-bounds.ts";
@@ -8,8 +9,11 @@ import type {
   NamedPattern,
   PatternConfig,
   PromptGuardConfig,
+  RegexGuardConfig,
   RejectionConfig,
 } from "../../model/prompt-guards.ts";
+import type { DestinationContext } from "../parts/destination.ts";
+import { resolveServerGuard, type ServerGuardNode } from "./server-guards.ts";
 
 /** What guards the requests and responses of a provider, complete. */
 export interface PromptGuardNode {
@@ -19,9 +23,14 @@ export interface PromptGuardNode {
 }
 
 /** One guard. */
-export interface GuardNode {
+export type GuardNode = RegexGuardNode | ServerGuardNode;
+
+/** One guard that looks for patterns. */
+export interface RegexGuardNode {
   readonly kind: "regex";
   readonly patterns: readonly PatternNode[];
+  /** Which texts of requests it sees; undefined: all. */
+  readonly scope: readonly TextPart[] | undefined;
   /** Undefined: matches are masked. */
   readonly rejection: RejectionConfig | undefined;
 }
@@ -42,20 +51,29 @@ export type PatternNode =
 export function resolvePromptGuard(
   { value, origin }: Configured<PromptGuardConfig>,
   types: ReadonlySet<RouteType>,
-  diagnostics: Diagnostics,
+  context: DestinationContext,
 ): PromptGuardNode | undefined {
   const { request, response, window, windowOrigin } = value;
+  const { diagnostics } = context;
   const isSound = checkTraffic(value, types, origin, diagnostics);
   const resolve = (guards: readonly GuardConfig[]) =>
-    guards.flatMap((guard) => resolveGuard(guard, window, diagnostics) ?? []);
+    guards.flatMap((guard) => resolveGuard(guard, window, context) ?? []);
   const [requests, responses] = [resolve(request), resolve(response)];
-  const patterns = [...requests, ...responses].flatMap((guard) => guard.patterns);
-  if (windowOrigin !== undefined && !patterns.some((each) => each.kind === "own" && each.isOpen)) {
-    const params = { field: "window", actsOn: "patterns without a bound" };
+  const acts =
+    [...requests, ...responses].some(waitsForMore) ||
+    responses.some(({ kind }) => kind !== "regex");
+  if (windowOrigin !== undefined && !acts) {
+    const params = { field: "window", actsOn: "patterns without a bound, and servers" };
     diagnostics.report("idle-guard-field", keyPlace(windowOrigin), params);
   }
   const isWhole = requests.length === request.length && responses.length === response.length;
   return isSound && isWhole ? { request: requests, response: responses, origin } : undefined;
+}
+
+function waitsForMore(guard: GuardNode): boolean {
+  return (
+    guard.kind === "regex" && guard.patterns.some((each) => each.kind === "own" && each.isOpen)
+  );
 }
 
 /** What passes as it is cannot be guarded. */
@@ -83,10 +101,20 @@ function checkTraffic(
 }
 
 function resolveGuard(
-  { action, patterns, rejection, rejectionOrigin, origin }: GuardConfig,
+  guard: GuardConfig,
+  window: number,
+  context: DestinationContext,
+): GuardNode | undefined {
+  return guard.kind === "regex"
+    ? resolveRegexGuard(guard, window, context.diagnostics)
+    : resolveServerGuard(guard, window, context);
+}
+
+function resolveRegexGuard(
+  { action, patterns, scope, rejection, rejectionOrigin, origin }: RegexGuardConfig,
   window: number,
   diagnostics: Diagnostics,
-): GuardNode | undefined {
+): RegexGuardNode | undefined {
   if (patterns.length === 0) {
     diagnostics.report("missing-field", origin, { owner: "regex", key: "matches" });
     return undefined;
@@ -99,7 +127,12 @@ function resolveGuard(
     const params = { field, actsOn: "what is rejected" };
     diagnostics.report("idle-guard-field", keyPlace(rejectionOrigin), params);
   }
-  return { kind: "regex", patterns: resolved, rejection: isRejecting ? rejection : undefined };
+  return {
+    kind: "regex",
+    patterns: resolved,
+    scope: scope?.parts,
+    rejection: isRejecting ? rejection : undefined,
+  };
 }
 
 function resolvePattern(

@@ -1,3 +1,4 @@
+import type { PolicyFields } from "../../manifests/policy.ts";
 import type { Json } from "../../model/json.ts";
 import { type RouteType, routeTypes } from "../../model/llm-policies.ts";
 import {
@@ -83,7 +84,7 @@ export function namedRouteType(word: RouteType | "AnthropicTokenCount"): RouteTy
 }
 
 /** `BackendAI`. `simpleBackend`: how a server of a guard is reached. */
-export function backendAi(simpleBackend: Schema): Schema {
+export function backendAi(simpleBackend: Schema<PolicyFields>): Schema {
   const fields = { ...llmFields, promptGuard: promptGuard(simpleBackend) };
   return object(fields, {
     atLeastOneOf: Object.keys(fields),

@@ -12,7 +12,9 @@ import { hostUrl } from "../../model/host-url.ts";
 import type { LlmPolicies, RouteType } from "../../model/llm-policies.ts";
 import type { MountedFile, Text } from "../../model/texts.ts";
 import type { BackendUse } from "../backend.ts";
+import { AMBIENT_AWS, AMBIENT_GCP } from "../parts/ambient-credentials.ts";
 import { type ConnectionContext, resolveConnection, secureUrl } from "../parts/connection.ts";
+import type { DestinationContext } from "../parts/destination.ts";
 import type { AiConfig, ProviderConfig } from "./ai-config.ts";
 import { checkProviders } from "./check-providers.ts";
 import { type PromptGuardNode, resolvePromptGuard } from "./guards.ts";
@@ -84,7 +86,7 @@ const DEFAULT_KEEP_ALIVE = 15_000;
 /** `ai`, complete; mistakes are reported. */
 export function resolveAi(
   { config, policies, origin }: BackendUse<AiConfig>,
-  context: ConnectionContext,
+  context: DestinationContext,
 ): AiNode | undefined {
   const ai = policies?.ai;
   const routes = resolveRoutes(ai);
@@ -182,7 +184,7 @@ interface ProviderPlace {
 function resolveProvider(
   config: ProviderConfig,
   place: ProviderPlace,
-  context: ConnectionContext,
+  context: DestinationContext,
 ): AiProviderNode | undefined {
   const { inherited, isOne } = place;
   const { name, options, server, port, path, origin } = config;
@@ -190,7 +192,7 @@ function resolveProvider(
   const merged = mergeBackendPolicies(inherited, config.policies);
   const { health } = merged;
   const aws = awsScopeOf(options);
-  const ambient = aws === undefined ? unit.isGoogleCloud && accessToken : ambientKeys;
+  const ambient = aws === undefined ? unit.isGoogleCloud && AMBIENT_GCP : AMBIENT_AWS;
   const auth = merged.auth ?? (ambient && { ...ambient, origin });
   const resolved = resolveConnection({ ...merged, ...(auth && { auth }) }, context, aws);
   const own = endpointsOf(config, place, context.diagnostics);
@@ -211,7 +213,7 @@ function resolveProvider(
     context.diagnostics.report("misplaced-field", keyPlace(merged.auth.origin), params);
   }
   const promptGuard = merged.ai?.promptGuard;
-  const guard = promptGuard && resolvePromptGuard(promptGuard, place.types, context.diagnostics);
+  const guard = promptGuard && resolvePromptGuard(promptGuard, place.types, context);
   if (url === undefined || endpoints === undefined) return undefined;
   if (promptGuard !== undefined && guard === undefined) return undefined;
   return {
@@ -272,16 +274,6 @@ function keyHeaderOf(form: LlmCredentialForm, endpoints: readonly LlmEndpoint[])
   if (isThere.every((each) => each)) return there;
   return isThere.some((each) => each) ? form.header : elsewhere;
 }
-
-/** What a service of AWS is asked with when nothing else is configured. */
-const ambientKeys = {
-  kind: "aws",
-  keys: undefined,
-  region: undefined,
-  service: undefined,
-} as const;
-
-const accessToken = { kind: "gcp", token: "access", audience: undefined } as const;
 
 function awsScopeOf<Kind extends ProviderKind>({
   kind,

@@ -1,10 +1,5 @@
 import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
-import {
-  type BackendAuthConfig,
-  type BackendPolicies,
-  type BackendTlsConfig,
-  PLAIN_CONNECTION,
-} from "../../model/backend-policies.ts";
+import type { BackendPolicies } from "../../model/backend-policies.ts";
 import type {
   AwsAuthConfig,
   AwsKeyTexts,
@@ -13,6 +8,11 @@ import type {
 } from "../../model/cloud-credentials.ts";
 import type { BackendConnection, BackendTlsNode, TcpConnection } from "../../model/connections.ts";
 import { type SecretContext, withoutLiteral } from "../../model/literal-secrets.ts";
+import {
+  type BackendAuthConfig,
+  type BackendTlsConfig,
+  PLAIN_CONNECTION,
+} from "../../model/server-policies.ts";
 import type { MountedFile, Text } from "../../model/texts.ts";
 import { checkTlsFiles, type FileLookup, readWhatIsHere } from "./tls-files.ts";
 

@@ -1,17 +1,10 @@
 import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { BackendPolicies } from "../../model/backend-policies.ts";
 import type { BackendConnection } from "../../model/connections.ts";
+import type { DestinationConfig } from "../../model/destinations.ts";
 import { forwardUrl } from "../../model/host-url.ts";
 import type { Text } from "../../model/texts.ts";
 import { type ConnectionContext, resolveConnection, secureUrl } from "./connection.ts";
-
-/** A server that the gateway itself talks to, as configured. */
-export interface DestinationConfig {
-  /** An address, or the name of a backend of the file. */
-  readonly to: { readonly host: Text } | { readonly name: string };
-  readonly policies?: BackendPolicies | undefined;
-  readonly origin: Origin;
-}
 
 /** A server that the gateway itself talks to. */
 export interface DestinationNode {

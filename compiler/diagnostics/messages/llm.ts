@@ -115,6 +115,13 @@ export const llmMessages = {
     explanation:
       "What a call takes of a limit is counted when its last token is known: `llm` says what it used. The head of the HTTP response is nothing that a price depends on.",
   }),
+  "moderation-without-key": message<Record<never, never>>({
+    severity: "error",
+    text: () => "OpenAI's moderation is asked without a key, and would refuse every request",
+    hint: () => "name the key in `policies`: `backendAuth` (`auth` in manifests)",
+    explanation:
+      "A moderation that refuses to be asked lets nothing pass, or, with `failOpen`, everything. The key of the provider is not shown to it by itself: the two may have different owners. Another server (`host`) may need none.",
+  }),
   "duplicate-provider": message<{ name: string }>({
     severity: "error",
     text: ({ name }) => `two providers are called "${name}"`,

@@ -1,7 +1,7 @@
 import type { BodyForwarding } from "../../../runtime/policies/ext-authz/forwarded-body.ts";
 import type { CalloutTarget } from "../../backends/parts/callout-target.ts";
-import type { DestinationConfig } from "../../backends/parts/destination.ts";
 import type { Origin } from "../../diagnostics/diagnostic.ts";
+import type { DestinationConfig } from "../../model/destinations.ts";
 import type { CompiledExpression } from "../../model/expressions.ts";
 import type { ExpressionConfig } from "../parts/expressions.ts";
 import type { NamedExpression, NamedNode } from "../parts/named-expressions.ts";

@@ -1,4 +1,10 @@
 import type { BodyForwarding } from "../../../runtime/policies/ext-authz/forwarded-body.ts";
+import {
+  lowerServer,
+  serverFields,
+  serverKeys,
+  serverPolicies,
+} from "../../backends/parts/callout-server.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import { parseTimer } from "../../schema/duration.ts";
 import {
@@ -14,7 +20,6 @@ import {
   object,
   text,
 } from "../../schema/schema.ts";
-import { lowerServer, serverFields, serverKeys, serverPolicies } from "../parts/callout-server.ts";
 import { conditionalSchema, standsAlone } from "../parts/conditions.ts";
 import { expressionsSchema, lowerExpressions } from "../parts/named-expressions.ts";
 import type {

@@ -1,7 +1,7 @@
+import { lowerServerReference } from "../../backends/parts/callout-server.ts";
 import { childOf } from "../../diagnostics/diagnostic.ts";
 import { backendReference } from "../../manifests/field-types.ts";
 import { anyText, type Infer, integer, map, object } from "../../schema/schema.ts";
-import { lowerServerReference } from "../parts/callout-server.ts";
 import { expressionsSchema, lowerExpressions } from "../parts/named-expressions.ts";
 import type { KubernetesContext } from "../policy.ts";
 import type {

@@ -16,8 +16,9 @@ import { responsesErrors } from "gwc/runtime/llm/formats/responses/errors";
 import { responsesNative } from "gwc/runtime/llm/formats/responses/native";
 import { responsesTexts } from "gwc/runtime/llm/formats/responses/texts";
 import { creditCard, email, phoneNumber, ssn } from "gwc/runtime/llm/guards/named-patterns";
+import { guardPattern, maskPatterns, rejectPatterns } from "gwc/runtime/llm/guards/pattern-guard";
+import { patternGuards } from "gwc/runtime/llm/guards/pattern-step";
 import type { PromptGuard } from "gwc/runtime/llm/guards/prompt-guard";
-import { guardPattern, maskPatterns, rejectPatterns } from "gwc/runtime/llm/guards/regex-guard";
 import { isOfApi } from "gwc/runtime/llm/path-rest";
 import { openProvider } from "gwc/runtime/llm/providers/provider";
 import { type ResponsesService, serveResponses } from "gwc/runtime/llm/responses";
@@ -40,13 +41,19 @@ const providers = {
 // gateway.yaml binds[0].listeners[0].routes[0].policies.ai.promptGuard
 const promptGuard: PromptGuard = {
   request: [
-    rejectPatterns([guardPattern("(sk|ghp)[-_][A-Za-z0-9]{20,60}", 64)], {
-      status: 422,
-      message: "The prompt holds a key. Take it out, and ask again.",
-    }),
-    maskPatterns([ssn(), creditCard()]),
+    patternGuards([
+      rejectPatterns([guardPattern("(sk|ghp)[-_][A-Za-z0-9]{20,60}", 64)], {
+        status: 422,
+        message: "The prompt holds a key. Take it out, and ask again.",
+      }),
+      maskPatterns([ssn(), creditCard()]),
+    ]),
   ],
-  response: [maskPatterns([email(), phoneNumber(), guardPattern("(?i)project[ -]apollo", 14)])],
+  response: [
+    patternGuards([
+      maskPatterns([email(), phoneNumber(), guardPattern("(?i)project[ -]apollo", 14)]),
+    ]),
+  ],
 };
 
 // gateway.yaml binds[0].listeners[0].routes[0].backends[0].ai

@@ -11,14 +11,14 @@ import type {
 } from "../../http/upstream/upstream.ts";
 import type { ErrorFormat, ResponseFacts } from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
+import type { StreamStep } from "../chat/stream-step.ts";
 import { forwardedHeaders, isEventStream, isJson } from "./call-headers.ts";
 import type { ChatCall } from "./chat-call.ts";
-import { guardWhole, type ResponseGuard } from "./guard-response.ts";
-import { GuardedRelay } from "./guarded-relay.ts";
 import { maxAtOnce, maxError, maxWhole, retriedStatuses } from "./limits.ts";
 import { respondError } from "./respond-error.ts";
+import { GuardedStream, guardWhole, type ResponseGuard } from "./response-guard.ts";
 import { StreamResponse } from "./stream-response.ts";
-import type { LlmTarget, StreamRelay, StreamStep, WholeResponse } from "./target.ts";
+import type { LlmTarget, StreamRelay, WholeResponse } from "./target.ts";
 
 /** How one request to a provider ended. */
 export type AttemptOutcome =
@@ -85,12 +85,15 @@ class Attempt implements UpstreamHandler {
   #pieces = 0;
   #timer: NodeJS.Timeout | undefined;
   #relay: StreamRelay | undefined;
+  #guarded: GuardedStream | undefined;
   #client: StreamResponse | undefined;
   /** The pieces of a response that is read as a whole. */
   #gathered: CountedBuffer | undefined;
   /** The body of a whole response goes to the client as it is. */
   #passes = false;
   #isOver = false;
+  /** The client takes what comes. */
+  #isReady = true;
 
   constructor(context: AttemptContext, resolve: (outcome: AttemptOutcome) => void) {
     this.#context = context;
@@ -121,8 +124,12 @@ class Attempt implements UpstreamHandler {
       this.#fail(noValidResponse, true);
     } else if (call.isStream) {
       const { guard } = this.#context;
-      const relay = target.openStream(call, model);
-      this.#relay = guard === undefined ? relay : new GuardedRelay(relay, guard);
+      this.#relay = target.openStream(call, model);
+      if (guard !== undefined) {
+        this.#guarded = new GuardedStream(guard, (step) => {
+          if (this.#deliverStep(step)) this.#request?.resume();
+        });
+      }
       const own = target.isNative ? this.#passedHeaders() : this.#ownHeaders("text/event-stream");
       const head = [...own, "cache-control", "no-cache"];
       this.#client = new StreamResponse(exchange, head, this.#relay.ping, keepAlive);
@@ -131,7 +138,7 @@ class Attempt implements UpstreamHandler {
 
   onData(chunk: Buffer): boolean {
     if (this.#isOver) return true;
-    if (this.#relay !== undefined) return this.#step(this.#relay.push(chunk));
+    if (this.#relay !== undefined) return this.#takeStep(this.#relay.push(chunk));
     const { exchange } = this.#context;
     this.#gathered ??= exchange.newBuffer();
     const isError = this.#status >= 300;
@@ -154,7 +161,7 @@ class Attempt implements UpstreamHandler {
 
   onEnd(): void {
     if (this.#isOver) return;
-    if (this.#relay !== undefined) this.#step(this.#relay.close());
+    if (this.#relay !== undefined) this.#takeStep(this.#relay.close());
     else this.#whole();
   }
 
@@ -174,13 +181,20 @@ class Attempt implements UpstreamHandler {
     this.#fail(unreachable.timeout, true);
   }
 
-  #step({ output, hasContent, state }: StreamStep): boolean {
+  /** False: nothing more is wanted for now. */
+  #takeStep(step: StreamStep): boolean {
+    if (this.#isOver) return true;
+    if (step.hasContent) this.#pieces += 1;
+    const guarded = this.#guarded;
+    if (guarded === undefined) return this.#deliverStep(step);
+    guarded.push(step);
+    return !guarded.isWaiting && this.#isReady;
+  }
+
+  #deliverStep({ output, hasContent, state }: StreamStep): boolean {
     const client = this.#client;
     if (client === undefined || this.#isOver) return true;
-    if (hasContent) {
-      this.#firstContent ??= performance.now();
-      this.#pieces += 1;
-    }
+    if (hasContent) this.#firstContent ??= performance.now();
     const isReady = client.write(output, hasContent || state === "ended");
     if (state === "open") return this.#paced(isReady);
     if (state === "ended") {
@@ -195,11 +209,12 @@ class Attempt implements UpstreamHandler {
   }
 
   get #isRejected(): boolean {
-    return this.#context.guard?.run.rejection !== undefined;
+    return this.#context.guard?.run.error !== undefined;
   }
 
   /** The client reads slowly: so does the gateway. */
   #paced(isReady: boolean): boolean {
+    this.#isReady = isReady;
     if (!isReady) this.#context.exchange.onDrain(() => this.#request?.resume());
     return isReady;
   }
@@ -232,14 +247,19 @@ class Attempt implements UpstreamHandler {
     } else if (whole === undefined) {
       this.#fail(noValidResponse, true);
     } else {
-      this.#deliver(whole, text, body);
+      void this.#deliver(whole, text, body);
     }
   }
 
-  #deliver({ text, facts }: WholeResponse, received: string, body: Uint8Array): void {
+  async #deliver(
+    { text, facts }: WholeResponse,
+    received: string,
+    body: Uint8Array,
+  ): Promise<void> {
     const { exchange, guard } = this.#context;
     const written = text ?? received;
-    const guarded = guard === undefined ? written : guardWhole(written, guard);
+    const guarded = guard === undefined ? written : await guardWhole(written, guard);
+    if (this.#isOver) return;
     if (typeof guarded === "object") {
       this.#reject(guarded, facts);
       return;
@@ -307,7 +327,13 @@ class Attempt implements UpstreamHandler {
     exchange.record.reason = this.#isRejected ? "PromptGuard" : "UpstreamFailure";
     this.#respond(this.#relay?.facts ?? {}, error);
     if (this.#client === undefined) exchange.abort();
-    else this.#client.end(this.#relay?.fail(error));
+    else this.#client.end(this.#lastOf(error));
+  }
+
+  /** The end of a stream that failed. */
+  #lastOf(error: LlmError): string | undefined {
+    const last = this.#relay?.fail(error);
+    return last === undefined ? undefined : (this.#guarded?.fail(last) ?? last);
   }
 
   /** The client has the response, or what there is of it. */

@@ -1,12 +1,13 @@
 import type { Exchange } from "../../http/exchange.ts";
-import { guardChecks } from "../../telemetry/metrics/table/guards.ts";
+import { SECOND } from "../../process/units.ts";
+import { guardChecks, guardDuration } from "../../telemetry/metrics/table/guards.ts";
 import { LlmRefusal } from "../chat/llm-error.ts";
 import type { TextFormat } from "../chat/texts.ts";
 import { GuardRun } from "../guards/guard-run.ts";
-import { type PromptGuard, rejectionError } from "../guards/prompt-guard.ts";
+import type { GuardStep, PromptGuard } from "../guards/prompt-guard.ts";
 import type { ChatCall } from "./chat-call.ts";
-import { guardCall } from "./guard-call.ts";
-import type { ResponseGuard } from "./guard-response.ts";
+import { withBody } from "./guarded-call.ts";
+import type { ResponseGuard } from "./response-guard.ts";
 import type { LlmTarget } from "./target.ts";
 
 /** The guards of one call, whoever is asked: what guards the requests of several providers sees the call once. */
@@ -22,15 +23,22 @@ export class CallGuards {
     this.#format = format;
   }
 
-  /** The call as a target may see it. Throws LlmRefusal when it may not. */
-  callFor({ guard }: LlmTarget): ChatCall {
+  /** The call as a target may see it. Rejects with LlmRefusal when it may not. */
+  async callFor({ guard }: LlmTarget): Promise<ChatCall> {
     if (guard === undefined || guard.request.length === 0) return this.#call;
     const known = this.#guarded.get(guard);
     if (known !== undefined) return known;
-    const run = new GuardRun(guard.request);
-    const guarded = guardCall(this.#call, this.#format, run);
-    this.#record("request", run);
-    if (run.rejection !== undefined) throw new LlmRefusal(rejectionError(run.rejection));
+    const run = new GuardRun("request", this.#exchange);
+    let { body } = this.#call;
+    for (const step of guard.request) {
+      const given = step.guardMembers(body, this.#format.request, run);
+      // What asks nobody is not waited for.
+      body = given instanceof Promise ? await given : given;
+      if (run.error !== undefined) break;
+    }
+    this.#record(guard.request, run);
+    if (run.error !== undefined) throw new LlmRefusal(run.error);
+    const guarded = withBody(this.#call, body);
     this.#guarded.set(guard, guarded);
     return guarded;
   }
@@ -38,20 +46,36 @@ export class CallGuards {
   /** What guards the response of a target; undefined: nothing does. */
   responseGuard({ guard }: LlmTarget): ResponseGuard | undefined {
     if (guard === undefined || guard.response.length === 0) return undefined;
-    return { run: new GuardRun(guard.response), format: this.#format };
+    const run = new GuardRun("response", this.#exchange);
+    return { run, steps: guard.response, format: this.#format };
   }
 
   /** Notes what became of a response. */
-  settle({ run }: ResponseGuard): void {
-    this.#record("response", run);
+  settle({ steps, run }: ResponseGuard): void {
+    this.#record(steps, run);
   }
 
-  /** What matched is nobody's business. */
-  #record(phase: "request" | "response", run: GuardRun): void {
+  /** What each guard did, and never what it found. */
+  #record(steps: readonly GuardStep[], run: GuardRun): void {
     const { record, gateway } = this.#exchange;
-    gateway.metrics.counter(guardChecks, phase, run.verdict).value += 1;
-    if (run.matches.size === 0) return;
+    const notes: string[] = [];
+    let total = 0;
+    for (const [index, guard] of steps.flatMap(({ guards }) => guards).entries()) {
+      const outcome = run.outcomes.get(guard);
+      const { action = "pass", matches = 0, milliseconds } = outcome ?? {};
+      const name = `${index + 1}.${guard.kind}`;
+      gateway.metrics.counter(guardChecks, run.phase, name, action).value += 1;
+      if (milliseconds !== undefined) {
+        gateway.metrics.histogram(guardDuration, run.phase, name).add(milliseconds / SECOND);
+      }
+      total += matches;
+      if (outcome === undefined) continue;
+      const time = milliseconds === undefined ? "" : `:${milliseconds.toFixed(1)}ms`;
+      notes.push(`${name}:${action}${matches === 0 ? "" : `:${matches}`}${time}`);
+    }
+    if (notes.length === 0) return;
     record.fields ??= new Map();
-    record.fields.set(`guard.${phase}.matches`, String(run.matchCount));
+    record.fields.set(`guard.${run.phase}`, notes.join(" "));
+    if (total > 0) record.fields.set(`guard.${run.phase}.matches`, String(total));
   }
 }

@@ -65,7 +65,6 @@ function tokensOf(body: JsonObject): number {
     bytes += Buffer.byteLength(text);
     return text;
   };
-  const open = () => ({ push: count, end: () => "" });
-  mapTexts(body, { replace: count, open, openJson: open });
+  mapTexts(body, { replace: count, replaceJson: count });
   return Math.ceil(bytes / 4);
 }

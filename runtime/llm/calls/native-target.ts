@@ -3,16 +3,11 @@ import { selectJson } from "../../json/select-json.ts";
 import type { AskedRequest, NativeFormat, ResponseFacts, StreamWatcher } from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
 import { isJsonObject } from "../chat/request-object.ts";
+import type { StreamStep } from "../chat/stream-step.ts";
 import { cutOff, eventTooLong } from "../formats/broken-stream.ts";
 import { writtenBody } from "./chat-call.ts";
 import { maxEvent } from "./limits.ts";
-import type {
-  LlmTarget,
-  StreamRelay,
-  StreamStep,
-  TargetSettings,
-  WholeResponse,
-} from "./target.ts";
+import type { LlmTarget, StreamRelay, TargetSettings, WholeResponse } from "./target.ts";
 
 /** How a provider is asked that speaks the client's format. */
 export interface NativeSettings extends TargetSettings {

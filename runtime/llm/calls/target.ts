@@ -2,6 +2,7 @@ import type { HeaderList } from "../../http/headers/header-list.ts";
 import type { JsonBody } from "../../json/json-body.ts";
 import type { ResponseFacts } from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
+import type { StreamStep } from "../chat/stream-step.ts";
 import type { PromptGuard } from "../guards/prompt-guard.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { ChatCall } from "./chat-call.ts";
@@ -70,14 +71,4 @@ export interface StreamRelay {
   fail(error: LlmError): string;
   /** What it gets while the provider is silent. */
   readonly ping: string;
-}
-
-/** What a piece of a stream means for the client. */
-export interface StreamStep {
-  /** In order. */
-  readonly output: readonly (string | Uint8Array)[];
-  /** The client gets something of the completion: no other provider can take over any more. */
-  readonly hasContent: boolean;
-  /** `ended`: it is complete; an error: it failed, and `output` is what came before. */
-  readonly state: "open" | "ended" | LlmError;
 }

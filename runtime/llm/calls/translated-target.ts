@@ -13,11 +13,12 @@ import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import type { ChatResponse } from "../chat/response.ts";
 import { isContent, type StreamEvent } from "../chat/stream-event.ts";
+import type { StreamStep } from "../chat/stream-step.ts";
 import { refuseUnkept } from "../chat/topics.ts";
 import { parseObject } from "../formats/parse-object.ts";
 import { type ChatCall, editedObject } from "./chat-call.ts";
 import { maxEvent } from "./limits.ts";
-import type { LlmTarget, StreamRelay, StreamStep, TargetSettings } from "./target.ts";
+import type { LlmTarget, StreamRelay, TargetSettings } from "./target.ts";
 import { ClientToolNames, withToolNames } from "./tool-names.ts";
 
 /** How a provider is asked that speaks another format than the client. */

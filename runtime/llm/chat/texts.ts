@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../cel/variables.ts";
 import { isJsonObject } from "./request-object.ts";
 
 /** Where a format has text that a model reads, or a user sees. */
@@ -10,10 +11,25 @@ export interface TextFormat {
   openStream(texts: TextGuards): StreamTexts;
 }
 
+/** What a text is in a request: whose words, or what a tool is told or says. */
+export type TextPart = "systemPrompt" | "messages" | "toolInput" | "toolOutput";
+
+/** Where a text stands. */
+export interface TextPlace {
+  /** Who says it, as formats call them: `user`. */
+  readonly role: string;
+  readonly part: TextPart;
+}
+
+/** What becomes of texts that are whole. */
+export interface WholeTexts {
+  replace(text: string, place: TextPlace): string;
+  /** The JSON of a tool's arguments. */
+  replaceJson(text: string, place: TextPlace): string;
+}
+
 /** What becomes of texts. */
-export interface TextGuards {
-  /** A whole text. */
-  replace(text: string): string;
+export interface TextGuards extends WholeTexts {
   /** A text that comes in pieces. */
   open(): PieceGuard;
   /** The JSON of a tool's arguments that comes in pieces. */
@@ -35,34 +51,82 @@ export interface StreamTexts {
   end(): readonly string[];
 }
 
-/** The value with its texts replaced; the value itself when no text changes. */
-export function mapTexts(value: unknown, texts: TextGuards): unknown {
-  const whole = (text: string): string => {
-    const guard = texts.openJson();
-    return guard.push(text) + guard.end();
-  };
-  const visit = (
-    each: unknown,
-    key: string,
-    parent: Readonly<Record<string, unknown>>,
-  ): unknown => {
+/** What a model says. */
+export const modelPlace: TextPlace = { role: "assistant", part: "messages" };
+
+/** The members of an object with their texts replaced; the object itself when no text changes. */
+export function mapMembers(
+  body: JsonObject,
+  keys: readonly string[],
+  texts: WholeTexts,
+): JsonObject {
+  const changed = keys.flatMap((key) => {
+    const value = body[key];
+    const next = mapTexts(value, texts, placesOfMembers[key]);
+    return next === value ? [] : [[key, next] as const];
+  });
+  return changed.length === 0 ? body : { ...body, ...Object.fromEntries(changed) };
+}
+
+/** Members of requests and responses whose texts are not the model's own unless they say so. */
+const placesOfMembers: Readonly<Record<string, TextPlace>> = {
+  ...Object.fromEntries(
+    ["system", "instructions", "tools", "functions", "response_format", "text", "output_config"]
+      .concat(["output_format", "web_search_options"])
+      .map((key) => [key, { role: "system", part: "systemPrompt" }]),
+  ),
+  ...Object.fromEntries(
+    ["input", "messages", "prompt"].map((key) => [key, { role: "user", part: "messages" }]),
+  ),
+};
+
+/** The value with its texts replaced; the value itself when no text changes. `place`: what its texts are unless it says. */
+export function mapTexts(
+  value: unknown,
+  texts: WholeTexts,
+  place: TextPlace = modelPlace,
+): unknown {
+  const visit = (each: unknown, key: string, parent: JsonObject, at: TextPlace): unknown => {
     if (typeof each === "string") {
-      if (key === "arguments") return whole(each);
-      return isText(key, parent) ? texts.replace(each) : each;
+      if (key === "arguments") return texts.replaceJson(each, { ...at, part: "toolInput" });
+      return isText(key, parent) ? texts.replace(each, at) : each;
     }
     // The tokens would say what is masked.
     if (key === "logprobs" && each !== null) return Array.isArray(each) ? [] : null;
-    if (Array.isArray(each)) return mapList(each, (item) => visit(item, key, parent));
+    if (Array.isArray(each)) return mapList(each, (item) => visit(item, key, parent, at));
     if (!isJsonObject(each)) return each;
     if (isToolInput(key, parent)) {
       const text = JSON.stringify(each);
-      const changed = whole(text);
+      const changed = texts.replaceJson(text, { ...at, part: "toolInput" });
       return changed === text ? each : parsed(changed);
     }
-    return mapObject(each, (member, name) => visit(member, name, each));
+    const own = placeOf(each, key, at);
+    return mapObject(each, (member, name) => visit(member, name, each, placeOfMember(name, own)));
   };
-  return visit(value, "", {});
+  return visit(value, "", {}, place);
 }
+
+/** What the texts of an object are: messages have a role, and what tools are told or say has a type. */
+function placeOf({ type, role }: JsonObject, key: string, around: TextPlace): TextPlace {
+  const isCall = key === "custom" || key === "action";
+  if (isCall && around.part === "messages") return { ...around, part: "toolInput" };
+  if (typeof type === "string") {
+    if (/(?:tool_result|_output)$/.test(type) && type !== "output") return toolOutput;
+    if (/(?:tool_use|_call)$/.test(type)) return { role: "assistant", part: "toolInput" };
+  }
+  if (typeof role !== "string") return around;
+  if (role === "system" || role === "developer") return { role, part: "systemPrompt" };
+  if (role === "tool" || role === "function") return { role, part: "toolOutput" };
+  return { role, part: "messages" };
+}
+
+/** Calls of tools that a provider runs itself hold what came of them. */
+function placeOfMember(name: string, around: TextPlace): TextPlace {
+  const isOutput = around.part === "toolInput" && /^(?:output|outputs|results)$/.test(name);
+  return isOutput ? toolOutput : around;
+}
+
+const toolOutput: TextPlace = { role: "tool", part: "toolOutput" };
 
 /** What a pattern that matches brackets made of JSON is a text. */
 function parsed(text: string): unknown {

@@ -1,105 +1,87 @@
-import { Replacement } from "../../patterns/replacement.ts";
-import type { PieceGuard, TextGuards } from "../chat/texts.ts";
-import { JsonPieces } from "./json-pieces.ts";
-import type { Guard } from "./prompt-guard.ts";
-import type { GuardRejection, RegexGuard } from "./regex-guard.ts";
+import type { HeaderList } from "../../http/headers/header-list.ts";
+import type { LlmError } from "../chat/llm-error.ts";
+import type { Guard } from "./guard.ts";
 
-/** What guards made of the texts of a request, or of a response. */
-export type GuardVerdict = "pass" | "mask" | "reject";
+/** What clients get for what a guard rejects. */
+export interface GuardRejection {
+  readonly status: number;
+  /** For the client, in its own format. */
+  readonly message: string;
+  /** A body in the place of the format's; `headers`: a flat list. */
+  readonly own?: { readonly body: string; readonly headers: readonly string[] };
+}
 
-/** The guards over the texts of one request, or of one response. */
-export class GuardRun implements TextGuards {
-  readonly #guards: readonly RegexGuard[];
-  /** How many matches each had. */
-  readonly matches = new Map<Guard, number>();
+/** What a guard made of texts; `passed`: it could not be asked, and lets pass then; `failed`: the same, and it does not. */
+export type GuardAction = "pass" | "mask" | "reject" | "passed" | "failed";
+
+/** What one guard made of the texts of a request, or of a response. */
+export interface GuardOutcome {
+  action: GuardAction;
+  matches: number;
+  /** How long it took; undefined: its time was not taken, piece by piece of a stream. */
+  milliseconds: number | undefined;
+}
+
+/** Whose texts are guarded. */
+export interface GuardedExchange {
+  /** The client's. */
+  readonly requestHeaders: HeaderList;
+  /** Calls back when the client is gone. */
+  onAbort(listener: () => void): void;
+}
+
+/** The way of one request, or of one response, through the guards. */
+export class GuardRun {
+  readonly phase: "request" | "response";
+  readonly exchange: GuardedExchange;
+  /** Of those that found something, and of those that were asked. */
+  readonly outcomes = new Map<Guard, GuardOutcome>();
   /** What clients get when a guard rejected: nothing of the texts goes on. */
-  rejection: GuardRejection | undefined;
+  error: LlmError | undefined;
 
-  constructor(guards: readonly RegexGuard[]) {
-    this.#guards = guards;
+  constructor(phase: "request" | "response", exchange: GuardedExchange) {
+    this.phase = phase;
+    this.exchange = exchange;
   }
 
-  replace(text: string): string {
-    let replaced = text;
-    for (const guard of this.#guards) {
-      for (const { search, mask } of guard.patterns) {
-        const { required } = search;
-        if (required !== undefined && !replaced.includes(required)) continue;
-        const replacement = new Replacement(search, mask);
-        replaced = replacement.push(replaced) + replacement.end();
-        this.#count(guard, replacement.matches);
-        if (this.rejection !== undefined) return "";
-      }
-    }
-    return replaced;
+  /** What a guard made of it so far. */
+  outcomeOf(guard: Guard): GuardOutcome {
+    const known = this.outcomes.get(guard);
+    if (known !== undefined) return known;
+    const outcome: GuardOutcome = { action: "pass", matches: 0, milliseconds: undefined };
+    this.outcomes.set(guard, outcome);
+    return outcome;
   }
 
-  get matchCount(): number {
-    return [...this.matches.values()].reduce((sum, each) => sum + each, 0);
+  /** A guard took its time. */
+  spend(guard: Guard, milliseconds: number): void {
+    const outcome = this.outcomeOf(guard);
+    outcome.milliseconds = (outcome.milliseconds ?? 0) + milliseconds;
   }
 
-  /** What became of the texts. */
-  get verdict(): GuardVerdict {
-    if (this.rejection !== undefined) return "reject";
-    return this.matches.size === 0 ? "pass" : "mask";
+  /** A guard has replaced something. */
+  match(guard: Guard, matches: number): void {
+    const outcome = this.outcomeOf(guard);
+    outcome.action = "mask";
+    outcome.matches += matches;
   }
 
-  open(): PieceGuard {
-    return new TextPieces(this.#guards, (mask) => mask, this.#count);
+  /** A guard lets nothing pass. */
+  reject(guard: Guard, { status, message, own }: GuardRejection): void {
+    this.outcomeOf(guard).action = "reject";
+    this.error ??= { kind: "filtered", message, status, own };
   }
 
-  openJson(): PieceGuard {
-    const bare = (mask: string) => JSON.stringify(mask);
-    return new JsonPieces((isText) =>
-      isText ? this.open() : new TextPieces(this.#guards, bare, this.#count),
-    );
-  }
-
-  readonly #count = (guard: RegexGuard, matches: number): void => {
-    if (matches === 0) return;
-    this.matches.set(guard, (this.matches.get(guard) ?? 0) + matches);
-    this.rejection ??= guard.rejection;
-  };
-}
-
-/** One text that passes all patterns, one after the other. */
-class TextPieces implements PieceGuard {
-  readonly #steps: readonly { readonly guard: RegexGuard; readonly replacement: Replacement }[];
-  readonly #count: (guard: RegexGuard, matches: number) => void;
-  #isRejected = false;
-
-  constructor(
-    guards: readonly RegexGuard[],
-    written: (mask: string) => string,
-    count: (guard: RegexGuard, matches: number) => void,
-  ) {
-    this.#count = count;
-    this.#steps = guards.flatMap((guard) =>
-      guard.patterns.map(({ search, mask }) => ({
-        guard,
-        replacement: new Replacement(search, written(mask)),
-      })),
-    );
-  }
-
-  push(piece: string): string {
-    return this.#pass(piece, (replacement, text) => replacement.push(text));
-  }
-
-  end(): string {
-    return this.#pass("", (replacement, text) => replacement.push(text) + replacement.end());
-  }
-
-  #pass(piece: string, take: (replacement: Replacement, text: string) => string): string {
-    let text = piece;
-    for (const { guard, replacement } of this.#steps) {
-      if (this.#isRejected) return "";
-      const { matches } = replacement;
-      text = take(replacement, text);
-      if (replacement.matches === matches) continue;
-      this.#count(guard, replacement.matches - matches);
-      this.#isRejected = guard.rejection !== undefined;
-    }
-    return this.#isRejected ? "" : text;
+  /** A guard could not be asked, and nothing passes without it. */
+  fail(guard: Guard): void {
+    this.outcomeOf(guard).action = "failed";
+    this.error ??= guardFailure;
   }
 }
+
+/** What clients learn of a guard that could not be asked. */
+const guardFailure: LlmError = {
+  kind: "overloaded",
+  message: "a guard of the gateway could not be asked",
+  status: 503,
+};

@@ -1,6 +1,6 @@
 import { compilePattern } from "../../cel/functions/pattern.ts";
 import { Search, type SearchSettings } from "../../patterns/search.ts";
-import type { GuardPattern } from "./regex-guard.ts";
+import type { GuardPattern } from "./pattern-guard.ts";
 
 /** Social security numbers of the United States; areas that were never given are none. */
 export function ssn(): GuardPattern {

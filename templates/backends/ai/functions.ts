@@ -80,7 +80,9 @@ export class AiFunctions {
   guard({ guard }: ProviderNode): Name | undefined {
     if (guard === undefined) return undefined;
     const { origin, ...node } = guard;
-    return this.#declare("promptGuard", node, origin, (id) => promptGuardCode(id, guard));
+    return this.#declare("promptGuard", node, origin, (id) =>
+      promptGuardCode(id, guard, this.#expressions),
+    );
   }
 
   #declare(label: string, key: unknown, origin: Origin, make: (id: Name) => Code): Name {

@@ -7,8 +7,9 @@ import { connectionFields, type RulePath } from "../policies/effective.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import { recordEffect } from "../policies/policy-effects.ts";
 import { isStream } from "../routes/attach.ts";
+import { backendPoliciesOf } from "./backend-policies.ts";
 import type { KubernetesBackend } from "./backends.ts";
-import { type ConnectionDestination, connectionOf } from "./connections.ts";
+import type { ConnectionDestination } from "./connections.ts";
 
 /** A backend with the part of a rule's traffic that it gets. */
 export interface WeightedBackend {
@@ -97,7 +98,7 @@ function readConnection(
   for (const field of all) meetField(field, carried, context.sections);
   const fields = all.filter((field) => actsThere(field, carried));
   for (const field of fields) recordEffect(field, traffic.listener.gateway, context);
-  return connectionOf(fields, destination, traffic.listener.gateway, context);
+  return backendPoliciesOf(fields, destination, traffic.listener.gateway, context);
 }
 
 function serverCount({ addresses }: KubernetesBackend): number {

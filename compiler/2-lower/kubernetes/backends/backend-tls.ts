@@ -3,7 +3,7 @@ import { isAlpn } from "../../../config/frontend.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import { backendValidation } from "../../../manifests/gateway.ts";
 import type { Manifest } from "../../../manifests/manifests.ts";
-import type { BackendTlsConfig } from "../../../model/backend-policies.ts";
+import type { BackendTlsConfig } from "../../../model/server-policies.ts";
 import type { MountedFile } from "../../../model/texts.ts";
 import { type Infer, validated } from "../../../schema/schema.ts";
 import { mountedConfigMap, secretFiles, secretHasKey } from "../inventory/secrets.ts";

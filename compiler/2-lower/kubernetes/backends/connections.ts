@@ -16,7 +16,6 @@ import { secretFiles, secretHasKey } from "../inventory/secrets.ts";
 import type { EffectiveField, FieldValue } from "../policies/merge.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import { readBackendTls } from "./backend-tls.ts";
-import { llmPolicies } from "./llm-policies.ts";
 
 /** A server that is connected to. */
 export interface ConnectionDestination {
@@ -39,12 +38,10 @@ export function connectionOf(
   );
   const only = (field: string): FieldValue | undefined => given.get(field)?.at(-1);
   const [tls, auth] = [only("tls"), only("auth")];
-  const llm = llmPolicies(only);
   const config: BackendPolicies = {
     ...plainPolicies(only),
     ...(tls && { tls: readBackendTls(tls, gateway, context) }),
     ...(auth && { auth: readAuth(auth, gateway, context) }),
-    ...(llm && { ai: llm }),
   };
   const { tls: secure, ...rest } = withProtocol(config, destination);
   const { serverName: hostname } = destination;

@@ -2,28 +2,38 @@ import type {
   PromptMessage,
   PromptMessages,
 } from "../../../../runtime/llm/formats/prompt-messages.ts";
+import { simpleBackend } from "../../../1-parse/kubernetes/schemas/connection.ts";
 import { promptGuard, readPromptGuard } from "../../../backends/ai/guard-manifest-form.ts";
 import { llmFields, namedRouteType } from "../../../backends/ai/manifest-policies.ts";
 import { readPromptCaching } from "../../../backends/ai/policies-schema.ts";
+import type { Manifest } from "../../../manifests/manifests.ts";
 import type { Json } from "../../../model/json.ts";
 import type { LlmPolicies, RouteType } from "../../../model/llm-policies.ts";
+import type { PromptGuardConfig } from "../../../model/prompt-guards.ts";
 import { validated } from "../../../schema/schema.ts";
-import type { FieldValue } from "../policies/merge.ts";
+import { fieldValues, isJoined } from "../policies/fields.ts";
+import { type EffectiveField, type FieldValue, merge } from "../policies/merge.ts";
+import type { PolicyContext } from "../policies/policy-context.ts";
+import { connectionOf } from "./connections.ts";
+import { serverOf } from "./servers.ts";
 
 /** What becomes of requests to models: each part from the policy whose `backend.ai` field counts; undefined: none has any. */
 export function llmPolicies(
-  only: (field: string) => FieldValue | undefined,
+  fields: readonly EffectiveField[],
+  gateway: Manifest,
+  context: PolicyContext,
 ): LlmPolicies | undefined {
-  const part = (name: string) => only(`ai.${name}`);
+  const given = new Map(fields.map(({ field, values }) => [field, values]));
+  const part = (name: string) => given.get(`backend.ai.${name}`)?.at(-1);
   const [routes, defaults, overrides] = [part("routes"), part("defaults"), part("overrides")];
   const [aliases, prompt] = [part("modelAliases"), part("prompt")];
   const [caching, guard] = [part("promptCaching"), part("promptGuard")];
   const first = routes ?? defaults ?? overrides ?? aliases ?? prompt ?? caching ?? guard;
   if (first === undefined) return undefined;
-  const given = defaults === undefined ? [] : validated(llmFields.defaults, defaults.value);
-  const missing = given.filter(({ override }) => override !== true);
+  const wanted = defaults === undefined ? [] : validated(llmFields.defaults, defaults.value);
+  const missing = wanted.filter(({ override }) => override !== true);
   // `override: true` among the defaults stands for an override.
-  const forced = given.filter(({ override }) => override === true);
+  const forced = wanted.filter(({ override }) => override === true);
   const stated = overrides === undefined ? [] : validated(llmFields.overrides, overrides.value);
   const replaced = [...forced, ...stated];
   return {
@@ -49,17 +59,29 @@ export function llmPolicies(
       },
     }),
     ...(guard && {
-      promptGuard: {
-        value: readPromptGuard(validated(guardSchema, guard.value), guard.origin),
-        origin: guard.origin,
-      },
+      promptGuard: { value: readGuard(guard, gateway, context), origin: guard.origin },
     }),
     ...(prompt && { prompts: { value: readPrompts(prompt), origin: prompt.origin } }),
   };
 }
 
-/** How a server of a guard is reached is read with the server. */
-const guardSchema = promptGuard({});
+const guardSchema = promptGuard(simpleBackend);
+
+function readGuard(
+  { value, source, level, origin }: FieldValue,
+  gateway: Manifest,
+  context: PolicyContext,
+): PromptGuardConfig {
+  return readPromptGuard(validated(guardSchema, value), {
+    origin,
+    server: (reference, at) => serverOf({ reference, from: source, gateway, origin: at }, context),
+    connection: (fields, at) => {
+      const values = fieldValues("backend", fields, { level, source, origin: at });
+      const destination = { port: undefined, serverName: undefined, origin: at };
+      return connectionOf(merge(values, isJoined), destination, gateway, context);
+    },
+  });
+}
 
 function readRoutes({ value }: FieldValue): Readonly<Record<string, RouteType>> {
   const words = Object.entries(validated(llmFields.routes, value));

@@ -2,7 +2,7 @@ import { serverAddress } from "../../../backends/index.ts";
 import type { Origin } from "../../../diagnostics/diagnostic.ts";
 import type { Manifest, ManifestOf, ServicePort } from "../../../manifests/manifests.ts";
 import type { BackendReference } from "../../../manifests/routes.ts";
-import type { ServerConfig } from "../../../model/backend-policies.ts";
+import type { ServerConfig } from "../../../model/server-policies.ts";
 import { HTTP_SERVER } from "../../../model/traffic.ts";
 import { resourceName } from "../inventory/inventory.ts";
 import { follow } from "../inventory/references.ts";

@@ -10,8 +10,8 @@ import {
   policyConfig,
   policyOf,
 } from "../../../policies/index.ts";
+import { backendPoliciesOf } from "../backends/backend-policies.ts";
 import { unresolved } from "../backends/backends.ts";
-import { connectionOf } from "../backends/connections.ts";
 import { allOfBackend } from "./effective.ts";
 import { isConnection, PRE_ROUTING } from "./fields.ts";
 import type { EffectiveField, FieldValue } from "./merge.ts";
@@ -71,7 +71,7 @@ function policyOfField<Kind extends PolicyKind>(
 function connectedBackend(value: FieldValue, context: PolicyContext): readonly BackendConfig[] {
   const { origin, source } = value;
   const destination = { port: undefined, serverName: undefined, origin };
-  const policies = connectionOf([alone(value)], destination, source, context);
+  const policies = backendPoliciesOf([alone(value)], destination, source, context);
   return policies === undefined ? [] : [{ ...unresolved(origin), policies }];
 }
 

@@ -1,10 +1,5 @@
 import { isPartial } from "../../../config/broken-parts.ts";
-import type {
-  MatchConfig,
-  RouteAttachment,
-  RouteResource,
-  ValueMatchConfig,
-} from "../../../config/resources.ts";
+import type { MatchConfig, RouteAttachment, RouteResource } from "../../../config/resources.ts";
 import { acts, backendTraffic, reportIdle, weightSection } from "../../../config/sections.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { ManifestOf } from "../../../manifests/manifests.ts";
@@ -14,6 +9,7 @@ import type {
   HttpValueMatch,
   RouteRule,
 } from "../../../manifests/routes.ts";
+import type { ValueMatchConfig } from "../../../model/matches.ts";
 import { backendConfigs, type WeightedBackend } from "../backends/backend-configs.ts";
 import { type KubernetesBackend, referencedBackend } from "../backends/backends.ts";
 import type { KubernetesListener } from "../gateway/listeners.ts";

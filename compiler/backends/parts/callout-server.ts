@@ -1,19 +1,13 @@
-import {
-  type CalloutTarget,
-  calloutTarget,
-  grpcTarget,
-} from "../../backends/parts/callout-target.ts";
-import { type DestinationConfig, resolveDestination } from "../../backends/parts/destination.ts";
-import {
-  type BackendPoliciesValue,
-  backendPolicySchemas,
-} from "../../backends/parts/policies-schema.ts";
-import { readBackendPolicies } from "../../backends/parts/read-policies.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { BackendReferenceValue } from "../../manifests/field-types.ts";
+import type { DestinationConfig } from "../../model/destinations.ts";
+import type { ServerConfig } from "../../model/server-policies.ts";
 import type { Text } from "../../model/texts.ts";
-import { object, pick, shortText, text, unsupported } from "../../schema/schema.ts";
-import type { KubernetesContext, ResolveContext } from "../policy.ts";
+import { object, shortText, text, unsupported } from "../../schema/schema.ts";
+import { type CalloutTarget, calloutTarget, grpcTarget } from "./callout-target.ts";
+import { type ConnectionValue, connectionSchemas } from "./connection-schema.ts";
+import { type DestinationContext, resolveDestination } from "./destination.ts";
+import { readConnection } from "./read-connection.ts";
 
 /** The fields of a file that name the server of a policy; exactly one of `serverKeys` is there. */
 export const serverFields = {
@@ -29,31 +23,38 @@ export const serverFields = {
 export const serverKeys = ["host", "service", "backend"] as const;
 
 /** How a server is reached that a policy calls; what holds for its backend otherwise. */
-export const serverPolicies = object(
-  pick(backendPolicySchemas(), ["backendTLS", "backendAuth", "http", "tcp"]),
-  { minProperties: 1, description: "How the server is reached." },
-);
+export const serverPolicies = object(connectionSchemas(), {
+  minProperties: 1,
+  description: "How the server is reached.",
+});
 
 /** The server that a file's policy names. */
 export function lowerServer(
   given: {
     readonly host?: Text;
     readonly backend?: string;
-    readonly policies?: BackendPoliciesValue;
+    readonly policies?: ConnectionValue;
   },
   origin: Origin,
 ): DestinationConfig {
   const { host, backend: name = "", policies } = given;
-  const own = readBackendPolicies(policies, childOf(origin, "policies"));
+  const own = policies && readConnection(policies, childOf(origin, "policies"));
   return host === undefined
     ? { to: { name }, policies: own, origin: childOf(origin, "backend") }
     : { to: { host }, policies: own, origin: childOf(origin, "host") };
 }
 
+/** What following the reference of a manifest needs. */
+export interface ServerReferenceContext {
+  readonly origin: Origin;
+  /** The server that a backend reference leads to; undefined when there is none (reported). */
+  readonly server: (reference: BackendReferenceValue, origin: Origin) => ServerConfig | undefined;
+}
+
 /** The server that `backendRef` of a manifest's policy leads to; undefined when there is none (reported). */
 export function lowerServerReference(
   reference: BackendReferenceValue,
-  { origin, server }: KubernetesContext,
+  { origin, server }: ServerReferenceContext,
 ): DestinationConfig | undefined {
   const at = childOf(origin, "backendRef");
   const found = server(reference, at);
@@ -63,7 +64,7 @@ export function lowerServerReference(
 /** The server of a policy; undefined when a mistake was reported. */
 export function resolveTarget(
   config: DestinationConfig,
-  context: ResolveContext,
+  context: DestinationContext,
 ): CalloutTarget | undefined {
   const found = resolveDestination(config, context);
   return found && calloutTarget(found);
@@ -72,7 +73,7 @@ export function resolveTarget(
 /** The same for a server of gRPC. */
 export function resolveGrpcTarget(
   config: DestinationConfig,
-  context: ResolveContext,
+  context: DestinationContext,
 ): CalloutTarget | undefined {
   const found = resolveDestination(config, context);
   return found && grpcTarget(found, context.diagnostics);

@@ -1,9 +1,10 @@
 import { compilePattern } from "../../cel/functions/pattern.ts";
 import { Search } from "../../patterns/search.ts";
+import type { Guard } from "./guard.ts";
+import type { GuardRejection } from "./guard-run.ts";
 
 /** A guard that looks for patterns. */
-export interface RegexGuard {
-  readonly kind: "regex";
+export interface PatternGuard extends Guard {
   /** In the order in which they are looked for. */
   readonly patterns: readonly GuardPattern[];
   /** What clients get when there is a match; undefined: matches are masked. */
@@ -16,17 +17,8 @@ export interface GuardPattern {
   readonly mask: string;
 }
 
-/** What a client gets for what a guard rejects. */
-export interface GuardRejection {
-  readonly status: number;
-  /** For the client, in its own format. */
-  readonly message: string;
-  /** A body in the place of the format's; `headers`: a flat list. */
-  readonly own?: { readonly body: string; readonly headers: readonly string[] };
-}
-
 /** A guard that puts a mask in the place of matches. */
-export function maskPatterns(patterns: readonly GuardPattern[]): RegexGuard {
+export function maskPatterns(patterns: readonly GuardPattern[]): PatternGuard {
   return { kind: "regex", patterns, rejection: undefined };
 }
 
@@ -34,7 +26,7 @@ export function maskPatterns(patterns: readonly GuardPattern[]): RegexGuard {
 export function rejectPatterns(
   patterns: readonly GuardPattern[],
   rejection: GuardRejection,
-): RegexGuard {
+): PatternGuard {
   return { kind: "regex", patterns, rejection };
 }
 

@@ -1,0 +1,156 @@
+import type { TextPart } from "../../../runtime/llm/chat/texts.ts";
+import type { Expression } from "../../../templates/code/hole.ts";
+import { addProblems } from "../../cel/parse/problems.ts";
+import { compileConstantPattern } from "../../cel/regex/pattern.ts";
+import { keyPlace } from "../../diagnostics/diagnostic.ts";
+import type { AwsScope } from "../../model/cloud-credentials.ts";
+import { forwardUrl } from "../../model/host-url.ts";
+import type { ValueMatchConfig } from "../../model/matches.ts";
+import type {
+  BedrockGuardConfig,
+  ModelArmorGuardConfig,
+  ModerationGuardConfig,
+  RejectionConfig,
+  ServerGuardConfig,
+  WebhookGuardConfig,
+} from "../../model/prompt-guards.ts";
+import type { ServerPolicies } from "../../model/server-policies.ts";
+import { AMBIENT_AWS, AMBIENT_GCP } from "../parts/ambient-credentials.ts";
+import { resolveTarget } from "../parts/callout-server.ts";
+import { type CalloutTarget, calloutTarget } from "../parts/callout-target.ts";
+import { resolveConnection, secureUrl } from "../parts/connection.ts";
+import type { DestinationContext } from "../parts/destination.ts";
+
+/** A guard that asks a server, complete. */
+export type ServerGuardNode =
+  | WebhookGuardNode
+  | ModerationGuardNode
+  | BedrockGuardNode
+  | ModelArmorGuardNode;
+
+/** What every guard has that asks a server. */
+interface AskingGuardNode {
+  readonly target: CalloutTarget;
+  /** Which texts of requests it is asked about; undefined: all. */
+  readonly scope: readonly TextPart[] | undefined;
+  /** Characters of a stream that it is asked about at once. */
+  readonly window: number;
+  readonly passesOnFailure: boolean;
+  readonly rejection: RejectionConfig;
+}
+
+/** A webhook. */
+export interface WebhookGuardNode extends AskingGuardNode {
+  readonly kind: "webhook";
+  readonly forwardHeaders: readonly ForwardedHeader[];
+}
+
+/** A header, in lower case, that goes on to a webhook when it passes the test, which reads the local name `value`. */
+export interface ForwardedHeader {
+  readonly name: string;
+  readonly value: string | Expression;
+}
+
+/** OpenAI's moderation. */
+export interface ModerationGuardNode extends AskingGuardNode, Pick<ModerationGuardConfig, "model"> {
+  readonly kind: "openAIModeration";
+}
+
+/** A guardrail of Amazon Bedrock. */
+export interface BedrockGuardNode
+  extends AskingGuardNode,
+    Pick<BedrockGuardConfig, "identifier" | "version"> {
+  readonly kind: "bedrockGuardrails";
+}
+
+/** A template of Google Model Armor. */
+export interface ModelArmorGuardNode
+  extends AskingGuardNode,
+    Pick<ModelArmorGuardConfig, "template" | "project" | "location"> {
+  readonly kind: "googleModelArmor";
+}
+
+/** A guard that asks a server, complete; undefined: a mistake was reported. */
+export function resolveServerGuard(
+  guard: ServerGuardConfig,
+  window: number,
+  context: DestinationContext,
+): ServerGuardNode | undefined {
+  const { passesOnFailure, rejection } = guard;
+  const common = { scope: guard.scope?.parts, window, passesOnFailure, rejection };
+  switch (guard.kind) {
+    case "webhook":
+      return resolveWebhook(guard, common, context);
+    case "openAIModeration": {
+      checkModerationKey(guard, context);
+      const target = serviceTarget(guard, { url: "https://api.openai.com" }, context);
+      return target && { kind: guard.kind, model: guard.model, target, ...common };
+    }
+    case "bedrockGuardrails": {
+      const { identifier, version, region } = guard;
+      const url = `https://bedrock-runtime.${region}.amazonaws.com`;
+      const service = { url, auth: AMBIENT_AWS, aws: { region, service: "bedrock" } };
+      const target = serviceTarget(guard, service, context);
+      return target && { kind: guard.kind, identifier, version, target, ...common };
+    }
+    case "googleModelArmor": {
+      const { template, project, location } = guard;
+      const url = `https://modelarmor.${location}.rep.googleapis.com`;
+      const target = serviceTarget(guard, { url, auth: AMBIENT_GCP }, context);
+      return target && { kind: guard.kind, template, project, location, target, ...common };
+    }
+  }
+}
+
+/** Its own server knows nobody without a key. */
+function checkModerationKey(
+  { host, policies, origin }: ModerationGuardConfig,
+  { diagnostics }: DestinationContext,
+): void {
+  if (host !== undefined || policies?.auth !== undefined) return;
+  diagnostics.report("moderation-without-key", keyPlace(origin), {});
+}
+
+function resolveWebhook(
+  { server, forwardHeaders }: WebhookGuardConfig,
+  common: Omit<AskingGuardNode, "target">,
+  context: DestinationContext,
+): WebhookGuardNode | undefined {
+  const target = resolveTarget(server, context);
+  const headers = forwardHeaders.flatMap((each) => resolveHeader(each, context) ?? []);
+  if (target === undefined || headers.length < forwardHeaders.length) return undefined;
+  return { kind: "webhook", target, forwardHeaders: headers, ...common };
+}
+
+function resolveHeader(
+  { name, kind, value, origin }: ValueMatchConfig,
+  { diagnostics }: DestinationContext,
+): ForwardedHeader | undefined {
+  if (kind === "exact") return { name, value };
+  const { code, problems } = compileConstantPattern(value, { subject: "value", match: "full" });
+  addProblems(problems, origin, diagnostics);
+  return code && { name, value: code };
+}
+
+/** What is known of a service whose maker is known. */
+interface KnownService {
+  /** Its own server. */
+  readonly url: string;
+  /** What it is asked with when nothing is configured; absent: nothing. */
+  readonly auth?: typeof AMBIENT_AWS | typeof AMBIENT_GCP;
+  readonly aws?: AwsScope;
+}
+
+function serviceTarget(
+  { host, hostOrigin, policies = {}, origin }: Exclude<ServerGuardConfig, WebhookGuardConfig>,
+  { url: own, auth: ambient, aws }: KnownService,
+  context: DestinationContext,
+): CalloutTarget | undefined {
+  const url = host === undefined ? own : forwardUrl(host, hostOrigin, context.diagnostics);
+  const auth = policies.auth ?? (ambient && { ...ambient, origin });
+  const all: ServerPolicies = { ...policies, ...(auth && { auth }) };
+  const connection = resolveConnection(all, context, aws);
+  return url === undefined
+    ? undefined
+    : calloutTarget({ url: secureUrl(url, connection), connection });
+}

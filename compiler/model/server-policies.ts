@@ -1,0 +1,60 @@
+import type { KeepAliveSettings } from "../../runtime/net/connection-settings.ts";
+import type { Origin } from "../diagnostics/diagnostic.ts";
+import type { CloudAuthConfig } from "./cloud-credentials.ts";
+import type { BackendConnection } from "./connections.ts";
+import type { MountedFile, Text } from "./texts.ts";
+
+/** How a server is reached, whatever is spoken to it, as configured: each part from the most specific place that has it. */
+export interface ServerPolicies {
+  readonly tls?: BackendTlsConfig;
+  readonly auth?: BackendAuthConfig;
+  readonly http?: BackendHttpConfig;
+  readonly tcp?: BackendTcpConfig;
+}
+
+/** A server that the gateway itself talks to, for a policy. */
+export interface ServerConfig {
+  /** Scheme, host and port. */
+  readonly url: string;
+  /** How it is reached; undefined: nothing of it is configured. */
+  readonly policies: ServerPolicies | undefined;
+}
+
+/** `backendTLS`. Paths are as configured. */
+export interface BackendTlsConfig {
+  readonly cert: string | MountedFile | undefined;
+  readonly key: string | MountedFile | undefined;
+  readonly root: string | MountedFile | undefined;
+  readonly hostname: Text | undefined;
+  readonly verification: "full" | "chain" | "none";
+  readonly alpn: readonly ("h2" | "http/1.1")[] | undefined;
+  readonly subjectAltNames: readonly string[] | undefined;
+  readonly origin: Origin;
+  /** Where the protocols stand. */
+  readonly alpnOrigin: Origin;
+}
+
+/** `backendAuth`. */
+export type BackendAuthConfig = { readonly origin: Origin } & (
+  | { readonly kind: "key"; readonly key: Text; readonly keyOrigin: Origin }
+  | { readonly kind: "file"; readonly file: MountedFile }
+  | { readonly kind: "passthrough" }
+  | CloudAuthConfig
+);
+
+/** `http`: times in milliseconds. */
+export interface BackendHttpConfig {
+  readonly version: "HTTP1" | "HTTP2" | undefined;
+  readonly requestTimeout: number | undefined;
+  readonly origin: Origin;
+}
+
+/** `tcp`: times in milliseconds. */
+export interface BackendTcpConfig {
+  readonly keepAlive: KeepAliveSettings | undefined;
+  readonly connectTimeout: number | undefined;
+  readonly origin: Origin;
+}
+
+/** A backend of which nothing is configured; milliseconds. */
+export const PLAIN_CONNECTION: BackendConnection = { connectTimeout: 10_000, isPassthrough: false };

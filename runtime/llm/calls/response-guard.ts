@@ -1,0 +1,74 @@
+import { SseFrames } from "../../http/body/sse.ts";
+import type { LlmError } from "../chat/llm-error.ts";
+import { bufferOf, type StreamStep } from "../chat/stream-step.ts";
+import type { TextFormat } from "../chat/texts.ts";
+import { parseObject } from "../formats/parse-object.ts";
+import type { GuardRun } from "../guards/guard-run.ts";
+import type { GuardStep, StreamStage } from "../guards/prompt-guard.ts";
+import { maxEvent } from "./limits.ts";
+
+/** What guards one response. */
+export interface ResponseGuard {
+  readonly run: GuardRun;
+  readonly steps: readonly GuardStep[];
+  readonly format: TextFormat;
+}
+
+/** A whole response for the client with its texts guarded, the same text when nothing of it is changed; the error when a guard rejects it. */
+export async function guardWhole(
+  text: string,
+  { run, steps, format }: ResponseGuard,
+): Promise<string | LlmError> {
+  const received = parseObject(text) ?? {};
+  let body = received;
+  for (const step of steps) {
+    const given = step.guardMembers(body, format.response, run);
+    body = given instanceof Promise ? await given : given;
+    if (run.error !== undefined) return run.error;
+  }
+  // Nothing was masked: what else would be left out stays.
+  const isMasked = [...run.outcomes.values()].some(({ matches }) => matches > 0);
+  return body === received || !isMasked ? text : JSON.stringify(body);
+}
+
+/** A stream whose texts pass guards before the client gets them. */
+export class GuardedStream {
+  readonly #stages: readonly StreamStage[];
+  readonly #first: (step: StreamStep) => void;
+  readonly #frames = new SseFrames(maxEvent);
+
+  /** `deliver` gets what is decided: at once, or when a server has been asked. */
+  constructor({ steps, format, run }: ResponseGuard, deliver: (step: StreamStep) => void) {
+    let next = deliver;
+    this.#stages = steps
+      .toReversed()
+      .map((step) => {
+        const stage = step.openStage(format, run, next);
+        next = (each) => stage.push(each);
+        return stage;
+      })
+      .toReversed();
+    this.#first = next;
+  }
+
+  /** What comes now would only wait. */
+  get isWaiting(): boolean {
+    return this.#stages.some(({ isWaiting }) => isWaiting);
+  }
+
+  push({ output, ...step }: StreamStep): void {
+    this.#first({ output: this.#events(output), ...step });
+  }
+
+  /** The last events of a stream that failed, with what may go out before them. */
+  fail(last: string): string {
+    let events: readonly (string | Uint8Array)[] = this.#events([last]);
+    for (const stage of this.#stages) events = stage.fail(events);
+    return events.map((event) => event.toString()).join("");
+  }
+
+  #events(output: StreamStep["output"]): readonly Buffer[] {
+    // An event is never longer than what the relay takes.
+    return output.flatMap((piece) => this.#frames.push(bufferOf(piece)) ?? []);
+  }
+}

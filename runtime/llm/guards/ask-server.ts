@@ -1,0 +1,48 @@
+import { isUtf8 } from "node:buffer";
+import type { JsonObject } from "../../cel/variables.ts";
+import { fetchResponse } from "../../http/upstream/fetch-response.ts";
+import type { Upstream } from "../../http/upstream/upstream.ts";
+import { MiB } from "../../process/units.ts";
+import { isJsonObject } from "../chat/request-object.ts";
+import type { GuardedExchange } from "./guard-run.ts";
+
+/** Where a guard's server is, and for how long it is waited for. */
+export interface GuardServer {
+  readonly server: Upstream;
+  /** Milliseconds. */
+  readonly deadline: number;
+}
+
+/** What a server is asked: by POST, as JSON. */
+export interface ServerQuestion {
+  /** The path below that of the server. */
+  readonly path: string;
+  /** Beside those of the JSON: a flat list. */
+  readonly headers?: readonly string[];
+  readonly body: object;
+}
+
+/** A masked prompt is as long as a prompt. */
+const maxResponse = 16 * MiB;
+
+/** The JSON object that a server responds with. Throws when it does not, in time, with success. */
+export async function askServer(
+  { server, deadline }: GuardServer,
+  { path, headers = [], body }: ServerQuestion,
+  exchange: GuardedExchange,
+): Promise<JsonObject> {
+  const request = {
+    method: "POST",
+    url: `${server.origin}${server.basePath}${path}`,
+    headers: ["content-type", "application/json", "accept", "application/json", ...headers],
+    body: Buffer.from(JSON.stringify(body)),
+    server,
+  };
+  const limits = { maxBytes: maxResponse, deadline, onAbort: exchange.onAbort.bind(exchange) };
+  const response = await fetchResponse(request, limits);
+  if (response.status < 200 || response.status > 299) throw new Error(`status ${response.status}`);
+  if (!isUtf8(response.body)) throw new Error("the response is not UTF-8");
+  const value: unknown = JSON.parse(response.body.toString("utf8"));
+  if (!isJsonObject(value)) throw new Error("the response is no JSON object");
+  return value;
+}

@@ -1,0 +1,51 @@
+import { isJsonObject } from "../chat/request-object.ts";
+import { askServer, type GuardServer } from "./ask-server.ts";
+import type { GuardStep } from "./prompt-guard.ts";
+import type { GuardVerdict, ServerGuardSettings } from "./server-guard.ts";
+import { ServerGuardStep } from "./server-step.ts";
+
+/** A guardrail that is applied to texts. */
+export interface BedrockGuardSettings extends ServerGuardSettings, GuardServer {
+  readonly identifier: string;
+  readonly version: string;
+}
+
+/** Applies a guardrail of Amazon Bedrock (ApplyGuardrail): it passes, masks or blocks. */
+export function bedrockGuard({
+  identifier,
+  version,
+  ...settings
+}: BedrockGuardSettings): GuardStep {
+  const names = [identifier, version].map(encodeURIComponent);
+  const path = `/guardrail/${names[0]}/version/${names[1]}/apply`;
+  return new ServerGuardStep({
+    kind: "bedrockGuardrails",
+    ...settings,
+    ask: async ({ texts, run: { phase, exchange } }) => {
+      const source = phase === "request" ? "INPUT" : "OUTPUT";
+      const content = texts.map(({ text }) => ({ text: { text } }));
+      const said = await askServer(settings, { path, body: { source, content } }, exchange);
+      if (said.action === "NONE") return { kind: "pass" };
+      if (said.action !== "GUARDRAIL_INTERVENED") throw new Error("no action");
+      return interventionOf(said.outputs, said.assessments, texts.length);
+    },
+  });
+}
+
+/** What was anonymised goes on; of what was blocked the guardrail's own message is what clients get. */
+function interventionOf(outputs: unknown, assessments: unknown, count: number): GuardVerdict {
+  const texts = (Array.isArray(outputs) ? outputs : []).flatMap((each) =>
+    isJsonObject(each) && typeof each.text === "string" ? [each.text] : [],
+  );
+  const isMask = texts.length === count && !hasBlocked(assessments);
+  if (isMask) return { kind: "mask", texts };
+  const [message] = texts;
+  return { kind: "reject", ...(message !== undefined && message !== "" && { message }) };
+}
+
+/** Every policy says of each thing that it found what it did: `BLOCKED`, `ANONYMIZED`, `NONE`. */
+function hasBlocked(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(hasBlocked);
+  if (!isJsonObject(value)) return false;
+  return value.action === "BLOCKED" || Object.values(value).some(hasBlocked);
+}

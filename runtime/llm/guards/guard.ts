@@ -1,0 +1,5 @@
+/** One guard. */
+export interface Guard {
+  /** What the configuration calls it: `regex`, `webhook`. */
+  readonly kind: string;
+}

@@ -1,0 +1,51 @@
+import { isJsonObject } from "../chat/request-object.ts";
+import { askServer, type GuardServer } from "./ask-server.ts";
+import type { GuardStep } from "./prompt-guard.ts";
+import type { ServerGuardSettings } from "./server-guard.ts";
+import { ServerGuardStep } from "./server-step.ts";
+
+/** A template that is applied to texts. */
+export interface ModelArmorSettings extends ServerGuardSettings, GuardServer {
+  readonly template: string;
+  readonly project: string;
+  readonly location: string;
+}
+
+/** How a phase is asked about. */
+const methods = {
+  request: ["sanitizeUserPrompt", "userPromptData"],
+  response: ["sanitizeModelResponse", "modelResponseData"],
+} as const;
+
+/** Applies a template of Google Model Armor to each text: where a filter of it finds something, nothing passes. */
+export function modelArmorGuard({
+  template,
+  project,
+  location,
+  ...settings
+}: ModelArmorSettings): GuardStep {
+  const names = { projects: project, locations: location, templates: template };
+  const path = Object.entries(names)
+    .map(([kind, name]) => `/${kind}/${encodeURIComponent(name)}`)
+    .join("");
+  return new ServerGuardStep({
+    kind: "googleModelArmor",
+    ...settings,
+    ask: async ({ texts, run: { phase, exchange } }) => {
+      const [method, member] = methods[phase];
+      const body = { [member]: { text: texts.map(({ text }) => text).join("\n") } };
+      const question = { path: `/v1${path}:${method}`, body };
+      const { sanitizationResult: result } = await askServer(settings, question, exchange);
+      const state = isJsonObject(result) ? result.filterMatchState : undefined;
+      if (state !== "MATCH_FOUND" && state !== "NO_MATCH_FOUND") throw new Error("no result");
+      return { kind: state === "MATCH_FOUND" || hasMatch(result) ? "reject" : "pass" };
+    },
+  });
+}
+
+/** Filters are a map or a list, and some hold others. */
+function hasMatch(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(hasMatch);
+  if (!isJsonObject(value)) return false;
+  return value.matchState === "MATCH_FOUND" || Object.values(value).some(hasMatch);
+}

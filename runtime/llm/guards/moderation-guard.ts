@@ -1,0 +1,26 @@
+import { isJsonObject } from "../chat/request-object.ts";
+import { askServer, type GuardServer } from "./ask-server.ts";
+import type { GuardStep } from "./prompt-guard.ts";
+import type { ServerGuardSettings } from "./server-guard.ts";
+import { ServerGuardStep } from "./server-step.ts";
+
+/** A moderation that is asked about texts. */
+export interface ModerationSettings extends ServerGuardSettings, GuardServer {
+  readonly model: string;
+}
+
+/** Asks OpenAI's moderation (`POST /v1/moderations`): what it flags is rejected. */
+export function moderationGuard({ model, ...settings }: ModerationSettings): GuardStep {
+  return new ServerGuardStep({
+    kind: "openAIModeration",
+    ...settings,
+    ask: async ({ texts, run: { exchange } }) => {
+      const body = { model, input: texts.map(({ text }) => text) };
+      const { results } = await askServer(settings, { path: "/v1/moderations", body }, exchange);
+      if (!Array.isArray(results) || results.length !== texts.length) throw new Error("no results");
+      const isFlagged = results.map((each) => isJsonObject(each) && each.flagged);
+      if (isFlagged.some((each) => typeof each !== "boolean")) throw new Error("no results");
+      return { kind: isFlagged.includes(true) ? "reject" : "pass" };
+    },
+  });
+}

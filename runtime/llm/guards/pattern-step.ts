@@ -1,0 +1,35 @@
+import type { JsonObject } from "../../cel/variables.ts";
+import type { StreamStep } from "../chat/stream-step.ts";
+import { mapMembers, type TextFormat, type TextPart } from "../chat/texts.ts";
+import type { GuardRun } from "./guard-run.ts";
+import type { PatternGuard } from "./pattern-guard.ts";
+import { PatternStage } from "./pattern-stage.ts";
+import { PatternTexts } from "./pattern-texts.ts";
+import type { GuardStep, StreamStage } from "./prompt-guard.ts";
+
+/** Guards one after the other that look for patterns: each text passes all of them at once. `scope`: texts of requests; absent: all. */
+export function patternGuards(
+  guards: readonly PatternGuard[],
+  scope?: readonly TextPart[],
+): GuardStep {
+  return new PatternGuards(guards, scope);
+}
+
+class PatternGuards implements GuardStep {
+  readonly guards: readonly PatternGuard[];
+  readonly #scope: readonly TextPart[] | undefined;
+
+  constructor(guards: readonly PatternGuard[], scope: readonly TextPart[] | undefined) {
+    this.guards = guards;
+    this.#scope = scope;
+  }
+
+  guardMembers(body: JsonObject, keys: readonly string[], run: GuardRun): JsonObject {
+    const texts = new PatternTexts(this.guards, run, this.#scope);
+    return mapMembers(body, keys, texts);
+  }
+
+  openStage(format: TextFormat, run: GuardRun, next: (step: StreamStep) => void): StreamStage {
+    return new PatternStage(format.openStream(new PatternTexts(this.guards, run)), run, next);
+  }
+}

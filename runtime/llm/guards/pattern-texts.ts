@@ -1,0 +1,111 @@
+import { Replacement } from "../../patterns/replacement.ts";
+import type { PieceGuard, TextGuards, TextPart, TextPlace } from "../chat/texts.ts";
+import type { GuardRun } from "./guard-run.ts";
+import { JsonPieces } from "./json-pieces.ts";
+import type { PatternGuard } from "./pattern-guard.ts";
+
+/** Texts that pass guards that look for patterns, one after the other. */
+export class PatternTexts implements TextGuards {
+  readonly #guards: readonly PatternGuard[];
+  readonly #run: GuardRun;
+  readonly #scope: readonly TextPart[] | undefined;
+
+  /** `scope`: which whole texts are looked at; absent: all. */
+  constructor(guards: readonly PatternGuard[], run: GuardRun, scope?: readonly TextPart[]) {
+    this.#guards = guards;
+    this.#run = run;
+    this.#scope = scope;
+  }
+
+  replace(text: string, { part }: TextPlace): string {
+    if (this.#scope?.includes(part) === false) return text;
+    let replaced = text;
+    let start = performance.now();
+    for (const guard of this.#guards) {
+      replaced = this.#replacedBy(guard, replaced);
+      const end = performance.now();
+      this.#run.spend(guard, end - start);
+      start = end;
+      if (this.#run.error !== undefined) return "";
+    }
+    return replaced;
+  }
+
+  #replacedBy(guard: PatternGuard, text: string): string {
+    let replaced = text;
+    for (const { search, mask } of guard.patterns) {
+      const { required } = search;
+      if (required !== undefined && !replaced.includes(required)) continue;
+      const replacement = new Replacement(search, mask);
+      replaced = replacement.push(replaced) + replacement.end();
+      if (this.#count(guard, replacement.matches)) return "";
+    }
+    return replaced;
+  }
+
+  replaceJson(text: string, { part }: TextPlace): string {
+    if (this.#scope?.includes(part) === false) return text;
+    const guard = this.openJson();
+    return guard.push(text) + guard.end();
+  }
+
+  open(): PieceGuard {
+    return new TextPieces(this.#guards, (mask) => mask, this.#count);
+  }
+
+  openJson(): PieceGuard {
+    const bare = (mask: string) => JSON.stringify(mask);
+    return new JsonPieces((isText) =>
+      isText ? this.open() : new TextPieces(this.#guards, bare, this.#count),
+    );
+  }
+
+  /** True: the text is rejected. */
+  readonly #count = (guard: PatternGuard, matches: number): boolean => {
+    if (matches === 0) return false;
+    const { rejection } = guard;
+    this.#run.match(guard, matches);
+    if (rejection !== undefined) this.#run.reject(guard, rejection);
+    return rejection !== undefined;
+  };
+}
+
+/** One text that passes all patterns, one after the other. */
+class TextPieces implements PieceGuard {
+  readonly #steps: readonly { readonly guard: PatternGuard; readonly replacement: Replacement }[];
+  readonly #count: (guard: PatternGuard, matches: number) => boolean;
+  #isRejected = false;
+
+  constructor(
+    guards: readonly PatternGuard[],
+    written: (mask: string) => string,
+    count: (guard: PatternGuard, matches: number) => boolean,
+  ) {
+    this.#count = count;
+    this.#steps = guards.flatMap((guard) =>
+      guard.patterns.map(({ search, mask }) => ({
+        guard,
+        replacement: new Replacement(search, written(mask)),
+      })),
+    );
+  }
+
+  push(piece: string): string {
+    return this.#pass(piece, (replacement, text) => replacement.push(text));
+  }
+
+  end(): string {
+    return this.#pass("", (replacement, text) => replacement.push(text) + replacement.end());
+  }
+
+  #pass(piece: string, take: (replacement: Replacement, text: string) => string): string {
+    let text = piece;
+    for (const { guard, replacement } of this.#steps) {
+      if (this.#isRejected) return "";
+      const { matches } = replacement;
+      text = take(replacement, text);
+      this.#isRejected = this.#count(guard, replacement.matches - matches);
+    }
+    return this.#isRejected ? "" : text;
+  }
+}

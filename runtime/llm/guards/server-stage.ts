@@ -1,0 +1,137 @@
+import type { LlmError } from "../chat/llm-error.ts";
+import { bufferOf, type StreamStep } from "../chat/stream-step.ts";
+import type { StreamTexts, TextFormat } from "../chat/texts.ts";
+import type { GuardRun } from "./guard-run.ts";
+import type { StreamStage } from "./prompt-guard.ts";
+import { guardTexts, type ServerGuard } from "./server-guard.ts";
+import type { StreamedText } from "./streamed-text.ts";
+import { ArrivingTexts, LeavingTexts } from "./streamed-texts.ts";
+
+/** What a stage is about. */
+interface ServerStageSettings {
+  readonly guard: ServerGuard;
+  readonly format: TextFormat;
+  readonly run: GuardRun;
+  readonly next: (step: StreamStep) => void;
+}
+
+/** An event that waits, with how much of each text has to be decided before it goes out. */
+interface HeldEvent {
+  readonly event: Buffer;
+  readonly needs: readonly (readonly [text: StreamedText, length: number])[];
+}
+
+/**
+ * A stream of which a server is asked window by window. Events wait in their order until what they say is decided; the end
+ * of a window is a part of the next one, so that what lies across it is seen whole.
+ */
+export class ServerStage implements StreamStage {
+  readonly #guard: ServerGuard;
+  readonly #run: GuardRun;
+  readonly #next: (step: StreamStep) => void;
+  readonly #arriving = new ArrivingTexts();
+  readonly #arrivals: StreamTexts;
+  readonly #leaving: LeavingTexts;
+  readonly #departures: StreamTexts;
+  readonly #overlap: number;
+  /** What came while the server was asked. */
+  #coming: Buffer[] = [];
+  #held: HeldEvent[] = [];
+  #hasContent = false;
+  #state: StreamStep["state"] = "open";
+  #isOver = false;
+  isWaiting = false;
+
+  constructor({ guard, format, run, next }: ServerStageSettings) {
+    this.#guard = guard;
+    this.#run = run;
+    this.#next = next;
+    this.#overlap = Math.floor(guard.window / 4);
+    this.#arrivals = format.openStream(this.#arriving);
+    this.#leaving = new LeavingTexts(this.#arriving.texts);
+    this.#departures = format.openStream(this.#leaving);
+  }
+
+  push({ output, hasContent, state }: StreamStep): void {
+    if (this.#isOver) return;
+    this.#coming.push(...output.map(bufferOf));
+    this.#hasContent ||= hasContent;
+    this.#state = state;
+    this.#proceed();
+  }
+
+  fail(last: readonly (string | Uint8Array)[]): readonly (string | Uint8Array)[] {
+    this.#isOver = true;
+    this.#coming = [];
+    this.#held = [];
+    this.#leaving.isOver = true;
+    return last.flatMap((event) => this.#departures.see(bufferOf(event)));
+  }
+
+  #proceed(): void {
+    if (this.isWaiting || this.#isOver) return;
+    const state = this.#state;
+    // What nobody has looked at does not go out, and another provider may take over.
+    if (typeof state === "object") this.#break(state);
+    else if (this.#fillWindow()) void this.#ask(false);
+    else if (state === "ended" && this.#arriving.fresh > 0) void this.#ask(true);
+    else this.#release(state === "ended");
+  }
+
+  /** Looks at what came, as far as a window goes; true: it is full. */
+  #fillWindow(): boolean {
+    for (const [index, event] of this.#coming.entries()) {
+      this.#arrivals.see(event);
+      this.#held.push({ event, needs: this.#arriving.takeNeeds() });
+      if (this.#arriving.fresh < this.#guard.window - this.#overlap) continue;
+      this.#coming = this.#coming.slice(index + 1);
+      return true;
+    }
+    this.#coming = [];
+    return false;
+  }
+
+  async #ask(isLast: boolean): Promise<void> {
+    const asked = this.#arriving.takeFresh();
+    const texts = asked.map((text) => ({ role: "assistant", text: text.ask() }));
+    this.isWaiting = true;
+    const given = await guardTexts(this.#guard, texts, this.#run);
+    this.isWaiting = false;
+    if (this.#isOver) return;
+    const { error } = this.#run;
+    if (error !== undefined) {
+      this.#break(error);
+      return;
+    }
+    asked.forEach((text, index) => {
+      const { text: seen = "" } = texts[index] ?? {};
+      text.decide(seen, given?.[index] ?? seen, isLast ? 0 : this.#overlap);
+    });
+    this.#release(false);
+    this.#proceed();
+  }
+
+  #break(error: LlmError): void {
+    this.#isOver = true;
+    this.#next({ output: [], hasContent: false, state: error });
+  }
+
+  /** Lets out what is decided, in order. */
+  #release(isEnd: boolean): void {
+    const count = isEnd ? -1 : this.#held.findIndex((each) => !isDecided(each));
+    const ready = count === -1 ? this.#held : this.#held.slice(0, count);
+    this.#held = count === -1 ? [] : this.#held.slice(count);
+    const output = ready.flatMap(({ event }) => this.#departures.see(event));
+    if (isEnd) {
+      this.#isOver = true;
+      output.push(...this.#departures.end());
+    }
+    const hasContent = this.#hasContent && (ready.length > 0 || isEnd);
+    if (this.#held.length === 0) this.#hasContent = false;
+    this.#next({ output, hasContent, state: isEnd ? "ended" : "open" });
+  }
+}
+
+function isDecided({ needs }: HeldEvent): boolean {
+  return needs.every(([text, length]) => text.decided >= length);
+}

@@ -1,0 +1,38 @@
+import type { JsonObject } from "../../cel/variables.ts";
+import type { StreamStep } from "../chat/stream-step.ts";
+import { mapMembers, type TextFormat, type TextPart } from "../chat/texts.ts";
+import { GatheredTexts, GivenTexts } from "./gathered-texts.ts";
+import type { GuardRun } from "./guard-run.ts";
+import type { GuardStep, StreamStage } from "./prompt-guard.ts";
+import { guardTexts, type ServerGuard } from "./server-guard.ts";
+import { ServerStage } from "./server-stage.ts";
+
+/** One guard that asks a server, as a step of its own. */
+export class ServerGuardStep implements GuardStep {
+  readonly guards: readonly [ServerGuard];
+
+  constructor(guard: ServerGuard) {
+    this.guards = [guard];
+  }
+
+  async guardMembers(
+    body: JsonObject,
+    keys: readonly string[],
+    run: GuardRun,
+  ): Promise<JsonObject> {
+    const [guard] = this.guards;
+    const scope = run.phase === "request" ? guard.scope : ofResponses;
+    const gathered = new GatheredTexts(scope);
+    mapMembers(body, keys, gathered);
+    const texts = await guardTexts(guard, gathered.texts, run);
+    return texts === undefined ? body : mapMembers(body, keys, new GivenTexts(scope, texts));
+  }
+
+  openStage(format: TextFormat, run: GuardRun, next: (step: StreamStep) => void): StreamStage {
+    const [guard] = this.guards;
+    return new ServerStage({ guard, format, run, next });
+  }
+}
+
+/** What a response repeats of its request is not the model's. */
+const ofResponses: readonly TextPart[] = ["messages", "toolInput", "toolOutput"];

@@ -1,0 +1,100 @@
+import type { JsonObject } from "../../cel/variables.ts";
+import type { HeaderList } from "../../http/headers/header-list.ts";
+import { isJsonObject } from "../chat/request-object.ts";
+import { askServer, type GuardServer } from "./ask-server.ts";
+import type { RoleText } from "./gathered-texts.ts";
+import type { GuardStep } from "./prompt-guard.ts";
+import type { GuardVerdict, ServerGuardSettings } from "./server-guard.ts";
+import { ServerGuardStep } from "./server-step.ts";
+
+/** A webhook that is asked about texts. */
+export interface WebhookSettings extends ServerGuardSettings, GuardServer {
+  /** Headers of the client's request that it gets. */
+  readonly forwardHeaders: readonly HeaderMatch[];
+}
+
+/** A header that has a value. */
+export interface HeaderMatch {
+  /** In lower case. */
+  readonly name: string;
+  readonly matches: (value: string) => boolean;
+}
+
+/** Asks a webhook: `POST /request` with messages, `POST /response` with choices; it passes, masks or rejects. */
+export function webhookGuard({ forwardHeaders, ...settings }: WebhookSettings): GuardStep {
+  return new ServerGuardStep({
+    kind: "webhook",
+    ...settings,
+    ask: async ({ texts, run: { phase, exchange } }) => {
+      const form = forms[phase];
+      const headers = forwarded(exchange.requestHeaders, forwardHeaders);
+      const question = { path: `/${phase}`, headers, body: { body: form.write(texts) } };
+      const { action } = await askServer(settings, question, exchange);
+      if (!isJsonObject(action)) throw new Error("no action");
+      return verdictOf(action, form);
+    },
+  });
+}
+
+/** How texts are written in a phase. */
+interface WebhookForm {
+  write(texts: readonly RoleText[]): JsonObject;
+  /** Undefined: they are not of this form. */
+  read(body: JsonObject): readonly string[] | undefined;
+}
+
+const forms: Readonly<Record<"request" | "response", WebhookForm>> = {
+  request: {
+    write: (texts) => ({ messages: texts.map(message) }),
+    read: ({ messages }) => contents(messages, (each) => each),
+  },
+  response: {
+    write: (texts) => ({ choices: texts.map((each) => ({ message: message(each) })) }),
+    read: ({ choices }) => contents(choices, (each) => each.message),
+  },
+};
+
+function message({ role, text: content }: RoleText) {
+  return { role, content };
+}
+
+function contents(
+  list: unknown,
+  messageOf: (item: JsonObject) => unknown,
+): readonly string[] | undefined {
+  if (!Array.isArray(list)) return undefined;
+  const texts = list.flatMap((item) => {
+    const found = isJsonObject(item) ? messageOf(item) : undefined;
+    return isJsonObject(found) && typeof found.content === "string" ? [found.content] : [];
+  });
+  return texts.length === list.length ? texts : undefined;
+}
+
+/** Actions are told apart by their shape. */
+function verdictOf({ body, status_code: status }: JsonObject, form: WebhookForm): GuardVerdict {
+  if (isJsonObject(body)) {
+    const texts = form.read(body);
+    if (texts === undefined) throw new Error("a mask of another form");
+    return { kind: "mask", texts };
+  }
+  if (typeof body === "string" || status !== undefined) {
+    const isStatus = Number.isInteger(status) && Number(status) >= 400 && Number(status) <= 599;
+    return {
+      kind: "reject",
+      ...(isStatus && { status: Number(status) }),
+      ...(typeof body === "string" && body !== "" && { message: body }),
+    };
+  }
+  if (body !== undefined && body !== null) throw new Error("an action of another form");
+  return { kind: "pass" };
+}
+
+function forwarded(headers: HeaderList, wanted: readonly HeaderMatch[]): string[] {
+  const found: string[] = [];
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = (headers[i] ?? "").toLowerCase();
+    const value = headers[i + 1] ?? "";
+    if (wanted.some((each) => each.name === name && each.matches(value))) found.push(name, value);
+  }
+  return found;
+}

@@ -1,0 +1,351 @@
+import OpenAI from "openai";
+import { beforeAll, describe, expect, it } from "vitest";
+import { expectedSignature } from "../harness/aws-signature.ts";
+import { freePort } from "../harness/free-port.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { type GuardWebhook, startGuardWebhook } from "../harness/guard-webhook.ts";
+import { startProvider } from "../harness/model-provider.ts";
+import type { Scripted } from "../harness/scripted.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { asks } from "./ask.ts";
+import { startGuardServices } from "./guard-servers.ts";
+
+const long = `${"All is well here. ".repeat(40)}secret7 ${"And so it goes on. ".repeat(40)}`;
+const replies = [
+  { prompt: "long", response: { content: long } },
+  { prompt: "", response: { content: "Hello there." } },
+];
+
+let webhook: GuardWebhook;
+let services: Scripted;
+let provider: Scripted;
+let gateway: Gateway;
+
+/** What a webhook is told to do by its path: no response that makes sense. */
+const rubbish = [
+  ...["no-json", "no-object", "no-action", "list", "number", "fewer", "no-content", "no-utf8"],
+  ...["deep", "empty"],
+];
+
+beforeAll(async () => {
+  [webhook, services, provider] = await Promise.all([
+    startGuardWebhook(),
+    startGuardServices(),
+    startProvider(replies),
+  ]);
+  const hook = (kind: string) => ({ webhook: { target: { host: `${webhook.url}/${kind}` } } });
+  const guards: Readonly<Record<string, object>> = {
+    headers: {
+      request: [
+        {
+          webhook: {
+            target: { host: `${webhook.url}/pass` },
+            forwardHeaderMatches: [
+              { name: "X-Tenant", value: { exact: "a" } },
+              { name: "x-trace", value: { regex: "[0-9]+" } },
+            ],
+          },
+        },
+      ],
+    },
+    windows: { response: [hook("mask")], window: 64 },
+    named: { request: [{ webhook: { target: { backend: "hook" } } }] },
+    ordered: {
+      request: [
+        { regex: { rules: [{ pattern: "secret1" }] } },
+        hook("mask"),
+        { regex: { rules: [{ pattern: "\\[hidden\\]" }], action: "reject" } },
+      ],
+    },
+    tools: { request: [{ ...hook("mask"), scope: ["toolInput", "toolOutput"] }] },
+    system: {
+      request: [{ regex: { rules: [{ builtin: "email" }] }, scope: ["systemPrompt"] }],
+    },
+    bedrock: {
+      request: [
+        {
+          bedrockGuardrails: {
+            guardrailIdentifier: "arn:aws:bedrock:eu-west-1:1:guardrail/abc",
+            guardrailVersion: "2",
+            region: "eu-west-1",
+            host: `http://${services.host}/masks`,
+            policies: {
+              backendAuth: { aws: { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "${KEY}" } },
+            },
+          },
+        },
+      ],
+    },
+    armor: {
+      request: [
+        {
+          googleModelArmor: {
+            templateId: "shield",
+            projectId: "shop-1",
+            location: "europe-west4",
+            host: `http://${services.host}/finds`,
+            policies: { backendAuth: { key: "${KEY}" } },
+          },
+        },
+      ],
+    },
+    own: {
+      request: [
+        {
+          ...hook("reject-bare"),
+          rejection: {
+            status: 422,
+            body: "<p>No.</p>",
+            headers: { set: { "content-type": "text/html" } },
+          },
+        },
+      ],
+    },
+    ...Object.fromEntries(rubbish.map((kind) => [kind, { request: [hook(kind)] }])),
+  };
+  gateway = await startGateway({
+    env: { KEY: "provider-key" },
+    file: { backends: [{ name: "hook", host: `${webhook.url.slice("http://".length)}` }] },
+    listeners: [
+      {
+        routes: Object.entries(guards).map(([name, promptGuard]) => ({
+          name,
+          matches: [{ path: { pathPrefix: `/${name}` } }],
+          policies: {
+            backendAuth: { key: "${KEY}" },
+            ai: {
+              routes: {
+                "/v1/messages": "messages",
+                "/v1/responses": "responses",
+                "*": "completions",
+              },
+              promptGuard,
+            },
+          },
+          backends: [{ ai: { provider: { openAI: {} }, hostOverride: provider.host } }],
+        })),
+      },
+    ],
+  });
+});
+
+function client(route: string): OpenAI {
+  return new OpenAI({ apiKey: "k", baseURL: `${gateway.url}/${route}/v1`, maxRetries: 0 });
+}
+
+function messagesSeen(kind: string) {
+  return webhook
+    .seen()
+    .filter((call) => call.kind === kind)
+    .flatMap(({ body }) => body.messages ?? body.choices?.map(({ message }) => message) ?? []);
+}
+
+describe("a webhook", () => {
+  it("gets the texts of all roles, and of the client's headers those that match", async () => {
+    await client("headers").chat.completions.create(
+      {
+        model: "m",
+        messages: [
+          { role: "system", content: "Be kind." },
+          { role: "user", content: [{ type: "text", text: "Hello" }] },
+        ],
+      },
+      { headers: { "x-tenant": "a", "x-trace": "12", "x-other": "b" } },
+    );
+    await client("headers").chat.completions.create(
+      { model: "m", messages: [{ role: "user", content: "Again" }] },
+      { headers: { "x-tenant": "b", "x-trace": "1a" } },
+    );
+    const [first, second] = webhook.seen().filter(({ kind }) => kind === "pass");
+    expect(first).toMatchObject({
+      phase: "request",
+      headers: { "x-tenant": "a", "x-trace": "12" },
+      body: {
+        messages: [
+          { role: "system", content: "Be kind." },
+          { role: "user", content: "Hello" },
+        ],
+      },
+    });
+    const names = Object.keys(second?.headers ?? {}).map((name) => name.toLowerCase());
+    expect(names).not.toContain("x-tenant");
+    expect(names).not.toContain("x-trace");
+    expect(JSON.stringify(webhook.seen())).not.toContain("x-other");
+  });
+
+  it("may be a backend of the file, and is asked at its root", async () => {
+    const { messages } = asks;
+    expect(await messages(`${gateway.url}/named`, "My secret3.")).toBe("Hello there.");
+    expect(provider.received.at(-1)?.body.toString()).toContain("My [hidden].");
+  });
+
+  it("sees what guards before it have left, and those behind it see what it has left", async () => {
+    const create = (content: string) =>
+      client("ordered").chat.completions.create({
+        model: "m",
+        messages: [{ role: "user", content }],
+      });
+    await create("secret1");
+    expect(provider.received.at(-1)?.body.toString()).toContain("<masked>");
+    expect(messagesSeen("mask").at(-1)).toEqual({ role: "user", content: "<masked>" });
+    await expect(create("secret2")).rejects.toMatchObject({ status: 403 });
+
+    await gateway.seen(
+      /guard\.request="1\.regex:mask:1:[\d.]+ms 2\.webhook:pass:[\d.]+ms 3\.regex:pass:[\d.]+ms"/,
+    );
+    await gateway.seen(
+      /guard\.request="1\.regex:pass:[\d.]+ms 2\.webhook:mask:1:[\d.]+ms 3\.regex:reject:1:[\d.]+ms"/,
+    );
+  });
+
+  it("sees arguments and results of tools alone when its scope says so", async () => {
+    await client("tools").chat.completions.create({
+      model: "m",
+      messages: [
+        { role: "user", content: "secret4 of mine" },
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: [
+            {
+              id: "call_1",
+              type: "function",
+              function: { name: "look", arguments: '{"for":"secret5"}' },
+            },
+          ],
+        },
+        { role: "tool", tool_call_id: "call_1", content: "It is secret6." },
+      ],
+      tools: [{ type: "function", function: { name: "look", description: "Finds secret8." } }],
+    });
+    const sent = provider.received.at(-1)?.body.toString() ?? "";
+    expect(sent).toContain("secret4 of mine");
+    expect(sent).toContain("Finds secret8.");
+    expect(sent).toContain('{\\"for\\":\\"[hidden]\\"}');
+    expect(sent).toContain("It is [hidden].");
+  });
+
+  it.each(rubbish)("that talks rubbish lets nothing pass (%s)", async (kind) => {
+    const asked = asks.completions(`${gateway.url}/${kind}`, "Hello");
+    await expect(asked).rejects.toMatchObject({ status: 503 });
+    await gateway.seen(/guard\.request=1\.webhook:failed:/);
+  });
+
+  it("without words of its own leaves a rejection to the configuration, body and all", async () => {
+    const response = await fetch(`${gateway.url}/own/v1/chat/completions`, {
+      method: "POST",
+      body: JSON.stringify({ model: "m", messages: [{ role: "user", content: "secret9" }] }),
+    });
+    expect(response.status).toBe(422);
+    expect(response.headers.get("content-type")).toBe("text/html");
+    expect(await response.text()).toBe("<p>No.</p>");
+  });
+});
+
+it("patterns look at system prompts alone when their scope says so", async () => {
+  await client("system").responses.create({
+    model: "m",
+    instructions: "Mail ann@example.com.",
+    input: "Mail bob@example.com.",
+  });
+  const sent = provider.received.at(-1)?.body.toString() ?? "";
+  expect(sent).toContain("<EMAIL_ADDRESS>");
+  expect(sent).toContain("bob@example.com");
+});
+
+it.each(["completionsStream", "messagesStream", "responsesStream"] as const)(
+  "a webhook is asked window by window about a stream, and masks what lies anywhere (%s)",
+  async (name) => {
+    const before = messagesSeen("mask").length;
+    expect(await asks[name](`${gateway.url}/windows`, "long")).toBe(
+      long.replace("secret7", "[hidden]"),
+    );
+    const asked = messagesSeen("mask").slice(before);
+    expect(asked.length).toBeGreaterThan(long.length / 64);
+    // The window, and the piece that fills it.
+    for (const { content } of asked) expect(content.length).toBeLessThan(128);
+  },
+);
+
+describe("services of other makers", () => {
+  it("Bedrock's guardrails get requests as AWS signs them, and their masks hold", async () => {
+    await asks.messages(`${gateway.url}/bedrock`, "My secret1 is safe.");
+    expect(provider.received.at(-1)?.body.toString()).toContain("My {SECRET} is safe.");
+    const request = services.received.find(({ url }) => url.endsWith("/apply"));
+    if (request === undefined) throw new Error("nothing was received");
+    expect(request.url).toBe(
+      "/masks/guardrail/arn%3Aaws%3Abedrock%3Aeu-west-1%3A1%3Aguardrail%2Fabc/version/2/apply",
+    );
+    const keys = { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "provider-key" };
+    const scope = { region: "eu-west-1", service: "bedrock" };
+    expect(request.headers.authorization).toBe(await expectedSignature(request, keys, scope));
+    expect(JSON.parse(request.body.toString())).toEqual({
+      source: "INPUT",
+      content: [{ text: { text: "My secret1 is safe." } }],
+    });
+  });
+
+  it("Model Armor gets a prompt under its template's name", async () => {
+    await asks.completions(`${gateway.url}/armor`, "Hello");
+    const request = services.received.find(({ url }) => url.includes("sanitize"));
+    expect(request?.url).toBe(
+      "/finds/v1/projects/shop-1/locations/europe-west4/templates/shield:sanitizeUserPrompt",
+    );
+    expect(JSON.parse(String(request?.body))).toEqual({ userPromptData: { text: "Hello" } });
+    expect(request?.headers.authorization).toBe("Bearer provider-key");
+  });
+});
+
+it("a Service's webhook guards what manifests say", async () => {
+  const [name, port] = webhook.url.slice("http://".length).split(":");
+  const { url } = await startGateway({
+    config: `
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: gw}
+spec: {gatewayClassName: gwc, listeners: [{name: http, port: ${await freePort()}, protocol: HTTP}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: chat}
+spec:
+  parentRefs: [{name: gw}]
+  rules: [{backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: models}]}]
+---
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayBackend
+metadata: {name: models}
+spec:
+  ai: {provider: {llmProvider1: {}, host: 127.0.0.1, port: ${provider.host.split(":")[1]}}}
+  policies:
+    auth: {secretRef: {name: key}}
+    ai:
+      promptGuard:
+        request:
+          - webhook:
+              backendRef: {group: gwc.dev, kind: GatewayBackend, name: hook}
+              forwardHeaderMatches: [{name: X-Tenant, value: manifests}]
+        response: [{webhook: {backendRef: {group: gwc.dev, kind: GatewayBackend, name: hook}}}]
+---
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayBackend
+metadata: {name: hook}
+spec: {static: {host: ${name}, port: ${port}}}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: key}
+stringData: {Authorization: hidden}
+`,
+    env: { GWC_SECRETS_DIR: temporaryFolder({ "key/Authorization": "provider-key" }) },
+  });
+  const own = new OpenAI({ apiKey: "k", baseURL: `${url}/v1`, maxRetries: 0 });
+  const headers = { "x-tenant": "manifests" };
+  const messages = [{ role: "user" as const, content: "A long secret1." }];
+  const whole = await own.chat.completions.create({ model: "m", messages }, { headers });
+  expect(provider.received.at(-1)?.body.toString()).toContain("A long [hidden].");
+  expect(whole.choices[0]?.message.content).toBe(long.replace("secret7", "[hidden]"));
+  expect(
+    webhook.seen().at(-1)?.headers["x-tenant"] ?? webhook.seen().at(-1)?.headers["X-Tenant"],
+  ).toBe(undefined);
+});
