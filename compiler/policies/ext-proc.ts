@@ -86,7 +86,6 @@ const bodyMode = (what: string) =>
 
 const fields = {
   ...serverFields,
-  policies: serverPolicies,
   failureMode: choice(
     "What happens when the processor fails; requests of whose body it has got something are refused in any case.",
     ["failClosed", "failOpen"],
@@ -120,6 +119,7 @@ const fields = {
     },
     { description: "What the processor gets." },
   ),
+  policies: serverPolicies,
 };
 
 const rest = { exactlyOneOf: [...serverKeys] };

@@ -104,7 +104,6 @@ const descriptor = object(
 
 const fields = {
   ...serverFields,
-  policies: serverPolicies,
   domain: shortText("The domain of the service's limits."),
   descriptors: list(descriptor, {
     minItems: 1,
@@ -118,6 +117,7 @@ const fields = {
       default: "failClosed",
     },
   ),
+  policies: serverPolicies,
 };
 
 const rest = { exactlyOneOf: [...serverKeys], required: ["domain", "descriptors"] as const };

@@ -84,7 +84,6 @@ const cache = object(
 
 const fields = {
   ...serverFields,
-  policies: serverPolicies,
   protocol: object(
     { grpc, http },
     { exactlyOneOf: ["grpc", "http"], description: "What is spoken; gRPC by default." },
@@ -103,6 +102,7 @@ const fields = {
   ),
   includeRequestBody: body,
   cache,
+  policies: serverPolicies,
 };
 
 const rest = {
