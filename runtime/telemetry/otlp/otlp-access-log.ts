@@ -1,6 +1,6 @@
 import type { LogExport } from "../logs/access-log.ts";
 import { nanoseconds } from "../traces/span.ts";
-import { OtlpAttributes } from "./attributes.ts";
+import { AttributeTexts, OtlpAttributes } from "./attributes.ts";
 import type { Collector } from "./collector.ts";
 import { exportFigures } from "./export-metrics.ts";
 import { ExportQueue } from "./export-queue.ts";
@@ -23,15 +23,16 @@ export function otlpAccessLog(collector: Collector): LogExport {
         warn: gateway.warn,
         pending,
       });
+      const texts = new AttributeTexts();
       return (exchange, status, duration, fields) => {
         const { traceId, spanId } = exchange.record;
-        const attributes = new OtlpAttributes();
+        const attributes = new OtlpAttributes(texts);
         fields(attributes, exchange, status, duration);
         const trace = traceId === undefined ? "" : `,"traceId":"${traceId}"`;
         const span = spanId === undefined ? "" : `,"spanId":"${spanId}"`;
         queue.add(
           `{"timeUnixNano":"${nanoseconds(exchange.startTime + duration)}","severityNumber":9,"severityText":"INFO",` +
-            `"body":{"stringValue":"request"},"attributes":${attributes.take()}${trace}${span}}`,
+            `"body":{"stringValue":"request"},"attributes":${attributes.list}${trace}${span}}`,
         );
       };
     },

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { EnvVariables } from "../../cel/variables.ts";
 import type { FieldWriter } from "../field-writer.ts";
-import { OtlpAttributes } from "./attributes.ts";
+import { AttributeTexts, OtlpAttributes } from "./attributes.ts";
 
 /** Adds what the configuration says of the gateway, once, when it starts. */
 export type ResourceAttributes = (resource: FieldWriter, env: EnvVariables) => void;
@@ -19,7 +19,7 @@ export function resourceJson(
   { name, gateway: { env } }: ResourceContext,
   added: ResourceAttributes | undefined,
 ): string {
-  const resource = new OtlpAttributes();
+  const resource = new OtlpAttributes(new AttributeTexts());
   resource.text("service.name", name);
   resource.text("service.instance.id", env.podName || randomUUID());
   resource.text("host.name", hostname());
@@ -28,5 +28,5 @@ export function resourceJson(
   resource.text("k8s.node.name", process.env.NODE_NAME);
   resource.text("k8s.pod.ip", process.env.INSTANCE_IP);
   added?.(resource, env);
-  return `{"attributes":${resource.take()}}`;
+  return `{"attributes":${resource.list}}`;
 }

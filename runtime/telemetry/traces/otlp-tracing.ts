@@ -1,7 +1,7 @@
 import type { Exchange } from "../../http/exchange.ts";
 import type { CallSpan, ExchangeTrace } from "../../http/exchange-trace.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
-import { OtlpAttributes } from "../otlp/attributes.ts";
+import { AttributeTexts, OtlpAttributes } from "../otlp/attributes.ts";
 import type { Collector } from "../otlp/collector.ts";
 import { exportFigures } from "../otlp/export-metrics.ts";
 import { ExportQueue } from "../otlp/export-queue.ts";
@@ -55,6 +55,7 @@ class OtlpTracer implements Tracer {
   readonly #settings: TracingSettings;
   readonly #queue: (span: string) => void;
   readonly #ids = new TraceIds();
+  readonly #texts = new AttributeTexts();
 
   constructor(settings: TracingSettings, queue: (span: string) => void) {
     this.#settings = settings;
@@ -90,6 +91,7 @@ class OtlpTracer implements Tracer {
     record.spanId = head.spanId;
     exchange.trace = new RequestTrace(exchange, head, {
       ids,
+      texts: this.#texts,
       queue: this.#queue,
       attributes: this.#settings.attributes ?? defaultAttributes,
       paths: this.#settings.paths,
@@ -103,6 +105,7 @@ type RequestHead = Omit<SpanHead, "name" | "kind">;
 interface TraceOptions {
   readonly ids: TraceIds;
   readonly queue: (span: string) => void;
+  readonly texts: AttributeTexts;
   readonly attributes: SpanAttributes;
   readonly paths: RoutePaths;
 }
@@ -123,23 +126,23 @@ class RequestTrace implements ExchangeTrace {
 
   beginCall(name: string): CallSpan {
     const { traceId, spanId: parentId, flags } = this.#head;
-    const { ids, queue } = this.#options;
+    const { ids, texts, queue } = this.#options;
     const head = { traceId, spanId: ids.spanId(), parentId, flags, name, kind: CLIENT };
-    return new OpenSpan({ ...head, start: this.#now() }, () => this.#now(), queue);
+    return new OpenSpan({ ...head, start: this.#now() }, texts, () => this.#now(), queue);
   }
 
   end(status: number | undefined): void {
-    const { attributes, paths, queue } = this.#options;
+    const { attributes, texts, paths, queue } = this.#options;
     const { record, original } = this.#exchange;
     const route = paths[record.listener ?? ""]?.[record.route ?? ""];
-    const span = new OtlpAttributes();
+    const span = new OtlpAttributes(texts);
     attributes(span, this.#exchange, status, route);
     const isFault = status !== undefined && status >= 500;
     const error = isFault ? (record.reason ?? String(status)) : undefined;
     span.text("error.type", error);
     const method = methodName(original.method);
     const name = route === undefined ? method : `${method} ${route}`;
-    queue(spanJson({ ...this.#head, name, kind: SERVER }, this.#now(), span.take(), error));
+    queue(spanJson({ ...this.#head, name, kind: SERVER }, this.#now(), span.list, error));
   }
 
   #now(): number {

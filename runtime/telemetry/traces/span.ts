@@ -1,6 +1,6 @@
 import type { CallSpan } from "../../http/exchange-trace.ts";
 import { jsonValue } from "../logs/log-line.ts";
-import { OtlpAttributes } from "../otlp/attributes.ts";
+import { type AttributeTexts, OtlpAttributes } from "../otlp/attributes.ts";
 import { type TraceContext, traceparent } from "./trace-context.ts";
 
 /** What a span is besides its attributes and its end. Times in milliseconds since the epoch, with fractions. */
@@ -29,7 +29,7 @@ export function spanJson(
   const parent = parentId === undefined ? "" : `"parentSpanId":"${parentId}",`;
   const status = error === undefined ? "{}" : `{"code":2,"message":${jsonValue(error)}}`;
   return (
-    `{"traceId":"${traceId}","spanId":"${spanId}",${parent}"flags":${Number.parseInt(flags, 16)},` +
+    `{"traceId":"${traceId}","spanId":"${spanId}",${parent}"flags":${flags === "01" ? 1 : Number.parseInt(flags, 16)},` +
     `"name":${jsonValue(name)},"kind":${kind},"startTimeUnixNano":"${nanoseconds(start)}",` +
     `"endTimeUnixNano":"${nanoseconds(end)}","attributes":${attributes},"status":${status}}`
   );
@@ -45,11 +45,17 @@ export class OpenSpan implements CallSpan {
   readonly #head: SpanHead;
   readonly #now: () => number;
   readonly #queue: (span: string) => void;
-  readonly #attributes = new OtlpAttributes();
+  readonly #attributes: OtlpAttributes;
   #isOver = false;
 
   /** `now`: the clock of the trace, in the unit of its spans. */
-  constructor(head: SpanHead, now: () => number, queue: (span: string) => void) {
+  constructor(
+    head: SpanHead,
+    texts: AttributeTexts,
+    now: () => number,
+    queue: (span: string) => void,
+  ) {
+    this.#attributes = new OtlpAttributes(texts);
     this.#head = head;
     this.#now = now;
     this.#queue = queue;
@@ -71,6 +77,6 @@ export class OpenSpan implements CallSpan {
     if (this.#isOver) return;
     this.#isOver = true;
     this.text("error.type", error);
-    this.#queue(spanJson(this.#head, this.#now(), this.#attributes.take(), error));
+    this.#queue(spanJson(this.#head, this.#now(), this.#attributes.list, error));
   }
 }

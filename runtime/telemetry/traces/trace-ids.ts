@@ -1,28 +1,31 @@
-import { randomFillSync } from "node:crypto";
+import { randomBytes } from "node:crypto";
 
-/** Random ids, made many at a time: asking the system for each would cost more than the span. */
+/** Bytes that are asked for at a time: asking the system for each id would cost more than the span. */
+const supply = 4096;
+
+/** Random ids. */
 export class TraceIds {
-  readonly #random = Buffer.alloc(4096);
-  #at = this.#random.length;
+  #digits = "";
+  #at = 0;
 
   /** 32 hex digits. */
   traceId(): string {
-    return this.#take(16);
+    return this.#take(32);
   }
 
   /** 16 hex digits. */
   spanId(): string {
-    return this.#take(8);
+    return this.#take(16);
   }
 
-  #take(bytes: number): string {
-    if (this.#at + bytes > this.#random.length) {
-      randomFillSync(this.#random);
+  #take(count: number): string {
+    if (this.#at + count > this.#digits.length) {
+      this.#digits = randomBytes(supply).toString("hex");
       this.#at = 0;
     }
-    const id = this.#random.toString("hex", this.#at, this.#at + bytes);
-    this.#at += bytes;
+    const id = this.#digits.slice(this.#at, this.#at + count);
+    this.#at += count;
     // No id is all zeros.
-    return /[^0]/.test(id) ? id : this.#take(bytes);
+    return /[^0]/.test(id) ? id : this.#take(count);
   }
 }
