@@ -52,7 +52,7 @@ export const mcp: Backend<"mcp", McpValue, McpConfig, McpNode, never, Kubernetes
   protocol: "mcp",
   carries: ({ targets }) =>
     targets.map(({ kind, policies: own }) => ({
-      traffic: ["mcp", ...(kind === "stdio" ? (["children"] as const) : HTTP_SERVER)],
+      traffic: kind === "stdio" ? ["mcp", "children"] : ["mcp", "mcpServers", ...HTTP_SERVER],
       own,
     })),
   names: ["backend", "allowedOrigins"],

@@ -18,6 +18,7 @@ const kinds = {
   forwards: { words: "plain HTTP requests", side: "message" },
   shares: { words: "requests that backends share", side: "message" },
   mcp: { words: "MCP messages", side: "message" },
+  mcpServers: { words: "requests to MCP servers", side: "message" },
   llm: { words: "requests to models", side: "message" },
   upstreams: { words: "connections to backends", side: "backend" },
   upstreamTls: { words: "TLS to backends", side: "backend" },
@@ -46,7 +47,7 @@ export function trafficText(traffic: readonly Traffic[]): string {
 }
 
 /** What every message is at first, and what is said of several backends: what else becomes of it says more. */
-const BESIDES: readonly Traffic[] = ["requests", "shares"];
+const BESIDES: readonly Traffic[] = ["requests", "shares", "mcpServers"];
 
 /** What is there of the side that a section acts on; undefined: nothing. */
 export function foundText(

@@ -34,7 +34,7 @@ export const hostRewrite: Policy<
     "which Host the backend sees: its own name (Auto; so it is for named backends) or the client's (None; for IP addresses)",
   scope: ["route"],
   schema,
-  actsOn: ["forwards"],
+  actsOn: ["forwards", "mcpServers"],
   merge: "replace",
   lower: (value) => value,
   kubernetes: {

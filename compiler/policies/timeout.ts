@@ -67,7 +67,7 @@ export const timeout: Policy<
     "limits the time to the end of the response, for all attempts together and for each one (504)",
   scope: ["route"],
   schema,
-  actsOn: ["forwards", "llm"],
+  actsOn: ["forwards", "llm", "mcp"],
   aliases: [["timeouts"]],
   names: ["timeout"],
   actsOnCall: true,

@@ -18,7 +18,11 @@ const LIMITS = "gwc/runtime/mcp/transports/default-limits";
 type McpNode = BackendNode<"mcp">;
 
 /** An MCP endpoint in front of one or more servers. */
-export const mcpTemplate: BackendTemplate<"mcp"> = { code: mcpCode, hasSessions: true };
+export const mcpTemplate: BackendTemplate<"mcp"> = {
+  code: mcpCode,
+  hasSessions: true,
+  keepsLimits: true,
+};
 
 function mcpCode([backend]: AtLeastOne<McpNode>, scope: BackendScope): BackendCode {
   const { hasIdentity } = scope.variables;
@@ -31,9 +35,7 @@ function mcpCode([backend]: AtLeastOne<McpNode>, scope: BackendScope): BackendCo
     prefix: backend.prefixMode === "always" || backend.targets.length > 1,
     failureMode: backend.failureMode,
     ruledMethods: scope.mcpMethods,
-    timeouts: extension(imported(LIMITS, "defaultMcpTimeouts"), {
-      idle: changed(backend.sessions?.idleTimeout, defaultMcpTimeouts.idle, milliseconds),
-    }),
+    timeouts: timeouts(backend, scope),
     limits: limits(backend, scope),
   };
   const authorize =
@@ -68,6 +70,24 @@ function mcpCode([backend]: AtLeastOne<McpNode>, scope: BackendScope): BackendCo
     ],
     isAsync: true,
   };
+}
+
+/** What goes to all servers has less time by itself; a route's limits can only shorten that. */
+function timeouts(
+  { sessions }: McpNode,
+  { limits: { request, attempt } }: BackendScope,
+): Printable {
+  const { idle, initialize, fanOut } = defaultMcpTimeouts;
+  const own = [request, attempt].filter((each) => each !== undefined);
+  const limit = own.length === 0 ? undefined : Math.min(...own);
+  const within = (before: number) =>
+    changed(Math.min(before, limit ?? before), before, milliseconds);
+  return extension(imported(LIMITS, "defaultMcpTimeouts"), {
+    request: changed(limit, undefined, milliseconds),
+    initialize: within(initialize),
+    fanOut: within(fanOut),
+    idle: changed(sessions?.idleTimeout, idle, milliseconds),
+  });
 }
 
 /** Sessions that hold child processes are fewer. */

@@ -27,6 +27,13 @@ export function forwardCall(context: SessionContext, active: ActiveTarget, reque
   });
   stream.onDrain(() => call.resume());
   exchange.onAbort(() => call.cancel());
+  const { request: limit } = backend.timeouts;
+  if (limit === undefined) return;
+  const timer = setTimeout(() => {
+    call.cancel();
+    stream.fail({ kind: "timeout", detail: "request timeout" });
+  }, limit);
+  exchange.onClose(() => clearTimeout(timer));
 }
 
 /** Sends what a target says ahead of its response to the client. False: wait for the stream's drain. */

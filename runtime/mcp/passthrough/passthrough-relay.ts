@@ -26,6 +26,8 @@ export interface PassthroughRelayOptions {
   readonly isList: boolean;
   /** The most bytes of one message that is read. */
   readonly limit: number;
+  /** Milliseconds in which the whole response has to be there; undefined: no limit. */
+  readonly deadline: number | undefined;
   /** Takes the target's session id and gives the client's; undefined: this request opens no session. */
   readonly onSession: ((targetId: string) => string) | undefined;
   /** Called when the target has ended its session (2xx), or says that it is no more (404, 410). */
@@ -69,6 +71,13 @@ export class PassthroughRelay implements UpstreamHandler {
       this.#stopWaiting?.();
       this.#request?.abort();
     });
+    const { deadline } = this.#options;
+    if (deadline === undefined) return;
+    const timer = setTimeout(() => {
+      this.#request?.abort();
+      this.onError({ kind: "timeout", detail: "request timeout" });
+    }, deadline);
+    this.#exchange.onClose(() => clearTimeout(timer));
   }
 
   onHead(status: number, headers: readonly string[]): void {
@@ -124,9 +133,11 @@ export class PassthroughRelay implements UpstreamHandler {
       return;
     }
     recordFailure(exchange, failure.detail);
-    exchange.record.reason = "UpstreamFailure";
+    const isTimeout = failure.kind === "timeout";
+    exchange.record.reason = isTimeout ? "Timeout" : "UpstreamFailure";
     // A numbered stream is resumed by the client, and half a JSON text has no honest end.
-    if (this.#isStream && !this.#isResumable) this.#endStream(failureResponse("closed").message);
+    if (this.#isStream && !this.#isResumable)
+      this.#endStream(failureResponse(isTimeout ? "timeout" : "closed").message);
     else exchange.abort();
   }
 

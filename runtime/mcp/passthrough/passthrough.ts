@@ -60,6 +60,7 @@ export function passThrough(
       : (isList ? rulesFilter : updatesFilter)(exchange, access, target.name),
     isList,
     limit: backend.limits.message,
+    deadline: exchange.method === "GET" ? undefined : backend.timeouts.request,
     onSession: isOpening
       ? (opened) => openSession(exchange, backend, access, partsOf(post.message, opened)).id
       : undefined,
@@ -73,7 +74,7 @@ export function passThrough(
     session: httpSession(session),
     owner: session,
     method: methodOf(exchange),
-    headers: headersForTarget(exchange, target.credentials),
+    headers: headersForTarget(exchange, target),
     version: exchange.header("mcp-protocol-version"),
     acceptEncoding: isOpenRoute ? exchange.header("accept-encoding") : undefined,
     lastEventId:
@@ -108,11 +109,12 @@ export function passMetadata(
     filter: undefined,
     isList: false,
     limit: backend.limits.message,
+    deadline: backend.timeouts.request,
     onSession: undefined,
     onEnded: undefined,
   });
-  const headers = headersForTarget(exchange, target.credentials);
-  headers.push("host", target.upstream.authority, "accept", exchange.header("accept") ?? "*/*");
+  const headers = headersForTarget(exchange, target);
+  headers.push("accept", exchange.header("accept") ?? "*/*");
   const call = { method: "GET", path: exchange.target, headers, body: null };
   relay.start((handler) => sendTraced(exchange.trace, target.upstream, call, handler));
   return true;

@@ -33,7 +33,7 @@ export function openConnection(
       open: (events) =>
         target.kind === "stdio"
           ? openStdioTransport(target, host, events)
-          : openSseTransport(target, headersForTarget(exchange, target.credentials), host, events),
+          : openSseTransport(target, headersForTarget(exchange, target), host, events),
       onGone: () => {
         if (live.isEstablished && backend.failureMode === "failClosed") table.closeLive(live);
       },

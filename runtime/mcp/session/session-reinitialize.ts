@@ -38,7 +38,7 @@ interface PostOutcome {
 
 function post(options: ReinitializeOptions, sessionId: string, body: string): Promise<PostOutcome> {
   const { upstream } = options.target;
-  const headers = [...options.headers, "host", upstream.authority];
+  const headers = [...options.headers];
   headers.push("accept", "application/json, text/event-stream", "content-type", "application/json");
   const version = options.session.version || options.version;
   if (sessionId !== "") {

@@ -25,7 +25,7 @@ export interface SessionRequestOptions {
   /** The client's session that it is a part of: renewed as long as that one goes on. */
   readonly owner: SessionOwner | undefined;
   readonly method: "GET" | "POST" | "DELETE";
-  /** End-to-end headers of the client (see upstream-headers.ts). */
+  /** End-to-end headers of the client, and Host (see upstream-headers.ts). */
   readonly headers: readonly string[];
   /** The client's `MCP-Protocol-Version`, for a session that has none of its own. */
   readonly version: string | undefined;
@@ -60,7 +60,7 @@ export function openInSession(
   >,
   handler: UpstreamHandler,
 ): UpstreamRequest {
-  const headers = headersForTarget(exchange, options.target.credentials);
+  const headers = headersForTarget(exchange, options.target);
   const version = exchange.header("mcp-protocol-version");
   const { trace } = exchange;
   return sendInSession(
@@ -160,8 +160,8 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
 }
 
 function requestHeaders(options: SessionRequestOptions): string[] {
-  const { target, session, method, version, acceptEncoding, lastEventId } = options;
-  const headers = [...options.headers, "host", target.upstream.authority];
+  const { session, method, version, acceptEncoding, lastEventId } = options;
+  const headers = [...options.headers];
   headers.push("accept", method === "GET" ? "text/event-stream" : anyResponse);
   if (acceptEncoding !== undefined) headers.push("accept-encoding", acceptEncoding);
   if (method === "POST") headers.push("content-type", "application/json");

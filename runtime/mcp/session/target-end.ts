@@ -18,7 +18,7 @@ export function endTargetSession(
       session,
       owner: undefined,
       method: "DELETE",
-      headers: headersForTarget(exchange, target.credentials),
+      headers: headersForTarget(exchange, target),
       version: exchange.header("mcp-protocol-version"),
       acceptEncoding: undefined,
       lastEventId: undefined,

@@ -27,6 +27,8 @@ export interface McpBackendSettings {
 
 /** Milliseconds. */
 export interface McpTimeouts {
+  /** From a client's message to the end of its response; undefined: no limit. Streams of their own have none. */
+  readonly request: number | undefined;
   /** Until every target must have answered initialize: a child may have to be fetched and started first. */
   readonly initialize: number;
   /** Until every target must have answered another request that goes to all of them: lists, ping. */

@@ -3,6 +3,7 @@ import type { McpLimits, McpTimeouts } from "./backend.ts";
 
 /** The timeouts of every MCP backend. */
 export const defaultMcpTimeouts: McpTimeouts = {
+  request: undefined,
   initialize: 1 * MINUTE,
   fanOut: 10 * SECOND,
   call: 5 * MINUTE,

@@ -72,8 +72,8 @@ class SseTransport implements Transport {
   }
 
   #open(): UpstreamRequest {
-    const { path, authority } = this.#upstream;
-    const headers = [...this.#headers, "host", authority, "accept", "text/event-stream"];
+    const { path } = this.#upstream;
+    const headers = [...this.#headers, "accept", "text/event-stream"];
     return this.#upstream.send(
       { method: "GET", path, headers, body: null },
       {
@@ -116,8 +116,7 @@ class SseTransport implements Transport {
   }
 
   #post(path: string, text: string): void {
-    const { authority } = this.#upstream;
-    const headers = [...this.#headers, "host", authority, "content-type", "application/json"];
+    const headers = [...this.#headers, "content-type", "application/json"];
     const post = this.#upstream.send(
       { method: "POST", path, headers, body: text },
       {

@@ -1,15 +1,21 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { withoutHeaders } from "../../http/headers/header-list.ts";
 import { endToEnd } from "../../http/headers/hop-by-hop.ts";
-import type { Credentials } from "./target.ts";
+import type { Credentials, SseTarget, StreamableHttpTarget } from "./target.ts";
+
+type HttpTarget = Pick<StreamableHttpTarget | SseTarget, "credentials" | "upstream">;
 
 /**
  * The client's headers that go on to an HTTP target, as a fresh flat list: end-to-end ones, less those that the gateway
  * sets itself (the transport's own), those that browsers address to the gateway's origin, and, unless the route forwards
- * them, credentials.
+ * them, credentials. Host is the target's own, unless a policy has decided on another one.
  */
-export function headersForTarget(exchange: Exchange, credentials: Credentials): string[] {
-  return withoutHeaders(endToEnd(exchange.requestHeaders, "host"), skippedHeaders[credentials]);
+export function headersForTarget(exchange: Exchange, target: HttpTarget): string[] {
+  const { credentials, upstream } = target;
+  const end = endToEnd(exchange.requestHeaders, "host");
+  const headers = withoutHeaders(end, skippedHeaders[credentials]);
+  headers.push("host", exchange.upstreamHost ?? upstream.authority);
+  return headers;
 }
 
 /** The headers of a target's response that go on to the client; CORS and the session id are the gateway's own. */
