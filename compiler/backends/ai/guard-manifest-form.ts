@@ -59,9 +59,10 @@ const webhook = object(
         },
         { required: ["name", "value"] },
       ),
+      { description: "Headers of the request that the guard is shown." },
     ),
   },
-  { required: ["backendRef"] },
+  { required: ["backendRef"], description: "A guard of your own, which is asked about the texts." },
 );
 
 function customResponse({ message }: RejectionConfig) {
@@ -81,10 +82,13 @@ const responseGuard = object(
 
 /** `AIPromptGuard`. `simpleBackend`: how a server of a guard is reached. */
 export function promptGuard(simpleBackend: Schema<PolicyFields>) {
-  const moderation = object({
-    model: text("The model.", { default: DEFAULT_MODERATION_MODEL }),
-    policies: simpleBackend,
-  });
+  const moderation = object(
+    {
+      model: text("The model.", { default: DEFAULT_MODERATION_MODEL }),
+      policies: simpleBackend,
+    },
+    { description: "OpenAI's moderation, which is asked about the texts." },
+  );
   const requestGuard = object(
     {
       ...{ regex, webhook, externalModeration: moderation },
