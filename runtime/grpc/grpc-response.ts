@@ -89,10 +89,12 @@ function notGrpc(fields: CallFields): GrpcError {
 }
 
 function statusOf(fields: CallFields): GrpcError | undefined {
-  const code = Number(fields["grpc-status"]);
+  const text = String(fields["grpc-status"]);
+  // What is no number says nothing good.
+  const code = /^\d+$/.test(text) ? Number(text) : grpcStatus.unknown;
   if (code === grpcStatus.ok) return undefined;
   const message = decoded(String(fields["grpc-message"] ?? ""));
-  return new GrpcError(Number.isInteger(code) ? code : grpcStatus.unknown, message);
+  return new GrpcError(code, message);
 }
 
 /** Percent-encoded UTF-8; what is malformed stays as it is. */

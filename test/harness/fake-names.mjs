@@ -1,4 +1,5 @@
-// Loaded before a gateway: names under `.test` are what GWC_TEST_NAMES says, each lookup the next of its addresses.
+// Loaded before a gateway: names under `.test` are what GWC_TEST_NAMES says, each lookup the next of its addresses; null:
+// there is no such name.
 // What stands in for a DNS server can't be a real one: the system's resolver asks only the servers of the machine.
 import dns from "node:dns";
 import { syncBuiltinESMExports } from "node:module";
@@ -16,6 +17,10 @@ dns.lookup = (name, options, done) => {
   const turn = asked.get(name) ?? 0;
   asked.set(name, turn + 1);
   const found = answers[Math.min(turn, answers.length - 1)];
+  if (found === null) {
+    setImmediate(() => done(Object.assign(new Error(`ENOTFOUND ${name}`), { code: "ENOTFOUND" })));
+    return;
+  }
   const list = [found]
     .flat()
     .map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));

@@ -1,0 +1,110 @@
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { beforeAll, describe, expect, it } from "vitest";
+import { makeCertificate } from "../harness/certificate.ts";
+import { startEcho } from "../harness/echo.ts";
+import { type EnvoyServices, startEnvoyServices } from "../harness/envoy-services.ts";
+import type { Gateway } from "../harness/gateway.ts";
+import { allMisbehaviours, startHostileGrpcServer } from "../harness/hostile-grpc-server.ts";
+import { send } from "../harness/send.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { startRoutes } from "./routes.ts";
+
+let gateway: Gateway;
+
+/** The policies that call servers, by the refusal of a request without a verdict. */
+const callouts = {
+  extAuthz: [403, {}],
+  remoteRateLimit: [500, { domain: "a", descriptors: [{ entries: [{ key: "a", value: "'a'" }] }] }],
+  extProc: [500, {}],
+} as const;
+
+beforeAll(async () => {
+  const routes = await Promise.all(
+    allMisbehaviours.map(async (misbehaviour, index) => {
+      const host = await startHostileGrpcServer(misbehaviour);
+      // A connection on which nothing is said is given up after the shortest time that may be configured.
+      const policies = { http: { requestTimeout: "500ms" }, tcp: { connectTimeout: "500ms" } };
+      return Object.entries(callouts).map(([policy, [, more]]) => [
+        `${policy}-${index}`,
+        { policies: { [policy]: { host, policies, ...more } } },
+      ]);
+    }),
+  );
+  const echo = await startEcho();
+  gateway = await startRoutes(
+    { ...Object.fromEntries(routes.flat()), free: { policies: {} } },
+    echo,
+  );
+});
+
+describe.each(Object.keys(callouts) as (keyof typeof callouts)[])(
+  "%s refuses requests when its server",
+  (policy) => {
+    const [status] = callouts[policy];
+
+    it.each(allMisbehaviours.map((name, index) => [name, index] as const))(
+      "%s",
+      async (_, index) => {
+        // Several at once: each has its own end, on one connection.
+        const path = `${gateway.url}/${policy}-${index}`;
+        const ask = () => send(path, "POST", {}, "hello");
+        const responses = await Promise.all([ask(), ask(), ask()]);
+        expect(responses.map((each) => each.status)).toEqual([status, status, status]);
+        expect((await send(`${gateway.url}/free`, "GET")).status).toBe(200);
+      },
+    );
+  },
+);
+
+describe("servers that come and go", () => {
+  const names = pathToFileURL(join(import.meta.dirname, "../harness/fake-names.mjs"));
+  const folder = temporaryFolder();
+  makeCertificate(folder, "auth", { names: "DNS:auth.test" });
+
+  it("a name that vanishes and comes back is refused in between, and asked again", async () => {
+    const services = await startEnvoyServices();
+    const policies = { tcp: { connectTimeout: "500ms" } };
+    const own = await startRoutes(
+      { a: { policies: { extAuthz: { host: `auth.test:${services.port}`, policies } } } },
+      await startEcho(),
+      {},
+      {
+        NODE_OPTIONS: `--inspect-port=127.0.0.1:0 --import=${names}`,
+        GWC_TEST_NAMES: JSON.stringify({ "auth.test": ["127.0.0.1", null, null, "127.0.0.1"] }),
+      },
+    );
+    const status = async () => (await send(`${own.url}/a`, "GET")).status;
+    expect(await status()).toBe(200);
+    await services.stop();
+    // The connection ends: the next one needs the name.
+    await expect.poll(status).toBe(403);
+    await startEnvoyServices(services.port);
+    await expect.poll(status).toBe(200);
+    await own.seen(/ENOTFOUND/);
+  });
+
+  it("TLS where there is none, and none where there is, are no verdict", async () => {
+    const tls = { key: join(folder, "auth.key"), cert: join(folder, "auth.pem") };
+    const [plain, secure] = await Promise.all([startEnvoyServices(), startEnvoyServices(0, tls)]);
+    const backendTLS = { root: tls.cert, hostname: "auth.test" };
+    const other = { root: tls.cert, hostname: "other.test" };
+    const to = ({ url }: EnvoyServices, policies?: object) => ({
+      policies: { extAuthz: { host: new URL(url).host, ...(policies && { policies }) } },
+    });
+    const own = await startRoutes(
+      {
+        right: to(secure, { backendTLS }),
+        toPlain: to(plain, { backendTLS }),
+        toSecure: to(secure),
+        otherName: to(secure, { backendTLS: other }),
+      },
+      await startEcho(),
+    );
+    const status = async (path: string) => (await send(`${own.url}/${path}`, "GET")).status;
+    expect(await status("right")).toBe(200);
+    expect(await status("toPlain")).toBe(403);
+    expect(await status("toSecure")).toBe(403);
+    expect(await status("otherName")).toBe(403);
+  });
+});
