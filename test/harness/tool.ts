@@ -7,6 +7,7 @@ import { it } from "vitest";
 /** The Debian package of each tool; CI installs them. */
 const packages = {
   h2load: "nghttp2-client",
+  nginx: "nginx-light",
   openssl: "openssl",
   promtool: "prometheus",
   slowhttptest: "slowhttptest",

