@@ -1,6 +1,10 @@
+import { createServer } from "node:http";
 import { expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
+import { expositionOf } from "../harness/exposition.ts";
 import { startGateway } from "../harness/gateway.ts";
+import { heldMegabytes } from "../harness/held-memory.ts";
+import { listen } from "../harness/listen.ts";
 import {
   type CollectedSpan,
   type OtlpCollector,
@@ -299,8 +303,29 @@ it("without a collector requests are served, spans are dropped, counted and told
   expect(await gateway.stop()).toBe(0);
 });
 
+it("a collector that takes batches and never responds costs no request, and no more memory with each", async () => {
+  const silent = createServer(() => {});
+  const gateway = await startTraced({ host: `127.0.0.1:${await listen(silent)}` });
+  const ask = async (count: number) => {
+    for (let sent = 0; sent < count; sent += 50) {
+      const all = Array.from({ length: 50 }, async () => (await fetch(gateway.url)).status);
+      expect(new Set(await Promise.all(all))).toEqual(new Set([200]));
+    }
+  };
+  // By then the queue is full.
+  await ask(4_000);
+  const before = await heldMegabytes(gateway);
+  await ask(8_000);
+  // A span is about a kilobyte: kept, they would be 8 MB.
+  expect((await heldMegabytes(gateway)) - before).toBeLessThan(3);
+  const { value } = await expositionOf(await gateway.statsPort());
+  expect(value('gwc_otlp_exported_total{signal="traces"}')).toBe(0);
+  // 2,048 wait, and a batch of 512 is under way.
+  expect(value('gwc_otlp_dropped_total{signal="traces"}')).toBeGreaterThanOrEqual(12_000 - 2_560);
+});
+
 /** A gateway that answers by itself and traces everything. */
-function startTraced(collector: OtlpCollector) {
+function startTraced(collector: Pick<OtlpCollector, "host">) {
   return startGateway({
     file: {
       frontendPolicies: {
