@@ -55,8 +55,9 @@ export function upgradeTraced(
 export function describeCall(span: CallSpan, { name, origin }: Upstream, call: UpstreamCall): void {
   replaceHeader(call.headers, "traceparent", span.traceparent);
   const colon = name.lastIndexOf(":");
+  const query = call.path.indexOf("?");
   span.text("http.request.method", call.method);
-  span.text("url.full", `${origin}${call.path.split("?", 1)[0]}`);
+  span.text("url.full", `${origin}${query < 0 ? call.path : call.path.slice(0, query)}`);
   span.text("server.address", name.slice(0, colon));
   span.number("server.port", Number(name.slice(colon + 1)));
 }

@@ -53,13 +53,13 @@ export function otlpTracing(settings: TracingSettings): Tracing {
 
 class OtlpTracer implements Tracer {
   readonly #settings: TracingSettings;
-  readonly #queue: (span: string) => void;
   readonly #ids = new TraceIds();
-  readonly #texts = new AttributeTexts();
+  readonly #options: TraceOptions;
 
   constructor(settings: TracingSettings, queue: (span: string) => void) {
     this.#settings = settings;
-    this.#queue = queue;
+    const { attributes = defaultAttributes, paths } = settings;
+    this.#options = { ids: this.#ids, texts: new AttributeTexts(), queue, attributes, paths };
   }
 
   begin(exchange: Exchange): void {
@@ -89,13 +89,7 @@ class OtlpTracer implements Tracer {
       exchange.removeRequestHeader("tracestate");
     record.traceId = head.traceId;
     record.spanId = head.spanId;
-    exchange.trace = new RequestTrace(exchange, head, {
-      ids,
-      texts: this.#texts,
-      queue: this.#queue,
-      attributes: this.#settings.attributes ?? defaultAttributes,
-      paths: this.#settings.paths,
-    });
+    exchange.trace = new RequestTrace(exchange, head, this.#options);
   }
 }
 
@@ -127,8 +121,9 @@ class RequestTrace implements ExchangeTrace {
   beginCall(name: string): CallSpan {
     const { traceId, spanId: parentId, flags } = this.#head;
     const { ids, texts, queue } = this.#options;
-    const head = { traceId, spanId: ids.spanId(), parentId, flags, name, kind: CLIENT };
-    return new OpenSpan({ ...head, start: this.#now() }, texts, () => this.#now(), queue);
+    const start = this.#now();
+    const head = { traceId, spanId: ids.spanId(), parentId, flags, name, kind: CLIENT, start };
+    return new OpenSpan(head, texts, () => this.#now(), queue);
   }
 
   end(status: number | undefined): void {
