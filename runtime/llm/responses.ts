@@ -34,7 +34,8 @@ export async function serveResponses(
   const path = pathBelow(keeper.path, rest);
   if (asking.has(rest)) {
     const target = nativeTarget({ ...keeper, path, format: responsesNative });
-    return serveChat(exchange, { ...service, targets: () => [target] }, tried);
+    const operation = rest === countPath ? "count_tokens" : service.operation;
+    return serveChat(exchange, { ...service, operation, targets: () => [target] }, tried);
   }
   if (
     keeper.guard !== undefined &&
@@ -54,8 +55,11 @@ export async function serveResponses(
   });
 }
 
+/** Counts the tokens of a request, and uses none. */
+const countPath = "/input_tokens";
+
 /** What takes a request for a response, and makes something else of it. */
-const asking: ReadonlySet<string> = new Set(["/compact", "/input_tokens"]);
+const asking: ReadonlySet<string> = new Set(["/compact", countPath]);
 
 /** The path of what lies below an API; the query of that stays. */
 function pathBelow(path: EndpointPath, rest: string): EndpointPath {

@@ -216,7 +216,8 @@ class BucketCounter implements TokenCounter {
   }
 
   expect(call: LlmCall): boolean {
-    const amount = this.#amount(call);
+    // What its cost depends on may not be known yet: then nothing is expected.
+    const amount = this.#amount(call) ?? 0;
     const wait = this.#bucket.waitFor(amount);
     if (wait > 0) return !refuseFor(this.#exchange, wait, this.#limit);
     this.#bucket.charge(amount);
@@ -225,7 +226,9 @@ class BucketCounter implements TokenCounter {
   }
 
   count(call: LlmCall): void {
-    this.#bucket.charge(this.#amount(call) - this.#expected);
+    const amount = this.#amount(call);
+    if (amount === undefined) this.#warn(call.requestModel ?? call.responseModel ?? "");
+    this.#bucket.charge((amount ?? 0) - this.#expected);
     this.#expected = 0;
   }
 
@@ -234,11 +237,10 @@ class BucketCounter implements TokenCounter {
     this.#expected = 0;
   }
 
-  #amount(call: LlmCall): number {
+  /** Undefined: the cost fails, or is none. */
+  #amount(call: LlmCall): number | undefined {
     const amount = Number(numberOf(this.#cost(call)) ?? Number.NaN);
-    if (Number.isFinite(amount) && amount >= 0) return amount;
-    this.#warn(call.requestModel ?? call.responseModel ?? "");
-    return 0;
+    return Number.isFinite(amount) && amount >= 0 ? amount : undefined;
   }
 
   /** Clients name models: not every name may fill the log. */

@@ -1,7 +1,9 @@
 import type { DeploymentNode } from "../../compiler/ir/deployment.ts";
+import type { PolicyKind, PolicyUse } from "../../compiler/ir/policies.ts";
 import type { Program } from "../../compiler/ir/program.ts";
 import type { Json } from "../../compiler/model/json.ts";
 import { backendTemplateOf } from "../backends/index.ts";
+import { templateOf } from "../policies/index.ts";
 import { GATEWAY_CONTAINER, selectorLabels } from "./names.ts";
 import type { KubernetesSettings } from "./settings.ts";
 import { isObject } from "./strategic-merge.ts";
@@ -17,6 +19,9 @@ const NODE_IMAGE = "node:24-slim";
 const UNPACK =
   "require('fs').writeFileSync('/bundle/gateway.mjs'," +
   "require('zlib').gunzipSync(require('fs').readFileSync('/packed/gateway.mjs.gz')))";
+
+/** Where a gateway keeps what a restart of its container must not forget. */
+const STATE_DIR = "/var/lib/gwc";
 
 /** The pods of a gateway: restricted pod security, a read-only root, probes on readiness, Secrets as files. */
 export function podTemplate(
@@ -43,6 +48,7 @@ export function podTemplate(
     containers: [gatewayContainer(program, deployment, image)],
     volumes: [
       { name: "tmp", emptyDir: {} },
+      ...(keepsState(program) ? [{ name: "state", emptyDir: {} }] : []),
       ...(isPacked
         ? [
             { name: "bundle", emptyDir: {} },
@@ -92,10 +98,11 @@ function unpackContainer({ pullPolicy }: DeploymentNode): Json {
 }
 
 function gatewayContainer(
-  { binds, tcp, process }: Program,
+  program: Program,
   deployment: DeploymentNode,
   image: string | undefined,
 ): Json {
+  const { binds, tcp, process } = program;
   const { addresses, drain } = process;
   const probe = { httpGet: { path: "/healthz/ready", port: portOf(addresses.readiness) } };
   const grace = Math.ceil(drain.max / 1000) + KILL_MARGIN;
@@ -107,12 +114,20 @@ function gatewayContainer(
     { name: "TERMINATION_GRACE_PERIOD_SECONDS", value: String(grace) },
   ];
   const { pullPolicy, resources } = deployment;
+  const hasState = keepsState(program);
   return {
     name: GATEWAY_CONTAINER,
     image: image ?? NODE_IMAGE,
     ...(pullPolicy ? { imagePullPolicy: pullPolicy } : {}),
     ...(image === undefined ? { command: ["node", "/bundle/gateway.mjs"] } : {}),
-    env: withOverrides([...defaults, ...sessionKey(binds, deployment)], deployment.env),
+    env: withOverrides(
+      [
+        ...defaults,
+        ...sessionKey(binds, deployment),
+        ...(hasState ? [{ name: "GWC_STATE_DIR", value: STATE_DIR }] : []),
+      ],
+      deployment.env,
+    ),
     ports: [
       ...[...binds, ...tcp].map(({ port }) => ({ name: `listener-${port}`, containerPort: port })),
       { name: "metrics", containerPort: portOf(addresses.stats) },
@@ -123,6 +138,7 @@ function gatewayContainer(
     securityContext: SECURITY,
     volumeMounts: [
       { name: "tmp", mountPath: "/tmp" },
+      ...(hasState ? [{ name: "state", mountPath: STATE_DIR }] : []),
       ...(image === undefined ? [{ name: "bundle", mountPath: "/bundle", readOnly: true }] : []),
       ...mountsOf(deployment).map(({ mount }) => mount),
     ],
@@ -181,6 +197,20 @@ function sessionKey(binds: Program["binds"], { name }: DeploymentNode): readonly
     return [];
   const secret = { name: `${name}-session-key`, key: "key", optional: true };
   return [{ name: "SESSION_KEY", valueFrom: { secretKeyRef: secret } }];
+}
+
+/** Whether a policy writes down what a restart must not forget. */
+function keepsState({ binds }: Program): boolean {
+  const listeners = binds.flatMap((bind) => bind.listeners);
+  const uses = listeners.flatMap(({ preRouting, routes }) => [
+    ...(preRouting?.policies ?? []),
+    ...routes.flatMap(({ policies }) => policies),
+  ]);
+  return uses.some(writesState);
+}
+
+function writesState<Kind extends PolicyKind>({ kind, settings }: PolicyUse<Kind>): boolean {
+  return templateOf(kind).keepsState?.(settings) ?? false;
 }
 
 /** A variable of the parameters takes the place of the usual one of its name, whole. */

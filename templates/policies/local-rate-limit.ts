@@ -21,6 +21,7 @@ type Limit = PolicySettings["localRateLimit"]["limits"][number];
 
 /** `localRateLimit`: one check for each limit, its key and its cost as functions. */
 export const localRateLimitTemplate: PolicyTemplate<"localRateLimit"> = {
+  keepsState: ({ limits }) => limits.some(({ isKept }) => isKept),
   code: ({ settings }, scope) => {
     const parts = settings.limits.map((limit) => limitCode(limit, scope));
     const read = settings.limits.flatMap(({ key, cost }) => [key ?? [], cost ?? []].flat());

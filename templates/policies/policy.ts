@@ -75,6 +75,8 @@ export interface PolicyTemplate<Kind extends PolicyKind> {
   readonly identity?: string;
   /** The CEL variables that the exchange holds from here on. */
   readonly attributes?: (settings: PolicySettings[Kind]) => readonly string[];
+  /** True when it writes down what a restart must not forget. */
+  readonly keepsState?: (settings: PolicySettings[Kind]) => boolean;
   /** True when its steps come before the guard of the backend, which may refuse the request. */
   readonly isBeforeGuard?: boolean;
   /** The origins whose pages it lets in, with `*` for any part. */

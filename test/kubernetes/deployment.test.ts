@@ -232,6 +232,35 @@ it("gives pods of MCP backends the key of their sessions, from a Secret that nee
   });
 });
 
+it("gives pods with limits of an hour and longer a folder for what is used, which an overlay may replace", () => {
+  const documents = (unit: string, own: string) => [
+    gateway(),
+    parameters("of-class", ""),
+    parameters("own", own),
+    "{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: llm}, spec: {ai: {provider: {openai: {}}}}}",
+    "{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: r}, spec: {parentRefs: [{name: gw}], rules: [{backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: llm}]}]}}",
+    `{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, metadata: {name: p}, spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: r}], traffic: {rateLimit: {local: [{tokens: 5000, unit: ${unit}}]}}}}`,
+  ];
+  const podOf = (unit: string, own = "") => {
+    const checked = checkManifests(documents(unit, own).join("\n---\n"));
+    if (checked.program === undefined) throw new Error(complaints(checked).join("\n"));
+    const files = kubernetesFiles(checked.program, Buffer.from("b"), "digest", { image: "x" });
+    const text = files.find(({ path }) => path.includes("deployment"))?.text ?? "";
+    return parse(text).spec.template.spec;
+  };
+  expect(JSON.stringify(podOf("Minutes"))).not.toContain("GWC_STATE_DIR");
+  const { containers, volumes } = podOf("Hours");
+  expect(containers[0].env).toContainEqual({ name: "GWC_STATE_DIR", value: "/var/lib/gwc" });
+  expect(containers[0].volumeMounts).toContainEqual({ name: "state", mountPath: "/var/lib/gwc" });
+  expect(volumes).toContainEqual({ name: "state", emptyDir: {} });
+  const volume = "{name: state, emptyDir: null, persistentVolumeClaim: {claimName: spent}}";
+  const overlay = `deployment: {spec: {template: {spec: {volumes: [${volume}]}}}}`;
+  expect(podOf("Hours", overlay).volumes).toContainEqual({
+    name: "state",
+    persistentVolumeClaim: { claimName: "spent" },
+  });
+});
+
 it("refuses directives of overlays that are none", () => {
   expect(() => build("", "deployment: {spec: {strategy: {$patch: remove}}}")).toThrow(
     /unknown-directive: overlays have no directive `\$patch: "remove"`/,

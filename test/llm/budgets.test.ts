@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { startScripted } from "../harness/scripted.ts";
+import { send } from "../harness/send.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { complete, startHealthy, startStream, streamed } from "./llm-upstream.ts";
 
@@ -190,6 +191,21 @@ describe("limits by the day and month", () => {
     expect(await ask(gateway, "daily")).toBe(200);
     await gateway.seen(/spending\.limits\.json can't be read and is put aside, limits begin anew/);
     await eventually(() => written(state, "daily/tokensPerDay") === 25 || null, "a new one");
+  });
+
+  it("remember who has spent something, however many keys are made up", async () => {
+    const gateway = await start(temporaryFolder());
+    await statuses(3, () => ask(gateway, "monthly", "spender"));
+    const { port } = gateway;
+    // Requests that end before anything is spent: their bodies are no JSON.
+    for (let batch = 0; batch < 101; batch++) {
+      await Promise.all(
+        Array.from({ length: 100 }, (_, index) =>
+          send(`http://127.0.0.1:${port}/monthly`, "POST", { "x-team": `${batch}-${index}` }, "x"),
+        ),
+      );
+    }
+    expect(await ask(gateway, "monthly", "spender")).toBe(429);
   });
 
   it("are in memory alone without GWC_STATE_DIR, and the operator hears of it once", async () => {

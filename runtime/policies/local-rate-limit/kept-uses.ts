@@ -51,9 +51,11 @@ export class KeptUses implements KeptState {
     const uses: Uses = this.#limits.get(name) ?? new Map();
     this.#limits.set(name, uses);
     const use = uses.get(key) ?? { used: 0, since: undefined, until: 0 };
-    if (!uses.delete(key) && uses.size >= maxKeys) forgetFirst(uses);
+    if (!uses.delete(key) && uses.size >= maxKeys) forgetOne(uses);
     uses.set(key, use);
     return new Bucket(limit, use, () => {
+      // It may have been forgotten while its call was under way.
+      if (!uses.has(key)) uses.set(key, use);
       const { window, refill } = limit;
       const count = Math.max(0, Math.ceil(use.used / refill));
       use.until = window.after(use.since ?? window.now(), count);
@@ -113,9 +115,12 @@ export class KeptUses implements KeptState {
   }
 }
 
-function forgetFirst(uses: Uses): void {
-  const { value } = uses.keys().next();
-  if (value !== undefined) uses.delete(value);
+/** The oldest one of which nothing counts: who makes keys up must not make others forgotten. Else the oldest. */
+function forgetOne(uses: Uses): void {
+  const now = Date.now();
+  const idle = uses.entries().find(([, { until }]) => until <= now);
+  const [key] = idle ?? uses.entries().next().value ?? [];
+  if (key !== undefined) uses.delete(key);
 }
 
 /** What a file says. Throws when it is of another kind. */
