@@ -150,7 +150,7 @@ export const gatewaySchema = resource(
           }),
           parametersRef: localReference("Where its parameters are."),
         },
-        { description: "What runs it in the cluster." },
+        { description: "What runs it in the cluster.", hasParts: true },
       ),
       allowedListeners: object(
         {
@@ -170,7 +170,7 @@ export const gatewaySchema = resource(
       backendTLS: unsupported("the gateway's own client certificate"),
       tls: unsupported("client certificates and the gateway's own certificate"),
     },
-    { required: ["gatewayClassName", "listeners"] },
+    { required: ["gatewayClassName", "listeners"], hasParts: true },
   ),
 );
 

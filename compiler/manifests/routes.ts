@@ -35,18 +35,18 @@ const parentReference = object(
     sectionName,
     port,
   },
-  { required: ["name"] },
+  { required: ["name"], hasParts: true },
 );
 
 /** Gateway API `ParentReference`. */
 export type ParentReference = Infer<typeof parentReference>;
 
-const parentRefs = list(parentReference, {
+const parentRefs = listOfParts(parentReference, {
   maxItems: 32,
   description: "The Gateways or ListenerSets that it attaches to.",
 });
 
-const hostnames = list(hostname, {
+const hostnames = listOfParts(hostname, {
   maxItems: 16,
   description: "The hosts that it is for; without it all that its listeners have.",
 });
@@ -114,6 +114,7 @@ export function httpRouteSchema(filters: Schema<readonly PolicyFields[]>, ruleFi
         }),
       },
       {
+        hasParts: true,
         checks: [
           {
             message: "a rule's name is unique in its route",
@@ -273,7 +274,7 @@ function streamRouteSchema<const Of extends Fields>(fields: Of) {
           { minItems: 1, maxItems: 16, description: "What is done with connections." },
         ),
       },
-      { required: ["rules"] },
+      { required: ["rules"], hasParts: true },
     ),
   );
 }

@@ -100,3 +100,57 @@ it("a rule of connections with a mistake leaves the others to be judged", () => 
     missing("two"),
   ]);
 });
+
+it.each([
+  ["a host name", "parentRefs: [{kind: ListenerSet, name: set}], hostnames: [a.test, Upper_Case]"],
+  ["all host names", "parentRefs: [{kind: ListenerSet, name: set}], hostnames: [1]"],
+  ["a parent", "parentRefs: [{kind: ListenerSet, name: set, prt: 80}]"],
+  ["the name of a part", "parentRefs: [{kind: ListenerSet, name: set, sectionName: A B}]"],
+  ["a field's name", "parentRefs: [{kind: ListenerSet, name: set}], hostnamez: [a.test]"],
+])("beside a mistake in %s of a route its rules are judged, and take no request", (_, fields) => {
+  const broken = resource("HTTPRoute", "a", `${fields}, rules: [{${backendRefs("one")}}]`);
+  // Were the first one to answer anything, this one would be left nothing.
+  const whole = route(`{${backendRefs("web")}}`);
+  expect(said(broken, whole)).toEqual([expect.any(String), missing("one")]);
+});
+
+it("a route whose parents all have mistakes is not said to have none", () => {
+  const using = resource("HTTPRoute", "r", `parentRefs: [{nam: set}], rules: [{}]`);
+  expect(said(using)).toEqual([
+    expect.stringContaining("unknown-field: parentRefs[0] has no field"),
+  ]);
+});
+
+it("beside a mistake in a Gateway, those of its listeners and of their routes are told", () => {
+  const gateway = resource(
+    "Gateway",
+    "o",
+    "gatewayClassName: gwc, infrastructure: {labels: {a: no label}}, " +
+      "listeners: [{name: good, port: 9002, protocol: HTTPS, tls: {certificateRefs: [{name: absent}]}}]",
+  );
+  const using = resource(
+    "HTTPRoute",
+    "r",
+    `parentRefs: [{name: o}], rules: [{${backendRefs("one")}}]`,
+  );
+  expect(said(gateway, using)).toEqual([
+    expect.stringContaining('bad-format: "a" must be'),
+    'missing-secret: there is no Secret "default/absent"',
+    missing("one"),
+  ]);
+});
+
+it("a ListenerSet is not said to be shut out where what lets it in has a mistake", () => {
+  const gateway = resource(
+    "Gateway",
+    "o",
+    "gatewayClassName: gwc, allowedListeners: {namespaces: {from: Everywhere}}, " +
+      "listeners: [{name: one, port: 9002, protocol: HTTP}]",
+  );
+  const set = resource(
+    "ListenerSet",
+    "more",
+    "parentRef: {name: o}, listeners: [{name: two, port: 9003, protocol: HTTP}]",
+  );
+  expect(said(gateway, set)).toEqual([expect.stringContaining('unknown-value: "from"')]);
+});

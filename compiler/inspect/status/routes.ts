@@ -25,7 +25,7 @@ export function routeStatus(
       ? trueCondition("ResolvedRefs", "ResolvedRefs")
       : falseCondition("ResolvedRefs", referenceReason(references), references);
   const parents = (route.spec?.parentRefs ?? []).flatMap((parentRef, index) => {
-    if (isForeign(parentRef, route, kubernetes)) return [];
+    if (parentRef === undefined || isForeign(parentRef, route, kubernetes)) return [];
     const own = within(ofParents, "spec", "parentRefs", index);
     const conditions = [acceptedBy(own, others), resolved];
     return [{ parentRef, controllerName: CONTROLLER, conditions }];

@@ -1,4 +1,5 @@
 import { GATEWAY_GROUP, resourceKind } from "../../../1-parse/kubernetes/kinds.ts";
+import { isPartial } from "../../../config/broken-parts.ts";
 import type { ListenerResource } from "../../../config/resources.ts";
 import { childOf, keyPlace, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { CertificateFiles } from "../../../ir/tls.ts";
@@ -186,8 +187,11 @@ function isLetIn(
 ): boolean {
   const rule = gateway.spec?.allowedListeners?.namespaces;
   const home = gateway.namespace;
-  if (gateway.spec === undefined || allowsNamespace(rule, "None", home, set.namespace, inventory))
-    return true;
+  // Of a rule with a mistake it is not known whom it lets in.
+  const isKnown =
+    gateway.spec !== undefined &&
+    !isPartial(childOf(gateway.origin, "spec", "allowedListeners"), gateway);
+  if (!isKnown || allowsNamespace(rule, "None", home, set.namespace, inventory)) return true;
   diagnostics.report("not-attached", childOf(set.origin, "spec", "parentRef"), {
     route: resourceName(set),
     parent: resourceName(gateway),

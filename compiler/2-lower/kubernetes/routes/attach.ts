@@ -1,4 +1,5 @@
 import { resourceKind } from "../../../1-parse/kubernetes/kinds.ts";
+import { isPartial } from "../../../config/broken-parts.ts";
 import { intersectHostnames } from "../../../config/hostnames.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { MessageParams } from "../../../diagnostics/messages/index.ts";
@@ -32,9 +33,11 @@ export function attach(
   if (spec === undefined) return [];
   const place = childOf(route.origin, "spec", "parentRefs");
   const found = (spec.parentRefs ?? []).flatMap((reference, index) =>
-    attachTo(route, reference, childOf(place, index), listeners, context),
+    reference === undefined
+      ? []
+      : attachTo(route, reference, childOf(place, index), listeners, context),
   );
-  if ((spec.parentRefs ?? []).length === 0) {
+  if ((spec.parentRefs ?? []).length === 0 && !isPartial(place, route)) {
     context.diagnostics.report("not-attached", childOf(route.origin, "spec"), {
       route: resourceName(route),
       parent: "any Gateway",
@@ -74,8 +77,10 @@ function attachTo(
   // A Gateway of another controller, or a ListenerSet that was not let in.
   if (all.length === 0) return [];
   const named = all.filter(({ spec }) => spec.name === (reference.sectionName ?? spec.name));
+  // The listener that was meant may have mistakes, and so may what says which one it is.
+  const isUnknown = parent.isPartial || isPartial(origin, route);
   if (named.length === 0) {
-    if (parent.isPartial) return [];
+    if (isUnknown) return [];
     context.diagnostics.report("missing-section", childOf(origin, "sectionName"), {
       what: resourceName(parent),
       section: reference.sectionName ?? "",
@@ -109,8 +114,7 @@ function attachTo(
   for (const { reason, cause, test } of steps) {
     left = left.filter(test);
     if (left.length > 0) continue;
-    // The listener that was meant may have mistakes.
-    if (parent.isPartial) return [];
+    if (isUnknown) return [];
     const params = { route: resourceName(route), parent: resourceName(parent), reason, cause };
     context.diagnostics.report("not-attached", origin, params);
     return [];
@@ -156,6 +160,8 @@ function letsIn(
 
 function sharedNames({ spec }: AnyRoute, { resource }: KubernetesListener): readonly string[] {
   const names = (spec && "hostnames" in spec && spec.hostnames) || [];
-  if (names.length === 0) return ["*"];
-  return names.filter((name) => intersectHostnames(name, resource.hostname) !== undefined);
+  const known = names.filter((name) => name !== undefined);
+  // Of a name with a mistake it is not known which listeners have it; the route answers nothing there.
+  if (known.length < names.length || names.length === 0) return ["*"];
+  return known.filter((name) => intersectHostnames(name, resource.hostname) !== undefined);
 }

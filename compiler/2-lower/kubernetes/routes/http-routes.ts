@@ -61,10 +61,15 @@ export function isPartialRule(
 ): boolean {
   const policies = inventory.all("GatewayPolicy");
   return (
-    isPartial(origin, route) ||
+    lacksParts(origin, route) ||
     backends.some(({ backend }) => backend.manifest?.isPartial !== false) ||
     policies.some(({ isPartial }) => isPartial)
   );
+}
+
+/** Whether parts with mistakes were left out of a rule, or of what says where and for which hosts its route stands. */
+export function lacksParts(rule: Origin, route: AnyRoute): boolean {
+  return isPartial(rule, route) || isPartial(childOf(route.origin, "spec"), route, ["rules"]);
 }
 
 /** What logs and generated code call a rule: after its route, and after itself where there are several. */

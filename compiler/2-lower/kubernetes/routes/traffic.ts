@@ -1,10 +1,9 @@
-import { isPartial } from "../../../config/broken-parts.ts";
 import { childOf, Diagnostics } from "../../../diagnostics/diagnostic.ts";
 import type { WeightedBackend } from "../backends/backend-configs.ts";
 import type { KubernetesModel } from "../gateway/gateways.ts";
 import type { RulePath } from "../policies/effective.ts";
 import type { AnyRoute } from "./attach.ts";
-import { ruleBackends, rulesOf } from "./http-routes.ts";
+import { lacksParts, ruleBackends, rulesOf } from "./http-routes.ts";
 
 /** Traffic, and where it may go. */
 export interface SharedTraffic extends RulePath {
@@ -24,7 +23,7 @@ export function trafficOf(
     .flatMap(({ listener }) =>
       rulesOf(route).flatMap((rule, index): readonly SharedTraffic[] => {
         const origin = childOf(route.origin, "spec", "rules", index);
-        if (rule === undefined || isPartial(origin, route)) return [];
+        if (rule === undefined || lacksParts(origin, route)) return [];
         const backends = ruleBackends(route, rule, origin, quiet);
         return [{ listener, route, rule, index, backend: backends[0]?.backend, backends }];
       }),
