@@ -120,15 +120,17 @@ it.each([
     said: ['policy-without-effect: GatewayPolicy "default/p" acts on nothing that is served'],
   },
   {
-    what: "a Gateway's timeouts, where only MCP is served",
+    what: "what of a Gateway's policy does not act, where only MCP is served",
     document: `${policy(target("Gateway", "mg"), "traffic: {timeouts: {request: 1s}, retry: {attempts: 1}, hostRewrite: {mode: None}}")}\n---\n${mcpWorld}`,
-    said: ['policy-without-effect: GatewayPolicy "default/p" acts on nothing that is served'],
+    said: [
+      'policy-without-effect: "retry" of GatewayPolicy "default/p" acts on nothing that is served',
+    ],
   },
   {
-    what: "timeouts on a route to MCP servers",
-    document: `${policy(target("HTTPRoute", "mr"), "traffic: {timeouts: {request: 1s}}")}\n---\n${mcpWorld}`,
+    what: "retries on a route to MCP servers",
+    document: `${policy(target("HTTPRoute", "mr"), "traffic: {timeouts: {request: 1s}, retry: {attempts: 1}}")}\n---\n${mcpWorld}`,
     said: [
-      'misplaced-field: "timeouts" acts on plain HTTP requests and requests to models, and here are only MCP messages',
+      'misplaced-field: "retry" acts on plain HTTP requests and requests to models, and here are only MCP messages',
     ],
   },
   {
