@@ -25,6 +25,8 @@ export function upstreamCall(exchange: Exchange, upstream: Upstream): UpstreamCa
   const path = target === "*" ? target : `${upstream.basePath}${target}`;
   const headers = endToEnd(exchange.requestHeaders, "host");
   headers.push("host", hostFor(exchange, upstream));
+  // It belongs to one connection, and the next one has to be told as well.
+  if (exchange.acceptsTrailers && upstream.takesTrailers) headers.push("te", "trailers");
   return { method, path, headers, body };
 }
 

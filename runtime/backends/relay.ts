@@ -1,5 +1,6 @@
 import type { Exchange } from "../http/exchange.ts";
 import { endToEnd } from "../http/headers/hop-by-hop.ts";
+import { sendableTrailers } from "../http/headers/trailers.ts";
 import { refuse } from "../http/refuse.ts";
 import type {
   UpstreamFailure,
@@ -38,8 +39,8 @@ export class Relay implements UpstreamHandler {
     return false;
   }
 
-  onEnd(): void {
-    this.#exchange.end();
+  onEnd(trailers?: readonly string[]): void {
+    this.#exchange.end(trailers === undefined ? undefined : sendableTrailers(trailers));
   }
 
   onError(failure: UpstreamFailure): void {

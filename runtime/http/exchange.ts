@@ -127,8 +127,10 @@ export interface Exchange extends RequestVariables {
   write(chunk: string | Uint8Array): boolean;
   /** Called each time a full buffer was emptied after `write` returned false. One listener; the last one set counts. */
   onDrain(listener: () => void): void;
-  /** Ends the body. */
-  end(): void;
+  /** Ends the body. `trailers`: a flat list of fields behind it, sent where the client takes them. */
+  end(trailers?: readonly string[]): void;
+  /** The client takes trailers (`te: trailers`), and the connection can carry them. */
+  readonly acceptsTrailers: boolean;
   /** Breaks the connection off: the only honest end of a response that can't be completed. */
   abort(): void;
   /** The status of the response as it was sent; undefined before. */

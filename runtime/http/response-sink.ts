@@ -3,7 +3,7 @@ export interface ResponseSink {
   respond(status: number, headers: readonly string[], body: string | Uint8Array): void;
   writeHead(status: number, headers: readonly string[], length: number | undefined): void;
   write(chunk: string | Uint8Array): boolean;
-  end(): void;
+  end(trailers?: readonly string[]): void;
   /** Called each time more can be written after `write` returned false. One listener; the last one set counts. */
   onDrain(listener: () => void): void;
 }

@@ -231,11 +231,11 @@ class Attempt implements UpstreamHandler {
     return this.#relay?.onData(chunk) ?? true;
   }
 
-  onEnd(): void {
+  onEnd(trailers: readonly string[] | undefined): void {
     if (this.#isOver) return;
     this.#finish();
     this.#attempts.finish();
-    this.#relay?.onEnd();
+    this.#relay?.onEnd(trailers);
   }
 
   onError(failure: UpstreamFailure): void {

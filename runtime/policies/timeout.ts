@@ -44,9 +44,9 @@ export class TimedRelay extends Relay {
     this.#exchange.onAbort(() => clearTimeout(this.#timer));
   }
 
-  override onEnd(): void {
+  override onEnd(trailers: readonly string[] | undefined): void {
     this.#finish();
-    super.onEnd();
+    super.onEnd(trailers);
   }
 
   override onError(failure: UpstreamFailure): void {

@@ -145,6 +145,10 @@ export class EngineExchange implements Exchange {
     return `HTTP/${this.#request.httpVersion}`;
   }
 
+  get acceptsTrailers(): boolean {
+    return this.#request.acceptsTrailers === true;
+  }
+
   get serverName(): string | undefined {
     const { servername } = this.#request.socket;
     return typeof servername === "string" ? servername.toLowerCase() : undefined;
@@ -290,7 +294,7 @@ export class EngineExchange implements Exchange {
         respond: (status, headers, body) => this.#respond(status, headers, body),
         writeHead: (status, headers, length) => this.#writeHead(status, headers, length),
         write: (chunk) => this.#write(chunk),
-        end: () => this.#end(),
+        end: (trailers) => this.#end(trailers),
         onDrain: (listener) => this.#onDrain(listener),
       },
     );
@@ -346,10 +350,10 @@ export class EngineExchange implements Exchange {
     return this.#filter === undefined ? this.#write(chunk) : this.#filter.write(chunk);
   }
 
-  end(): void {
+  end(trailers?: readonly string[]): void {
     if (this.isOver || !this.headersSent) return;
-    if (this.#filter === undefined) this.#end();
-    else this.#filter.end();
+    if (this.#filter === undefined) this.#end(trailers);
+    else this.#filter.end(trailers);
   }
 
   #respond(status: number, headers: HeaderList, body: string | Uint8Array): void {
@@ -398,9 +402,10 @@ export class EngineExchange implements Exchange {
     this.#drainListener = listener;
   }
 
-  #end(): void {
+  #end(trailers: readonly string[] | undefined): void {
     if (this.isOver) return;
     this.isOver = true;
+    if (trailers !== undefined && this.acceptsTrailers) this.#response.setTrailers?.(trailers);
     this.#response.end();
   }
 

@@ -14,6 +14,8 @@ export interface EngineRequest {
   /** `1.1`, `1.0` or `2`. */
   readonly httpVersion: string;
   readonly socket: EngineConnection;
+  /** It says that its client takes trailers, and the engine can send them; absent: no. */
+  readonly acceptsTrailers?: boolean;
   /** `end` was emitted already: there will be none again. */
   readonly readableEnded: boolean;
   on(event: "data", listener: (chunk: Buffer) => void): unknown;
@@ -49,6 +51,8 @@ export interface EngineResponse {
    * Latin-1.
    */
   write(chunk: "", encoding: "latin1"): unknown;
+  /** Fields that follow the body, as a flat list; before `end`, where the request accepts them. Throws as `writeHead`. */
+  setTrailers?(trailers: readonly string[]): void;
   end(chunk?: Uint8Array): unknown;
   end(chunk: string, encoding: "latin1"): unknown;
   /** Breaks the response off: the client sees that it is not complete. */

@@ -51,6 +51,10 @@ export class CredentialedUpstream implements Upstream {
     return this.#server.basePath;
   }
 
+  get takesTrailers(): boolean {
+    return this.#server.takesTrailers;
+  }
+
   send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
     return new PreparedRequest(this.#prepared(call), handler, (complete) =>
       this.#server.send(complete, handler),

@@ -89,9 +89,9 @@ class TracedRequest<Handler extends UpstreamHandler> implements UpstreamHandler,
     return this.handler.onData(chunk);
   }
 
-  onEnd(): void {
+  onEnd(trailers: readonly string[] | undefined): void {
     this.span.end(this.#error);
-    this.handler.onEnd();
+    this.handler.onEnd(trailers);
   }
 
   onError(failure: UpstreamFailure): void {

@@ -15,6 +15,8 @@ export interface Upstream {
   readonly keepsHost: boolean;
   /** The path the destination's URL carries (`/mcp`), or `/`. */
   readonly path: string;
+  /** It takes part in trailers: requests to it say so (`te: trailers`) where their client does. */
+  readonly takesTrailers: boolean;
   /** What is put before the paths of requests that are passed on: `/base`, or nothing. */
   readonly basePath: string;
   /** Sends one request. The handler gets a head, data and an end, or one error; nothing after `abort`. */
@@ -70,7 +72,8 @@ export interface UpstreamHandler {
   onHead(status: number, headers: readonly string[]): void;
   /** A piece of the body. False: pause until `UpstreamRequest.resume`. */
   onData(chunk: Buffer): boolean;
-  onEnd(): void;
+  /** `trailers` is a flat list of the fields behind the body (RFC 9110 6.5), as they came; undefined: none. */
+  onEnd(trailers?: readonly string[]): void;
   /** The call failed before or during the response. */
   onError(failure: UpstreamFailure): void;
 }

@@ -47,6 +47,7 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
   /** Bytes of the body that are to come, as announced. */
   #left = Infinity;
   #hasSentLast = false;
+  #trailers: readonly string[] | undefined;
   #isBlocked = false;
   /** What the processor has not got yet. */
   readonly #held: CountedBuffer;
@@ -115,9 +116,10 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     }
   }
 
-  end(): void {
+  end(trailers?: readonly string[]): void {
     this.#hasEnded = true;
-    if (this.#state === "passing") this.#next.end();
+    this.#trailers = trailers;
+    if (this.#state === "passing") this.#next.end(trailers);
     else if (this.#state === "body" || this.#mode === "fullDuplex") this.#sendEnd();
   }
 
@@ -266,7 +268,7 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     if (bytes.length > 0 && !this.#next.write(bytes)) this.#session.pause();
     if (isLast) {
       this.#finish();
-      this.#next.end();
+      this.#next.end(this.#trailers);
     } else {
       this.#note();
     }
@@ -290,14 +292,14 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     const bytes = bodyOf(response) ?? held.subarray(0, maxBody);
     const rest = held.subarray(maxBody);
     this.#finish();
-    if (this.#hasEnded && rest.length === 0) {
+    if (this.#hasEnded && rest.length === 0 && this.#trailers === undefined) {
       this.#next.respond(status, headers, bytes);
       return true;
     }
     this.#state = "passing";
     this.#next.writeHead(status, headers, undefined);
     this.#next.write(Buffer.concat([bytes, rest]));
-    if (this.#hasEnded) this.#next.end();
+    if (this.#hasEnded) this.#next.end(this.#trailers);
     else this.#drained?.();
     return true;
   }
@@ -308,7 +310,7 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     const { status, headers, length } = this.#head ?? { status: 502, headers: [], length: 0 };
     this.#next.writeHead(status, headers, length);
     if (this.#held.length > 0) this.#next.write(this.#held.bytes());
-    if (this.#hasEnded) this.#next.end();
+    if (this.#hasEnded) this.#next.end(this.#trailers);
     else this.#drained?.();
   }
 

@@ -49,8 +49,8 @@ export class HeadFilter implements ResponseSink {
     return this.#isReplaced || this.#next.write(chunk);
   }
 
-  end(): void {
-    if (!this.#isReplaced) this.#next.end();
+  end(trailers?: readonly string[]): void {
+    if (!this.#isReplaced) this.#next.end(trailers);
   }
 
   onDrain(listener: () => void): void {

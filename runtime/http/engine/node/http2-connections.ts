@@ -91,7 +91,7 @@ export class Http2Connections {
       stream.once("close", () => clearTimeout(timer));
     }
     const request = new Http2Request(stream, headers, socket);
-    this.#port.serve(request, new Http2Response(stream, request.method), hasBody);
+    this.#port.serve(request, new Http2Response(stream, request), hasBody);
   }
 }
 

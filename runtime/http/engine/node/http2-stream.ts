@@ -10,6 +10,7 @@ export class Http2Request implements EngineRequest {
   readonly rawHeaders: string[];
   readonly httpVersion = "2";
   readonly socket: Socket;
+  readonly acceptsTrailers: boolean;
   readonly #stream: ServerHttp2Stream;
 
   constructor(stream: ServerHttp2Stream, headers: readonly string[], socket: Socket) {
@@ -17,6 +18,7 @@ export class Http2Request implements EngineRequest {
     this.method = head.method;
     this.url = head.path;
     this.rawHeaders = head.list;
+    this.acceptsTrailers = head.acceptsTrailers;
     this.socket = socket;
     this.#stream = stream;
   }
@@ -43,14 +45,18 @@ export class Http2Request implements EngineRequest {
 export class Http2Response implements EngineResponse {
   readonly #stream: ServerHttp2Stream;
   readonly #isHead: boolean;
+  /** The client takes trailers: node asks for them when all else is written. */
+  readonly #acceptsTrailers: boolean;
+  readonly #trailers: OutgoingHttpHeaders = Object.create(null);
   statusCode = 0;
   /** The head ended the response: RFC 9110 has no body for it. */
   #isBodiless = false;
   #isEnded = false;
 
-  constructor(stream: ServerHttp2Stream, method: string) {
+  constructor(stream: ServerHttp2Stream, { method, acceptsTrailers }: Http2Request) {
     this.#stream = stream;
     this.#isHead = method === "HEAD";
+    this.#acceptsTrailers = acceptsTrailers;
   }
 
   get headersSent(): boolean {
@@ -67,7 +73,10 @@ export class Http2Response implements EngineResponse {
     this.#isBodiless = this.#isHead || status === 204 || status === 304;
     if (closesConnection) this.#stream.session?.close();
     if (this.#isGone()) return;
-    this.#stream.respond(headers, { endStream: this.#isBodiless });
+    const waitForTrailers = this.#acceptsTrailers && !this.#isBodiless;
+    if (waitForTrailers)
+      this.#stream.on("wantTrailers", () => this.#stream.sendTrailers(this.#trailers));
+    this.#stream.respond(headers, { endStream: this.#isBodiless, waitForTrailers });
     this.statusCode = status;
     this.#isEnded = this.#isBodiless;
   }
@@ -79,6 +88,11 @@ export class Http2Response implements EngineResponse {
   /** A head is not kept back for its body. */
   write(chunk: Uint8Array | ""): boolean {
     return chunk === "" || this.#isBodiless || this.#isGone() || this.#stream.write(chunk);
+  }
+
+  setTrailers(trailers: readonly string[]): void {
+    for (let i = 0; i < trailers.length; i += 2)
+      addField(this.#trailers, trailers[i] ?? "", trailers[i + 1] ?? "");
   }
 
   end(chunk?: Uint8Array | string): void {
@@ -107,10 +121,16 @@ export class Http2Response implements EngineResponse {
  * The parts of a head (RFC 9113 8.3.1). nghttp2 has checked names, order and presence of pseudo headers and refused what
  * belongs to a connection (8.2.2). Host comes from `:authority`; a second, other one stays and is refused as two.
  */
-function readHead(headers: readonly string[]): { method: string; path: string; list: string[] } {
+function readHead(headers: readonly string[]): {
+  method: string;
+  path: string;
+  list: string[];
+  acceptsTrailers: boolean;
+} {
   let [method, path, authority] = ["", "", ""];
   const list: string[] = ["host", ""];
   let cookieAt = -1;
+  let acceptsTrailers = false;
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] ?? "";
     const value = headers[i + 1] ?? "";
@@ -122,13 +142,15 @@ function readHead(headers: readonly string[]): { method: string; path: string; l
       // RFC 9113 8.2.3: the crumbs of a cookie are one header to everybody else.
       list[cookieAt] = `${list[cookieAt]}; ${value}`;
     } else {
+      // RFC 9113 8.2.2: it says this or nothing.
+      if (name === "te") acceptsTrailers = value === "trailers";
       if (name === "cookie") cookieAt = list.length + 1;
       if (name !== "host" || authority === "" || value !== authority) list.push(name, value);
     }
   }
   if (authority === "") list.splice(0, 2);
   else list[1] = authority;
-  return { method, path, list };
+  return { method, path, list, acceptsTrailers };
 }
 
 /** Names of the connection; `te` and `trailer` are never in a response made here. */
@@ -155,11 +177,16 @@ function writtenHead(
       closesConnection ||= name === "connection" && value === "close";
       continue;
     }
-    validateHeaderName(name);
-    validateHeaderValue(name, value);
-    const before = headers[name];
-    if (before === undefined) headers[name] = value;
-    else headers[name] = [before, value].flat().map(String);
+    addField(headers, name, value);
   }
   return { headers, closesConnection };
+}
+
+/** Throws on what can't be a field. */
+function addField(headers: OutgoingHttpHeaders, name: string, value: string): void {
+  validateHeaderName(name);
+  validateHeaderValue(name, value);
+  const before = headers[name];
+  if (before === undefined) headers[name] = value;
+  else headers[name] = [before, value].flat().map(String);
 }

@@ -103,10 +103,11 @@ export class PooledRequest implements Dispatcher.DispatchHandler, UpstreamReques
     if (!this.isOver && !this.#handler.onData(chunk)) controller.pause();
   }
 
-  onResponseEnd(): void {
+  onResponseEnd(controller: Dispatcher.DispatchController): void {
     if (this.isOver) return;
     this.#over(this.#isError ? "error" : "ok");
-    this.#handler.onEnd();
+    const trailers = decode(controller.rawTrailers);
+    this.#handler.onEnd(trailers.length === 0 ? undefined : trailers);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {

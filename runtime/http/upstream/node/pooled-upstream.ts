@@ -29,6 +29,7 @@ export class PooledUpstream implements Upstream {
   readonly keepsHost: boolean;
   readonly path: string;
   readonly basePath: string;
+  readonly takesTrailers: boolean;
   readonly #open: () => Pool;
   /** Made for the first call: of a thousand routes most may have none for a long time. */
   #pool: Pool | undefined;
@@ -45,6 +46,7 @@ export class PooledUpstream implements Upstream {
     const port = url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
     const { requestTimeout, authorization, version } = settings;
     this.#extras = { requestTimeout, authorization, serverName: url.hostname };
+    this.takesTrailers = version === "http2";
     this.name = `${url.hostname}:${port}`;
     this.#countedAs = settings.countedAs ?? this.name;
     this.origin = url.origin;
