@@ -48,7 +48,7 @@ export interface ManifestSpecs {
   readonly Gateway: GatewaySpec;
   readonly ListenerSet: ListenerSetSpec;
   readonly HTTPRoute: SpecOf<ReturnType<typeof httpRouteSchema>>;
-  readonly GRPCRoute: SpecOf<typeof grpcRouteSchema>;
+  readonly GRPCRoute: SpecOf<ReturnType<typeof grpcRouteSchema>>;
   readonly TCPRoute: SpecOf<typeof tcpRouteSchema>;
   readonly TLSRoute: SpecOf<typeof tlsRouteSchema>;
   readonly ReferenceGrant: GrantSpec;

@@ -80,12 +80,20 @@ export type RouteRule = Pick<HttpRouteRule, "name" | "filters" | "backendRefs">;
 
 /** Gateway API HTTPRoute; policies have filters and fields of a rule. */
 export function httpRouteSchema(filters: Schema<readonly PolicyFields[]>, ruleFields: Fields) {
-  const fields = {
-    name: sectionName,
+  return requestRouteSchema({
+    ...ruleFieldsOf(filters),
     matches: list(httpMatch, {
       maxItems: 64,
       description: "Which requests the rule is for: those of any of them.",
     }),
+    ...ruleFields,
+  });
+}
+
+/** What the rules of every route of requests have. */
+function ruleFieldsOf(filters: Schema<readonly PolicyFields[]>) {
+  return {
+    name: sectionName,
     filters,
     backendRefs: listOfParts(
       object(
@@ -98,9 +106,12 @@ export function httpRouteSchema(filters: Schema<readonly PolicyFields[]>, ruleFi
       ),
       { maxItems: 16, description: "Where its requests go, each with a share." },
     ),
-    ...ruleFields,
     sessionPersistence: unsupported("session persistence", { type: "object" }),
   };
+}
+
+/** A route of requests, with these fields in its rules. */
+function requestRouteSchema<const Of extends Fields>(fields: Of) {
   return resource(
     object(
       {
@@ -196,55 +207,57 @@ const httpMatch = object({
 /** Gateway API `HTTPRouteMatch`. */
 export type HttpRouteMatch = Infer<typeof httpMatch>;
 
-/** A filter of a kind of route that is not built. */
-const anyFilter: Schema<PolicyFields> = { type: "object" };
+/** What an exact name of gRPC looks like (Gateway API GRPCMethodMatch). */
+const GRPC_NAMES = {
+  service: "^[A-Za-z_][A-Za-z_0-9]*(\\.[A-Za-z_][A-Za-z_0-9]*)*$",
+  method: "^[A-Za-z_][A-Za-z_0-9]*$",
+} as const;
 
-const looseBackends = list(
-  object(
+const grpcMatch = object({
+  method: object(
     {
-      ...backendReferenceFields,
-      weight,
-      filters: list(anyFilter, { description: "What is changed on the way to this backend." }),
+      type: matchType,
+      service: text("The service, with its package: `shop.v1.Orders`.", { maxLength: 1024 }),
+      method: text("The method.", { maxLength: 1024 }),
     },
-    { required: ["name"] },
+    {
+      atLeastOneOf: ["service", "method"],
+      description: "What is called.",
+      checks: (["service", "method"] as const).map((field) => ({
+        message: `an exact ${field} has letters, digits, "_"${field === "service" ? ' and "."' : ""}`,
+        field,
+        holds: ({ type, [field]: value }) =>
+          type === "RegularExpression" ||
+          value === undefined ||
+          new RegExp(GRPC_NAMES[field]).test(scalarText(value)),
+        cel: `(has(self.type) && self.type == 'RegularExpression') || !has(self.${field}) || self.${field}.matches(r"""${GRPC_NAMES[field]}""")`,
+      })),
+    },
   ),
-  { maxItems: 16, description: "Where its calls go, each with a share." },
-);
+  headers: list(valueMatch(headerName, 4096), {
+    maxItems: 16,
+    description: "Headers, each with the value that it must have.",
+  }),
+});
+
+/** Gateway API `GRPCRouteMatch`. */
+export type GrpcRouteMatch = Infer<typeof grpcMatch>;
+
+/** A rule of a GRPCRoute. */
+export type GrpcRouteRule = NonNullable<
+  NonNullable<Infer<ReturnType<typeof grpcRouteSchema>>["spec"]["rules"]>[number]
+>;
 
 /** Gateway API GRPCRoute. */
-export const grpcRouteSchema = resource(
-  object({
-    parentRefs,
-    useDefaultGateways: unsupported("default gateways"),
-    hostnames,
-    rules: listOfParts(
-      object({
-        name: sectionName,
-        matches: list(
-          object({
-            method: object(
-              {
-                type: matchType,
-                service: anyText({ maxLength: 1024, description: "The service: `package.Name`." }),
-                method: anyText({ maxLength: 1024, description: "The method's name." }),
-              },
-              { atLeastOneOf: ["service", "method"], description: "What is called." },
-            ),
-            headers: list(valueMatch(headerName, 4096), {
-              maxItems: 16,
-              description: "Headers, each with the value that it must have.",
-            }),
-          }),
-          { maxItems: 64, description: "Which calls the rule is for: those of any of them." },
-        ),
-        filters: list(anyFilter, { maxItems: 16, description: "What is done with its calls." }),
-        backendRefs: looseBackends,
-        sessionPersistence: { type: "object", description: "Calls of one client to one server." },
-      }),
-      { maxItems: 16, description: "What is done with which calls." },
-    ),
-  }),
-);
+export function grpcRouteSchema(filters: Schema<readonly PolicyFields[]>) {
+  return requestRouteSchema({
+    ...ruleFieldsOf(filters),
+    matches: list(grpcMatch, {
+      maxItems: 64,
+      description: "Which calls the rule is for: those of any of them.",
+    }),
+  });
+}
 
 /** Gateway API TCPRoute. */
 export const tcpRouteSchema = streamRouteSchema({});

@@ -1,4 +1,5 @@
 import type { Exchange } from "../http/exchange.ts";
+import { headerValue } from "../http/headers/header-list.ts";
 import { endToEnd } from "../http/headers/hop-by-hop.ts";
 import { sendableTrailers } from "../http/headers/trailers.ts";
 import { refuse } from "../http/refuse.ts";
@@ -29,6 +30,11 @@ export class Relay implements UpstreamHandler {
     // The length that a response to HEAD announces is not that of a response to what the client asked.
     const isBodiless = upstreamMethod === "HEAD" && original.method !== "HEAD";
     const length = isBodiless ? 0 : contentLength(headers);
+    if (this.#exchange.acceptsTrailers && this.#noteStatus(headers)) {
+      // gRPC's status in the head: these are trailers alone, and the head has to end the response.
+      this.#exchange.respond(status, endToEnd(headers, ""));
+      return;
+    }
     this.#exchange.writeHead(status, endToEnd(headers, ""), length);
   }
 
@@ -40,7 +46,12 @@ export class Relay implements UpstreamHandler {
   }
 
   onEnd(trailers?: readonly string[]): void {
-    this.#exchange.end(trailers === undefined ? undefined : sendableTrailers(trailers));
+    if (trailers === undefined) {
+      this.#exchange.end();
+      return;
+    }
+    this.#noteStatus(trailers);
+    this.#exchange.end(sendableTrailers(trailers));
   }
 
   onError(failure: UpstreamFailure): void {
@@ -58,6 +69,16 @@ export class Relay implements UpstreamHandler {
     const { status, reason, message } =
       failure.isForbidden === true ? forbidden : refusals[failure.kind];
     refuse(exchange, status, reason, message);
+  }
+
+  /** Notes gRPC's status for the log; whether there is one. */
+  #noteStatus(fields: readonly string[]): boolean {
+    const status = headerValue(fields, "grpc-status");
+    if (status === undefined) return false;
+    const { record } = this.#exchange;
+    record.fields ??= new Map();
+    record.fields.set("grpc.status", status);
+    return true;
   }
 
   /** The client has another response already. */

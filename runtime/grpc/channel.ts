@@ -8,6 +8,7 @@ import {
   type MessageShape,
   toBinary,
 } from "@bufbuild/protobuf";
+import { grpcStatus } from "../http/grpc-status.ts";
 import { replaceHeader } from "../http/headers/header-list.ts";
 import type { UpstreamSettings } from "../http/upstream/upstream.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
@@ -15,7 +16,7 @@ import type { CallStream, SharedConnection } from "../process/shared-connection.
 import { frameOf } from "./frames.ts";
 import { GrpcResponse } from "./grpc-response.ts";
 import { type GrpcTarget, openGrpcConnection, openGrpcTarget } from "./node/grpc-connection.ts";
-import { GrpcError, grpcStatus } from "./status.ts";
+import { GrpcError } from "./status.ts";
 
 /** What goes with a call besides its message. */
 export interface CallOptions {

@@ -1,5 +1,6 @@
+import { grpcStatus } from "../http/grpc-status.ts";
 import { MiB } from "../process/units.ts";
-import { GrpcError, grpcStatus } from "./status.ts";
+import { GrpcError } from "./status.ts";
 
 /** The longest message that a server may send. */
 const maxMessage = 4 * MiB;

@@ -1,6 +1,7 @@
+import { grpcStatus, statusOfHttp } from "../http/grpc-status.ts";
 import type { CallFields, CallHandler } from "../process/shared-connection.ts";
 import { FrameReader } from "./frames.ts";
-import { GrpcError, grpcStatus, REFUSED_STREAM, statusOfHttp, statusOfReset } from "./status.ts";
+import { GrpcError, REFUSED_STREAM, statusOfReset } from "./status.ts";
 
 /** What a response is, message by message. */
 export interface GrpcResponseHandler {

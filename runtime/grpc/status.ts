@@ -1,16 +1,4 @@
-/** The status codes of gRPC that are named here (grpc.io, status codes); there are 17. */
-export const grpcStatus = {
-  ok: 0,
-  cancelled: 1,
-  unknown: 2,
-  deadlineExceeded: 4,
-  permissionDenied: 7,
-  resourceExhausted: 8,
-  unimplemented: 12,
-  internal: 13,
-  unavailable: 14,
-  unauthenticated: 16,
-} as const;
+import { grpcStatus } from "../http/grpc-status.ts";
 
 /** A call that failed: its status and what it says; for logs, never for clients. */
 export class GrpcError extends Error {
@@ -23,27 +11,6 @@ export class GrpcError extends Error {
     super(message);
     this.code = code;
     this.isUnseen = isUnseen;
-  }
-}
-
-/** The status of a response that is not gRPC's (grpc.io, http-grpc-status-mapping). */
-export function statusOfHttp(status: number): number {
-  switch (status) {
-    case 400:
-      return grpcStatus.internal;
-    case 401:
-      return grpcStatus.unauthenticated;
-    case 403:
-      return grpcStatus.permissionDenied;
-    case 404:
-      return grpcStatus.unimplemented;
-    case 429:
-    case 502:
-    case 503:
-    case 504:
-      return grpcStatus.unavailable;
-    default:
-      return grpcStatus.unknown;
   }
 }
 

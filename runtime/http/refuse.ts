@@ -1,7 +1,8 @@
 import type { Exchange, RefusalReason } from "./exchange.ts";
+import { isGrpc, refuseCall } from "./grpc-refusal.ts";
 
 /**
- * Answers a request that the gateway itself refuses, in the format of the route. `message` goes to the client: no
+ * Answers a request that the gateway itself refuses, in the format of the route, or of gRPC. `message` goes to the client: no
  * internals. `headers` is a flat list.
  */
 export function refuse(
@@ -12,7 +13,11 @@ export function refuse(
   headers: readonly string[] = [],
 ): void {
   exchange.record.reason = reason;
-  const { contentType, body } = exchange.refusalFormat;
+  const { protocol, contentType, body } = exchange.refusalFormat;
+  if (protocol === "http" && exchange.acceptsTrailers && isGrpc(exchange)) {
+    refuseCall(exchange, status, message, headers);
+    return;
+  }
   exchange.respond(status, [...headers, "content-type", contentType], body(status, message));
 }
 

@@ -1,8 +1,9 @@
 import type { JsonObject } from "../cel/variables.ts";
 import type { GrpcChannel } from "../grpc/channel.ts";
 import { Authorization } from "../grpc/gen/envoy/service/auth/v3/external_auth_pb.ts";
-import { GrpcError, grpcStatus } from "../grpc/status.ts";
+import { GrpcError } from "../grpc/status.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { grpcStatus } from "../http/grpc-status.ts";
 import { grpcCallout } from "../telemetry/callout.ts";
 import { checkRequest } from "./ext-authz/check-request.ts";
 import { verdictOf } from "./ext-authz/check-response.ts";

@@ -6,8 +6,9 @@ import {
   RateLimitResponse_Code,
   RateLimitService,
 } from "../grpc/gen/envoy/service/ratelimit/v3/rls_pb.ts";
-import { GrpcError, grpcStatus } from "../grpc/status.ts";
+import { GrpcError } from "../grpc/status.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { grpcStatus } from "../http/grpc-status.ts";
 import { refuse } from "../http/refuse.ts";
 import { grpcCallout } from "../telemetry/callout.ts";
 import { noteRateLimited } from "../telemetry/rate-limited.ts";

@@ -23,6 +23,8 @@ const target = (kind: string, name: string, section?: string): string =>
 const cors = "traffic: {cors: {allowOrigins: ['*']}}";
 const route = (name: string, spec: string): string =>
   `{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: ${name}}, spec: {${spec}}}`;
+const calls = (spec: string): string =>
+  `{apiVersion: gateway.networking.k8s.io/v1, kind: GRPCRoute, metadata: {name: z}, spec: {${spec}}}`;
 const listener = (rest: string): string =>
   `{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: tls}, spec: {gatewayClassName: gwc, listeners: [${rest}]}}`;
 
@@ -295,11 +297,32 @@ it.each([
     said: ["duplicate-resource: GatewayBackend default/tools is declared twice"],
   },
   {
-    what: "a route of a kind whose data path is not built",
-    document:
-      "{apiVersion: gateway.networking.k8s.io/v1, kind: GRPCRoute, metadata: {name: g}, spec: {parentRefs: [{name: gw}], rules: [{backendRefs: [{name: web, port: 80}]}]}}",
+    what: "a route of calls whose host names have a route of requests already",
+    document: calls(
+      "parentRefs: [{kind: ListenerSet, name: set}], rules: [{backendRefs: [{name: web, port: 80}]}]",
+    ),
     said: [
-      "not-built-yet: GRPCRoute is not built yet: this gwc knows gRPC routing, but cannot enforce it",
+      'not-attached: GRPCRoute "default/z" does not attach to added of ListenerSet "default/set": HTTPRoute "default/tools" has its host names there, and is older',
+    ],
+  },
+  {
+    what: "calls to a backend of another protocol",
+    document: [
+      calls(
+        "parentRefs: [{name: gw}], rules: [{backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: m}]}]",
+      ),
+      "{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: m}, spec: {mcp: {targets: [{name: t, static: {host: m, port: 80}}]}}}",
+    ].join("\n---\n"),
+    said: ['backend-without-grpc: calls of gRPC can\'t go to GatewayBackend "default/m"'],
+  },
+  {
+    what: "names that no service and no method has",
+    document: calls(
+      "parentRefs: [{name: gw}], rules: [{matches: [{method: {service: /shop, method: a.b}}], backendRefs: [{name: web, port: 80}]}]",
+    ),
+    said: [
+      'broken-rule: an exact service has letters, digits, "_" and "."',
+      'broken-rule: an exact method has letters, digits, "_"',
     ],
   },
   {

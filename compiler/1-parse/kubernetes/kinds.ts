@@ -25,7 +25,7 @@ import {
 import { object, type Schema } from "../../schema/schema.ts";
 import { policyRuleFields } from "./policy-fields.ts";
 import { backendKinds, backendPolicies, ownPolicies } from "./schemas/backend.ts";
-import { filters } from "./schemas/filters.ts";
+import { filters, grpcFilters } from "./schemas/filters.ts";
 import { frontendFields } from "./schemas/frontend.ts";
 import { trafficFields } from "./schemas/traffic.ts";
 import { CONNECTION_FIELDS } from "./supported-fields.ts";
@@ -59,7 +59,7 @@ export const kinds: readonly KindRow[] = [
     groups: [GATEWAY_GROUP, "gateway.networking.x-k8s.io"],
   },
   gatewayKind("HTTPRoute", ["v1", "v1beta1"], () => httpRouteSchema(filters(), policyRuleFields())),
-  gatewayKind("GRPCRoute", ["v1"], () => grpcRouteSchema),
+  gatewayKind("GRPCRoute", ["v1"], () => grpcRouteSchema(grpcFilters())),
   gatewayKind("TCPRoute", ["v1alpha2", "v1"], () => tcpRouteSchema),
   gatewayKind("TLSRoute", ["v1alpha2", "v1alpha3", "v1"], () => tlsRouteSchema),
   gatewayKind("ReferenceGrant", ["v1beta1", "v1"], () => referenceGrantSchema),

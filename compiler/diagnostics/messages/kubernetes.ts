@@ -153,6 +153,14 @@ export const kubernetesMessages = {
       "A route attaches to a listener when the listener allows its namespace and kind and their host names overlap " +
       "(Gateway API). A route that attaches nowhere is never reached, and nothing that stands on it is enforced.",
   }),
+  "backend-without-grpc": message<{ backend: string }>({
+    severity: "error",
+    text: ({ backend }) => `calls of gRPC can't go to ${backend}`,
+    hint: () => "refer to a Service or to a GatewayBackend with `static`",
+    explanation:
+      "A GRPCRoute passes calls on to servers of gRPC. A backend of MCP targets, models or dynamic destinations speaks " +
+      "another protocol; an HTTPRoute leads there.",
+  }),
   "wrong-route-kind": message<{ found: string; protocol: string; taken: readonly string[] }>({
     severity: "warning",
     text: ({ found, protocol }) => `a listener of ${protocol} takes no ${found}`,

@@ -104,7 +104,7 @@ export function routeNames(checked: Checked): readonly string[] {
 }
 
 /** The kinds of routes that are built. */
-const EXPLAINED = ["HTTPRoute", "TLSRoute", "TCPRoute"] as const;
+const EXPLAINED = ["HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute"] as const;
 
 type Explained = (typeof EXPLAINED)[number];
 

@@ -104,9 +104,7 @@ const CONFLICTS: Readonly<Record<string, string>> = {
 
 /** Of the kinds that it takes those whose data path is built. */
 function supportedKinds(listener: ListenerSpec): readonly object[] {
-  return kindsTaken(listener)
-    .filter((kind) => kind !== "GRPCRoute")
-    .map((kind) => ({ group: GATEWAY_GROUP, kind }));
+  return kindsTaken(listener).map((kind) => ({ group: GATEWAY_GROUP, kind }));
 }
 
 function attachedRoutes(owner: Manifest, name: string, { attachments }: KubernetesModel): number {

@@ -46,6 +46,10 @@ export class FallbackUpstream implements Upstream {
     return this.#upstreams[0].basePath;
   }
 
+  get takesTrailers(): boolean {
+    return this.#upstreams[0].takesTrailers;
+  }
+
   send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
     return new FallbackRequest(this.#upstreams, call, handler, this.#exchange);
   }
@@ -110,7 +114,7 @@ class FallbackRequest implements UpstreamRequest {
           this.#handler.onHead(status, headers);
         },
         onData: (chunk) => this.#handler.onData(chunk),
-        onEnd: () => this.#handler.onEnd(),
+        onEnd: (trailers) => this.#handler.onEnd(trailers),
         onError: (failure) => this.#failed(index, isLast, failure),
       },
     );

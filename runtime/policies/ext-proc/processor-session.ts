@@ -7,8 +7,9 @@ import {
   type ProcessingRequestSchema,
   type ProcessingResponse,
 } from "../../grpc/gen/envoy/service/ext_proc/v3/external_processor_pb.ts";
-import { GrpcError, grpcStatus } from "../../grpc/status.ts";
+import { GrpcError } from "../../grpc/status.ts";
 import type { Exchange } from "../../http/exchange.ts";
+import { grpcStatus } from "../../http/grpc-status.ts";
 import { type GrpcCallout, grpcCallout } from "../../telemetry/callout.ts";
 import { type ImmediateReply, immediateReply } from "./immediate-reply.ts";
 import { bodyModeNumber, overriddenModes, type ProcessingModes } from "./processing-modes.ts";

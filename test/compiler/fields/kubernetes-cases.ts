@@ -75,6 +75,20 @@ const filtered = (filter: object): object => ({
   Gateway: gateway,
   HTTPRoute: { ...route, rules: [{ name: "one", filters: [filter], backendRefs: [service] }] },
 });
+const called = (filter: object): object => ({
+  Gateway: gateway,
+  GRPCRoute: {
+    ...route,
+    rules: [
+      {
+        name: "one",
+        matches: [{ method: { service: "a.A", method: "A" } }],
+        filters: [filter],
+        backendRefs: [service],
+      },
+    ],
+  },
+});
 const streams = { name: "streams", port: 9000, protocol: "TCP" };
 const names = { name: "names", port: 9443, protocol: "TLS", tls: { mode: "Passthrough" } };
 const parameters = { group: "gwc.dev", kind: "GatewayParameters", name: "gatewayparameters" };
@@ -119,6 +133,13 @@ export const seeds: readonly object[] = [
   filtered({ type: "ResponseHeaderModifier", responseHeaderModifier: { remove: ["x"] } }),
   filtered({ type: "URLRewrite", urlRewrite: { hostname: "a.test" } }),
   filtered({ type: "RequestMirror", requestMirror: { backendRef: service } }),
+  {
+    ...called({ type: "RequestHeaderModifier", requestHeaderModifier: { remove: ["x"] } }),
+    GatewayPolicy: policyOf("GRPCRoute", "one"),
+  },
+  called({ type: "RequestHeaderModifier", requestHeaderModifier: { remove: ["x"] } }),
+  called({ type: "ResponseHeaderModifier", responseHeaderModifier: { remove: ["x"] } }),
+  called({ type: "RequestMirror", requestMirror: { backendRef: service } }),
   {
     Gateway: gateway,
     HTTPRoute: {
@@ -222,10 +243,12 @@ export const known: KnownValues = {
   "ListenerSet.listeners.[]": [{ ...listener, name: "more", port: 8081 }],
   "listeners.[].tls.certificateRefs.[]": [{ name: "a" }],
   "allowedRoutes.kinds.[].group": [GATEWAY, "aa"],
-  "allowedRoutes.kinds.[].kind": ["HTTPRoute", "TCPRoute", "TLSRoute"],
+  "allowedRoutes.kinds.[].kind": ["HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute"],
   "certificateRefs.[].group": ["", "aa"],
   "certificateRefs.[].kind": ["Secret", "aa"],
   "certificateRefs.[].namespace": ["default", "aa"],
+  "method.service": ["a.A", "a.B"],
+  "method.method": ["A", "B"],
   "backendRefs.[].group": ["", "gwc.dev"],
   "backendRefs.[].kind": ["Service", "GatewayBackend"],
   "backendRefs.[].name": objects,

@@ -6,7 +6,8 @@ import { leavesOf, type SchemaField } from "./schema-walk.ts";
 
 /** Every kind that says something of its own; the others are what these refer to. */
 const schema = specificationsOf([
-  ...(["GatewayClass", "Gateway", "ListenerSet", "HTTPRoute", "TCPRoute", "TLSRoute"] as const),
+  ...(["GatewayClass", "Gateway", "ListenerSet", "HTTPRoute", "GRPCRoute"] as const),
+  ...(["TCPRoute", "TLSRoute"] as const),
   ...(["BackendTLSPolicy", "GatewayBackend", "GatewayPolicy", "GatewayParameters"] as const),
 ]);
 const compile = kubernetesCompiler(schema, world);

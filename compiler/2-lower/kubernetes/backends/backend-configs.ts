@@ -53,6 +53,7 @@ function connected(
     {
       port: isStream(traffic.route) ? undefined : port,
       serverName: hasName ? serviceName(manifest) : undefined,
+      isGrpc: traffic.route.kind === "GRPCRoute",
       origin: config.origin,
     },
     context,

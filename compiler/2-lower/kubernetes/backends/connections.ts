@@ -23,6 +23,8 @@ export interface ConnectionDestination {
   readonly port: ServicePort | undefined;
   /** What its certificate says, when it is reached by an address instead of its name. */
   readonly serverName: string | undefined;
+  /** Calls of gRPC go there; absent: no. */
+  readonly isGrpc?: boolean;
   readonly origin: Origin;
 }
 
@@ -134,12 +136,12 @@ const SECURE: readonly string[] = ["https", "kubernetes.io/wss", "wss"];
 /** What a Service's port says of its protocol, where no policy does. */
 function withProtocol(
   config: BackendPolicies,
-  { port, origin }: ConnectionDestination,
+  { port, isGrpc = false, origin }: ConnectionDestination,
 ): BackendPolicies {
   const protocol = port?.appProtocol ?? "";
   const { http, tls } = config;
   const isHttp2 =
-    HTTP2.includes(protocol) && http?.version === undefined && tls?.alpn === undefined;
+    (isGrpc || HTTP2.includes(protocol)) && http?.version === undefined && tls?.alpn === undefined;
   const isSecure = SECURE.includes(protocol) && tls === undefined;
   return {
     ...config,

@@ -23,6 +23,7 @@ import {
   isStream,
   parentKey,
   ROUTE_KINDS,
+  withoutConflicts,
 } from "../routes/attach.ts";
 import { routeResources } from "../routes/http-routes.ts";
 import { sharedRoutes } from "../routes/shared-routes.ts";
@@ -76,10 +77,8 @@ export function lowerKubernetes(
     conflicts: new Set(),
   };
   const routes = ROUTE_KINDS.flatMap((kind): readonly AnyRoute[] => inventory.all(kind));
-  const attachments = routes
-    .toSorted(byAge)
-    .flatMap((route) => attach(route, listeners, references));
-  for (const { route } of attachments) reportLaterKind(route, references);
+  const attached = routes.toSorted(byAge).flatMap((route) => attach(route, listeners, references));
+  const attachments = withoutConflicts(attached, references);
   const byGateway = Map.groupBy(attachments, ({ listener }) => listener.gateway);
   const declared = declaredParameters(context);
   const parameters = new Map(
@@ -109,7 +108,7 @@ function routesOf(
 ): readonly (RouteResource | TcpRouteResource)[] {
   const rules = attachments.flatMap((attachment) => {
     const { route, listener } = attachment;
-    if (route.kind !== "HTTPRoute") return [];
+    if (route.kind !== "HTTPRoute" && route.kind !== "GRPCRoute") return [];
     const { name } = listener.resource;
     return routeResources(attachment, route, context).map((resource) => ({
       resource,
@@ -207,15 +206,4 @@ function isOwn(
     params,
   );
   return false;
-}
-
-/** What a kind of route would be, were its data path built. */
-const UNSUPPORTED_KINDS: Readonly<Record<string, string>> = {
-  GRPCRoute: "gRPC routing",
-};
-
-function reportLaterKind(route: AnyRoute, { diagnostics }: ReferenceContext): void {
-  const what = UNSUPPORTED_KINDS[route.kind];
-  if (what === undefined) return;
-  diagnostics.report("not-built-yet", childOf(route.origin, "kind"), { what, field: route.kind });
 }

@@ -17,7 +17,14 @@ export function reportWithoutEffect(context: PolicyContext): void {
   const byPlace = Map.groupBy(all, ({ origin }) => origin);
   const uses = [...byPlace].map(([origin, same]) => useOf(origin, same, impossible, context));
   for (const { misplaced } of uses) if (misplaced !== undefined) reportIdle(misplaced, diagnostics);
-  const kinds = ["Gateway", "ListenerSet", "HTTPRoute", "TLSRoute", "TCPRoute"] as const;
+  const kinds = [
+    "Gateway",
+    "ListenerSet",
+    "HTTPRoute",
+    "GRPCRoute",
+    "TLSRoute",
+    "TCPRoute",
+  ] as const;
   // What has mistakes may be what they act on.
   if (kinds.some((kind) => inventory.all(kind).some(({ isPartial }) => isPartial))) return;
   const bySource = Map.groupBy(uses, ({ source }) => source);

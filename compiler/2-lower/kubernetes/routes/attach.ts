@@ -54,6 +54,42 @@ export function attach(
   });
 }
 
+/**
+ * The attachments, oldest first, without those of routes that have a host name with an older one of the other kind of
+ * requests on their listener: a host name serves HTTP or gRPC (Gateway API GRPCRoute).
+ */
+export function withoutConflicts(
+  attachments: readonly Attachment[],
+  { diagnostics }: ReferenceContext,
+): readonly Attachment[] {
+  const accepted = new Map<KubernetesListener, Attachment[]>();
+  return attachments.filter((attachment) => {
+    const { route, listener } = attachment;
+    if (isStream(route)) return true;
+    const older = accepted.get(listener) ?? [];
+    const rival = older.find(
+      (each) => each.route.kind !== route.kind && shareName(each, attachment),
+    );
+    accepted.set(listener, rival === undefined ? [...older, attachment] : older);
+    if (rival === undefined) return true;
+    diagnostics.report("not-attached", childOf(route.origin, "spec", "hostnames"), {
+      route: resourceName(route),
+      parent: `${listener.spec.name} of ${resourceName(listener.owner)}`,
+      reason: `${resourceName(rival.route)} has its host names there, and is older`,
+      cause: "NotAllowed",
+    });
+    return false;
+  });
+}
+
+function shareName(one: Attachment, other: Attachment): boolean {
+  return one.hostnames.some((name) =>
+    other.hostnames.some(
+      (each) => each === "*" || name === "*" || intersectHostnames(name, each) !== undefined,
+    ),
+  );
+}
+
 /** Whether a route is of connections, whose bytes are passed on. */
 export function isStream({ kind }: Manifest): boolean {
   return kind === "TCPRoute" || kind === "TLSRoute";

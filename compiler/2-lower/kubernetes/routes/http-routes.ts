@@ -4,8 +4,8 @@ import { acts, backendTraffic, reportIdle, weightSection } from "../../../config
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { ManifestOf } from "../../../manifests/manifests.ts";
 import type {
+  GrpcRouteMatch,
   HttpRouteMatch,
-  HttpRouteRule,
   HttpValueMatch,
   RouteRule,
 } from "../../../manifests/routes.ts";
@@ -13,18 +13,19 @@ import type { ValueMatchConfig } from "../../../model/matches.ts";
 import { backendConfigs, type WeightedBackend } from "../backends/backend-configs.ts";
 import { type KubernetesBackend, referencedBackend } from "../backends/backends.ts";
 import type { KubernetesListener } from "../gateway/listeners.ts";
+import { resourceName } from "../inventory/inventory.ts";
 import type { RulePath } from "../policies/effective.ts";
 import { routePolicies } from "../policies/policies.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import type { AnyRoute, Attachment } from "./attach.ts";
 
-/** The rules of an HTTPRoute on one of its listeners, as the standalone file would have them. */
+/** The rules of an HTTPRoute or GRPCRoute on one of its listeners, as the standalone file would have them. */
 export function routeResources(
   { listener, hostnames }: Attachment,
-  route: ManifestOf<"HTTPRoute">,
+  route: ManifestOf<"HTTPRoute" | "GRPCRoute">,
   context: PolicyContext,
 ): readonly RouteResource[] {
-  const rules: readonly (HttpRouteRule | undefined)[] = route.spec?.rules ?? [{}];
+  const rules = rulesOf(route);
   return rules.flatMap((rule, index): readonly RouteResource[] => {
     if (rule === undefined) return [];
     const origin = childOf(route.origin, "spec", "rules", index);
@@ -37,9 +38,7 @@ export function routeResources(
         kind: "route",
         ...ruleNames(route, rules, index),
         listeners: [attachmentOf(listener, hostnames)],
-        matches: (rule.matches ?? [{}]).map((match, position) =>
-          readMatch(match, childOf(origin, "matches", position)),
-        ),
+        matches: matchesOf(route, index, childOf(origin, "matches")),
         policies,
         isPartial: isPartialRule(traffic, origin, backends, context),
         backends: headersSent ? [] : backendConfigs(traffic, backends, context),
@@ -97,7 +96,7 @@ export function attachmentOf(
 
 /** A filter that stands twice (Gateway API: only mirrors may). */
 function checkFilters(
-  { filters = [] }: HttpRouteRule,
+  { filters = [] }: RouteRule,
   origin: Origin,
   { diagnostics }: PolicyContext,
 ): void {
@@ -136,6 +135,7 @@ export function ruleBackends(
     const { weight = 1 } = reference;
     const backend = referencedBackend(reference, route, at, context);
     if (weight !== 1) checkWeight(backend, childOf(at, "weight"), context);
+    if (route.kind === "GRPCRoute") checkGrpc(backend, childOf(at, "name"), context);
     return [{ backend, weight }];
   });
 }
@@ -152,20 +152,77 @@ function checkWeight(
     reportIdle({ section, carried }, diagnostics);
 }
 
+/** Calls of gRPC go to servers; what speaks another protocol would understand none. */
+function checkGrpc(
+  { config, manifest }: KubernetesBackend,
+  origin: Origin,
+  { diagnostics }: PolicyContext,
+): void {
+  if (manifest?.spec === undefined || acts(["forwards"], backendTraffic(config))) return;
+  diagnostics.report("backend-without-grpc", origin, { backend: resourceName(manifest) });
+}
+
+/** What a rule matches; without conditions every request of its kind of route. */
+function matchesOf(
+  route: ManifestOf<"HTTPRoute" | "GRPCRoute">,
+  index: number,
+  origin: Origin,
+): readonly MatchConfig[] {
+  if (route.kind === "GRPCRoute")
+    return (route.spec?.rules?.[index]?.matches ?? [{}]).map((match, position) =>
+      readCall(match, childOf(origin, position)),
+    );
+  return (route.spec?.rules?.[index]?.matches ?? [{}]).map((match, position) =>
+    readMatch(match, childOf(origin, position)),
+  );
+}
+
+/** A call is a POST to `/service/method` (gRPC's PROTOCOL-HTTP2). */
+function readCall({ method = {}, headers = [] }: GrpcRouteMatch, origin: Origin): MatchConfig {
+  return {
+    path: callPath(method),
+    method: "POST",
+    headers: readHeaders(headers, origin),
+    query: [],
+    origin,
+  };
+}
+
+/** The path of a method's calls; one segment of it is anything where nothing is said of it. */
+function callPath({
+  type,
+  service,
+  method,
+}: NonNullable<GrpcRouteMatch["method"]>): MatchConfig["path"] {
+  if (type !== "RegularExpression" && service !== undefined)
+    return method === undefined
+      ? { kind: "prefix", value: `/${service}` }
+      : { kind: "exact", value: `/${service}/${method}` };
+  if (service === undefined && method === undefined) return { kind: "prefix", value: "/" };
+  const [first, second] = [service, method].map((each) =>
+    each === undefined ? "[^/]+" : `(?:${each})`,
+  );
+  return { kind: "regex", value: `/${first}/${second}` };
+}
+
 function readMatch(match: HttpRouteMatch, origin: Origin): MatchConfig {
   const { type = "PathPrefix", value = "/" } = match.path ?? {};
   const kinds = { Exact: "exact", PathPrefix: "prefix", RegularExpression: "regex" } as const;
   return {
     path: { kind: kinds[type], value },
     method: match.method,
-    headers: (match.headers ?? []).map((each, index) =>
-      readValue({ ...each, name: each.name.toLowerCase() }, childOf(origin, "headers", index)),
-    ),
+    headers: readHeaders(match.headers ?? [], origin),
     query: (match.queryParams ?? []).map((each, index) =>
       readValue(each, childOf(origin, "queryParams", index)),
     ),
     origin,
   };
+}
+
+function readHeaders(headers: readonly HttpValueMatch[], origin: Origin): MatchConfig["headers"] {
+  return headers.map((each, index) =>
+    readValue({ ...each, name: each.name.toLowerCase() }, childOf(origin, "headers", index)),
+  );
 }
 
 function readValue({ type, name, value }: HttpValueMatch, origin: Origin): ValueMatchConfig {

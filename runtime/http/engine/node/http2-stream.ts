@@ -49,6 +49,8 @@ export class Http2Response implements EngineResponse {
   readonly #acceptsTrailers: boolean;
   readonly #trailers: OutgoingHttpHeaders = Object.create(null);
   statusCode = 0;
+  /** Of a response that has begun and of which nothing was sent. */
+  #head: OutgoingHttpHeaders | undefined;
   /** The head ended the response: RFC 9110 has no body for it. */
   #isBodiless = false;
   #isEnded = false;
@@ -60,7 +62,7 @@ export class Http2Response implements EngineResponse {
   }
 
   get headersSent(): boolean {
-    return this.#stream.headersSent;
+    return this.#head !== undefined || this.#stream.headersSent;
   }
 
   /** A stream that its client resets is ended by node too; only what was ended here before that is complete. */
@@ -68,37 +70,37 @@ export class Http2Response implements EngineResponse {
     return this.#isEnded && !this.#stream.aborted;
   }
 
+  /** The head waits for what follows it: where nothing does, it ends the stream itself. */
   writeHead(status: number, head: readonly string[]): void {
     const { headers, closesConnection } = writtenHead(status, head);
     this.#isBodiless = this.#isHead || status === 204 || status === 304;
     if (closesConnection) this.#stream.session?.close();
-    if (this.#isGone()) return;
-    const waitForTrailers = this.#acceptsTrailers && !this.#isBodiless;
-    if (waitForTrailers)
-      this.#stream.on("wantTrailers", () => this.#stream.sendTrailers(this.#trailers));
-    this.#stream.respond(headers, { endStream: this.#isBodiless, waitForTrailers });
+    this.#head = headers;
     this.statusCode = status;
-    this.#isEnded = this.#isBodiless;
+    if (this.#isBodiless) this.#sendHead(true);
   }
 
   writeContinue(): void {
     if (!this.#isGone()) this.#stream.additionalHeaders({ ":status": 100 });
   }
 
-  /** A head is not kept back for its body. */
   write(chunk: Uint8Array | ""): boolean {
+    this.#sendHead(false);
     return chunk === "" || this.#isBodiless || this.#isGone() || this.#stream.write(chunk);
   }
 
   setTrailers(trailers: readonly string[]): void {
     for (let i = 0; i < trailers.length; i += 2)
       addField(this.#trailers, trailers[i] ?? "", trailers[i + 1] ?? "");
+    this.#sendHead(false);
   }
 
   end(chunk?: Uint8Array | string): void {
-    if (this.#isBodiless || this.#isGone()) return;
+    const isEmpty = chunk === undefined || chunk.length === 0;
+    this.#sendHead(isEmpty);
+    if (this.#isEnded || this.#isGone()) return;
     this.#isEnded = true;
-    if (chunk === undefined || chunk.length === 0) this.#stream.end();
+    if (isEmpty) this.#stream.end();
     else if (typeof chunk === "string") this.#stream.end(chunk, "latin1");
     else this.#stream.end(chunk);
   }
@@ -110,6 +112,17 @@ export class Http2Response implements EngineResponse {
 
   on(event: "drain" | "close", listener: () => void): void {
     this.#stream.on(event, listener);
+  }
+
+  #sendHead(endStream: boolean): void {
+    const head = this.#head;
+    this.#head = undefined;
+    if (head === undefined || this.#isGone()) return;
+    const waitForTrailers = this.#acceptsTrailers && !endStream;
+    if (waitForTrailers)
+      this.#stream.on("wantTrailers", () => this.#stream.sendTrailers(this.#trailers));
+    this.#stream.respond(head, { endStream, waitForTrailers });
+    this.#isEnded = endStream;
   }
 
   #isGone(): boolean {
