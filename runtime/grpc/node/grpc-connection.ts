@@ -1,5 +1,6 @@
-import { type ClientHttp2Session, connect } from "node:http2";
+import type { ClientHttp2Session } from "node:http2";
 import { connectorsTo } from "../../http/upstream/node/connectors.ts";
+import { openHttp2Session } from "../../http/upstream/node/http2-session.ts";
 import type { UpstreamSettings } from "../../http/upstream/upstream.ts";
 import type { Connect } from "../../net/connector.ts";
 import type { CallHandler, CallStream, SharedConnection } from "../../process/shared-connection.ts";
@@ -110,33 +111,9 @@ class GrpcConnection implements SharedConnection {
   }
 
   #connected(): Promise<ClientHttp2Session> {
-    const { connect: open, connectTimeout, origin } = this.#target;
-    return new Promise((resolve, reject) => {
-      open((error, socket) => {
-        if (socket === null) {
-          reject(error ?? new Error("no connection"));
-          return;
-        }
-        const session = connect(origin, {
-          createConnection: () => socket,
-          settings: { enablePush: false, initialWindowSize: callWindow },
-        });
-        const silence = setTimeout(() => {
-          session.destroy(new Error(`no HTTP/2 within ${connectTimeout} ms`));
-        }, connectTimeout);
-        session.on("error", reject);
-        session.on("close", () => {
-          clearTimeout(silence);
-          reject(new Error("the server closed the connection"));
-        });
-        session.on("connect", () => session.setLocalWindowSize(connectionWindow));
-        // The first that a server of HTTP/2 says (RFC 9113 3.4): one of another protocol is found out here.
-        session.once("remoteSettings", () => {
-          clearTimeout(silence);
-          resolve(session);
-        });
-      });
-    });
+    const { connect, connectTimeout, origin } = this.#target;
+    const windows = { streamWindow: callWindow, connectionWindow };
+    return openHttp2Session({ origin, connect, connectTimeout, ...windows });
   }
 
   #keep(session: ClientHttp2Session): OpenSession {

@@ -1,5 +1,6 @@
 import type { Lookup } from "../../net/lookup.ts";
 import { CredentialedUpstream } from "./credentialed-upstream.ts";
+import { Http2Upstream } from "./node/http2-upstream.ts";
 import { PooledUpstream } from "./node/pooled-upstream.ts";
 import type { Upstream, UpstreamSettings } from "./upstream.ts";
 
@@ -9,7 +10,10 @@ import type { Upstream, UpstreamSettings } from "./upstream.ts";
  */
 export function openUpstream(settings: UpstreamSettings, lookup?: Lookup): Upstream {
   const { credential, signsBody = false } = settings;
-  const server = new PooledUpstream(settings, lookup);
+  const server =
+    settings.version === "http2"
+      ? new Http2Upstream(settings, lookup)
+      : new PooledUpstream(settings, lookup);
   return credential === undefined
     ? server
     : new CredentialedUpstream(server, credential, signsBody);

@@ -15,7 +15,7 @@ import type { UpstreamFailure } from "./upstream.ts";
 export type RequestResult = "ok" | "error" | "aborted" | UpstreamFailure["kind"];
 
 /** A pool of connections. */
-interface CountedPool {
+export interface CountedPool {
   readonly stats: { readonly queued: number };
 }
 

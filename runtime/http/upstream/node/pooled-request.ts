@@ -1,5 +1,4 @@
 import type { Dispatcher, Pool } from "undici";
-import type { Credential } from "../credential-file.ts";
 import type { UpstreamFailure, UpstreamHandler, UpstreamRequest } from "../upstream.ts";
 import {
   connectFailure,
@@ -10,12 +9,12 @@ import {
   requestTimedOut,
 } from "../upstream-failures.ts";
 import type { RequestCounts, RequestResult } from "../upstream-metrics.ts";
+import { isSafe } from "./safe-methods.ts";
 
 /** What is the same for every request to a destination. */
 export interface CallExtras {
   /** Milliseconds to the head of the response. */
   readonly requestTimeout: number | undefined;
-  readonly authorization: string | Credential | undefined;
   /** The destination's name for TLS. */
   readonly serverName: string;
 }
@@ -157,11 +156,6 @@ function isReadable(headers: readonly string[]): boolean {
     if (codings > 1 || headers[i + 1]?.toLowerCase() !== "chunked") return false;
   }
   return true;
-}
-
-/** RFC 9110 9.2.1, as far as such requests have no body. */
-function isSafe(method: string): boolean {
-  return method === "GET" || method === "HEAD" || method === "OPTIONS";
 }
 
 /** Why a call that nobody waits for ends; never shown. */

@@ -1,0 +1,137 @@
+import type { ClientHttp2Session, ClientHttp2Stream } from "node:http2";
+import { MINUTE } from "../../../process/units.ts";
+import { type Http2Destination, openHttp2Session } from "./http2-session.ts";
+
+/** Streams of one connection at a time, where its server takes as many. */
+const maxStreams = 100;
+
+/** How long a connection without requests is kept. */
+const idleTime = 5 * MINUTE;
+
+/** Who waits for a connection. */
+interface Waiter {
+  use(connection: Http2Connection): void;
+  fail(error: Error): void;
+}
+
+/** The connections to one destination of HTTP/2: another one is opened while those there have no room for a stream. */
+export class Http2Pool {
+  readonly #destination: Http2Destination;
+  readonly #connections = new Set<Http2Connection>();
+  readonly #waiting = new Set<Waiter>();
+  #opening = 0;
+  #isClosed = false;
+
+  constructor(destination: Http2Destination) {
+    this.#destination = destination;
+  }
+
+  /** For the metrics. */
+  get stats(): { readonly queued: number } {
+    return { queued: this.#waiting.size };
+  }
+
+  /** Calls `use` with a connection that has room for a stream, at once when there is one. The way to wait no more comes back. */
+  take(waiter: Waiter): () => void {
+    const free = this.#withRoom();
+    if (free !== undefined) {
+      waiter.use(free);
+      return () => {};
+    }
+    this.#waiting.add(waiter);
+    this.#openEnough();
+    return () => this.#waiting.delete(waiter);
+  }
+
+  /** Lets requests end, and their connections with them. */
+  close(): void {
+    this.#isClosed = true;
+    for (const { session } of this.#connections) session.close();
+  }
+
+  #withRoom(): Http2Connection | undefined {
+    for (const connection of this.#connections) if (connection.hasRoom) return connection;
+    return undefined;
+  }
+
+  #openEnough(): void {
+    while (this.#opening * maxStreams < this.#waiting.size) {
+      this.#opening += 1;
+      openHttp2Session(this.#destination).then(
+        (session) => this.#opened(session),
+        (error: Error) => this.#failed(error),
+      );
+    }
+  }
+
+  #opened(session: ClientHttp2Session): void {
+    this.#opening -= 1;
+    const connection = new Http2Connection(session, () => this.#serve());
+    const leave = () => {
+      this.#connections.delete(connection);
+      // The streams under way go on.
+      if (!session.closed) session.close();
+    };
+    session.setTimeout(idleTime, () => {
+      if (connection.streams === 0) leave();
+    });
+    session.on("goaway", leave);
+    session.on("close", leave);
+    if (this.#isClosed) session.close();
+    this.#connections.add(connection);
+    this.#serve();
+  }
+
+  /** Nobody waits for an attempt of his own: all are told. */
+  #failed(error: Error): void {
+    this.#opening -= 1;
+    if (this.#opening > 0) return;
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const waiter of waiting) waiter.fail(error);
+  }
+
+  #serve(): void {
+    for (const waiter of this.#waiting) {
+      const free = this.#withRoom();
+      if (free === undefined) break;
+      this.#waiting.delete(waiter);
+      waiter.use(free);
+    }
+    this.#openEnough();
+  }
+}
+
+/** One connection of a pool. */
+export class Http2Connection {
+  readonly session: ClientHttp2Session;
+  readonly #onRoom: () => void;
+  streams = 0;
+
+  /** `onRoom` is called each time a stream has ended. */
+  constructor(session: ClientHttp2Session, onRoom: () => void) {
+    this.session = session;
+    this.#onRoom = onRoom;
+    session.unref();
+  }
+
+  get hasRoom(): boolean {
+    const { closed, destroyed, remoteSettings } = this.session;
+    const most = Math.min(maxStreams, remoteSettings.maxConcurrentStreams ?? maxStreams);
+    return !closed && !destroyed && this.streams < most;
+  }
+
+  /** Opens a stream; throws on what can't be a head. */
+  request(head: readonly string[], endStream: boolean): ClientHttp2Stream {
+    const stream = this.session.request(head, { endStream });
+    // An idle connection keeps nobody from ending; one with requests does.
+    if (this.streams === 0) this.session.ref();
+    this.streams += 1;
+    stream.once("close", () => {
+      this.streams -= 1;
+      if (this.streams === 0) this.session.unref();
+      this.#onRoom();
+    });
+    return stream;
+  }
+}

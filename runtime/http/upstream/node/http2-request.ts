@@ -1,0 +1,223 @@
+import { type ClientHttp2Stream, constants } from "node:http2";
+import type {
+  UpstreamCall,
+  UpstreamFailure,
+  UpstreamHandler,
+  UpstreamRequest,
+} from "../upstream.ts";
+import {
+  connectFailure,
+  interimFlood,
+  invalidStatus,
+  maxInterimResponses,
+  maxStatus,
+  requestTimedOut,
+} from "../upstream-failures.ts";
+import type { RequestCounts, RequestResult } from "../upstream-metrics.ts";
+import type { Http2Connection, Http2Pool } from "./http2-pool.ts";
+import { isSafe } from "./safe-methods.ts";
+
+/** What is the same for every request to a destination. */
+export interface Http2RequestExtras {
+  readonly scheme: string;
+  readonly authority: string;
+  /** Milliseconds to the head of the response. */
+  readonly requestTimeout: number | undefined;
+}
+
+/** One request over HTTP/2: a stream of a connection of the pool. */
+export class Http2ClientRequest implements UpstreamRequest {
+  readonly #pool: Http2Pool;
+  readonly #call: UpstreamCall;
+  readonly #handler: UpstreamHandler;
+  readonly #extras: Http2RequestExtras;
+  readonly #counts: RequestCounts | undefined;
+  readonly #started = performance.now();
+  readonly #timer: NodeJS.Timeout | undefined;
+  #waitNoMore: (() => void) | undefined;
+  #stream: ClientHttp2Stream | undefined;
+  /** It may be sent again. */
+  #canRepeat = true;
+  #hasHead = false;
+  #interimResponses = 0;
+  #isError = false;
+  #trailers: readonly string[] | undefined;
+  #isOver = false;
+
+  /** `counts`: undefined while nobody counts. */
+  constructor(
+    pool: Http2Pool,
+    call: UpstreamCall,
+    handler: UpstreamHandler,
+    extras: Http2RequestExtras,
+    counts: RequestCounts | undefined,
+  ) {
+    this.#pool = pool;
+    this.#call = call;
+    this.#handler = handler;
+    this.#extras = extras;
+    this.#counts = counts;
+    counts?.began();
+    if (extras.requestTimeout !== undefined)
+      this.#timer = setTimeout(() => this.#giveUp(requestTimedOut), extras.requestTimeout);
+  }
+
+  start(): void {
+    this.#waitNoMore = this.#pool.take({
+      use: (connection) => this.#begin(connection),
+      fail: (error) => this.#fail(connectFailure(error)),
+    });
+  }
+
+  abort(): void {
+    this.#abort("aborted");
+  }
+
+  resume(): void {
+    this.#stream?.resume();
+  }
+
+  #begin(connection: Http2Connection): void {
+    const { body } = this.#call;
+    const stream = this.#open(connection, body === null);
+    if (stream === undefined) return;
+    this.#stream = stream;
+    let broken: Error | undefined;
+    stream.on("response", (_fields, _flags, head: string[]) => this.#onHead(head));
+    stream.on("headers", () => this.#onInterim());
+    stream.on("data", (chunk: Buffer) => {
+      if (!this.#isOver && !this.#handler.onData(chunk)) stream.pause();
+    });
+    stream.on("trailers", (_fields, _flags, trailers: string[]) => {
+      this.#trailers = trailers;
+    });
+    stream.on("end", () => this.#onEnd(stream));
+    stream.on("error", (error) => {
+      broken = error;
+    });
+    stream.on("close", () => this.#onClose(stream, broken));
+    if (body === null) return;
+    if (typeof body === "string" || body instanceof Uint8Array) stream.end(body);
+    else this.#sendBody(stream, body);
+  }
+
+  #open(connection: Http2Connection, isBodiless: boolean): ClientHttp2Stream | undefined {
+    try {
+      return connection.request(this.#head(), isBodiless);
+    } catch (error) {
+      this.#fail({ kind: "protocol", detail: error instanceof Error ? error.message : "" });
+      return undefined;
+    }
+  }
+
+  /** RFC 9113 8.3.1: what HTTP/1.1 has in its first line and in Host stands in pseudo headers. */
+  #head(): string[] {
+    const { method, path, headers, body } = this.#call;
+    const { scheme, authority } = this.#extras;
+    const head = [":method", method, ":scheme", scheme, ":authority", authority, ":path", path];
+    for (let i = 0; i < headers.length; i += 2) {
+      const name = (headers[i] ?? "").toLowerCase();
+      const value = headers[i + 1] ?? "";
+      if (name === "host") head[5] = value;
+      else head.push(name, value);
+    }
+    const length = typeof body === "string" ? Buffer.byteLength(body) : body?.length;
+    if (length !== undefined) head.push("content-length", String(length));
+    return head;
+  }
+
+  #sendBody(
+    stream: ClientHttp2Stream,
+    body: Exclude<UpstreamCall["body"], string | Uint8Array | null>,
+  ): void {
+    this.#canRepeat = false;
+    stream.on("drain", () => body.resume());
+    stream.on("close", () => body.discard());
+    body.flow({
+      onData: (chunk) => {
+        if (stream.writable && !stream.write(chunk)) body.pause();
+      },
+      onEnd: () => {
+        if (stream.writable) stream.end();
+      },
+      onAbort: () => stream.close(constants.NGHTTP2_CANCEL),
+    });
+  }
+
+  #onHead(head: readonly string[]): void {
+    if (this.#isOver) return;
+    let status = 0;
+    const headers: string[] = [];
+    for (let i = 0; i < head.length; i += 2) {
+      const name = head[i] ?? "";
+      if (name === ":status") status = Number(head[i + 1]);
+      else if (!name.startsWith(":")) headers.push(name, head[i + 1] ?? "");
+    }
+    if (status > maxStatus) {
+      this.#giveUp(invalidStatus);
+      return;
+    }
+    this.#hasHead = true;
+    clearTimeout(this.#timer);
+    this.#isError = status >= 500;
+    this.#counts?.responded(performance.now() - this.#started);
+    this.#handler.onHead(status, headers);
+  }
+
+  #onInterim(): void {
+    this.#interimResponses += 1;
+    if (this.#interimResponses > maxInterimResponses) this.#giveUp(interimFlood);
+  }
+
+  /** Node ends a stream that was reset as well. */
+  #onEnd(stream: ClientHttp2Stream): void {
+    if (this.#isOver || !this.#hasHead || isReset(stream)) return;
+    this.#over(this.#isError ? "error" : "ok");
+    this.#handler.onEnd(this.#trailers);
+    // The server has said all there is to say; it may not have read all of the request (RFC 9113 8.1).
+    if (!stream.writableFinished) stream.close(constants.NGHTTP2_NO_ERROR);
+  }
+
+  #onClose(stream: ClientHttp2Stream, error: Error | undefined): void {
+    if (this.#isOver) return;
+    const reset = stream.rstCode ?? 0;
+    const isUnseen = reset === constants.NGHTTP2_REFUSED_STREAM;
+    // A server closes idle connections, and a request may meet that on its way: once, it is sent again (RFC 9112 9.3.1).
+    if (this.#canRepeat && !this.#hasHead && (isUnseen || isSafe(this.#call.method))) {
+      this.#canRepeat = false;
+      this.start();
+      return;
+    }
+    const isOfPeer = reset !== 0 && reset !== constants.NGHTTP2_CANCEL && !isUnseen;
+    const detail = error?.message ?? `stream closed with code ${reset}`;
+    this.#fail({ kind: isOfPeer ? "protocol" : "closed", detail });
+  }
+
+  #giveUp(failure: UpstreamFailure): void {
+    if (this.#isOver) return;
+    this.#abort(failure.kind);
+    this.#handler.onError(failure);
+  }
+
+  #fail(failure: UpstreamFailure): void {
+    if (this.#isOver) return;
+    this.#over(failure.kind);
+    this.#handler.onError(failure);
+  }
+
+  #abort(result: RequestResult): void {
+    this.#over(result);
+    this.#waitNoMore?.();
+    this.#stream?.close(constants.NGHTTP2_CANCEL);
+  }
+
+  #over(result: RequestResult): void {
+    if (!this.#isOver) this.#counts?.ended(result);
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+  }
+}
+
+function isReset(stream: ClientHttp2Stream): boolean {
+  return (stream.rstCode ?? 0) !== constants.NGHTTP2_NO_ERROR;
+}

@@ -1,0 +1,104 @@
+import { isIP } from "node:net";
+import type { Connect } from "../../../net/connector.ts";
+import type { Lookup } from "../../../net/lookup.ts";
+import { startupError } from "../../../process/startup-error.ts";
+import { replaceHeader } from "../../headers/header-list.ts";
+import type { Credential } from "../credential-file.ts";
+import type {
+  UpgradeHandler,
+  Upstream,
+  UpstreamCall,
+  UpstreamHandler,
+  UpstreamRequest,
+  UpstreamSettings,
+} from "../upstream.ts";
+import { type CountedPool, type RequestCounts, requestCounts } from "../upstream-metrics.ts";
+import { type Connectors, connectorsTo } from "./connectors.ts";
+import { sendUpgrade } from "./upgrade-request.ts";
+
+/** A server of the configuration, whatever version of HTTP it is asked in. */
+export abstract class ServerUpstream implements Upstream {
+  readonly name: string;
+  readonly origin: string;
+  readonly authority: string;
+  readonly keepsHost: boolean;
+  readonly path: string;
+  readonly basePath: string;
+  abstract readonly takesTrailers: boolean;
+  protected readonly url: URL;
+  protected readonly connectors: Connectors;
+  protected readonly requestTimeout: number | undefined;
+  readonly #authorization: string | Credential | undefined;
+  #upgradeConnect: Connect | undefined;
+  readonly #countedAs: string;
+  #counts: RequestCounts | undefined;
+  #forgetPool: (() => void) | undefined;
+
+  /** Throws StartupError on a malformed URL. */
+  constructor(settings: UpstreamSettings, lookup: Lookup | undefined) {
+    const url = parse(settings.url);
+    const port = url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
+    this.url = url;
+    this.requestTimeout = settings.requestTimeout;
+    this.#authorization = settings.authorization;
+    this.name = `${url.hostname}:${port}`;
+    this.#countedAs = settings.countedAs ?? this.name;
+    this.origin = url.origin;
+    this.authority = url.host;
+    const isAddress = isIP(url.hostname.replace(/^\[|\]$/g, "")) !== 0;
+    this.keepsHost = settings.keepsHost ?? isAddress;
+    this.path = `${url.pathname}${url.search}`;
+    this.basePath = url.pathname.replace(/\/$/, "");
+    this.connectors = connectorsTo(url, settings, lookup);
+  }
+
+  send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
+    // Behind a server of the configuration a tunnel would lead wherever that server lets it.
+    if (call.method === "CONNECT") return refusedTunnel(handler);
+    setCredential(call.headers, this.#authorization);
+    return this.sendRequest(call, handler);
+  }
+
+  upgrade(call: UpstreamCall, protocol: string, handler: UpgradeHandler): UpstreamRequest {
+    const { requestTimeout } = this;
+    setCredential(call.headers, this.#authorization);
+    this.#upgradeConnect ??= this.connectors.http1();
+    return sendUpgrade(call, protocol, handler, { connect: this.#upgradeConnect, requestTimeout });
+  }
+
+  close(): void {
+    this.#forgetPool?.();
+    this.closePool();
+  }
+
+  /** Sends a request that is complete. */
+  protected abstract sendRequest(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest;
+  /** Ends the connections when their last requests have ended. */
+  protected abstract closePool(): void;
+
+  /** Who counts the requests of a pool, from the first one on that a gateway makes. */
+  protected countsOf(pool: CountedPool): RequestCounts | undefined {
+    if (this.#counts === undefined) {
+      this.#counts = requestCounts(this.#countedAs);
+      this.#forgetPool = this.#counts?.pool(pool);
+    }
+    return this.#counts;
+  }
+}
+
+function refusedTunnel(handler: UpstreamHandler): UpstreamRequest {
+  const failure = { kind: "connect", isForbidden: true, detail: "a tunnel to no proxy" } as const;
+  const timer = setImmediate(() => handler.onError(failure));
+  return { abort: () => clearImmediate(timer), resume: () => {} };
+}
+
+function setCredential(headers: string[], value: string | Credential | undefined): void {
+  if (value === undefined) return;
+  replaceHeader(headers, "authorization", typeof value === "string" ? value : value());
+}
+
+function parse(text: string): URL {
+  const url = URL.parse(text);
+  if (url !== null && (url.protocol === "http:" || url.protocol === "https:")) return url;
+  throw startupError(`"${text.replace(/\/\/[^/]*@/, "//")}" is not the URL of an HTTP server`);
+}
