@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { expectedSignature, type TestKeys } from "../harness/aws-signature.ts";
@@ -296,4 +298,92 @@ it("a profile takes on its role with the keys of another one, once for many requ
 it("a profile that is not there ends the start with its name", async () => {
   const env = { ...sharedFiles({ credentials, config }), AWS_PROFILE: "other" };
   await expect(start({}, env)).rejects.toThrow('AWS has no profile "other"');
+});
+
+/** A home with the token of a login. */
+function loggedIn(login: string, expiresAt: string): string {
+  const name = createHash("sha1").update(login).digest("hex");
+  const token = JSON.stringify({ accessToken: "login-token", expiresAt });
+  return temporaryFolder({ [`.aws/sso/cache/${name}.json`]: token });
+}
+
+const ofSessions = `
+[profile session]
+sso_session = ours
+sso_account_id = 123456789012
+sso_role_name = Models
+[sso-session ours]
+sso_region = eu-west-3
+sso_start_url = https://ours.awsapps.com/start
+[profile portal]
+sso_start_url = https://ours.awsapps.com/start
+sso_region = eu-west-3
+sso_account_id = 123456789012
+sso_role_name = Models
+`;
+
+it.each([
+  ["session", "ours"],
+  ["portal", "https://ours.awsapps.com/start"],
+])(
+  "who has logged in at IAM Identity Center signs with the keys of a role: %s",
+  async (profile, login) => {
+    const roleCredentials = { ...temporary, expiration: Date.now() + 3_600_000 };
+    const portal = await startScripted((response) =>
+      response.end(JSON.stringify({ roleCredentials })),
+    );
+    const { gateway, upstream } = await start(
+      {},
+      {
+        ...sharedFiles({ credentials: "", config: ofSessions }),
+        HOME: loggedIn(login, "2999-01-01T00:00:00Z"),
+        AWS_PROFILE: profile,
+        AWS_ENDPOINT_URL_SSO: `http://${portal.host}`,
+      },
+    );
+    await Promise.all(Array.from({ length: 5 }, () => send(`${gateway.url}/`, "GET")));
+    await expectSigned(upstream.received[0], temporary);
+    expect(portal.received).toHaveLength(1);
+    expect(portal.received[0]).toMatchObject({
+      url: "/federation/credentials?role_name=Models&account_id=123456789012",
+      headers: { "x-amz-sso_bearer_token": "login-token" },
+    });
+  },
+);
+
+it("who is not logged in any more is told how", async () => {
+  const { gateway } = await start(
+    {},
+    {
+      ...sharedFiles({ credentials: "", config: ofSessions }),
+      HOME: loggedIn("ours", "2020-01-01T00:00:00Z"),
+      AWS_PROFILE: "session",
+    },
+  );
+  expect((await send(`${gateway.url}/`, "GET")).status).toBe(503);
+  await gateway.seen(/no AWS credentials .*: run "aws sso login --profile session"/);
+});
+
+it("a profile's program prints its keys, and is run once for many requests", async () => {
+  const folder = temporaryFolder();
+  const printed = {
+    Version: 1,
+    AccessKeyId: temporary.accessKeyId,
+    SecretAccessKey: temporary.secretAccessKey,
+    SessionToken: temporary.sessionToken,
+    Expiration: "2999-01-01T00:00:00Z",
+  };
+  const config = `[default]\ncredential_process = echo run >> ${folder}/runs && echo '${JSON.stringify(printed)}'\n`;
+  const { gateway, upstream } = await start({}, sharedFiles({ credentials: "", config }));
+  await Promise.all(Array.from({ length: 5 }, () => send(`${gateway.url}/`, "GET")));
+  await expectSigned(upstream.received[0], temporary);
+  expect(readFileSync(`${folder}/runs`, "utf8")).toBe("run\n");
+});
+
+it("what a program prints besides keys, or as it fails, stays out of the log", async () => {
+  const config = "[default]\ncredential_process = echo secret-key; echo secret-key >&2; exit 3\n";
+  const { gateway } = await start({}, sharedFiles({ credentials: "", config }));
+  expect((await send(`${gateway.url}/`, "GET")).status).toBe(503);
+  await gateway.seen(/no AWS credentials of the profile "default": the credential process failed/);
+  expect(gateway.output).not.toContain("secret-key");
 });

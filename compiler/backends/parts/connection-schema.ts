@@ -64,7 +64,7 @@ function awsSchema() {
     {
       examples: [{ region: "eu-central-1" }],
       description:
-        "Signs requests (AWS Signature Version 4), by default with the keys of whatever the gateway runs on: a profile (`AWS_PROFILE`), the environment, a web identity, the container's agent, the instance.",
+        "Signs requests (AWS Signature Version 4), by default with the keys of whatever the gateway runs on: a profile (`AWS_PROFILE`: its keys, its role, a login at IAM Identity Center, or its program), the environment, a web identity, the container's agent, the instance.",
       checks: [
         {
           message: '"accessKeyId" and "secretAccessKey" come together',

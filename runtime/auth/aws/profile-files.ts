@@ -10,6 +10,7 @@ export type AwsProfile = ReadonlyMap<string, string>;
 export class AwsProfileFiles {
   readonly #credentials: WatchedFile<ReadonlyMap<string, AwsProfile>> | undefined;
   readonly #config: WatchedFile<ReadonlyMap<string, AwsProfile>> | undefined;
+  readonly #sessions: WatchedFile<ReadonlyMap<string, AwsProfile>> | undefined;
 
   /** Files that are not there have no profiles. Throws StartupError for one that can't be read. */
   constructor(env: NodeJS.ProcessEnv) {
@@ -18,7 +19,14 @@ export class AwsProfileFiles {
       env.AWS_SHARED_CREDENTIALS_FILE || join(folder, "credentials"),
       (title) => title,
     );
-    this.#config = open(env.AWS_CONFIG_FILE || join(folder, "config"), configProfile);
+    const config = env.AWS_CONFIG_FILE || join(folder, "config");
+    this.#config = open(config, configProfile);
+    this.#sessions = open(config, ssoSession);
+  }
+
+  /** What is said of a session of IAM Identity Center; undefined: nothing. */
+  ssoSession(name: string): AwsProfile | undefined {
+    return this.#sessions?.current().get(name);
   }
 
   /** What both files say of a profile, those of credentials first; undefined: neither has it. */
@@ -34,6 +42,10 @@ export class AwsProfileFiles {
 function configProfile(title: string): string | undefined {
   if (title === "default") return title;
   return /^profile\s+"?([^"]+?)"?$/.exec(title)?.[1];
+}
+
+function ssoSession(title: string): string | undefined {
+  return /^sso-session\s+"?([^"]+?)"?$/.exec(title)?.[1];
 }
 
 function open(

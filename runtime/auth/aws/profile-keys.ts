@@ -4,12 +4,15 @@ import type { AwsKeySource, AwsKeys } from "./aws-keys.ts";
 import { containerKeys } from "./container-keys.ts";
 import { environmentKeys } from "./environment-keys.ts";
 import { instanceKeys } from "./instance-keys.ts";
+import { processKeys } from "./process-keys.ts";
 import { type AwsProfile, AwsProfileFiles } from "./profile-files.ts";
+import { type SsoRole, ssoKeys } from "./sso-keys.ts";
 import { assumeRole, type StsRole } from "./sts.ts";
 import { webIdentityRole } from "./web-identity-keys.ts";
 
 /**
- * The keys of the profile that `AWS_PROFILE` names, else of the default one: its own, or those of a role that it takes on.
+ * The keys of the profile that `AWS_PROFILE` names, else of the default one: its own, those of a role that it takes on or of
+ * one of IAM Identity Center, or what its program prints.
  * Undefined: there is no profile. Throws StartupError when one is named that is not there, or that gets its keys in a way
  * that is not known here.
  */
@@ -41,7 +44,24 @@ class ProfileSource {
     if (ownKeys(profile) !== undefined) {
       return () => ownKeys(this.#files.profile(name)) ?? noKeys(name);
     }
+    const sso = this.#ssoRole(name, profile);
+    if (sso !== undefined) return ssoKeys(this.#env, name, sso);
+    const command = profile.get("credential_process");
+    if (command !== undefined) return processKeys(name, command);
     throw startupError(`the AWS profile "${name}" has no keys and no role that is known here`);
+  }
+
+  /** What a profile says of IAM Identity Center, or the session that it names; undefined: nothing. */
+  #ssoRole(name: string, profile: AwsProfile): SsoRole | undefined {
+    const account = profile.get("sso_account_id");
+    const role = profile.get("sso_role_name");
+    if (account === undefined || role === undefined) return undefined;
+    const session = profile.get("sso_session");
+    const said = session === undefined ? profile : this.#files.ssoSession(session);
+    const region = said?.get("sso_region");
+    const login = session ?? profile.get("sso_start_url");
+    if (region !== undefined && login !== undefined) return { login, region, account, role };
+    throw startupError(`the AWS profile "${name}" does not say where its users log in`);
   }
 
   #role(name: string, arn: string, profile: AwsProfile, before: readonly string[]): AwsKeySource {
