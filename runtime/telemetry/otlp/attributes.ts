@@ -11,6 +11,7 @@ const longestKept = 64;
  */
 export class AttributeTexts {
   readonly #texts = new Map<string, Map<string, string>>();
+  readonly #quoted = new Map<string, string>();
   readonly #numbers = new Map<string, Map<number, string>>();
 
   text(name: string, value: string): string {
@@ -19,6 +20,15 @@ export class AttributeTexts {
     if (known !== undefined) return known;
     const made = attribute(name, `"stringValue":${jsonValue(shortened(value))}`);
     if (kept.size < mostKept && value.length <= longestKept) kept.set(value, made);
+    return made;
+  }
+
+  /** A text by itself, as a JSON string. */
+  quoted(value: string): string {
+    const known = this.#quoted.get(value);
+    if (known !== undefined) return known;
+    const made = jsonValue(value);
+    if (this.#quoted.size < mostKept && value.length <= longestKept) this.#quoted.set(value, made);
     return made;
   }
 

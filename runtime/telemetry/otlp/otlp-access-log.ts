@@ -1,9 +1,9 @@
 import type { LogExport } from "../logs/access-log.ts";
-import { nanoseconds } from "../traces/span.ts";
 import { AttributeTexts, OtlpAttributes } from "./attributes.ts";
 import type { Collector } from "./collector.ts";
 import { exportFigures } from "./export-metrics.ts";
 import { ExportQueue } from "./export-queue.ts";
+import { NanosecondText } from "./nanoseconds.ts";
 import { resourceJson } from "./resource.ts";
 
 /** Sends a log record of each request that has an access line to a collector, with the same fields. */
@@ -24,6 +24,7 @@ export function otlpAccessLog(collector: Collector): LogExport {
         pending,
       });
       const texts = new AttributeTexts();
+      const times = new NanosecondText();
       return (exchange, status, duration, fields) => {
         const { traceId, spanId } = exchange.record;
         const attributes = new OtlpAttributes(texts);
@@ -31,7 +32,7 @@ export function otlpAccessLog(collector: Collector): LogExport {
         const trace = traceId === undefined ? "" : `,"traceId":"${traceId}"`;
         const span = spanId === undefined ? "" : `,"spanId":"${spanId}"`;
         queue.add(
-          `{"timeUnixNano":"${nanoseconds(exchange.startTime + duration)}","severityNumber":9,"severityText":"INFO",` +
+          `{"timeUnixNano":"${times.format(exchange.startTime + duration)}","severityNumber":9,"severityText":"INFO",` +
             `"body":{"stringValue":"request"},"attributes":${attributes.list}${trace}${span}}`,
         );
       };

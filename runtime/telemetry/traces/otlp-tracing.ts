@@ -1,13 +1,13 @@
 import type { Exchange } from "../../http/exchange.ts";
 import type { CallSpan, ExchangeTrace } from "../../http/exchange-trace.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
-import { AttributeTexts, OtlpAttributes } from "../otlp/attributes.ts";
+import { OtlpAttributes } from "../otlp/attributes.ts";
 import type { Collector } from "../otlp/collector.ts";
 import { exportFigures } from "../otlp/export-metrics.ts";
 import { ExportQueue } from "../otlp/export-queue.ts";
 import { type ResourceAttributes, resourceJson } from "../otlp/resource.ts";
 import type { Sampling } from "./sampling.ts";
-import { CLIENT, OpenSpan, SERVER, type SpanHead, spanJson } from "./span.ts";
+import { CLIENT, OpenSpan, SERVER, type SpanHead, SpanTexts } from "./span.ts";
 import { defaultAttributes, methodName, type SpanAttributes } from "./span-values.ts";
 import { isRecorded, readTraceContext, type TraceContext } from "./trace-context.ts";
 import { TraceIds } from "./trace-ids.ts";
@@ -59,7 +59,7 @@ class OtlpTracer implements Tracer {
   constructor(settings: TracingSettings, queue: (span: string) => void) {
     this.#settings = settings;
     const { attributes = defaultAttributes, paths } = settings;
-    this.#options = { ids: this.#ids, texts: new AttributeTexts(), queue, attributes, paths };
+    this.#options = { ids: this.#ids, texts: new SpanTexts(), queue, attributes, paths };
   }
 
   begin(exchange: Exchange): void {
@@ -99,7 +99,7 @@ type RequestHead = Omit<SpanHead, "name" | "kind">;
 interface TraceOptions {
   readonly ids: TraceIds;
   readonly queue: (span: string) => void;
-  readonly texts: AttributeTexts;
+  readonly texts: SpanTexts;
   readonly attributes: SpanAttributes;
   readonly paths: RoutePaths;
 }
@@ -130,14 +130,14 @@ class RequestTrace implements ExchangeTrace {
     const { attributes, texts, paths, queue } = this.#options;
     const { record, original } = this.#exchange;
     const route = paths[record.listener ?? ""]?.[record.route ?? ""];
-    const span = new OtlpAttributes(texts);
+    const span = new OtlpAttributes(texts.attributes);
     attributes(span, this.#exchange, status, route);
     const isFault = status !== undefined && status >= 500;
     const error = isFault ? (record.reason ?? String(status)) : undefined;
     span.text("error.type", error);
     const method = methodName(original.method);
     const name = route === undefined ? method : `${method} ${route}`;
-    queue(spanJson({ ...this.#head, name, kind: SERVER }, this.#now(), span.list, error));
+    queue(texts.span(this.#head, name, SERVER, this.#now(), span.list, error));
   }
 
   #now(): number {

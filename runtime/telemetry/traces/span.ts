@@ -1,6 +1,7 @@
 import type { CallSpan } from "../../http/exchange-trace.ts";
 import { jsonValue } from "../logs/log-line.ts";
-import { type AttributeTexts, OtlpAttributes } from "../otlp/attributes.ts";
+import { AttributeTexts, OtlpAttributes } from "../otlp/attributes.ts";
+import { NanosecondText } from "../otlp/nanoseconds.ts";
 import { type TraceContext, traceparent } from "./trace-context.ts";
 
 /** What a span is besides its attributes and its end. Times in milliseconds since the epoch, with fractions. */
@@ -19,25 +20,30 @@ export const SERVER: SpanKind = 2;
 /** A request to another server. */
 export const CLIENT: SpanKind = 3;
 
-/** A span as JSON of OTLP. `attributes`: the list; `error`: what went wrong; undefined: nothing. */
-export function spanJson(
-  { traceId, spanId, parentId, flags, name, kind, start }: SpanHead,
-  end: number,
-  attributes: string,
-  error: string | undefined,
-): string {
-  const parent = parentId === undefined ? "" : `"parentSpanId":"${parentId}",`;
-  const status = error === undefined ? "{}" : `{"code":2,"message":${jsonValue(error)}}`;
-  return (
-    `{"traceId":"${traceId}","spanId":"${spanId}",${parent}"flags":${flags === "01" ? 1 : Number.parseInt(flags, 16)},` +
-    `"name":${jsonValue(name)},"kind":${kind},"startTimeUnixNano":"${nanoseconds(start)}",` +
-    `"endTimeUnixNano":"${nanoseconds(end)}","attributes":${attributes},"status":${status}}`
-  );
-}
+/** How spans of a process are written: what comes again is kept. */
+export class SpanTexts {
+  readonly attributes = new AttributeTexts();
+  readonly #times = new NanosecondText();
 
-/** More digits than a number holds: microseconds are exact, and the rest are zeros. */
-export function nanoseconds(milliseconds: number): string {
-  return `${Math.floor(milliseconds * 1000)}000`;
+  /** A span as JSON of OTLP. `name`: its own; `attributes`: the list; `error`: what went wrong; undefined: nothing. */
+  span(
+    { traceId, spanId, parentId, flags, start }: Omit<SpanHead, "name" | "kind">,
+    name: string,
+    kind: SpanKind,
+    end: number,
+    attributes: string,
+    error: string | undefined,
+  ): string {
+    const parent = parentId === undefined ? "" : `"parentSpanId":"${parentId}",`;
+    const status = error === undefined ? "{}" : `{"code":2,"message":${jsonValue(error)}}`;
+    return (
+      `{"traceId":"${traceId}","spanId":"${spanId}",${parent}` +
+      `"flags":${flags === "01" ? 1 : Number.parseInt(flags, 16)},` +
+      `"name":${this.attributes.quoted(name)},"kind":${kind},` +
+      `"startTimeUnixNano":"${this.#times.format(start)}","endTimeUnixNano":"${this.#times.format(end)}",` +
+      `"attributes":${attributes},"status":${status}}`
+    );
+  }
 }
 
 /** The span of a call, which goes to the queue when it ends. */
@@ -45,17 +51,14 @@ export class OpenSpan implements CallSpan {
   readonly #head: SpanHead;
   readonly #now: () => number;
   readonly #queue: (span: string) => void;
+  readonly #texts: SpanTexts;
   readonly #attributes: OtlpAttributes;
   #isOver = false;
 
   /** `now`: the clock of the trace, in the unit of its spans. */
-  constructor(
-    head: SpanHead,
-    texts: AttributeTexts,
-    now: () => number,
-    queue: (span: string) => void,
-  ) {
-    this.#attributes = new OtlpAttributes(texts);
+  constructor(head: SpanHead, texts: SpanTexts, now: () => number, queue: (span: string) => void) {
+    this.#texts = texts;
+    this.#attributes = new OtlpAttributes(texts.attributes);
     this.#head = head;
     this.#now = now;
     this.#queue = queue;
@@ -77,6 +80,8 @@ export class OpenSpan implements CallSpan {
     if (this.#isOver) return;
     this.#isOver = true;
     this.text("error.type", error);
-    this.#queue(spanJson(this.#head, this.#now(), this.#attributes.list, error));
+    const { name, kind } = this.#head;
+    const { list } = this.#attributes;
+    this.#queue(this.#texts.span(this.#head, name, kind, this.#now(), list, error));
   }
 }
