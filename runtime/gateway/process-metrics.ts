@@ -52,9 +52,9 @@ export class ProcessMetrics {
       return [[[], (user + system) / 1e6]];
     });
     metrics.read(processMemory, () => [[[], process.memoryUsage.rss()]]);
-    metrics.read(processStart, () => [
-      [[], Number((Date.now() / SECOND - process.uptime()).toFixed(3))],
-    ]);
+    // Made once: clocks drift, and whoever counts restarts looks for any change.
+    const start = Number((Date.now() / SECOND - process.uptime()).toFixed(3));
+    metrics.read(processStart, () => [[[], start]]);
   }
 
   /** Another configuration was to be served, and is, or is not. */

@@ -17,6 +17,7 @@ import { startUpstream } from "../harness/upstream.ts";
 
 /** A gateway with most of what is counted, after traffic of every kind. */
 let exposition: Exposition;
+let firstExposition: Exposition;
 let dashboard: string;
 let alerts: string;
 let folder: string;
@@ -105,6 +106,7 @@ beforeAll(async () => {
   dashboard = read("dashboard.json");
   alerts = read("alerts.yaml");
   const gateway = await new Gateway(path.join(folder, "out/gateway.mjs"), folder, {}).listening();
+  firstExposition = await expositionOf(await gateway.statsPort());
   const ask = async (at: string) => (await fetch(`http://127.0.0.1:${port}${at}`)).text();
   for (const at of ["/stream", "/asked", "/denied", "/limited", "/limited", "/away", "/none"])
     await ask(at);
@@ -157,6 +159,12 @@ it("the build says its version and digest, and certificates when they expire", (
     ) ?? [undefined, "0"];
   const days = (Number(expiry) * 1000 - Date.now()) / 86_400_000;
   expect(Math.round(days)).toBe(2);
+});
+
+it("the start of the process is the same each time, as alerts look for changes of it", () => {
+  const start = exposition.value("process_start_time_seconds");
+  expect(start).toBeGreaterThan(1_700_000_000);
+  expect(firstExposition.value("process_start_time_seconds")).toBe(start);
 });
 
 it("what the table says of a metric is what a gateway exposes", () => {
