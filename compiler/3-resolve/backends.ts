@@ -42,6 +42,15 @@ export function itemTargetsOf<Kind extends BackendKind>([first]: readonly Backen
   return first && backendOf(first.kind).itemTargets?.(first.config);
 }
 
+/** Whether requests of a route use tokens of models that are counted. */
+export function spendsTokens(backends: readonly BackendConfig[]): boolean {
+  return backends.some(spendsOwnTokens);
+}
+
+function spendsOwnTokens<Kind extends BackendKind>(backend: BackendConfig<Kind>): boolean {
+  return backendOf<Kind>(backend.kind).spendsTokens?.(backend) ?? false;
+}
+
 /** A backend of a route of connections; undefined when a mistake was reported. */
 export function resolveTcpBackend<Kind extends BackendKind>(
   backend: BackendConfig<Kind>,

@@ -2,7 +2,7 @@ import type { ListenerResource, RouteResource } from "../config/resources.ts";
 import { keyPlace } from "../diagnostics/diagnostic.ts";
 import type { PreRoutingNode } from "../ir/program.ts";
 import { respondsToAll } from "../policies/index.ts";
-import { protocolOf } from "./backends.ts";
+import { protocolOf, spendsTokens } from "./backends.ts";
 import { withoutConsequences } from "./consequences.ts";
 import { effectivePolicies, type PolicyPlace, resolvePolicies } from "./policies.ts";
 import type { RouteContext } from "./routes.ts";
@@ -17,10 +17,12 @@ export function resolvePreRouting(
   const [first] = listener.policies;
   if (first === undefined) return undefined;
   const { policies, response } = effectivePolicies(listener.policies, [], context);
+  const backends = routes.flatMap(({ route }) => route.backends);
   const place: PolicyPlace = {
     phase: "PreRouting",
     route: {
-      protocol: protocolOf(routes.flatMap(({ route }) => route.backends)),
+      protocol: protocolOf(backends),
+      spendsTokens: spendsTokens(backends),
       policies: policies.map(({ kind }) => kind),
       preRouting: [],
       itemTargets: undefined,

@@ -15,6 +15,7 @@ import {
   openProxyOf,
   protocolOf,
   resolveBackends,
+  spendsTokens,
 } from "./backends.ts";
 import { withoutConsequences } from "./consequences.ts";
 import type { ListenerContext } from "./listeners.ts";
@@ -225,6 +226,7 @@ function routePlace(
     phase: "PostRouting",
     route: {
       protocol: protocolOf(resource.backends),
+      spendsTokens: spendsTokens(resource.backends),
       policies: policies.map(({ kind }) => kind),
       preRouting: preRouting.map(({ kind }) => kind),
       itemTargets: itemTargetsOf(resource.backends),

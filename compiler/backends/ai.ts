@@ -1,9 +1,10 @@
+import type { RouteType } from "../model/llm-policies.ts";
 import { HTTP_SERVER } from "../model/traffic.ts";
 import type { AiConfig } from "./ai/ai-config.ts";
 import { type AiValue, aiSchema, lowerAi } from "./ai/file-form.ts";
 import { restText } from "./ai/health.ts";
 import { type KubernetesAiValue, kubernetesAi } from "./ai/manifest-form.ts";
-import { type AiNode, resolveAi } from "./ai/resolve.ts";
+import { type AiNode, resolveAi, resolveRoutes } from "./ai/resolve.ts";
 import type { Backend } from "./backend.ts";
 import { curlCommand, type TryRequest } from "./parts/try-request.ts";
 
@@ -35,6 +36,7 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
     ...["tokenCountModels"],
   ],
   resolve: resolveAi,
+  spendsTokens: ({ policies }) => resolveRoutes(policies?.ai).some(({ type }) => counted.has(type)),
   passesToken: ({ groups }) => groups.flat().some(({ connection }) => connection.isPassthrough),
   describe: ({ groups }) =>
     groups.flatMap((group, index) =>
@@ -49,6 +51,12 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
     ),
   tryCommand,
 };
+
+/** What passes as it came is not looked into, and the others use nothing. */
+const counted: ReadonlySet<RouteType> = new Set([
+  ...["Completions", "Messages", "Responses"],
+  ...["Embeddings", "Realtime"],
+] as const);
 
 function tryCommand(request: TryRequest): string {
   const { kind, value } = request.path;

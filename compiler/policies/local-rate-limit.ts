@@ -13,6 +13,7 @@ import {
   number,
   object,
 } from "../schema/schema.ts";
+import { COUNTED_CALLS } from "./parts/counted-calls.ts";
 import { type ExpressionConfig, resolveExpression } from "./parts/expressions.ts";
 import type { Policy } from "./policy.ts";
 
@@ -190,10 +191,10 @@ export const localRateLimit: Policy<
     const names = new Map<string, number>();
     const resolved = limits.flatMap((limit): LimitNode[] => {
       const { counts, capacity, refill, interval, origin, needs } = limit;
-      if (counts === "tokens" && route.protocol !== "llm") {
+      if (counts === "tokens" && !route.spendsTokens) {
         const params = {
           field: "a limit of tokens",
-          actsOn: "requests to models",
+          actsOn: COUNTED_CALLS,
           found: undefined,
         };
         diagnostics.report("misplaced-field", origin, params);

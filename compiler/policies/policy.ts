@@ -123,6 +123,8 @@ export interface ResolveContext {
   readonly route: {
     /** What its backend speaks. */
     readonly protocol: BackendProtocol;
+    /** Its requests use tokens of models that are counted. */
+    readonly spendsTokens: boolean;
     readonly policies: readonly string[];
     /** Those that run before the route is chosen, on some listener of it. */
     readonly preRouting: readonly string[];

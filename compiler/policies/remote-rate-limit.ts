@@ -11,7 +11,6 @@ import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { backendReference, tinyText } from "../manifests/field-types.ts";
 import type { DestinationConfig } from "../model/destinations.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
-import { trafficText } from "../model/traffic.ts";
 import { choice, expression, type Infer, list, object, shortText } from "../schema/schema.ts";
 import {
   type CaseConfig,
@@ -21,6 +20,7 @@ import {
   resolveCases,
   standsAlone,
 } from "./parts/conditions.ts";
+import { COUNTED_CALLS } from "./parts/counted-calls.ts";
 import { type ExpressionConfig, resolveExpression } from "./parts/expressions.ts";
 import {
   type NamedExpression,
@@ -275,8 +275,8 @@ function resolveDescriptor(
   context: ResolveContext,
 ): DescriptorNode | undefined {
   const { diagnostics, route } = context;
-  if (unit === "tokens" && route.protocol !== "llm") {
-    const params = { field: '"tokens"', actsOn: trafficText(["llm"]), found: undefined };
+  if (unit === "tokens" && !route.spendsTokens) {
+    const params = { field: '"tokens"', actsOn: COUNTED_CALLS, found: undefined };
     diagnostics.report("misplaced-field", origin, params);
     return undefined;
   }

@@ -162,8 +162,8 @@ function serves(type: RouteType, providers: readonly AiProviderNode[]): boolean 
   return providers.some(({ endpoints }) => endpoints[type] !== undefined);
 }
 
-/** Without `routes` everything is chat completions. */
-function resolveRoutes(policies: LlmPolicies | undefined): AiNode["routes"] {
+/** What paths carry, the longest end first; without `routes` everything is chat completions. */
+export function resolveRoutes(policies: LlmPolicies | undefined): AiNode["routes"] {
   const all = Object.entries(policies?.routes?.value ?? { "*": "Completions" as const });
   return all
     .map(([suffix, type]) => ({ suffix: suffix === "*" ? "" : suffix, type }))
