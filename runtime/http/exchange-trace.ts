@@ -13,6 +13,8 @@ export interface CallSpan {
   /** Adds an attribute; undefined adds none. */
   text(name: string, value: string | undefined): void;
   number(name: string, value: number | undefined): void;
+  /** A list of texts; undefined adds none. */
+  list(name: string, values: readonly string[] | undefined): void;
   /** The call has ended; `error`: what went wrong, of few values. Only the first end counts. */
   end(error?: string): void;
 }

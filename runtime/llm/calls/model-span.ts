@@ -38,7 +38,7 @@ export function endModelCall(span: CallSpan, outcome: AttemptOutcome): void {
     const { model, id, usage, finish } = outcome.facts;
     span.text("gen_ai.response.model", model);
     span.text("gen_ai.response.id", id);
-    span.text("gen_ai.response.finish_reasons", finish);
+    span.list("gen_ai.response.finish_reasons", finish === undefined ? undefined : [finish]);
     span.number("gen_ai.usage.input_tokens", usage?.input);
     span.number("gen_ai.usage.output_tokens", usage?.output);
   }

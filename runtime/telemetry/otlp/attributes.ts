@@ -67,6 +67,7 @@ export class OtlpAttributes implements FieldWriter {
     if (value === "true" || value === "false")
       this.#parts.push(attribute(name, `"boolValue":${value}`));
     else if (isNumber.test(value)) this.number(name, Number(value));
+    else if (isTexts.test(value)) this.#parts.push(attribute(name, listValue(value)));
     else if (value !== "null") this.text(name, value);
   }
 
@@ -75,6 +76,9 @@ export class OtlpAttributes implements FieldWriter {
     return `[${this.#parts.join(",")}]`;
   }
 }
+
+/** A list of JSON with nothing but texts in it. */
+const isTexts = /^\[("(?:[^"\\]|\\.)*"(,"(?:[^"\\]|\\.)*")*)?\]$/;
 
 /** A number of JSON. */
 const isNumber = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
@@ -90,6 +94,12 @@ function keptOf<Value>(byName: Map<string, Map<Value, string>>, name: string): M
 
 function attribute(name: string, value: string): string {
   return `{"key":"${name}","value":{${value}}}`;
+}
+
+function listValue(json: string): string {
+  const texts: readonly string[] = JSON.parse(json);
+  const values = texts.map((text) => `{"stringValue":${jsonValue(shortened(text))}}`);
+  return `"arrayValue":{"values":[${values.join(",")}]}`;
 }
 
 /** JSON has no numbers for infinity and the like; protobuf's JSON writes them as text. */

@@ -69,6 +69,7 @@ export function spanFieldsExcept(
 
 function add(span: FieldWriter, name: string, value: string): void {
   if (isNumber(name)) span.number(name, Number(value));
+  else if (name === "gen_ai.response.finish_reasons") span.json(name, JSON.stringify([value]));
   else span.text(name, value);
 }
 

@@ -76,6 +76,10 @@ export class OpenSpan implements CallSpan {
     this.#attributes.number(name, value);
   }
 
+  list(name: string, values: readonly string[] | undefined): void {
+    if (values !== undefined) this.#attributes.json(name, JSON.stringify(values));
+  }
+
   end(error?: string): void {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -1,0 +1,66 @@
+import { expect, it } from "vitest";
+import { startGateway } from "../harness/gateway.ts";
+import { startCollector } from "../harness/otlp-collector.ts";
+import { startUpstream } from "../harness/upstream.ts";
+
+const completion = {
+  id: "chatcmpl-1",
+  object: "chat.completion",
+  model: "gpt-4o-2024-08-06",
+  choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }],
+  usage: { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 },
+};
+
+it("a request to a model is a span by the conventions for generative AI, and its request says the same", async () => {
+  const collector = await startCollector();
+  const model = await startUpstream((request, response) => {
+    request.resume();
+    request.on("end", () => {
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(JSON.stringify(completion));
+    });
+  });
+  const { host, port } = new URL(model);
+  const ai = { name: "m", provider: { openAI: {} }, hostOverride: host, policies: {} };
+  const gateway = await startGateway({
+    file: {
+      frontendPolicies: {
+        tracing: { host: collector.host, protocol: "http", randomSampling: true },
+      },
+    },
+    listeners: [{ name: "http", routes: [{ name: "models", backends: [{ ai }] }] }],
+  });
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      model: "gpt-4o",
+      messages: [{ role: "user", content: "secret words" }],
+    }),
+  });
+  expect(response.status).toBe(200);
+  await response.text();
+  expect(await gateway.stop()).toBe(0);
+  const [client] = collector.spans.filter(({ kind }) => kind === "SPAN_KIND_CLIENT");
+  expect(client).toMatchObject({ name: "chat gpt-4o", error: undefined });
+  const finish = { values: [{ stringValue: "stop" }] };
+  const known = {
+    "gen_ai.operation.name": "chat",
+    "gen_ai.provider.name": "openai",
+    "gen_ai.request.model": "gpt-4o",
+    "gen_ai.response.model": "gpt-4o-2024-08-06",
+    "gen_ai.response.id": "chatcmpl-1",
+    "gen_ai.response.finish_reasons": finish,
+    "gen_ai.usage.input_tokens": 7,
+    "gen_ai.usage.output_tokens": 5,
+    "http.request.method": "POST",
+    "http.response.status_code": 200,
+    "server.address": "127.0.0.1",
+    "server.port": Number(port),
+  };
+  expect(client?.attributes).toMatchObject(known);
+  const [server] = collector.spans.filter(({ kind }) => kind === "SPAN_KIND_SERVER");
+  const { "server.port": _port, "server.address": _address, ...ofRequest } = known;
+  expect(server?.attributes).toMatchObject(ofRequest);
+  expect(JSON.stringify(collector.requests)).not.toContain("secret words");
+});
