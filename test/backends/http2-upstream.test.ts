@@ -4,8 +4,8 @@ import {
   connect,
   constants,
   createServer,
+  type Http2Session,
   type IncomingHttpHeaders,
-  type ServerHttp2Session,
   type ServerHttp2Stream,
 } from "node:http2";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
@@ -16,7 +16,7 @@ import { send } from "../harness/send.ts";
 
 /** A server of HTTP/2 whose responses are scripted by path. */
 class ScriptedServer {
-  readonly sessions: ServerHttp2Session[] = [];
+  readonly sessions: Http2Session[] = [];
   readonly requests: { readonly path: string; readonly session: number }[] = [];
   readonly #responses: Readonly<Record<string, Response>>;
 
@@ -33,7 +33,7 @@ class ScriptedServer {
     server.on("stream", (stream, headers) => {
       stream.on("error", () => {});
       const path = String(headers[":path"]);
-      const session = this.sessions.findIndex((each) => each === stream.session);
+      const session = stream.session === undefined ? -1 : this.sessions.indexOf(stream.session);
       this.requests.push({ path, session });
       this.#responses[path]?.(stream, headers);
     });
