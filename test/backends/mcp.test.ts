@@ -5,7 +5,9 @@ import { expect, it } from "vitest";
 import { makeCertificate } from "../harness/certificate.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
+import { startMcpServer } from "../harness/mcp-server.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { openSession, post } from "../mcp/raw-client.ts";
 
 /** An MCP server that answers every request with the credentials it was shown. */
 async function secureServer(folder: string, seen: (string | undefined)[]): Promise<number> {
@@ -99,4 +101,17 @@ it("targets have TLS and credentials of their own, over those of the backend", a
   expect(text).toContain("one_echo");
   expect(text).toContain("two_echo");
   expect(new Set(seen)).toEqual(new Set(["Bearer shared", "Bearer special"]));
+});
+
+it("a server of MCP is named by its URL, by its host and port, or by both in one", async () => {
+  const { url } = await startMcpServer();
+  const { host, hostname, port } = new URL(url);
+  const names = [{ host: `${url}/mcp` }, { host: hostname, port: Number(port) }, { host }];
+  const targets = names.map((mcp, index) => ({ name: `t${index}`, mcp }));
+  const { url: gateway } = await startGateway({
+    listeners: [{ routes: [{ backends: [{ mcp: { targets } }] }] }],
+  });
+  const headers = await openSession(gateway);
+  const list = await post(gateway, { jsonrpc: "2.0", id: 1, method: "tools/list" }, headers);
+  for (const index of names.keys()) expect(list.text).toContain(`"t${index}_hello"`);
 });

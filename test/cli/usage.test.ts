@@ -73,6 +73,10 @@ describe("explain and schema", () => {
     expect(gwc(["explain", "unknown-field"]).stdout).toBe(stdout);
   });
 
+  it("a star in an explanation stays", () => {
+    expect(gwc(["explain", "open-credentials"]).stdout).toContain("allowOrigins * and");
+  });
+
   it("a kind of backend is explained with its fields", () => {
     const { code, stdout } = gwc(["explain", "dynamic"]);
     expect(code).toBe(0);

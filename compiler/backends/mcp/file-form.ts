@@ -100,11 +100,14 @@ function targetSchema(policies: Schema<BackendPoliciesValue>) {
 function addressSchema(what: string, path: string) {
   return object(
     {
-      host: text(`URL of the ${what} endpoint, or its host when \`port\` is given.`, {
-        maxLength: 1024,
-        readAtStart: true,
-        examples: [`http://127.0.0.1:3001${path}`],
-      }),
+      host: text(
+        `URL of the ${what} endpoint, \`host:port\`, or its host when \`port\` is given.`,
+        {
+          maxLength: 1024,
+          readAtStart: true,
+          examples: [`http://127.0.0.1:3001${path}`],
+        },
+      ),
       port: integer("The port, when `host` is only a host.", 1, 65535),
       path: text("The path, when `host` is only a host.", {
         maxLength: 1024,
@@ -158,12 +161,15 @@ function lowerTarget(
   return mcp && { ...target, kind: "streamable", url: addressUrl(mcp, "/mcp") };
 }
 
-/** `host` alone is the endpoint's full URL; with a port it is only a host. */
+/** `host` alone is the endpoint's URL, or `host:port` of a server with the default path; with a port it is only a host. */
 function addressUrl(
   { host, port, path }: Infer<ReturnType<typeof addressSchema>>,
   defaultPath: string,
 ): Text {
-  if (port === undefined) return host;
+  if (port === undefined) {
+    if (typeof host !== "string" || !/^[^/\s]+:\d+(\/|$)/.test(host)) return host;
+    return withScheme(host.includes("/") ? host : `${host}${defaultPath}`);
+  }
   const rest = `:${port}${path ?? defaultPath}`;
   return withScheme(
     typeof host === "string" ? `${host}${rest}` : { kind: "env", parts: [...host.parts, rest] },

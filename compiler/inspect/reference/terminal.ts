@@ -93,9 +93,9 @@ function longestLine(text: string): number {
   return Math.max(...text.split("\n").map((line) => line.length));
 }
 
-/** Without the marks of code and emphasis. */
+/** Without the marks of code and emphasis; what stands in code stays as it is. */
 function plain(text: string): string {
-  return text.replace(/`([^`]+)`/g, "$1").replace(/\*\*?([^*\n]+)\*\*?/g, "$1");
+  return text.replace(/`([^`]+)`|\*\*?([^*\n]+)\*\*?/g, "$1$2");
 }
 
 function wrapped(text: string, width: number): readonly string[] {
