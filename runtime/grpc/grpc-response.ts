@@ -59,6 +59,8 @@ export class GrpcResponse implements CallHandler {
   }
 
   onClose(reset: number, error: Error | undefined): void {
+    // As a rule all has been said: errors take their time to make.
+    if (this.#isOver) return;
     if (reset !== 0) {
       const isUnseen = reset === REFUSED_STREAM && !this.#hasHead;
       const message = `the server reset the call (HTTP/2 error ${reset})`;

@@ -17,9 +17,14 @@ function head(method: string, target: string, headers: readonly string[]): strin
 
 /**
  * A plain proxy, the same measured once more (the noise), and each policy on top of it, asked so that the request goes
- * through. `folder` gets the files that policies name; `host` is the upstream's `host:port`.
+ * through. `folder` gets the files that policies name; `host` is the upstream's `host:port`, `callouts` that of a server
+ * that is called over gRPC.
  */
-export async function policyCases(folder: string, host: string): Promise<readonly Case[]> {
+export async function policyCases(
+  folder: string,
+  host: string,
+  callouts: string,
+): Promise<readonly Case[]> {
   const { jwks, token } = await makeIdentity();
   const keys = join(folder, "jwks.json");
   const users = join(folder, "htpasswd");
@@ -79,6 +84,24 @@ export async function policyCases(folder: string, host: string): Promise<readonl
     traced("tracing (all)", true),
     traced("tracing (1 %)", 0.01),
     traced("tracing (none)", 0),
+    one("extAuthz (gRPC)", { extAuthz: { host: callouts } }),
+    one("extAuthz (gRPC, kept verdict)", {
+      extAuthz: { host: callouts, cache: { key: ["request.path"], ttl: "1h" } },
+    }),
+    one("extAuthz (HTTP)", { extAuthz: { host, protocol: { http: {} } } }),
+    one("remoteRateLimit", {
+      remoteRateLimit: {
+        host: callouts,
+        domain: "bench",
+        descriptors: [{ entries: [{ key: "path", value: "request.path" }] }],
+      },
+    }),
+    one("extProc (heads)", {
+      extProc: {
+        host: callouts,
+        processingOptions: { requestBodyMode: "none", responseBodyMode: "none" },
+      },
+    }),
     alone("directResponse", { directResponse: { status: 200, body: "x".repeat(128) } }),
     alone("requestRedirect", { requestRedirect: { scheme: "https" } }),
   ];

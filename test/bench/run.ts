@@ -36,6 +36,8 @@ const pace: Pace = {
 const work = mkdtempSync(join(tmpdir(), "gwc-bench-"));
 const upstream = await start({ script: path("upstream.ts"), environment: {} }, "");
 const host = `127.0.0.1:${upstream.port}`;
+const calloutServer = await start({ script: path("callout-server.ts"), environment: {} }, "");
+const callouts = `127.0.0.1:${calloutServer.port}`;
 const sections = process.argv.slice(2);
 let isGood = true;
 try {
@@ -44,12 +46,13 @@ try {
     const rounds = await run(duel, `http://${host}`, pace);
     isGood = report(duel, rounds) && isGood;
   }
-  if (isWanted("policies")) await showCosts("policies", await policyCases(work, host));
+  if (isWanted("policies")) await showCosts("policies", await policyCases(work, host, callouts));
   if (isWanted("llm")) await showLlm();
   if (isWanted("decision")) await showDecisions();
   if (isWanted("routes")) await showCosts("routes", routeCases(host));
 } finally {
   upstream.process.kill("SIGKILL");
+  calloutServer.process.kill("SIGKILL");
   rmSync(work, { recursive: true });
 }
 if (isWanted("cel")) process.stdout.write(formatCel(measureCel()));
