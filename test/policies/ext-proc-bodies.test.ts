@@ -16,10 +16,19 @@ let gateway: Gateway;
 
 beforeAll(async () => {
   services = await startEnvoyServices();
-  // Sends the body back.
+  // Sends the body back, or begins its response before it has read anything, and counts.
   const server = createServer((request, response) => {
     response.writeHead(200, { "content-type": "text/plain" });
-    request.pipe(response);
+    if (request.headers["x-early"] === undefined) {
+      request.pipe(response);
+      return;
+    }
+    response.write("got ");
+    let length = 0;
+    request.on("data", (piece) => {
+      length += piece.length;
+    });
+    request.on("end", () => response.end(String(length)));
   });
   const url = `http://127.0.0.1:${await listen(server)}`;
   const host = new URL(services.url).host;
@@ -30,7 +39,17 @@ beforeAll(async () => {
       return [`${mode}-${failureMode}`, { policies: { extProc } }] as const;
     }),
   );
-  gateway = await startRoutes(Object.fromEntries(routes), { url });
+  const requests = ["streamed", "fullDuplexStreamed"].map((mode) => {
+    const processingOptions = { requestBodyMode: mode, responseBodyMode: "none" };
+    return [`${mode}-request`, { policies: { extProc: { host, processingOptions } } }] as const;
+  });
+  const refused = {
+    policies: { extProc: { host, processingOptions: { requestBodyMode: "none" } }, csrf: {} },
+  };
+  gateway = await startRoutes(
+    { ...Object.fromEntries([...routes, ...requests]), refused },
+    { url },
+  );
 });
 
 /** What became of a POST with a script for the processor: a status, or "broken". */
@@ -87,6 +106,28 @@ function other(phase: string): string {
 }
 
 describe("extProc", () => {
+  it.each(["streamed-request", "fullDuplexStreamed-request"])(
+    "goes on with a request whose response has begun: %s",
+    async (route) => {
+      const response = await send(
+        `${gateway.url}/${route}`,
+        "POST",
+        { "x-early": "1" },
+        Buffer.alloc(2_000_000, "a"),
+      );
+      expect(response.body).toBe("got 2000000");
+    },
+  );
+
+  it("keeps no call open for a request that is refused after it", async () => {
+    // The server has 64 threads, and each open call takes one.
+    const headers = { origin: "http://elsewhere.test", host: "here.test" };
+    const url = `${gateway.url}/refused`;
+    for (let i = 0; i < 80; i += 1) {
+      expect((await send(url, "POST", headers)).status).toBe(403);
+    }
+  });
+
   it("changes pieces one by one", async () => {
     const changed = { ...instead("request_body", "x") };
     const body = Buffer.alloc(300_000, "a");

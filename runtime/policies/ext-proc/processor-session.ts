@@ -51,6 +51,7 @@ export class ProcessorSession {
   #timer: NodeJS.Timeout | undefined;
   #callout: GrpcCallout | undefined;
   #hasBegun = false;
+  readonly #isFinished = { request: false, response: false };
   /** What the processor gets, as far as it has not changed that. */
   modes: ProcessingModes;
   /** It has got bytes of a body, which can't be taken back. */
@@ -88,6 +89,10 @@ export class ProcessorSession {
       this.#response?.onRoom();
     });
     this.#exchange.onAbort(() => this.cancel());
+    // A response may be over before its request.
+    this.#exchange.onClose(() => {
+      if (!this.isOver) this.cancel();
+    });
   }
 
   /** From here on the request's phase hears, or the response's. */
@@ -142,10 +147,10 @@ export class ProcessorSession {
     this.#stream?.resume();
   }
 
-  /** There is nothing more to say. */
-  end(): void {
-    this.#close();
-    this.#stream?.end();
+  /** Of the request, or of the response, there is nothing more to say; of the other there may be. */
+  finish(phase: "request" | "response"): void {
+    this.#isFinished[phase] = true;
+    if (this.#isFinished.request && this.#isFinished.response && !this.isOver) this.#end();
   }
 
   cancel(): void {
@@ -191,7 +196,7 @@ export class ProcessorSession {
         return this.#response?.onBody(response.value.response) ?? false;
       case "immediateResponse":
         this.#callout?.endWith("denied", grpcStatus.ok);
-        this.end();
+        this.#end();
         (this.#response ?? this.#request)?.onImmediate(immediateReply(response.value));
         return true;
       default:
@@ -226,6 +231,11 @@ export class ProcessorSession {
     const passes = this.#settings.passesOnFailure && !this.hasBody;
     this.#request?.onEnd(passes);
     this.#response?.onEnd(passes);
+  }
+
+  #end(): void {
+    this.#close();
+    this.#stream?.end();
   }
 
   #close(): void {

@@ -31,7 +31,10 @@ export class RequestPhase implements ProcessingPhase {
   /** What the processor has of a body that is not streamed. */
   #sent: Pick<BodyBeginning, "replace"> | undefined;
   #resolve: ((goesOn: boolean) => void) | undefined;
+  /** The processor takes no more. */
   #isBlocked = false;
+  /** The backend takes no more of what the processor made of the body. */
+  #isTakenSlowly = false;
   #hasAll = false;
   #isFinished = false;
   #isBodyDone = false;
@@ -44,8 +47,8 @@ export class RequestPhase implements ProcessingPhase {
     const isBodiless = exchange.isTunnel || exchange.upgrade !== undefined;
     this.#body = isBodiless ? null : exchange.body;
     this.#processed = new ProcessedBody({
-      pause: () => session.pauseRequest(),
-      resume: () => session.resume(),
+      pause: () => this.#holdUp(),
+      resume: () => this.#letGo(),
       discard: () => session.cancel(),
     });
     session.begin("request", this);
@@ -222,10 +225,24 @@ export class RequestPhase implements ProcessingPhase {
     this.#isBodyDone = isLast;
     if (isLast) this.#processed.finish("onEnd");
     this.#note();
+    if (isLast) this.#session.finish("request");
+  }
+
+  /** Nothing more is asked of the client: the processor's responses to what it has may have to be taken all the same. */
+  #holdUp(): void {
+    this.#isTakenSlowly = true;
+    this.#session.pauseRequest();
+    if (this.#body !== null && "flow" in this.#body) this.#body.pause();
+  }
+
+  #letGo(): void {
+    this.#isTakenSlowly = false;
+    this.#session.resume();
+    this.#flowOn();
   }
 
   get #isHeldUp(): boolean {
-    return this.#isBlocked || this.#pending.isFull;
+    return this.#isBlocked || this.#isTakenSlowly || this.#pending.isFull;
   }
 
   #flowOn(): void {
@@ -244,6 +261,7 @@ export class RequestPhase implements ProcessingPhase {
     if (this.#isFinished) return;
     this.#isFinished = true;
     this.#session.owes(false);
+    if (!this.#isStreaming) this.#session.finish("request");
     this.#resolve?.(goesOn);
   }
 }

@@ -203,7 +203,7 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     const { status, headers } = this.#head;
     if (this.#mode === "none" || this.#isBodiless) {
       this.#pass();
-      this.#session.end();
+      this.#session.finish("response");
       return;
     }
     this.#state = "body";
@@ -328,7 +328,7 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
 
   #finish(): void {
     this.#state = "over";
-    this.#session.end();
+    this.#session.finish("response");
   }
 
   /** It owes a response to a head or a piece it has; of a body of its own, when it has all there is or takes no more. */
