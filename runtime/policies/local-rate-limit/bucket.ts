@@ -55,7 +55,8 @@ export class Bucket {
   charge(amount: number): void {
     if (amount === 0) return;
     this.#refill();
-    this.#use.used += amount;
+    // What is given back may have come back by itself.
+    this.#use.used = Math.max(0, this.#use.used + amount);
     this.#changed?.();
   }
 
