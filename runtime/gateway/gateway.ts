@@ -165,7 +165,12 @@ class Running implements RunningGateway {
     if (this.#closing !== undefined) throw new StartupError("the gateway is ending");
     const settings = processSettings(next, process.env);
     const audit = next.audit?.open(this.#writer);
-    await this.#serve(next, settings);
+    try {
+      await this.#serve(next, settings);
+    } catch (error) {
+      void audit?.close();
+      throw error;
+    }
     this.#definition = next;
     this.#build = build;
     void this.#audit?.close();
