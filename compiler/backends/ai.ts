@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
 import type { RouteType } from "../model/llm-policies.ts";
 import { HTTP_SERVER } from "../model/traffic.ts";
 import type { AiConfig } from "./ai/ai-config.ts";
 import { type AiValue, aiSchema, lowerAi } from "./ai/file-form.ts";
+import type { PromptGuardNode } from "./ai/guards.ts";
 import { restText } from "./ai/health.ts";
 import { type KubernetesAiValue, kubernetesAi } from "./ai/manifest-form.ts";
 import { type AiNode, resolveAi, resolveRoutes } from "./ai/resolve.ts";
@@ -49,6 +51,14 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
         };
       }),
     ),
+  promptGuards: ({ groups }) => {
+    const found: PromptGuardNode[] = [];
+    for (const { guard } of groups.flat()) {
+      if (guard === undefined || found.some((each) => isDeepStrictEqual(each, guard))) continue;
+      found.push(guard);
+    }
+    return found;
+  },
   tryCommand,
 };
 

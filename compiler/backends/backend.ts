@@ -5,6 +5,7 @@ import type { BackendPolicies } from "../model/backend-policies.ts";
 import type { Text } from "../model/texts.ts";
 import type { Traffic } from "../model/traffic.ts";
 import type { Schema } from "../schema/schema.ts";
+import type { PromptGuardNode } from "./ai/guards.ts";
 import type { BackendProtocol } from "./parts/backend-protocol.ts";
 import type { ConnectionContext } from "./parts/connection.ts";
 import type { DestinationContext } from "./parts/destination.ts";
@@ -64,6 +65,8 @@ export interface Backend<
   itemTargets?(config: Config): ItemTargets;
   /** The servers that are started as child processes. */
   startedServers?(node: Node): readonly StartedServer[];
+  /** What guards the texts of its requests and responses, each once; absent: it has no texts. */
+  promptGuards?(node: Node): readonly PromptGuardNode[];
   /** Where its requests go, a line for each server. */
   describe(node: Node): readonly BackendLine[];
   /** Where connections go through it. */

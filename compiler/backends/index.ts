@@ -1,6 +1,7 @@
 import type { BackendSpec } from "../manifests/manifests.ts";
 import type { Text } from "../model/texts.ts";
 import { validated } from "../schema/schema.ts";
+import type { PromptGuardNode } from "./ai/guards.ts";
 import { ai } from "./ai.ts";
 import type { Backend, BackendUse } from "./backend.ts";
 import { dynamic } from "./dynamic.ts";
@@ -78,6 +79,13 @@ export function serverAddress<Kind extends BackendKind>({
   config,
 }: BackendConfig<Kind>): Text | undefined {
   return backendOf(kind).serverAddress?.(config);
+}
+
+/** What guards the texts of a backend's requests and responses. */
+export function promptGuards<Kind extends BackendKind>(
+  node: BackendNode<Kind>,
+): readonly PromptGuardNode[] {
+  return backendOf<Kind>(node.kind).promptGuards?.(node) ?? [];
 }
 
 /** The value of a kind in a GatewayBackend; undefined when that is of another kind. */

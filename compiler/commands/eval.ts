@@ -8,6 +8,7 @@ import { lineAndColumn } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
 import { oneOf } from "./arguments.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
+import { evaluateGuards } from "./eval-guard.ts";
 
 /** `gwc eval`: the value of an expression; exit code 1 when it does not compile, or when evaluating it is an error. */
 export const evalCommand: Command = {
@@ -15,7 +16,8 @@ export const evalCommand: Command = {
   maxPositionals: 1,
   details:
     "The expression is compiled as in a gateway, and what it becomes is run. DATA has the variables as expressions\n" +
-    "name them, as a JSON file or as JSON itself; what it leaves out is absent.",
+    "name them, as a JSON file or as JSON itself; what it leaves out is absent. With --guard it is a text that the\n" +
+    "prompt guards of a route are tried on; servers are not asked.",
   options: [
     {
       name: "data",
@@ -29,6 +31,18 @@ export const evalCommand: Command = {
       choices: ["request", "mcp", "llm", "response", "log"],
       summary: "where the expression would stand (default: request)",
     },
+    {
+      name: "guard",
+      value: "ROUTE",
+      summary:
+        "try the route's prompt guards on the text, of requests or (--phase response) of responses",
+    },
+    {
+      name: "file",
+      short: "f",
+      value: "PATH",
+      summary: "with --guard: the configuration, a file or a folder (default: this folder)",
+    },
     { name: "emit", summary: "show the TypeScript that it becomes as well" },
     {
       name: "format",
@@ -40,14 +54,20 @@ export const evalCommand: Command = {
   examples: [
     `gwc eval 'jwt.sub == "ada"' -d '{"jwt": {"sub": "ada"}}'`,
     `gwc eval 'request.path.startsWith("/api")' -d request.json --emit`,
+    `gwc eval --guard chat -f gateway.yaml 'Mail ann@example.com'`,
   ],
   work: evaluate,
 };
 
-async function evaluate(
+async function evaluate(given: Arguments, context: CommandContext): Promise<CommandResult> {
+  const { guard } = given.options;
+  return guard === undefined ? evaluateText(given, context) : evaluateGuards(guard, given, context);
+}
+
+function evaluateText(
   { positionals: [text = ""], options, flags }: Arguments,
   { host, isColored }: CommandContext,
-): Promise<CommandResult> {
+): CommandResult {
   const data = readData(options.data, host);
   if ("problem" in data) return { exitCode: 1, stderr: `error: ${data.problem}\n` };
   const phase = oneOf(celPhases, options.phase, "request");

@@ -121,8 +121,10 @@ function result(found: readonly RouteExplanation[], format: string | undefined):
   return { exitCode: 0, stdout };
 }
 
-function explanationText({ route, rule, listener, backend, fields }: RouteExplanation): string {
-  const head = `${route}, rule ${rule}, on listener ${listener}\nbackend: ${backend}`;
+function explanationText(explanation: RouteExplanation): string {
+  const { route, rule, listener, backend, guards, fields } = explanation;
+  const guarded = guards.map((line) => `\nguards on ${line}`).join("");
+  const head = `${route}, rule ${rule}, on listener ${listener}\nbackend: ${backend}${guarded}`;
   const said = fields.length === 0 ? ["no policies"] : fields.map(fieldText);
   return [head, ...said].join("\n\n");
 }

@@ -1,4 +1,11 @@
-import { type Before, beforeOf, type PatternProgram, Stepper, textEnd } from "./pattern-program.ts";
+import {
+  type Before,
+  beforeOf,
+  beginsBeyondAscii,
+  type PatternProgram,
+  Stepper,
+  textEnd,
+} from "./pattern-program.ts";
 
 /** The threads of a program after a part of a text. */
 export interface Threads {
@@ -31,6 +38,7 @@ export class Automaton {
   generation = 0;
   readonly #initials = { start: 0, "line-feed": 0, word: 0, other: 0 };
   #leavesIdle: Uint8Array | undefined;
+  #beginnings: RegExp | undefined;
 
   constructor(program: PatternProgram) {
     this.#program = program;
@@ -57,6 +65,16 @@ export class Automaton {
       places.some((before) => this.#leavesAt(before, character)) ? 1 : 0,
     );
     return this.#leavesIdle;
+  }
+
+  /** Finds what a match may begin with, by the engine's own search: what lies before it is passed over. */
+  get beginnings(): RegExp {
+    if (this.#beginnings === undefined) {
+      const units = Array.from(this.leavesIdle, (leaves, unit) => (leaves ? escaped(unit) : ""));
+      const others = beginsBeyondAscii(this.#program) ? "\\u0080-\\uffff" : "";
+      this.#beginnings = new RegExp(`[${units.join("")}${others}]`, "g");
+    }
+    return this.#beginnings;
   }
 
   /** The state after a further code point, or the end of the text. */
@@ -134,6 +152,11 @@ export class Automaton {
     this.ascii.fill(0);
     this.generation += 1;
   }
+}
+
+/** A character of a class of the engine's expressions. */
+function escaped(unit: number): string {
+  return `\\x${unit.toString(16).padStart(2, "0")}`;
 }
 
 /** What may stand before a place. */

@@ -50,6 +50,37 @@ export function requiredCharacter({ instructions, start }: PatternProgram): stri
   return found === undefined ? undefined : String.fromCodePoint(found);
 }
 
+/** Whether a match may begin with a character that is not ASCII, or be empty. */
+export function beginsBeyondAscii({ instructions, start }: PatternProgram): boolean {
+  const seen = new Set([start]);
+  for (const place of seen) {
+    const instruction = instructions[place];
+    if (instruction === undefined) continue;
+    const { op, out, arg, runes } = instruction;
+    switch (op) {
+      case rune:
+      case oneRune:
+        // Letters in either case have companions beyond ASCII: K, and the sign for kelvin.
+        if ((arg & foldsCase) !== 0 || runes.some((each) => each > 0x7f)) return true;
+        break;
+      case alternative:
+      case alternativeMatch:
+        seen.add(out).add(arg);
+        break;
+      case emptyWidth:
+      case capture:
+      case nothing:
+        seen.add(out);
+        break;
+      case match:
+      case anyRune:
+      case anyButLineFeed:
+        return true;
+    }
+  }
+  return false;
+}
+
 function reachesMatch(
   instructions: readonly Instruction[],
   start: number,
@@ -66,6 +97,9 @@ function reachesMatch(
   }
   return false;
 }
+
+/** Of a character: it stands for both cases. */
+const foldsCase = 1;
 
 const alternative = 1;
 const alternativeMatch = 2;

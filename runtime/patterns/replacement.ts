@@ -23,6 +23,10 @@ export class Replacement {
   #since = 0;
   /** Where a match ended, which may go on; -1: there is none. */
   #end = -1;
+  /** Where a match that could have gone on did not, in one state from one place to another: it is not read again. */
+  #vainState = 0;
+  #vainFrom = 0;
+  #vainTo = 0;
   /** The match that goes on has been replaced: what it grows by is left out. */
   #isReplaced = false;
   /** How many matches there have been. */
@@ -54,7 +58,7 @@ export class Replacement {
   /** Reads on; gives what came before matches, and what replaces them. */
   #scan(isComplete: boolean): string {
     const { automaton } = this.#search;
-    if (automaton.generation !== this.#generation) this.#state = automaton.restored(this.#threads);
+    if (automaton.generation !== this.#generation) this.#forget();
     let output = "";
     while (this.#readOn(isComplete)) output += this.#settle();
     this.#threads = automaton.threadsOf(this.#state);
@@ -62,21 +66,35 @@ export class Replacement {
     return output;
   }
 
+  /** States have other numbers now. */
+  #forget(): void {
+    this.#state = this.#search.automaton.restored(this.#threads);
+    this.#vainTo = 0;
+  }
+
   /** Reads to where a match is settled: true; or to the end. */
   #readOn(isComplete: boolean): boolean {
     const { automaton, settings } = this.#search;
-    const { leavesIdle } = automaton;
+    const { leavesIdle, beginnings } = automaton;
     const text = this.#held;
     const { length } = text;
     let at = this.#read;
     let state = this.#state;
     let lookahead = this.#end < 0 ? length : this.#end + settings.longest;
     let isSettled = false;
+    // Where the state became what it is.
+    let since = at;
     while (at < length) {
-      let unit = text.charCodeAt(at);
+      // From here on in this state nothing was found before.
+      if (state === this.#vainState && at >= this.#vainFrom && at < this.#vainTo && this.#end >= 0) {
+        since = this.#vainFrom;
+        at = Math.min(this.#vainTo, length);
+        continue;
+      }
+      const unit = text.charCodeAt(at);
       if (isIdle(state) && unit < 128 && leavesIdle[unit] === 0) {
-        do unit = text.charCodeAt(++at);
-        while (unit < 128 && leavesIdle[unit] === 0);
+        beginnings.lastIndex = at + 1;
+        at = beginnings.test(text) ? beginnings.lastIndex - 1 : length;
         state = automaton.initial(this.#beforeOf(at));
         continue;
       }
@@ -100,8 +118,14 @@ export class Replacement {
           break;
         }
       }
+      if (next !== state) since = at + size;
       state = next;
       at += size;
+    }
+    if (isSettled) {
+      this.#vainState = state;
+      this.#vainFrom = since;
+      this.#vainTo = at;
     }
     this.#read = at;
     this.#state = state;
@@ -137,7 +161,10 @@ export class Replacement {
   }
 
   #located() {
-    const [from, to] = [this.#since, this.#end];
+    const from = this.#since;
+    const to = this.#end;
+    // What ends behind the first character that a match may begin with began there.
+    if (to - from === 1) return { start: from, end: to };
     const place = { from, before: this.#beforeOf(from), to };
     return this.#search.locator.find(this.#held, place) ?? { start: to, end: to };
   }
@@ -182,6 +209,7 @@ export class Replacement {
     this.#held = this.#held.slice(from);
     this.#read -= from;
     this.#since -= from;
+    this.#vainTo = 0;
     if (this.#end >= 0) this.#end -= from;
     this.#from = 0;
   }

@@ -26,3 +26,54 @@ binds:
     "backend: ai (group 1: fast (gpt-5), not asked for 10 s after a failure; group 2: spare, not asked for 10 s after 3 failures or health below 0.5)\n",
   );
 });
+
+const guarded = {
+  "gateway.yaml": `
+binds:
+- port: 8080
+  listeners:
+  - routes:
+    - name: chat
+      policies:
+        ai:
+          promptGuard:
+            request:
+            - regex: { rules: [{ builtin: ssn }] }
+              scope: [messages]
+            - webhook: { target: { host: 127.0.0.1:9000 } }
+            - regex: { action: reject, rules: [{ pattern: "secret[0-9]" }] }
+              response: { statusCode: 451, message: Not here. }
+            response: [{ webhook: { target: { host: 127.0.0.1:9000 } } }]
+      backends:
+      - ai: { provider: { openAI: {} } }
+`,
+};
+
+it("the explanation of a route lists what is scanned where", () => {
+  const { folder } = new Workspace(guarded);
+  const { stdout } = gwc(["explain", "route", "chat"], { cwd: folder });
+  expect(stdout).toContain(
+    "guards on requests: 1.regex (masks ssn; messages), 2.webhook (asks http://127.0.0.1:9000; all texts), 3.regex (rejects secret[0-9]; all texts)\n" +
+      "guards on responses: 1.webhook (asks http://127.0.0.1:9000; all texts)\n" +
+      "guards on streams: the same, with servers asked about 1024 characters at a time\n",
+  );
+});
+
+it("guards are tried on a text, and a rejected one fails the command", () => {
+  const { folder } = new Workspace(guarded);
+  const tried = gwc(["eval", "--guard", "chat", "My 123-45-6789."], { cwd: folder });
+  expect(tried.stdout).toBe(
+    "1.regex    mask (1 match)\n2.webhook  not asked\n3.regex    pass\ntext: My <SSN>.\n",
+  );
+  expect(tried.code).toBe(0);
+  const rejected = gwc(["eval", "--guard", "chat", "--format", "json", "A secret7."], {
+    cwd: folder,
+  });
+  expect(JSON.parse(rejected.stdout)).toMatchObject({
+    guards: [{ action: "pass" }, { action: "not asked" }, { guard: "3.regex", action: "reject" }],
+    rejection: { status: 451, message: "Not here." },
+  });
+  expect(rejected.code).toBe(1);
+  const unknown = gwc(["eval", "--guard", "chta", "x"], { cwd: folder });
+  expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("there is chat") });
+});

@@ -49,6 +49,9 @@ beforeAll(async () => {
       ],
     },
     windows: { response: [hook("mask")], window: 64 },
+    ended: { response: [hook("reject")], window: 64 },
+    vectors: { request: [{ regex: { rules: [{ builtin: "email" }] } }] },
+    bytes: { request: [{ regex: { rules: [{ builtin: "creditCard" }] } }] },
     named: { request: [{ webhook: { target: { backend: "hook" } } }] },
     ordered: {
       request: [
@@ -115,6 +118,7 @@ beforeAll(async () => {
             backendAuth: { key: "${KEY}" },
             ai: {
               routes: {
+                "/v1/embeddings": "embeddings",
                 "/v1/messages": "messages",
                 "/v1/responses": "responses",
                 "*": "completions",
@@ -266,6 +270,80 @@ it.each(["completionsStream", "messagesStream", "responsesStream"] as const)(
     for (const { content } of asked) expect(content.length).toBeLessThan(128);
   },
 );
+
+it.each([
+  ["chat/completions", { messages: [{ role: "user", content: "long" }] }, "data: [DONE]"],
+  [
+    "messages",
+    { max_tokens: 9, messages: [{ role: "user", content: "long" }] },
+    'data: {"type":"message_stop"}',
+  ],
+  ["responses", { input: "long" }, '"type":"response.failed"'],
+])(
+  "a stream of %s that a webhook rejects ends with an error and the end mark, in order",
+  async (path, body, end) => {
+    const response = await fetch(`${gateway.url}/ended/v1/${path}`, {
+      method: "POST",
+      body: JSON.stringify({ model: "m", stream: true, ...body }),
+    });
+    const text = await response.text();
+    expect(response.status).toBe(200);
+    expect(text).toContain("All is well here.");
+    expect(text).not.toContain("secret7");
+    const events = text.trimEnd().split("\n\n");
+    expect(events.at(-2)).toContain("The webhook says no.");
+    expect(events.at(-1)).toContain(end);
+    const numbers = [...text.matchAll(/"sequence_number":(\d+)/g)].map(([, number]) =>
+      Number(number),
+    );
+    expect(numbers).toEqual(numbers.map((_, index) => index + (numbers[0] ?? 0)));
+  },
+);
+
+it("embeddings of token ids are refused by name where requests are guarded", async () => {
+  const ask = (input: unknown) =>
+    fetch(`${gateway.url}/vectors/v1/embeddings`, {
+      method: "POST",
+      body: JSON.stringify({ model: "m", input }),
+    });
+  expect((await ask([1, 2, 3])).status).toBe(400);
+  expect(await (await ask([[1, 2], [3]])).json()).toMatchObject({
+    error: { param: "input", message: expect.stringContaining("send strings") },
+  });
+  expect((await ask(["Mail ann@example.com"])).status).toBe(200);
+  expect(provider.received.at(-1)?.body.toString()).toContain("Mail <EMAIL_ADDRESS>");
+});
+
+it("bytes of images are not looked at, and characters of two halves stay whole", async () => {
+  const image = `data:image/png;base64,${Buffer.from("4111 1111 1111 1111").toString("base64")}4111111111111111`;
+  await client("bytes").chat.completions.create({
+    model: "m",
+    messages: [
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "😀 4111 1111 1111 1111 😀 \u0034111111111111111" },
+          { type: "image_url", image_url: { url: image } },
+        ],
+      },
+    ],
+  });
+  const sent = JSON.parse(provider.received.at(-1)?.body.toString() ?? "{}");
+  expect(sent.messages[0].content).toEqual([
+    { type: "text", text: "😀 <CREDIT_CARD> 😀 <CREDIT_CARD>" },
+    { type: "image_url", image_url: { url: image } },
+  ]);
+  const broken = Buffer.concat([
+    Buffer.from('{"model":"m","messages":[{"role":"user","content":"'),
+    Buffer.from([0xc3, 0x28]),
+    Buffer.from('"}]}'),
+  ]);
+  const refused = await fetch(`${gateway.url}/bytes/v1/chat/completions`, {
+    method: "POST",
+    body: broken,
+  });
+  expect(refused.status).toBe(400);
+});
 
 describe("services of other makers", () => {
   it("Bedrock's guardrails get requests as AWS signs them, and their masks hold", async () => {

@@ -1,4 +1,5 @@
 import { isWritable, type Schema } from "../../schema/schema.ts";
+import { withSharedParts } from "./shared-parts.ts";
 import { standaloneSchema } from "./standalone.ts";
 
 /** A schema in the words of JSON Schema 2020-12 alone. */
@@ -9,7 +10,7 @@ export function editorSchema(): JsonSchema {
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     $id: "https://gwc.dev/schemas/gateway.schema.json",
-    ...standard(standaloneSchema()),
+    ...withSharedParts(standard(standaloneSchema())),
   };
 }
 

@@ -12,7 +12,8 @@ import {
 import { isConnection } from "../../2-lower/kubernetes/policies/fields.ts";
 import type { EffectiveField, FieldValue } from "../../2-lower/kubernetes/policies/merge.ts";
 import { type SharedTraffic, trafficOf } from "../../2-lower/kubernetes/routes/traffic.ts";
-import { type BackendKind, backendOf } from "../../backends/index.ts";
+import { guardLines } from "../../backends/ai/guard-text.ts";
+import { type BackendKind, backendOf, promptGuards } from "../../backends/index.ts";
 import type { Checked } from "../../compile.ts";
 import type { Origin } from "../../diagnostics/diagnostic.ts";
 import { locate, type SourceFile, valueAt } from "../../diagnostics/source.ts";
@@ -33,6 +34,8 @@ export interface RouteExplanation {
   readonly rule: string;
   readonly listener: string;
   readonly backend: string;
+  /** What guards the texts of requests to models, and of their responses. */
+  readonly guards: readonly string[];
   readonly fields: readonly ExplainedField[];
 }
 
@@ -76,7 +79,7 @@ export function explainRoute(
   return routesNamed(name, kubernetes)
     .flatMap((route) => trafficOf(kubernetes, route))
     .filter((each) => rule === undefined || rule === ruleName(each) || rule === String(each.index))
-    .map((each) => explainTraffic(each, kubernetes, files));
+    .map((each) => explainTraffic(each, checked, kubernetes));
 }
 
 /** By NAMESPACE/NAME, or by a name that is in `default` or in one namespace only; of several kinds there may be one each. */
@@ -116,8 +119,8 @@ export function placeText(origin: Origin, files: readonly SourceFile[]): string 
 
 function explainTraffic(
   traffic: SharedTraffic,
+  { programs, files }: Checked,
   kubernetes: KubernetesModel,
-  files: readonly SourceFile[],
 ): RouteExplanation {
   const { listener, route, backends } = traffic;
   return {
@@ -125,11 +128,22 @@ function explainTraffic(
     rule: ruleName(traffic),
     listener: `${listener.spec.name} of ${resourceName(listener.owner)}`,
     backend: backends.length === 0 ? "none" : backends.map(backendText).join(", "),
+    guards: guardsOf(
+      programs
+        .flatMap(servedRoutes)
+        .filter(({ route: node }) => isOfRule(node.origin, traffic))
+        .flatMap(({ route: node }) => node.backends),
+    ),
     fields: trafficFields(traffic, kubernetes).map((field) => {
       const idle = whyIdle(field, carriedBy(traffic));
       return { ...explainField(field, files), ...(idle === undefined ? {} : { idle }) };
     }),
   };
+}
+
+function isOfRule({ resource, path }: Origin, { route, index }: RulePath): boolean {
+  const name = `${route.kind} ${route.namespace}/${route.name}`;
+  return resource?.name === name && path.at(-1) === index;
 }
 
 function ruleName({ rule, index }: RulePath): string {
@@ -221,6 +235,7 @@ interface FileRoute {
   readonly listeners: readonly (ListenerNode | TcpListenerNode)[];
   /** Where its traffic goes. */
   readonly backend: string;
+  readonly guards: readonly string[];
 }
 
 function fileRoutes(program: Program): readonly FileRoute[] {
@@ -228,17 +243,19 @@ function fileRoutes(program: Program): readonly FileRoute[] {
     ...servedRoutes(program).map((served) => ({
       ...served,
       backend: served.route.backends.map(nodeText).join(", "),
+      guards: guardsOf(served.route.backends),
     })),
     ...servedTcpRoutes(program).map((served) => ({
       ...served,
       backend: served.route.backends.map(({ kind }) => kind).join(", "),
+      guards: [],
     })),
   ];
 }
 
 /** A standalone file says each policy once: on the listener, for before routing, or on the route. */
 function explainNode(
-  { route, backend }: FileRoute,
+  { route, backend, guards }: FileRoute,
   listener: ListenerNode | TcpListenerNode,
   files: readonly SourceFile[],
 ): RouteExplanation {
@@ -261,11 +278,17 @@ function explainNode(
     rule: "0",
     listener: listener.name,
     backend,
+    guards,
     fields: [
       ...said("listener", "PreRouting.", preRouting?.policies ?? []),
       ...said("route", "", route.policies),
     ],
   };
+}
+
+/** Those of several providers that are alike stand once. */
+function guardsOf(nodes: readonly BackendNode[]): readonly string[] {
+  return [...new Set(nodes.flatMap(promptGuards).flatMap(guardLines))];
 }
 
 /** `ai (group 1: fast (gpt-5), not asked for 10 s after a failure, ...)`: the servers that have names. */

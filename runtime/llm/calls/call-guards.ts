@@ -30,6 +30,8 @@ export class CallGuards {
     if (known !== undefined) return known;
     const run = new GuardRun("request", this.#exchange);
     let { body } = this.#call;
+    const field = this.#format.unreadable?.(body);
+    if (field !== undefined) throw unreadable(field);
     for (const step of guard.request) {
       const given = step.guardMembers(body, this.#format.request, run);
       // What asks nobody is not waited for.
@@ -78,4 +80,10 @@ export class CallGuards {
     record.fields.set(`guard.${run.phase}`, notes.join(" "));
     if (total > 0) record.fields.set(`guard.${run.phase}.matches`, String(total));
   }
+}
+
+/** What can't be guarded does not pass guards. */
+function unreadable(field: string): LlmRefusal {
+  const message = `"${field}" has no texts that the guards of this route can read: send strings`;
+  return new LlmRefusal({ kind: "unsupported", message, field });
 }

@@ -3,6 +3,8 @@ import { isJsonObject } from "./request-object.ts";
 
 /** Where a format has text that a model reads, or a user sees. */
 export interface TextFormat {
+  /** The field of a request that has its texts in a form that nobody can look at; absent: there is none. */
+  unreadable?(body: JsonObject): string | undefined;
   /** Members of a request with texts in them, at any depth. */
   readonly request: readonly string[];
   /** Those of a whole response. */
@@ -159,6 +161,7 @@ function mapObject(
 /** Every string is a text that a model may read but those by which programs find their way, and what is no text. */
 function isText(key: string, parent: Readonly<Record<string, unknown>>): boolean {
   if (key === "data") return parent.type === "text";
+  if (key === "pattern") return parent.type === "find_in_page";
   if (key === "result") return parent.type !== "image_generation_call";
   return !noTexts.has(key) && !key.startsWith("encrypted_") && !key.endsWith("_id");
 }
@@ -171,7 +174,7 @@ function isToolInput(key: string, { type }: Readonly<Record<string, unknown>>): 
 /** Words of formats, names of tools, addresses, and bytes as text. */
 const noTexts: ReadonlySet<string> = new Set([
   ...["type", "role", "object", "status", "phase", "id", "name", "model", "tool_name"],
-  ...["server_name", "server_label", "$ref", "$schema", "$id", "pattern", "required", "format"],
+  ...["server_name", "server_label", "$ref", "$schema", "$id", "required", "format"],
   ...["url", "image_url", "file_url", "file_data", "media_type", "mime_type", "detail", "ttl"],
   ...["signature", "partial_image_b64", "b64_json", "finish_reason", "stop_reason", "scope"],
   ...["effort", "quality", "size", "background", "action_type", "server_url", "authorization"],

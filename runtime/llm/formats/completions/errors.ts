@@ -38,9 +38,13 @@ export function errorObject({ kind, message, field }: LlmError) {
   return { message, type, param: field ?? null, code };
 }
 
-/** The last event of a stream: OpenAI's clients throw on `error`, whatever the event's name. No end mark follows. */
+/**
+ * The end of a stream that failed: OpenAI's clients throw on `error`, whatever the event's name. The end mark follows where
+ * the gateway itself has ended it: nothing was cut off.
+ */
 export function completionsErrorEvent(error: LlmError): string {
-  return `data: ${completionsError(error)}\n\n`;
+  const end = error.kind === "filtered" ? "data: [DONE]\n\n" : "";
+  return `data: ${completionsError(error)}\n\n${end}`;
 }
 
 /** How clients of this format read errors. */

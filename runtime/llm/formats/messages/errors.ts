@@ -42,9 +42,14 @@ function worded(kind: LlmErrorKind, message: string): string {
   return isKnown ? message : `prompt is too long: ${message}`;
 }
 
-/** The last event of a stream: Anthropic's clients see errors in events of this name alone. */
+/**
+ * The end of a stream that failed: Anthropic's clients see errors in events of this name alone. The end mark follows where
+ * the gateway itself has ended it: nothing was cut off.
+ */
 export function messagesErrorEvent(error: LlmError): string {
-  return `event: error\ndata: ${messagesError(error)}\n\n`;
+  const end =
+    error.kind === "filtered" ? 'event: message_stop\ndata: {"type":"message_stop"}\n\n' : "";
+  return `event: error\ndata: ${messagesError(error)}\n\n${end}`;
 }
 
 /** How clients of this format read errors. */

@@ -13,7 +13,7 @@ import { parseObject } from "../parse-object.ts";
 /** Where the Messages API has texts. */
 export const messagesTexts: TextFormat = {
   request: ["system", "messages", "tools", "output_config", "output_format"],
-  response: ["content"],
+  response: ["content", "stop_details"],
   openStream: (texts) => new MessagesTexts(texts),
 };
 
@@ -43,17 +43,16 @@ class MessagesTexts implements StreamTexts {
     const data = eventData(event);
     const message = data === undefined ? undefined : parseObject(data);
     switch (message?.type) {
-      case "content_block_start": {
-        const block = mapTexts(message.content_block, this.#texts);
-        return [
-          block === message.content_block ? event : changed(message, { content_block: block }),
-        ];
-      }
+      case "message_start":
+        return [this.#mapped(event, message, "message")];
+      case "content_block_start":
+        return [this.#mapped(event, message, "content_block")];
       case "content_block_delta":
         return isJsonObject(message.delta) ? this.#delta(event, message, message.delta) : [event];
       case "content_block_stop":
         return [...this.#close(message.index), event];
       case "message_delta":
+        return [...this.end(), this.#mapped(event, message, "delta")];
       case "message_stop":
         return [...this.end(), event];
       default:
@@ -63,6 +62,12 @@ class MessagesTexts implements StreamTexts {
 
   end(): readonly string[] {
     return [...this.#open.keys()].flatMap((index) => this.#close(index));
+  }
+
+  /** The event with the texts of a member guarded. */
+  #mapped(event: Buffer, message: JsonObject, key: string): string | Buffer {
+    const value = mapTexts(message[key], this.#texts);
+    return value === message[key] ? event : changed(message, { [key]: value });
   }
 
   #delta(event: Buffer, message: JsonObject, delta: JsonObject): readonly (string | Buffer)[] {

@@ -14,7 +14,7 @@ import { eventText } from "./errors.ts";
 /** Where the Responses API has texts. */
 export const responsesTexts: TextFormat = {
   request: ["instructions", "input", "prompt", "tools", "text"],
-  response: ["output", "instructions"],
+  response: ["output", "output_text", "instructions"],
   openStream: (texts) => new ResponsesTexts(texts),
 };
 

@@ -1,0 +1,38 @@
+import type { Text } from "../../model/texts.ts";
+import type { GuardNode, PromptGuardNode } from "./guards.ts";
+
+/** What is scanned where, for people: a line for requests, one for whole responses, and one for streams. */
+export function guardLines({ request, response }: PromptGuardNode): readonly string[] {
+  const windows = response.flatMap((each) => (each.kind === "regex" ? [] : [each.window]));
+  const [window] = windows;
+  const isHeld = window !== undefined;
+  return [
+    ...(request.length === 0 ? [] : [`requests: ${guardsText(request)}`]),
+    ...(response.length === 0
+      ? []
+      : [
+          `responses: ${guardsText(response)}`,
+          isHeld
+            ? `streams: the same, with servers asked about ${window} characters at a time`
+            : "streams: the same, as they pass",
+        ]),
+  ];
+}
+
+/** `1.regex (mask ssn, email), 2.webhook (http://127.0.0.1:9000)` */
+function guardsText(guards: readonly GuardNode[]): string {
+  return guards.map((each, index) => `${index + 1}.${each.kind} (${guardText(each)})`).join(", ");
+}
+
+function guardText(node: GuardNode): string {
+  const scope = node.scope === undefined ? "all texts" : node.scope.join(", ");
+  if (node.kind !== "regex") return `asks ${addressText(node.target.url)}; ${scope}`;
+  const names = node.patterns.map((each) => (each.kind === "named" ? each.name : each.pattern));
+  return `${node.rejection === undefined ? "masks" : "rejects"} ${names.join(", ")}; ${scope}`;
+}
+
+/** Variables by their names. */
+function addressText(url: Text): string {
+  if (typeof url === "string") return url;
+  return url.parts.map((part) => (typeof part === "string" ? part : `\${${part.env}}`)).join("");
+}

@@ -1,0 +1,168 @@
+import { beforeAll, expect, it } from "vitest";
+import type { JsonObject } from "../../runtime/cel/variables.ts";
+import { mapMembers, type TextFormat } from "../../runtime/llm/chat/texts.ts";
+import { completionsTexts } from "../../runtime/llm/formats/completions/texts.ts";
+import { embeddingsTexts } from "../../runtime/llm/formats/embeddings/texts.ts";
+import { messagesTexts } from "../../runtime/llm/formats/messages/texts.ts";
+import { responsesTexts } from "../../runtime/llm/formats/responses/texts.ts";
+import { GuardRun } from "../../runtime/llm/guards/guard-run.ts";
+import { guardPattern, maskPatterns } from "../../runtime/llm/guards/pattern-guard.ts";
+import { PatternTexts } from "../../runtime/llm/guards/pattern-texts.ts";
+import { type TextField, textFieldsOf } from "./text-fields.ts";
+
+const CHAT = "openai/resources/chat/completions";
+const MESSAGES = "@anthropic-ai/sdk/resources/messages";
+const RESPONSES = "openai/resources/responses/responses";
+const secret = "secret42";
+
+interface Row {
+  readonly module: string;
+  readonly name: string;
+  readonly format: TextFormat;
+  readonly part: "request" | "response" | "stream";
+}
+
+const rows: readonly Row[] = [
+  {
+    module: CHAT,
+    name: "ChatCompletionCreateParamsNonStreaming",
+    format: completionsTexts,
+    part: "request",
+  },
+  { module: CHAT, name: "ChatCompletion", format: completionsTexts, part: "response" },
+  { module: CHAT, name: "ChatCompletionChunk", format: completionsTexts, part: "stream" },
+  {
+    module: MESSAGES,
+    name: "MessageCreateParamsNonStreaming",
+    format: messagesTexts,
+    part: "request",
+  },
+  { module: MESSAGES, name: "Message", format: messagesTexts, part: "response" },
+  { module: MESSAGES, name: "RawMessageStreamEvent", format: messagesTexts, part: "stream" },
+  {
+    module: RESPONSES,
+    name: "ResponseCreateParamsNonStreaming",
+    format: responsesTexts,
+    part: "request",
+  },
+  { module: RESPONSES, name: "Response", format: responsesTexts, part: "response" },
+  {
+    module: "openai/resources/embeddings",
+    name: "EmbeddingCreateParams",
+    format: embeddingsTexts,
+    part: "request",
+  },
+];
+
+/** What is no text that a model reads or a user sees, by the name of the field. */
+const others: Readonly<Record<string, readonly string[]>> = {
+  "names and numbers by which programs find things": [
+    ...["id", "call_id", "caller_id", "file_id", "file_ids", "item_id", "tool_id", "tool_call_id"],
+    ...[
+      "tool_use_id",
+      "tab_id",
+      "download_id",
+      "skill_id",
+      "container_id",
+      "container",
+      "tunnel_id",
+    ],
+    ...["approval_request_id", "previous_message_id", "previous_response_id", "conversation"],
+    ...[
+      "workspace_id",
+      "user_id",
+      "user_profile_id",
+      "vector_store_ids",
+      "model",
+      "name",
+      "version",
+    ],
+    ...["tool_name", "tool_names", "allowed_tools", "tools", "type", "code", "system_fingerprint"],
+    ...[
+      "encrypted_index",
+      "prompt_cache_key",
+      "safety_identifier",
+      "user",
+      "server_label",
+      "voice",
+    ],
+    ...["required", "inference_geo", "expires_at"],
+  ],
+  "addresses, which would lead nowhere": [
+    ...["url", "image_url", "file_url", "server_url", "path", "domain", "allowed_domains"],
+  ],
+  "bytes, and what only its maker reads": [
+    ...["data", "file_data", "result", "signature", "encrypted_content", "encrypted_stdout"],
+  ],
+  "credentials of tools": ["authorization", "headers"],
+  "words for the provider, which no model reads": ["metadata", "stop", "stop_sequences"],
+  "what a response repeats of its request, or the provider says itself": [
+    ...[
+      "stop_sequence",
+      "description",
+      "parameters",
+      "output_schema",
+      "definition",
+      "key",
+      "value",
+    ],
+    ...["filters", "city", "country", "region", "timezone", "server_description", "message"],
+  ],
+};
+
+let fields: ReadonlyMap<string, readonly TextField[]>;
+
+beforeAll(() => {
+  fields = textFieldsOf(rows, secret);
+}, 300_000);
+
+it.each(rows)("$name: every text is guarded but for what is none", ({ name, format, part }) => {
+  // Of what a response repeats of its request the instructions alone are texts.
+  const found = (fields.get(name) ?? []).filter(
+    ({ path }) => name !== "Response" || /^\.(?:output|output_text|instructions)\b/.test(path),
+  );
+  expect(found.length).toBeGreaterThan(2);
+  const unguarded = found.filter(({ value }) => guarded(value, format, part).includes(secret));
+  const names = new Set(unguarded.map(({ path }) => lastName(path)));
+  const unknown = [...names].filter((each) => !Object.values(others).flat().includes(each));
+  expect(
+    unknown.map((each) => unguarded.find(({ path }) => lastName(path) === each)?.path),
+  ).toEqual([]);
+});
+
+it.each([
+  ["ChatCompletionCreateParamsNonStreaming", ".messages[].content[](text).text"],
+  [
+    "ChatCompletionCreateParamsNonStreaming",
+    ".messages[].tool_calls[](function).function.arguments",
+  ],
+  ["ChatCompletionChunk", ".choices[].delta.refusal"],
+  ["MessageCreateParamsNonStreaming", ".messages[].content[](tool_result).content[](text).text"],
+  ["Message", "(message).content[](thinking).thinking"],
+  ["RawMessageStreamEvent", "(content_block_delta).delta(input_json_delta).partial_json"],
+  ["ResponseCreateParamsNonStreaming", ".instructions"],
+  ["ResponseCreateParamsNonStreaming", ".input[](function_call_output).output"],
+  ["Response", ".output[](reasoning).summary[](summary_text).text"],
+  ["EmbeddingCreateParams", ".input[]"],
+])("the types of %s have %s, and it is guarded", (name, path) => {
+  const row = rows.find((each) => each.name === name);
+  const field = fields.get(name)?.find((each) => each.path === path);
+  if (row === undefined || field === undefined) throw new Error("there is no such field");
+  expect(guarded(field.value, row.format, row.part)).not.toContain(secret);
+});
+
+function guarded(value: unknown, format: TextFormat, part: Row["part"]): string {
+  const run = new GuardRun("response", { requestHeaders: [], onAbort: () => {} });
+  const texts = new PatternTexts([maskPatterns([guardPattern(secret, secret.length)])], run);
+  if (part !== "stream")
+    return JSON.stringify(mapMembers(value as JsonObject, format[part], texts));
+  const stream = format.openStream(texts);
+  const event = Buffer.from(`data: ${JSON.stringify(value)}\n\n`);
+  return [...stream.see(event), ...stream.end()].map(String).join("");
+}
+
+/** `url` of `.messages[].content[](image_url).image_url.url`. */
+function lastName(path: string): string {
+  const names = path.replaceAll(/\([^)]*\)/g, "").match(/[a-z_]+/gi);
+  return names?.at(-1) ?? "";
+}
