@@ -1,18 +1,23 @@
 import { createHash, randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import {
   type ClientHttp2Session,
   connect,
   constants,
+  createSecureServer,
   createServer,
   type Http2Session,
   type IncomingHttpHeaders,
   type ServerHttp2Stream,
 } from "node:http2";
+import { join } from "node:path";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { makeCertificate } from "../harness/certificate.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
 import { pause } from "../harness/pause.ts";
 import { send } from "../harness/send.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 
 /** A server of HTTP/2 whose responses are scripted by path. */
 class ScriptedServer {
@@ -227,4 +232,33 @@ describe("a server of HTTP/2", () => {
     expect(headers).toMatchObject({ "x-te": "trailers", "set-cookie": ["a=1", "b=2"] });
     expect((await send(`${gateway.url}/head`, "GET")).headers["x-te"]).toBe("undefined");
   });
+});
+
+it("a response whose trailers can't be waited for, as versions are negotiated, does not look complete", async () => {
+  const folder = temporaryFolder();
+  makeCertificate(folder, "server", { names: "DNS:localhost" });
+  const file = (name: string) => readFileSync(join(folder, name));
+  const secure = createSecureServer({ cert: file("server.pem"), key: file("server.key") });
+  secure.on("stream", (stream) => {
+    stream.respond({ ":status": 200 }, { waitForTrailers: true });
+    stream.on("wantTrailers", () => stream.sendTrailers({ "x-sum": digestOf(large) }));
+    stream.end(large);
+  });
+  const policies = { backendTLS: { root: "server.pem", alpn: ["h2", "http/1.1"] } };
+  const host = `localhost:${await listen(secure)}`;
+  const listeners = [{ routes: [{ backends: [{ host, policies }] }] }];
+  const negotiating = await startGateway({ folder, listeners });
+  const session = connect(negotiating.url);
+  onTestFinished(() => session.destroy());
+  const stream = session.request({ ":path": "/" });
+  const read = async () => {
+    let length = 0;
+    for await (const piece of stream) {
+      length += piece.length;
+      await pause(1);
+    }
+    return length;
+  };
+  await expect(read()).rejects.toThrow();
+  await negotiating.seen(/http\.version: HTTP2.* reason=UpstreamFailure/);
 });

@@ -35,6 +35,8 @@ export class PooledRequest implements Dispatcher.DispatchHandler, UpstreamReques
   readonly #counts: RequestCounts | undefined;
   readonly #started = performance.now();
   #isError = false;
+  /** Some of the body came faster than it was taken. */
+  #hasWaited = false;
   /** Nothing more goes to the handler. */
   isOver = false;
 
@@ -99,13 +101,22 @@ export class PooledRequest implements Dispatcher.DispatchHandler, UpstreamReques
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (!this.isOver && !this.#handler.onData(chunk)) controller.pause();
+    if (this.isOver || this.#handler.onData(chunk)) return;
+    this.#hasWaited = true;
+    controller.pause();
   }
 
   onResponseEnd(controller: Dispatcher.DispatchController): void {
     if (this.isOver) return;
-    this.#over(this.#isError ? "error" : "ok");
     const trailers = decode(controller.rawTrailers);
+    // With trailers of HTTP/2 undici drops what of the body nobody had taken yet.
+    const isCut = this.#hasWaited && trailers.length > 0 && !Array.isArray(controller.rawTrailers);
+    if (isCut) {
+      this.#over("protocol");
+      this.#handler.onError(cutByTrailers);
+      return;
+    }
+    this.#over(this.#isError ? "error" : "ok");
     this.#handler.onEnd(trailers.length === 0 ? undefined : trailers);
   }
 
@@ -139,6 +150,12 @@ export class PooledRequest implements Dispatcher.DispatchHandler, UpstreamReques
     clearTimeout(this.#timer);
   }
 }
+
+/** The rest of the body can't be had. */
+const cutByTrailers: UpstreamFailure = {
+  kind: "protocol",
+  detail: "trailers of HTTP/2 behind a body that had to wait; `http.version: HTTP2` takes them",
+};
 
 /** The body of the response is coded in a way that nobody asked for. */
 const unknownCoding: UpstreamFailure = {
