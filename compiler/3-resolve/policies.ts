@@ -17,6 +17,7 @@ export const withoutRoute: PolicyPlace = {
     spendsTokens: false,
     policies: [],
     preRouting: [],
+    optional: [],
     itemTargets: undefined,
     prefixes: ["/"],
   },

@@ -1,7 +1,7 @@
 import type { ListenerResource, RouteResource } from "../config/resources.ts";
 import { keyPlace } from "../diagnostics/diagnostic.ts";
 import type { PreRoutingNode } from "../ir/program.ts";
-import { respondsToAll } from "../policies/index.ts";
+import { passesAnonymous, respondsToAll } from "../policies/index.ts";
 import { protocolOf, spendsTokens } from "./backends.ts";
 import { withoutConsequences } from "./consequences.ts";
 import { effectivePolicies, type PolicyPlace, resolvePolicies } from "./policies.ts";
@@ -25,6 +25,7 @@ export function resolvePreRouting(
       spendsTokens: spendsTokens(backends),
       policies: policies.map(({ kind }) => kind),
       preRouting: [],
+      optional: policies.filter(passesAnonymous).map(({ kind }) => kind),
       itemTargets: undefined,
       prefixes: undefined,
     },

@@ -8,7 +8,7 @@ import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import type { RouteNode } from "../ir/program.ts";
 import type { Identifiers } from "../model/identifiers.ts";
 import type { RouteMatch, ValueMatch, ValueMatchConfig } from "../model/matches.ts";
-import { type PolicyConfig, policyOf } from "../policies/index.ts";
+import { type PolicyConfig, passesAnonymous, policyOf } from "../policies/index.ts";
 import {
   checkShares,
   itemTargetsOf,
@@ -203,6 +203,11 @@ function checkOpenProxy(resource: RouteResource, route: string, context: RouteCo
   context.diagnostics.report("open-proxy", keyPlace(proxy.origin), { route, names: false });
 }
 
+/** The policies that let requests without an identity go on, where no rule decides on those. */
+function optionalOf(policies: readonly PolicyConfig[]): readonly string[] {
+  return hasRules({ policies }) ? [] : policies.filter(passesAnonymous).map(({ kind }) => kind);
+}
+
 function hasRules({ policies }: Pick<RouteResource, "policies">): boolean {
   return policies.some(({ kind }) => policyOf(kind).restrictsAccess === true);
 }
@@ -229,6 +234,7 @@ function routePlace(
       spendsTokens: spendsTokens(resource.backends),
       policies: policies.map(({ kind }) => kind),
       preRouting: preRouting.map(({ kind }) => kind),
+      optional: optionalOf([...policies, ...preRouting]),
       itemTargets: itemTargetsOf(resource.backends),
       prefixes: paths.every(({ kind }) => kind === "prefix")
         ? [...new Set(paths.map(({ value }) => trimmedPrefix(value)))]

@@ -106,6 +106,7 @@ export const apiKey: Policy<
   aliases: [["apiKeyAuthentication"]],
   names: ["apiKeys", "findApiKey"],
   identity: "apiKey",
+  passesAnonymous: ({ mode }) => mode !== "strict",
   merge: "replace",
   lower: (given, origin) => {
     return {

@@ -95,6 +95,7 @@ export const basicAuth: Policy<
   aliases: [["basicAuthentication"]],
   names: ["passwords", "findLogin"],
   identity: "basicAuth",
+  passesAnonymous: ({ mode }) => mode !== "strict",
   merge: "replace",
   lower: (given, origin) => {
     return {

@@ -122,6 +122,14 @@ export function policyConfig<Kind extends PolicyKind>(
   return { kind, config, origin };
 }
 
+/** Whether a policy establishes an identity that requests need not have. */
+export function passesAnonymous<Kind extends PolicyKind>({
+  kind,
+  config,
+}: PolicyConfig<Kind>): boolean {
+  return policyOf(kind).passesAnonymous?.(config) === true;
+}
+
 /** Whether a policy answers every request that reaches it. */
 export function respondsToAll<Kind extends PolicyKind>({
   kind,

@@ -193,6 +193,7 @@ export const jwtAuth: Policy<
   schema,
   names: ["jwtAuth", "findToken"],
   identity: "jwt",
+  passesAnonymous: ({ mode }) => mode !== "strict",
   merge: "replace",
   lower: (given, origin) => {
     const providers = given.providers?.map((each, index) =>

@@ -143,6 +143,7 @@ export const mcpAuthentication: Policy<
   actsOn: ["mcp"],
   names: ["mcpAuthentication", "oauth"],
   identity: "jwt",
+  passesAnonymous: ({ mode }) => mode !== "strict",
   addPrefixes: metadataPrefixes,
   merge: "replace",
   lower: (given, origin) => {

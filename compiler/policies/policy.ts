@@ -37,6 +37,8 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   readonly names?: readonly string[];
   /** The CEL variable of the identity that it establishes: `jwt`. */
   readonly identity?: string;
+  /** Whether requests without that identity go on all the same. */
+  passesAnonymous?(config: Config): boolean;
   /** It decides who may send requests, so that a proxy with it is not an open one. */
   readonly restrictsAccess?: true;
   /** It acts on the call of the backend: where nothing is called it is left out. */
@@ -128,6 +130,8 @@ export interface ResolveContext {
     readonly policies: readonly string[];
     /** Those that run before the route is chosen, on some listener of it. */
     readonly preRouting: readonly string[];
+    /** Of both those that establish an identity and let requests without it go on; none where another one decides on access. */
+    readonly optional: readonly string[];
     /** The servers behind it whose items rules are about; undefined: it has no items. */
     readonly itemTargets: ItemTargets | undefined;
     /** The prefixes of its matches; undefined when a match has another kind of path. */

@@ -27,7 +27,7 @@ import {
   type NamedNode,
   resolveExpressions,
 } from "./parts/named-expressions.ts";
-import { absentIdentities } from "./parts/rules.ts";
+import { absentIdentities, optionalIdentities } from "./parts/rules.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
 
 /** A limit service and what it counts, as configured. */
@@ -267,7 +267,27 @@ function resolveService(
   const target = resolveGrpcTarget(server, context);
   const resolved = descriptors.flatMap((each) => resolveDescriptor(each, context) ?? []);
   if (target === undefined || resolved.length < descriptors.length) return undefined;
+  reportUnlimited(descriptors, resolved, context);
   return { ...rest, target, descriptors: resolved };
+}
+
+/** Callers without an identity are limited by no descriptor. */
+function reportUnlimited(
+  configs: readonly DescriptorConfig[],
+  descriptors: readonly DescriptorNode[],
+  context: ResolveContext,
+): void {
+  const optional = descriptors.map(({ entries }) =>
+    entries.map(({ value }) => optionalIdentities(value.variables, context)[0]),
+  );
+  if (!optional.every((entries) => entries.some((each) => each !== undefined))) return;
+  optional.forEach((entries, index) => {
+    entries.forEach((params, entry) => {
+      const origin = configs[index]?.entries[entry]?.origin;
+      if (params !== undefined && origin !== undefined)
+        context.diagnostics.report("limits-no-stranger", origin, params);
+    });
+  });
 }
 
 function resolveDescriptor(

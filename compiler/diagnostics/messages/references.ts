@@ -366,6 +366,16 @@ export const referenceMessages = {
       "limit by what a token says holds for callers with a token alone: let the route refuse others, or give them a " +
       "descriptor of their own.",
   }),
+  "limits-no-stranger": message<{ variable: string; policies: string }>({
+    severity: "warning",
+    text: ({ variable, policies }) =>
+      `callers without "${variable}" are not limited: "${policies}" lets them pass`,
+    hint: () => 'let the mode be strict, or add a descriptor of "source.address"',
+    explanation:
+      "A descriptor is left out when one of its values can't be had, and a request without descriptors is not limited. " +
+      "Where credentials are optional whoever shows none escapes a limit by what they say. A descriptor that needs no " +
+      "identity limits everybody.",
+  }),
   "absent-identity": message<{ variable: string; policies: string }>({
     severity: "warning",
     text: ({ variable, policies }) =>

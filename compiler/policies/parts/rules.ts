@@ -187,6 +187,19 @@ export function absentIdentities(
   });
 }
 
+/** The identities among an expression's variables that requests of the route need not have, and the policies that let them pass. */
+export function optionalIdentities(
+  variables: readonly string[],
+  { identities, route }: ResolveContext,
+): readonly { readonly variable: string; readonly policies: string }[] {
+  const present = [...route.policies, ...route.preRouting];
+  return variables.flatMap((variable) => {
+    const kinds = identities.get(variable)?.filter((kind) => present.includes(kind)) ?? [];
+    const isOptional = kinds.length > 0 && kinds.every((kind) => route.optional.includes(kind));
+    return isOptional ? [{ variable, policies: kinds.join('" or "') }] : [];
+  });
+}
+
 /** The rules that read the path of a request, under any of its names. */
 export function rulesOnPaths(rules: readonly Rule[]): readonly Origin[] {
   return rules.flatMap(({ expression, origin }) =>
