@@ -193,6 +193,7 @@ describe.skipIf(isMissing)("the playground in a browser", () => {
     await page.getByLabel("Path and query").fill("/shop/admin");
     await page.getByRole("button", { name: "Send" }).click();
     expect(await result(page, "403")).toContain("Authorization");
+    expect(await result(page, "403")).toContain("policies.authorization: rules[0].deny");
     await page.close();
   });
 
