@@ -35,7 +35,12 @@ async function start(
     const { status, body } = respond(request);
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
   });
-  const routes = { "/v1/messages": "messages", "/v1/responses": "responses", "*": "completions" };
+  const routes = {
+    "/v1/messages": "messages",
+    "/v1/messages/count_tokens": "tokenCount",
+    "/v1/responses": "responses",
+    "*": "completions",
+  };
   const azureOpenAI = { endpoint: "res.openai.azure.com", ...provider };
   const ai = { name: "azure", provider: { azureOpenAI }, hostOverride: upstream.host };
   const gateway = await startGateway({
@@ -107,6 +112,57 @@ it("Anthropic's client talks to Azure, and reads its content filter", async () =
     status: 400,
     error: { error: { type: "invalid_request_error", message: "The response was filtered." } },
   });
+});
+
+const message = {
+  ...{ id: "msg_1", type: "message", role: "assistant", model: "claude-opus-4-5" },
+  content: [{ type: "text", text: "Hi there." }],
+  ...{ stop_reason: "end_turn", stop_sequence: null },
+  usage: { input_tokens: 1, output_tokens: 2 },
+};
+
+it.each([{}, { deploymentName: "claude-opus-4-5" }])(
+  "Claude of Azure AI Foundry is asked by Anthropic's API, whoever the client is: %o",
+  async (fixed) => {
+    const foundry = { endpoint: "res.services.ai.azure.com", ...fixed };
+    const started = await start(foundry, withKey, {}, () => ({ status: 200, body: message }));
+    const model = "claude-opus-4-5";
+    const { choices } = await openai(started).chat.completions.create({ ...request, model });
+    expect(choices[0]?.message.content).toBe("Hi there.");
+    const client = new Anthropic({ apiKey: "c", baseURL: started.gateway.url, maxRetries: 0 });
+    const messages = [{ role: "user" as const, content: "Hello" }];
+    await client.messages.create({ model, max_tokens: 9, messages });
+    const output = await openai(started).responses.create({ model, input: "Hello" });
+    expect(output.output_text).toBe("Hi there.");
+    expect(started.upstream.received).toHaveLength(3);
+    for (const { url, headers } of started.upstream.received) {
+      expect(url).toBe("/anthropic/v1/messages");
+      expect(headers).toMatchObject({
+        "api-key": "azure-key",
+        "anthropic-version": "2023-06-01",
+      });
+    }
+  },
+);
+
+it("other models of Azure AI Foundry are asked by OpenAI's API, and Claude's tokens are counted there", async () => {
+  const foundry = { endpoint: "res.services.ai.azure.com" };
+  const started = await start(foundry, withKey);
+  await openai(started).chat.completions.create(request);
+  expect(started.upstream.received[0]?.url).toBe("/openai/v1/chat/completions");
+  const counting = await start(
+    { ...foundry, deploymentName: "claude-opus-4-5" },
+    withKey,
+    {},
+    () => ({
+      status: 200,
+      body: { input_tokens: 42 },
+    }),
+  );
+  const client = new Anthropic({ apiKey: "c", baseURL: counting.gateway.url, maxRetries: 0 });
+  const messages = [{ role: "user" as const, content: "Hello" }];
+  expect(await client.messages.countTokens({ model: "m", messages })).toEqual({ input_tokens: 42 });
+  expect(counting.upstream.received[0]?.url).toBe("/anthropic/v1/messages/count_tokens");
 });
 
 /** Entra, or a managed identity: a token for whoever asks. */

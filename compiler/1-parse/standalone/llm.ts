@@ -116,7 +116,9 @@ function paramsSchema() {
         form: "lower-case letters, digits and dashes",
         default: "global",
       }),
-      azureHost: shortText("Azure OpenAI: the host of the resource, `NAME.openai.azure.com`."),
+      azureHost: shortText(
+        "Azure OpenAI: the host of the resource, `NAME.openai.azure.com`, or `NAME.services.ai.azure.com`, which has Claude too.",
+      ),
       azureResourceName: text("Azure OpenAI: the `NAME` of that host.", {
         maxLength: 64,
         pattern: "^[A-Za-z0-9-]+$",

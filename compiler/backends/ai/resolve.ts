@@ -223,7 +223,7 @@ function resolveProvider(
     model: modelOf(options),
     url: secureUrl(url, connection),
     connection,
-    headers: unit.headers ?? [],
+    headers: headersOf(options),
     key: isHeader && key !== undefined ? { header, value: key } : undefined,
     clientKey: key === undefined && resolved.credentials === undefined ? header : undefined,
     modelName: unit.modelName,
@@ -289,6 +289,13 @@ function dialectOf<Kind extends ProviderKind>(
   const guardrail = providerOf<Kind>(kind).guardrail?.(value);
   const caching = policies?.promptCaching?.value;
   return { ...(guardrail && { guardrail }), ...(caching && { caching }) };
+}
+
+function headersOf<Kind extends ProviderKind>({
+  kind,
+  value,
+}: ProviderOptions<Kind>): readonly string[] {
+  return providerOf<Kind>(kind).headers?.(value) ?? [];
 }
 
 function modelOf<Kind extends ProviderKind>({

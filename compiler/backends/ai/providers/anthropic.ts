@@ -1,4 +1,5 @@
 import { type Infer, object, shortText } from "../../../schema/schema.ts";
+import { anthropicVersion } from "./anthropic-version.ts";
 import type { LlmEndpoint, LlmProvider } from "./provider.ts";
 
 const schema = object(
@@ -27,6 +28,6 @@ export const anthropic: LlmProvider<"anthropic", Infer<typeof schema>> = {
     }
   },
   credential: { kind: "header", header: "x-api-key" },
-  headers: ["anthropic-version", "2023-06-01"],
+  headers: () => anthropicVersion,
   modelPrefixes: ["claude-"],
 };

@@ -1,9 +1,12 @@
 import { type Infer, object, shortText, text } from "../../../schema/schema.ts";
+import { anthropicVersion } from "./anthropic-version.ts";
 import type { LlmEndpoint, LlmProvider } from "./provider.ts";
 
 const schema = object(
   {
-    endpoint: shortText("The host of the resource: `NAME.openai.azure.com`."),
+    endpoint: shortText(
+      "The host of the resource: `NAME.openai.azure.com`, or `NAME.services.ai.azure.com`, which has Claude too.",
+    ),
     host: shortText("The host of the resource.", { aliasOf: "endpoint" }),
     deploymentName: shortText("The deployment that every request is for."),
     model: shortText(
@@ -55,9 +58,16 @@ export const azureopenai: LlmProvider<"azureopenai", Value> = {
     switch (type) {
       case "Completions":
       case "Messages":
-        return { format: "completions", path: pathOf("chat/completions", options) };
+        return withClaude(options, {
+          format: "completions",
+          path: pathOf("chat/completions", options),
+        });
       case "Responses":
-        return { format: "responses", path: pathOf("responses", options) };
+        return withClaude(options, { format: "responses", path: pathOf("responses", options) });
+      case "TokenCount":
+        return isClaude(options)
+          ? { format: "tokenCount", path: "/anthropic/v1/messages/count_tokens" }
+          : undefined;
       case "Embeddings":
         return { format: "embeddings", path: pathOf("embeddings", options) };
       case "Realtime":
@@ -70,8 +80,30 @@ export const azureopenai: LlmProvider<"azureopenai", Value> = {
     }
   },
   credential: { kind: "header", header: "api-key" },
-  model: ({ deploymentName, model }) => deploymentName ?? model,
+  model: deploymentOf,
+  headers: (options) => (isFoundry(options) ? anthropicVersion : []),
 };
+
+/** Resources of Azure AI Foundry have Claude beside the models of OpenAI, by Anthropic's API. */
+function isFoundry({ endpoint, host = "" }: Value): boolean {
+  return /\.services\.ai\.azure\.com\/*$/.test(endpoint ?? host);
+}
+
+/** The path follows from the model: of one that is fixed it is known. */
+function withClaude(options: Value, others: LlmEndpoint): LlmEndpoint {
+  const claude = { format: "messages", path: "/anthropic/v1/messages" } as const;
+  if (!isFoundry(options)) return others;
+  if (deploymentOf(options) !== undefined) return isClaude(options) ? claude : others;
+  return { ...others, branches: [{ prefix: "claude-", ...claude }] };
+}
+
+function isClaude(options: Value): boolean {
+  return isFoundry(options) && deploymentOf(options)?.startsWith("claude-") === true;
+}
+
+function deploymentOf({ deploymentName, model }: Value): string | undefined {
+  return deploymentName ?? model;
+}
 
 /** Versions by date have a path for each deployment, but for responses; clients name one where none is fixed. */
 function pathOf(api: string, { apiVersion = "v1", deploymentName }: Value): string {

@@ -38,7 +38,7 @@ export interface LlmProvider<Kind extends string, Value> {
   /** The guardrail that every request passes. */
   readonly guardrail?: (options: Value) => Dialect["guardrail"];
   /** Headers that every request has, in lower case: a flat list. */
-  readonly headers?: readonly string[];
+  readonly headers?: (options: Value) => readonly string[];
   /** The region that is asked where the options name none; absent: it has none, or one that is everywhere. */
   readonly assumedRegion?: (options: Value) => string | undefined;
   /** What the names of its models begin with; another name is reported. */
