@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
+import { expositionOf } from "../harness/exposition.ts";
 import { freePort } from "../harness/free-port.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { GwcProcess } from "../harness/gwc.ts";
@@ -142,7 +143,7 @@ it("a connection that rules refuse is a line", async () => {
   ]);
 });
 
-it("gwc run says which configuration it serves from when on, and that one was refused", async () => {
+it("gwc run says which configuration it serves from when on, and that one was refused; its metrics say the same", async () => {
   const folder = temporaryFolder();
   const file = path.join(folder, "gateway.yaml");
   const port = await freePort();
@@ -189,5 +190,11 @@ it("gwc run says which configuration it serves from when on, and that one was re
   ]);
   expect(configured?.[1]).not.toBe(started?.[1]);
   expect(refused?.[1]).toBe(configured?.[1]);
+  const [, stats] = await running.seen(/stats address on 127\.0\.0\.1:(\d+)/);
+  const { value, text } = await expositionOf(Number(stats));
+  expect(value('gwc_config_reloads_total{result="ok"}')).toBe(1);
+  expect(value('gwc_config_reloads_total{result="failed"}')).toBe(1);
+  expect(value("gwc_config_last_reload_successful")).toBe(0);
+  expect(text).toContain(`config_digest="${configured?.[1]}"`);
   await running.stop();
 }, 60_000);

@@ -22,6 +22,8 @@ let dashboard: string;
 let alerts: string;
 let folder: string;
 let upstream: string;
+/** `host:port` of a server that is not there. */
+let away: string;
 
 beforeAll(async () => {
   folder = temporaryFolder();
@@ -31,6 +33,7 @@ beforeAll(async () => {
     if (request.url === "/deny") response.statusCode = 403;
     response.end("data: x\n\n");
   });
+  away = `127.0.0.1:${await freePort()}`;
   const port = await freePort();
   const asked = (url: string) => ({
     extAuthz: { host: new URL(upstream).host, protocol: { http: { path: JSON.stringify(url) } } },
@@ -61,7 +64,7 @@ beforeAll(async () => {
               {
                 name: "away",
                 matches: [{ path: { exact: "/away" } }],
-                backends: [{ host: `127.0.0.1:${await freePort()}` }],
+                backends: [{ host: away }],
               },
               {
                 name: "mcp",
@@ -135,6 +138,10 @@ it("what happened to requests, upstreams, MCP messages, questions and limits is 
     [`gwc_upstream_requests_total{${server},result="ok"}`]: 5,
     [`gwc_upstream_requests_active{${server}}`]: 0,
     [`gwc_upstream_response_start_seconds_count{${server}}`]: 5,
+    [`gwc_upstream_requests_total{upstream="${away}",result="connect"}`]: 1,
+    [`gwc_upstream_connections_total{upstream="${away}",result="failed"}`]: 1,
+    [`gwc_upstream_connections_total{upstream="${away}",result="ok"}`]: 0,
+    [`gwc_upstream_connections_active{upstream="${away}"}`]: 0,
     [`gwc_mcp_messages_total{${mcp},item="echo",outcome="allowed"}`]: 1,
     [`gwc_mcp_messages_total{${mcp},item="get-sum",outcome="failed"}`]: 1,
     [`gwc_mcp_messages_total{${mcp},item="get-env",outcome="denied"}`]: 1,
