@@ -86,7 +86,12 @@ export class Replacement {
     let since = at;
     while (at < length) {
       // From here on in this state nothing was found before.
-      if (state === this.#vainState && at >= this.#vainFrom && at < this.#vainTo && this.#end >= 0) {
+      if (
+        state === this.#vainState &&
+        at >= this.#vainFrom &&
+        at < this.#vainTo &&
+        this.#end >= 0
+      ) {
         since = this.#vainFrom;
         at = Math.min(this.#vainTo, length);
         continue;

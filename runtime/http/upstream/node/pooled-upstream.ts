@@ -1,4 +1,5 @@
-import { type Dispatcher, Pool } from "undici";
+import type { Dispatcher, Pool as UndiciPool } from "undici";
+import Pool from "undici/lib/dispatcher/pool.js";
 import type { Lookup } from "../../../net/lookup.ts";
 import { type BodySource, collect } from "../../body/body.ts";
 import { CountedBuffer } from "../../body/counted-buffer.ts";
@@ -15,9 +16,9 @@ import { UpstreamBody } from "./upstream-body.ts";
 /** A server that is asked over a pool of undici's connections. */
 export class PooledUpstream extends ServerUpstream {
   override readonly takesTrailers = false;
-  readonly #options: Pool.Options;
+  readonly #options: UndiciPool.Options;
   /** Made for the first call: of a thousand routes most may have none for a long time. */
-  #pool: Pool | undefined;
+  #pool: UndiciPool | undefined;
 
   constructor(settings: UpstreamSettings, lookup: Lookup | undefined) {
     super(settings, lookup);

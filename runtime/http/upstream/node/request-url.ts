@@ -1,4 +1,5 @@
-import { request } from "undici";
+import { type IncomingMessage, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
 import type { FetchedResponse, FetchLimits, FetchRequest } from "../fetch-request.ts";
 
 /** Fetches from the server that the URL names, on a connection that is not kept. Throws as `fetchResponse` does. */
@@ -7,27 +8,30 @@ export async function requestUrl(
   { maxBytes, expectedStatus }: FetchLimits,
   signal: AbortSignal,
 ): Promise<FetchedResponse> {
-  const response = await request(url, {
-    method,
-    headers: [...headers],
-    body: body ?? null,
-    signal,
-    reset: true,
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const send = url.startsWith("https:") ? requestHttps : requestHttp;
+    const sent = send(url, { method, headers: withHost(headers, url), agent: false, signal });
+    sent.on("response", resolve);
+    // What comes after the head is told by the response.
+    sent.on("error", reject);
+    sent.end(body);
   });
-  const status = response.statusCode;
+  const status = response.statusCode ?? 0;
   if (expectedStatus !== undefined && status !== expectedStatus) {
-    await response.body.dump();
+    response.destroy();
     throw new Error(`status ${status}`);
   }
   const pieces: Buffer[] = [];
   let length = 0;
-  for await (const piece of response.body) {
+  for await (const piece of response) {
     length += piece.length;
     if (length > maxBytes) throw new Error(`more than ${maxBytes} bytes`);
     pieces.push(piece);
   }
-  const fields = Object.entries(response.headers).flatMap(([name, value = []]) =>
-    [value].flat().flatMap((each) => [name, each]),
-  );
-  return { status, headers: fields, body: Buffer.concat(pieces) };
+  return { status, headers: response.rawHeaders, body: Buffer.concat(pieces) };
+}
+
+/** A flat list is sent as it is: node adds no Host to it. */
+function withHost(headers: readonly string[], url: string): string[] {
+  return ["host", new URL(url).host, ...headers];
 }
