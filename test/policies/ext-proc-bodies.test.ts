@@ -1,10 +1,14 @@
+import { once } from "node:events";
 import { createServer } from "node:http";
+import { connect, createServer as createHttp2Server } from "node:http2";
+import { text } from "node:stream/consumers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { atEnd } from "../harness/at-end.ts";
 import { type EnvoyServices, startEnvoyServices } from "../harness/envoy-services.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
 import { send } from "../harness/send.ts";
-import { startRoutes } from "./routes.ts";
+import { nowhere, startRoutes } from "./routes.ts";
 
 const modes = ["none", "streamed", "buffered", "bufferedPartial", "fullDuplexStreamed"] as const;
 
@@ -106,6 +110,32 @@ function other(phase: string): string {
 }
 
 describe("extProc", () => {
+  it("leaves the trailers of responses as they are, in all modes of bodies", async () => {
+    const server = createHttp2Server();
+    server.on("stream", (stream) => {
+      stream.respond({ ":status": 200 }, { waitForTrailers: true });
+      stream.on("wantTrailers", () => stream.sendTrailers({ "x-sum": "1" }));
+      stream.end("hello");
+    });
+    const backends = [
+      { host: `127.0.0.1:${await listen(server)}`, policies: { http: { version: "HTTP2" } } },
+    ];
+    const host = new URL(services.url).host;
+    const routes = modes.map((responseBodyMode) => {
+      const extProc = { host, processingOptions: { responseBodyMode } };
+      return [responseBodyMode, { policies: { extProc }, backends }] as const;
+    });
+    const own = await startRoutes(Object.fromEntries(routes), nowhere);
+    const session = connect(own.url);
+    atEnd(() => session.destroy());
+    for (const mode of modes) {
+      const stream = session.request({ ":path": `/${mode}`, te: "trailers" });
+      const trailers = once(stream, "trailers");
+      expect([mode, await text(stream)]).toEqual([mode, "hello"]);
+      expect((await trailers)[0]).toMatchObject({ "x-sum": "1" });
+    }
+  });
+
   it.each(["streamed-request", "fullDuplexStreamed-request"])(
     "goes on with a request whose response has begun: %s",
     async (route) => {

@@ -266,12 +266,14 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
 
   #passPiece(bytes: Uint8Array, isLast: boolean): void {
     if (bytes.length > 0 && !this.#next.write(bytes)) this.#session.pause();
-    if (isLast) {
-      this.#finish();
-      this.#next.end(this.#trailers);
-    } else {
+    if (!isLast) {
       this.#note();
+      return;
     }
+    this.#finish();
+    // Trailers may follow the last piece that was announced.
+    if (this.#mode === "streamed" && !this.#hasEnded) this.#state = "passing";
+    else this.#next.end(this.#trailers);
   }
 
   /** What became of a piece that was sent. */
