@@ -18,6 +18,9 @@ export const llmGoals: Readonly<Record<string, readonly [same: number, translate
   stream: [1.3, 2],
 };
 
+/** The most CPU of a guarded stream beside the same one without guards. */
+export const GUARDED_STREAM = 1.5;
+
 /** How many times the work of Portkey's gateway is done with the same CPU. */
 export const portkeyGoals = { "same format": 10, translated: 6 } as const;
 
@@ -40,6 +43,13 @@ export async function measureLlm(pace: Pace): Promise<readonly LlmCosts[]> {
   }
 }
 
+/** The five patterns that have names. */
+const guard = {
+  regex: {
+    rules: ["ssn", "creditCard", "phoneNumber", "email", "caSin"].map((builtin) => ({ builtin })),
+  },
+};
+
 function cases(host: string, stream: boolean): readonly Case[] {
   const requests = [request(stream, [])];
   const one = (name: string, backend: object): Case => ({
@@ -51,6 +61,17 @@ function cases(host: string, stream: boolean): readonly Case[] {
     one("plain", { host }),
     { ...one("plain again", { host }), gateway: "plain" },
     one("same format", { ai: { provider: { openAI: {} }, hostOverride: host } }),
+    {
+      name: "guarded",
+      routes: [
+        {
+          name: "chat",
+          policies: { ai: { promptGuard: { request: [guard], response: [guard] } } },
+          backends: [{ ai: { provider: { openAI: {} }, hostOverride: host } }],
+        },
+      ],
+      requests,
+    },
     one("translated", { ai: { provider: { anthropic: {} }, hostOverride: host } }),
   ];
 }

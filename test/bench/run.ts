@@ -9,7 +9,8 @@ import { formatCel, measureCel } from "./cel.ts";
 import { type Case, compare, formatCosts, median } from "./compare.ts";
 import { measureDecisions } from "./decision.ts";
 import { type Contender, type Duel, type Pace, type Round, run, start } from "./duel.ts";
-import { llmCases, llmGoals, measureLlm, portkeyGoals } from "./llm.ts";
+import { GUARD_GROWTH, measureGuards } from "./guards.ts";
+import { GUARDED_STREAM, llmCases, llmGoals, measureLlm, portkeyGoals } from "./llm.ts";
 import { policyCases } from "./policies.ts";
 import { routeCases } from "./routes.ts";
 import { makeIdentity } from "./token.ts";
@@ -20,6 +21,7 @@ import { makeIdentity } from "./token.ts";
 //   routes        what 1,000 and 10,000 routes cost beside ten
 //   llm           chat completions beside the same bytes through a plain proxy: whole, streams, translated; and beside
 //                 Portkey's gateway where PORTKEY names a folder: `npm install --prefix DIR @portkey-ai/gateway`
+//   guards        patterns of guards: beside parsing the JSON, and hostile ones by how they grow
 //   decision      finding the route among so many, without a connection
 //   cel           an expression beside two interpreters
 // BENCH_ROUNDS, BENCH_SECONDS: how often and how long each is measured. BENCH_NODE_FLAGS=--cpu-prof profiles.
@@ -48,6 +50,7 @@ try {
   }
   if (isWanted("policies")) await showCosts("policies", await policyCases(work, host, callouts));
   if (isWanted("llm")) await showLlm();
+  if (isWanted("guards")) showGuards();
   if (isWanted("decision")) await showDecisions();
   if (isWanted("routes")) await showCosts("routes", routeCases(host));
 } finally {
@@ -86,7 +89,23 @@ async function showLlm(): Promise<void> {
       console.log(`${wanted}: ${times.toFixed(1)} times as fast as Portkey`);
       return times >= portkeyGoals[wanted];
     });
-    isGood = isCheap !== false && isFaster && isGood;
+    const guarded = (ratio("guarded") ?? 0) / (ratio("same format") ?? 1);
+    const limit = name === "stream" ? GUARDED_STREAM : Number.POSITIVE_INFINITY;
+    console.log(`guarded by five patterns: ${guarded.toFixed(2)} times the CPU without`);
+    isGood = isCheap !== false && isFaster && guarded <= limit && isGood;
+  }
+}
+
+function showGuards(): void {
+  const { named, microseconds, hostile } = measureGuards();
+  console.log(
+    `guards: five patterns over 2 KB take ${named.toFixed(2)} times its JSON (${microseconds.toFixed(1)} us)`,
+  );
+  for (const { pattern, milliseconds, growth } of hostile) {
+    console.log(
+      `${pattern.padEnd(30)} ${milliseconds.toFixed(1).padStart(7)} ms for 100 KB, growth ${growth.toFixed(2)}`,
+    );
+    isGood = growth <= GUARD_GROWTH && isGood;
   }
 }
 

@@ -1,0 +1,82 @@
+import { matchBounds } from "../../compiler/cel/regex/match-bounds.ts";
+import { GuardRun } from "../../runtime/llm/guards/guard-run.ts";
+import * as named from "../../runtime/llm/guards/named-patterns.ts";
+import {
+  type GuardPattern,
+  guardPattern,
+  maskPatterns,
+} from "../../runtime/llm/guards/pattern-guard.ts";
+import { PatternTexts } from "../../runtime/llm/guards/pattern-texts.ts";
+
+/** Patterns that make backtracking engines run for ever (OWASP, safe-regex, rxxr2), and a text each that does it. */
+const hostile = [
+  ["(a+)+$", "a"],
+  ["([a-zA-Z]+)*$", "a"],
+  ["(a|aa)+$", "a"],
+  ["(a|a?)+$", "a"],
+  ["(.*a){11}", "a"],
+  ["^(([a-z])+.)+[A-Z]([a-z])+$", "a"],
+  ["(x+x+)+y", "x"],
+  ["\\s+$", " "],
+  [".*.*=.*", "x"],
+  ["<(.|\\n)*>", "<"],
+  ["(\\w+\\s?)+!", "ab "],
+  ["(?i)^(.*;)?a", "b"],
+  ["a(.*b)?", "a"],
+  ["a[^b]*b|a", "a"],
+] as const;
+
+/** What guards by patterns cost. */
+export interface GuardCosts {
+  /** CPU of five patterns by name over a chat of 2 KB, as a multiple of parsing and writing its JSON. */
+  readonly named: number;
+  /** The same in microseconds. */
+  readonly microseconds: number;
+  /** CPU of each hostile pattern over 100 KB in milliseconds, and as a multiple of its tenfold over 10 KB: 1 is linear. */
+  readonly hostile: readonly {
+    readonly pattern: string;
+    readonly milliseconds: number;
+    readonly growth: number;
+  }[];
+}
+
+/** How much faster than linear a tenfold text may grow, noise included. */
+export const GUARD_GROWTH = 1.5;
+
+/** Measures patterns alone, without a connection. */
+export function measureGuards(): GuardCosts {
+  const prose = "The quick brown fox, number 17 of 2026, jumps over the lazy dog. ".repeat(32);
+  const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: prose }] });
+  const all = [named.ssn(), named.creditCard(), named.phoneNumber(), named.email(), named.caSin()];
+  const guarded = cost(() => replaced(all, prose), 2_000);
+  const parsed = cost(() => JSON.stringify(JSON.parse(body)), 2_000);
+  return {
+    named: guarded / parsed,
+    microseconds: guarded * 1_000,
+    hostile: hostile.map(([pattern, unit]) => {
+      const guard = guardPattern(pattern, matchBounds(pattern).longest ?? 1_024);
+      const of = (length: number) => `${unit.repeat(length / unit.length)}!`;
+      const [short, long] = [of(10_000), of(100_000)];
+      const few = cost(() => replaced([guard], short), 10);
+      const milliseconds = cost(() => replaced([guard], long), 3);
+      return { pattern, milliseconds, growth: milliseconds / Math.max(few * 10, 0.1) };
+    }),
+  };
+}
+
+function replaced(patterns: readonly GuardPattern[], text: string): string {
+  const run = new GuardRun("request", { requestHeaders: [], onAbort: () => {} });
+  const texts = new PatternTexts([maskPatterns(patterns)], run);
+  return texts.replace(text, { role: "user", part: "messages" });
+}
+
+/** The least milliseconds of CPU of several rounds, when the code is compiled. */
+function cost(work: () => unknown, count: number): number {
+  const rounds = Array.from({ length: 5 }, () => {
+    const start = process.cpuUsage();
+    for (let i = 0; i < count; i++) work();
+    const { user, system } = process.cpuUsage(start);
+    return (user + system) / 1_000 / count;
+  });
+  return Math.min(...rounds);
+}
