@@ -44,10 +44,25 @@ export class Replacement {
 
   /** Takes a piece, and gives what is decided of the text. */
   push(piece: string): string {
+    if (this.#passes(piece)) return piece;
     this.#held += piece;
     const decided = this.#scan(false) + this.#release();
     if (this.#from > 0) this.#trim();
     return decided;
+  }
+
+  /** Nothing waits, and no match begins in the piece. */
+  #passes(piece: string): boolean {
+    const { automaton } = this.#search;
+    const { beginnings, generation } = automaton;
+    if (this.#held !== "" || piece === "" || generation !== this.#generation) return false;
+    if (!isIdle(this.#state)) return false;
+    beginnings.lastIndex = 0;
+    if (beginnings.test(piece)) return false;
+    this.#previous = piece.charAt(piece.length - 1);
+    this.#state = automaton.initial(this.#beforeOf(0));
+    this.#threads = automaton.threadsOf(this.#state);
+    return true;
   }
 
   /** Gives what is left: the text is complete. */

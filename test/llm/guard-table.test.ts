@@ -59,7 +59,13 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
   }),
   openAIModeration: withFailures(
     (kind, rest) => ({ openAIModeration: { ...service(kind), ...rest } }),
-    { rejects: { guard: { openAIModeration: service("finds"), ...own }, finds: rejected } },
+    {
+      rejects: { guard: { openAIModeration: service("finds"), ...own }, finds: rejected },
+      "rejects by its other name": {
+        guard: { externalModeration: service("finds"), ...own },
+        finds: rejected,
+      },
+    },
     ["request"],
   ),
   bedrockGuardrails: withFailures((kind, rest) => bedrock(kind, rest), {

@@ -150,7 +150,7 @@ function readGuard(
   otherwise: RejectionConfig,
   context: GuardContext,
 ): GuardConfig | undefined {
-  const { response, regex: patterns, webhook: hook, externalModeration = {} } = value;
+  const { response, regex: patterns, webhook: hook, openAIModeration } = value;
   const { origin } = context;
   const { message = otherwise.message, statusCode: status = otherwise.status } = response ?? {};
   const common = {
@@ -167,8 +167,10 @@ function readGuard(
     const server = lowerServerReference(hook.backendRef, { ...context, origin: at });
     return server && { kind: "webhook", ...asked, server, ...readHeaders(hook, at), origin: at };
   }
-  const { model = DEFAULT_MODERATION_MODEL, policies } = externalModeration;
-  const at = childOf(origin, "externalModeration");
+  const { model = DEFAULT_MODERATION_MODEL, policies } =
+    openAIModeration ?? value.externalModeration ?? {};
+  const name = openAIModeration === undefined ? "externalModeration" : "openAIModeration";
+  const at = childOf(origin, name);
   return {
     kind: "openAIModeration",
     ...asked,

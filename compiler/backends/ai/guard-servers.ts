@@ -35,7 +35,7 @@ const serviceFields = {
   failureMode,
 };
 
-const name = { pattern: "^[A-Za-z0-9_-]+$", form: "letters, digits, `-` and `_`" };
+const plainName = { pattern: "^[A-Za-z0-9_-]+$", form: "letters, digits, `-` and `_`" };
 
 const webhook = object(
   {
@@ -75,9 +75,9 @@ const bedrockGuardrails = object(
 
 const googleModelArmor = object(
   {
-    templateId: shortText("The template.", name),
+    templateId: shortText("The template.", plainName),
     projectId: shortText("The project."),
-    location: shortText("Where it is.", { ...name, default: "us-central1" }),
+    location: shortText("Where it is.", { ...plainName, default: "us-central1" }),
     ...serviceFields,
   },
   {
@@ -107,6 +107,7 @@ interface ServerGuardValue {
   readonly bedrockGuardrails?: Infer<typeof bedrockGuardrails>;
   readonly googleModelArmor?: Infer<typeof googleModelArmor>;
   readonly openAIModeration?: Infer<typeof moderationSchema>;
+  readonly externalModeration?: Infer<typeof moderationSchema>;
 }
 
 type OwnPart<Config> = Omit<Config, "rejection" | "rejectionOrigin" | "scope">;
@@ -118,6 +119,7 @@ export function lowerServerGuard(
     bedrockGuardrails: bedrock,
     googleModelArmor: armor,
     openAIModeration,
+    externalModeration,
   }: ServerGuardValue,
   origin: Origin,
 ):
@@ -138,8 +140,10 @@ export function lowerServerGuard(
     const own = { template, project, location };
     return { kind: "googleModelArmor", ...own, ...lowerService(armor, at) };
   }
-  const { model = DEFAULT_MODERATION_MODEL, ...service } = openAIModeration ?? {};
-  const at = childOf(origin, "openAIModeration");
+  const { model = DEFAULT_MODERATION_MODEL, ...service } =
+    openAIModeration ?? externalModeration ?? {};
+  const name = openAIModeration === undefined ? "externalModeration" : "openAIModeration";
+  const at = childOf(origin, name);
   return { kind: "openAIModeration", model, ...lowerService(service, at) };
 }
 
