@@ -62,7 +62,8 @@ export class GuardRun {
   /** A guard has replaced something. */
   match(guard: Guard, matches: number): void {
     const outcome = this.outcomeOf(guard);
-    outcome.action = "mask";
+    // What passed unseen is not forgotten.
+    if (outcome.action === "pass") outcome.action = "mask";
     outcome.matches += matches;
   }
 
