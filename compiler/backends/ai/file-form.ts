@@ -48,7 +48,7 @@ export function aiSchema(policies: Schema<BackendPoliciesValue>) {
     },
     {
       exactlyOneOf: ["provider", "groups"],
-      checks: ["name", "hostOverride", "pathOverride", "policies"].map((field) =>
+      checks: ["name", "hostOverride", "pathOverride", "tokenize", "policies"].map((field) =>
         needsField(field, "provider"),
       ),
       description: "Models of one provider, or of several in groups.",
