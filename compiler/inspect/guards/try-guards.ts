@@ -38,7 +38,10 @@ export async function tryGuards(
     const tried = await tryPatterns(node, phase, left);
     guards.push({ guard, action: tried.action, matches: tried.matches });
     left = tried.text;
-    if (left === undefined) rejection = node.rejection;
+    if (left === undefined && node.rejection !== undefined) {
+      const { status, message, own } = node.rejection;
+      rejection = { status, message: own?.body ?? message };
+    }
   }
   return { guards, text: left, ...(rejection && { rejection }) };
 }
