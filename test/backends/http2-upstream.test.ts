@@ -67,6 +67,11 @@ const server = new ScriptedServer({
     );
     stream.end(large);
   },
+  "/announced": (stream) => {
+    stream.respond({ ":status": 200, "content-length": 5 }, { waitForTrailers: true });
+    stream.on("wantTrailers", () => stream.sendTrailers({ "x-sum": "1" }));
+    stream.end("hello");
+  },
   "/cut": (stream) => {
     stream.respond({ ":status": 200 });
     stream.write(large.subarray(0, 100_000), () => stream.destroy(new Error("broken")));
@@ -155,6 +160,12 @@ describe("a server of HTTP/2", () => {
     expect(digestOf(body)).toBe(digestOf(large));
     expect(trailers).toMatchObject({ "x-sum": digestOf(large), "x-two": "1, 2" });
     expect(trailers).not.toHaveProperty("set-cookie");
+  });
+
+  it("trailers stand behind a body whose length was announced, too", async () => {
+    const { body, trailers } = await readSlowly("/announced");
+    expect(body.toString()).toBe("hello");
+    expect(trailers).toMatchObject({ "x-sum": "1" });
   });
 
   it("a client of HTTP/1.1 gets the body, and no trailers", async () => {

@@ -367,7 +367,8 @@ export class EngineExchange implements Exchange {
   #writeHead(status: number, headers: HeaderList, length: number | undefined): void {
     if (this.isOver) return;
     this.#sendHead(status, headers, length);
-    this.#remaining = length;
+    // Who takes trailers is told of the end by them.
+    this.#remaining = this.acceptsTrailers ? undefined : length;
     // The first piece of the body mostly comes in this tick: one packet. When it does not, the head goes alone.
     process.nextTick(() => {
       if (!this.#isFlushed && !this.isOver) this.#response.write("", "latin1");
