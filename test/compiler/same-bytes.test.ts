@@ -49,8 +49,8 @@ it("building elsewhere changes no byte of the output", async () => {
 
 it("a new rule is a diff of two lines", async () => {
   const changed = yaml.replace(
-    "              authorization:\n                rules:\n",
-    '$&                  - require: request.path != "/x"\n',
+    /( {14}authorization:\n {16}rules:\n(?: {18}.*\n)+)/,
+    '$1                  - require: request.path != "/x"\n',
   );
   const [before, after] = [await outputOf(yaml), await outputOf(changed)];
   const lines = (text: string | undefined): string[] => (text ?? "").split("\n");

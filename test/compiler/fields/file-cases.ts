@@ -248,7 +248,12 @@ export const known: KnownValues = {
   "externalModeration.host": ["127.0.0.1:9000", "127.0.0.1:9002"],
   openAIModeration: [{ host: "127.0.0.1:9000" }],
   bedrockGuardrails: [
-    { guardrailIdentifier: "a", guardrailVersion: "1", region: "eu-west-1", host: "127.0.0.1:9000" },
+    {
+      guardrailIdentifier: "a",
+      guardrailVersion: "1",
+      region: "eu-west-1",
+      host: "127.0.0.1:9000",
+    },
   ],
   googleModelArmor: [{ templateId: "a", projectId: "b", host: "127.0.0.1:9000" }],
   "openAIModeration.host": ["127.0.0.1:9000", "127.0.0.1:9002"],

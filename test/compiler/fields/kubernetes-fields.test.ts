@@ -15,7 +15,8 @@ const compile = kubernetesCompiler(schema, world);
  * A text for people, empty values of which one has to be there (none can be left out to see what it does), and what stands
  * elsewhere by the same schema and reading: how a guard's server is reached, and guards of GatewayBackends.
  */
-const EXCEPTIONS = /^GatewayClass\.description$|\.auth\.passthrough$|Moderation\.policies\.|^GatewayBackend\..*\.promptGuard\./;
+const EXCEPTIONS =
+  /^GatewayClass\.description$|\.auth\.passthrough$|Moderation\.policies\.|^GatewayBackend\..*\.promptGuard\./;
 const fields = leavesOf(schema).filter(({ path }) => !EXCEPTIONS.test(path.join(".")));
 
 /** The configurations that have a resource of the field's kind. */
