@@ -19,8 +19,8 @@ const perMinuteByKey = openKeyedRateLimit({
   capacity: 60,
   refill: 60,
   interval: 1 * MINUTE,
-  origin: "gateway.yaml binds[0].listeners[0].routes[8].policies.localRateLimit[1]",
   maxKeys: 10000,
+  origin: "gateway.yaml binds[0].listeners[0].routes[8].policies.localRateLimit[1]",
 });
 
 function keyPerMinuteByKey(request: RequestVariables): unknown {
