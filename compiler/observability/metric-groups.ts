@@ -35,18 +35,28 @@ export interface MetricGroup {
 
 /** Every metric of every gateway, in the order of the documents and of the dashboard. */
 export const metricGroups: readonly MetricGroup[] = [
-  { name: "requests", title: "Requests", metrics: Object.values(requests) },
-  { name: "connections", title: "TCP connections", metrics: Object.values(connections) },
-  { name: "upstreams", title: "Upstreams", metrics: Object.values(upstreams) },
-  { name: "mcp", title: "MCP", metrics: Object.values(mcp) },
-  { name: "models", title: "Models", metrics: Object.values(models) },
-  { name: "guards", title: "Guards", metrics: Object.values(guards) },
-  { name: "callouts", title: "Servers of policies", metrics: Object.values(callouts) },
-  { name: "limits", title: "Rate limits", metrics: Object.values(limits) },
-  { name: "exports", title: "Collectors", metrics: Object.values(exports) },
-  { name: "certificates", title: "Certificates", metrics: Object.values(certificates) },
-  { name: "process", title: "Process", metrics: Object.values(process) },
+  group("requests", "Requests", requests),
+  group("connections", "TCP connections", connections),
+  group("upstreams", "Upstreams", upstreams),
+  group("mcp", "MCP", mcp),
+  group("models", "Models", models),
+  group("guards", "Guards", guards),
+  group("callouts", "Servers of policies", callouts),
+  group("limits", "Rate limits", limits),
+  group("exports", "Collectors", exports),
+  group("certificates", "Certificates", certificates),
+  group("process", "Process", process),
 ];
+
+/** By name: how a module orders its exports depends on who loads it. */
+function group(
+  name: MetricGroupName,
+  title: string,
+  table: Readonly<Record<string, Metric>>,
+): MetricGroup {
+  const metrics = Object.values(table).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  return { name, title, metrics };
+}
 
 /** The groups that a bundle has: those whose part of the table is in it. Every port could have certificates. */
 export function groupsIn(
