@@ -90,19 +90,20 @@ function costFunction(
   { source, variables, code: emitted }: NonNullable<Limit["cost"]>,
   { expressions, variables: known }: RouteScope,
 ): ValueFunction {
+  const readsCall = variables.includes("llm");
   const others = variables.filter((variable) => variable !== "llm");
-  const llm = code`llm: ${importedType("gwc/runtime/cel/variables", "LlmCall")}`;
+  const call = code`llm: ${importedType("gwc/runtime/cel/variables", "LlmCall")}`;
+  const own = readsCall ? [call] : [];
   const args: readonly Code[] = others.map((variable) => known.argument(variable));
+  const given = join([...(readsCall ? [name("llm")] : []), ...args], ", ");
+  const head = readsCall ? code`(llm) =>` : code`() =>`;
   return {
     declaration: code`
-      function ${name(label)}(${join([llm, ...others.map(parameter)], ", ")}): unknown {
+      function ${name(label)}(${join([...own, ...others.map(parameter)], ", ")}): unknown {
         ${comment(source)}
         ${returned(expressions.use(emitted))}
       }
     `,
-    call:
-      args.length === 0
-        ? code`${name(label)}`
-        : code`(llm) => ${name(label)}(${join([name("llm"), ...args], ", ")})`,
+    call: args.length === 0 ? code`${name(label)}` : code`${head} ${name(label)}(${given})`,
   };
 }

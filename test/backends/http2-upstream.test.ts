@@ -29,8 +29,9 @@ class ScriptedServer {
     this.#responses = responses;
   }
 
-  async listen(maxConcurrentStreams: number): Promise<string> {
+  async listen(maxConcurrentStreams: number, maxConnections = 100): Promise<string> {
     const server = createServer({ settings: { maxConcurrentStreams } });
+    server.maxConnections = maxConnections;
     server.on("session", (session) => {
       this.sessions.push(session);
       session.on("error", () => {});
@@ -206,6 +207,24 @@ describe("a server of HTTP/2", () => {
       stream.end("done");
     }
     expect((await Promise.all(calls)).every(({ body }) => body === "done")).toBe(true);
+  });
+
+  it("a server that takes one connection serves all requests over it, as they get room", async () => {
+    const narrow = new ScriptedServer({
+      "/": (stream) => {
+        stream.respond({ ":status": 200 });
+        setImmediate(() => stream.end("done"));
+      },
+    });
+    const host = await narrow.listen(2, 1);
+    const policies = { http: { version: "HTTP2" } };
+    const { url } = await startGateway({
+      listeners: [{ routes: [{ backends: [{ host, policies }] }] }],
+    });
+    expect((await send(url, "GET")).status).toBe(200);
+    const responses = await Promise.all(Array.from({ length: 30 }, () => send(url, "GET")));
+    expect(responses.map(({ body }) => body)).toEqual(Array(30).fill("done"));
+    expect(narrow.sessions.length).toBe(1);
   });
 
   it("a body that the server reads slowly arrives whole", async () => {

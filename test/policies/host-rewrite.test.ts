@@ -47,8 +47,8 @@ it("a Host that urlRewrite sets wins", async () => {
   expect(await hostSeen("overruled")).toBe("other.example");
 });
 
-it("on an mcp backend it is a mistake", () => {
-  const backends = [{ mcp: { targets: [{ name: "one", mcp: { host: "http://127.0.0.1:1/" } }] } }];
+it("where only child processes are asked it is a mistake", () => {
+  const backends = [{ mcp: { targets: [{ name: "one", stdio: { cmd: "node" } }] } }];
   expect(findings({ policies: { hostRewrite: { mode: "None" } }, backends })).toEqual([
     "misplaced-field",
   ]);

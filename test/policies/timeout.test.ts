@@ -3,7 +3,6 @@ import type { Gateway } from "../harness/gateway.ts";
 import { pause } from "../harness/pause.ts";
 import { type Scripted, startScripted } from "../harness/scripted.ts";
 import { send } from "../harness/send.ts";
-import { findings } from "./refused.ts";
 import { nowhere, startRoutes } from "./routes.ts";
 
 let gateway: Gateway;
@@ -68,14 +67,5 @@ describe("timeout", () => {
   it("zero is no limit", async () => {
     const response = send(`${gateway.url}/unlimited/never`, "GET").catch(() => "ended by the test");
     expect(await Promise.race([response, pause(600).then(() => "waiting")])).toBe("waiting");
-  });
-
-  it("on an mcp backend it is a mistake", () => {
-    const backends = [
-      { mcp: { targets: [{ name: "one", mcp: { host: "http://127.0.0.1:1/" } }] } },
-    ];
-    expect(findings({ policies: { timeout: { request: "1s" } }, backends })).toEqual([
-      "misplaced-field",
-    ]);
   });
 });

@@ -5,6 +5,9 @@ import { type Http2Destination, openHttp2Session } from "./http2-session.ts";
 /** Streams of one connection at a time, where its server takes as many. */
 const maxStreams = 100;
 
+/** Requests of one connection: numbers of streams are not used again (RFC 9113 5.1.1), and run out. */
+const maxRequests = 1_000_000;
+
 /** How long a connection without requests is kept. */
 const idleTime = 5 * MINUTE;
 
@@ -43,10 +46,10 @@ export class Http2Pool {
     return () => this.#waiting.delete(waiter);
   }
 
-  /** Lets requests end, and their connections with them. */
+  /** Lets requests end, those that wait as well, and their connections with them. */
   close(): void {
     this.#isClosed = true;
-    for (const { session } of this.#connections) session.close();
+    this.#closeUnneeded();
   }
 
   #withRoom(): Http2Connection | undefined {
@@ -71,21 +74,21 @@ export class Http2Pool {
       this.#connections.delete(connection);
       // The streams under way go on.
       if (!session.closed) session.close();
+      this.#serve();
     };
     session.setTimeout(idleTime, () => {
       if (connection.streams === 0) leave();
     });
     session.on("goaway", leave);
     session.on("close", leave);
-    if (this.#isClosed) session.close();
     this.#connections.add(connection);
     this.#serve();
   }
 
-  /** Nobody waits for an attempt of his own: all are told. */
+  /** Nobody waits for an attempt of his own: all are told, unless a connection that is there may serve them. */
   #failed(error: Error): void {
     this.#opening -= 1;
-    if (this.#opening > 0) return;
+    if (this.#opening > 0 || this.#connections.size > 0) return;
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     for (const waiter of waiting) waiter.fail(error);
@@ -99,6 +102,12 @@ export class Http2Pool {
       waiter.use(free);
     }
     this.#openEnough();
+    this.#closeUnneeded();
+  }
+
+  #closeUnneeded(): void {
+    if (!this.#isClosed || this.#waiting.size > 0) return;
+    for (const { session } of this.#connections) session.close();
   }
 }
 
@@ -106,7 +115,9 @@ export class Http2Pool {
 export class Http2Connection {
   readonly session: ClientHttp2Session;
   readonly #onRoom: () => void;
+  /** Under way. */
   streams = 0;
+  #requests = 0;
 
   /** `onRoom` is called each time a stream has ended. */
   constructor(session: ClientHttp2Session, onRoom: () => void) {
@@ -127,6 +138,9 @@ export class Http2Connection {
     // An idle connection keeps nobody from ending; one with requests does.
     if (this.streams === 0) this.session.ref();
     this.streams += 1;
+    this.#requests += 1;
+    // The streams under way go on, and the next request has another connection.
+    if (this.#requests === maxRequests) this.session.close();
     stream.once("close", () => {
       this.streams -= 1;
       if (this.streams === 0) this.session.unref();
