@@ -71,7 +71,7 @@ const streamBackend = object({ ...backendReferenceFields, weight }, { required: 
 export type BackendReference = Infer<typeof streamBackend>;
 
 /** A rule of an HTTPRoute. */
-export type HttpRouteRule = NonNullable<
+type HttpRouteRule = NonNullable<
   NonNullable<Infer<ReturnType<typeof httpRouteSchema>>["spec"]["rules"]>[number]
 >;
 
@@ -242,11 +242,6 @@ const grpcMatch = object({
 
 /** Gateway API `GRPCRouteMatch`. */
 export type GrpcRouteMatch = Infer<typeof grpcMatch>;
-
-/** A rule of a GRPCRoute. */
-export type GrpcRouteRule = NonNullable<
-  NonNullable<Infer<ReturnType<typeof grpcRouteSchema>>["spec"]["rules"]>[number]
->;
 
 /** Gateway API GRPCRoute. */
 export function grpcRouteSchema(filters: Schema<readonly PolicyFields[]>) {
