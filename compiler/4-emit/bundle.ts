@@ -143,7 +143,8 @@ function withPackagePaths(text: string, { inputs }: Metafile): string {
 
 /** `../undici/index.js` as `node_modules/undici/index.js`; a path that is in no package stays. */
 function packagePath(input: string): string {
-  if (input.startsWith("generated:") || input.startsWith("runtime/")) return input;
+  // `<define:GWC_BUILD>` is in no file either.
+  if (/^(generated:|runtime\/|<)/.test(input)) return input;
   const file = path.resolve(packageRoot, input).split(path.sep).join("/");
   const at = file.lastIndexOf("/node_modules/");
   return at < 0 ? input : file.slice(at + 1);
