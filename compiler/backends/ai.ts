@@ -68,11 +68,40 @@ const counted: ReadonlySet<RouteType> = new Set([
   ...["Embeddings", "Realtime"],
 ] as const);
 
-function tryCommand(request: TryRequest): string {
-  const { kind, value } = request.path;
-  const path = { kind, value: value === "/" ? "/v1/chat/completions" : value };
-  const headers = [...request.headers, "content-type: application/json"];
-  return curlCommand({ ...request, path, method: undefined, headers }, ["-d", `'${HELLO}'`]);
+/** Chat in the first of its formats that the route has, with a model that is known by name if there is one. */
+function tryCommand(request: TryRequest, { routes, models }: AiNode): string {
+  const chat = chatCalls.flatMap(({ type, ...asked }) =>
+    routes.flatMap((route) => (route.type === type ? [{ ...route, ...asked }] : [])),
+  );
+  const [{ suffix, end, body, headers: own } = { suffix: "", ...chatCalls[0] }] = chat;
+  const headers = [...request.headers, "content-type: application/json", ...own];
+  const path = { kind: "exact", value: pathOf(request.path, suffix, end) } as const;
+  const data = JSON.stringify({ model: models[0]?.id ?? "MODEL", ...body });
+  return curlCommand({ ...request, path, method: undefined, headers }, [
+    "-d",
+    `'${data.replaceAll("'", "'\\''")}'`,
+  ]);
 }
 
-const HELLO = '{"model":"MODEL","messages":[{"role":"user","content":"Hello"}]}';
+const HELLO = [{ role: "user", content: "Hello" }];
+
+/** How each format of chat is asked, and where its API has it. */
+const chatCalls = [
+  { type: "Completions", end: "/chat/completions", body: { messages: HELLO }, headers: [] },
+  { type: "Responses", end: "/responses", body: { input: "Hello" }, headers: [] },
+  {
+    type: "Messages",
+    end: "/messages",
+    body: { max_tokens: 256, messages: HELLO },
+    headers: ["anthropic-version: 2023-06-01"],
+  },
+] as const;
+
+/** A path that the route matches and that ends in `suffix`; the empty one is any: then as the API has it. */
+function pathOf({ kind, value }: TryRequest["path"], suffix: string, end: string): string {
+  if (kind === "exact") return value;
+  const prefix = value.replace(/\/$/, "");
+  if (suffix.startsWith(`${prefix}/`)) return suffix;
+  if (suffix !== "") return prefix + suffix;
+  return prefix.endsWith("/v1") ? prefix + end : `${prefix}/v1${end}`;
+}

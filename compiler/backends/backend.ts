@@ -72,7 +72,7 @@ export interface Backend<
   /** Where connections go through it. */
   describeTcp?(node: TcpNode): BackendLine;
   /** A shell command that tries a route with it, as a person would. */
-  tryCommand(request: TryRequest): string;
+  tryCommand(request: TryRequest, node: Node): string;
 }
 
 /** The servers behind a backend whose items are listed together. */

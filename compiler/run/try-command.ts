@@ -1,5 +1,6 @@
 import { type BackendKind, backendOf } from "../backends/index.ts";
 import { CREDENTIALS, curlCommand, type TryRequest } from "../backends/parts/try-request.ts";
+import type { BackendNode } from "../ir/backends.ts";
 import type { PolicyUse } from "../ir/policies.ts";
 import type { HostEntries, ListenerNode, Program, RouteEntry, RouteNode } from "../ir/program.ts";
 
@@ -17,7 +18,7 @@ export interface RouteRequest {
 export function tryCommand(program: Program): string | undefined {
   const candidates = requestsTo(program, isStrict);
   const [simplest] = candidates.toSorted((a, b) => needs(a.request) - needs(b.request));
-  return simplest && commandOf(simplest.route.backends[0]?.kind, simplest.request);
+  return simplest && commandOf(simplest.route.backends[0], simplest.request);
 }
 
 /** A request for each match of each route, with the credentials of the policies that `shows` says. */
@@ -40,8 +41,12 @@ function needs({ headers, options, search, method }: TryRequest): number {
   return headers.length + options.length + (search === "" ? 0 : 1) + (method === undefined ? 0 : 1);
 }
 
-function commandOf<Kind extends BackendKind>(kind: Kind | undefined, request: TryRequest): string {
-  return kind === undefined ? curlCommand(request) : backendOf<Kind>(kind).tryCommand(request);
+function commandOf<Kind extends BackendKind>(
+  node: BackendNode<Kind> | undefined,
+  request: TryRequest,
+): string {
+  if (node === undefined) return curlCommand(request);
+  return backendOf<Kind>(node.kind).tryCommand(request, node);
 }
 
 function candidatesOf(

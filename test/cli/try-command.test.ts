@@ -8,6 +8,8 @@ const keys =
 const jwt = `jwtAuth: {issuer: i, audiences: [a], jwks: '${keys}'}`;
 const backends = 'backends: [{host: "127.0.0.1:1"}]';
 const mcp = "backends: [{mcp: {targets: [{name: t, stdio: {cmd: server}}]}}]";
+const openAi = 'backends: [{ai: {provider: {openAI: {}}, policies: {backendAuth: {key: "${K}"}}}}]';
+const chat = 'curl -i -H "content-type: application/json"';
 const inspector =
   "npx -y @modelcontextprotocol/inspector --cli http://127.0.0.1:3000/mcp --transport http --method tools/list";
 
@@ -43,6 +45,21 @@ it.each([
     "MCP with a token",
     `routes: [{policies: {${jwt}}, ${mcp}}]`,
     `${inspector} --header "authorization: Bearer $TOKEN"`,
+  ],
+  [
+    "models by a path below that of the route",
+    `routes: [{matches: [{path: {pathPrefix: /v1}}], policies: {ai: {routes: {/v1/messages: messages, /v1/models: models, /v1/chat/completions: completions}, modelAliases: {best: gpt-5}}}, ${openAi}}]`,
+    `${chat} -d '{"model":"best","messages":[{"role":"user","content":"Hello"}]}' http://127.0.0.1:3000/v1/chat/completions`,
+  ],
+  [
+    "models behind a prefix of the route's own, by messages alone",
+    `routes: [{matches: [{path: {pathPrefix: /team}}], policies: {ai: {routes: {/v1/messages: messages}}}, ${openAi}}]`,
+    `${chat} -H "anthropic-version: 2023-06-01" -d '{"model":"MODEL","max_tokens":256,"messages":[{"role":"user","content":"Hello"}]}' http://127.0.0.1:3000/team/v1/messages`,
+  ],
+  [
+    "models under every path",
+    `routes: [{matches: [{path: {pathPrefix: /v1}}], ${openAi}}]`,
+    `${chat} -d '{"model":"MODEL","messages":[{"role":"user","content":"Hello"}]}' http://127.0.0.1:3000/v1/chat/completions`,
   ],
 ])("the command to try has what it needs: %s", (_, listener, command) => {
   const text = `binds: [{port: 3000, listeners: [{${listener}}]}]`;

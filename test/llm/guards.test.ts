@@ -113,6 +113,49 @@ describe.each(pairs)("%s with models of %s", (name, provider) => {
   });
 });
 
+/** A request as text, under a path of its own. */
+function post(path: string, body: string): Promise<Response> {
+  const headers = { "content-type": "application/json" };
+  return fetch(gateway.url + path, { method: "POST", headers, body });
+}
+
+describe("texts where other servers than the provider's own would read them", () => {
+  const messages = '"messages":[{"role":"user","content":"Hello"}]';
+
+  it.each([
+    ["a field that only some servers have", `"chat_template":"${secret}"`, `,${messages}`],
+    [
+      "a field of another case, as servers in Go take it",
+      `"Messages":[{"content":"${secret}"}]`,
+      "",
+    ],
+  ])("%s is guarded", async (_, field, others) => {
+    const body = `{"model":"m",${field}${others}}`;
+    const response = await post("/openai/reject-requests/v1/chat/completions", body);
+    expect(response.status).toBe(451);
+  });
+
+  it("a key that stands twice in a message is refused: readers differ on which one counts", async () => {
+    const before = server.received.length;
+    const body = `{"model":"m","messages":[{"role":"user","content":"${secret}","content":"Hello"}]}`;
+    const response = await post("/openai/mask-requests/v1/chat/completions", body);
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain("a key twice");
+    expect(server.received.length).toBe(before);
+  });
+
+  it.each(["Model", "MODEL", "\\u004dodel", "Stream"])("a second %s is refused", async (key) => {
+    const response = await post(
+      "/openai/mask-requests/v1/chat/completions",
+      `{"model":"m","${key}":"other",${messages}}`,
+    );
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      error: { message: expect.stringContaining("differs from") },
+    });
+  });
+});
+
 it("logs and metrics say what guards did, and never what they found", async () => {
   const path = "/openai/mask-requests";
   await asks.completions(gateway.url + path, `Hello, ${secret}`);

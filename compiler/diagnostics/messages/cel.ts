@@ -51,7 +51,11 @@ export const celMessages = {
   "cel-wrong-phase": message<{ name: string; phase: string; phases: string }>({
     severity: "error",
     text: ({ name, phase }) => `"${name}" does not exist yet in ${phase}`,
-    hint: ({ name, phases }) => `"${name}" can be used in ${phases}`,
+    hint: ({ name, phases }) => {
+      const use = `"${name}" can be used in ${phases}`;
+      if (name !== "llm") return use;
+      return `the model that a request asks for is json(request.body).model; ${use}`;
+    },
     explanation:
       "Each expression is evaluated at one moment of a request. What happens later is not known then: a rule that " +
       "decides whether a request passes can't read its response. `gwc explain cel` lists the variables of each phase.",

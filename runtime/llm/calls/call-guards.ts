@@ -1,8 +1,9 @@
 import type { Exchange } from "../../http/exchange.ts";
+import { hasRepeatedKey } from "../../json/json-text.ts";
 import { SECOND } from "../../process/units.ts";
 import { guardChecks, guardDuration } from "../../telemetry/metrics/table/guards.ts";
 import { LlmRefusal } from "../chat/llm-error.ts";
-import type { TextFormat } from "../chat/texts.ts";
+import { type TextFormat, textMembers } from "../chat/texts.ts";
 import { GuardRun } from "../guards/guard-run.ts";
 import type { GuardStep, PromptGuard } from "../guards/prompt-guard.ts";
 import type { ChatCall } from "./chat-call.ts";
@@ -32,8 +33,10 @@ export class CallGuards {
     let { body } = this.#call;
     const field = this.#format.unreadable?.(body);
     if (field !== undefined) throw unreadable(field);
+    if (hasRepeatedKey(this.#call.text)) throw repeated;
+    const members = textMembers(body, this.#format);
     for (const step of guard.request) {
-      const given = step.guardMembers(body, this.#format.request, run);
+      const given = step.guardMembers(body, members, run);
       // What asks nobody is not waited for.
       body = given instanceof Promise ? await given : given;
       if (run.error !== undefined) break;
@@ -81,6 +84,12 @@ export class CallGuards {
     if (total > 0) record.fields.set(`guard.${run.phase}.matches`, String(total));
   }
 }
+
+/** The guards would read the last of the two, and the provider perhaps the first. */
+const repeated = new LlmRefusal({
+  kind: "invalid",
+  message: "an object in the request body has a key twice",
+});
 
 /** What can't be guarded does not pass guards. */
 function unreadable(field: string): LlmRefusal {

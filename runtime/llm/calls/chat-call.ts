@@ -4,6 +4,7 @@ import { bufferBody } from "../../http/buffer-body.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import type { HeaderList } from "../../http/headers/header-list.ts";
 import { hasLongNumber, parseExact } from "../../json/exact-json.ts";
+import { foldCase } from "../../json/fold-case.ts";
 import { JsonBody } from "../../json/json-body.ts";
 import { isObjectAt, type Member, shallowMembers, skipSpace } from "../../json/json-text.ts";
 import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
@@ -39,6 +40,8 @@ export async function readCall(exchange: Exchange, limit: number): Promise<ChatC
     throw invalid('"model" must be a string', "model");
   }
   if (members.length !== Object.keys(body).length) throw repeated(members);
+  const misspelt = members.find(({ key }) => isMisspelt(key, body));
+  if (misspelt !== undefined) throw unsure(misspelt.key);
   return {
     text,
     sent: { text, bytes },
@@ -94,6 +97,24 @@ function repeated(members: readonly Member[]): LlmRefusal {
   const keys = members.map(({ key }) => key);
   const field = keys.find((key, index) => keys.indexOf(key) !== index) ?? "";
   return invalid(`"${field}" stands twice in the request body`, field);
+}
+
+/**
+ * Whether a key is another one, or one that policies read, but for its case: some servers (those in Go) take either for the
+ * other, so what was judged would not be what is executed.
+ */
+function isMisspelt(key: string, body: JsonObject): boolean {
+  if (plainKey.test(key)) return false;
+  const folded = foldCase(key);
+  return folded !== key && (judged.has(folded) || Object.hasOwn(body, folded));
+}
+
+const plainKey = /^[a-z0-9_]*$/;
+
+const judged: ReadonlySet<string> = new Set(["model", "stream"]);
+
+function unsure(key: string): LlmRefusal {
+  return invalid(`"${key}" differs from "${foldCase(key)}" in its case only`, key);
 }
 
 function invalid(message: string, field?: string): LlmRefusal {

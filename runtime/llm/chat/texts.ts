@@ -7,6 +7,8 @@ export interface TextFormat {
   unreadable?(body: JsonObject): string | undefined;
   /** Members of a request with texts in them, at any depth. */
   readonly request: readonly string[];
+  /** Its other members. One that is in neither list may be a text to some server, and is guarded like one. */
+  readonly plain: ReadonlySet<string>;
   /** Those of a whole response. */
   readonly response: readonly string[];
   /** Guards the texts of one stream. */
@@ -55,6 +57,12 @@ export interface StreamTexts {
 
 /** What a model says. */
 export const modelPlace: TextPlace = { role: "assistant", part: "messages" };
+
+/** The members of a request to look at: those with texts, and those that its API does not know. */
+export function textMembers(body: JsonObject, { request, plain }: TextFormat): readonly string[] {
+  const unknown = Object.keys(body).filter((key) => !plain.has(key) && !request.includes(key));
+  return unknown.length === 0 ? request : [...request, ...unknown];
+}
 
 /** The members of an object with their texts replaced; the object itself when no text changes. */
 export function mapMembers(

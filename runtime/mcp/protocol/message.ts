@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { foldCase } from "../../json/fold-case.ts";
 import {
   applyEdits,
   isArrayAt,
@@ -112,11 +113,6 @@ function isJson(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Go's encoding/json and others match keys without regard to case, by Unicode's simple folding. */
-function foldCase(key: string): string {
-  return key.toUpperCase().toLowerCase();
 }
 
 function classify(text: string, envelope: MessageFields): Message | MessageProblem {

@@ -16,6 +16,13 @@ export const completionsTexts: TextFormat = {
     ...["messages", "tools", "functions", "prediction", "response_format"],
     "web_search_options",
   ],
+  plain: new Set([
+    ...["model", "stream", "stream_options", "max_tokens", "max_completion_tokens", "n", "stop"],
+    ...["temperature", "top_p", "frequency_penalty", "presence_penalty", "seed", "logit_bias"],
+    ...["logprobs", "top_logprobs", "tool_choice", "parallel_tool_calls", "function_call"],
+    ...["reasoning_effort", "verbosity", "modalities", "audio", "user", "safety_identifier"],
+    ...["metadata", "store", "service_tier", "prompt_cache_key", "prompt_cache_retention"],
+  ]),
   response: ["choices"],
   openStream: (texts) => new CompletionsTexts(texts),
 };

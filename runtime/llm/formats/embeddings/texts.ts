@@ -6,6 +6,7 @@ export const embeddingsTexts: TextFormat = {
   // Texts may come as the numbers of their tokens.
   unreadable: ({ input }) =>
     Array.isArray(input) && input.some((each) => typeof each !== "string") ? "input" : undefined,
+  plain: new Set(["model", "dimensions", "encoding_format", "user"]),
   response: [],
   openStream: () => ({ see: (event) => [event], end: () => [] }),
 };

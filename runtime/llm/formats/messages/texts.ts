@@ -13,6 +13,11 @@ import { parseObject } from "../parse-object.ts";
 /** Where the Messages API has texts. */
 export const messagesTexts: TextFormat = {
   request: ["system", "messages", "tools", "output_config", "output_format"],
+  plain: new Set([
+    ...["model", "max_tokens", "stream", "temperature", "top_p", "top_k", "stop_sequences"],
+    ...["tool_choice", "thinking", "metadata", "cache_control", "service_tier", "inference_geo"],
+    ...["speed", "container", "mcp_servers"],
+  ]),
   response: ["content", "stop_details"],
   openStream: (texts) => new MessagesTexts(texts),
 };

@@ -14,6 +14,13 @@ import { eventText } from "./errors.ts";
 /** Where the Responses API has texts. */
 export const responsesTexts: TextFormat = {
   request: ["instructions", "input", "prompt", "tools", "text"],
+  plain: new Set([
+    ...["model", "stream", "stream_options", "max_output_tokens", "max_tool_calls", "temperature"],
+    ...["top_p", "top_logprobs", "tool_choice", "parallel_tool_calls", "reasoning", "include"],
+    ...["user", "safety_identifier", "metadata", "client_metadata", "store", "service_tier"],
+    ...["prompt_cache_key", "prompt_cache_options", "prompt_cache_retention", "truncation"],
+    ...["background", "previous_response_id", "conversation"],
+  ]),
   response: ["output", "output_text", "instructions"],
   openStream: (texts) => new ResponsesTexts(texts),
 };
