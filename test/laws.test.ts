@@ -117,6 +117,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     "mcp/rules",
     "mcp/transports",
     "mcp/session",
+    "mcp/stateless",
     "mcp/aggregate",
     "mcp/passthrough",
     "mcp",

@@ -1,13 +1,11 @@
-import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { beforeAll, expect, it } from "vitest";
 import type { Gateway } from "../harness/gateway.ts";
-import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { TestProcess } from "../harness/test-process.ts";
 import { startHandwritten, startMcpGateway } from "../mcp/mcp-gateway.ts";
+import { verdicts } from "./verdicts.ts";
 
 const script = fileURLToPath(new URL("./mcp-server.ts", import.meta.url));
-const suite = fileURLToPath(new URL("../../node_modules/.bin/conformance", import.meta.url));
 let http: Gateway;
 let stdio: Gateway;
 let direct: ReadonlyMap<string, string>;
@@ -42,25 +40,8 @@ beforeAll(async () => {
       ],
     }),
   ]);
-  direct = await verdicts(`http://localhost:${port}/mcp`);
+  direct = await verdicts(`http://localhost:${port}/mcp`, "2025-11-25");
 });
-
-/** Runs the suite's server scenarios of revision 2025-11-25: "passed, failed" of each. */
-async function verdicts(url: string): Promise<ReadonlyMap<string, string>> {
-  const folder = temporaryFolder();
-  const args = [suite, "server", "--url", url, "--requirements", "2025-11-25", "-o", folder];
-  const output = await new Promise<string>((resolve) => {
-    // Its status counts scenarios that are not scored too.
-    execFile(process.execPath, args, { maxBuffer: 1 << 24 }, (_error, stdout) => resolve(stdout));
-  });
-  const found = new Map<string, string>();
-  for (const [, name = "", counts = ""] of output.matchAll(
-    /^[✓✗] (\S+): (\d+ passed, \d+ failed)/gm,
-  )) {
-    found.set(name, counts);
-  }
-  return found;
-}
 
 it("the fixture passes every scored scenario itself", () => {
   const pending = ["json-schema-2020-12"];
@@ -76,7 +57,7 @@ it.each(["http", "stdio"])(
   { timeout: 240_000 },
   async (kind) => {
     const { port } = kind === "http" ? http : stdio;
-    const through = await verdicts(`http://localhost:${port}/mcp`);
+    const through = await verdicts(`http://localhost:${port}/mcp`, "2025-11-25");
     for (const [name, counts] of direct) {
       const isException = exceptions[kind]?.[name] !== undefined;
       if (isException)

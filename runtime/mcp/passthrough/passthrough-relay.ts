@@ -24,6 +24,8 @@ export interface PassthroughRelayOptions {
   readonly filter: ListFilter | undefined;
   /** Whether the response may hold a list: then it is read whatever it is. Of others events are. */
   readonly isList: boolean;
+  /** A list that is refused (400, 404) is refused by an error that the client goes by: it is read too, else left out. */
+  readonly readsRefusals: boolean;
   /** The most bytes of one message that is read. */
   readonly limit: number;
   /** Milliseconds in which the whole response has to be there; undefined: no limit. */
@@ -81,7 +83,7 @@ export class PassthroughRelay implements UpstreamHandler {
   }
 
   onHead(status: number, headers: readonly string[]): void {
-    const { filter, isList, limit, onSession, onEnded } = this.#options;
+    const { filter, isList, readsRefusals, limit, onSession, onEnded } = this.#options;
     const isTaken = status >= 200 && status < 300;
     if (isTaken || status === 404 || status === 410) onEnded?.();
     this.#status = status;
@@ -91,7 +93,8 @@ export class PassthroughRelay implements UpstreamHandler {
     const type = headerValue(headers, "content-type") ?? "";
     this.#isStream = type.toLowerCase().startsWith("text/event-stream");
     if (filter !== undefined && (isList || this.#isStream)) {
-      if (!isTaken) {
+      const isRefusal = readsRefusals && (status === 400 || status === 404);
+      if (!isTaken && !isRefusal) {
         this.#respondWithoutBody(headers);
         return;
       }

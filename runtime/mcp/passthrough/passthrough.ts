@@ -59,6 +59,7 @@ export function passThrough(
       ? undefined
       : (isList ? rulesFilter : updatesFilter)(exchange, access, target.name),
     isList,
+    readsRefusals: false,
     limit: backend.limits.message,
     deadline: exchange.method === "GET" ? undefined : backend.timeouts.request,
     onSession: isOpening
@@ -108,6 +109,7 @@ export function passMetadata(
     requestId: undefined,
     filter: undefined,
     isList: false,
+    readsRefusals: false,
     limit: backend.limits.message,
     deadline: backend.timeouts.request,
     onSession: undefined,

@@ -1,34 +1,69 @@
 import type { Message } from "./message.ts";
 
-/** True for a request or notification of a client that a served revision of MCP has (2025-03-26 to 2025-11-25). */
-export function isSpecified({ kind, method }: Pick<Message, "kind" | "method">): boolean {
+/** The methods of clients that the revisions of an era have. */
+export interface EraMethods {
+  readonly requests: ReadonlySet<string>;
+  readonly notifications: ReadonlySet<string>;
+  /** The status of the response to a message of another method. */
+  readonly unknownStatus: { readonly request: number; readonly notification: number };
+}
+
+/** True for a request or notification that an era has. */
+export function isSpecified(
+  { requests, notifications }: EraMethods,
+  { kind, method }: Pick<Message, "kind" | "method">,
+): boolean {
   return kind === "notification" ? notifications.has(method) : requests.has(method);
 }
 
-const requests: ReadonlySet<string> = new Set([
-  "initialize",
-  "ping",
-  "tools/list",
-  "tools/call",
-  "prompts/list",
-  "prompts/get",
-  "resources/list",
-  "resources/templates/list",
-  "resources/read",
-  "resources/subscribe",
-  "resources/unsubscribe",
-  "completion/complete",
-  "logging/setLevel",
-  "tasks/get",
-  "tasks/list",
-  "tasks/result",
-  "tasks/cancel",
-]);
+/** Those of 2025-03-26 to 2025-11-25. */
+export const sessionMethods: EraMethods = {
+  requests: new Set([
+    "initialize",
+    "ping",
+    "tools/list",
+    "tools/call",
+    "prompts/list",
+    "prompts/get",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "completion/complete",
+    "logging/setLevel",
+    "tasks/get",
+    "tasks/list",
+    "tasks/result",
+    "tasks/cancel",
+  ]),
+  notifications: new Set([
+    "notifications/initialized",
+    "notifications/cancelled",
+    "notifications/progress",
+    "notifications/roots/list_changed",
+    "notifications/tasks/status",
+  ]),
+  unknownStatus: { request: 200, notification: 400 },
+};
 
-const notifications: ReadonlySet<string> = new Set([
-  "notifications/initialized",
-  "notifications/cancelled",
-  "notifications/progress",
-  "notifications/roots/list_changed",
-  "notifications/tasks/status",
-]);
+/** Those of 2026-07-28, and of its extension for tasks. */
+export const statelessMethods: EraMethods = {
+  requests: new Set([
+    "server/discover",
+    "tools/list",
+    "tools/call",
+    "prompts/list",
+    "prompts/get",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "completion/complete",
+    "subscriptions/listen",
+    "tasks/get",
+    "tasks/update",
+    "tasks/cancel",
+  ]),
+  notifications: new Set(["notifications/cancelled"]),
+  unknownStatus: { request: 404, notification: 404 },
+};

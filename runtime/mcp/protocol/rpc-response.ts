@@ -6,11 +6,25 @@ export const rpcCode = {
   methodNotFound: -32601,
   invalidParams: -32602,
   internal: -32603,
+  /** Headers that say something else than the body (MCP 2026-07-28). */
+  headerMismatch: -32020,
+  /** The client has not declared a capability that the request needs. */
+  missingCapability: -32021,
+  unsupportedVersion: -32022,
 } as const;
 
+/** An error as it stands in a response. */
+export interface RpcError {
+  readonly code: number;
+  /** Goes to the client: no internals. */
+  readonly message: string;
+  readonly data?: object;
+}
+
 /** The text of an error response; `id` is JSON text (`7`, `"a"`, `null`). `message` goes to the client: no internals. */
-export function rpcError(id: string, code: number, message: string): string {
-  return `{"jsonrpc":"2.0","id":${id},"error":{"code":${code},"message":${JSON.stringify(message)}}}`;
+export function rpcError(id: string, code: number, message: string, data?: object): string {
+  const error = JSON.stringify({ code, message, data });
+  return `{"jsonrpc":"2.0","id":${id},"error":${error}}`;
 }
 
 /** The text of a result; `id` and `result` are JSON text. */
@@ -33,8 +47,8 @@ export function respondRpcError(
   exchange: Exchange,
   status: number,
   reason: RefusalReason,
-  error: { readonly id: string; readonly code: number; readonly message: string },
+  { id, code, message, data }: RpcError & { readonly id: string },
 ): void {
   exchange.record.reason = reason;
-  respondRpc(exchange, status, rpcError(error.id, error.code, error.message));
+  respondRpc(exchange, status, rpcError(id, code, message, data));
 }

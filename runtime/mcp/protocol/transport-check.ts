@@ -1,13 +1,6 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
-
-/** The revisions of the session era; an unknown one in MCP-Protocol-Version is a 400 (MCP, transports). */
-const revisions: ReadonlySet<string> = new Set([
-  "2024-11-05",
-  "2025-03-26",
-  "2025-06-18",
-  "2025-11-25",
-]);
+import { sessionRevisions, statelessRevision } from "./revisions.ts";
 
 /**
  * Checks what MCP's streamable HTTP transport asks of a request's head; responds with 405, 406, 415 or 400 and is false
@@ -44,10 +37,17 @@ export function passesTransportChecks(exchange: Exchange): boolean {
   return passesVersionCheck(exchange);
 }
 
+/** A POST's body has the id that a refusal of its version needs: see the stateless revision. */
 function passesVersionCheck(exchange: Exchange): boolean {
   const version = exchange.header("mcp-protocol-version");
-  if (version === undefined || revisions.has(version)) return true;
-  refuse(exchange, 400, "MCP", "Unsupported MCP-Protocol-Version");
+  if (version === undefined || sessionRevisions.has(version) || exchange.method === "POST") {
+    return true;
+  }
+  if (version >= statelessRevision) {
+    refuse(exchange, 405, "MCP", "Method not allowed", ["allow", "POST"]);
+  } else {
+    refuse(exchange, 400, "MCP", "Unsupported MCP-Protocol-Version");
+  }
   return false;
 }
 

@@ -32,6 +32,9 @@ const transportHeaders: ReadonlySet<string> = new Set([
   "last-event-id",
   "mcp-protocol-version",
   "mcp-session-id",
+  // Claims about the body, which are made of it where a revision has them.
+  "mcp-method",
+  "mcp-name",
   "origin",
   "referer",
   "sec-fetch-dest",

@@ -1,0 +1,111 @@
+import type { Exchange } from "../../http/exchange.ts";
+import { allowed, type RuleVerdict } from "../../policies/rule-verdict.ts";
+import type { Message } from "../protocol/message.ts";
+import { type EraMethods, isSpecified } from "../protocol/methods.ts";
+import { addressedPrimitive } from "../protocol/primitives.ts";
+import { respondRpcError, rpcCode } from "../protocol/rpc-response.ts";
+import {
+  isOpen,
+  type McpAuthorization,
+  unknownPrimitive,
+  verdictOn,
+  verdictOnMethod,
+} from "../rules/authorization.ts";
+import { McpMetrics } from "../rules/mcp-metrics.ts";
+import type { McpBackend } from "../transports/backend.ts";
+import { resolvePrimitive } from "./names.ts";
+
+/** Notes what a client's message asks for; empty for a response. */
+export function recordMethod({ record }: Exchange, method: string): void {
+  if (method === "") return;
+  record.fields ??= new Map();
+  record.fields.set("mcp.method.name", method);
+}
+
+/** Checks what the message asks for against the rules; responds when it is hidden or can't be known. */
+export function isPermitted(
+  exchange: Exchange,
+  backend: McpBackend,
+  access: McpAuthorization,
+  methods: EraMethods,
+  message: Message,
+): boolean {
+  if (message.kind === "response") return true;
+  const method = isSpecified(methods, message) ? message.method : "other";
+  const metrics = exchange.gateway.metrics.part(McpMetrics);
+  const ofMethod = isSpecified(methods, message)
+    ? allowed
+    : verdictOnMethod(access, exchange, backend.ruledMethods, message.method);
+  if (!ofMethod.isAllowed) {
+    recordRule(exchange, ofMethod);
+    metrics.message(exchange, { method }, "denied");
+    respondRpcError(exchange, methods.unknownStatus[message.kind], "MCP", {
+      id: idOf(message),
+      code: rpcCode.methodNotFound,
+      message: "Method not found",
+    });
+    return false;
+  }
+  const addressed = addressedPrimitive(message);
+  if (addressed === undefined) {
+    metrics.handedOn(exchange, { method });
+    return true;
+  }
+  if (addressed.kind === "problem") {
+    // Nothing is decided by the name: whether the request is well-formed is the target's business.
+    if (isOpen(access) && !backend.prefix) return true;
+    respondRpcError(exchange, 400, "MCP", invalid(message, addressed.message));
+    return false;
+  }
+  if (message.kind === "notification") {
+    // A server might do what it asks for all the same.
+    respondRpcError(exchange, 400, "MCP", invalid(message, `${message.method} needs an id`));
+    return false;
+  }
+  const { item } = addressed;
+  const found = resolvePrimitive(backend, item);
+  const subject = found && { method, target: found.target.name, item: found.name };
+  recordPrimitive(exchange, item.kind, found?.name ?? item.name, found?.target.name);
+  const verdict =
+    found &&
+    verdictOn(access, exchange, message.method, item.kind, {
+      name: found.name,
+      target: found.target.name,
+    });
+  if (verdict?.isAllowed === true) {
+    metrics.handedOn(exchange, subject ?? { method });
+    return true;
+  }
+  if (verdict !== undefined) recordRule(exchange, verdict);
+  metrics.message(exchange, subject ?? { method }, subject === undefined ? "unknown" : "denied");
+  // The client sees no difference, the operator does.
+  const reason = found === undefined ? "MCP" : "Authorization";
+  respondRpcError(exchange, 200, reason, invalid(message, unknownPrimitive(item.kind, item.name)));
+  return false;
+}
+
+function invalid(message: Message, text: string) {
+  return { id: idOf(message), code: rpcCode.invalidParams, message: text };
+}
+
+function idOf({ id }: Message): string {
+  return id === "" ? "null" : id;
+}
+
+/** Which rule forbids what is asked for. */
+function recordRule({ record }: Exchange, { rule }: RuleVerdict): void {
+  record.fields ??= new Map();
+  record.fields.set("rule", rule);
+}
+
+function recordPrimitive(
+  exchange: Exchange,
+  kind: "tool" | "prompt" | "resource",
+  name: string,
+  target: string | undefined,
+): void {
+  exchange.record.fields ??= new Map();
+  const field = kind === "resource" ? "mcp.resource.uri" : `gen_ai.${kind}.name`;
+  exchange.record.fields.set(field, name);
+  if (target !== undefined) exchange.record.fields.set("mcp.target", target);
+}

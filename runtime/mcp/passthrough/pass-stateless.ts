@@ -1,0 +1,73 @@
+import type { Exchange } from "../../http/exchange.ts";
+import { sendInSpan } from "../../http/upstream/traced-request.ts";
+import { isListMethod } from "../protocol/primitives.ts";
+import { respondRpcError, rpcCode } from "../protocol/rpc-response.ts";
+import { isOpen, type McpAuthorization } from "../rules/authorization.ts";
+import { updatesFilter } from "../rules/list-filter.ts";
+import { statelessFilter, withShownSubscriptions } from "../stateless/shown-lists.ts";
+import { statelessHeaders } from "../stateless/stateless-headers.ts";
+import type { McpBackend } from "../transports/backend.ts";
+import { beginMcpCall } from "../transports/call-span.ts";
+import type { StreamableHttpTarget } from "../transports/target.ts";
+import type { PassthroughMessage } from "./passthrough.ts";
+import { PassthroughRelay } from "./passthrough-relay.ts";
+
+/**
+ * Passes a request of revision 2026-07-28 on to the only target of a route. Without a message its body has not been read:
+ * where no rule asks for names, what its headers claim is the target's to judge.
+ */
+export function passStateless(
+  exchange: Exchange,
+  backend: McpBackend,
+  target: StreamableHttpTarget,
+  access: McpAuthorization,
+  post: PassthroughMessage | undefined,
+): void {
+  const isOpenRoute = isOpen(access);
+  const method = post?.message.method ?? exchange.header("mcp-method");
+  const sent = post && shownOf(exchange, access, target, post);
+  if (post !== undefined && sent === undefined) {
+    respondRpcError(exchange, 400, "MCP", {
+      id: post.message.id,
+      code: rpcCode.invalidParams,
+      message: "Invalid params: notifications must be an object",
+    });
+    return;
+  }
+  const isList = method !== undefined && isListMethod(method);
+  const relay = new PassthroughRelay(exchange, target, {
+    requestId: sent?.message.kind === "request" ? sent.message.id : undefined,
+    filter: isOpenRoute
+      ? undefined
+      : (isList ? statelessFilter : updatesFilter)(exchange, access, target.name),
+    isList,
+    readsRefusals: true,
+    limit: backend.limits.message,
+    deadline: method === "subscriptions/listen" ? undefined : backend.timeouts.request,
+    onSession: undefined,
+    onEnded: undefined,
+  });
+  const headers = statelessHeaders(exchange, target);
+  const acceptEncoding = isOpenRoute ? exchange.header("accept-encoding") : undefined;
+  if (acceptEncoding !== undefined) headers.push("accept-encoding", acceptEncoding);
+  const call = {
+    method: "POST",
+    path: target.upstream.path,
+    headers,
+    body: sent?.bytes ?? exchange.body,
+  };
+  const span = beginMcpCall(exchange.trace, target, sent?.message, method ?? "POST");
+  relay.start((handler) => sendInSpan(span, target.upstream, call, handler));
+}
+
+/** The message as the target gets it: a client listens to nothing that the rules hide from it. */
+function shownOf(
+  exchange: Exchange,
+  access: McpAuthorization,
+  target: StreamableHttpTarget,
+  post: PassthroughMessage,
+): PassthroughMessage | undefined {
+  if (post.message.method !== "subscriptions/listen") return post;
+  const message = withShownSubscriptions(exchange, access, target.name, post.message);
+  return message && { message, bytes: Buffer.from(message.text) };
+}

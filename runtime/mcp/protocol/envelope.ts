@@ -1,0 +1,52 @@
+import { isObjectAt, stringAt, type TextRange } from "../../json/json-text.ts";
+import { type Message, type MessageFields, readFields } from "./message.ts";
+import { paramOf } from "./message-edit.ts";
+
+/** The keys of `params._meta` by which a request of revision 2026-07-28 says what it is part of. */
+export const metaKey = {
+  protocolVersion: "io.modelcontextprotocol/protocolVersion",
+  clientInfo: "io.modelcontextprotocol/clientInfo",
+  clientCapabilities: "io.modelcontextprotocol/clientCapabilities",
+  logLevel: "io.modelcontextprotocol/logLevel",
+  serverInfo: "io.modelcontextprotocol/serverInfo",
+  subscriptionId: "io.modelcontextprotocol/subscriptionId",
+} as const;
+
+/** What a request says of itself in `params._meta`. */
+export interface Envelope {
+  /** Undefined: it names none. */
+  readonly version: string | undefined;
+  /** Where the capabilities are; undefined: it names none. */
+  readonly capabilities: TextRange | undefined;
+}
+
+/** Reads the envelope of a message; a string is why it can't be read. */
+export function readEnvelope(message: Message): Envelope | string {
+  const fields = metaFields(message);
+  if (typeof fields === "string") return fields;
+  return {
+    version: stringAt(message.text, fields.get(metaKey.protocolVersion)),
+    capabilities: objectAt(message.text, fields.get(metaKey.clientCapabilities)),
+  };
+}
+
+/** Whether a message says that it is one of a revision without sessions. */
+export function hasEnvelope(message: Message): boolean {
+  // A JSON text may write the key with escapes, which no client does: what its header says then holds.
+  if (!message.text.includes(metaKey.protocolVersion)) return false;
+  const envelope = readEnvelope(message);
+  return typeof envelope === "string" || envelope.version !== undefined;
+}
+
+/** The members of `params._meta`; none when there is no such object. */
+export function metaFields(message: Message): MessageFields | string {
+  const at = paramOf(message, "_meta");
+  if (at === undefined || !isObjectAt(message.text, at.start)) return new Map();
+  return readFields(message.text, at.start, knownKeys);
+}
+
+const knownKeys: ReadonlySet<string> = new Set(Object.values(metaKey));
+
+function objectAt(text: string, at: TextRange | undefined): TextRange | undefined {
+  return at !== undefined && isObjectAt(text, at.start) ? at : undefined;
+}

@@ -1,0 +1,90 @@
+import type { Exchange } from "../../http/exchange.ts";
+import { isHeader } from "../../http/headers/header-list.ts";
+import { stringAt } from "../../json/json-text.ts";
+import { readEnvelope } from "../protocol/envelope.ts";
+import { decodeHeader } from "../protocol/header-names.ts";
+import type { Message } from "../protocol/message.ts";
+import { paramOf } from "../protocol/message-edit.ts";
+import { isSpecified, statelessMethods } from "../protocol/methods.ts";
+import { statelessRevision } from "../protocol/revisions.ts";
+import { type RpcError, rpcCode } from "../protocol/rpc-response.ts";
+
+/** What is wrong with the headers by which a request of revision 2026-07-28 says what it is, whatever its body says. */
+export function headerProblem(exchange: Exchange): RpcError | undefined {
+  for (const name of describing) {
+    if (isRepeated(exchange.requestHeaders, name)) return mismatch(`${name} is there twice`);
+  }
+  const requested = exchange.header("mcp-protocol-version");
+  if (requested === statelessRevision) return undefined;
+  return {
+    code: rpcCode.unsupportedVersion,
+    message: "Unsupported protocol version",
+    data: { supported: [statelessRevision], requested },
+  };
+}
+
+/**
+ * What is wrong with a message of revision 2026-07-28: what it lacks, or what its headers say otherwise (MCP 2026-07-28,
+ * transports). A method that the revision doesn't have is judged by its name alone.
+ */
+export function messageProblem(exchange: Exchange, message: Message): RpcError | undefined {
+  if (message.kind === "response") {
+    return { code: rpcCode.invalidRequest, message: "Invalid Request: a response" };
+  }
+  const method = exchange.header("mcp-method");
+  // SDKs send notifications without it.
+  if (method === undefined && message.kind === "notification") return undefined;
+  if (method !== message.method) return mismatch("Mcp-Method is not the method");
+  if (message.kind === "notification" || !isSpecified(statelessMethods, message)) return undefined;
+  return envelopeProblem(message) ?? nameProblem(exchange, message);
+}
+
+/** Headers that a request has once. */
+const describing = ["mcp-protocol-version", "mcp-method", "mcp-name"] as const;
+
+function isRepeated(headers: readonly string[], name: string): boolean {
+  let isThere = false;
+  for (let at = 0; at < headers.length; at += 2) {
+    if (!isHeader(headers[at] ?? "", name)) continue;
+    if (isThere) return true;
+    isThere = true;
+  }
+  return false;
+}
+
+function envelopeProblem(message: Message): RpcError | undefined {
+  const envelope = readEnvelope(message);
+  if (typeof envelope === "string") return invalid(envelope);
+  const { version, capabilities } = envelope;
+  if (version === undefined) return invalid("_meta must name the protocol version");
+  if (version !== statelessRevision) return mismatch("MCP-Protocol-Version is not that of _meta");
+  return capabilities === undefined ? invalid("_meta must have client capabilities") : undefined;
+}
+
+/** Where each method has what Mcp-Name repeats. */
+const named: ReadonlyMap<string, string> = new Map([
+  ["tools/call", "name"],
+  ["prompts/get", "name"],
+  ["resources/read", "uri"],
+  ["tasks/get", "taskId"],
+  ["tasks/update", "taskId"],
+  ["tasks/cancel", "taskId"],
+]);
+
+function nameProblem(exchange: Exchange, message: Message): RpcError | undefined {
+  const field = named.get(message.method);
+  if (field === undefined) return undefined;
+  const name = stringAt(message.text, paramOf(message, field));
+  if (name === undefined) return invalid(`${field} must be a string`);
+  const header = exchange.header("mcp-name");
+  const isSame = header !== undefined && decodeHeader(header.trim()) === name;
+  return isSame ? undefined : mismatch(`Mcp-Name is not the ${field}`);
+}
+
+function mismatch(detail: string): RpcError {
+  return { code: rpcCode.headerMismatch, message: `Header mismatch: ${detail}` };
+}
+
+function invalid(detail: string): RpcError {
+  return { code: rpcCode.invalidParams, message: `Invalid params: ${detail}` };
+}

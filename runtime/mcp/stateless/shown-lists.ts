@@ -1,0 +1,64 @@
+import type { Exchange } from "../../http/exchange.ts";
+import { elementsOf, isArrayAt, isObjectAt, stringAt } from "../../json/json-text.ts";
+import { type Message, readFields, readMessage, textAt } from "../protocol/message.ts";
+import { edited, paramOf, replaced } from "../protocol/message-edit.ts";
+import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
+import { isAllowed, type McpAuthorization } from "../rules/authorization.ts";
+import { type ListFilter, rulesFilter } from "../rules/list-filter.ts";
+
+/**
+ * Leaves out of lists what the rules hide, as in sessions. What is left may be another list for somebody else: caches may
+ * give it to nobody but who asked (MCP 2026-07-28, caching).
+ */
+export function statelessFilter(
+  exchange: Exchange,
+  access: McpAuthorization,
+  target: string,
+): ListFilter {
+  const filter = rulesFilter(exchange, access, target);
+  return (message) => {
+    if (message.kind === "response" && message.result === undefined) {
+      return { text: rpcError(message.id, errorCodeOf(message), "MCP server refused") };
+    }
+    const shown = filter(message);
+    return typeof shown === "string" ? shown : { text: keptPrivate(shown.text) };
+  };
+}
+
+/** A subscription to no resource but those that the rules show; undefined: nobody can say what it asks for. */
+export function withShownSubscriptions(
+  exchange: Exchange,
+  access: McpAuthorization,
+  target: string,
+  message: Message,
+): Message | undefined {
+  const { text } = message;
+  const asked = paramOf(message, "notifications");
+  if (asked === undefined || !isObjectAt(text, asked.start)) return undefined;
+  const fields = readFields(text, asked.start, new Set(["resourceSubscriptions"]));
+  if (typeof fields === "string") return undefined;
+  const uris = fields.get("resourceSubscriptions");
+  if (uris === undefined) return message;
+  if (!isArrayAt(text, uris.start)) return undefined;
+  const kept = elementsOf(text, uris.start).filter((at) => {
+    const name = stringAt(text, at);
+    const item = name === undefined ? undefined : { name, target };
+    return item && isAllowed(access, exchange, message.method, "resource", item);
+  });
+  const list = `[${kept.map((at) => textAt(text, at)).join(",")}]`;
+  return edited(message, [replaced(uris, list)]);
+}
+
+/** What a server says of a failure may be a list; its code says what a client does next. */
+function errorCodeOf({ text }: Message): number {
+  const { error }: { readonly error?: { readonly code?: unknown } } = JSON.parse(text);
+  return Number.isInteger(error?.code) ? Number(error?.code) : rpcCode.internal;
+}
+
+function keptPrivate(text: string): string {
+  const message = readMessage(text);
+  if (message.kind === "problem" || message.result === undefined) return text;
+  const fields = readFields(text, message.result.start, new Set(["cacheScope"]));
+  const scope = typeof fields === "string" ? undefined : fields.get("cacheScope");
+  return scope === undefined ? text : edited(message, [replaced(scope, '"private"')]).text;
+}

@@ -1,0 +1,51 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { post, type RawRequest, type RawResponse } from "./raw-client.ts";
+
+/** The stateless revision. */
+export const revision = "2026-07-28";
+
+const prefix = "io.modelcontextprotocol";
+
+/** What a client of the stateless revision says of itself in `_meta`. */
+export const envelope = {
+  [`${prefix}/protocolVersion`]: revision,
+  [`${prefix}/clientCapabilities`]: { elicitation: {}, sampling: {}, roots: {} },
+  [`${prefix}/clientInfo`]: { name: "test", version: "1" },
+};
+
+/** A message of the stateless revision. */
+export function request(method: string, params: object = {}, id: number | string = 1): object {
+  return { jsonrpc: "2.0", id, method, params: { _meta: envelope, ...params } };
+}
+
+/** Sends a message of the stateless revision with the headers that go with it; those that are given replace them. */
+export function ask(
+  url: string,
+  method: string,
+  params: { readonly name?: string; readonly uri?: string; readonly [field: string]: unknown } = {},
+  headers: RawRequest["headers"] = {},
+): Promise<RawResponse> {
+  const name = params.name ?? params.uri;
+  return post(url, request(method, params), {
+    "mcp-protocol-version": revision,
+    "mcp-method": method,
+    ...(name === undefined ? {} : { "mcp-name": name }),
+    ...headers,
+  });
+}
+
+/** A real client that speaks the stateless revision and no other. */
+export async function connectStateless(
+  url: string,
+  options: ConstructorParameters<typeof Client>[1] = {},
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Client> {
+  const client = new Client(
+    { name: "test", version: "1" },
+    { ...options, versionNegotiation: { mode: { pin: revision } } },
+  );
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }),
+  );
+  return client;
+}
