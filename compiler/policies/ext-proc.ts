@@ -14,7 +14,15 @@ import type { CalloutTarget } from "../backends/parts/callout-target.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { backendReference } from "../manifests/field-types.ts";
 import type { DestinationConfig } from "../model/destinations.ts";
-import { boolean, choice, expression, type Infer, map, object } from "../schema/schema.ts";
+import {
+  boolean,
+  choice,
+  expression,
+  type Infer,
+  map,
+  object,
+  unsupported,
+} from "../schema/schema.ts";
 import {
   type CaseConfig,
   type CaseNode,
@@ -111,8 +119,14 @@ const fields = {
     {
       requestHeaderMode: headerMode("request"),
       requestBodyMode: bodyMode("request"),
+      requestTrailerMode: unsupported("the trailers of requests, which go nowhere"),
       responseHeaderMode: headerMode("response"),
       responseBodyMode: bodyMode("response"),
+      responseTrailerMode: choice(
+        "Whether the processor gets the trailers of a response, which servers of HTTP/2 and gRPC send behind its body.",
+        ["send", "skip"],
+        { default: "send" },
+      ),
       allowModeOverride: boolean("True: the processor may change what it gets after the head.", {
         default: false,
       }),
@@ -189,6 +203,7 @@ function lowerProcessor(
       requestBody: bodyModeOf(options.requestBodyMode),
       responseHeaders: options.responseHeaderMode ?? "send",
       responseBody: bodyModeOf(options.responseBodyMode),
+      responseTrailers: options.responseTrailerMode ?? "send",
     },
     allowsModeOverride: options.allowModeOverride ?? false,
     metadata: Object.entries(metadataContext).map(([namespace, values]) => ({

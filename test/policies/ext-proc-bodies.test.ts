@@ -1,6 +1,5 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
-import { connect, createServer as createHttp2Server } from "node:http2";
+import { type ClientHttp2Session, connect, createServer as createHttp2Server } from "node:http2";
 import { text } from "node:stream/consumers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { atEnd } from "../harness/at-end.ts";
@@ -109,30 +108,91 @@ function other(phase: string): string {
   return phase.startsWith("request") ? "response_headers" : "request_headers";
 }
 
+/** Routes to a server that has a trailer behind `hello`, one by mode of bodies. */
+async function trailersThrough(options: object): Promise<ClientHttp2Session> {
+  const server = createHttp2Server();
+  server.on("stream", (stream) => {
+    stream.respond({ ":status": 200 }, { waitForTrailers: true });
+    stream.on("wantTrailers", () => stream.sendTrailers({ "x-sum": "1" }));
+    stream.end("hello");
+  });
+  const backends = [
+    { host: `127.0.0.1:${await listen(server)}`, policies: { http: { version: "HTTP2" } } },
+  ];
+  const host = new URL(services.url).host;
+  const routes = modes.map((responseBodyMode) => {
+    const extProc = { host, processingOptions: { responseBodyMode, ...options } };
+    return [responseBodyMode, { policies: { extProc }, backends }] as const;
+  });
+  const own = await startRoutes(Object.fromEntries(routes), nowhere);
+  const session = connect(own.url);
+  atEnd(() => session.destroy());
+  return session;
+}
+
+/** Body and trailers of a response, or "broken". */
+async function trailersOf(session: ClientHttp2Session, mode: string, script: object) {
+  const fields = { te: "trailers", "x-process": JSON.stringify(script) };
+  const stream = session.request({ ":path": `/${mode}`, ...fields });
+  let trailers: object = {};
+  stream.on("trailers", (fields) => {
+    trailers = { ...fields };
+  });
+  return text(stream).then(
+    (body) => [body, trailers],
+    () => "broken",
+  );
+}
+
+const changedTrailers = {
+  response_trailers: {
+    response_trailers: {
+      header_mutation: {
+        set_headers: [
+          { header: { key: "x-sum", raw_value: btoa("2") } },
+          { header: { key: "x-more", value: "yes" } },
+          { header: { key: "connection", value: "no" } },
+        ],
+      },
+    },
+  },
+};
+
 describe("extProc", () => {
-  it("leaves the trailers of responses as they are, in all modes of bodies", async () => {
-    const server = createHttp2Server();
-    server.on("stream", (stream) => {
-      stream.respond({ ":status": 200 }, { waitForTrailers: true });
-      stream.on("wantTrailers", () => stream.sendTrailers({ "x-sum": "1" }));
-      stream.end("hello");
-    });
-    const backends = [
-      { host: `127.0.0.1:${await listen(server)}`, policies: { http: { version: "HTTP2" } } },
-    ];
-    const host = new URL(services.url).host;
-    const routes = modes.map((responseBodyMode) => {
-      const extProc = { host, processingOptions: { responseBodyMode } };
-      return [responseBodyMode, { policies: { extProc }, backends }] as const;
-    });
-    const own = await startRoutes(Object.fromEntries(routes), nowhere);
-    const session = connect(own.url);
-    atEnd(() => session.destroy());
-    for (const mode of modes) {
-      const stream = session.request({ ":path": `/${mode}`, te: "trailers" });
-      const trailers = once(stream, "trailers");
-      expect([mode, await text(stream)]).toEqual([mode, "hello"]);
-      expect((await trailers)[0]).toMatchObject({ "x-sum": "1" });
+  it.each([
+    ["changes", "send", { "x-sum": "2", "x-more": "yes" }],
+    ["leaves", "skip", { "x-sum": "1" }],
+  ])("%s the trailers of responses in all modes of bodies: %s", async (_what, mode, expected) => {
+    const session = await trailersThrough({ responseTrailerMode: mode });
+    const before = services.seen().length;
+    for (const bodyMode of modes) {
+      expect([bodyMode, await trailersOf(session, bodyMode, changedTrailers)]).toMatchObject([
+        bodyMode,
+        ["hello", expected],
+      ]);
+    }
+    const seen = services.seen().slice(before);
+    const shown = seen.flatMap(({ message }) => message.response_trailers ?? []);
+    const trailers = { headers: [{ key: "x-sum", raw_value: btoa("1") }] };
+    expect(shown).toEqual(mode === "send" ? modes.map(() => ({ trailers })) : []);
+  });
+
+  it("shows trailers to a processor that asks for them", async () => {
+    const wanted = { responseTrailerMode: "skip", allowModeOverride: true };
+    const session = await trailersThrough(wanted);
+    const mode_override = { response_trailer_mode: "SEND" };
+    const script = {
+      ...changedTrailers,
+      response_headers: { response_headers: {}, mode_override },
+    };
+    expect(await trailersOf(session, "none", script)).toMatchObject(["hello", { "x-more": "yes" }]);
+  });
+
+  it.each(modes)("breaks off a response whose trailers nobody has seen: %s", async (mode) => {
+    const session = await trailersThrough({});
+    for (const script of [{ abort: "INTERNAL" }, { end: true }, { response_headers: {} }]) {
+      const result = await trailersOf(session, mode, { response_trailers: script });
+      expect([script, result]).toEqual([script, "broken"]);
     }
   });
 

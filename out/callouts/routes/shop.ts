@@ -91,6 +91,7 @@ const extProc: Processor = {
   requestBody: "none",
   responseHeaders: "send",
   responseBody: "buffered",
+  responseTrailers: "send",
   allowsModeOverride: false,
   maxBody: 2 * MiB,
 };

@@ -24,8 +24,11 @@ export interface HttpAuthorizationServer {
   readonly deadline: number;
   /** Lower-case names of the request's headers that it gets. */
   readonly requestHeaders: readonly string[];
-  /** Lower-case names of its headers that the backend gets: none of them comes from the client. */
-  readonly responseHeaders: readonly string[];
+  /**
+   * Lower-case names of its headers that the backend gets: none of them comes from the client. `all`: whichever it sends
+   * that do not describe its own body.
+   */
+  readonly responseHeaders: readonly string[] | "all";
 }
 
 /** What expressions make of a request for such a server. */
@@ -107,14 +110,19 @@ function part(body: ForwardedBody | undefined): string[] {
 /** The server's headers, and those that it does not have: a client could name itself in them. */
 function takenHeaders(
   response: TransformedResponse,
-  names: readonly string[],
+  names: readonly string[] | "all",
 ): Pick<AuthorizationVerdict, "removed" | "headers"> {
-  const known = names.filter(isSettable);
+  const known = (names === "all" ? sentNames(response) : names).filter(isSettable);
   const headers = known.flatMap((name) => {
     const value = response.header(name);
     return value === undefined ? [] : [{ name, value, action: "overwrite" as const }];
   });
   return { removed: known.filter((name) => response.header(name) === undefined), headers };
+}
+
+function sentNames({ headers }: TransformedResponse): readonly string[] {
+  const names = headers.filter((_, index) => index % 2 === 0).map((each) => each.toLowerCase());
+  return [...new Set(names)].filter((name) => !name.startsWith("content-"));
 }
 
 function redirectTarget(value: unknown): string | undefined {

@@ -6,15 +6,16 @@ import type { ProcessingMode } from "../../grpc/gen/envoy/extensions/filters/htt
  */
 export type BodyMode = "none" | "streamed" | "buffered" | "bufferedPartial" | "fullDuplex";
 
-/** Whether a processor gets the head of a message. */
-export type HeaderMode = "send" | "skip";
+/** Whether a processor gets a part of a message: its head, or its trailers. */
+export type PartMode = "send" | "skip";
 
 /** What a processor gets of a request and of its response. */
 export interface ProcessingModes {
-  readonly requestHeaders: HeaderMode;
+  readonly requestHeaders: PartMode;
   readonly requestBody: BodyMode;
-  readonly responseHeaders: HeaderMode;
+  readonly responseHeaders: PartMode;
   readonly responseBody: BodyMode;
+  readonly responseTrailers: PartMode;
 }
 
 /** The numbers of the modes on the wire (`ProcessingMode.BodySendMode`). */
@@ -37,16 +38,19 @@ const bodyModes: readonly BodyMode[] = [
 /** The modes as a processor wants them from here on, where it may. The head of the request is what it looks at. */
 export function overriddenModes(
   modes: ProcessingModes,
-  { requestBodyMode, responseHeaderMode, responseBodyMode }: ProcessingMode,
+  { requestBodyMode, responseHeaderMode, responseBodyMode, responseTrailerMode }: ProcessingMode,
 ): ProcessingModes {
-  const headerModes = [modes.responseHeaders, "send", "skip"] as const;
   return {
     ...modes,
     requestBody: overridden(modes.requestBody, requestBodyMode),
-    responseHeaders: headerModes[responseHeaderMode] ?? modes.responseHeaders,
+    responseHeaders: partModes[responseHeaderMode] ?? modes.responseHeaders,
     responseBody: overridden(modes.responseBody, responseBodyMode),
+    responseTrailers: partModes[responseTrailerMode] ?? modes.responseTrailers,
   };
 }
+
+/** By the numbers on the wire (`ProcessingMode.HeaderSendMode`); the first leaves it as it is. */
+const partModes: readonly (PartMode | undefined)[] = [undefined, "send", "skip"];
 
 /** Full duplex is agreed on before the first message: no body begins with it, and none leaves it. */
 function overridden(mode: BodyMode, wanted: number): BodyMode {

@@ -5,6 +5,7 @@ import {
   CommonResponse_ResponseStatus,
   type HttpBodySchema,
   type HttpHeadersSchema,
+  type HttpTrailersSchema,
 } from "../../grpc/gen/envoy/service/ext_proc/v3/external_processor_pb.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { editRequest, headerEdits, isSettable, isShown } from "../envoy/header-edits.ts";
@@ -19,6 +20,10 @@ export interface ProcessorMessage {
     | {
         readonly case: "requestBody" | "responseBody";
         readonly value: MessageInitShape<typeof HttpBodySchema>;
+      }
+    | {
+        readonly case: "responseTrailers";
+        readonly value: MessageInitShape<typeof HttpTrailersSchema>;
       };
   /** What expressions say of the message, by namespace. */
   readonly attributes?: Readonly<Record<string, Record<string, never>>>;
@@ -60,6 +65,12 @@ export function bodyPiece(
   endOfStream: boolean,
 ): ProcessorMessage {
   return { request: { case: of, value: { body, endOfStream } } };
+}
+
+/** What follows the body of a response. */
+export function responseTrailers(trailers: readonly string[]): ProcessorMessage {
+  const value = { trailers: { headers: headerFields(trailers, "") } };
+  return { request: { case: "responseTrailers", value } };
 }
 
 /** The body that stands in the place of the sender's, of which the processor wants nothing; undefined: it stays. */

@@ -4,6 +4,7 @@ import type { ProcessingMode } from "../../grpc/gen/envoy/extensions/filters/htt
 import {
   type CommonResponse,
   ExternalProcessor,
+  type HeaderMutation,
   type ProcessingRequestSchema,
   type ProcessingResponse,
 } from "../../grpc/gen/envoy/service/ext_proc/v3/external_processor_pb.ts";
@@ -21,6 +22,8 @@ export interface ProcessingPhase {
   onHeaders(response: CommonResponse | undefined): boolean;
   /** False: no piece of a body does. */
   onBody(response: CommonResponse | undefined): boolean;
+  /** False: no trailers do. */
+  onTrailers(changes: HeaderMutation | undefined): boolean;
   /** The processor responds to the client itself: nothing more comes. */
   onImmediate(reply: ImmediateReply): void;
   /** Nothing more comes. `passes`: what is not processed may go on as it is. */
@@ -194,6 +197,8 @@ export class ProcessorSession {
         return this.#response?.onHeaders(response.value.response) ?? false;
       case "responseBody":
         return this.#response?.onBody(response.value.response) ?? false;
+      case "responseTrailers":
+        return this.#response?.onTrailers(response.value.headerMutation) ?? false;
       case "immediateResponse":
         this.#callout?.endWith("denied", grpcStatus.ok);
         this.#end();

@@ -94,6 +94,11 @@ export class RequestPhase implements ProcessingPhase {
     }
   }
 
+  /** Those of requests are shown to nobody. */
+  onTrailers(): boolean {
+    return false;
+  }
+
   onImmediate({ status, headers, body }: ImmediateReply): void {
     this.#exchange.record.reason = "ExtProc";
     this.#exchange.respond(status, headers, body);

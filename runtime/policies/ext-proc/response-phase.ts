@@ -1,12 +1,15 @@
 import type { JsonObject, ResponseVariables } from "../../cel/variables.ts";
-import type { CommonResponse } from "../../grpc/gen/envoy/service/ext_proc/v3/external_processor_pb.ts";
+import type {
+  CommonResponse,
+  HeaderMutation,
+} from "../../grpc/gen/envoy/service/ext_proc/v3/external_processor_pb.ts";
 import type { CountedBuffer } from "../../http/body/counted-buffer.ts";
 import type { Exchange } from "../../http/exchange.ts";
-import { headerValue, replaceHeader, withoutHeader } from "../../http/headers/header-list.ts";
+import { sendableTrailers } from "../../http/headers/trailers.ts";
 import type { ResponseSink } from "../../http/response-sink.ts";
-import { headerEdits, isSettable } from "../envoy/header-edits.ts";
 import { TransformedResponse } from "../transformations/response-variables.ts";
 import type { ImmediateReply } from "./immediate-reply.ts";
+import { mutatedFields, mutatedStatus } from "./mutated-response.ts";
 import { PendingPieces } from "./pending-pieces.ts";
 import type { BodyMode } from "./processing-modes.ts";
 import {
@@ -15,6 +18,7 @@ import {
   isLastPiece,
   replacedBody,
   responseHead,
+  responseTrailers,
 } from "./processor-messages.ts";
 import type { ProcessingPhase, ProcessorSession } from "./processor-session.ts";
 
@@ -40,14 +44,15 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
   readonly #shown: ShownResponse;
   #mode: BodyMode;
   #head: ResponseHead | undefined;
-  /** Where it is: the processor looks at the head or at the body; all of it goes, or none. */
-  #state: "idle" | "head" | "body" | "passing" | "over" = "idle";
+  /** Where it is: the processor looks at the head, the body or the trailers; what comes goes on, or nothing does. */
+  #state: "idle" | "head" | "body" | "passing" | "trailers" | "over" = "idle";
   #isBodiless = false;
   #hasEnded = false;
   /** Bytes of the body that are to come, as announced. */
   #left = Infinity;
   #hasSentLast = false;
   #trailers: readonly string[] | undefined;
+  #hasSentTrailers = false;
   #isBlocked = false;
   /** What the processor has not got yet. */
   readonly #held: CountedBuffer;
@@ -119,7 +124,7 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
   end(trailers?: readonly string[]): void {
     this.#hasEnded = true;
     this.#trailers = trailers;
-    if (this.#state === "passing") this.#next.end(trailers);
+    if (this.#state === "passing") this.#endNext();
     else if (this.#state === "body" || this.#mode === "fullDuplex") this.#sendEnd();
   }
 
@@ -154,14 +159,22 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     }
   }
 
+  onTrailers(changes: HeaderMutation | undefined): boolean {
+    if (!this.#hasSentTrailers || this.#state === "head") return false;
+    this.#finish();
+    this.#next.end(sendableTrailers(mutatedFields(this.#trailers ?? [], changes)));
+    return true;
+  }
+
   onImmediate({ status, headers, body }: ImmediateReply): void {
     this.#exchange.record.reason = "ExtProc";
     this.#replace(status, headers, body);
   }
 
   onEnd(passes: boolean): void {
-    if (this.#state !== "head" && this.#state !== "body") return;
+    if (!this.#isLookedAt) return;
     if (passes && this.#state === "head") this.#pass();
+    else if (passes && this.#state === "trailers") this.#next.end(this.#trailers);
     else this.#fail();
   }
 
@@ -192,6 +205,17 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     return this.#state === "body" && !this.#hasSent;
   }
 
+  /** The processor has something of it. */
+  get #isLookedAt(): boolean {
+    return this.#state === "head" || this.#state === "body" || this.#state === "trailers";
+  }
+
+  /** Whether the processor gets the trailers that have come. */
+  get #showsTrailers(): boolean {
+    const { isOver, modes } = this.#session;
+    return (this.#trailers ?? []).length > 0 && modes.responseTrailers === "send" && !isOver;
+  }
+
   /** The head goes before the body. */
   get #isStreamed(): boolean {
     return this.#mode === "fullDuplex" || this.#mode === "streamed";
@@ -203,7 +227,6 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     const { status, headers } = this.#head;
     if (this.#mode === "none" || this.#isBodiless) {
       this.#pass();
-      this.#session.finish("response");
       return;
     }
     this.#state = "body";
@@ -227,8 +250,13 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     if (this.#isBodiless) return;
     switch (this.#mode) {
       case "fullDuplex":
+        if (this.#showsTrailers) this.#sendTrailers();
+        else this.#sendPiece(Buffer.alloc(0), true);
+        break;
       case "streamed":
-        if (!this.#hasSentLast) this.#sendPiece(Buffer.alloc(0), true);
+        if (this.#hasSentLast) break;
+        if (!this.#showsTrailers) this.#sendPiece(Buffer.alloc(0), true);
+        else if (this.#pending.isEmpty) this.#endNext();
         break;
       default:
         this.#sendHeld(this.#held.length <= this.#shown.maxBody);
@@ -252,7 +280,7 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     this.#hasSent = true;
     const bytes = this.#held.bytes().subarray(0, this.#shown.maxBody);
     this.#session.hasBody ||= bytes.length > 0;
-    this.#session.send(bodyPiece("responseBody", bytes, isWhole));
+    this.#session.send(bodyPiece("responseBody", bytes, isWhole && !this.#showsTrailers));
     this.#note();
   }
 
@@ -266,14 +294,13 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
 
   #passPiece(bytes: Uint8Array, isLast: boolean): void {
     if (bytes.length > 0 && !this.#next.write(bytes)) this.#session.pause();
-    if (!isLast) {
+    if (!isLast || this.#hasSentTrailers) {
       this.#note();
       return;
     }
-    this.#finish();
     // Trailers may follow the last piece that was announced.
-    if (this.#mode === "streamed" && !this.#hasEnded) this.#state = "passing";
-    else this.#next.end(this.#trailers);
+    this.#state = "passing";
+    if (this.#hasEnded) this.#endNext();
   }
 
   /** What became of a piece that was sent. */
@@ -281,7 +308,9 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     const piece = this.#pending.take(response);
     if (piece === undefined) return false;
     this.#passPiece(piece.bytes, piece.isLast);
-    if (!piece.isLast) this.#flowOn();
+    if (piece.isLast) return true;
+    this.#flowOn();
+    if (this.#hasEnded && !this.#hasSentLast && this.#pending.isEmpty) this.#endNext();
     return true;
   }
 
@@ -293,15 +322,15 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     const { maxBody } = this.#shown;
     const bytes = bodyOf(response) ?? held.subarray(0, maxBody);
     const rest = held.subarray(maxBody);
-    this.#finish();
     if (this.#hasEnded && rest.length === 0 && this.#trailers === undefined) {
+      this.#finish();
       this.#next.respond(status, headers, bytes);
       return true;
     }
     this.#state = "passing";
     this.#next.writeHead(status, headers, undefined);
     this.#next.write(Buffer.concat([bytes, rest]));
-    if (this.#hasEnded) this.#next.end(this.#trailers);
+    if (this.#hasEnded) this.#endNext();
     else this.#drained?.();
     return true;
   }
@@ -312,8 +341,28 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     const { status, headers, length } = this.#head ?? { status: 502, headers: [], length: 0 };
     this.#next.writeHead(status, headers, length);
     if (this.#held.length > 0) this.#next.write(this.#held.bytes());
-    if (this.#hasEnded) this.#next.end(this.#trailers);
+    this.#note();
+    if (this.#hasEnded) this.#endNext();
     else this.#drained?.();
+  }
+
+  /** Nothing is left of it but its trailers. */
+  #endNext(): void {
+    if (this.#showsTrailers) {
+      this.#state = "trailers";
+      this.#sendTrailers();
+    } else if (this.#session.isBroken && (this.#trailers ?? []).length > 0) {
+      this.#fail();
+    } else {
+      this.#finish();
+      this.#next.end(this.#trailers);
+    }
+  }
+
+  #sendTrailers(): void {
+    this.#hasSentTrailers = true;
+    this.#session.send(responseTrailers(this.#trailers ?? []));
+    this.#note();
   }
 
   #fail(): void {
@@ -322,7 +371,8 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
   }
 
   #replace(status: number, headers: readonly string[], body: string | Uint8Array): void {
-    const isGone = this.#state === "body" && this.#isStreamed;
+    const isGone =
+      this.#state === "body" ? this.#isStreamed : this.#state !== "idle" && this.#state !== "head";
     this.#state = "over";
     if (isGone) this.#exchange.abort();
     else this.#next.respond(status, headers, body);
@@ -335,6 +385,10 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
 
   /** It owes a response to a head or a piece it has; of a body of its own, when it has all there is or takes no more. */
   #note(): void {
+    if (!this.#isLookedAt || this.#state === "trailers") {
+      this.#session.owes(this.#state === "trailers");
+      return;
+    }
     const hasAll = this.#hasEnded || this.#isBlocked || this.#isBodiless;
     switch (this.#mode) {
       case "fullDuplex":
@@ -353,18 +407,6 @@ function mutated(
   { status, headers }: Pick<ResponseHead, "status" | "headers">,
   response: CommonResponse | undefined,
 ): { status: number; headers: readonly string[] } {
-  const { setHeaders = [], removeHeaders = [] } = response?.headerMutation ?? {};
-  let list = [...headers];
-  for (const name of removeHeaders.map((each) => each.toLowerCase())) {
-    if (isSettable(name)) list = withoutHeader(list, name);
-  }
-  for (const { name, value, action } of headerEdits(setHeaders, "overwrite")) {
-    const isThere = headerValue(list, name) !== undefined;
-    if (action === "append") list.push(name, value);
-    else if (action === "overwrite" || isThere === (action === "overwriteIfPresent"))
-      replaceHeader(list, name, value);
-  }
-  const wanted = setHeaders.find(({ header }) => header?.key === ":status")?.header;
-  const code = Number(Buffer.from(wanted?.rawValue ?? []).toString() || wanted?.value);
-  return { status: code >= 200 && code <= 599 ? code : status, headers: list };
+  const changes = response?.headerMutation;
+  return { status: mutatedStatus(status, changes), headers: mutatedFields(headers, changes) };
 }

@@ -1,0 +1,29 @@
+import type { HeaderMutation } from "../../grpc/gen/envoy/service/ext_proc/v3/external_processor_pb.ts";
+import { headerValue, replaceHeader, withoutHeader } from "../../http/headers/header-list.ts";
+import { headerEdits, isSettable } from "../envoy/header-edits.ts";
+
+/** The fields of a response's head, or behind its body, as a processor changes them: flat lists. */
+export function mutatedFields(
+  fields: readonly string[],
+  changes: HeaderMutation | undefined,
+): readonly string[] {
+  const { setHeaders = [], removeHeaders = [] } = changes ?? {};
+  let list = [...fields];
+  for (const name of removeHeaders.map((each) => each.toLowerCase())) {
+    if (isSettable(name)) list = withoutHeader(list, name);
+  }
+  for (const { name, value, action } of headerEdits(setHeaders, "overwrite")) {
+    const isThere = headerValue(list, name) !== undefined;
+    if (action === "append") list.push(name, value);
+    else if (action === "overwrite" || isThere === (action === "overwriteIfPresent"))
+      replaceHeader(list, name, value);
+  }
+  return list;
+}
+
+/** The status that a processor gives a response; its own, unless that is one. */
+export function mutatedStatus(status: number, changes: HeaderMutation | undefined): number {
+  const wanted = changes?.setHeaders.find(({ header }) => header?.key === ":status")?.header;
+  const code = Number(Buffer.from(wanted?.rawValue ?? []).toString() || wanted?.value);
+  return code >= 200 && code <= 599 ? code : status;
+}
