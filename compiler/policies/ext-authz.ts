@@ -9,6 +9,7 @@ import type {
   VerdictCacheNode,
 } from "./ext-authz/ext-authz-config.ts";
 import { extAuthzSchema, lowerAuthorization } from "./ext-authz/file-form.ts";
+import { externalAuthSchema, lowerExternalAuth } from "./ext-authz/filter-form.ts";
 import { extAuthSchema, lowerExtAuth } from "./ext-authz/manifest-form.ts";
 import { type CaseConfig, type CaseNode, lowerCases, resolveCases } from "./parts/conditions.ts";
 import { type ExpressionConfig, resolveExpression } from "./parts/expressions.ts";
@@ -32,7 +33,7 @@ export const extAuthz: Policy<
   ExtAuthzConfig,
   ExtAuthzNode,
   Infer<typeof extAuthzSchema>,
-  Infer<typeof extAuthSchema>
+  Infer<typeof extAuthSchema> | Infer<typeof externalAuthSchema>
 > = {
   kind: "extAuthz",
   summary:
@@ -59,8 +60,11 @@ export const extAuthz: Policy<
   kubernetes: {
     field: "traffic.extAuth",
     schema: extAuthSchema,
+    filter: "externalAuth",
+    filterSchema: externalAuthSchema,
     lower: (value, context) => {
-      const found = lowerExtAuth(value, context);
+      const found =
+        "protocol" in value ? lowerExternalAuth(value, context) : lowerExtAuth(value, context);
       const { origin } = context;
       return found && { cases: [{ condition: undefined, value: found, origin }] };
     },
@@ -108,7 +112,8 @@ function resolveHttp(
   const metadata = resolveExpressions(config.metadata, "response", context);
   if (path === "wrong" || redirect === "wrong" || areHeaders.includes(false)) return undefined;
   if (addHeaders === undefined || metadata === undefined) return undefined;
-  const responseHeaders = config.responseHeaders.map((each) => each.toLowerCase());
+  const { responseHeaders: taken } = config;
+  const responseHeaders = taken === "all" ? taken : taken.map((each) => each.toLowerCase());
   return { kind: "http", path, redirect, responseHeaders, addHeaders, metadata };
 }
 

@@ -67,6 +67,8 @@ export interface KubernetesForm<Config, Value> {
   readonly field: string;
   /** The filter of an HTTPRoute's rule that says the same, by its field: `cors`. */
   readonly filter?: string;
+  /** The shape of that filter; absent: the same as that of the field. */
+  readonly filterSchema?: Schema<Value>;
   /** Its part of the field's value, which is what the filter has: several policies may share a field. */
   readonly part?: string;
   /** The shape of the field, or of its part. */

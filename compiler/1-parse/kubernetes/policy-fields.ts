@@ -28,7 +28,12 @@ export function policyFilters(): Fields {
     policies.flatMap(({ kubernetes, summary }) =>
       kubernetes?.filter === undefined
         ? []
-        : [[kubernetes.filter, summarised(kubernetes.schema, [summary])]],
+        : [
+            [
+              kubernetes.filter,
+              summarised(kubernetes.filterSchema ?? kubernetes.schema, [summary]),
+            ],
+          ],
     ),
   );
 }

@@ -32,7 +32,8 @@ export interface HttpProtocolConfig {
   readonly kind: "http";
   readonly path: ExpressionConfig | undefined;
   readonly redirect: ExpressionConfig | undefined;
-  readonly responseHeaders: readonly string[];
+  /** `all`: whichever the server sends. */
+  readonly responseHeaders: readonly string[] | "all";
   readonly addHeaders: readonly NamedExpression[];
   readonly metadata: readonly NamedExpression[];
 }
@@ -68,7 +69,7 @@ export interface HttpProtocolNode {
   readonly kind: "http";
   readonly path: CompiledExpression | undefined;
   readonly redirect: CompiledExpression | undefined;
-  readonly responseHeaders: readonly string[];
+  readonly responseHeaders: readonly string[] | "all";
   readonly addHeaders: readonly NamedNode[];
   readonly metadata: readonly NamedNode[];
 }

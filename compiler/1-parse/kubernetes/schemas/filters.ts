@@ -23,10 +23,7 @@ const HTTP_FILTERS: readonly FilterType[] = [
 
 /** Gateway API `HTTPRouteFilter`: policies say what filters hold. */
 export function filters() {
-  return filtersOf(HTTP_FILTERS, {
-    ...policyFilters(),
-    externalAuth: unsupported("external authorization", { type: "object" }),
-  });
+  return filtersOf(HTTP_FILTERS, policyFilters());
 }
 
 const GRPC_FILTERS: readonly FilterType[] = [
