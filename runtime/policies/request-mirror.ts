@@ -1,4 +1,5 @@
 import { upstreamCall } from "../backends/host.ts";
+import { isBodySource } from "../http/body/body.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { sendTraced } from "../http/upstream/traced-request.ts";
 import type { Upstream, UpstreamCall, UpstreamHandler } from "../http/upstream/upstream.ts";
@@ -19,7 +20,7 @@ export function mirrorRequest(exchange: Exchange, settings: MirrorSettings): voi
   if (share < 1 && Math.random() >= share) return;
   const call = upstreamCall(exchange, upstream);
   const { body } = call;
-  if (body === null || typeof body === "string" || !("flow" in body)) {
+  if (!isBodySource(body)) {
     start(exchange, settings, call);
     return;
   }

@@ -1,65 +1,35 @@
+import { isBodySource } from "../../http/body/body.ts";
 import { ReplayBody } from "../../http/body/replay-body.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import type {
-  UpgradeHandler,
   Upstream,
   UpstreamCall,
   UpstreamFailure,
   UpstreamHandler,
   UpstreamRequest,
 } from "../../http/upstream/upstream.ts";
+import { WrappedUpstream } from "../../http/upstream/wrapped-upstream.ts";
 
 /** Bytes of a body that are kept for the next server; none has seen any of it where connecting failed. */
 const keptBody = 65_536;
 
 /** Several servers for one request: the next one is asked where one can't be connected to. */
-export class FallbackUpstream implements Upstream {
+export class FallbackUpstream extends WrappedUpstream {
   readonly #upstreams: readonly [Upstream, ...Upstream[]];
   readonly #exchange: Exchange;
 
   constructor(upstreams: readonly [Upstream, ...Upstream[]], exchange: Exchange) {
+    super(upstreams[0]);
     this.#upstreams = upstreams;
     this.#exchange = exchange;
   }
 
-  get name(): string {
-    return this.#upstreams[0].name;
-  }
-
-  get origin(): string {
-    return this.#upstreams[0].origin;
-  }
-
-  get authority(): string {
-    return this.#upstreams[0].authority;
-  }
-
-  get keepsHost(): boolean {
-    return this.#upstreams[0].keepsHost;
-  }
-
-  get path(): string {
-    return this.#upstreams[0].path;
-  }
-
-  get basePath(): string {
-    return this.#upstreams[0].basePath;
-  }
-
-  get takesTrailers(): boolean {
-    return this.#upstreams[0].takesTrailers;
-  }
-
-  send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
+  override send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
     return new FallbackRequest(this.#upstreams, call, handler, this.#exchange);
   }
 
-  upgrade(call: UpstreamCall, protocol: string, handler: UpgradeHandler): UpstreamRequest {
-    return this.#upstreams[0].upgrade(call, protocol, handler);
-  }
-
   /** The pool closes them. */
-  close(): void {}
+  override close(): void {}
 }
 
 class FallbackRequest implements UpstreamRequest {
@@ -82,9 +52,7 @@ class FallbackRequest implements UpstreamRequest {
     this.#handler = handler;
     this.#exchange = exchange;
     const { body } = call;
-    if (body !== null && typeof body === "object" && "flow" in body) {
-      this.#body = new ReplayBody(body, keptBody, exchange.newBuffer());
-    }
+    if (isBodySource(body)) this.#body = new ReplayBody(body, keptBody, exchange.newBuffer());
     this.#send(0);
   }
 

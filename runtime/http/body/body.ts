@@ -13,6 +13,11 @@ export interface BodySource {
   discard(): void;
 }
 
+/** Whether a body is still to come, in pieces: it is there whole else, or there is none. */
+export function isBodySource(body: string | Uint8Array | BodySource | null): body is BodySource {
+  return body !== null && typeof body === "object" && "flow" in body;
+}
+
 /** Takes the pieces of a body: any number of `onData`, then one of `onEnd` and `onAbort`. */
 export interface BodySink {
   onData(chunk: Buffer): void;

@@ -1,5 +1,5 @@
 import { MiB } from "../../process/units.ts";
-import { collect } from "../body/body.ts";
+import { collect, isBodySource } from "../body/body.ts";
 import { CountedBuffer } from "../body/counted-buffer.ts";
 import type {
   UpgradeHandler,
@@ -10,65 +10,33 @@ import type {
   UpstreamHandler,
   UpstreamRequest,
 } from "./upstream.ts";
+import { WrappedUpstream } from "./wrapped-upstream.ts";
 
 /** The most bytes of a body that is signed: it is held until its last byte is known. */
 const maxSigned = 16 * MiB;
 
 /** An upstream whose requests show the gateway's credentials: they are put on last, and may have to be fetched first. */
-export class CredentialedUpstream implements Upstream {
-  readonly #server: Upstream;
+export class CredentialedUpstream extends WrappedUpstream {
   readonly #credential: UpstreamCredential;
   readonly #signsBody: boolean;
 
   /** `signsBody`: the credential depends on the body, which is read before it is sent. */
   constructor(server: Upstream, credential: UpstreamCredential, signsBody: boolean) {
-    this.#server = server;
+    super(server);
     this.#credential = credential;
     this.#signsBody = signsBody;
   }
 
-  get name(): string {
-    return this.#server.name;
-  }
-
-  get origin(): string {
-    return this.#server.origin;
-  }
-
-  get authority(): string {
-    return this.#server.authority;
-  }
-
-  get keepsHost(): boolean {
-    return this.#server.keepsHost;
-  }
-
-  get path(): string {
-    return this.#server.path;
-  }
-
-  get basePath(): string {
-    return this.#server.basePath;
-  }
-
-  get takesTrailers(): boolean {
-    return this.#server.takesTrailers;
-  }
-
-  send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
+  override send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
     return new PreparedRequest(this.#prepared(call), handler, (complete) =>
-      this.#server.send(complete, handler),
+      this.server.send(complete, handler),
     );
   }
 
-  upgrade(call: UpstreamCall, protocol: string, handler: UpgradeHandler): UpstreamRequest {
+  override upgrade(call: UpstreamCall, protocol: string, handler: UpgradeHandler): UpstreamRequest {
     return new PreparedRequest(this.#prepared(call), handler, (complete) =>
-      this.#server.upgrade(complete, protocol, handler),
+      this.server.upgrade(complete, protocol, handler),
     );
-  }
-
-  close(): void {
-    this.#server.close();
   }
 
   async #prepared(call: UpstreamCall): Promise<UpstreamCall> {
@@ -114,7 +82,7 @@ function failure(error: unknown): UpstreamFailure {
 }
 
 function wholeBody(body: UpstreamCall["body"]): Promise<string | Uint8Array | null> {
-  if (body === null || typeof body === "string" || !("flow" in body)) return Promise.resolve(body);
+  if (!isBodySource(body)) return Promise.resolve(body);
   return new Promise((resolve, reject) => {
     collect(body, maxSigned, new CountedBuffer(undefined), (bytes) => {
       if (typeof bytes === "string") reject(new Error(`the request body is ${bytes}`));

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../cel/variables.ts";
 import type { CommonResponse } from "../../grpc/gen/envoy/service/ext_proc/v3/external_processor_pb.ts";
-import type { BodySource } from "../../http/body/body.ts";
+import { type BodySource, isBodySource } from "../../http/body/body.ts";
 import { type BodyBeginning, readBeginning, readWhole } from "../../http/buffer-body.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
@@ -237,7 +237,7 @@ export class RequestPhase implements ProcessingPhase {
   #holdUp(): void {
     this.#isTakenSlowly = true;
     this.#session.pauseRequest();
-    if (this.#body !== null && "flow" in this.#body) this.#body.pause();
+    if (isBodySource(this.#body)) this.#body.pause();
   }
 
   #letGo(): void {
@@ -253,7 +253,7 @@ export class RequestPhase implements ProcessingPhase {
   #flowOn(): void {
     if (!this.#isStreaming) return;
     this.#note();
-    if (!this.#isHeldUp && this.#body !== null && "flow" in this.#body) this.#body.resume();
+    if (!this.#isHeldUp && isBodySource(this.#body)) this.#body.resume();
   }
 
   /** It owes a response to a head or piece it has; of a body of its own, when it has all there is or takes no more. */

@@ -1,7 +1,7 @@
 import type { Dispatcher, Pool as UndiciPool } from "undici";
 import Pool from "undici/lib/dispatcher/pool.js";
 import type { Lookup } from "../../../net/lookup.ts";
-import { type BodySource, collect } from "../../body/body.ts";
+import { collect, isBodySource } from "../../body/body.ts";
 import { CountedBuffer } from "../../body/counted-buffer.ts";
 import type {
   UpstreamCall,
@@ -40,7 +40,7 @@ export class PooledUpstream extends ServerUpstream {
     const extras = { requestTimeout: this.requestTimeout, serverName: this.url.hostname };
     const request = new PooledRequest(this.#pool, handler, extras, this.countsOf(this.#pool));
     const { body } = call;
-    if (isSource(body) && body.length !== undefined && body.length <= oneWrite) {
+    if (isBodySource(body) && body.length !== undefined && body.length <= oneWrite) {
       const buffer = new CountedBuffer(undefined);
       collect(body, oneWrite, buffer, (bytes) => sendCollected(call, bytes, request));
     } else {
@@ -69,13 +69,9 @@ const oneWrite = 16_384;
 
 function dispatchOptions(call: UpstreamCall): Dispatcher.DispatchOptions {
   const { method, path, headers, body } = call;
-  if (!isSource(body)) return { method: httpMethod(method), path, headers, body };
+  if (!isBodySource(body)) return { method: httpMethod(method), path, headers, body };
   if (body.length !== undefined) headers.push("content-length", String(body.length));
   return { method: httpMethod(method), path, headers, body: new UpstreamBody(body) };
-}
-
-function isSource(body: UpstreamCall["body"]): body is BodySource {
-  return body !== null && typeof body === "object" && "flow" in body;
 }
 
 /** undici's type lists the registered methods; its code takes any token. */

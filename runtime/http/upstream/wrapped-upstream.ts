@@ -1,0 +1,54 @@
+import type {
+  UpgradeHandler,
+  Upstream,
+  UpstreamCall,
+  UpstreamHandler,
+  UpstreamRequest,
+} from "./upstream.ts";
+
+/** An upstream that is another one to all who ask, but for how its requests are sent. */
+export abstract class WrappedUpstream implements Upstream {
+  protected readonly server: Upstream;
+
+  constructor(server: Upstream) {
+    this.server = server;
+  }
+
+  get name(): string {
+    return this.server.name;
+  }
+
+  get origin(): string {
+    return this.server.origin;
+  }
+
+  get authority(): string {
+    return this.server.authority;
+  }
+
+  get keepsHost(): boolean {
+    return this.server.keepsHost;
+  }
+
+  get path(): string {
+    return this.server.path;
+  }
+
+  get basePath(): string {
+    return this.server.basePath;
+  }
+
+  get takesTrailers(): boolean {
+    return this.server.takesTrailers;
+  }
+
+  abstract send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest;
+
+  upgrade(call: UpstreamCall, protocol: string, handler: UpgradeHandler): UpstreamRequest {
+    return this.server.upgrade(call, protocol, handler);
+  }
+
+  close(): void {
+    this.server.close();
+  }
+}
