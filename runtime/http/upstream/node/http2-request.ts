@@ -1,19 +1,8 @@
 import { type ClientHttp2Stream, constants } from "node:http2";
-import type {
-  UpstreamCall,
-  UpstreamFailure,
-  UpstreamHandler,
-  UpstreamRequest,
-} from "../upstream.ts";
-import {
-  connectFailure,
-  interimFlood,
-  invalidStatus,
-  maxInterimResponses,
-  maxStatus,
-  requestTimedOut,
-} from "../upstream-failures.ts";
-import type { RequestCounts, RequestResult } from "../upstream-metrics.ts";
+import { CountedRequest } from "../counted-request.ts";
+import type { UpstreamCall, UpstreamHandler } from "../upstream.ts";
+import { connectFailure } from "../upstream-failures.ts";
+import type { RequestCounts } from "../upstream-metrics.ts";
 import type { Http2Connection, Http2Pool } from "./http2-pool.ts";
 import { isSafe } from "./safe-methods.ts";
 
@@ -26,23 +15,16 @@ export interface Http2RequestExtras {
 }
 
 /** One request over HTTP/2: a stream of a connection of the pool. */
-export class Http2ClientRequest implements UpstreamRequest {
+export class Http2ClientRequest extends CountedRequest {
   readonly #pool: Http2Pool;
   readonly #call: UpstreamCall;
-  readonly #handler: UpstreamHandler;
   readonly #extras: Http2RequestExtras;
-  readonly #counts: RequestCounts | undefined;
-  readonly #started = performance.now();
-  readonly #timer: NodeJS.Timeout | undefined;
   #waitNoMore: (() => void) | undefined;
   #stream: ClientHttp2Stream | undefined;
   /** It may be sent again. */
   #canRepeat = true;
   #hasHead = false;
-  #interimResponses = 0;
-  #isError = false;
   #trailers: readonly string[] | undefined;
-  #isOver = false;
 
   /** `counts`: undefined while nobody counts. */
   constructor(
@@ -52,29 +34,26 @@ export class Http2ClientRequest implements UpstreamRequest {
     extras: Http2RequestExtras,
     counts: RequestCounts | undefined,
   ) {
+    super(handler, extras.requestTimeout, counts);
     this.#pool = pool;
     this.#call = call;
-    this.#handler = handler;
     this.#extras = extras;
-    this.#counts = counts;
-    counts?.began();
-    if (extras.requestTimeout !== undefined)
-      this.#timer = setTimeout(() => this.#giveUp(requestTimedOut), extras.requestTimeout);
   }
 
   start(): void {
     this.#waitNoMore = this.#pool.take({
       use: (connection) => this.#begin(connection),
-      fail: (error) => this.#fail(connectFailure(error)),
+      fail: (error) => this.fail(connectFailure(error)),
     });
   }
 
-  abort(): void {
-    this.#abort("aborted");
+  override resume(): void {
+    this.#stream?.resume();
   }
 
-  resume(): void {
-    this.#stream?.resume();
+  protected override breakOff(): void {
+    this.#waitNoMore?.();
+    if (this.#stream !== undefined) breakOff(this.#stream);
   }
 
   #begin(connection: Http2Connection): void {
@@ -83,10 +62,10 @@ export class Http2ClientRequest implements UpstreamRequest {
     if (stream === undefined) return;
     this.#stream = stream;
     let broken: Error | undefined;
-    stream.on("response", (_fields, _flags, head: string[]) => this.#onHead(head));
-    stream.on("headers", () => this.#onInterim());
+    stream.on("response", (_fields, _flags, head: string[]) => this.#onResponse(head));
+    stream.on("headers", () => this.onInterim());
     stream.on("data", (chunk: Buffer) => {
-      if (!this.#isOver && !this.#handler.onData(chunk)) stream.pause();
+      if (!this.isOver && !this.handler.onData(chunk)) stream.pause();
     });
     stream.on("trailers", (_fields, _flags, trailers: string[]) => {
       this.#trailers = trailers;
@@ -105,7 +84,7 @@ export class Http2ClientRequest implements UpstreamRequest {
     try {
       return connection.request(this.#head(), isBodiless);
     } catch (error) {
-      this.#fail({ kind: "protocol", detail: error instanceof Error ? error.message : "" });
+      this.fail({ kind: "protocol", detail: error instanceof Error ? error.message : "" });
       return undefined;
     }
   }
@@ -144,8 +123,8 @@ export class Http2ClientRequest implements UpstreamRequest {
     });
   }
 
-  #onHead(head: readonly string[]): void {
-    if (this.#isOver) return;
+  #onResponse(head: readonly string[]): void {
+    if (this.isOver) return;
     let status = 0;
     const headers: string[] = [];
     for (let i = 0; i < head.length; i += 2) {
@@ -153,33 +132,20 @@ export class Http2ClientRequest implements UpstreamRequest {
       if (name === ":status") status = Number(head[i + 1]);
       else if (!name.startsWith(":")) headers.push(name, head[i + 1] ?? "");
     }
-    if (status > maxStatus) {
-      this.#giveUp(invalidStatus);
-      return;
-    }
     this.#hasHead = true;
-    clearTimeout(this.#timer);
-    this.#isError = status >= 500;
-    this.#counts?.responded(performance.now() - this.#started);
-    this.#handler.onHead(status, headers);
-  }
-
-  #onInterim(): void {
-    this.#interimResponses += 1;
-    if (this.#interimResponses > maxInterimResponses) this.#giveUp(interimFlood);
+    this.onHead(status, headers);
   }
 
   /** Node ends a stream that was reset as well. */
   #onEnd(stream: ClientHttp2Stream): void {
-    if (this.#isOver || !this.#hasHead || isReset(stream)) return;
-    this.#over(this.#isError ? "error" : "ok");
-    this.#handler.onEnd(this.#trailers);
+    if (this.isOver || !this.#hasHead || isReset(stream)) return;
+    this.complete(this.#trailers);
     // The server has said all there is to say; it may not have read all of the request (RFC 9113 8.1).
     if (!stream.writableFinished) stream.close(constants.NGHTTP2_NO_ERROR);
   }
 
   #onClose(stream: ClientHttp2Stream, error: Error | undefined): void {
-    if (this.#isOver) return;
+    if (this.isOver) return;
     const reset = stream.rstCode ?? 0;
     const isUnseen = reset === constants.NGHTTP2_REFUSED_STREAM;
     // A server closes idle connections, and a request may meet that on its way: once, it is sent again (RFC 9112 9.3.1).
@@ -190,31 +156,7 @@ export class Http2ClientRequest implements UpstreamRequest {
     }
     const isOfPeer = reset !== 0 && reset !== constants.NGHTTP2_CANCEL && !isUnseen;
     const detail = error?.message ?? `stream closed with code ${reset}`;
-    this.#fail({ kind: isOfPeer ? "protocol" : "closed", detail });
-  }
-
-  #giveUp(failure: UpstreamFailure): void {
-    if (this.#isOver) return;
-    this.#abort(failure.kind);
-    this.#handler.onError(failure);
-  }
-
-  #fail(failure: UpstreamFailure): void {
-    if (this.#isOver) return;
-    this.#over(failure.kind);
-    this.#handler.onError(failure);
-  }
-
-  #abort(result: RequestResult): void {
-    this.#over(result);
-    this.#waitNoMore?.();
-    if (this.#stream !== undefined) breakOff(this.#stream);
-  }
-
-  #over(result: RequestResult): void {
-    if (!this.#isOver) this.#counts?.ended(result);
-    this.#isOver = true;
-    clearTimeout(this.#timer);
+    this.fail({ kind: isOfPeer ? "protocol" : "closed", detail });
   }
 }
 

@@ -1,14 +1,8 @@
 import type { Dispatcher, Pool } from "undici";
-import type { UpstreamFailure, UpstreamHandler, UpstreamRequest } from "../upstream.ts";
-import {
-  connectFailure,
-  interimFlood,
-  invalidStatus,
-  maxInterimResponses,
-  maxStatus,
-  requestTimedOut,
-} from "../upstream-failures.ts";
-import type { RequestCounts, RequestResult } from "../upstream-metrics.ts";
+import { CountedRequest } from "../counted-request.ts";
+import type { UpstreamFailure, UpstreamHandler } from "../upstream.ts";
+import { connectFailure } from "../upstream-failures.ts";
+import type { RequestCounts } from "../upstream-metrics.ts";
 import { isSafe } from "./safe-methods.ts";
 
 /** What is the same for every request to a destination. */
@@ -23,52 +17,35 @@ export interface CallExtras {
 type Options = Dispatcher.DispatchOptions & { readonly servername?: string };
 
 /** One call: undici's handler on one side, ours on the other. */
-export class PooledRequest implements Dispatcher.DispatchHandler, UpstreamRequest {
+export class PooledRequest extends CountedRequest implements Dispatcher.DispatchHandler {
   readonly #pool: Pool;
-  readonly #handler: UpstreamHandler;
-  readonly #extras: CallExtras;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #serverName: string;
   #controller: Dispatcher.DispatchController | undefined;
   #options: Options | undefined;
   #canRepeat = false;
-  #interimResponses = 0;
-  readonly #counts: RequestCounts | undefined;
-  readonly #started = performance.now();
-  #isError = false;
   /** Some of the body came faster than it was taken. */
   #hasWaited = false;
-  /** Nothing more goes to the handler. */
-  isOver = false;
 
   /** `counts`: undefined while nobody counts. */
   constructor(
     pool: Pool,
     handler: UpstreamHandler,
-    extras: CallExtras,
+    { requestTimeout, serverName }: CallExtras,
     counts: RequestCounts | undefined,
   ) {
+    super(handler, requestTimeout, counts);
     this.#pool = pool;
-    this.#counts = counts;
-    counts?.began();
-    this.#handler = handler;
-    this.#extras = extras;
-    if (extras.requestTimeout !== undefined) {
-      this.#timer = setTimeout(() => this.#giveUp(requestTimedOut), extras.requestTimeout);
-    }
+    this.#serverName = serverName;
   }
 
   dispatch(options: Dispatcher.DispatchOptions): void {
     // undici would take SNI from the Host that the request carries, and open a connection for each.
-    this.#options = { ...options, servername: this.#extras.serverName };
+    this.#options = { ...options, servername: this.#serverName };
     this.#canRepeat = options.body === null && isSafe(options.method);
     this.#pool.dispatch(this.#options, this);
   }
 
-  abort(): void {
-    this.#abort("aborted");
-  }
-
-  resume(): void {
+  override resume(): void {
     this.#controller?.resume();
   }
 
@@ -81,27 +58,16 @@ export class PooledRequest implements Dispatcher.DispatchHandler, UpstreamReques
     this.#canRepeat = false;
     if (this.isOver) return;
     if (status < 200) {
-      this.#interimResponses += 1;
-      if (this.#interimResponses > maxInterimResponses) this.#giveUp(interimFlood);
-      return;
-    }
-    if (status > maxStatus) {
-      this.#giveUp(invalidStatus);
+      this.onInterim();
       return;
     }
     const headers = decode(controller.rawHeaders);
-    if (!isReadable(headers)) {
-      this.#giveUp(unknownCoding);
-      return;
-    }
-    clearTimeout(this.#timer);
-    this.#isError = status >= 500;
-    this.#counts?.responded(performance.now() - this.#started);
-    this.#handler.onHead(status, headers);
+    if (isReadable(headers)) this.onHead(status, headers);
+    else this.giveUp(unknownCoding);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.isOver || this.#handler.onData(chunk)) return;
+    if (this.isOver || this.handler.onData(chunk)) return;
     this.#hasWaited = true;
     controller.pause();
   }
@@ -111,13 +77,8 @@ export class PooledRequest implements Dispatcher.DispatchHandler, UpstreamReques
     const trailers = decode(controller.rawTrailers);
     // With trailers of HTTP/2 undici drops what of the body nobody had taken yet.
     const isCut = this.#hasWaited && trailers.length > 0 && !Array.isArray(controller.rawTrailers);
-    if (isCut) {
-      this.#over("protocol");
-      this.#handler.onError(cutByTrailers);
-      return;
-    }
-    this.#over(this.#isError ? "error" : "ok");
-    this.#handler.onEnd(trailers.length === 0 ? undefined : trailers);
+    if (isCut) this.fail(cutByTrailers);
+    else this.complete(trailers.length === 0 ? undefined : trailers);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
@@ -129,25 +90,11 @@ export class PooledRequest implements Dispatcher.DispatchHandler, UpstreamReques
       this.#pool.dispatch(this.#options, this);
       return;
     }
-    this.#over(failure.kind);
-    this.#handler.onError(failure);
+    this.fail(failure);
   }
 
-  #giveUp(failure: UpstreamFailure): void {
-    if (this.isOver) return;
-    this.#abort(failure.kind);
-    this.#handler.onError(failure);
-  }
-
-  #abort(result: RequestResult): void {
-    this.#over(result);
+  protected override breakOff(): void {
     this.#controller?.abort(aborted);
-  }
-
-  #over(result: RequestResult): void {
-    if (!this.isOver) this.#counts?.ended(result);
-    this.isOver = true;
-    clearTimeout(this.#timer);
   }
 }
 

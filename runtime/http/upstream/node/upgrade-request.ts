@@ -1,21 +1,9 @@
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
 import type { Socket } from "node:net";
 import type { Connect } from "../../../net/connector.ts";
-import type {
-  UpgradeHandler,
-  UpstreamCall,
-  UpstreamFailure,
-  UpstreamRequest,
-  UpstreamTunnel,
-} from "../upstream.ts";
-import {
-  connectFailure,
-  interimFlood,
-  invalidStatus,
-  maxInterimResponses,
-  maxStatus,
-  requestTimedOut,
-} from "../upstream-failures.ts";
+import { CountedRequest } from "../counted-request.ts";
+import type { UpgradeHandler, UpstreamCall, UpstreamRequest, UpstreamTunnel } from "../upstream.ts";
+import { connectFailure } from "../upstream-failures.ts";
 
 /** How a request for another protocol is sent. */
 export interface UpgradeOptions {
@@ -37,13 +25,10 @@ export function sendUpgrade(
   return new UpgradeRequest(call, protocol, handler, options);
 }
 
-class UpgradeRequest implements UpstreamRequest {
-  readonly #handler: UpgradeHandler;
+class UpgradeRequest extends CountedRequest<UpgradeHandler> {
   readonly #request: ClientRequest;
-  readonly #timer: NodeJS.Timeout | undefined;
   #source: IncomingMessage | Socket | undefined;
   #isConnected = false;
-  #isOver = false;
 
   constructor(
     { method, path, headers }: UpstreamCall,
@@ -51,7 +36,7 @@ class UpgradeRequest implements UpstreamRequest {
     handler: UpgradeHandler,
     { connect, requestTimeout }: UpgradeOptions,
   ) {
-    this.#handler = handler;
+    super(handler, requestTimeout, undefined);
     this.#request = request({
       method,
       path,
@@ -61,67 +46,50 @@ class UpgradeRequest implements UpstreamRequest {
       createConnection: (_options, done) => {
         connect((error, socket) => {
           this.#isConnected = socket !== null;
-          if (this.#isOver) socket?.destroy();
-          else if (socket === null) this.#fail(error ?? new Error("no connection"));
+          if (this.isOver) socket?.destroy();
+          else if (socket === null) this.#broke(error ?? new Error("no connection"));
           else done(null, socket);
         });
         return undefined;
       },
     });
-    if (requestTimeout !== undefined) {
-      this.#timer = setTimeout(() => {
-        this.#over(requestTimedOut);
-      }, requestTimeout);
-    }
-    let interimResponses = 0;
-    this.#request.on("information", () => {
-      interimResponses += 1;
-      if (interimResponses > maxInterimResponses) this.#over(interimFlood);
-    });
+    this.#request.on("information", () => this.onInterim());
     this.#request.on("response", (response) => this.#responded(response));
     this.#request.on("upgrade", (response, socket, head) =>
       this.#switched(response, socket as Socket, head),
     );
-    this.#request.on("error", (error) => this.#fail(error));
+    this.#request.on("error", (error) => this.#broke(error));
     this.#request.end();
   }
 
-  abort(): void {
-    this.#isOver = true;
-    clearTimeout(this.#timer);
+  override resume(): void {
+    this.#source?.resume();
+  }
+
+  protected override breakOff(): void {
     this.#request.destroy();
     this.#source?.destroy();
   }
 
-  resume(): void {
-    this.#source?.resume();
-  }
-
   #responded(response: IncomingMessage): void {
-    if (this.#isOver) return;
-    const { statusCode = 502 } = response;
-    if (statusCode > maxStatus) {
-      this.#over(invalidStatus);
-      return;
-    }
-    clearTimeout(this.#timer);
-    this.#handler.onHead(statusCode, response.rawHeaders);
-    this.#pass(response);
+    if (this.isOver) return;
+    this.onHead(response.statusCode ?? 502, response.rawHeaders);
+    if (!this.isOver) this.#pass(response);
   }
 
   #switched(response: IncomingMessage, socket: Socket, head: Buffer): void {
-    if (this.#isOver) {
+    if (this.isOver) {
       socket.destroy();
       return;
     }
-    clearTimeout(this.#timer);
+    this.responded(101);
     const tunnel: UpstreamTunnel = {
       write: (chunk) => socket.write(chunk),
       onDrain: (listener) => socket.on("drain", listener),
       end: () => socket.end(),
     };
-    this.#handler.onSwitch(response.rawHeaders, tunnel);
-    if (head.length > 0) this.#handler.onData(head);
+    this.handler.onSwitch(response.rawHeaders, tunnel);
+    if (head.length > 0) this.handler.onData(head);
     this.#pass(socket);
   }
 
@@ -129,26 +97,18 @@ class UpgradeRequest implements UpstreamRequest {
   #pass(source: IncomingMessage | Socket): void {
     this.#source = source;
     source.on("data", (chunk: Buffer) => {
-      if (!this.#isOver && !this.#handler.onData(chunk)) source.pause();
+      if (!this.isOver && !this.handler.onData(chunk)) source.pause();
     });
-    source.on("error", (error) => this.#fail(error));
+    source.on("error", (error) => this.#broke(error));
     source.on("end", () => {
-      if (this.#isOver) return;
-      this.#isOver = true;
-      this.#handler.onEnd();
+      if (!this.isOver) this.complete();
     });
-    source.on("close", () => this.#fail(new Error("the connection was closed")));
+    source.on("close", () => this.#broke(new Error("the connection was closed")));
   }
 
-  #fail(error: Error): void {
-    this.#over(
+  #broke(error: Error): void {
+    this.giveUp(
       this.#isConnected ? { kind: "closed", detail: error.message } : connectFailure(error),
     );
-  }
-
-  #over(failure: UpstreamFailure): void {
-    if (this.#isOver) return;
-    this.abort();
-    this.#handler.onError(failure);
   }
 }

@@ -1,0 +1,107 @@
+import type { UpstreamFailure, UpstreamHandler, UpstreamRequest } from "./upstream.ts";
+import {
+  interimFlood,
+  invalidStatus,
+  maxInterimResponses,
+  maxStatus,
+  requestTimedOut,
+} from "./upstream-failures.ts";
+import type { RequestCounts, RequestResult } from "./upstream-metrics.ts";
+
+/**
+ * A request to a server in whatever version of HTTP: its head has a time to come in, what no server may send ends it, and
+ * its end is told and counted once.
+ */
+export abstract class CountedRequest<Handler extends UpstreamHandler = UpstreamHandler>
+  implements UpstreamRequest
+{
+  protected readonly handler: Handler;
+  readonly #counts: RequestCounts | undefined;
+  readonly #started = performance.now();
+  readonly #timer: NodeJS.Timeout | undefined;
+  #interimResponses = 0;
+  #isError = false;
+  #isOver = false;
+
+  /** `requestTimeout`: milliseconds to the head of the response. `counts`: undefined while nobody counts. */
+  constructor(
+    handler: Handler,
+    requestTimeout: number | undefined,
+    counts: RequestCounts | undefined,
+  ) {
+    this.handler = handler;
+    this.#counts = counts;
+    counts?.began();
+    if (requestTimeout !== undefined) {
+      this.#timer = setTimeout(() => this.giveUp(requestTimedOut), requestTimeout);
+    }
+  }
+
+  /** Nothing more goes to the handler. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  abort(): void {
+    this.#abort("aborted");
+  }
+
+  abstract resume(): void;
+
+  /** Closes what carries the request, or is to carry it. */
+  protected abstract breakOff(): void;
+
+  /** A response came that only announces another one (1xx). */
+  protected onInterim(): void {
+    this.#interimResponses += 1;
+    if (this.#interimResponses > maxInterimResponses) this.giveUp(interimFlood);
+  }
+
+  /** Passes the head of the response on, unless its status is none. */
+  protected onHead(status: number, headers: readonly string[]): void {
+    if (status > maxStatus) {
+      this.giveUp(invalidStatus);
+      return;
+    }
+    this.responded(status);
+    this.handler.onHead(status, headers);
+  }
+
+  /** The server has answered: its time is kept, and the wait is over. */
+  protected responded(status: number): void {
+    clearTimeout(this.#timer);
+    this.#isError = status >= 500;
+    this.#counts?.responded(performance.now() - this.#started);
+  }
+
+  /** The response is complete. */
+  protected complete(trailers?: readonly string[]): void {
+    this.#over(this.#isError ? "error" : "ok");
+    this.handler.onEnd(trailers);
+  }
+
+  /** What carried the request has ended, and no complete response was there. */
+  protected fail(failure: UpstreamFailure): void {
+    if (this.#isOver) return;
+    this.#over(failure.kind);
+    this.handler.onError(failure);
+  }
+
+  /** Breaks the request off, for a reason that the handler is told. */
+  protected giveUp(failure: UpstreamFailure): void {
+    if (this.#isOver) return;
+    this.#abort(failure.kind);
+    this.handler.onError(failure);
+  }
+
+  #abort(result: RequestResult): void {
+    this.#over(result);
+    this.breakOff();
+  }
+
+  #over(result: RequestResult): void {
+    if (!this.#isOver) this.#counts?.ended(result);
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+  }
+}
