@@ -8,26 +8,14 @@ import {
   upstreamConnections,
   upstreamConnectionsActive,
 } from "../telemetry/metrics/table/upstreams.ts";
+import { UpstreamCounts } from "../telemetry/metrics/upstream-counts.ts";
 
 /** Counts the connections to all upstreams. */
-class ConnectMetrics {
-  readonly #metrics: Metrics;
-  readonly #upstreams = new Map<string, ConnectCounts>();
-
+class ConnectMetrics extends UpstreamCounts<ConnectCounts> {
   constructor(metrics: Metrics) {
-    this.#metrics = metrics;
-    metrics.read(upstreamConnectionsActive, () =>
-      Array.from(this.#upstreams, ([name, { active }]) => [[name], active] as const),
-    );
-  }
-
-  to(upstream: string): ConnectCounts {
-    let counts = this.#upstreams.get(upstream);
-    if (counts === undefined) {
-      counts = new ConnectCounts(this.#metrics, upstream);
-      this.#upstreams.set(upstream, counts);
-    }
-    return counts;
+    super((upstream) => new ConnectCounts(metrics, upstream));
+    const active = this.reader((counts) => counts.active);
+    metrics.read(upstreamConnectionsActive, active);
   }
 }
 

@@ -9,6 +9,7 @@ import {
   upstreamRequestsQueued,
   upstreamResponseStart,
 } from "../../telemetry/metrics/table/upstreams.ts";
+import { UpstreamCounts } from "../../telemetry/metrics/upstream-counts.ts";
 import type { UpstreamFailure } from "./upstream.ts";
 
 /** What became of a request. */
@@ -20,31 +21,13 @@ export interface CountedPool {
 }
 
 /** Counts the requests to all upstreams. */
-class UpstreamMetrics {
-  readonly #metrics: Metrics;
-  readonly #upstreams = new Map<string, RequestCounts>();
-
+class UpstreamMetrics extends UpstreamCounts<RequestCounts> {
   constructor(metrics: Metrics) {
-    this.#metrics = metrics;
-    const each = (value: (counts: RequestCounts) => number) => () =>
-      Array.from(this.#upstreams, ([name, counts]) => [[name], value(counts)] as const);
-    metrics.read(
-      upstreamRequestsActive,
-      each(({ active }) => active),
-    );
-    metrics.read(
-      upstreamRequestsQueued,
-      each(({ queued }) => queued),
-    );
-  }
-
-  to(upstream: string): RequestCounts {
-    let counts = this.#upstreams.get(upstream);
-    if (counts === undefined) {
-      counts = new RequestCounts(this.#metrics, upstream);
-      this.#upstreams.set(upstream, counts);
-    }
-    return counts;
+    super((upstream) => new RequestCounts(metrics, upstream));
+    const active = this.reader((counts) => counts.active);
+    const queued = this.reader((counts) => counts.queued);
+    metrics.read(upstreamRequestsActive, active);
+    metrics.read(upstreamRequestsQueued, queued);
   }
 }
 

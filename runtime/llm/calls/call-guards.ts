@@ -1,12 +1,11 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { hasRepeatedKey } from "../../json/json-text.ts";
-import { SECOND } from "../../process/units.ts";
-import { guardChecks, guardDuration } from "../../telemetry/metrics/table/guards.ts";
 import { LlmRefusal } from "../chat/llm-error.ts";
 import { type TextFormat, textMembers } from "../chat/texts.ts";
 import { GuardRun } from "../guards/guard-run.ts";
 import type { GuardStep, PromptGuard } from "../guards/prompt-guard.ts";
 import type { ChatCall } from "./chat-call.ts";
+import { GuardMetrics } from "./guard-metrics.ts";
 import { withBody } from "./guarded-call.ts";
 import type { ResponseGuard } from "./response-guard.ts";
 import type { LlmTarget } from "./target.ts";
@@ -65,18 +64,15 @@ export class CallGuards {
     const { record, gateway } = this.#exchange;
     const notes: string[] = [];
     let total = 0;
-    for (const [index, guard] of steps.flatMap(({ guards }) => guards).entries()) {
-      const outcome = run.outcomes.get(guard);
+    for (const counts of gateway.metrics.part(GuardMetrics).of(steps, run.phase)) {
+      const outcome = run.outcomes.get(counts.guard);
       const { action = "pass", matches = 0, milliseconds } = outcome ?? {};
-      const name = `${index + 1}.${guard.kind}`;
-      gateway.metrics.counter(guardChecks, run.phase, name, action).value += 1;
-      if (milliseconds !== undefined) {
-        gateway.metrics.histogram(guardDuration, run.phase, name).add(milliseconds / SECOND);
-      }
+      counts.did(action);
+      if (milliseconds !== undefined) counts.took(milliseconds);
       total += matches;
       if (outcome === undefined) continue;
       const time = milliseconds === undefined ? "" : `:${milliseconds.toFixed(1)}ms`;
-      notes.push(`${name}:${action}${matches === 0 ? "" : `:${matches}`}${time}`);
+      notes.push(`${counts.name}:${action}${matches === 0 ? "" : `:${matches}`}${time}`);
     }
     if (notes.length === 0) return;
     record.fields ??= new Map();

@@ -1,5 +1,7 @@
 import type { ServerState, ServerStates } from "../../process/server-states.ts";
 import { SECOND } from "../../process/units.ts";
+import type { Histogram } from "../../telemetry/metrics/histogram.ts";
+import { LabelTree } from "../../telemetry/metrics/label-tree.ts";
 import type { Metrics } from "../../telemetry/metrics/metrics.ts";
 import {
   modelDuration,
@@ -44,11 +46,16 @@ const maxModels = 100;
 export class ModelMetrics implements ServerStates {
   readonly #metrics: Metrics;
   readonly #models = new Set<string>();
+  readonly #series: LabelTree<ModelSeries>;
   /** Those of several, by the labels of their route and their name. */
   readonly #providers = new Map<string, ProviderState>();
 
   constructor(metrics: Metrics) {
     this.#metrics = metrics;
+    this.#series = new LabelTree(
+      ([operation = "", provider = "", request = "", response = ""]) =>
+        new ModelSeries(metrics, [operation, provider, request, response]),
+    );
   }
 
   call(figures: ModelCallFigures): void {
@@ -57,17 +64,16 @@ export class ModelMetrics implements ServerStates {
     const isServed = errorType === undefined;
     const request = this.#model(figures.requestModel, isServed);
     const response = this.#model(figures.responseModel ?? "", isServed);
-    const labels = [operation, provider, request, response] as const;
-    this.#metrics.histogram(modelDuration, ...labels, errorType ?? "").add(duration);
+    const series = this.#series.at([operation, provider, request, response]);
+    series.duration(errorType ?? "").add(duration);
     if (usage !== undefined) {
-      this.#metrics.histogram(modelTokens, ...labels, "input").add(usage.input);
-      this.#metrics.histogram(modelTokens, ...labels, "output").add(usage.output);
+      series.input.add(usage.input);
+      series.output.add(usage.output);
     }
     if (firstToken === undefined) return;
-    this.#metrics.histogram(modelFirstToken, ...labels).add(firstToken);
+    series.firstToken.add(firstToken);
     if (usage === undefined || usage.output < 2) return;
-    const perToken = (duration - firstToken) / (usage.output - 1);
-    this.#metrics.histogram(modelPerToken, ...labels).add(perToken);
+    series.perToken.add((duration - firstToken) / (usage.output - 1));
   }
 
   /** From here on its health is shown; one of the same name before it was of an earlier configuration. */
@@ -117,3 +123,56 @@ export class ModelMetrics implements ServerStates {
     return name;
   }
 }
+
+/** The histograms of one operation with one model: each is made when there is something to count in it. */
+class ModelSeries {
+  readonly #metrics: Metrics;
+  readonly #labels: ModelLabels;
+  readonly #durations = new Map<string, Histogram>();
+  #input: Histogram | undefined;
+  #output: Histogram | undefined;
+  #firstToken: Histogram | undefined;
+  #perToken: Histogram | undefined;
+
+  constructor(metrics: Metrics, labels: ModelLabels) {
+    this.#metrics = metrics;
+    this.#labels = labels;
+  }
+
+  /** `errorType`: empty where it went well. */
+  duration(errorType: string): Histogram {
+    let found = this.#durations.get(errorType);
+    if (found === undefined) {
+      found = this.#metrics.histogram(modelDuration, ...this.#labels, errorType);
+      this.#durations.set(errorType, found);
+    }
+    return found;
+  }
+
+  get input(): Histogram {
+    this.#input ??= this.#metrics.histogram(modelTokens, ...this.#labels, "input");
+    return this.#input;
+  }
+
+  get output(): Histogram {
+    this.#output ??= this.#metrics.histogram(modelTokens, ...this.#labels, "output");
+    return this.#output;
+  }
+
+  get firstToken(): Histogram {
+    this.#firstToken ??= this.#metrics.histogram(modelFirstToken, ...this.#labels);
+    return this.#firstToken;
+  }
+
+  get perToken(): Histogram {
+    this.#perToken ??= this.#metrics.histogram(modelPerToken, ...this.#labels);
+    return this.#perToken;
+  }
+}
+
+type ModelLabels = readonly [
+  operation: string,
+  provider: string,
+  request: string,
+  response: string,
+];

@@ -1,4 +1,5 @@
 import { Histogram } from "./histogram.ts";
+import { LabelTree } from "./label-tree.ts";
 import type { CounterMetric, GaugeMetric, HistogramMetric, Metric } from "./metric.ts";
 
 /** The content type of the Prometheus text format. */
@@ -16,12 +17,6 @@ export class Sample {
 /** Gives the values of a metric when they are asked for: each with the values of its labels. */
 export type Reader = () => Iterable<readonly [labels: readonly string[], value: number]>;
 
-/** Label values, one level for each label; those that were counted once are found again without a new string. */
-interface Branch<Series> {
-  readonly below: Map<string, Branch<Series>>;
-  series: Series | undefined;
-}
-
 interface Written {
   samples(name: string, labels: string): string;
 }
@@ -29,32 +24,22 @@ interface Written {
 /** What is counted of one metric. */
 export class Family<Series extends Written = Written> {
   readonly metric: Metric;
-  readonly #make: () => Series;
-  readonly #root: Branch<Series> = { below: new Map(), series: undefined };
+  readonly #series: LabelTree<Series>;
   readonly #labelled: { readonly labels: string; readonly series: Series }[] = [];
   readonly #readers = new Set<Reader>();
 
   constructor(metric: Metric, make: () => Series) {
     this.metric = metric;
-    this.#make = make;
+    this.#series = new LabelTree((values) => {
+      const series = make();
+      this.#labelled.push({ labels: labelText(metric, values), series });
+      return series;
+    });
   }
 
   /** The one with these values of the labels; it is made when it is asked for first. */
   at(values: readonly string[]): Series {
-    let branch = this.#root;
-    for (const value of values) {
-      let next = branch.below.get(value);
-      if (next === undefined) {
-        next = { below: new Map(), series: undefined };
-        branch.below.set(value, next);
-      }
-      branch = next;
-    }
-    if (branch.series === undefined) {
-      branch.series = this.#make();
-      this.#labelled.push({ labels: labelText(this.metric, values), series: branch.series });
-    }
-    return branch.series;
+    return this.#series.at(values);
   }
 
   /** Reads values from there too, until the function that is returned is called. */
