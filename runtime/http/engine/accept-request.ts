@@ -48,11 +48,10 @@ export function acceptRequest(
   });
   exchange.minBodyRate = handlers.connections.minBodyRate;
   exchange.expectsContinue = framing.expectsContinue ?? expectsContinue(exchange, framing);
-  if (response.upgrade !== undefined || response.tunnel !== undefined)
-    exchange.closesConnection = true;
+  if (response.upgrade !== undefined || response.tunnel !== undefined) exchange.closeConnection();
   handlers.began(exchange);
   if (!isServed) {
-    exchange.closesConnection = true;
+    exchange.closeConnection();
     refuse(exchange, facts.status, "BadRequest", facts.detail);
     return;
   }

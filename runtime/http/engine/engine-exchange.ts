@@ -8,17 +8,14 @@ import type { ExchangeTrace } from "../exchange-trace.ts";
 import type { StrippedCredential } from "../headers/credential-location.ts";
 import { type HeaderList, headerMap, headerValue, withoutHeader } from "../headers/header-list.ts";
 import { endToEnd } from "../headers/hop-by-hop.ts";
-import { ResponseHeaderEdits } from "../headers/response-header-edits.ts";
 import { type RefusalFormat, textRefusal } from "../refusal-format.ts";
 import { RequestAttributes } from "../request-attributes.ts";
 import type { RequestLine, RequestLineChanges } from "../request-line.ts";
 import type { ResponseSink } from "../response-sink.ts";
 import type { EngineRequest, EngineResponse } from "./engine.ts";
 import { RequestBody } from "./request-body.ts";
+import { ResponseWriter } from "./response-writer.ts";
 import type { RequestFacts } from "./validate-request.ts";
-
-/** The longest body that is sent as one piece with its head. */
-const oneWrite = 4096;
 
 /** IPv4 as it is written, not as IPv6. */
 function plainAddress(address = ""): string {
@@ -44,8 +41,6 @@ export class EngineExchange implements Exchange {
   refusalFormat: RefusalFormat = textRefusal;
   bufferedBody: Uint8Array | undefined;
   strippedCredentials: StrippedCredential | undefined;
-  responseStatus: number | undefined;
-  responseHeaders: HeaderList = [];
   readonly record: ExchangeRecord = {
     route: undefined,
     listener: undefined,
@@ -58,17 +53,14 @@ export class EngineExchange implements Exchange {
     fields: undefined,
   };
   trace: ExchangeTrace | undefined;
-  headersSent = false;
-  isOver = false;
   /** Set by `Expect: 100-continue`: the client sends its body once a 100 asks for it. */
   expectsContinue = false;
-  /** The connection ends with this response. */
-  closesConnection = false;
   /** Bytes per second: a body that is read whole and comes more slowly is refused. */
   minBodyRate = 0;
 
   readonly #request: EngineRequest;
   readonly #response: EngineResponse;
+  readonly #writer: ResponseWriter;
   readonly #facts: RequestFacts;
   #scheme: "http" | "https" | undefined;
   #original: RequestLine | undefined;
@@ -80,16 +72,14 @@ export class EngineExchange implements Exchange {
   #buffers: CountedBuffer[] | undefined;
   #whole: Promise<Buffer | BodyProblem> | undefined;
 
-  #filter: ResponseSink | undefined;
-  #edits: ResponseHeaderEdits | undefined;
-  /** Bytes of the response's body still to come, when its length was announced. */
-  #remaining: number | undefined;
+  /** Where responses go: to the writer, through whatever intercepts them. */
+  #sink: ResponseSink;
+  /** A response was given to what intercepts them. */
+  #isIntercepted = false;
   #isAborted = false;
   #isClosed = false;
-  #isFlushed = false;
   #abortListeners: (() => void)[] | undefined;
   #closeListeners: (() => void)[] | undefined;
-  #drainListener: (() => void) | undefined;
 
   constructor(
     request: EngineRequest,
@@ -100,6 +90,8 @@ export class EngineExchange implements Exchange {
     this.gateway = gateway;
     this.#request = request;
     this.#response = response;
+    this.#writer = new ResponseWriter(request, response, gateway);
+    this.#sink = this.#writer;
     this.#facts = facts;
     this.method = request.method ?? "";
     this.target = facts.target;
@@ -146,7 +138,7 @@ export class EngineExchange implements Exchange {
   }
 
   get acceptsTrailers(): boolean {
-    return this.#request.acceptsTrailers === true;
+    return this.#writer.acceptsTrailers;
   }
 
   get serverName(): string | undefined {
@@ -255,7 +247,7 @@ export class EngineExchange implements Exchange {
     if (sent === undefined) return Buffer.alloc(0);
     const body = await sent.read(limit, this.minBodyRate, this.newBuffer());
     // RFC 9110 15.5.9: nobody waits for the rest.
-    if (body === "too-slow") this.closesConnection = true;
+    if (body === "too-slow") this.closeConnection();
     // It may have been read before, by somebody who wanted more.
     return typeof body !== "string" && body.length > limit ? "too-large" : body;
   }
@@ -268,50 +260,57 @@ export class EngineExchange implements Exchange {
     return buffer;
   }
 
+  get responseStatus(): number | undefined {
+    return this.#writer.status;
+  }
+
+  get responseHeaders(): HeaderList {
+    return this.#writer.headers;
+  }
+
+  get headersSent(): boolean {
+    return this.#isIntercepted || this.#writer.headersSent;
+  }
+
+  get isOver(): boolean {
+    return this.#writer.isOver;
+  }
+
+  /** The connection ends with this response. */
+  closeConnection(): void {
+    this.#writer.closesConnection = true;
+  }
+
   setResponseHeader(name: string, value: string): void {
-    this.#edits ??= new ResponseHeaderEdits();
-    this.#edits.set(name, value);
+    this.#writer.edits.set(name, value);
   }
 
   addResponseHeader(name: string, value: string): void {
-    this.#edits ??= new ResponseHeaderEdits();
-    this.#edits.add(name, value);
+    this.#writer.edits.add(name, value);
   }
 
   setResponseHeaderIf(isThere: boolean, name: string, value: string): void {
-    this.#edits ??= new ResponseHeaderEdits();
-    this.#edits.setIf(isThere, name, value);
+    this.#writer.edits.setIf(isThere, name, value);
   }
 
   removeResponseHeader(name: string): void {
-    this.#edits ??= new ResponseHeaderEdits();
-    this.#edits.remove(name);
+    this.#writer.edits.remove(name);
   }
 
   interceptResponse(filter: (next: ResponseSink) => ResponseSink): void {
-    this.#filter = filter(
-      this.#filter ?? {
-        respond: (status, headers, body) => this.#respond(status, headers, body),
-        writeHead: (status, headers, length) => this.#writeHead(status, headers, length),
-        write: (chunk) => this.#write(chunk),
-        end: (trailers) => this.#end(trailers),
-        onDrain: (listener) => this.#onDrain(listener),
-      },
-    );
+    this.#sink = filter(this.#sink);
   }
 
   respond(status: number, headers: HeaderList, body: string | Uint8Array = ""): void {
     if (this.headersSent || this.isOver) return;
-    this.headersSent = this.#filter !== undefined;
-    if (this.#filter === undefined) this.#respond(status, headers, body);
-    else this.#filter.respond(status, headers, body);
+    this.#isIntercepted = this.#sink !== this.#writer;
+    this.#sink.respond(status, headers, body);
   }
 
   writeHead(status: number, headers: HeaderList, length?: number): void {
     if (this.headersSent || this.isOver) return;
-    this.headersSent = this.#filter !== undefined;
-    if (this.#filter === undefined) this.#writeHead(status, headers, length);
-    else this.#filter.writeHead(status, headers, length);
+    this.#isIntercepted = this.#sink !== this.#writer;
+    this.#sink.writeHead(status, headers, length);
   }
 
   get upgrade(): string | undefined {
@@ -319,15 +318,7 @@ export class EngineExchange implements Exchange {
   }
 
   switchProtocols(headers: HeaderList): BodySource {
-    const { upgrade } = this.#response;
-    if (upgrade === undefined) throw new Error("the client asked for no other protocol");
-    const head = this.#edits === undefined ? [...headers] : this.#edits.apply(headers);
-    head.push("connection", "Upgrade", "upgrade", upgrade.protocol);
-    const client = upgrade.accept(head);
-    this.responseHeaders = head;
-    this.headersSent = true;
-    this.#isFlushed = true;
-    return client;
+    return this.#writer.switchProtocols(headers);
   }
 
   get isTunnel(): boolean {
@@ -335,87 +326,28 @@ export class EngineExchange implements Exchange {
   }
 
   openTunnel(): BodySource {
-    const { tunnel } = this.#response;
-    if (tunnel === undefined) throw new Error("the client asked for no tunnel");
-    const client = tunnel.accept([]);
+    const client = this.#writer.openTunnel();
     // What changes responses has nothing to do with these bytes.
-    this.#filter = undefined;
-    this.headersSent = true;
-    this.#isFlushed = true;
+    this.#sink = this.#writer;
     return client;
   }
 
   write(chunk: string | Uint8Array): boolean {
     if (this.isOver || !this.headersSent) return true;
-    return this.#filter === undefined ? this.#write(chunk) : this.#filter.write(chunk);
+    return this.#sink.write(chunk);
   }
 
   end(trailers?: readonly string[]): void {
     if (this.isOver || !this.headersSent) return;
-    if (this.#filter === undefined) this.#end(trailers);
-    else this.#filter.end(trailers);
-  }
-
-  #respond(status: number, headers: HeaderList, body: string | Uint8Array): void {
-    if (this.isOver) return;
-    const bytes = typeof body === "string" ? Buffer.from(body) : body;
-    this.#sendHead(status, headers, bytes.length);
-    this.isOver = true;
-    this.#endWith(bytes);
-  }
-
-  #writeHead(status: number, headers: HeaderList, length: number | undefined): void {
-    if (this.isOver) return;
-    this.#sendHead(status, headers, length);
-    // Who takes trailers is told of the end by them.
-    this.#remaining = this.acceptsTrailers ? undefined : length;
-    // The first piece of the body mostly comes in this tick: one packet. When it does not, the head goes alone.
-    process.nextTick(() => {
-      if (!this.#isFlushed && !this.isOver) this.#response.write("", "latin1");
-    });
-  }
-
-  #write(chunk: string | Uint8Array): boolean {
-    if (this.isOver) return true;
-    this.#isFlushed = true;
-    const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
-    if (this.#remaining !== undefined) {
-      this.#remaining -= bytes.length;
-      // The last piece of a known length ends the response: one write to the socket less.
-      if (this.#remaining <= 0) {
-        this.isOver = true;
-        this.#endWith(bytes);
-        return true;
-      }
-    }
-    return this.#response.write(bytes);
+    this.#sink.end(trailers);
   }
 
   onDrain(listener: () => void): void {
-    if (this.#filter === undefined) this.#onDrain(listener);
-    else this.#filter.onDrain(listener);
-  }
-
-  #onDrain(listener: () => void): void {
-    if (this.#drainListener === undefined) {
-      this.#response.on("drain", () => this.#drainListener?.());
-    }
-    this.#drainListener = listener;
-  }
-
-  #end(trailers: readonly string[] | undefined): void {
-    if (this.isOver) return;
-    this.isOver = true;
-    if (trailers !== undefined && this.acceptsTrailers) this.#response.setTrailers?.(trailers);
-    this.#response.end();
+    this.#sink.onDrain(listener);
   }
 
   abort(): void {
-    if (this.#response.writableFinished) return;
-    this.isOver = true;
-    // A body that ends with the connection (HTTP/1.0) would look complete: only a reset shows it.
-    if (this.#request.httpVersion === "1.0") this.#request.socket.resetAndDestroy();
-    else this.#response.destroy();
+    this.#writer.abort();
   }
 
   onAbort(listener: () => void): void {
@@ -433,7 +365,7 @@ export class EngineExchange implements Exchange {
   /** The server saw the connection close before the response had ended. */
   clientLeft(): void {
     this.#isAborted = true;
-    this.isOver = true;
+    this.#writer.isOver = true;
     this.record.reason ??= this.gateway.isOverdue ? "Draining" : "ClientClosed";
     const listeners = this.#abortListeners;
     this.#abortListeners = undefined;
@@ -445,37 +377,6 @@ export class EngineExchange implements Exchange {
     this.#isClosed = true;
     if (this.#closeListeners !== undefined) for (const each of this.#closeListeners) each();
     if (this.#buffers !== undefined) for (const buffer of this.#buffers) buffer.release();
-  }
-
-  #sendHead(status: number, headers: HeaderList, length: number | undefined): void {
-    const head = this.#edits === undefined ? [...headers] : this.#edits.apply(headers);
-    // RFC 9110 8.6: no Content-Length on 1xx and 204.
-    if (length !== undefined && status >= 200 && status !== 204) {
-      head.push("content-length", String(length));
-    }
-    if (this.closesConnection || this.gateway.isDraining) head.push("connection", "close");
-    try {
-      this.#response.writeHead(status, head);
-    } catch (error) {
-      // A value that can't be a header (RFC 9110 5.5). The refusal that follows must not fail for the same reason.
-      this.#edits = undefined;
-      throw error;
-    }
-    this.responseStatus = status;
-    this.responseHeaders = head;
-    this.headersSent = true;
-  }
-
-  /**
-   * Node puts the head and a latin1 string into one buffer, which costs half of a gathered write. A string of another
-   * encoding would encode the head too, and change its bytes.
-   */
-  #endWith(bytes: Uint8Array): void {
-    if (bytes instanceof Buffer && bytes.length <= oneWrite) {
-      this.#response.end(bytes.toString("latin1"), "latin1");
-    } else {
-      this.#response.end(bytes);
-    }
   }
 
   /** What a policy passes the client's body through is read once, like the body itself. */

@@ -1,0 +1,164 @@
+import type { GatewayContext } from "../../process/gateway-context.ts";
+import type { BodySource } from "../body/body.ts";
+import type { HeaderList } from "../headers/header-list.ts";
+import { ResponseHeaderEdits } from "../headers/response-header-edits.ts";
+import type { ResponseSink } from "../response-sink.ts";
+import type { EngineRequest, EngineResponse, EngineTunnel } from "./engine.ts";
+
+/** The longest body that is sent as one piece with its head. */
+const oneWrite = 4096;
+
+/** Writes one response to the engine: the end of the way that responses take. */
+export class ResponseWriter implements ResponseSink {
+  /** As it was sent; undefined before. */
+  status: number | undefined;
+  /** As it was sent; empty before. */
+  headers: HeaderList = [];
+  headersSent = false;
+  /** Nothing more can be sent. */
+  isOver = false;
+  /** The connection ends with this response. */
+  closesConnection = false;
+  readonly #request: EngineRequest;
+  readonly #response: EngineResponse;
+  readonly #gateway: GatewayContext;
+  #edits: ResponseHeaderEdits | undefined;
+  /** Bytes of the body still to come, when its length was announced. */
+  #remaining: number | undefined;
+  #isFlushed = false;
+  #drainListener: (() => void) | undefined;
+
+  constructor(request: EngineRequest, response: EngineResponse, gateway: GatewayContext) {
+    this.#request = request;
+    this.#response = response;
+    this.#gateway = gateway;
+  }
+
+  /** Changes that are made to the head of whatever response it is. */
+  get edits(): ResponseHeaderEdits {
+    this.#edits ??= new ResponseHeaderEdits();
+    return this.#edits;
+  }
+
+  /** The client takes trailers, and the connection can carry them. */
+  get acceptsTrailers(): boolean {
+    return this.#request.acceptsTrailers === true;
+  }
+
+  respond(status: number, headers: HeaderList, body: string | Uint8Array): void {
+    if (this.isOver) return;
+    const bytes = typeof body === "string" ? Buffer.from(body) : body;
+    this.#sendHead(status, headers, bytes.length);
+    this.isOver = true;
+    this.#endWith(bytes);
+  }
+
+  writeHead(status: number, headers: HeaderList, length: number | undefined): void {
+    if (this.isOver) return;
+    this.#sendHead(status, headers, length);
+    // Who takes trailers is told of the end by them.
+    this.#remaining = this.acceptsTrailers ? undefined : length;
+    // The first piece of the body mostly comes in this tick: one packet. When it does not, the head goes alone.
+    process.nextTick(() => {
+      if (!this.#isFlushed && !this.isOver) this.#response.write("", "latin1");
+    });
+  }
+
+  write(chunk: string | Uint8Array): boolean {
+    if (this.isOver) return true;
+    this.#isFlushed = true;
+    const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
+    if (this.#remaining !== undefined) {
+      this.#remaining -= bytes.length;
+      // The last piece of a known length ends the response: one write to the socket less.
+      if (this.#remaining <= 0) {
+        this.isOver = true;
+        this.#endWith(bytes);
+        return true;
+      }
+    }
+    return this.#response.write(bytes);
+  }
+
+  onDrain(listener: () => void): void {
+    if (this.#drainListener === undefined) {
+      this.#response.on("drain", () => this.#drainListener?.());
+    }
+    this.#drainListener = listener;
+  }
+
+  end(trailers: readonly string[] | undefined): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    if (trailers !== undefined && this.acceptsTrailers) this.#response.setTrailers?.(trailers);
+    this.#response.end();
+  }
+
+  /** Lets the connection change to the protocol that its client asked for. */
+  switchProtocols(headers: HeaderList): BodySource {
+    const { upgrade } = this.#response;
+    if (upgrade === undefined) throw new Error("the client asked for no other protocol");
+    const head = this.#edited(headers);
+    head.push("connection", "Upgrade", "upgrade", upgrade.protocol);
+    return this.#leaveHttp(upgrade, head);
+  }
+
+  /** Lets the connection become the tunnel that its client asked for. */
+  openTunnel(): BodySource {
+    const { tunnel } = this.#response;
+    if (tunnel === undefined) throw new Error("the client asked for no tunnel");
+    return this.#leaveHttp(tunnel, []);
+  }
+
+  /** Breaks the response off, so that nobody takes it for complete. */
+  abort(): void {
+    if (this.#response.writableFinished) return;
+    this.isOver = true;
+    // A body that ends with the connection (HTTP/1.0) would look complete: only a reset shows it.
+    if (this.#request.httpVersion === "1.0") this.#request.socket.resetAndDestroy();
+    else this.#response.destroy();
+  }
+
+  #sendHead(status: number, headers: HeaderList, length: number | undefined): void {
+    const head = this.#edited(headers);
+    // RFC 9110 8.6: no Content-Length on 1xx and 204.
+    if (length !== undefined && status >= 200 && status !== 204) {
+      head.push("content-length", String(length));
+    }
+    if (this.closesConnection || this.#gateway.isDraining) head.push("connection", "close");
+    try {
+      this.#response.writeHead(status, head);
+    } catch (error) {
+      // A value that can't be a header (RFC 9110 5.5). The refusal that follows must not fail for the same reason.
+      this.#edits = undefined;
+      throw error;
+    }
+    this.status = status;
+    this.headers = head;
+    this.headersSent = true;
+  }
+
+  #edited(headers: HeaderList): string[] {
+    return this.#edits === undefined ? [...headers] : this.#edits.apply(headers);
+  }
+
+  /**
+   * Node puts the head and a latin1 string into one buffer, which costs half of a gathered write. A string of another
+   * encoding would encode the head too, and change its bytes.
+   */
+  #endWith(bytes: Uint8Array): void {
+    if (bytes instanceof Buffer && bytes.length <= oneWrite) {
+      this.#response.end(bytes.toString("latin1"), "latin1");
+    } else {
+      this.#response.end(bytes);
+    }
+  }
+
+  #leaveHttp(tunnel: EngineTunnel, head: HeaderList): BodySource {
+    const client = tunnel.accept(head);
+    this.headers = head;
+    this.headersSent = true;
+    this.#isFlushed = true;
+    return client;
+  }
+}
