@@ -3,17 +3,12 @@ import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { send } from "../harness/send.ts";
+import { gatewayManifest } from "../kubernetes/gateway-manifest.ts";
 import { type ClientReport, callEcho, type EchoService, startEcho } from "./echo.ts";
 
 /** A GRPCRoute to the service, with a method for nobody, one with a deadline, and one whose server is not there. */
 function manifests(port: number, server: number, gone: number): string {
-  return `
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: gw}
-spec: {gatewayClassName: gwc, listeners: [{name: grpc, port: ${port}, protocol: HTTP}]}
----
-apiVersion: gateway.networking.k8s.io/v1
+  return `${gatewayManifest(port)}apiVersion: gateway.networking.k8s.io/v1
 kind: GRPCRoute
 metadata: {name: calls}
 spec:

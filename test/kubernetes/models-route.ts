@@ -1,12 +1,8 @@
+import { gatewayManifest } from "./gateway-manifest.ts";
+
 /** Manifests of a Gateway on this port that sends every request to the GatewayBackend `models`. */
 export function modelsRoute(port: number): string {
-  return `
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: gw}
-spec: {gatewayClassName: gwc, listeners: [{name: http, port: ${port}, protocol: HTTP}]}
----
-apiVersion: gateway.networking.k8s.io/v1
+  return `${gatewayManifest(port)}apiVersion: gateway.networking.k8s.io/v1
 kind: HTTPRoute
 metadata: {name: chat}
 spec:

@@ -7,6 +7,7 @@ import { type GuardWebhook, startGuardWebhook } from "../harness/guard-webhook.t
 import { startProvider } from "../harness/model-provider.ts";
 import type { Scripted } from "../harness/scripted.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { modelsRoute } from "../kubernetes/models-route.ts";
 import { asks } from "./ask.ts";
 import { startGuardServices } from "./guard-servers.ts";
 
@@ -377,20 +378,7 @@ describe("services of other makers", () => {
 it("a Service's webhook guards what manifests say", async () => {
   const [name, port] = webhook.url.slice("http://".length).split(":");
   const { url } = await startGateway({
-    config: `
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: gw}
-spec: {gatewayClassName: gwc, listeners: [{name: http, port: ${await freePort()}, protocol: HTTP}]}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: chat}
-spec:
-  parentRefs: [{name: gw}]
-  rules: [{backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: models}]}]
----
-apiVersion: gwc.dev/v1alpha1
+    config: `${modelsRoute(await freePort())}apiVersion: gwc.dev/v1alpha1
 kind: GatewayBackend
 metadata: {name: models}
 spec:
