@@ -242,14 +242,23 @@ export function duration(
 /** Any JSON. */
 export const json: Schema<Json> = {};
 
-/** A value of either type; what is said of both alike is said in `rest`. */
+/** A value of either type: each has its own words, and what is said of both alike is said in `rest`. */
 export function either<First, Second>(
   first: Schema<First>,
   second: Schema<Second>,
   rest: Rest<"type"> = {},
 ): Schema<First | Second> {
   const types = [first.type ?? [], second.type ?? []].flat();
-  return { ...withoutValue(first), ...withoutValue(second), ...rest, type: types };
+  return { ...asAlternative(first), ...asAlternative(second), ...rest, type: types };
+}
+
+/** JSON Schema asks `enum` of every value: beside another type the words of a choice are what its texts look like. */
+function asAlternative({ enum: words, ...schema }: Schema): Rest<"enum"> {
+  if (words === undefined) return schema;
+  const escaped = words.map((word) => String(word).replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"));
+  const quoted = words.map((word) => `"${word}"`);
+  const form = new Intl.ListFormat("en", { type: "disjunction" }).format(quoted);
+  return { ...schema, pattern: `^(${escaped.join("|")})$`, form };
 }
 
 /** A value that may also be empty. */

@@ -10,6 +10,7 @@ import { parseTimer } from "../../schema/duration.ts";
 import {
   anyText,
   boolean,
+  choice,
   duration,
   either,
   expression,
@@ -18,7 +19,6 @@ import {
   list,
   map,
   object,
-  text,
 } from "../../schema/schema.ts";
 import { conditionalSchema, standsAlone } from "../parts/conditions.ts";
 import { expressionsSchema, lowerExpressions } from "../parts/named-expressions.ts";
@@ -89,7 +89,7 @@ const fields = {
     { exactlyOneOf: ["grpc", "http"], description: "What is spoken; gRPC by default." },
   ),
   failureMode: either(
-    text("What happens.", { pattern: "^(deny|allow)$", form: '"deny" or "allow"' }),
+    choice("What happens.", ["deny", "allow"]),
     object({ denyWithStatus: integer("The status.", 200, 599) }, { required: ["denyWithStatus"] }),
     {
       default: "deny",
