@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { Exchange } from "../http/exchange.ts";
+import { type Exchange, logFields } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
 import { openUpstream } from "../http/upstream/open-upstream.ts";
 import type { Upstream, UpstreamSettings } from "../http/upstream/upstream.ts";
@@ -133,8 +133,7 @@ export function chooseDestination(
 
 /** Answers a request whose destination is none that it may reach. */
 export function refuseDestination(exchange: Exchange, { fault, why }: NoDestination): void {
-  exchange.record.fields ??= new Map();
-  exchange.record.fields.set("error", why);
+  logFields(exchange.record).set("error", why);
   if (fault === "malformed") refuse(exchange, 400, "BadRequest", "no valid destination");
   else refuse(exchange, forbidden.status, forbidden.reason, forbidden.message);
 }

@@ -1,6 +1,6 @@
 import { lookup } from "node:dns";
 import { promisify } from "node:util";
-import type { Exchange } from "../http/exchange.ts";
+import { type Exchange, logFields } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
 import { openUpstream } from "../http/upstream/open-upstream.ts";
 import type { Upstream, UpstreamSettings } from "../http/upstream/upstream.ts";
@@ -73,14 +73,12 @@ export async function pickedEndpoint(
     refuseUnpicked(exchange, `the endpoint picker named ${said}`);
     return undefined;
   }
-  exchange.record.fields ??= new Map();
-  exchange.record.fields.set("inferencepool.selected_endpoint", first.name);
+  logFields(exchange.record).set("inferencepool.selected_endpoint", first.name);
   return others.length === 0 ? first : new FallbackUpstream([first, ...others], exchange);
 }
 
 function refuseUnpicked(exchange: Exchange, detail: string): void {
-  exchange.record.fields ??= new Map();
-  exchange.record.fields.set("error", detail);
+  logFields(exchange.record).set("error", detail);
   refuse(exchange, 503, "NoHealthyBackend", "no endpoint for this request");
 }
 

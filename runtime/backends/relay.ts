@@ -1,4 +1,4 @@
-import type { Exchange } from "../http/exchange.ts";
+import { type Exchange, logFields } from "../http/exchange.ts";
 import { headerValue } from "../http/headers/header-list.ts";
 import { endToEnd } from "../http/headers/hop-by-hop.ts";
 import { sendableTrailers } from "../http/headers/trailers.ts";
@@ -58,8 +58,7 @@ export class Relay implements UpstreamHandler {
     const exchange = this.#exchange;
     // The client has another response already, or has left.
     if (exchange.isOver) return;
-    exchange.record.fields ??= new Map();
-    exchange.record.fields.set("error", failure.detail);
+    logFields(exchange.record).set("error", failure.detail);
     if (exchange.headersSent) {
       // The client must see that the response is not complete.
       exchange.record.reason = "UpstreamFailure";
@@ -76,8 +75,7 @@ export class Relay implements UpstreamHandler {
     const status = headerValue(fields, "grpc-status");
     if (status === undefined) return false;
     const { record } = this.#exchange;
-    record.fields ??= new Map();
-    record.fields.set("grpc.status", status);
+    logFields(record).set("grpc.status", status);
     return true;
   }
 

@@ -181,6 +181,12 @@ export interface ExchangeRecord {
   fields: Map<string, string> | undefined;
 }
 
+/** The further log fields of a request, to add to. */
+export function logFields(record: ExchangeRecord): Map<string, string> {
+  record.fields ??= new Map();
+  return record.fields;
+}
+
 /** Counts what a request uses of models. */
 export interface TokenCounter {
   /** Takes what a call is expected to use. False: there is not so much, and the request was answered. */

@@ -1,4 +1,4 @@
-import type { Exchange } from "./exchange.ts";
+import { type Exchange, logFields } from "./exchange.ts";
 import { grpcStatus, statusOfHttp } from "./grpc-status.ts";
 
 /** Whether a request is a call of gRPC (its PROTOCOL-HTTP2: `application/grpc`, with a format or parameters behind it). */
@@ -14,8 +14,7 @@ export function refuseCall(
   headers: readonly string[],
 ): void {
   const code = String(refusedStatus(status));
-  exchange.record.fields ??= new Map();
-  exchange.record.fields.set("grpc.status", code);
+  logFields(exchange.record).set("grpc.status", code);
   const own = ["content-type", "application/grpc", "grpc-status", code];
   exchange.respond(200, [...headers, ...own, "grpc-message", encodeURIComponent(message)]);
 }

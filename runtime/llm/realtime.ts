@@ -1,5 +1,5 @@
 import { TunnelRelay } from "../backends/tunnel.ts";
-import type { Exchange } from "../http/exchange.ts";
+import { type Exchange, logFields } from "../http/exchange.ts";
 import { headerValue } from "../http/headers/header-list.ts";
 import { refuse } from "../http/refuse.ts";
 import { queryValue, withoutParameter } from "../http/routing/query.ts";
@@ -52,8 +52,7 @@ function removeProtocolKey(exchange: Exchange): void {
 function realtimePath(exchange: Exchange, target: TargetSettings): string {
   const requested = queryValue(exchange.query, "model");
   const model = modelOf(requested, target);
-  exchange.record.fields ??= new Map();
-  const { fields } = exchange.record;
+  const fields = logFields(exchange.record);
   fields.set("gen_ai.operation.name", "realtime");
   if (requested !== undefined) fields.set("gen_ai.request.model", requested);
   const { path } = target;
@@ -102,9 +101,9 @@ class RealtimeRelay extends TunnelRelay {
       if (usage === undefined) continue;
       this.#usage = this.#usage === undefined ? usage : sum(this.#usage, usage);
       const { record } = this.#exchange;
-      record.fields ??= new Map();
-      recordUsage(record.fields, this.#usage);
-      const model = record.fields.get("gen_ai.request.model");
+      const fields = logFields(record);
+      recordUsage(fields, this.#usage);
+      const model = fields.get("gen_ai.request.model");
       const call = { streaming: true, provider: this.#provider, ...tokensOfUsage(usage) };
       countTokens(record, {
         ...call,

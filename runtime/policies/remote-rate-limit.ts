@@ -7,7 +7,7 @@ import {
   RateLimitService,
 } from "../grpc/gen/envoy/service/ratelimit/v3/rls_pb.ts";
 import { GrpcError } from "../grpc/status.ts";
-import type { Exchange } from "../http/exchange.ts";
+import { type Exchange, logFields } from "../http/exchange.ts";
 import { grpcStatus } from "../http/grpc-status.ts";
 import { refuse } from "../http/refuse.ts";
 import { grpcCallout } from "../telemetry/callout.ts";
@@ -136,8 +136,7 @@ function applyFailure(
   { passesOnFailure }: LimitService,
   { message, code }: GrpcError,
 ): boolean {
-  exchange.record.fields ??= new Map();
-  exchange.record.fields.set("error", `rate limit service: ${message} (gRPC status ${code})`);
+  logFields(exchange.record).set("error", `rate limit service: ${message} (gRPC status ${code})`);
   if (!passesOnFailure) refuse(exchange, 500, "RateLimit", "rate limit failed");
   return passesOnFailure;
 }

@@ -1,8 +1,9 @@
 import { forward, upstreamCall } from "../backends/host.ts";
 import { Relay } from "../backends/relay.ts";
 import type { ResponseVariables } from "../cel/variables.ts";
+import { isBodySource } from "../http/body/body.ts";
 import { ReplayBody } from "../http/body/replay-body.ts";
-import type { Exchange } from "../http/exchange.ts";
+import { type Exchange, logFields } from "../http/exchange.ts";
 import { sendTraced } from "../http/upstream/traced-request.ts";
 import type {
   Upstream,
@@ -99,7 +100,7 @@ class Attempts {
     this.#next = next;
     this.#relay = new Relay(exchange);
     const { body } = exchange;
-    if (settings.attempts > 0 && body !== null && "flow" in body) {
+    if (settings.attempts > 0 && isBodySource(body)) {
       this.#body = new ReplayBody(body, keptBody, exchange.newBuffer());
     }
   }
@@ -145,8 +146,7 @@ class Attempts {
     this.#count += 1;
     const number = String(this.#count);
     this.#exchange.setRequestHeader("x-retry-attempt", number);
-    this.#exchange.record.fields ??= new Map();
-    this.#exchange.record.fields.set("retry.attempt", number);
+    logFields(this.#exchange.record).set("retry.attempt", number);
     this.#pause = setTimeout(() => this.#send(), this.settings.backoff);
   }
 

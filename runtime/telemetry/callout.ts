@@ -1,4 +1,4 @@
-import type { Exchange } from "../http/exchange.ts";
+import { type Exchange, logFields } from "../http/exchange.ts";
 import type { CallSpan } from "../http/exchange-trace.ts";
 import { headerValue } from "../http/headers/header-list.ts";
 import { SECOND } from "../process/units.ts";
@@ -43,8 +43,7 @@ export class Callout {
     const duration = performance.now() - this.#started;
     const { record, gateway } = this.#exchange;
     count(gateway.metrics, this.#kind, this.#target, result, duration);
-    record.fields ??= new Map();
-    record.fields.set(`${this.#kind}.duration`, `${Math.round(duration)}ms`);
+    logFields(record).set(`${this.#kind}.duration`, `${Math.round(duration)}ms`);
     this.span?.end(error);
   }
 }

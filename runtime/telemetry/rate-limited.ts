@@ -1,4 +1,4 @@
-import type { Exchange } from "../http/exchange.ts";
+import { type Exchange, logFields } from "../http/exchange.ts";
 import { rateLimited } from "./metrics/table/limits.ts";
 
 /** A limit refuses a request: it is counted, and the log says which one. `limit`: where the configuration has it, or what it is about. */
@@ -7,8 +7,7 @@ export function noteRateLimited(
   policy: "localRateLimit" | "remoteRateLimit",
   limit: string,
 ): void {
-  record.fields ??= new Map();
-  record.fields.set("limit", limit);
+  logFields(record).set("limit", limit);
   const route = record.route ?? "unknown";
   gateway.metrics.counter(rateLimited, route, policy, limit).value += 1;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Exchange } from "../http/exchange.ts";
+import { type Exchange, logFields } from "../http/exchange.ts";
 
 /** Gives a request its id. */
 export type RequestIds = (exchange: Exchange) => void;
@@ -16,7 +16,6 @@ export function requestIds(header: string): RequestIds {
     const given = exchange.header(header);
     const id = given !== undefined && wellFormed.test(given) ? given : randomUUID();
     exchange.setRequestHeader(header, id);
-    exchange.record.fields ??= new Map();
-    exchange.record.fields.set("request.id", id);
+    logFields(exchange.record).set("request.id", id);
   };
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../cel/variables.ts";
-import type { Exchange } from "../../http/exchange.ts";
+import { type Exchange, logFields } from "../../http/exchange.ts";
 import type { CredentialLocation } from "../../http/headers/credential-location.ts";
 import { refuse } from "../../http/refuse.ts";
 import { credentialIn, stripCredential } from "../credentials.ts";
@@ -25,8 +25,7 @@ export function admit(
   challenge: Challenge,
 ): Authenticated {
   if (verdict instanceof InvalidToken) {
-    exchange.record.fields ??= new Map();
-    exchange.record.fields.set("error", verdict.reason);
+    logFields(exchange.record).set("error", verdict.reason);
     const header = challenge(exchange, "invalid_token");
     refuse(exchange, 401, "JwtAuth", "authentication failure: the token is not valid", [
       "www-authenticate",
@@ -57,8 +56,7 @@ export function consume(
 ): JsonObject {
   stripCredential(exchange, location, "jwt");
   if (Object.hasOwn(claims, "sub") && typeof claims.sub === "string") {
-    exchange.record.fields ??= new Map();
-    exchange.record.fields.set("jwt.sub", claims.sub);
+    logFields(exchange.record).set("jwt.sub", claims.sub);
   }
   return claims;
 }

@@ -1,4 +1,4 @@
-import type { Exchange } from "../../http/exchange.ts";
+import { type Exchange, logFields } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
 import type { ServerConnection } from "../../net/connector.ts";
 import { ForbiddenDestination } from "../../net/forbidden-destination.ts";
@@ -65,8 +65,7 @@ export class Tunnels {
       refuseDestination(exchange, { fault: "forbidden", why: error.message });
       return;
     }
-    exchange.record.fields ??= new Map();
-    exchange.record.fields.set("error", error?.message ?? "no connection");
+    logFields(exchange.record).set("error", error?.message ?? "no connection");
     refuse(exchange, 503, "UpstreamFailure", "upstream is not reachable");
   }
 
@@ -77,8 +76,7 @@ export class Tunnels {
 
   #join(exchange: Exchange, server: ServerConnection): void {
     const { record, gateway } = exchange;
-    record.fields ??= new Map();
-    const { fields } = record;
+    const fields = logFields(record);
     const client = exchange.openTunnel();
     const counts = { "bytes.received": 0, "bytes.sent": 0 };
     const count = (direction: keyof typeof counts, bytes: Buffer) => {

@@ -1,6 +1,6 @@
 import { decodeBody, isCoded } from "../../http/body/content-coding.ts";
 import type { CountedBuffer } from "../../http/body/counted-buffer.ts";
-import type { Exchange } from "../../http/exchange.ts";
+import { type Exchange, logFields } from "../../http/exchange.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
 import { endToEnd } from "../../http/headers/hop-by-hop.ts";
 import type {
@@ -167,8 +167,7 @@ class Attempt implements UpstreamHandler {
 
   onError({ kind, detail }: UpstreamFailure): void {
     const { exchange } = this.#context;
-    exchange.record.fields ??= new Map();
-    exchange.record.fields.set("error", detail);
+    logFields(exchange.record).set("error", detail);
     this.#fail(unreachable[kind], true);
   }
 

@@ -1,4 +1,4 @@
-import type { Exchange } from "../../http/exchange.ts";
+import { type Exchange, logFields } from "../../http/exchange.ts";
 import { hasRepeatedKey } from "../../json/json-text.ts";
 import { LlmRefusal } from "../chat/llm-error.ts";
 import { type TextFormat, textMembers } from "../chat/texts.ts";
@@ -75,9 +75,8 @@ export class CallGuards {
       notes.push(`${counts.name}:${action}${matches === 0 ? "" : `:${matches}`}${time}`);
     }
     if (notes.length === 0) return;
-    record.fields ??= new Map();
-    record.fields.set(`guard.${run.phase}`, notes.join(" "));
-    if (total > 0) record.fields.set(`guard.${run.phase}.matches`, String(total));
+    const fields = logFields(record).set(`guard.${run.phase}`, notes.join(" "));
+    if (total > 0) fields.set(`guard.${run.phase}.matches`, String(total));
   }
 }
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../cel/variables.ts";
-import type { Exchange } from "../../http/exchange.ts";
+import { type Exchange, logFields } from "../../http/exchange.ts";
 import { SECOND } from "../../process/units.ts";
 import type { Usage } from "../chat/usage.ts";
 import type { Provider } from "../providers/provider.ts";
@@ -19,8 +19,7 @@ export function recordCall(
   const { body, model } = call;
   const noted = new CallAttributes(call);
   attributes.llm = noted;
-  record.fields ??= new Map();
-  const { fields } = record;
+  const fields = logFields(record);
   fields.set("protocol", "llm");
   fields.set("gen_ai.operation.name", operation);
   if (model !== undefined) fields.set("gen_ai.request.model", model);
@@ -61,9 +60,7 @@ export interface ProviderCall {
 
 /** Notes who is asked. */
 export function recordProvider({ record }: Exchange, { system, upstream }: Provider): void {
-  record.fields ??= new Map();
-  record.fields.set("protocol", "llm");
-  record.fields.set("gen_ai.provider.name", system);
+  logFields(record).set("protocol", "llm").set("gen_ai.provider.name", system);
   record.upstream = upstream.name;
 }
 
@@ -74,8 +71,7 @@ export function recordResponse(
   outcome: AttemptOutcome,
 ): void {
   const { name, system, health } = call.target.provider;
-  record.fields ??= new Map();
-  const { fields } = record;
+  const fields = logFields(record);
   fields.set("gen_ai.provider.name", system);
   const error = outcome.kind === "abandoned" ? undefined : outcome.error;
   if (error === undefined) fields.delete("error.type");

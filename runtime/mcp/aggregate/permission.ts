@@ -1,4 +1,4 @@
-import type { Exchange } from "../../http/exchange.ts";
+import { type Exchange, logFields } from "../../http/exchange.ts";
 import { allowed, type RuleVerdict } from "../../policies/rule-verdict.ts";
 import type { Message } from "../protocol/message.ts";
 import { type EraMethods, isSpecified } from "../protocol/methods.ts";
@@ -18,8 +18,7 @@ import { resolvePrimitive } from "./names.ts";
 /** Notes what a client's message asks for; empty for a response. */
 export function recordMethod({ record }: Exchange, method: string): void {
   if (method === "") return;
-  record.fields ??= new Map();
-  record.fields.set("mcp.method.name", method);
+  logFields(record).set("mcp.method.name", method);
 }
 
 /** Checks what the message asks for against the rules; responds when it is hidden or can't be known. */
@@ -94,8 +93,7 @@ function idOf({ id }: Message): string {
 
 /** Which rule forbids what is asked for. */
 function recordRule({ record }: Exchange, { rule }: RuleVerdict): void {
-  record.fields ??= new Map();
-  record.fields.set("rule", rule);
+  logFields(record).set("rule", rule);
 }
 
 function recordPrimitive(
@@ -104,8 +102,8 @@ function recordPrimitive(
   name: string,
   target: string | undefined,
 ): void {
-  exchange.record.fields ??= new Map();
+  const fields = logFields(exchange.record);
   const field = kind === "resource" ? "mcp.resource.uri" : `gen_ai.${kind}.name`;
-  exchange.record.fields.set(field, name);
-  if (target !== undefined) exchange.record.fields.set("mcp.target", target);
+  fields.set(field, name);
+  if (target !== undefined) fields.set("mcp.target", target);
 }

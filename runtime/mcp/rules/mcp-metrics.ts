@@ -1,4 +1,4 @@
-import type { Exchange } from "../../http/exchange.ts";
+import { type Exchange, logFields } from "../../http/exchange.ts";
 import { SECOND } from "../../process/units.ts";
 import type { Metrics } from "../../telemetry/metrics/metrics.ts";
 import { mcpMessageDuration, mcpMessages } from "../../telemetry/metrics/table/mcp.ts";
@@ -67,6 +67,5 @@ export class McpMetrics {
 export function noteResponseError({ record }: Exchange, response: Message): void {
   const error = responseError(response);
   if (error === undefined) return;
-  record.fields ??= new Map();
-  record.fields.set("error.type", error);
+  logFields(record).set("error.type", error);
 }

@@ -1,4 +1,4 @@
-import type { Exchange, RefusalReason } from "../../http/exchange.ts";
+import { type Exchange, logFields, type RefusalReason } from "../../http/exchange.ts";
 import type { UpstreamFailure } from "../../http/upstream/upstream.ts";
 import { respondRpc, rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import type { TargetFailure } from "../transports/target.ts";
@@ -66,6 +66,5 @@ export function respondFailure(
 
 /** Puts what went wrong into the access log. */
 export function recordFailure(exchange: Exchange, detail: string): void {
-  exchange.record.fields ??= new Map();
-  exchange.record.fields.set("error", detail);
+  logFields(exchange.record).set("error", detail);
 }

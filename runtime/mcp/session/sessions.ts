@@ -1,4 +1,4 @@
-import type { Exchange } from "../../http/exchange.ts";
+import { type Exchange, logFields } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
 import { type McpAuthorization, subjectOf } from "../rules/authorization.ts";
 import type { McpBackend } from "../transports/backend.ts";
@@ -75,8 +75,7 @@ export function refuseUnknownSession(exchange: Exchange): void {
 const longestInitialize = 2048;
 
 function note(exchange: Exchange, session: McpSession): void {
-  exchange.record.fields ??= new Map();
-  exchange.record.fields.set("mcp.session.id", session.logName);
+  logFields(exchange.record).set("mcp.session.id", session.logName);
 }
 
 /** Whose share a session takes: the identity's that the request has, else that of the client's address. */

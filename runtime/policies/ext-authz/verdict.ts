@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../cel/variables.ts";
-import type { Exchange } from "../../http/exchange.ts";
+import { type Exchange, logFields } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
 import { withoutParameter } from "../../http/routing/query.ts";
 import { editRequest, editResponse, type HeaderEdit } from "../envoy/header-edits.ts";
@@ -69,8 +69,7 @@ export function applyFailure(
   { detail }: NoVerdict,
   failure: number | "allow",
 ): boolean {
-  exchange.record.fields ??= new Map();
-  exchange.record.fields.set("error", `external authorization: ${detail}`);
+  logFields(exchange.record).set("error", `external authorization: ${detail}`);
   return failure === "allow" || refuseUnapproved(exchange, failure);
 }
 

@@ -9,7 +9,7 @@ import {
   type ProcessingResponse,
 } from "../../grpc/gen/envoy/service/ext_proc/v3/external_processor_pb.ts";
 import { GrpcError } from "../../grpc/status.ts";
-import type { Exchange } from "../../http/exchange.ts";
+import { type Exchange, logFields } from "../../http/exchange.ts";
 import { grpcStatus } from "../../http/grpc-status.ts";
 import { type GrpcCallout, grpcCallout } from "../../telemetry/callout.ts";
 import { type ImmediateReply, immediateReply } from "./immediate-reply.ts";
@@ -252,6 +252,5 @@ export class ProcessorSession {
 
 /** What the log says of a processor that failed. */
 export function noteFailure({ record }: Exchange, detail: string): void {
-  record.fields ??= new Map();
-  record.fields.set("error", `external processing: ${detail}`);
+  logFields(record).set("error", `external processing: ${detail}`);
 }

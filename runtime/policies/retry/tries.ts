@@ -1,4 +1,4 @@
-import type { Exchange } from "../../http/exchange.ts";
+import { type Exchange, logFields } from "../../http/exchange.ts";
 import { retryAfter } from "../../http/headers/retry-after.ts";
 import { SECOND } from "../../process/units.ts";
 import type { RetryTest } from "../retry.ts";
@@ -76,8 +76,7 @@ class TriedCall {
     if (this.#count >= attempts || asked > longestWait || now + wait >= deadline) return false;
     if (!budget.take(now)) return false;
     this.#count += 1;
-    exchange.record.fields ??= new Map();
-    exchange.record.fields.set("retry.attempt", String(this.#count));
+    logFields(exchange.record).set("retry.attempt", String(this.#count));
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
     return !exchange.isOver;
   }

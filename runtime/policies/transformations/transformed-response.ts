@@ -1,6 +1,6 @@
 import { decodeBody } from "../../http/body/content-coding.ts";
 import type { CountedBuffer } from "../../http/body/counted-buffer.ts";
-import type { Exchange } from "../../http/exchange.ts";
+import { type Exchange, logFields } from "../../http/exchange.ts";
 import { ResponseHeaderEdits } from "../../http/headers/response-header-edits.ts";
 import type { ResponseSink } from "../../http/response-sink.ts";
 import { fieldValue } from "./field-value.ts";
@@ -123,8 +123,7 @@ export class WholeFilter implements ResponseSink {
     this.#held.release();
     const { record } = this.#exchange;
     record.reason = "UpstreamFailure";
-    record.fields ??= new Map();
-    record.fields.set("error", detail);
+    logFields(record).set("error", detail);
     const headers = ["content-type", "text/plain; charset=utf-8"];
     this.#next.respond(502, headers, "upstream gave no valid response");
   }
