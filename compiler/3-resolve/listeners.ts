@@ -2,6 +2,7 @@ import type { BackendConfig } from "../backends/index.ts";
 import type { ConnectionContext } from "../backends/parts/connection.ts";
 import { checkTlsFiles } from "../backends/parts/tls-files.ts";
 import type { GatewayResource, ListenerResource } from "../config/resources.ts";
+import type { SectionUse } from "../config/sections.ts";
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import { withoutConsequences } from "./consequences.ts";
 import { checkPathHandling } from "./path-handling.ts";
@@ -10,6 +11,8 @@ import { checkPathHandling } from "./path-handling.ts";
 export interface ListenerContext extends ConnectionContext {
   /** The backends of the file by name. */
   readonly backends: ReadonlyMap<string, BackendConfig>;
+  /** Parts of policies that have to act somewhere. */
+  readonly sections: SectionUse;
 }
 
 /** Reports listeners that can't stand beside each other, and certificates that don't fit. */

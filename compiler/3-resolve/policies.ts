@@ -14,7 +14,7 @@ export const withoutRoute: PolicyPlace = {
   phase: "PostRouting",
   route: {
     protocol: "http",
-    spendsTokens: false,
+    spendsTokens: undefined,
     policies: [],
     preRouting: [],
     optional: [],

@@ -18,11 +18,12 @@ export function resolvePreRouting(
   if (first === undefined) return undefined;
   const { policies, response } = effectivePolicies(listener.policies, [], context);
   const backends = routes.flatMap(({ route }) => route.backends);
+  const isKnown = routes.every(({ route }) => route.isPartial !== true);
   const place: PolicyPlace = {
     phase: "PreRouting",
     route: {
       protocol: protocolOf(backends),
-      spendsTokens: spendsTokens(backends),
+      spendsTokens: isKnown ? spendsTokens(backends) : undefined,
       policies: policies.map(({ kind }) => kind),
       preRouting: [],
       optional: policies.filter(passesAnonymous).map(({ kind }) => kind),

@@ -11,6 +11,7 @@ import type {
   RouteResource,
   UnservedResources,
 } from "../config/resources.ts";
+import { reportIdle, SectionUse } from "../config/sections.ts";
 import {
   Diagnostics,
   type Origin,
@@ -62,7 +63,11 @@ export function resolve(
   const diagnostics = new Diagnostics();
   const literals = new LiteralSecrets();
   const lookup = { ...fileLookup(input, host, diagnostics), literals };
-  const programs = gateways.flatMap((gateway) => resolveGateway(gateway, input, lookup) ?? []);
+  const sections = new SectionUse();
+  const programs = gateways.flatMap(
+    (gateway) => resolveGateway(gateway, input, { ...lookup, sections }) ?? [],
+  );
+  for (const idle of sections.idle()) reportIdle(idle, diagnostics);
   checkUnserved(unserved, lookup);
   return { value: { programs, literals: literals.list }, diagnostics: diagnostics.list };
 }
@@ -70,7 +75,7 @@ export function resolve(
 function resolveGateway(
   { name, resources }: GatewayResources,
   { inputs }: ResolveInput,
-  lookup: ConnectionContext,
+  lookup: ConnectionContext & Pick<RouteContext, "sections">,
 ): Program | undefined {
   const gateway = resources.find((resource) => resource.kind === "gateway");
   const routes = resources.filter((resource) => resource.kind === "route");

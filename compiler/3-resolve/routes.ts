@@ -231,7 +231,7 @@ function routePlace(
     phase: "PostRouting",
     route: {
       protocol: protocolOf(resource.backends),
-      spendsTokens: spendsTokens(resource.backends),
+      spendsTokens: resource.isPartial === true ? undefined : spendsTokens(resource.backends),
       policies: policies.map(({ kind }) => kind),
       preRouting: preRouting.map(({ kind }) => kind),
       optional: optionalOf([...policies, ...preRouting]),

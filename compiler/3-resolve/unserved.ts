@@ -2,6 +2,7 @@ import type { ConnectionContext } from "../backends/parts/connection.ts";
 import type { DestinationContext } from "../backends/parts/destination.ts";
 import { resolveLevels } from "../config/log-levels.ts";
 import type { UnservedResources } from "../config/resources.ts";
+import { SectionUse } from "../config/sections.ts";
 import { resolveBackends } from "./backends.ts";
 import { withoutConsequences } from "./consequences.ts";
 import { namedServer, resolvePolicies, withoutRoute } from "./policies.ts";
@@ -11,7 +12,10 @@ export function checkUnserved(
   { policies, backends, logLevels }: UnservedResources,
   lookup: ConnectionContext,
 ): void {
-  const context = withoutConsequences({ ...lookup, backends: new Map() }, { isPartial: true });
+  const context = withoutConsequences(
+    { ...lookup, backends: new Map(), sections: new SectionUse() },
+    { isPartial: true },
+  );
   const destinations: DestinationContext = {
     ...context,
     namedServer: (name, at) => namedServer("promptGuard", name, at, context),

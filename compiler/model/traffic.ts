@@ -20,6 +20,7 @@ const kinds = {
   mcp: { words: "MCP messages", side: "message" },
   mcpServers: { words: "requests to MCP servers", side: "message" },
   llm: { words: "requests to models", side: "message" },
+  countedCalls: { words: "requests to models whose tokens are counted", side: "message" },
   upstreams: { words: "connections to backends", side: "backend" },
   upstreamTls: { words: "TLS to backends", side: "backend" },
   upstreamRequests: { words: "HTTP requests to backends", side: "backend" },

@@ -13,14 +13,16 @@ import {
   number,
   object,
 } from "../schema/schema.ts";
-import { COUNTED_CALLS } from "./parts/counted-calls.ts";
 import { type ExpressionConfig, resolveExpression } from "./parts/expressions.ts";
+import { countsTokens } from "./parts/token-limits.ts";
 import type { Policy } from "./policy.ts";
 
 /** A limit as configured; what is missing is reported. */
 interface LimitConfig {
   /** What takes from it: requests, or the tokens that models use for them. */
   readonly counts: "requests" | "tokens";
+  /** The field that says so. */
+  readonly counted: "requests" | "tokens" | "budget" | "type";
   readonly capacity: number;
   readonly refill: number | undefined;
   readonly interval: LimitWindow | undefined;
@@ -187,19 +189,15 @@ export const localRateLimit: Policy<
       limits: limits.map((each, index) => lowerLimit(each, childOf(origin, index))),
     }),
   },
-  resolve: ({ limits }, { diagnostics, route }) => {
+  resolve: ({ limits }, context) => {
+    const { diagnostics } = context;
     const names = new Map<string, number>();
-    const resolved = limits.flatMap((limit): LimitNode[] => {
+    const acting = limits.filter(
+      ({ counts, counted, origin }) =>
+        counts === "requests" || countsTokens(counted, childOf(origin, counted), context),
+    );
+    const resolved = acting.flatMap((limit): LimitNode[] => {
       const { counts, capacity, refill, interval, origin, needs } = limit;
-      if (counts === "tokens" && !route.spendsTokens) {
-        const params = {
-          field: "a limit of tokens",
-          actsOn: COUNTED_CALLS,
-          found: undefined,
-        };
-        diagnostics.report("misplaced-field", origin, params);
-        return [];
-      }
       const missing = [refill, interval].flatMap((part, index) =>
         part === undefined ? [needs[index] ?? ""] : [],
       );
@@ -225,7 +223,8 @@ export const localRateLimit: Policy<
       const settings = { counts, capacity, refill, interval, key, cost, isKept, origin };
       return [{ name: unique, ...settings }];
     });
-    return resolved.length === limits.length ? { limits: resolved.sort(compareLimits) } : undefined;
+    if (acting.length === 0 || resolved.length < acting.length) return undefined;
+    return { limits: resolved.sort(compareLimits) };
   },
 };
 
@@ -237,15 +236,27 @@ function lowerLimit(given: Partial<Infer<typeof schema>[number]>, origin: Origin
   const amount = given.requests ?? given.tokens ?? given.budget;
   if (amount !== undefined) {
     const { unit, burst = 0 } = given;
-    const counts = given.requests === undefined ? "tokens" : "requests";
+    const [counted] = (["requests", "tokens"] as const).filter((key) => given[key] !== undefined);
+    const counts = counted === "requests" ? counted : "tokens";
     const interval = unit === undefined ? undefined : UNITS[unit];
     const needs = [counts, "unit"] as const;
-    return { counts, capacity: amount + burst, refill: amount, interval, key, cost, origin, needs };
+    return {
+      counts,
+      counted: counted ?? "budget",
+      capacity: amount + burst,
+      refill: amount,
+      interval,
+      key,
+      cost,
+      origin,
+      needs,
+    };
   }
   const interval = given.fillInterval === undefined ? undefined : parseDuration(given.fillInterval);
   const needs = ["tokensPerFill", "fillInterval"] as const;
   return {
     counts: given.type ?? "requests",
+    counted: "type",
     capacity: given.maxTokens ?? 0,
     refill: given.tokensPerFill,
     interval,

@@ -8,7 +8,7 @@ import type { LiteralSecrets } from "../model/literal-secrets.ts";
 import type { PathMatch } from "../model/matches.ts";
 import type { ServerConfig } from "../model/server-policies.ts";
 import type { Text } from "../model/texts.ts";
-import type { Traffic } from "../model/traffic.ts";
+import type { Section, Traffic } from "../model/traffic.ts";
 import type { Schema } from "../schema/schema.ts";
 
 /**
@@ -115,6 +115,10 @@ export interface ResolveContext {
   readonly diagnostics: Diagnostics;
   /** The credentials that are written out. */
   readonly literals: LiteralSecrets;
+  /** Parts of policies that hold for several routes, and have to act on one of them. */
+  readonly sections: {
+    meet(section: Section, carried: readonly Traffic[] | undefined): boolean;
+  };
   /** The path, from the working directory, of a file that the configuration names at a place. */
   readonly resolvePath: (name: string, at: Place) => string;
   /** The server that a named backend of the file is; undefined when it is none (reported). */
@@ -127,8 +131,8 @@ export interface ResolveContext {
   readonly route: {
     /** What its backend speaks. */
     readonly protocol: BackendProtocol;
-    /** Its requests use tokens of models that are counted. */
-    readonly spendsTokens: boolean;
+    /** Its requests use tokens of models that are counted; undefined: a mistake hides whether they do. */
+    readonly spendsTokens: boolean | undefined;
     readonly policies: readonly string[];
     /** Those that run before the route is chosen, on some listener of it. */
     readonly preRouting: readonly string[];

@@ -20,7 +20,6 @@ import {
   resolveCases,
   standsAlone,
 } from "./parts/conditions.ts";
-import { COUNTED_CALLS } from "./parts/counted-calls.ts";
 import { type ExpressionConfig, resolveExpression } from "./parts/expressions.ts";
 import {
   type NamedExpression,
@@ -28,6 +27,7 @@ import {
   resolveExpressions,
 } from "./parts/named-expressions.ts";
 import { absentIdentities, optionalIdentities } from "./parts/rules.ts";
+import { countsTokens } from "./parts/token-limits.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
 
 /** A limit service and what it counts, as configured. */
@@ -265,9 +265,13 @@ function resolveService(
   context: ResolveContext,
 ): LimitServiceNode | undefined {
   const target = resolveGrpcTarget(server, context);
-  const resolved = descriptors.flatMap((each) => resolveDescriptor(each, context) ?? []);
-  if (target === undefined || resolved.length < descriptors.length) return undefined;
-  reportUnlimited(descriptors, resolved, context);
+  const acting = descriptors.filter(
+    ({ unit, origin }) => unit === "requests" || countsTokens("tokens", origin, context),
+  );
+  const resolved = acting.flatMap((each) => resolveDescriptor(each, context) ?? []);
+  if (target === undefined || acting.length === 0) return undefined;
+  if (resolved.length < acting.length) return undefined;
+  reportUnlimited(acting, resolved, context);
   return { ...rest, target, descriptors: resolved };
 }
 
@@ -294,12 +298,7 @@ function resolveDescriptor(
   { unit, entries, cost, limit, origin }: DescriptorConfig,
   context: ResolveContext,
 ): DescriptorNode | undefined {
-  const { diagnostics, route } = context;
-  if (unit === "tokens" && !route.spendsTokens) {
-    const params = { field: '"tokens"', actsOn: COUNTED_CALLS, found: undefined };
-    diagnostics.report("misplaced-field", origin, params);
-    return undefined;
-  }
+  const { diagnostics } = context;
   const values = resolveExpressions(entries, "request", context);
   values?.forEach(({ value }, index) => {
     // A value of an identity that nobody establishes: the descriptor is always left out.

@@ -70,6 +70,11 @@ describe("secrets in reports", () => {
     expect(said).toContain('TOKEN: "${TOKEN}"');
   });
 
+  it("a number of tokens is no secret", () => {
+    const said = textOf("binds: []\nx: {maxTokens: 1000, tokens: 20, token: 123456}\n");
+    expect(said).toContain("{maxTokens: 1000, tokens: 20, token: ******}");
+  });
+
   it("a private key written out is not printed", () => {
     const jwks = '{"keys":[{"kty":"oct","k":"aHVudGVyMg"}]}';
     const gateway = (value: string): string =>

@@ -158,3 +158,19 @@ it("a selector of API keys that selects no Secret is told", () => {
     "selector-without-match: no Secret of the namespace has these labels",
   ]);
 });
+
+it("a limit of tokens may stand on routes of which some use models", () => {
+  const models = [
+    route("l", "/l", to("l")),
+    backend("l", "ai: {provider: {openai: {}}}, policies: {auth: {passthrough: {}}}"),
+  ];
+  const limits = "traffic: {rateLimit: {local: [{tokens: 5, unit: Minutes}]}}";
+  const ofGateway = policy("Gateway", "g", limits);
+  expect(said(...models, ...mcp, ...plain, ofGateway)).toEqual([]);
+  expect(said(...mcp, ...plain, ofGateway)).toEqual([
+    'misplaced-field: "tokens" acts on requests to models whose tokens are counted, and here are none',
+  ]);
+  // Whether a backend with a mistake would use any is not known.
+  const wrong = [models[0] ?? "", backend("l", "ai: {provider: {openai: {}}, groups: []}")];
+  expect(said(...wrong, ...mcp, ofGateway).join()).not.toContain("misplaced-field");
+});

@@ -30,7 +30,7 @@ const ANYWHERE =
 function maskSecrets(line: string): string {
   return line
     .replace(AFTER_KEY, (whole, key: string, value: string) =>
-      isReference(value) ? whole : key + stars(value),
+      isReference(value) || isCount(key, value) ? whole : key + stars(value),
     )
     .replace(ANYWHERE, (whole, ...groups) => {
       const kept = groups.slice(0, 3).find((group) => typeof group === "string") ?? "";
@@ -40,6 +40,11 @@ function maskSecrets(line: string): string {
 
 function isReference(value: string): boolean {
   return /^["']?\$\{[^}]*\}["']?\s*$/.test(value);
+}
+
+/** `maxTokens: 1000` */
+function isCount(key: string, value: string): boolean {
+  return /tokens["']?\s*[:=]/i.test(key) && /^\d+\s*$/.test(value);
 }
 
 function stars(text: string): string {
