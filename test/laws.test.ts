@@ -230,7 +230,7 @@ describe("who may import whom", () => {
     const users = (name: string): Import[] =>
       imports.filter(({ to, isType }) => to === name && !isType);
     expect(users("ts-morph").map(({ from, isDynamic }) => [from, isDynamic])).toEqual([
-      ["compiler/4-emit/check.ts", true],
+      ["compiler/4-emit/check/type-checker.ts", true],
     ]);
     expect(users("esbuild").map(({ from, isDynamic }) => [from, isDynamic])).toEqual([
       ["compiler/4-emit/bundle.ts", true],

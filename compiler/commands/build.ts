@@ -1,6 +1,7 @@
 import path from "node:path";
 import { isHole } from "../../templates/code/hole.ts";
 import { printText } from "../../templates/code/print.ts";
+import { cacheFolder } from "../4-emit/check/cache-folder.ts";
 import type { Emitted } from "../4-emit/emit.ts";
 import { missingInImage } from "../4-emit/image-commands.ts";
 import type { TraceLevel } from "../4-emit/modules.ts";
@@ -98,6 +99,7 @@ async function buildFiles(
     const emitted = await emitProgram(program, files, {
       trace: oneOf(TRACES, options.trace, "path"),
       isTypeChecked: !flags.has("no-type-check"),
+      cacheFolder: cacheFolder(context.host, process.platform),
       version: version(),
       image: options.image,
       hasObservability: flags.has("observability"),

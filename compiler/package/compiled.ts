@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { PACKAGED_DECLARATIONS, packDeclarations } from "../4-emit/check/runtime-modules.ts";
 import { editorSchemaText } from "../commands/schema.ts";
 
 const root = path.resolve(import.meta.dirname, "..", "..");
@@ -9,10 +10,10 @@ const schema = path.join(root, "gateway.schema.json");
 
 /**
  * What a published package has beyond its sources, because Node.js strips no types under node_modules: every module as
- * JavaScript, in `dist`; and the schema that a configuration names. `dist` is a package of the same name, so that
+ * JavaScript, in `dist`; what checks of generated code read of the runtime; and the schema that a configuration names. `dist` is a package of the same name, so that
  * `gwc/runtime/...` means the compiled modules there.
  */
-export function writeCompiled(): void {
+export async function writeCompiled(): Promise<void> {
   removeCompiled();
   execFileSync("tsc", ["-p", path.join(import.meta.dirname, "tsconfig.json")], {
     stdio: "inherit",
@@ -20,6 +21,7 @@ export function writeCompiled(): void {
   const { name, version, type } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
   const own = { name, version, type, exports: { "./runtime/*": "./runtime/*.js" } };
   writeFileSync(path.join(dist, "package.json"), `${JSON.stringify(own, undefined, 2)}\n`);
+  await packDeclarations(path.join(dist, PACKAGED_DECLARATIONS));
   writeFileSync(schema, editorSchemaText());
 }
 

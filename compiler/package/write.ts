@@ -1,4 +1,4 @@
 import { writeCompiled } from "./compiled.ts";
 
 // `npm pack` runs this first.
-writeCompiled();
+await writeCompiled();

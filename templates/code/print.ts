@@ -21,6 +21,8 @@ const WIDTH = 100;
 export interface PrintedModule {
   readonly path: string;
   readonly text: string;
+  /** What it imports, as its text says it: `gwc/runtime/...`, or a path from its own folder. */
+  readonly imports: readonly string[];
 }
 
 /** What a module is made of. */
@@ -56,6 +58,7 @@ export function printModule({
       .join("\n\n")
       .replace(/[ \t]+$/gm, "")
       .replace(/\n{3,}/g, "\n\n")}\n`,
+    imports: [...first, ...printer.importedModules()],
   };
 }
 
@@ -100,13 +103,19 @@ class Printer {
     }
   }
 
+  /** The modules that it imports, in the order of their lines. */
+  importedModules(): readonly string[] {
+    return [...new Set([...this.#imports.values()].map(({ module }) => module))].sort(
+      compareModules,
+    );
+  }
+
   importLines(): string {
-    const byModule = new Map<string, ImportSymbol[]>();
-    for (const symbol of this.#imports.values()) {
-      byModule.set(symbol.module, [...(byModule.get(symbol.module) ?? []), symbol]);
-    }
-    const modules = [...byModule.keys()].sort(compareModules);
-    return modules.map((module) => this.#importLine(module, byModule.get(module) ?? [])).join("\n");
+    const byModule = Map.groupBy(this.#imports.values(), ({ module }) => module);
+    const lines = this.importedModules().map((module) =>
+      this.#importLine(module, byModule.get(module) ?? []),
+    );
+    return lines.join("\n");
   }
 
   #importLine(module: string, symbols: readonly ImportSymbol[]): string {

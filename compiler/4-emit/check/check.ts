@@ -1,0 +1,66 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import type { PrintedModule } from "../../../templates/code/print.ts";
+import { digestOf, KeptEntries } from "./kept-entries.ts";
+import { keptRuntime, plainRuntime, runtimeSources, typescriptVersion } from "./runtime-modules.ts";
+import { type EmitFinding, typeFindings } from "./type-checker.ts";
+
+/** Modules found right that are remembered: those of a gateway of 10,000 routes, and of many small ones. */
+const KEPT_MODULES = 20_000;
+
+/**
+ * Type-checks generated modules. Those that were found right are remembered in `cache`, a folder: a module is checked
+ * again when its text, a module that it imports, the runtime or the checker has changed. Mistakes are not remembered.
+ * Without a folder everything is checked.
+ */
+export async function checkModules(
+  modules: readonly PrintedModule[],
+  cache: string | undefined,
+): Promise<readonly EmitFinding[]> {
+  if (cache === undefined) return typeFindings(modules, modules, plainRuntime());
+  const sources = runtimeSources();
+  const keys = moduleKeys(modules, digestOf(checkerDigest(), ...[...sources].flat()));
+  const right = new KeptEntries(path.join(cache, "checked-modules.json"), KEPT_MODULES);
+  const unchecked = [...keys].filter(([, key]) => right.get(key) === undefined);
+  if (unchecked.length === 0) return [];
+  const runtime = keptRuntime(sources, path.join(cache, "declarations.json"));
+  const findings = await typeFindings(
+    modules,
+    unchecked.map(([module]) => module),
+    runtime,
+  );
+  runtime.save();
+  const wrong = new Set(findings.map(({ module }) => module));
+  for (const [module, key] of unchecked) if (!wrong.has(module.path)) right.set(key, "");
+  right.save();
+  return findings;
+}
+
+/** What decides a module's verdict beside the runtime: its own text, and those of all modules that it reaches. */
+function moduleKeys(
+  modules: readonly PrintedModule[],
+  context: string,
+): ReadonlyMap<PrintedModule, string> {
+  const byPath = new Map(modules.map((module) => [module.path, module]));
+  const reached = (module: PrintedModule, found: Set<PrintedModule>): Set<PrintedModule> => {
+    if (found.has(module)) return found;
+    found.add(module);
+    for (const name of module.imports) {
+      const imported = byPath.get(path.posix.join(path.posix.dirname(module.path), name));
+      if (imported !== undefined) reached(imported, found);
+    }
+    return found;
+  };
+  return new Map(
+    modules.map((module) => {
+      const texts = [...reached(module, new Set())].flatMap((each) => [each.path, each.text]);
+      return [module, digestOf(context, ...texts)];
+    }),
+  );
+}
+
+/** Names the checker: TypeScript, and how it is asked. */
+function checkerDigest(): string {
+  const own = path.join(import.meta.dirname, `type-checker${path.extname(import.meta.filename)}`);
+  return digestOf(typescriptVersion(), readFileSync(own, "utf8"));
+}

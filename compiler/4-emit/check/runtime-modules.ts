@@ -1,0 +1,73 @@
+import { globSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { moduleRoot, runtimeFolder } from "../runtime-folder.ts";
+import { digestOf, KeptEntries } from "./kept-entries.ts";
+import { declarationsOf, type RuntimeModules, SOURCE_ITSELF } from "./type-checker.ts";
+
+/** The file of a published package that has the declarations of its runtime; a repository has none. */
+export const PACKAGED_DECLARATIONS = "declarations.json";
+
+/** Declarations that are kept: those of this state of the runtime, and of a few branches. */
+const KEPT_DECLARATIONS = 3000;
+
+/** The texts of the runtime's modules, by their names: `http/exchange`. */
+export function runtimeSources(): ReadonlyMap<string, string> {
+  const files = globSync("**/*.ts", { cwd: runtimeFolder }).sort();
+  return new Map(
+    files.map((file) => [
+      file.split(path.sep).join("/").replace(/\.ts$/, ""),
+      readFileSync(path.join(runtimeFolder, file), "utf8"),
+    ]),
+  );
+}
+
+/** The runtime whose declarations are kept in a file; `save` writes it. */
+export function keptRuntime(
+  sources: ReadonlyMap<string, string>,
+  file: string,
+): RuntimeModules & { readonly save: () => void } {
+  const typescript = typescriptVersion();
+  const packaged = new KeptEntries(path.join(moduleRoot, PACKAGED_DECLARATIONS), KEPT_DECLARATIONS);
+  const kept = new KeptEntries(file, KEPT_DECLARATIONS);
+  return {
+    sourceOf: (name) => sources.get(name),
+    knownDeclaration: (source) => {
+      const key = digestOf(typescript, source);
+      return packaged.get(key) ?? kept.get(key);
+    },
+    keepDeclaration: (source, declaration) => kept.set(digestOf(typescript, source), declaration),
+    save: () => kept.save(),
+  };
+}
+
+/** Writes the declarations that a published package brings along: no build of its users makes them. */
+export async function packDeclarations(file: string): Promise<void> {
+  const kept = new KeptEntries(file, KEPT_DECLARATIONS);
+  const typescript = typescriptVersion();
+  const sources = [...runtimeSources()].filter(([name]) => !name.endsWith(".d"));
+  for (const { source, declaration } of await declarationsOf(sources.map(([, text]) => text)))
+    kept.set(digestOf(typescript, source), declaration);
+  kept.save();
+}
+
+/** The runtime by its sources alone: making declarations takes longer than a check that uses them once. */
+export function plainRuntime(): RuntimeModules {
+  return {
+    sourceOf: (name) => {
+      try {
+        return readFileSync(path.join(runtimeFolder, `${name}.ts`), "utf8");
+      } catch {
+        return undefined;
+      }
+    },
+    knownDeclaration: () => SOURCE_ITSELF,
+    keepDeclaration: () => {},
+  };
+}
+
+/** The TypeScript that ts-morph brings along, known before it is loaded. */
+export function typescriptVersion(): string {
+  const morph = createRequire(createRequire(import.meta.url).resolve("ts-morph"));
+  return readFileSync(morph.resolve("@ts-morph/common/package.json"), "utf8");
+}

@@ -1,0 +1,129 @@
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { cacheFolder } from "../../compiler/4-emit/check/cache-folder.ts";
+import { checkModules } from "../../compiler/4-emit/check/check.ts";
+import { KeptEntries } from "../../compiler/4-emit/check/kept-entries.ts";
+import type { PrintedModule } from "../../templates/code/print.ts";
+import { compileFile } from "../harness/compile-file.ts";
+import { gwc } from "../harness/gwc.ts";
+import { root } from "../harness/root.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+
+const example = path.join(root, "examples/basic/gateway.yaml");
+let modules: readonly PrintedModule[] = [];
+let folder = "";
+
+beforeAll(async () => {
+  modules = (await compileFile(example, { name: "basic" })).modules;
+  folder = temporaryFolder();
+  expect(await checkModules(modules, folder)).toEqual([]);
+});
+
+/** The modules of the example, with another text in one of them. */
+function changed(module: string, from: string, to: string): readonly PrintedModule[] {
+  const texts = modules.map((each) =>
+    each.path === module ? { ...each, text: each.text.replace(from, to) } : each,
+  );
+  expect(texts).not.toEqual(modules);
+  return texts;
+}
+
+function remembered(): string {
+  return readFileSync(path.join(folder, "checked-modules.json"), "utf8");
+}
+
+describe("what was checked is remembered", () => {
+  it("modules found right are not checked again", async () => {
+    const written = () => statSync(path.join(folder, "checked-modules.json")).ino;
+    const before = written();
+    // A check that finds nothing wrong puts another file in its place.
+    expect(await checkModules(modules, folder)).toEqual([]);
+    expect(written()).toBe(before);
+  });
+
+  it("a mistake is found as without a memory, each time", async () => {
+    const mistakes = [
+      changed("routes/root.ts", "Promise<void>", "Promise<string>"),
+      changed("routes/root.ts", "cors: CorsResponse", "cors: number"),
+      changed(
+        "routes/root.ts",
+        "export async function",
+        "const unused = 1;\nexport async function",
+      ),
+      changed(
+        "routes/root.ts",
+        'from "gwc/runtime/http/exchange"',
+        'from "gwc/runtime/http/absent"',
+      ),
+      changed("main.ts", "drain: { min: 0,", "drain: {"),
+    ];
+    for (const wrong of mistakes) {
+      const found = await checkModules(wrong, undefined);
+      expect(found).not.toEqual([]);
+      expect(await checkModules(wrong, folder)).toEqual(found);
+      expect(await checkModules(wrong, folder)).toEqual(found);
+    }
+  });
+
+  it("a module is checked again when one that it imports has changed", async () => {
+    const wrong = changed(
+      "routes/root.ts",
+      "export async function root",
+      "export async function other",
+    );
+    const found = await checkModules(wrong, folder);
+    expect(found.map(({ module }) => module)).toEqual(["main.ts"]);
+  });
+
+  it("what others wrote into the memory is no verdict", async () => {
+    const good = remembered();
+    for (const text of ["", "rubbish", good.slice(0, -9), good.replace(/\[\[".{4}/, '[["AAAA')]) {
+      writeFileSync(path.join(folder, "checked-modules.json"), text);
+      writeFileSync(path.join(folder, "declarations.json"), text);
+      expect(await checkModules(modules, folder)).toEqual([]);
+      expect(remembered()).not.toBe(text);
+    }
+  });
+
+  it("a folder that can't be written changes nothing", async () => {
+    const file = path.join(temporaryFolder({ file: "" }), "file");
+    expect(await checkModules(modules, file)).toEqual([]);
+  });
+
+  it("the memory is bounded: what was not asked for goes first", () => {
+    const file = path.join(temporaryFolder(), "kept.json");
+    const entries = new KeptEntries(file, 2);
+    for (const key of ["a", "b", "c"]) entries.set(key, key);
+    entries.get("a");
+    entries.save();
+    const later = new KeptEntries(file, 2);
+    expect(["a", "b", "c"].map((key) => later.get(key))).toEqual(["a", undefined, "c"]);
+  });
+
+  it("gwc build keeps it where the system keeps caches, and builds without it as before", () => {
+    const cache = temporaryFolder();
+    const out = temporaryFolder();
+    const argv = ["build", example, "-o", path.join(out, "built")];
+    const env = { XDG_CACHE_HOME: cache };
+    expect(gwc(argv, { env }).code).toBe(0);
+    expect(readdirSync(path.join(cache, "gwc"))).toEqual([
+      "checked-modules.json",
+      "declarations.json",
+    ]);
+    rmSync(path.join(cache, "gwc"), { recursive: true });
+    expect(gwc([...argv, "--check"], { env })).toMatchObject({ code: 0, stderr: "" });
+  });
+});
+
+it.each([
+  ["linux", { HOME: "/home/a" }, "/home/a/.cache/gwc"],
+  ["linux", { HOME: "/home/a", XDG_CACHE_HOME: "/var/tmp/a" }, "/var/tmp/a/gwc"],
+  // The convention says of relative paths that they mean nothing.
+  ["linux", { HOME: "/home/a", XDG_CACHE_HOME: "cache" }, "/home/a/.cache/gwc"],
+  ["linux", {}, undefined],
+  ["darwin", { HOME: "/Users/a" }, "/Users/a/Library/Caches/gwc"],
+] as const)("on %s with %o the memory is in %s", (platform, variables, expected) => {
+  const values: Readonly<Record<string, string>> = variables;
+  expect(cacheFolder({ variable: (name) => values[name] }, platform)).toBe(expected);
+});
