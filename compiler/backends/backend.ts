@@ -1,7 +1,9 @@
 import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
-import type { LabelSelector, ManifestOf, ServicePort } from "../manifests/manifests.ts";
+import type { LabelSelector, Manifest, ManifestOf, ServicePort } from "../manifests/manifests.ts";
 import type { PolicyFields } from "../manifests/policy.ts";
+import type { BackendReference } from "../manifests/routes.ts";
 import type { BackendPolicies } from "../model/backend-policies.ts";
+import type { ServerConfig } from "../model/server-policies.ts";
 import type { Text } from "../model/texts.ts";
 import type { Traffic } from "../model/traffic.ts";
 import type { Schema } from "../schema/schema.ts";
@@ -38,6 +40,11 @@ export interface Backend<
   readonly lower: (value: Value, context: LowerContext) => Config;
   /** What it is in Kubernetes manifests; absent: it is not part of that form. */
   readonly kubernetes?: KubernetesBackendForm<KubernetesValue, Config>;
+  /**
+   * What a resource is that routes may send to, besides Services and GatewayBackends; undefined: it is of another kind, or
+   * has a mistake (reported).
+   */
+  readonly ofResource?: (manifest: Manifest, context: ResourceContext) => Config | undefined;
   /** What is spoken to it. */
   readonly protocol: BackendProtocol;
   /** What there is to act on behind a route with it, server by server. */
@@ -163,6 +170,19 @@ export interface KubernetesBackendContext {
   readonly address: (selected: SelectedPort, origin: Origin) => string;
   /** What messages call a resource. */
   readonly nameOf: (service: ManifestOf<"Service">) => string;
+}
+
+/** What a backend may ask that is a resource of its own. */
+export interface ResourceContext {
+  readonly diagnostics: Diagnostics;
+  /** The Services of a namespace, by name. */
+  readonly servicesIn: (namespace: string) => readonly ManifestOf<"Service">[];
+  /** The name under which a cluster knows a Service. */
+  readonly hostOf: (service: ManifestOf<"Service">) => string;
+  /** The server that a reference of the resource leads to; undefined when there is none (reported). */
+  readonly server: (reference: BackendReference, origin: Origin) => ServerConfig | undefined;
+  /** What messages call a resource. */
+  readonly nameOf: (manifest: Manifest) => string;
 }
 
 /** A backend as configured, whatever its kind. */

@@ -1,24 +1,17 @@
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { BackendConnection } from "../model/connections.ts";
-import type { DestinationConfig } from "../model/destinations.ts";
 import { forwardUrl } from "../model/host-url.ts";
 import type { Text } from "../model/texts.ts";
 import { HTTP_SERVER } from "../model/traffic.ts";
 import { choice, type Infer, object, pick, text } from "../schema/schema.ts";
 import type { Backend } from "./backend.ts";
+import type { InferencePoolConfig } from "./inference-pool/inference-pool-config.ts";
+import { poolOf } from "./inference-pool/resource-form.ts";
 import { type CalloutTarget, grpcTarget } from "./parts/callout-target.ts";
 import { resolveConnection, secureUrl } from "./parts/connection.ts";
 import { resolveDestination } from "./parts/destination.ts";
 import { backendPolicySchemas } from "./parts/policies-schema.ts";
 import { curlCommand } from "./parts/try-request.ts";
-
-/** `inferencePool` as configured. */
-interface InferencePoolConfig {
-  /** The name whose addresses are the pool's endpoints. */
-  readonly address: Text;
-  readonly picker: DestinationConfig;
-  readonly passesOnFailure: boolean;
-}
 
 /** Model servers, and who picks one of them for each request. */
 interface InferencePoolNode {
@@ -89,6 +82,7 @@ export const inferencePool: Backend<
       passesOnFailure: failureMode === "failOpen",
     };
   },
+  ofResource: poolOf,
   protocol: "http",
   carries: () => [{ traffic: ["forwards", ...HTTP_SERVER] }],
   names: ["inferencePool", "endpointPicker", "offered", "upstream"],

@@ -34,6 +34,7 @@ export const serviceSchema = resource(
     type: choice("How it is reached.", ["ClusterIP", "NodePort", "LoadBalancer", "ExternalName"]),
     clusterIP: optionalText("Its address in the cluster; `None`: it has no address of its own."),
     externalName: optionalText("The DNS name that it stands for."),
+    selector: keys("Labels of its pods."),
     ports: list(
       openObject(
         {

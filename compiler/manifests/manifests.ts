@@ -9,6 +9,7 @@ import type {
   gatewaySchema,
   listenerSetSchema,
 } from "./gateway.ts";
+import type { InferencePoolSpec } from "./inference.ts";
 import type { parametersSchema } from "./parameters.ts";
 import type { policySchema } from "./policy.ts";
 import type { grpcRouteSchema, httpRouteSchema, tcpRouteSchema, tlsRouteSchema } from "./routes.ts";
@@ -58,6 +59,7 @@ export interface ManifestSpecs {
   readonly Namespace: object;
   readonly Secret: KeyedData;
   readonly ConfigMap: KeyedData;
+  readonly InferencePool: InferencePoolSpec;
   readonly GatewayBackend: BackendSpec;
   readonly GatewayPolicy: PolicySpec;
   readonly GatewayParameters: ParametersValue;

@@ -13,6 +13,7 @@ import {
   gatewaySchema,
   listenerSetSchema,
 } from "../../manifests/gateway.ts";
+import { inferencePoolSchema } from "../../manifests/inference.ts";
 import type { ManifestKind } from "../../manifests/manifests.ts";
 import { parametersSchema } from "../../manifests/parameters.ts";
 import { policySchema } from "../../manifests/policy.ts";
@@ -43,6 +44,8 @@ export interface KindRow {
 
 /** The Gateway API's group. */
 export const GATEWAY_GROUP = "gateway.networking.k8s.io";
+/** The group of the Gateway API inference extension. */
+export const INFERENCE_GROUP = "inference.networking.k8s.io";
 /** Our group first, then the other one that is accepted. */
 export const OUR_GROUPS = ["gwc.dev", "agentgateway.dev"];
 
@@ -69,6 +72,14 @@ export const kinds: readonly KindRow[] = [
   { ...coreKind("Namespace", () => namespaceSchema), isNamespaced: false },
   coreKind("Secret", () => secretSchema),
   coreKind("ConfigMap", () => configMapSchema),
+  {
+    kind: "InferencePool",
+    names: ["InferencePool"],
+    groups: [INFERENCE_GROUP, "inference.networking.x-k8s.io"],
+    versions: ["v1", "v1alpha2"],
+    isNamespaced: true,
+    schema: () => inferencePoolSchema,
+  },
   ourKind("GatewayBackend", "AgentgatewayBackend", backendSchema),
   ourKind("GatewayPolicy", "AgentgatewayPolicy", gatewayPolicySchema),
   ourKind("GatewayParameters", "AgentgatewayParameters", () => parametersSchema),

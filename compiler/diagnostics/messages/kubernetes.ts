@@ -161,6 +161,15 @@ export const kubernetesMessages = {
       "A GRPCRoute passes calls on to servers of gRPC. A backend of MCP targets, models or dynamic destinations speaks " +
       "another protocol; an HTTPRoute leads there.",
   }),
+  "pool-without-service": message<{ pool: string; selector: string }>({
+    severity: "error",
+    text: ({ pool }) => `no headless Service has the selector of ${pool}`,
+    hint: ({ selector }) => `add a Service with clusterIP: None and selector: {${selector}}`,
+    explanation:
+      "The endpoints of an InferencePool are looked up by name while the gateway runs, so that they follow its pods. The " +
+      "name is that of a Service without an address of its own (`clusterIP: None`) in the pool's namespace, which selects " +
+      "the same pods.",
+  }),
   "wrong-route-kind": message<{ found: string; protocol: string; taken: readonly string[] }>({
     severity: "warning",
     text: ({ found, protocol }) => `a listener of ${protocol} takes no ${found}`,

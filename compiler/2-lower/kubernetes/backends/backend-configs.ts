@@ -83,8 +83,9 @@ function withPolicies<Kind extends BackendKind>(
   return { ...backend, config };
 }
 
-/** A Service's pods answer for the names that clients use; one that only stands for another host does not. */
+/** Pods answer for the names that clients use; a Service that only stands for another host does not. */
 function isInCluster(manifest: KubernetesBackend["manifest"]): boolean {
+  if (manifest?.kind === "InferencePool") return true;
   return manifest?.kind === "Service" && manifest.spec?.type !== "ExternalName";
 }
 

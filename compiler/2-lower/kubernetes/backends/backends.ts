@@ -1,6 +1,7 @@
 import type {
   BackendSection,
   KubernetesBackendContext,
+  ResourceContext,
   ServiceSelector,
 } from "../../../backends/backend.ts";
 import {
@@ -13,16 +14,23 @@ import {
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { Manifest, ManifestOf, ServicePort } from "../../../manifests/manifests.ts";
 import type { BackendReference } from "../../../manifests/routes.ts";
+import type { ServerConfig } from "../../../model/server-policies.ts";
 import { resourceName } from "../inventory/inventory.ts";
 import { follow, type ReferenceContext } from "../inventory/references.ts";
 import { selects } from "../inventory/selectors.ts";
-import { endpointsOf, portAddress, portOf, serviceAddress } from "../inventory/services.ts";
+import {
+  endpointsOf,
+  portAddress,
+  portOf,
+  serviceAddress,
+  serviceName,
+} from "../inventory/services.ts";
 
 /** A backend as the standalone file would have it, and the resource that it is. */
 export interface KubernetesBackend {
   readonly config: BackendConfig;
   /** Undefined when it could not be found (reported). */
-  readonly manifest: ManifestOf<"Service"> | ManifestOf<"GatewayBackend"> | undefined;
+  readonly manifest: ManifestOf<(typeof BACKEND_KINDS)[number]> | undefined;
   /** Its parts by name: MCP targets. */
   readonly parts: ReadonlyMap<string, BackendSection>;
   /** The port of a Service: its name and number, as policies name it. */
@@ -32,7 +40,7 @@ export interface KubernetesBackend {
 }
 
 /** The kinds that a route may send to. */
-export const BACKEND_KINDS = ["Service", "GatewayBackend"] as const;
+export const BACKEND_KINDS = ["Service", "GatewayBackend", "InferencePool"] as const;
 
 /** GatewayBackends as read, whoever uses them. */
 export type DeclaredBackends = ReadonlyMap<
@@ -55,11 +63,22 @@ export function declaredBackends(context: ReferenceContext): DeclaredBackends {
   return new Map(read);
 }
 
+/** A reference of a route. */
+export interface RouteReference {
+  readonly reference: BackendReference;
+  readonly from: Manifest;
+  readonly origin: Origin;
+  /** The server that a resource refers to; undefined when there is none (reported). */
+  readonly server: (
+    reference: BackendReference,
+    from: Manifest,
+    origin: Origin,
+  ) => ServerConfig | undefined;
+}
+
 /** What a route's reference leads to. */
 export function referencedBackend(
-  reference: BackendReference,
-  from: Manifest,
-  origin: Origin,
+  { reference, from, origin, server: serverOf }: RouteReference,
   context: BackendContext,
 ): KubernetesBackend {
   const manifest = follow({ to: reference, from, origin, kinds: BACKEND_KINDS }, context);
@@ -71,6 +90,11 @@ export function referencedBackend(
   if (manifest?.kind === "GatewayBackend") {
     const found = context.backends.get(manifest) ?? none;
     return { ...none, ...found, manifest, port: undefined };
+  }
+  if (manifest?.kind === "InferencePool") {
+    const asks = (to: BackendReference, at: Origin) => serverOf(to, manifest, at);
+    const config = backends.flatMap(({ kind }) => ofResource(kind, manifest, asks, context) ?? []);
+    return { ...none, config: config.at(0) ?? none.config, manifest, port: undefined };
   }
   if (manifest === undefined) return { ...none, manifest, port: undefined };
   const port = portOf(manifest, reference.port, origin, context);
@@ -103,6 +127,24 @@ function readKind<Kind extends BackendKind>(
   const origin = childOf(manifest.origin, "spec", form.field);
   const { config, sections } = form.lower(value, backendContext(manifest, origin, context));
   return { config: { kind, config, origin }, parts: sections };
+}
+
+function ofResource<Kind extends BackendKind>(
+  kind: Kind,
+  manifest: Manifest,
+  server: ResourceContext["server"],
+  { inventory, diagnostics }: ReferenceContext,
+): BackendConfig<Kind> | undefined {
+  const servicesIn = (namespace: string) => inventory.inNamespace("Service", namespace);
+  const context = {
+    diagnostics,
+    servicesIn,
+    server,
+    hostOf: serviceName,
+    nameOf: resourceName,
+  };
+  const config = backendOf(kind).ofResource?.(manifest, context);
+  return config === undefined ? undefined : { kind, config, origin: manifest.origin };
 }
 
 function backendContext(

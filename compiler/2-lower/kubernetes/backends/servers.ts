@@ -11,8 +11,10 @@ import { meetField } from "../policies/applicable.ts";
 import { backendOnly } from "../policies/effective.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import { recordEffect } from "../policies/policy-effects.ts";
-import { BACKEND_KINDS } from "./backends.ts";
 import { connectionOf } from "./connections.ts";
+
+/** The kinds that are one server. */
+const SERVER_KINDS = ["Service", "GatewayBackend"] as const;
 
 /** A reference of a policy to a server that the gateway itself talks to. */
 export interface ServerUse {
@@ -32,7 +34,7 @@ export function serverOf(
   { reference, from, gateway, origin }: ServerUse,
   context: PolicyContext,
 ): ServerConfig | undefined {
-  const manifest = follow({ to: reference, from, origin, kinds: BACKEND_KINDS }, context);
+  const manifest = follow({ to: reference, from, origin, kinds: SERVER_KINDS }, context);
   if (manifest?.spec === undefined) return undefined;
   const found =
     manifest.kind === "GatewayBackend"

@@ -1,4 +1,9 @@
-import { GATEWAY_GROUP, OUR_GROUPS, resourceKind } from "../../../1-parse/kubernetes/kinds.ts";
+import {
+  GATEWAY_GROUP,
+  INFERENCE_GROUP,
+  OUR_GROUPS,
+  resourceKind,
+} from "../../../1-parse/kubernetes/kinds.ts";
 import type { Diagnostics, Origin } from "../../../diagnostics/diagnostic.ts";
 import { keyPlace } from "../../../diagnostics/diagnostic.ts";
 import { suggest } from "../../../diagnostics/suggestion.ts";
@@ -120,6 +125,8 @@ export function groupOf(kind: ManifestKind): string {
       return "";
     case "EndpointSlice":
       return "discovery.k8s.io";
+    case "InferencePool":
+      return INFERENCE_GROUP;
     case "GatewayBackend":
     case "GatewayPolicy":
     case "GatewayParameters":

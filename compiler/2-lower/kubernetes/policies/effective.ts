@@ -147,7 +147,7 @@ function backendValues({ backend }: RulePath, policyIndex: PolicyIndex): readonl
 }
 
 function valuesOn(
-  manifest: ManifestOf<"Service"> | ManifestOf<"GatewayBackend">,
+  manifest: NonNullable<KubernetesBackend["manifest"]>,
   port: ServicePort | undefined,
   policyIndex: PolicyIndex,
 ): readonly FieldValue[] {

@@ -11,7 +11,12 @@ import type {
 } from "../../../manifests/routes.ts";
 import type { ValueMatchConfig } from "../../../model/matches.ts";
 import { backendConfigs, type WeightedBackend } from "../backends/backend-configs.ts";
-import { type KubernetesBackend, referencedBackend } from "../backends/backends.ts";
+import {
+  type KubernetesBackend,
+  type RouteReference,
+  referencedBackend,
+} from "../backends/backends.ts";
+import { serverOf } from "../backends/servers.ts";
 import type { KubernetesListener } from "../gateway/listeners.ts";
 import { resourceName } from "../inventory/inventory.ts";
 import type { RulePath } from "../policies/effective.ts";
@@ -29,7 +34,7 @@ export function routeResources(
   return rules.flatMap((rule, index): readonly RouteResource[] => {
     if (rule === undefined) return [];
     const origin = childOf(route.origin, "spec", "rules", index);
-    const backends = ruleBackends(route, rule, origin, context);
+    const backends = ruleBackends({ listener, route, rule }, origin, context);
     const traffic: RulePath = { listener, route, rule, index, backend: backends[0]?.backend };
     checkFilters(rule, origin, context);
     const { policies, headersSent } = routePolicies(traffic, context);
@@ -123,17 +128,20 @@ export function rulesOf({ spec }: AnyRoute): readonly (RouteRule | undefined)[] 
 
 /** The backends of a rule. */
 export function ruleBackends(
-  route: AnyRoute,
-  { backendRefs = [] }: RouteRule,
+  { listener, route, rule }: Pick<RulePath, "listener" | "route" | "rule">,
   origin: Origin,
   context: PolicyContext,
 ): readonly WeightedBackend[] {
+  const { backendRefs = [] } = rule;
+  const { gateway } = listener;
+  const server: RouteReference["server"] = (reference, from, at) =>
+    serverOf({ reference, from, gateway, origin: at }, context);
   const place = childOf(origin, "backendRefs");
   return backendRefs.flatMap((reference, index): readonly WeightedBackend[] => {
     if (reference === undefined) return [];
     const at = childOf(place, index);
     const { weight = 1 } = reference;
-    const backend = referencedBackend(reference, route, at, context);
+    const backend = referencedBackend({ reference, from: route, origin: at, server }, context);
     if (weight !== 1) checkWeight(backend, childOf(at, "weight"), context);
     if (route.kind === "GRPCRoute") checkGrpc(backend, childOf(at, "name"), context);
     return [{ backend, weight }];

@@ -16,7 +16,7 @@ export function tcpRouteResources(
   return rules.flatMap((rule, index): readonly TcpRouteResource[] => {
     if (rule === undefined) return [];
     const origin = childOf(route.origin, "spec", "rules", index);
-    const backends = ruleBackends(route, rule, origin, context);
+    const backends = ruleBackends({ listener, route, rule }, origin, context);
     const traffic: RulePath = { listener, route, rule, index, backend: backends[0]?.backend };
     return [
       {

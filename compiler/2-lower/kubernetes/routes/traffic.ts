@@ -24,7 +24,7 @@ export function trafficOf(
       rulesOf(route).flatMap((rule, index): readonly SharedTraffic[] => {
         const origin = childOf(route.origin, "spec", "rules", index);
         if (rule === undefined || lacksParts(origin, route)) return [];
-        const backends = ruleBackends(route, rule, origin, quiet);
+        const backends = ruleBackends({ listener, route, rule }, origin, quiet);
         return [{ listener, route, rule, index, backend: backends[0]?.backend, backends }];
       }),
     );
