@@ -54,15 +54,11 @@ export function compileExpression(text: string, options: CompileOptions): Compil
 export function compileRule(text: string, phase: CelPhase, action: Rule["action"]): RuleResult {
   const { expression, problems } = compileExpression(text, { phase, slot: action });
   if (expression === undefined) return { expression, problems, cases: [] };
-  const root = parseExpression(text, new Problems());
-  const kinds = itemKinds(phase);
-  const isConstant = expression.code.kind === "value";
-  if (root === undefined || isConstant || !namesKind(root, kinds)) {
-    return { expression, problems, cases: [{ present: [], absent: [], expression }] };
-  }
-  const whole = inlineBindings(root, (value) => namesKind(value, kinds));
-  const environment = phaseEnvironment(phase);
-  const found = casesOf(checkExpression(whole, environment, new Problems()), action, kinds);
+  if (expression.code.kind === "value")
+    return { expression, problems, cases: [{ ...EVERYWHERE, expression }] };
+  const found = ruleCases(text, phase, action);
+  if (found.kind === "whole")
+    return { expression, problems, cases: [{ ...EVERYWHERE, expression }] };
   if (found.kind !== "cases") {
     const problem = kindProblem(found.kind, [0, text.length]);
     return { expression: undefined, problems: [...problems, problem], cases: [] };
@@ -72,6 +68,20 @@ export function compileRule(text: string, phase: CelPhase, action: Rule["action"
     expression: compileCase(text, node, situation, phase, action),
   }));
   return { expression, problems, cases };
+}
+
+/** What a rule that compiles says of each kind of item; `whole`: it is one expression about every item. */
+export function ruleCases(
+  text: string,
+  phase: CelPhase,
+  action: Rule["action"],
+): NodeCases | { readonly kind: "whole"; readonly node: Node } {
+  const root = parseExpression(text, new Problems());
+  if (root === undefined) throw new Error("a rule that was compiled is no expression");
+  const kinds = itemKinds(phase);
+  if (!namesKind(root, kinds)) return { kind: "whole", node: root };
+  const whole = inlineBindings(root, (value) => namesKind(value, kinds));
+  return casesOf(checkExpression(whole, phaseEnvironment(phase), new Problems()), action, kinds);
 }
 
 const EVERYWHERE: Situation = { present: [], absent: [] };

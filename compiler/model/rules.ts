@@ -4,6 +4,8 @@ import type { CompiledExpression } from "./expressions.ts";
 /** An authorization rule. */
 export interface Rule {
   readonly action: "allow" | "deny" | "require";
+  /** Exactly as it is written. */
+  readonly text: string;
   /** The whole of it. */
   readonly expression: CompiledExpression;
   /**

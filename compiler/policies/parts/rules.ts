@@ -135,7 +135,7 @@ function resolveRule(
   } else if (expression === undefined) {
     addJoinedProblems(problems, origin, context.diagnostics);
   }
-  return expression && { action, expression, cases, origin };
+  return expression && { action, text, expression, cases, origin };
 }
 
 /** Compiles one of several expressions that are joined; its problems are reported where it stands. */

@@ -1,0 +1,63 @@
+import type { Truth } from "../conditions/condition.ts";
+import type { LeafForm, ValueFeatures } from "../conditions/leaf-features.ts";
+import { numberCells, stringCells } from "./scalar-classes.ts";
+
+/** A condition that asks the elements of a list one by one. */
+export interface ElementCondition {
+  readonly text: string;
+  readonly form: LeafForm;
+  /** What it is for a list of one element. */
+  readonly on: (element: unknown) => Truth;
+}
+
+/** The classes of the elements of a list: a list is the set of the classes that it has an element of. */
+export interface ElementClasses {
+  readonly examples: readonly unknown[];
+  readonly classOf: (element: unknown) => number;
+  /** What a condition is for a list of one element of each class. */
+  readonly truthsOf: (text: string) => readonly Truth[];
+  /** The classes that change no condition by being there. */
+  readonly neutral: ReadonlySet<number>;
+  readonly isComplete: boolean;
+}
+
+/** What a condition is for a list without elements, and for elements that change nothing. */
+export function truthOfEmpty(form: LeafForm): Truth {
+  return form === "all" ? "true" : "false";
+}
+
+/** Tells elements apart by what some conditions are for each of them. */
+export function elementClasses(
+  { strings, numbers }: ValueFeatures,
+  conditions: readonly ElementCondition[],
+): ElementClasses {
+  const examples: unknown[] = [];
+  const truths: (readonly Truth[])[] = [];
+  const known = new Map<string, number>();
+  const add = (example: unknown): number => {
+    const found = conditions.map(({ on }) => on(example));
+    const index = known.get(found.join());
+    if (index !== undefined) return index;
+    known.set(found.join(), examples.length);
+    truths.push(found);
+    return examples.push(example) - 1;
+  };
+  const texts = stringCells([...strings.values()], { pattern: undefined, plain: ["other"] }, add);
+  const amounts = numberCells(numbers, add);
+  const others = new Map([null, true, false].map((value) => [value, add(value)]));
+  const [list, map] = [add([]), add({})];
+  const classOf = (element: unknown): number => {
+    if (typeof element === "string") return texts.classOf(element);
+    if (typeof element === "number") return amounts.classOf(element);
+    if (element === null || typeof element === "boolean") return others.get(element) ?? -1;
+    return Array.isArray(element) ? list : map;
+  };
+  const neutral = truths.flatMap((found, index) =>
+    conditions.every(({ form }, at) => found[at] === truthOfEmpty(form)) ? index : [],
+  );
+  const truthsOf = (text: string): readonly Truth[] => {
+    const at = conditions.findIndex((each) => each.text === text);
+    return truths.map((found) => found[at] ?? "error");
+  };
+  return { examples, classOf, truthsOf, neutral: new Set(neutral), isComplete: texts.isComplete };
+}

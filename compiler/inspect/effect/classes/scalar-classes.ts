@@ -1,0 +1,66 @@
+import { pathKey } from "../data/data-path.ts";
+import { CANONICAL_PATH, type StringDomain, stringClasses } from "../strings/string-classes.ts";
+import { featureTest, featureVector, type StringFeature } from "../strings/string-feature.ts";
+
+/** Which strings a path of the request can have, and those that read well. */
+const DOMAINS: Readonly<Record<string, StringDomain>> = {
+  "request.path": { pattern: CANONICAL_PATH, plain: ["/other", "/"] },
+  "request.method": { pattern: "^[A-Z]+$", plain: ["GET", "POST", "DELETE", "PUT"] },
+  "request.scheme": { pattern: "^https?$", plain: ["http", "https"] },
+  "request.version": { pattern: "^HTTP/[12](\\.[01])?$", plain: ["HTTP/1.1", "HTTP/2"] },
+  "request.host": {
+    pattern: "^[a-z0-9-]+(?:\\.[a-z0-9-]+)*(?::[0-9]+)?$",
+    plain: ["other.test"],
+  },
+  "mcp.methodName": { pattern: undefined, plain: ["tools/call", "tools/list"] },
+};
+
+const HEADER: StringDomain = {
+  pattern: "^(?:[!-~](?:[ -~]*[!-~])?)?$",
+  plain: ["other"],
+};
+
+const ANY: StringDomain = { pattern: undefined, plain: ["other"] };
+
+/** Which strings a path can have. */
+export function stringDomain(path: readonly string[]): StringDomain {
+  const isHeader = pathKey(path.slice(0, 2)) === pathKey(["request", "headers"]);
+  return DOMAINS[path.join(".")] ?? (isHeader ? HEADER : ANY);
+}
+
+/** Classes of scalars: each example is given to `add`, whose number is that of its class. */
+export interface ScalarClasses<Value> {
+  readonly classOf: (value: Value) => number;
+  readonly isComplete: boolean;
+}
+
+/** Strings by what is asked of them. */
+export function stringCells(
+  features: readonly StringFeature[],
+  domain: StringDomain,
+  add: (example: string) => number,
+): ScalarClasses<string> {
+  const tests = features.map(featureTest);
+  const { examples, isComplete } = stringClasses(features, domain);
+  const classes = new Map([...examples].map(([vector, example]) => [vector, add(example)]));
+  return { classOf: (value) => classes.get(featureVector(tests, value)) ?? -1, isComplete };
+}
+
+/** Numbers by those that they are compared with: each of them, and what lies between. */
+export function numberCells(
+  points: ReadonlySet<number>,
+  add: (example: number) => number,
+): ScalarClasses<number> {
+  const sorted = [...points].sort((a, b) => a - b);
+  const [first = 2] = sorted;
+  const examples = sorted.flatMap((point, index) => {
+    const next = sorted[index + 1];
+    return [point, next === undefined ? point + 1 : (point + next) / 2];
+  });
+  const classes = [first - 1, ...examples].map(add);
+  const classOf = (value: number): number => {
+    const below = sorted.filter((point) => point < value).length;
+    return classes[sorted[below] === value ? 2 * below + 1 : 2 * below] ?? -1;
+  };
+  return { classOf, isComplete: true };
+}

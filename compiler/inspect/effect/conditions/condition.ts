@@ -1,0 +1,133 @@
+import { inlineBindings } from "../../../cel/kinds/inline-bindings.ts";
+import { childrenOf, type MacroNode, mapChildren, type Node } from "../../../cel/parse/ast.ts";
+import { type DataPath, kindOfPath, pathAskedFor, pathKey } from "../data/data-path.ts";
+import { canonicalText } from "./canonical-text.ts";
+import { type LeafShape, leafShape } from "./leaf-features.ts";
+
+/** What a condition is: true, false, or a failure. */
+export type Truth = "true" | "false" | "error";
+
+/** A condition as the bools that it is made of. */
+export type RuleCondition =
+  | { readonly kind: "and" | "or"; readonly parts: readonly RuleCondition[] }
+  | { readonly kind: "not"; readonly of: RuleCondition }
+  | {
+      readonly kind: "if";
+      readonly test: RuleCondition;
+      readonly yes: RuleCondition;
+      readonly no: RuleCondition;
+    }
+  | LeafCondition
+  | OpaqueCondition
+  /** It reads nothing: it is the same for every request. */
+  | { readonly kind: "constant"; readonly text: string };
+
+/** A condition over one value: run on one of each class of its values, and never interpreted. */
+export interface LeafCondition extends LeafShape {
+  readonly kind: "leaf";
+  readonly path: DataPath;
+  /** As it is written in canonical form. */
+  readonly text: string;
+}
+
+/** A condition over several values, or one that classes of values do not capture: known by its text alone. */
+export interface OpaqueCondition {
+  readonly kind: "opaque";
+  readonly text: string;
+  readonly reads: readonly DataPath[];
+}
+
+/** An expression as a condition. */
+export function conditionOf(root: Node): RuleCondition {
+  return partOf(inlineBindings(root, () => true));
+}
+
+function partOf(node: Node): RuleCondition {
+  switch (node.kind) {
+    case "logical":
+      return { kind: node.operator === "&&" ? "and" : "or", parts: node.operands.map(partOf) };
+    case "conditional": {
+      const { test, consequent, alternate } = node;
+      return { kind: "if", test: partOf(test), yes: partOf(consequent), no: partOf(alternate) };
+    }
+    case "call": {
+      const [operand] = node.args;
+      if (node.name === "!" && operand !== undefined) return { kind: "not", of: partOf(operand) };
+      return leafOf(node);
+    }
+    case "macro":
+      return unrolled(node) ?? leafOf(node);
+    default:
+      return leafOf(node);
+  }
+}
+
+/** `["a", "b"].exists(x, ...)` is `... || ...`. */
+function unrolled({ macro, range, variables, bodies }: MacroNode): RuleCondition | undefined {
+  const [variable] = variables;
+  const [body] = bodies;
+  if (macro !== "exists" && macro !== "all") return undefined;
+  if (variables.length !== 1 || variable === undefined || body === undefined) return undefined;
+  if (range.kind !== "list" || !range.elements.every(({ kind }) => kind === "literal"))
+    return undefined;
+  const parts = range.elements.map((element) => partOf(substituted(body, variable.name, element)));
+  return { kind: macro === "exists" ? "or" : "and", parts };
+}
+
+/** The expression with a constant in the place of a variable. */
+function substituted(node: Node, name: string, constant: Node): Node {
+  if (node.kind === "name") return node.name === name ? constant : node;
+  if (node.kind === "macro" && node.variables.some((each) => each.name === name)) {
+    const range = substituted(node.range, name, constant);
+    return mapChildren(node, (child) => (child === node.range ? range : child));
+  }
+  return mapChildren(node, (child) => substituted(child, name, constant));
+}
+
+function leafOf(node: Node): RuleCondition {
+  const text = canonicalText(node);
+  const reads = readsOf(node);
+  const [path] = reads;
+  if (path === undefined) return { kind: "constant", text };
+  const shape = reads.length === 1 ? leafShape(node, path) : undefined;
+  if (shape === undefined || !isToldApart(path, shape)) return { kind: "opaque", text, reads };
+  return { kind: "leaf", path, text, ...shape };
+}
+
+/** Whether classes of the values at a path can tell what a condition does. */
+function isToldApart(path: DataPath, { form, features }: LeafShape): boolean {
+  switch (kindOfPath(path)) {
+    case undefined:
+      return false;
+    case "address":
+      return [...features.strings.values()].every(({ kind }) => kind === "equals");
+    case "json":
+      return true;
+    case "root":
+    case "item":
+      return form === "value" && features.sizes.size === 0;
+    default:
+      return form === "value";
+  }
+}
+
+/** Every path that an expression reads, each once, without the variables of its macros. */
+function readsOf(root: Node): readonly DataPath[] {
+  const found = new Map<string, DataPath>();
+  const search = (node: Node, bound: readonly string[]): void => {
+    if (node.kind === "name" && bound.includes(node.name)) return;
+    const path = pathAskedFor(node);
+    const [first = ""] = path ?? [];
+    if (path !== undefined && !bound.includes(first)) {
+      found.set(pathKey(path), path);
+      return;
+    }
+    const own = node.kind === "macro" ? node.variables.map(({ name }) => name) : [];
+    for (const child of childrenOf(node)) {
+      const isRange = node.kind === "macro" && child === node.range;
+      search(child, isRange ? bound : [...bound, ...own]);
+    }
+  };
+  search(root, []);
+  return [...found.values()];
+}

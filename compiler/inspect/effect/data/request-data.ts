@@ -1,0 +1,83 @@
+import type { DataPath } from "./data-path.ts";
+
+/** A JSON object that is being put together. */
+interface JsonObject {
+  [field: string]: unknown;
+}
+
+/**
+ * A request as expressions see it: `{"request": {"path": "/"}, "jwt": {"sub": "eve"}, "mcp": {"tool": {"name": "x"}}}`.
+ * What it leaves out is absent, and a request without data is `GET /`.
+ */
+export type RequestData = Readonly<Record<string, unknown>>;
+
+/** What a request has that says nothing of it: as `variablesFrom` fills in. */
+const DEFAULTS: Readonly<Record<string, unknown>> = {
+  "request.method": "GET",
+  "request.path": "/",
+  "request.host": "localhost",
+  "request.scheme": "http",
+  "request.version": "HTTP/1.1",
+  "source.address": "127.0.0.1",
+  "source.port": 0,
+  "env.podName": "",
+  "env.namespace": "",
+  "env.gateway": "",
+};
+
+/** The kinds of MCP items, and none of them. */
+export const ITEM_KINDS = ["tool", "prompt", "resource", "none"] as const;
+
+/** Which kind of MCP item a request is about. */
+export const ITEM: DataPath = ["mcp", "item"];
+
+/** The value at a path; undefined where there is none. */
+export function dataAt(path: DataPath, data: RequestData): unknown {
+  if (path[0] === "mcp" && path[1] === "item") {
+    return ITEM_KINDS.find((kind) => fieldOf(data.mcp, kind) !== undefined) ?? "none";
+  }
+  let value: unknown = data;
+  for (const step of path) value = fieldOf(value, step);
+  return value ?? DEFAULTS[path.join(".")] ?? value;
+}
+
+/** The elements of a list, or the keys of a map: what `in`, `exists` and `size` are about. */
+export function membersOf(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  return typeof value === "object" && value !== null ? Object.keys(value) : [];
+}
+
+/** Data with a value at each of some paths, owners before what they own; undefined: nothing is there. */
+export function dataWith(values: readonly (readonly [DataPath, unknown])[]): RequestData {
+  const data: JsonObject = {};
+  for (const [path, value] of values) put(data, path, value);
+  return data;
+}
+
+function put(data: JsonObject, path: DataPath, value: unknown): void {
+  const [first = "", second] = path;
+  if (first === "mcp" && second === "item") {
+    const kind = String(value);
+    data.mcp = kind === "none" ? {} : { [kind]: { name: "other", target: "other" } };
+    return;
+  }
+  const owner = path.slice(0, -1).reduce((object, step) => objectIn(object, step), data);
+  const last = path.at(-1) ?? first;
+  if (value === undefined) delete owner[last];
+  else owner[last] = isObject(value) ? { ...value } : value;
+}
+
+function objectIn(owner: JsonObject, field: string): JsonObject {
+  const known = owner[field];
+  const object = isObject(known) ? known : {};
+  owner[field] = object;
+  return object;
+}
+
+function fieldOf(value: unknown, field: string): unknown {
+  return isObject(value) && Object.hasOwn(value, field) ? value[field] : undefined;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,158 @@
+import { addressCells } from "../classes/address-cells.ts";
+import { type ElementClasses, elementClasses } from "../classes/element-classes.ts";
+import { numberCells, stringCells, stringDomain } from "../classes/scalar-classes.ts";
+import { ClassCollector, type ValueClasses } from "../classes/value-class.ts";
+import type { LeafCondition, Truth } from "../conditions/condition.ts";
+import { joinFeatures } from "../conditions/leaf-features.ts";
+import { type DataPath, kindOfPath, type PathKind, pathKey } from "../data/data-path.ts";
+import { ITEM, ITEM_KINDS } from "../data/request-data.ts";
+import type { ValueVariable, Variable } from "./variable.ts";
+
+/** What a condition is when a path has a value and nothing else is there. */
+export type LeafRunner = (leaf: LeafCondition, path: DataPath, value: unknown) => Truth;
+
+/** The variables of conditions, in no order. */
+export function variablesOf(
+  leaves: readonly LeafCondition[],
+  run: LeafRunner,
+): readonly Variable[] {
+  const paths = new Map<string, DataPath>();
+  for (const { path } of leaves) for (const step of stepsTo(path)) paths.set(pathKey(step), step);
+  return [...paths.values()].flatMap((path) => variablesAt(path, leaves, run));
+}
+
+/** The paths that are asked on the way to one, from the outermost on. */
+export function stepsTo(path: DataPath): readonly DataPath[] {
+  const [root] = path;
+  if (root === "mcp" && path[1] !== "methodName") return path.length > 2 ? [ITEM, path] : [ITEM];
+  const isObject = root !== undefined && kindOfPath([root]) === "root";
+  return isObject ? path.map((_, index) => path.slice(0, index + 1)) : [path];
+}
+
+function variablesAt(
+  path: DataPath,
+  leaves: readonly LeafCondition[],
+  run: LeafRunner,
+): readonly Variable[] {
+  const isHere = (each: LeafCondition): boolean => pathKey(each.path) === pathKey(path);
+  const here = leaves.filter(isHere);
+  const below = leaves.filter(
+    (each) => !isHere(each) && stepsTo(each.path).some((step) => pathKey(step) === pathKey(path)),
+  );
+  const features = joinFeatures(here.map((each) => each.features));
+  const asked = here.filter(({ form }) => form !== "value");
+  const hasSizes = kindOfPath(path) === "json" && features.sizes.size > 0;
+  const elements =
+    asked.length === 0
+      ? undefined
+      : elementClasses(
+          joinFeatures(asked.flatMap((each) => each.features.elements ?? [])),
+          asked.map((leaf) => ({
+            text: leaf.text,
+            form: leaf.form,
+            on: (element) => run(leaf, path, [element]),
+          })),
+        );
+  const largestSize = hasSizes ? Math.max(...features.sizes) + 1 : undefined;
+  const classes = classesAt(path, [...here, ...below], below.length > 0, run, {
+    hasElements: elements !== undefined || hasSizes,
+  });
+  const value: ValueVariable = { kind: "value", path, ...classes, elements, largestSize };
+  const sizes: readonly Variable[] =
+    largestSize === undefined ? [] : [{ kind: "size", path, largest: largestSize }];
+  return [value, ...elementVariables(path, elements), ...sizes];
+}
+
+function elementVariables(
+  path: DataPath,
+  elements: ElementClasses | undefined,
+): readonly Variable[] {
+  return (elements?.examples ?? []).flatMap((_, index) =>
+    elements?.neutral.has(index) === true ? [] : { kind: "element", path, index },
+  );
+}
+
+interface ClassOptions {
+  /** Lists are classed apart by their elements or sizes. */
+  readonly hasElements: boolean;
+}
+
+function classesAt(
+  path: DataPath,
+  leaves: readonly LeafCondition[],
+  isOwner: boolean,
+  run: LeafRunner,
+  { hasElements }: ClassOptions,
+): ValueClasses {
+  const collector = new ClassCollector((example) =>
+    leaves.map((leaf) => run(leaf, path, example)).join(),
+  );
+  const { classes } = collector;
+  const { strings, numbers, networks } = joinFeatures(
+    leaves.filter((leaf) => pathKey(leaf.path) === pathKey(path)).map((leaf) => leaf.features),
+  );
+  const add = (example: unknown): number => collector.add(example);
+  const texts = () => stringCells([...strings.values()], stringDomain(path), add);
+  const kind: PathKind = kindOfPath(path) ?? "json";
+  switch (kind) {
+    case "item": {
+      for (const each of ITEM_KINDS) classes.push({ example: each, leadsTo: "fields" });
+      return {
+        classes,
+        isComplete: true,
+        classOf: (value) => ITEM_KINDS.map(String).indexOf(String(value)),
+      };
+    }
+    case "root": {
+      classes.push({ example: null, leadsTo: "nothing" });
+      const example = path[0] === "basicAuth" ? { username: "other" } : {};
+      classes.push({ example, leadsTo: isOwner ? "fields" : "nothing" });
+      return { classes, isComplete: true, classOf: (value) => ((value ?? null) === null ? 0 : 1) };
+    }
+    case "string": {
+      const { classOf, isComplete } = texts();
+      return { classes, isComplete, classOf: (value) => classOf(String(value)) };
+    }
+    case "optional-string": {
+      const absent = add(undefined);
+      const { classOf, isComplete } = texts();
+      return {
+        classes,
+        isComplete,
+        classOf: (value) => (value === undefined ? absent : classOf(String(value))),
+      };
+    }
+    case "int": {
+      const { classOf } = numberCells(numbers, add);
+      return { classes, isComplete: true, classOf: (value) => classOf(Number(value)) };
+    }
+    case "address": {
+      const addresses = [...strings.values()].map(({ text }) => text).filter(isAddress);
+      const { classOf } = addressCells(networks, addresses, add);
+      return { classes, isComplete: true, classOf: (value) => classOf(String(value)) };
+    }
+    case "json": {
+      const absent = add(undefined);
+      const string = texts();
+      const number = numberCells(numbers, add);
+      const others = new Map([null, true, false].map((value) => [value, add(value)]));
+      const list = collector.add([], hasElements ? "elements" : "nothing");
+      const map = isOwner
+        ? collector.add({}, "fields")
+        : collector.add({}, hasElements ? "elements" : "nothing");
+      const classOf = (value: unknown): number => {
+        if (value === undefined) return absent;
+        if (typeof value === "string") return string.classOf(value);
+        if (typeof value === "number") return number.classOf(value);
+        if (value === null || typeof value === "boolean") return others.get(value) ?? -1;
+        return Array.isArray(value) ? list : map;
+      };
+      return { classes, isComplete: string.isComplete, classOf };
+    }
+  }
+}
+
+/** A text that an address can be equal to. */
+function isAddress(text: string): boolean {
+  return /^\d+(?:\.\d+){3}$|^[0-9a-f]*:[0-9a-f:]*$/.test(text);
+}

@@ -1,0 +1,80 @@
+import type { Machine } from "./machine.ts";
+import type { StringFeature } from "./string-feature.ts";
+
+interface TrieNode {
+  readonly next: Map<number, number>;
+  /** Where a character leads that no constant has here: only the prefixes that were passed are remembered. */
+  away: number | undefined;
+  accepted: string;
+}
+
+/** Constants and prefixes, all at once, as one trie. */
+export class PrefixMachine implements Machine {
+  readonly start = 0;
+  readonly #alphabet: readonly number[];
+  readonly #nodes: TrieNode[] = [];
+
+  constructor(features: readonly StringFeature[], alphabet: readonly number[]) {
+    this.#alphabet = alphabet;
+    const equal = new Map<number, number[]>();
+    const prefixes = new Map<number, number[]>();
+    this.#add();
+    features.forEach(({ kind, text }, index) => {
+      const end = this.#insert(text);
+      const ends = kind === "equals" ? equal : prefixes;
+      ends.set(end, [...(ends.get(end) ?? []), index]);
+    });
+    this.#finish(features.length, equal, prefixes);
+  }
+
+  step(state: number, symbol: number): number {
+    const node = this.#nodes[state];
+    return node?.next.get(this.#alphabet[symbol] ?? -1) ?? node?.away ?? state;
+  }
+
+  accepted(state: number): string {
+    return this.#nodes[state]?.accepted ?? "";
+  }
+
+  #add(): number {
+    return this.#nodes.push({ next: new Map(), away: undefined, accepted: "" }) - 1;
+  }
+
+  #insert(text: string): number {
+    let at = 0;
+    for (const character of text) {
+      const rune = character.codePointAt(0) ?? 0;
+      const known = this.#nodes[at]?.next.get(rune);
+      const next = known ?? this.#add();
+      this.#nodes[at]?.next.set(rune, next);
+      at = next;
+    }
+    return at;
+  }
+
+  #finish(
+    count: number,
+    equal: ReadonlyMap<number, readonly number[]>,
+    prefixes: ReadonlyMap<number, readonly number[]>,
+  ): void {
+    const vector = (has: readonly number[]): string =>
+      Array.from({ length: count }, (_, index) => (has.includes(index) ? "1" : "0")).join("");
+    const elsewhere = new Map<string, number>();
+    const open: { readonly at: number; readonly above: readonly number[] }[] = [
+      { at: 0, above: [] },
+    ];
+    for (let each = open.pop(); each !== undefined; each = open.pop()) {
+      const passed = [...each.above, ...(prefixes.get(each.at) ?? [])];
+      const node = this.#nodes[each.at];
+      if (node === undefined) continue;
+      node.accepted = vector([...passed, ...(equal.get(each.at) ?? [])]);
+      const key = passed.join();
+      const away = elsewhere.get(key) ?? this.#add();
+      elsewhere.set(key, away);
+      const outside = this.#nodes[away];
+      if (outside !== undefined) outside.accepted = vector(passed);
+      node.away = away;
+      for (const next of node.next.values()) open.push({ at: next, above: passed });
+    }
+  }
+}

@@ -1,0 +1,141 @@
+import { RE2JS } from "re2js";
+import { alphabetOf } from "./alphabet.ts";
+import type { Machine } from "./machine.ts";
+import { PrefixMachine } from "./prefix-machine.ts";
+import { RegexMachine } from "./regex-machine.ts";
+import { featureTest, featureVector, type StringFeature } from "./string-feature.ts";
+
+/** Strings by what they have of some features: for each combination that there is, one that has it. */
+export interface StringClasses {
+  /** By the vector of the features, in their order. */
+  readonly examples: ReadonlyMap<string, string>;
+  /** False when the search was given up: there may be others. */
+  readonly isComplete: boolean;
+}
+
+/** What strings a value can be. */
+export interface StringDomain {
+  /** A pattern that all of them match; undefined: any string. */
+  readonly pattern: string | undefined;
+  /** Strings that read well, tried first. */
+  readonly plain: readonly string[];
+}
+
+/** More states than this are not searched. */
+const MAX_STATES = 20_000;
+
+/** The combinations of features that a string of a domain can have. */
+export function stringClasses(
+  features: readonly StringFeature[],
+  domain: StringDomain,
+): StringClasses {
+  const tests = features.map(featureTest);
+  const pattern = domain.pattern === undefined ? undefined : RE2JS.compile(domain.pattern);
+  const examples = new Map<string, string>();
+  const offer = (text: string): void => {
+    if (pattern !== undefined && !pattern.test(text)) return;
+    const vector = featureVector(tests, text);
+    if (!examples.has(vector)) examples.set(vector, text);
+  };
+  for (const text of [...domain.plain, ...readableTexts(features)]) offer(text);
+  if (areConstantsOnly(features, domain)) {
+    for (const text of constantEnds(features)) offer(text);
+    return { examples, isComplete: true };
+  }
+  const isComplete = search(features, domain.pattern, examples);
+  return { examples, isComplete };
+}
+
+/** A character that no constant has. */
+const FOREIGN = "~";
+
+/** Whether a character that no constant has leads from each of them out of the trie, in the domain, too. */
+function areConstantsOnly(features: readonly StringFeature[], { pattern }: StringDomain): boolean {
+  return (
+    (pattern === undefined || pattern === CANONICAL_PATH) &&
+    features.every(({ kind, text }) => isConstant(kind) && !text.includes(FOREIGN))
+  );
+}
+
+/** Of constants and prefixes each end, and one step away from it, are all there is. */
+function constantEnds(features: readonly StringFeature[]): readonly string[] {
+  const away = features.map(({ text }) => `${text}${FOREIGN}`);
+  return [FOREIGN, `/${FOREIGN}`, ...features.map(({ text }) => text), ...away];
+}
+
+/** Paths as rules and routes see them: see runtime/http/routing/canonical-path.ts. */
+export const CANONICAL_PATH = "^/(?:[!-.0-\\[\\]-~]+/)*[!-.0-\\[\\]-~]*$";
+
+function isConstant(kind: StringFeature["kind"]): boolean {
+  return kind === "equals" || kind === "startsWith";
+}
+
+/** The constants themselves, and words near them. */
+function readableTexts(features: readonly StringFeature[]): readonly string[] {
+  const constants = features.filter(({ kind }) => kind === "equals").map(({ text }) => text);
+  const others = features.filter(({ kind }) => kind !== "matches").map(({ text }) => text);
+  return [...constants, ...others, ...others.flatMap((text) => [`${text}x`, `x${text}`])];
+}
+
+/** A state of all machines together, and how it was reached. */
+interface Reached {
+  readonly states: readonly number[];
+  readonly before: Reached | undefined;
+  readonly symbol: number;
+}
+
+/** Walks all machines at once, breadth first, so that examples are short; false when there is too much to walk. */
+function search(
+  features: readonly StringFeature[],
+  domain: string | undefined,
+  examples: Map<string, string>,
+): boolean {
+  const constants = features.filter(({ kind }) => isConstant(kind));
+  const others = features.filter(({ kind }) => !isConstant(kind));
+  const patterns = others.map(patternOf);
+  const alphabet = alphabetOf(
+    constants.map(({ text }) => text),
+    domain === undefined ? patterns : [...patterns, domain],
+  );
+  const machines: readonly Machine[] = [
+    new PrefixMachine(constants, alphabet),
+    ...patterns.map((pattern) => new RegexMachine(pattern, alphabet)),
+  ];
+  const within = domain === undefined ? undefined : new RegexMachine(domain, alphabet);
+  const all = within === undefined ? machines : [...machines, within];
+  const places = features.map((each) => [...constants, ...others].indexOf(each));
+  const record = (reached: Reached): void => {
+    if (within?.accepted(reached.states.at(-1) ?? 0) === "0") return;
+    const found = machines.map((machine, at) => machine.accepted(reached.states[at] ?? 0)).join("");
+    const vector = places.map((place) => found[place]).join("");
+    if (!examples.has(vector)) examples.set(vector, textOf(reached, alphabet));
+  };
+  const first: Reached = { states: all.map(({ start }) => start), before: undefined, symbol: -1 };
+  const seen = new Set([first.states.join()]);
+  const open: Reached[] = [first];
+  for (const reached of open) {
+    record(reached);
+    for (let symbol = 0; symbol < alphabet.length; symbol += 1) {
+      const states = reached.states.map((state, at) => all[at]?.step(state, symbol) ?? state);
+      const key = states.join();
+      if (seen.has(key)) continue;
+      if (seen.size >= MAX_STATES) return false;
+      seen.add(key);
+      open.push({ states, before: reached, symbol });
+    }
+  }
+  return true;
+}
+
+function patternOf({ kind, text }: StringFeature): string {
+  if (kind === "matches") return text;
+  const literal = `(?s)${RE2JS.quote(text)}`;
+  return kind === "endsWith" ? `${literal}$` : literal;
+}
+
+function textOf(reached: Reached, alphabet: readonly number[]): string {
+  const runes: number[] = [];
+  for (let at: Reached | undefined = reached; at?.before !== undefined; at = at.before)
+    runes.unshift(alphabet[at.symbol] ?? 0);
+  return String.fromCodePoint(...runes);
+}
