@@ -2,8 +2,8 @@ import type { Host } from "../host.ts";
 
 /** What a verb gives back; cli.ts prints it and exits. */
 export interface CommandResult {
-  /** 0 ok, 1 invalid input, 2 usage, 3 a bug in gwc. */
-  readonly exitCode: 0 | 1 | 2 | 3;
+  /** 0 ok, 1 invalid input, 2 usage, 3 a bug in gwc; 4 and 5 as the command says. */
+  readonly exitCode: 0 | 1 | 2 | 3 | 4 | 5;
   /** The result itself. */
   readonly stdout?: string;
   /** Talk about it. */

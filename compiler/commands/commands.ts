@@ -55,6 +55,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./eval.ts")).evalCommand,
   },
   {
+    name: "can",
+    positionals: "WHAT..",
+    summary: "say whether a request or an MCP call gets through, which rule decides, and who may",
+    load: async () => (await import("./can.ts")).can,
+  },
+  {
     name: "init",
     positionals: "[FILE]",
     summary: "write a small commented configuration that works at once",

@@ -1,5 +1,6 @@
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { localObject } from "../manifests/field-types.ts";
+import { listChanges } from "../model/access.ts";
 import type { Json } from "../model/json.ts";
 import { withoutLiteral } from "../model/literal-secrets.ts";
 import type { Text } from "../model/texts.ts";
@@ -22,6 +23,7 @@ import {
   lowerCredentialLocation,
   resolveCredentialLocation,
 } from "./parts/credential-location.ts";
+import { identityCheck, modeChange } from "./parts/identity-access.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
 
 /** A key: from the environment, by its digest, or in a file that is read where the gateway runs. */
@@ -107,6 +109,12 @@ export const apiKey: Policy<
   names: ["apiKeys", "findApiKey"],
   identity: "apiKey",
   passesAnonymous: ({ mode }) => mode !== "strict",
+  direction: "closes",
+  access: ({ mode }) => [identityCheck("apiKey", mode, "an API key")],
+  compare: (before, after) => [
+    ...modeChange(before.mode, after.mode),
+    ...listChanges("key", before.keys.map(keyName), after.keys.map(keyName), "opens"),
+  ],
   merge: "replace",
   lower: (given, origin) => {
     return {
@@ -141,6 +149,18 @@ export const apiKey: Policy<
     return location && { ...config, keys, location };
   },
 };
+
+/** What a key is called where it is not to be seen: by the start of its digest, its file, or its variable. */
+function keyName(source: ApiKeySourceNode): string {
+  switch (source.kind) {
+    case "hash":
+      return `sha256:${source.sha256.slice(0, 8)}`;
+    case "file":
+      return source.file;
+    case "key":
+      return JSON.stringify(source.key);
+  }
+}
 
 function withoutLiteralKey(source: ApiKeySourceNode, context: ResolveContext): ApiKeySourceNode {
   if (source.kind !== "key") return source;

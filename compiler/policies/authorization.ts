@@ -45,6 +45,9 @@ export const authorization: Policy<
   restrictsAccess: true,
   pathRules: ({ rules }) => rulesOnPaths(rules),
   checkConnection,
+  direction: "closes",
+  access: ({ rules }) => [{ kind: "rules", phase: "request", rules, targets: undefined }],
+  compare: () => [],
   merge: "join",
   lower: ({ rules }, origin) => ({ rules: lowerRules(rules, origin) }),
   kubernetes: {

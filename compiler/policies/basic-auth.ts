@@ -11,6 +11,7 @@ import {
   lowerCredentialLocation,
   resolveCredentialLocation,
 } from "./parts/credential-location.ts";
+import { identityCheck, modeChange } from "./parts/identity-access.ts";
 import type { Policy } from "./policy.ts";
 
 /** Users and password hashes: in a file that is read where the gateway runs, or given. */
@@ -96,6 +97,9 @@ export const basicAuth: Policy<
   names: ["passwords", "findLogin"],
   identity: "basicAuth",
   passesAnonymous: ({ mode }) => mode !== "strict",
+  direction: "closes",
+  access: ({ mode }) => [identityCheck("basicAuth", mode, "a user name with its password")],
+  compare: (before, after) => modeChange(before.mode, after.mode),
   merge: "replace",
   lower: (given, origin) => {
     return {

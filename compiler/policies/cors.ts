@@ -1,4 +1,5 @@
 import { childOf } from "../diagnostics/diagnostic.ts";
+import { listChanges, type SettingsChange } from "../model/access.ts";
 import { parseDuration } from "../schema/duration.ts";
 import {
   boolean,
@@ -110,6 +111,8 @@ export const cors: Policy<
   actsOn: ["requests"],
   schema,
   names: ["cors"],
+  direction: "opens",
+  compare: compareCors,
   merge: "replace",
   lower: lowerCors,
   kubernetes: {
@@ -144,6 +147,30 @@ function resolveCors(config: CorsConfig, { origin, diagnostics }: ResolveContext
       maxAge: config.maxAge?.toString(),
     },
   };
+}
+
+/** Which pages may read more or less than before. */
+function compareCors(before: CorsNode, after: CorsNode): readonly SettingsChange[] {
+  const origins = ({ isAnyOrigin, origins: exact, originPatterns }: CorsNode) => [
+    ...(isAnyOrigin ? ["*"] : []),
+    ...exact,
+    ...originPatterns.map(({ start, end }) => `${start}*${end}`),
+  ];
+  const listed = (names: string | undefined) => names?.split(", ") ?? [];
+  const [old, now] = [before.response, after.response];
+  const fields = ["allowMethods", "allowHeaders", "exposeHeaders"] as const;
+  return [
+    ...listChanges("origin", origins(before), origins(after), "opens"),
+    ...fields.flatMap((field) =>
+      listChanges(field, listed(old[field]), listed(now[field]), "opens"),
+    ),
+    ...listChanges(
+      "credentials",
+      old.allowCredentials ? ["allowed"] : [],
+      now.allowCredentials ? ["allowed"] : [],
+      "opens",
+    ),
+  ];
 }
 
 function joined(names: readonly string[]): string | undefined {

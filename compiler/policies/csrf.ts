@@ -1,3 +1,4 @@
+import { listChanges } from "../model/access.ts";
 import { type Infer, list, object, shortText } from "../schema/schema.ts";
 import { canonicalOrigin } from "./parts/canonical-origin.ts";
 import type { Policy } from "./policy.ts";
@@ -47,6 +48,10 @@ export const csrf: Policy<
   actsOn: ["requests"],
   schema,
   names: ["csrf"],
+  direction: "closes",
+  access: () => [{ kind: "outside", what: "refuses pages of other sites in browsers" }],
+  compare: (before, after) =>
+    listChanges("origin", before.additionalOrigins, after.additionalOrigins, "opens"),
   merge: "replace",
   lower: ({ additionalOrigins = [] }) => ({ additionalOrigins }),
   kubernetes: {

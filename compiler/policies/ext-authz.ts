@@ -53,6 +53,8 @@ export const extAuthz: Policy<
   ],
   restrictsAccess: true,
   mayReroute: true,
+  direction: "closes",
+  access: () => [{ kind: "outside", what: "an authorization server decides" }],
   merge: "replace",
   lower: (value, origin) => ({
     cases: lowerCases(value, origin, (each, at) => lowerAuthorization(each, at)),

@@ -21,6 +21,7 @@ import {
   type PublicJwk,
   publicKeys,
 } from "./jwt-auth/jwks.ts";
+import { compareTokens, tokenCheck } from "./jwt-auth/token-access.ts";
 import {
   type CredentialLocationConfig,
   type CredentialLocationNode,
@@ -194,6 +195,9 @@ export const jwtAuth: Policy<
   names: ["jwtAuth", "findToken"],
   identity: "jwt",
   passesAnonymous: ({ mode }) => mode !== "strict",
+  direction: "closes",
+  access: ({ mode, providers }) => [tokenCheck(mode, providers)],
+  compare: compareTokens,
   merge: "replace",
   lower: (given, origin) => {
     const providers = given.providers?.map((each, index) =>

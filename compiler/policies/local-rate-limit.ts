@@ -1,4 +1,5 @@
 import { childOf, type Diagnostics, type Origin } from "../diagnostics/diagnostic.ts";
+import { listChanges, type SettingsChange } from "../model/access.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
 import type { LimitWindow } from "../model/limit-window.ts";
 import { parseDuration } from "../schema/duration.ts";
@@ -177,6 +178,9 @@ export const localRateLimit: Policy<
   names: ["per", "tokensPer", "budgetPer"].flatMap((counted) =>
     ["Second", "Minute", "Hour", "Day", "Month", "Interval"].map((unit) => `${counted}${unit}`),
   ),
+  direction: "closes",
+  access: () => [{ kind: "outside", what: "refuses requests over a limit" }],
+  compare: limitChanges,
   merge: "replace",
   lower: (value, origin) => ({
     limits: value.map((each, index) => lowerLimit(each, childOf(origin, index))),
@@ -299,4 +303,27 @@ function compareLimits(a: LimitNode, b: LimitNode): number {
 function lengthOf({ interval }: LimitNode): number {
   if (typeof interval === "number") return interval;
   return interval === "day" ? 24 * HOUR : 30 * 24 * HOUR;
+}
+
+/** Which limits let more or less through than before. */
+function limitChanges(
+  before: LocalRateLimitNode,
+  after: LocalRateLimitNode,
+): readonly SettingsChange[] {
+  const names = ({ limits }: LocalRateLimitNode) => limits.map(({ name }) => name);
+  const ofBoth = after.limits.flatMap((limit): readonly SettingsChange[] => {
+    const old = before.limits.find(({ name }) => name === limit.name);
+    if (old === undefined) return [];
+    return (["capacity", "refill"] as const).flatMap((field) =>
+      old[field] === limit[field]
+        ? []
+        : [
+            {
+              direction: limit[field] > old[field] ? "opens" : "closes",
+              text: `limit ${limit.name}: ${field} ${old[field]} -> ${limit[field]}`,
+            },
+          ],
+    );
+  });
+  return [...ofBoth, ...listChanges("limit", names(before), names(after), "closes")];
 }

@@ -21,6 +21,7 @@ import {
   lowerJwks,
   lowerRemoteJwks,
 } from "./jwt-auth/jwks.ts";
+import { compareTokens, tokenCheck } from "./jwt-auth/token-access.ts";
 import {
   audiencesSchema,
   type JwtMode,
@@ -145,6 +146,9 @@ export const mcpAuthentication: Policy<
   identity: "jwt",
   passesAnonymous: ({ mode }) => mode !== "strict",
   addPrefixes: metadataPrefixes,
+  direction: "closes",
+  access: ({ mode, providers }) => [tokenCheck(mode, providers)],
+  compare: compareTokens,
   merge: "replace",
   lower: (given, origin) => {
     const location = childOf(origin, "authorizationLocation");

@@ -64,6 +64,19 @@ export const mcpAuthorization: Policy<
   names: ["authorizeCall", "deniedCall"],
   pathRules: ({ rules, ofTargets }) =>
     rulesOnPaths([...rules, ...ofTargets.flatMap((target) => target.rules)]),
+  direction: "closes",
+  access: ({ rules, ofTargets }) => {
+    const names = ofTargets.map(({ target }) => target);
+    const own = ofTargets.map(({ target, rules: each }) => ({
+      kind: "rules" as const,
+      phase: "mcp" as const,
+      rules: each,
+      targets: { names: [target], isExcluded: false },
+    }));
+    const targets = names.length === 0 ? undefined : { names, isExcluded: true };
+    return [...own, { kind: "rules", phase: "mcp", rules, targets }];
+  },
+  compare: () => [],
   merge: "replace",
   lower: ({ rules }, origin) => ({ rules: lowerRules(rules, origin), ofTargets: [] }),
   kubernetes: {

@@ -3,6 +3,7 @@ import type { BackendProtocol } from "../backends/parts/backend-protocol.ts";
 import type { Diagnostics, Origin, Place } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
 import type { BackendReferenceValue } from "../manifests/field-types.ts";
+import type { AccessCheck, ChangeDirection, SettingsChange } from "../model/access.ts";
 import type { BackendPolicies } from "../model/backend-policies.ts";
 import type { LiteralSecrets } from "../model/literal-secrets.ts";
 import type { PathMatch } from "../model/matches.ts";
@@ -41,6 +42,12 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   passesAnonymous?(config: Config): boolean;
   /** It decides who may send requests, so that a proxy with it is not an open one. */
   readonly restrictsAccess?: true;
+  /** What it decides about who may send a request, in order; absent: nothing. */
+  access?(settings: Settings): readonly AccessCheck[];
+  /** What having it does to who may do what; absent: it changes requests, not who may send them. */
+  readonly direction?: ChangeDirection;
+  /** What a change of its settings does to who may do what; absent: it changes what happens, and opens nothing. */
+  compare?(before: Settings, after: Settings): readonly SettingsChange[];
   /** It acts on the call of the backend: where nothing is called it is left out. */
   readonly actsOnCall?: true;
   /** On a listener it may change which route a request reaches. */

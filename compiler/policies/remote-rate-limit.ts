@@ -190,6 +190,8 @@ export const remoteRateLimit: Policy<
   schema,
   aliases: [["rateLimit", "global"]],
   names: ["remoteRateLimit", "countedRequests", "countedTokens"],
+  direction: "closes",
+  access: () => [{ kind: "outside", what: "refuses requests over a limit" }],
   merge: "replace",
   lower: (value, origin) => ({ cases: lowerCases(value, origin, lowerService) }),
   kubernetes: {

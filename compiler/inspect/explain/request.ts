@@ -17,8 +17,16 @@ export type ReachedRoute =
     }
   | { readonly kind: "none"; readonly reason: string };
 
-/** Which route answers METHOD URL; header conditions count as unmet, because the request has no headers to show. */
-export function reachedRoute({ programs }: Checked, method: string, url: URL): ReachedRoute {
+/** The headers of a request, by lower-case name. */
+type Headers = Readonly<Record<string, string>>;
+
+/** Which route answers METHOD URL. Without `headers` it has none to show: conditions on them count as unmet. */
+export function reachedRoute(
+  { programs }: Checked,
+  method: string,
+  url: URL,
+  headers?: Headers,
+): ReachedRoute {
   const isTls = url.protocol === "https:";
   const port = url.port === "" ? (isTls ? 443 : 80) : Number(url.port);
   const all = programs.flatMap(({ binds }) => binds);
@@ -33,7 +41,7 @@ export function reachedRoute({ programs }: Checked, method: string, url: URL): R
   for (const bind of binds) {
     const listener = bind.listeners.find((each) => covers(each.hostname, hostname));
     if (listener === undefined) continue;
-    const found = routeOf(listener, method, url, hostname);
+    const found = routeOf(listener, method, url, headers);
     if (found !== undefined) return { kind: "route", listener, ...found };
   }
   return { kind: "none", reason: "no route of the listener matches it: 404" };
@@ -66,16 +74,20 @@ function routeOf(
   { table, routes }: ListenerNode,
   method: string,
   url: URL,
-  hostname: string,
+  headers: Headers | undefined,
 ): Omit<Extract<ReachedRoute, { kind: "route" }>, "kind" | "listener"> | undefined {
+  const hostname = url.hostname.toLowerCase();
   const earlier: { route: RouteNode; match: RouteMatch }[] = [];
   for (const host of table) {
     if (!covers(host.hostname, hostname)) continue;
     for (const { match, route: id } of host.entries) {
       const route = routes.find((each) => each.id === id);
       if (route === undefined || !matches(match, method, url)) continue;
-      if (match.headers.length === 0) return { route, match, earlier };
-      earlier.push({ route, match });
+      const areMet = match.headers.every((each) =>
+        matchesValue(each, headers?.[each.name] ?? null),
+      );
+      if (areMet) return { route, match, earlier };
+      if (headers === undefined) earlier.push({ route, match });
     }
   }
   return undefined;

@@ -42,7 +42,7 @@ export function dataAt(path: DataPath, data: RequestData): unknown {
 }
 
 /** The elements of a list, or the keys of a map: what `in`, `exists` and `size` are about. */
-export function membersOf(value: unknown): readonly unknown[] {
+export function listElements(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
   return typeof value === "object" && value !== null ? Object.keys(value) : [];
 }

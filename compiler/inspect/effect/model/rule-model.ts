@@ -11,7 +11,7 @@ import {
   type Truth,
 } from "../conditions/condition.ts";
 import { type DataPath, pathKey } from "../data/data-path.ts";
-import { dataAt, dataWith, ITEM, membersOf, type RequestData } from "../data/request-data.ts";
+import { dataAt, dataWith, ITEM, listElements, type RequestData } from "../data/request-data.ts";
 import { Diagrams, type NodeId, operation } from "../diagram/diagrams.ts";
 import { RULE_ORDER, runCondition } from "../rules/run-rules.ts";
 import { featureTest, featureVector } from "../strings/string-feature.ts";
@@ -230,10 +230,10 @@ export class RuleModel {
       case "opaque":
         return TRUTHS.indexOf(runCondition(variable.text, this.#phase, data));
       case "size":
-        return Math.min(membersOf(dataAt(variable.path, data)).length, variable.largest);
+        return Math.min(listElements(dataAt(variable.path, data)).length, variable.largest);
       case "element": {
         const { elements } = this.#dataAt(variable.path);
-        const list = membersOf(dataAt(variable.path, data));
+        const list = listElements(dataAt(variable.path, data));
         return list.some((each) => elements?.classOf(each) === variable.index) ? 1 : 0;
       }
       case "value":

@@ -1,0 +1,174 @@
+import { textReport } from "../diagnostics/report/text.ts";
+import { accessJson, accessOutcome, accessText, whoText } from "../inspect/access/access-text.ts";
+import {
+  type AskedItem,
+  type Asker,
+  itemAccess,
+  type RouteAccess,
+} from "../inspect/access/item-access.ts";
+import { requestAccess } from "../inspect/access/request-access.ts";
+import { type CheckedInput, checkInput } from "../inspect/check-input.ts";
+import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
+import { commandInput } from "./default-input.ts";
+import { gateway } from "./shared-options.ts";
+
+/** `gwc can`: whether a request or a call gets through, and who decides. */
+export const can: Command = {
+  minPositionals: 2,
+  maxPositionals: 3,
+  details:
+    "Asks the compiled rules; nothing is served. METHOD URL is a request as `curl` would send it, with the headers\n" +
+    "that are given and no others; `call tool NAME`, `get prompt NAME` and `read resource URI` are what an MCP client\n" +
+    "may do. Credentials count as valid: --as gives the claims of the token, or nobody is known. What is not known\n" +
+    "(the client's address without --from, what other servers say) stays open: when the response depends on it, the\n" +
+    "conditions are printed. --who turns the question around: under which conditions may anyone.\n" +
+    "Exit code: 0 yes, 1 no (or mistakes in the configuration), 4 it depends.",
+  options: [
+    { name: "as", value: "CLAIMS", summary: `the claims of the token, as JSON: '{"sub":"eve"}'` },
+    { name: "api-key", value: "METADATA", summary: "the metadata of the API key, as JSON" },
+    { name: "user", value: "NAME", summary: "the user of basic authentication" },
+    {
+      name: "header",
+      value: "HEADERS",
+      summary: `headers: "x-env: dev", several divided by line breaks`,
+    },
+    { name: "from", value: "ADDRESS", summary: "the client's IP address" },
+    { name: "route", value: "ROUTE", summary: "the one MCP route that is meant" },
+    { name: "target", value: "NAME", summary: "the one MCP server that is meant" },
+    { name: "who", summary: "under which conditions anyone may" },
+    {
+      name: "file",
+      short: "f",
+      value: "PATH",
+      summary: "the configuration (default: gateway.yaml)",
+    },
+    gateway,
+    {
+      name: "format",
+      value: "FORMAT",
+      choices: ["text", "json"],
+      summary: "how it is written (default: text)",
+    },
+  ],
+  examples: [
+    `gwc can call tool delete_all --as '{"sub":"eve","roles":["dev"]}'`,
+    `gwc can GET https://shop.example.com/admin --header "x-env: dev"`,
+    "gwc can --who tool delete_all",
+  ],
+  work: ask,
+};
+
+async function ask(given: Arguments, { host, isColored }: CommandContext): Promise<CommandResult> {
+  const { options, positionals, flags } = given;
+  const asker = askerOf(given);
+  if ("problem" in asker) return usage(asker.problem);
+  const input = commandInput(
+    options.file === undefined ? [] : [options.file],
+    host,
+    "gwc can -f FILE",
+  );
+  if (input.kind === "none") return input.result;
+  const checked = checkInput(input.files, host, false, options.gateway);
+  if (checked.programs.length === 0)
+    return { exitCode: 1, stderr: textReport(checked.findings, isColored.stderr) };
+  const item = itemOf(positionals, options.target);
+  if (item === undefined) return askRequest(given, checked, asker);
+  const found = checked.programs.flatMap((program) =>
+    itemAccess(program, item, asker, options.route),
+  );
+  if (found.length === 0) {
+    const which = options.route === undefined ? "no MCP route" : `no MCP route "${options.route}"`;
+    const where = options.target === undefined ? "" : ` with a server "${options.target}"`;
+    return { exitCode: 1, stderr: `error: there is ${which}${where}\n` };
+  }
+  return resultOf(`${item.kind} ${item.name}`, found, checked, given, flags.has("who"));
+}
+
+/** `call tool NAME`, `get prompt NAME`, `read resource URI`; with --who the verb may be left out. */
+function itemOf(argv: readonly string[], target: string | undefined): AskedItem | undefined {
+  const words = argv.length === 3 ? argv.slice(1) : argv;
+  const [kind, name = ""] = words;
+  if (kind !== "tool" && kind !== "prompt" && kind !== "resource") return undefined;
+  return { kind, name, target };
+}
+
+function askRequest(given: Arguments, checked: CheckedInput, asker: Asker): CommandResult {
+  const [method = "", target = "", extra] = given.positionals;
+  if (extra !== undefined) return usage(`"${extra}" is one word too many`);
+  if (!URL.canParse(target) || !/^https?:/.test(target))
+    return usage(`"${target}" is no URL, and "${method}" nothing that an MCP client does`);
+  const reached = requestAccess(checked, method, new URL(target), asker);
+  if (reached.kind === "none") return { exitCode: 1, stdout: `no: ${reached.reason}\n` };
+  const what = `${method} ${target}`;
+  return resultOf(what, [reached.access], checked, given, given.flags.has("who"));
+}
+
+function resultOf(
+  what: string,
+  found: readonly RouteAccess[],
+  { files }: CheckedInput,
+  { options }: Arguments,
+  isWho: boolean,
+): CommandResult {
+  const outcome = accessOutcome(found);
+  const exitCode = ({ yes: 0, no: 1, depends: 4 } as const)[outcome];
+  if (options.format === "json")
+    return {
+      exitCode,
+      stdout: `${JSON.stringify(accessJson(outcome, found, files), undefined, 2)}\n`,
+    };
+  const stdout = isWho ? whoText(what, found, files) : accessText(outcome, what, found, files);
+  return { exitCode: isWho ? 0 : exitCode, stdout };
+}
+
+function askerOf({ options, flags }: Arguments): Asker | { readonly problem: string } {
+  const jwt = objectOf("as", options.as);
+  const apiKey = objectOf("api-key", options["api-key"]);
+  const headers = headersOf(options.header);
+  for (const each of [jwt, apiKey, headers])
+    if ("problem" in each) return { problem: each.problem };
+  const user = options.user === undefined ? {} : { basicAuth: { username: options.user } };
+  const given = {
+    ...user,
+    ...("value" in jwt && jwt.value !== undefined ? { jwt: jwt.value } : {}),
+    ...("value" in apiKey && apiKey.value !== undefined ? { apiKey: apiKey.value } : {}),
+  };
+  return {
+    identities: { given, isAnyone: flags.has("who") },
+    headers: "headers" in headers ? headers.headers : {},
+    address: options.from,
+  };
+}
+
+type GivenObject = { readonly value: object | undefined } | { readonly problem: string };
+
+function objectOf(option: string, text: string | undefined): GivenObject {
+  if (text === undefined) return { value: undefined };
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { value };
+  } catch {
+    // said below, without the parser's words, which quote the text
+  }
+  return { problem: `--${option} needs a JSON object: '{"sub":"eve"}'` };
+}
+
+type GivenHeaders =
+  | { readonly headers: Readonly<Record<string, string>> }
+  | { readonly problem: string };
+
+function headersOf(text: string | undefined): GivenHeaders {
+  const headers: Record<string, string> = {};
+  for (const line of text?.split(/\r?\n/) ?? []) {
+    const [, name = "", value = ""] =
+      /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*?)\s*$/.exec(line) ?? [];
+    if (name === "") return { problem: `--header needs "name: value", not "${line}"` };
+    headers[name.toLowerCase()] = value;
+  }
+  return { headers };
+}
+
+function usage(problem: string): CommandResult {
+  const hint = "`gwc can call tool NAME`, or `gwc can GET https://host/path`";
+  return { exitCode: 2, stderr: `error: ${problem}\nhint: ${hint}\n` };
+}

@@ -1,0 +1,159 @@
+import type { Origin } from "../../diagnostics/diagnostic.ts";
+import type { PolicyUse } from "../../ir/policies.ts";
+import type { AccessCheck } from "../../model/access.ts";
+import type { Rule } from "../../model/rules.ts";
+import { type PolicyKind, policyOf } from "../../policies/index.ts";
+import type { RequestData } from "../effect/data/request-data.ts";
+import { type KnownRequest, openDecision } from "../effect/model/open-decision.ts";
+import type { Wording } from "../effect/words/in-words.ts";
+
+/** What a policy does with a request. */
+export type AccessVerdict = "passes" | "refuses" | "depends" | "undecided" | "outside";
+
+/** A policy's verdict, and why. */
+export interface PolicyVerdict {
+  readonly policy: string;
+  readonly verdict: AccessVerdict;
+  /** As a phrase: `"admin" in jwt.roles allows it`. */
+  readonly reason: string;
+  /** The rule that decides, or the policy. */
+  readonly origin: Origin;
+  /** Of what depends: when it passes. */
+  readonly passes?: Wording;
+}
+
+/** Whose request it is. */
+export interface Identities {
+  /** Claims and their like, by variable. */
+  readonly given: RequestData;
+  /** It may be anybody with valid credentials. */
+  readonly isAnyone: boolean;
+}
+
+/**
+ * What each policy does with a request, in request order, up to the one that refuses. Someone is known only once a
+ * policy has looked for credentials; what a policy asks others is open from then on.
+ */
+export function chainVerdicts(
+  policies: readonly PolicyUse[],
+  request: KnownRequest,
+  identities: Identities,
+): readonly PolicyVerdict[] {
+  const verdicts: PolicyVerdict[] = [];
+  let known = request;
+  for (const use of policies) {
+    for (const check of accessOf(use)) {
+      const verdict = verdictOf(check, known, identities, use.kind, use.origin);
+      if (verdict !== undefined) verdicts.push(verdict);
+      if (verdict?.verdict === "refuses") return verdicts;
+      known = after(check, known, identities);
+    }
+  }
+  return verdicts;
+}
+
+/** What a policy decides about access. */
+export function accessOf<Kind extends PolicyKind>(use: PolicyUse<Kind>): readonly AccessCheck[] {
+  return policyOf(use.kind).access?.(use.settings) ?? [];
+}
+
+/** What is known of a request behind a check. */
+function after(
+  check: AccessCheck,
+  known: KnownRequest,
+  { given, isAnyone }: Identities,
+): KnownRequest {
+  if (check.kind !== "identity") return known;
+  const { variable, isRequired } = check;
+  if (isAnyone) {
+    const open = [...known.open, [variable]];
+    return isRequired
+      ? { ...known, open, present: [...known.present, variable] }
+      : { ...known, open };
+  }
+  const identity = given[variable];
+  return identity === undefined
+    ? known
+    : { ...known, data: { ...known.data, [variable]: identity } };
+}
+
+function verdictOf(
+  check: AccessCheck,
+  known: KnownRequest,
+  identities: Identities,
+  policy: string,
+  origin: Origin,
+): PolicyVerdict | undefined {
+  switch (check.kind) {
+    case "outside":
+      return { policy, verdict: "outside", reason: check.what, origin };
+    case "identity": {
+      const { given, isAnyone } = identities;
+      const isThere = isAnyone || (given[check.variable] ?? null) !== null;
+      if (isThere) return { policy, verdict: "passes", reason: `with ${check.proof}`, origin };
+      if (check.isRequired)
+        return { policy, verdict: "refuses", reason: `without ${check.proof}`, origin };
+      return { policy, verdict: "passes", reason: "nobody has to be known", origin };
+    }
+    case "rules":
+      return rulesVerdict(check, known, policy, origin);
+  }
+}
+
+function rulesVerdict(
+  { rules, phase, targets }: Extract<AccessCheck, { kind: "rules" }>,
+  known: KnownRequest,
+  policy: string,
+  origin: Origin,
+): PolicyVerdict | undefined {
+  if (phase === "mcp" && known.data.mcp === undefined) return undefined;
+  if (targets !== undefined && targets.names.includes(targetOf(known.data)) === targets.isExcluded)
+    return undefined;
+  // servers with rules of their own, and none for the others
+  if (rules.length === 0) return undefined;
+  const found = openDecision(rules, phase, known);
+  switch (found.kind) {
+    case "decided": {
+      const rule = found.rule === undefined ? undefined : rules[found.rule];
+      const verdict = found.isAllowed ? "passes" : "refuses";
+      return {
+        policy,
+        verdict,
+        reason: ruleReason(rule, found.isAllowed),
+        origin: rule?.origin ?? origin,
+      };
+    }
+    case "depends":
+      return {
+        policy,
+        verdict: "depends",
+        reason: "allowed under conditions",
+        origin,
+        passes: found.allows,
+      };
+    case "undecided":
+      return {
+        policy,
+        verdict: "undecided",
+        reason: `depends on ${found.expressions.join(", ")}`,
+        origin,
+      };
+  }
+}
+
+/** Why rules decide as they do. */
+export function ruleReason(rule: Rule | undefined, isAllowed: boolean): string {
+  if (rule === undefined) return isAllowed ? "no rule objects" : "no rule allows it";
+  const said = { allow: "allowed by", deny: "denied by", require: "refused without" };
+  return `${said[rule.action]} ${rule.expression.source}`;
+}
+
+/** The server whose item a request is about. */
+function targetOf({ mcp }: RequestData): string {
+  const items: readonly unknown[] = Object.values(Object(mcp));
+  const targets = items.flatMap((item) => {
+    const target: unknown = Object(item).target;
+    return typeof target === "string" ? target : [];
+  });
+  return targets[0] ?? "";
+}

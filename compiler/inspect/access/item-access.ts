@@ -1,0 +1,118 @@
+import { backendOf } from "../../backends/index.ts";
+import type { BackendKind, BackendNode } from "../../ir/backends.ts";
+import type { ListenerNode, Program, RouteNode } from "../../ir/program.ts";
+import { servedRoutes } from "../../ir/routes.ts";
+import type { DataPath } from "../effect/data/data-path.ts";
+import { chainVerdicts, type Identities, type PolicyVerdict } from "./chain-verdicts.ts";
+
+/** What may be asked of an MCP server. */
+export interface AskedItem {
+  readonly kind: "tool" | "prompt" | "resource";
+  /** Without the prefix of its server. */
+  readonly name: string;
+  /** The server; undefined: any of them. */
+  readonly target: string | undefined;
+}
+
+/** Who asks, and what is known of them. */
+export interface Asker {
+  readonly identities: Identities;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Their address; undefined: it is open. */
+  readonly address: string | undefined;
+}
+
+/** What the policies of a route do with a request for it. */
+export interface RouteAccess {
+  readonly route: RouteNode;
+  readonly listener: ListenerNode;
+  /** The server behind an MCP route. */
+  readonly target?: string;
+  readonly verdicts: readonly PolicyVerdict[];
+}
+
+/** What is read of what other servers say, and of bodies: open unless it is known. */
+export const ALWAYS_OPEN: readonly DataPath[] = [
+  ["extauthz"],
+  ["extproc"],
+  ["metadata"],
+  ["env"],
+  ["request", "body"],
+  ["request", "startTime"],
+  ["source", "port"],
+  ["source", "subject"],
+  ["source", "issuer"],
+  ["source", "subjectCn"],
+  ["source", "subjectAltNames"],
+  ["source", "identity"],
+];
+
+/** Everything about who asks. */
+export const ANYONE: readonly DataPath[] = [
+  ["jwt"],
+  ["apiKey"],
+  ["basicAuth"],
+  ["source"],
+  ["request"],
+];
+
+const METHODS = { tool: "tools/call", prompt: "prompts/get", resource: "resources/read" } as const;
+
+/** Who may use an item, on each MCP route and each of its servers. */
+export function itemAccess(
+  program: Program,
+  item: AskedItem,
+  asker: Asker,
+  routeName: string | undefined,
+): readonly RouteAccess[] {
+  return servedRoutes(program)
+    .filter(({ route }) => routeName === undefined || [route.name, route.id].includes(routeName))
+    .flatMap(({ route, listeners: [listener] }) => {
+      if (listener === undefined) return [];
+      const targets = route.backends.flatMap(mcpTargets);
+      const asked =
+        item.target === undefined ? targets : targets.filter((each) => each === item.target);
+      return asked.map((target) => accessTo(route, listener, { ...item, target }, asker));
+    });
+}
+
+/** The servers behind an MCP backend, by name. */
+export function mcpTargets<Kind extends BackendKind>(node: BackendNode<Kind>): readonly string[] {
+  const unit = backendOf(node.kind);
+  return unit.protocol === "mcp" ? unit.describe(node).flatMap(({ label }) => label ?? []) : [];
+}
+
+function accessTo(
+  route: RouteNode,
+  listener: ListenerNode,
+  { kind, name, target }: AskedItem,
+  { identities, headers, address }: Asker,
+): RouteAccess {
+  const entry = listener.table
+    .flatMap(({ shared, entries }) => entries.map((each) => ({ shared, ...each })))
+    .find((each) => each.route === route.id && !each.match.isDerived);
+  const path = entry?.match.path;
+  const host = entry?.shared ?? "*";
+  const data = {
+    request: {
+      method: "POST",
+      host: host.replace("*", "any"),
+      path: path?.value ?? "/",
+      headers,
+    },
+    source: { address },
+    mcp: { methodName: METHODS[kind], [kind]: { name, target } },
+  };
+  const open: readonly DataPath[] = [
+    ...ALWAYS_OPEN,
+    ...(identities.isAnyone ? [["source"], ["request", "headers"]] : []),
+    ...(address === undefined ? [["source", "address"]] : []),
+    ...(host.includes("*") ? [["request", "host"]] : []),
+    ...(path?.kind === "exact" ? [] : [["request", "path"]]),
+  ];
+  const policies = [...(listener.preRouting?.policies ?? []), ...route.policies];
+  const verdicts = chainVerdicts(policies, { data, open, present: [] }, identities);
+  return target === undefined
+    ? { route, listener, verdicts }
+    : { route, listener, target, verdicts };
+}

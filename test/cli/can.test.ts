@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import { gwc } from "../harness/gwc.ts";
+import { Workspace } from "../harness/workspace.ts";
+
+const config = `binds:
+  - port: 3000
+    listeners:
+      - routes:
+          - name: tools
+            matches: [{path: {pathPrefix: /mcp}}]
+            policies:
+              jwtAuth: {issuer: "https://id.example.com", jwks: {url: "https://id.example.com/keys"}, audiences: [tools]}
+              mcpAuthorization:
+                rules:
+                  - '"admin" in jwt.roles && mcp.tool.name.startsWith("delete_")'
+                  - mcp.tool.name == "echo" && cidr("10.0.0.0/8").containsIP(source.address)
+                  - deny: jwt.sub == "eve"
+            backends: [{mcp: {targets: [{name: files, mcp: {host: "http://127.0.0.1:9/mcp"}}]}}]
+          - name: api
+            matches: [{path: {pathPrefix: /api}, headers: [{name: x-env, value: {exact: dev}}]}]
+            policies: {authorization: {rules: ['request.headers["x-team"] == "blue"']}}
+            backends: [{host: "127.0.0.1:9"}]
+`;
+
+function can(...argv: readonly string[]) {
+  const { code, stdout, stderr } = gwc(["can", ...argv], {
+    cwd: new Workspace({ "gateway.yaml": config }).folder,
+  });
+  return { code, text: `${stdout}${stderr}` };
+}
+
+describe("gwc can", () => {
+  it("says no with the rule that denies, and exits with 1", () => {
+    const { code, text } = can(
+      "call",
+      "tool",
+      "delete_all",
+      "--as",
+      '{"sub":"eve","roles":["admin"]}',
+    );
+    expect(code).toBe(1);
+    expect(text).toMatch(/^no: tool delete_all\n/);
+    expect(text).toContain('refuses    denied by jwt.sub == "eve"');
+    expect(text).toContain("at gateway.yaml:13:21");
+  });
+
+  it("says yes with the rule that allows, and exits with 0", () => {
+    const { code, text } = can(
+      "call",
+      "tool",
+      "delete_all",
+      "--as",
+      '{"sub":"ann","roles":["admin"]}',
+    );
+    expect(code).toBe(0);
+    expect(text).toMatch(/^yes: tool delete_all\n/);
+    expect(text).toContain('passes     allowed by "admin" in jwt.roles');
+  });
+
+  it("refuses nobody in particular where a token is required", () => {
+    const { code, text } = can("call", "tool", "echo");
+    expect(code).toBe(1);
+    expect(text).toContain("without a valid token of https://id.example.com");
+  });
+
+  it("says what it depends on when the client's address is not known, and exits with 4", () => {
+    const sub = ["--as", '{"sub":"ann"}'];
+    const open = can("call", "tool", "echo", ...sub);
+    expect(open.code).toBe(4);
+    expect(open.text).toContain('when     cidr("10.0.0.0/8").containsIP(source.address)');
+    expect(can("call", "tool", "echo", ...sub, "--from", "10.1.2.3").code).toBe(0);
+    expect(can("call", "tool", "echo", ...sub, "--from", "8.8.8.8").code).toBe(1);
+  });
+
+  it("turned around says who may, in words and as an expression", () => {
+    const { text } = can("--who", "tool", "delete_all");
+    expect(text).toContain('when     "admin" in jwt.roles, jwt.sub == "eve" is false');
+    expect(text).toContain('as CEL: "admin" in jwt.roles && !(jwt.sub == "eve")');
+  });
+
+  it("asks for a request as curl would send it, with the headers that are given", () => {
+    const url = "http://any.example.com:3000/api";
+    expect(can("GET", url).text).toBe("no: no route of the listener matches it: 404\n");
+    expect(can("GET", url, "--header", "X-Env: dev").code).toBe(1);
+    expect(can("GET", url, "--header", "x-env: dev\nx-team: blue").code).toBe(0);
+  });
+});
