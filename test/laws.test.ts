@@ -118,6 +118,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     "mcp/transports",
     "mcp/session",
     "mcp/stateless",
+    "mcp/bridge",
     "mcp/aggregate",
     "mcp/passthrough",
     "mcp",

@@ -142,7 +142,7 @@ function resolveTarget(
     checkPinned(target.command, target.args, at, context.diagnostics);
     return { ...target, env: withoutLiterals(target.env, childOf(at, "env"), context) };
   }
-  const { kind, url } = target;
+  const { kind, era, url } = target;
   const at = childOf(origin, kind === "sse" ? "sse" : "mcp", "host");
   const connection = resolveConnection(
     mergeBackendPolicies(policies, own),
@@ -150,7 +150,7 @@ function resolveTarget(
     awsScopeOf(url),
   );
   if (!checkUrl(url, at, context.diagnostics)) return undefined;
-  return { kind, name, url: secureUrl(url, connection), connection, origin };
+  return { kind, name, era, url: secureUrl(url, connection), connection, origin };
 }
 
 /** Names of environment variables that hold secrets by convention. */

@@ -13,6 +13,7 @@ import type { AtLeastOne, BackendCode, BackendScope, BackendTemplate } from "./b
 import { passthrough, upstreamSettings } from "./parts/connection.ts";
 
 const MODULE = "gwc/runtime/mcp/transports/backend";
+const toStateless = imported("gwc/runtime/mcp/bridge/to-stateless", "toStateless");
 const LIMITS = "gwc/runtime/mcp/transports/default-limits";
 
 type McpNode = BackendNode<"mcp">;
@@ -37,6 +38,7 @@ function mcpCode([backend]: AtLeastOne<McpNode>, scope: BackendScope): BackendCo
     ruledMethods: scope.mcpMethods,
     timeouts: timeouts(backend, scope),
     limits: limits(backend, scope),
+    ...(backend.targets.some(mayBeStateless) && { toStateless: code`${toStateless}` }),
   };
   const authorize =
     scope.mcpRule ?? code`${imported("gwc/runtime/mcp/rules/authorization", "allowEverything")}`;
@@ -70,6 +72,11 @@ function mcpCode([backend]: AtLeastOne<McpNode>, scope: BackendScope): BackendCo
     ],
     isAsync: true,
   };
+}
+
+/** Clients with sessions may need a bridge to it. */
+function mayBeStateless({ kind, era }: McpNode["targets"][number]): boolean {
+  return kind !== "sse" && era !== "sessions";
 }
 
 /** What goes to all servers has less time by itself; a route's limits can only shorten that. */
@@ -159,6 +166,7 @@ const WELL_KNOWN =
  */
 function target(node: McpNode["targets"][number], credentials: "withhold" | "forward"): Code {
   const { name } = node;
+  const era = node.era && { era: node.era };
   switch (node.kind) {
     case "streamable":
     case "sse": {
@@ -167,12 +175,13 @@ function target(node: McpNode["targets"][number], credentials: "withhold" | "for
         name,
         ...upstreamSettings(node.url, node.connection),
         credentials: node.connection.isPassthrough ? "token" : credentials,
+        ...(node.kind === "streamable" && era),
       };
       return code`${make}(${literal(settings)})`;
     }
     case "stdio": {
       const { command, args, env } = node;
-      return code`${imported(MODULE, "stdio")}(${literal({ name, command, args, env })})`;
+      return code`${imported(MODULE, "stdio")}(${literal({ name, command, args, env, ...era })})`;
     }
   }
 }

@@ -13,9 +13,13 @@ beforeAll(async () => {
   const server = new TestProcess(process.execPath, [script, "http"]);
   const [, port] = await server.seen(/port (\d+)/);
   const targets = [{ name: "one", mcp: { host: `http://127.0.0.1:${port}/mcp` } }];
+  const only = new TestProcess(process.execPath, [script, "http", "reject"]);
+  const [, onlyPort] = await only.seen(/port (\d+)/);
+  const statelessOnly = [{ name: "one", mcp: { host: `http://127.0.0.1:${onlyPort}/mcp` } }];
   gateway = await startMcpGateway([
     { name: "open", path: "/open", targets },
     { name: "ruled", path: "/ruled", targets, rules: ["true"] },
+    { name: "only", path: "/only", targets: statelessOnly },
   ]);
   direct = await verdicts(`http://localhost:${port}/mcp`, "2026-07-28");
 });
@@ -42,3 +46,14 @@ it.each(["open", "ruled"])(
     expect([...through]).toEqual([...direct]);
   },
 );
+
+it("clients with sessions find a server without one that passes every scenario of theirs", {
+  timeout: 240_000,
+}, async () => {
+  const through = await verdicts(`http://localhost:${gateway.port}/only`, "2025-11-25");
+  const failed = [...through].filter(
+    ([name, counts]) => !counts.endsWith(" 0 failed") && !isUnscored(name),
+  );
+  expect(failed).toEqual([]);
+  expect(through.size).toBeGreaterThanOrEqual(30);
+});

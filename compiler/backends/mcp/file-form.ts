@@ -20,6 +20,7 @@ import {
 import type { LowerContext } from "../backend.ts";
 import type { BackendPoliciesValue } from "../parts/policies-schema.ts";
 import type { McpConfig, McpTargetConfig } from "./mcp-config.ts";
+import { ERA } from "./mcp-config.ts";
 import { IDLE_TIMEOUT, lowerSessions, sessionsSchema } from "./sessions.ts";
 
 const TARGET_EXAMPLE = { name: "tools", mcp: { host: "http://127.0.0.1:3001/mcp" } };
@@ -65,6 +66,7 @@ function targetSchema(policies: Schema<BackendPoliciesValue>) {
           form: 'letters, digits, "-" and ".", such as "my-tools"',
         },
       ),
+      era: choice(ERA, ["auto", "sessions", "stateless"], { default: "auto" }),
       mcp: addressSchema("streamable HTTP", "/mcp"),
       sse: addressSchema("legacy SSE", "/sse"),
       stdio: object(
@@ -91,6 +93,14 @@ function targetSchema(policies: Schema<BackendPoliciesValue>) {
     {
       required: ["name"],
       exactlyOneOf: ["mcp", "sse", "stdio", "openapi"],
+      checks: [
+        {
+          message: "servers over SSE have sessions",
+          field: "era",
+          holds: ({ era, sse }) => sse === undefined || era !== "stateless",
+          cel: "!has(self.sse) || !has(self.era) || self.era != 'stateless'",
+        },
+      ],
       examples: [TARGET_EXAMPLE],
       description: "One MCP server.",
     },
@@ -147,12 +157,12 @@ export function lowerMcp(
 }
 
 function lowerTarget(
-  { name, mcp, sse, stdio, policies }: TargetValue,
+  { name, era, mcp, sse, stdio, policies }: TargetValue,
   origin: Origin,
   context: LowerContext,
 ): McpTargetConfig | undefined {
   const own = context.policies(policies, childOf(origin, "policies"));
-  const target = { name, policies: own, origin };
+  const target = { name, era: era === "auto" ? undefined : era, policies: own, origin };
   if (stdio !== undefined) {
     const { cmd: command, args = [], env = {} } = stdio;
     return { ...target, kind: "stdio", command, args, env };

@@ -11,7 +11,7 @@ import type {
   SelectedPort,
   ServiceSelector,
 } from "../backend.ts";
-import type { McpConfig, McpTargetConfig } from "./mcp-config.ts";
+import { ERA, type McpConfig, type McpTargetConfig } from "./mcp-config.ts";
 import { IDLE_TIMEOUT, lowerSessions, sessionsSchema } from "./sessions.ts";
 
 /** `mcp` of a GatewayBackend: servers by address, or the Services that a selector finds. */
@@ -68,9 +68,21 @@ function targetSchema(policies: KubernetesPoliciesSchema) {
       port,
       path: longText("The path; /mcp, or /sse for SSE."),
       protocol: choice("How it is spoken to.", ["StreamableHTTP", "SSE"]),
+      era: choice(ERA, ["Auto", "Sessions", "Stateless"]),
       policies: policies(["tcp", "tls", "http", "auth", "mcp"]),
     },
-    { required: ["host", "port"], description: "A server by its address." },
+    {
+      required: ["host", "port"],
+      checks: [
+        {
+          message: "servers over SSE have sessions",
+          field: "era",
+          holds: ({ era, protocol }) => protocol !== "SSE" || era !== "Stateless",
+          cel: "!has(self.protocol) || self.protocol != 'SSE' || !has(self.era) || self.era != 'Stateless'",
+        },
+      ],
+      description: "A server by its address.",
+    },
   );
   const selector = object(
     { namespaces: labelSelector, services: labelSelector },
@@ -97,14 +109,16 @@ function lowerTarget(
   context: KubernetesBackendContext,
 ): readonly FoundTarget[] {
   if (server === undefined) return selectedTargets(name, selector, origin, context);
-  const { host, port, path, protocol, policies: fields } = server;
+  const { host, port, path, protocol, era: said = "Auto", policies: fields } = server;
   const kind = protocol === "SSE" ? "sse" : "streamable";
   const endpoint = path === undefined ? DEFAULT_PATHS[kind] : withSlash(path);
   const own = fields && { fields, origin: childOf(origin, "static", "policies") };
   const section: BackendSection = { name, ...(own && { own }) };
   const url = withScheme(`${host}:${port}${endpoint}`);
-  return [{ name, kind, url, policies: undefined, origin, section }];
+  return [{ name, kind, era: ERAS[said], url, policies: undefined, origin, section }];
 }
+
+const ERAS = { Auto: undefined, Sessions: "sessions", Stateless: "stateless" } as const;
 
 const DEFAULT_PATHS = { streamable: "/mcp", sse: "/sse" } as const;
 
@@ -133,6 +147,7 @@ function selectedTargets(
     return {
       name: names[index] ?? name,
       kind,
+      era: undefined,
       url: `http://${context.address(selected, origin)}${DEFAULT_PATHS[kind]}`,
       policies: undefined,
       origin,

@@ -17,9 +17,18 @@ export type McpTargetConfig = NamedMcpTarget & {
   readonly policies: BackendPolicies | undefined;
 } & ({ readonly kind: "streamable" | "sse"; readonly url: Text } | McpCommand);
 
+/** What a field of it says, in both forms. */
+export const ERA =
+  "Which revisions of MCP the server speaks: those with sessions (up to 2025-11-25), or the stateless one (2026-07-28). By default the gateway finds out.";
+
+/** Revisions with sessions (up to 2025-11-25), or the one without (2026-07-28). */
+export type McpEra = "sessions" | "stateless";
+
 /** What every MCP server has. */
 export interface NamedMcpTarget {
   readonly name: string;
+  /** Which revisions it speaks; undefined: it shows that of itself. Servers over SSE have sessions. */
+  readonly era: McpEra | undefined;
   readonly origin: Origin;
 }
 

@@ -1,17 +1,26 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
 import { type Message, textAt } from "../protocol/message.ts";
-import { respondRpc, rpcResult } from "../protocol/rpc-response.ts";
+import { errorCodeOf } from "../protocol/response-error.ts";
+import { respondRpc, rpcCode, rpcResult } from "../protocol/rpc-response.ts";
 import type { McpAuthorization } from "../rules/authorization.ts";
 import { respondFailure } from "../session/failure-response.ts";
-import { HttpCall } from "../session/http-call.ts";
 import { openConnection } from "../session/open-connection.ts";
 import type { HttpSession, LiveParts, TargetSession } from "../session/session.ts";
+import { callInSession } from "../session/session-call.ts";
+import { bridgedContext } from "../session/session-context.ts";
 import { sessionTable } from "../session/session-table.ts";
 import { openSession, sessionCaller } from "../session/sessions.ts";
 import { endTargetSession } from "../session/target-end.ts";
 import type { McpBackend } from "../transports/backend.ts";
-import type { CallSink, McpTarget } from "../transports/target.ts";
+import { newBridgedSession } from "../transports/session-bridge.ts";
+import type {
+  Call,
+  CallSink,
+  McpTarget,
+  StdioTarget,
+  StreamableHttpTarget,
+} from "../transports/target.ts";
 import { type FanOutCall, fanOut, type Outcome } from "./fan-out.ts";
 import { type InitializeResult, mergeInitialize, readInitialize } from "./initialize-result.ts";
 
@@ -77,7 +86,11 @@ class Opening {
 
   #callFor(target: McpTarget, index: number): FanOutCall {
     return (sink) => {
-      if (target.kind === "streamableHttp") return this.#callHttp(target, index, sink);
+      if (target.kind === "streamableHttp") {
+        return target.era.hasSessions === false
+          ? this.#discover(target, index, sink)
+          : this.#callHttp(target, index, this.#unlessStateless(target, index, sink));
+      }
       const live = this.#live;
       // Made by serveInitialize whenever a target is live.
       if (live === undefined) throw new Error("a live target without live parts");
@@ -87,11 +100,45 @@ class Opening {
         return { cancel: () => {}, resume: () => {} };
       }
       this.#sessions[index] = { kind: "live", connection: opened.connection, features: "" };
-      return opened.connection.call(this.#request, sink);
+      if (target.kind === "sse") return opened.connection.call(this.#request, sink);
+      if (target.era.hasSessions === false) return this.#discover(target, index, sink);
+      return opened.connection.call(this.#request, this.#unlessStateless(target, index, sink));
     };
   }
 
-  #callHttp(target: McpTarget & { kind: "streamableHttp" }, index: number, sink: CallSink) {
+  /** A target that speaks no revision with sessions says so; it is asked what it offers without. */
+  #unlessStateless(
+    target: StreamableHttpTarget | StdioTarget,
+    index: number,
+    sink: CallSink,
+  ): CallSink {
+    if (this.#backend.toStateless === undefined) return sink;
+    return {
+      ...sink,
+      onResponse: (response) => {
+        const isOther = errorCodeOf(response) === rpcCode.unsupportedVersion;
+        target.era.noteSessions(!isOther);
+        if (isOther) this.#discover(target, index, sink);
+        else sink.onResponse(response);
+      },
+    };
+  }
+
+  #discover(target: StreamableHttpTarget | StdioTarget, index: number, sink: CallSink): Call {
+    const before = this.#sessions[index];
+    const connection = before?.kind === "live" ? before.connection : undefined;
+    const session = newBridgedSession("", connection);
+    this.#sessions[index] = session;
+    const { params, text } = this.#request;
+    const owner = { initialize: params && textAt(text, params) };
+    const context = { exchange: this.#exchange, backend: this.#backend, session: owner };
+    const bridged = bridgedContext(context, { target, session });
+    if (bridged !== undefined) return bridged.bridge.open(bridged, this.#request, sink);
+    sink.onFailure({ kind: "protocol", detail: "has no sessions" });
+    return { cancel: () => {}, resume: () => {} };
+  }
+
+  #callHttp(target: StreamableHttpTarget, index: number, sink: CallSink) {
     const session: HttpSession = {
       kind: "http",
       id: "",
@@ -105,9 +152,7 @@ class Opening {
       backend: this.#backend,
       session: { initialize: undefined, isEnded: false },
     };
-    const call = new HttpCall(context, target, session, sink);
-    call.send(this.#request);
-    return call;
+    return callInSession(context, target, session, this.#request, sink);
   }
 
   #finish(outcomes: readonly Outcome[]): void {
@@ -135,7 +180,8 @@ class Opening {
   #read(outcome: Outcome, index: number): InitializeResult {
     const session = this.#sessions[index];
     // It may have gone while others were waited for.
-    if (session?.kind === "live" && !session.connection.isOpen) return { kind: "failure" };
+    const isGone = session?.kind !== "http" && session?.connection?.isOpen === false;
+    if (isGone) return { kind: "failure" };
     return readInitialize(outcome);
   }
 

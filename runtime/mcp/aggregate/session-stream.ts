@@ -8,6 +8,7 @@ import { listsChanged } from "../session/lists-changed.ts";
 import {
   type ActiveTarget,
   activeTargets,
+  bridgedContext,
   type SessionContext,
 } from "../session/session-context.ts";
 import type { Call } from "../transports/target.ts";
@@ -58,7 +59,7 @@ class SessionStream {
     });
     this.#exchange.onAbort(this.#end);
     // A child is there to be listened to; an HTTP target may have no such stream.
-    if (targets.some(({ session }) => session.kind === "live")) this.#open();
+    if (targets.some(({ session }) => session.kind !== "http")) this.#open();
     for (const target of targets) this.#sources.push(this.#listen(target));
   }
 
@@ -69,6 +70,10 @@ class SessionStream {
       onEnd: () => this.#end(),
     };
     if (session.kind === "live") return session.connection.listen(sink);
+    if (session.kind === "stateless") {
+      const bridged = bridgedContext(this.#context, { target, session });
+      return bridged?.bridge.listen(bridged, sink) ?? { cancel: () => {}, resume: () => {} };
+    }
     const listener = new HttpListener(this.#context, target, session, {
       onMessage: sink.onMessage,
       onOpen: () => this.#open(),

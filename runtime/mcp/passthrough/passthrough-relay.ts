@@ -82,6 +82,11 @@ export class PassthroughRelay implements UpstreamHandler {
     this.#exchange.onClose(() => clearTimeout(timer));
   }
 
+  /** The client is served in another way. */
+  leave(): void {
+    this.#stopWaiting?.();
+  }
+
   onHead(status: number, headers: readonly string[]): void {
     const { filter, isList, readsRefusals, limit, onSession, onEnded } = this.#options;
     const isTaken = status >= 200 && status < 300;

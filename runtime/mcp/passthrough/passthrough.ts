@@ -7,6 +7,11 @@ import type { Exchange } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
 import { isUnder } from "../../http/routing/path.ts";
 import { sendTraced } from "../../http/upstream/traced-request.ts";
+import {
+  serveSessionDelete,
+  serveSessionPost,
+  serveSessionStream,
+} from "../aggregate/serve-session.ts";
 import { type Message, textAt } from "../protocol/message.ts";
 import { isListMethod } from "../protocol/primitives.ts";
 import { isOpen, type McpAuthorization } from "../rules/authorization.ts";
@@ -24,6 +29,7 @@ import type { McpBackend } from "../transports/backend.ts";
 import type { StreamableHttpTarget } from "../transports/target.ts";
 import { headersForTarget } from "../transports/upstream-headers.ts";
 import { PassthroughRelay } from "./passthrough-relay.ts";
+import { RefusedSessions } from "./refused-sessions.ts";
 
 /** A client's message on its way to the only target of a route. */
 export interface PassthroughMessage {
@@ -48,6 +54,14 @@ export function passThrough(
   const session = id === undefined ? undefined : resumeSession(exchange, backend, access, id);
   if (id !== undefined && session === undefined) {
     refuseUnknownSession(exchange);
+    return;
+  }
+  if (isOpening && target.era.hasSessions === false) {
+    serveSessionPost(exchange, backend, access, post.message);
+    return;
+  }
+  if (session?.targets[0]?.kind === "stateless") {
+    serveBridged(exchange, backend, access, post);
     return;
   }
   const isOpenRoute = isOpen(access);
@@ -84,7 +98,29 @@ export function passThrough(
     message: post?.message,
     body: post?.bytes ?? null,
   };
-  relay.start((handler) => sendInSession(options, handler));
+  if (!isOpening || backend.toStateless === undefined) {
+    relay.start((handler) => sendInSession(options, handler));
+    return;
+  }
+  const onVerdict = (hasSessions: boolean) => {
+    target.era.noteSessions(hasSessions);
+    if (hasSessions) return;
+    relay.leave();
+    serveSessionPost(exchange, backend, access, post.message);
+  };
+  relay.start((handler) => sendInSession(options, new RefusedSessions(handler, onVerdict)));
+}
+
+/** Serves a session that the gateway keeps, as its target has none. */
+function serveBridged(
+  exchange: Exchange,
+  backend: McpBackend,
+  access: McpAuthorization,
+  post: PassthroughMessage | undefined,
+): void {
+  if (post !== undefined) serveSessionPost(exchange, backend, access, post.message);
+  else if (exchange.method === "DELETE") serveSessionDelete(exchange, backend, access);
+  else serveSessionStream(exchange, backend, access);
 }
 
 /**

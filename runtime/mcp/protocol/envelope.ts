@@ -1,6 +1,6 @@
-import { isObjectAt, stringAt, type TextRange } from "../../json/json-text.ts";
+import { isObjectAt, objectMembers, stringAt, type TextRange } from "../../json/json-text.ts";
 import { type Message, type MessageFields, readFields } from "./message.ts";
-import { paramOf } from "./message-edit.ts";
+import { edited, paramOf } from "./message-edit.ts";
 
 /** The keys of `params._meta` by which a request of revision 2026-07-28 says what it is part of. */
 export const metaKey = {
@@ -43,6 +43,44 @@ export function metaFields(message: Message): MessageFields | string {
   const at = paramOf(message, "_meta");
   if (at === undefined || !isObjectAt(message.text, at.start)) return new Map();
   return readFields(message.text, at.start, knownKeys);
+}
+
+/**
+ * The message with these members of `_meta` and of `params` (by name, JSON text) beside what it has there; a member that it
+ * has under such a name is replaced.
+ */
+export function withParams(
+  message: Message,
+  meta: Readonly<Record<string, string>>,
+  params: Readonly<Record<string, string>> = {},
+): Message {
+  const { text } = message;
+  const own = message.params === undefined ? [] : objectMembers(text, message.params.start);
+  const metaAt = own.find(({ key }) => key === "_meta");
+  const ownMeta =
+    metaAt !== undefined && isObjectAt(text, metaAt.start) ? objectMembers(text, metaAt.start) : [];
+  const added = Object.keys(meta).length === 0 && ownMeta.length === 0;
+  const members = {
+    ...(added ? {} : { _meta: mergedObject(text, ownMeta, meta) }),
+    ...params,
+  };
+  const object = mergedObject(text, own, members);
+  if (message.params !== undefined) return edited(message, [{ ...message.params, text: object }]);
+  const end = text.lastIndexOf("}");
+  return edited(message, [{ start: end, end, text: `,"params":${object}` }]);
+}
+
+/** An object's members with others before them; a member of the same name gives way. */
+function mergedObject(
+  text: string,
+  own: ReturnType<typeof objectMembers>,
+  members: Readonly<Record<string, string>>,
+): string {
+  const first = Object.entries(members).map(([key, value]) => `${JSON.stringify(key)}:${value}`);
+  const kept = own
+    .filter(({ key }) => !Object.hasOwn(members, key))
+    .map(({ keyStart, end }) => text.slice(keyStart, end));
+  return `{${[...first, ...kept].join(",")}}`;
 }
 
 const knownKeys: ReadonlySet<string> = new Set(Object.values(metaKey));

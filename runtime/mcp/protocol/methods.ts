@@ -67,3 +67,13 @@ export const statelessMethods: EraMethods = {
   notifications: new Set(["notifications/cancelled"]),
   unknownStatus: { request: 404, notification: 404 },
 };
+
+/** The parameter of a request of 2026-07-28 that its Mcp-Name repeats. */
+export const namedParams: ReadonlyMap<string, string> = new Map([
+  ["tools/call", "name"],
+  ["prompts/get", "name"],
+  ["resources/read", "uri"],
+  ["tasks/get", "taskId"],
+  ["tasks/update", "taskId"],
+  ["tasks/cancel", "taskId"],
+]);

@@ -11,3 +11,10 @@ export function responseError({ text, result }: Message): "rpc_error" | "tool_er
   const member = objectMembers(text, result.start).find(({ key }) => key === "isError");
   return member !== undefined && textAt(text, member) === "true" ? "tool_error" : undefined;
 }
+
+/** The code of a response that is an error; undefined: it is none, or says no number. */
+export function errorCodeOf({ text, result }: Message): number | undefined {
+  if (result !== undefined) return undefined;
+  const { error }: { readonly error?: { readonly code?: unknown } | null } = JSON.parse(text);
+  return Number.isInteger(error?.code) ? Number(error?.code) : undefined;
+}

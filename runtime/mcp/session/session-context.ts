@@ -3,9 +3,14 @@ import type { Message } from "../protocol/message.ts";
 import type { McpAuthorization } from "../rules/authorization.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import { beginMcpCall, tracedSink, withTrace } from "../transports/call-span.ts";
+import type {
+  BridgedContext,
+  BridgedSession,
+  SessionBridge,
+} from "../transports/session-bridge.ts";
 import type { Call, CallSink, McpTarget } from "../transports/target.ts";
-import { HttpCall } from "./http-call.ts";
 import type { McpSession, TargetSession } from "./session.ts";
+import { callInSession } from "./session-call.ts";
 
 /** A request within a session: what its handling needs to know. */
 export interface SessionContext {
@@ -46,6 +51,10 @@ export function callTarget(
   request: Message,
   sink: CallSink,
 ): Call {
+  if (session.kind === "stateless") {
+    const bridged = bridgedContext(context, { target, session });
+    return bridged === undefined ? refused(sink) : bridged.bridge.call(bridged, request, sink);
+  }
   if (session.kind === "live") {
     const { trace, requestHeaders } = context.exchange;
     const span = beginMcpCall(trace, target, request, "");
@@ -57,9 +66,7 @@ export function callTarget(
   }
   // A session is made of the same targets that the backend has: its id is bound to them.
   if (target.kind !== "streamableHttp") return refused(sink);
-  const call = new HttpCall(context, target, session, sink);
-  call.send(request);
-  return call;
+  return callInSession(context, target, session, request, sink);
 }
 
 /** Sends a notification, or the response to a request of the server's. The sink's `onResponse` says that it was accepted. */
@@ -71,9 +78,30 @@ export function notifyTarget(
 ): Call {
   const { session } = active;
   if (session.kind === "http") return callTarget(context, active, message, sink);
-  session.connection.send(message);
+  if (session.kind === "live") session.connection.send(message);
+  else {
+    const bridged = bridgedContext(context, { target: active.target, session });
+    bridged?.bridge.notify(bridged, message);
+  }
   sink.onResponse(message);
   return { cancel: () => {}, resume: () => {} };
+}
+
+/** What the bridge to a target without sessions needs to know; undefined: there is none, as nothing needs one. */
+export function bridgedContext(
+  {
+    exchange,
+    backend,
+    session: owner,
+  }: Pick<SessionContext, "exchange" | "backend"> & {
+    readonly session: Pick<McpSession, "initialize">;
+  },
+  { target, session }: { readonly target: McpTarget; readonly session: BridgedSession },
+): (BridgedContext & { readonly bridge: SessionBridge }) | undefined {
+  const { toStateless: bridge, limits } = backend;
+  if (bridge === undefined || target.kind === "sse") return undefined;
+  const { initialize } = owner;
+  return { bridge, exchange, messageLimit: limits.message, target, session, initialize };
 }
 
 function refused(sink: CallSink): Call {

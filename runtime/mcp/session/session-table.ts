@@ -88,8 +88,10 @@ class Sessions implements SessionTable {
   remember(session: McpSession): void {
     this.#remembered.set(session.id, session);
     if (this.#remembered.size <= mostRemembered) return;
-    for (const oldest of this.#remembered.keys()) {
-      this.#remembered.delete(oldest);
+    for (const [id, { targets }] of this.#remembered) {
+      // Its client is asked something, and will answer to this object.
+      if (targets.some((target) => target?.kind === "stateless" && target.calls.size > 0)) continue;
+      this.#remembered.delete(id);
       return;
     }
   }

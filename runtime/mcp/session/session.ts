@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { statelessRevision } from "../protocol/revisions.ts";
+import { type BridgedSession, newBridgedSession } from "../transports/session-bridge.ts";
 import type { TargetConnection } from "../transports/target-connection.ts";
 
 /** What the gateway knows about one MCP session. */
@@ -24,7 +26,7 @@ export interface McpSession {
 }
 
 /** A session with one target. */
-export type TargetSession = HttpSession | ConnectionSession;
+export type TargetSession = HttpSession | ConnectionSession | BridgedSession;
 
 /** A session that the target knows by an id. */
 export interface HttpSession {
@@ -80,8 +82,12 @@ interface SealedState {
   /** The id of the live parts. */
   readonly l?: string;
   /** Targets: session id, version and features; features only for a live one; null for one left out. */
-  readonly t: readonly ([id: string, version: string, features: string] | [string] | null)[];
+  readonly t: readonly (HttpEntry | LiveEntry | null)[];
 }
+
+type HttpEntry = readonly [id: string, version: string, features: string];
+/** The second one: the connection is to a server without sessions. */
+type LiveEntry = readonly [features: string] | readonly [features: string, isStateless: true];
 
 /** The text that is sealed into the id. `expiresAt`: milliseconds since the epoch. */
 export function sessionState(session: SessionParts, expiresAt: number): string {
@@ -89,13 +95,22 @@ export function sessionState(session: SessionParts, expiresAt: number): string {
     e: expiresAt,
     ...(session.initialize === undefined ? {} : { i: session.initialize }),
     ...(session.live === undefined ? {} : { l: session.live.id }),
-    t: session.targets.map((target) => {
-      if (target === undefined) return null;
-      if (target.kind === "live") return [target.features];
-      return [target.id, target.version, target.features];
-    }),
+    t: session.targets.map(sealedTarget),
   };
   return JSON.stringify(state);
+}
+
+function sealedTarget(target: TargetSession | undefined): HttpEntry | LiveEntry | null {
+  if (target === undefined) return null;
+  const { kind, features } = target;
+  switch (kind) {
+    case "http":
+      return [target.id, target.version, features];
+    case "live":
+      return [features];
+    case "stateless":
+      return target.connection === undefined ? ["", statelessRevision, features] : [features, true];
+  }
 }
 
 /** What a session consists of. */
@@ -129,10 +144,15 @@ export function sessionOf(
     if (entry === null) return undefined;
     if (entry.length === 3) {
       const [session, version, features] = entry;
+      if (version === statelessRevision) return newBridgedSession(features, undefined);
       return { kind: "http", id: session, version, features, renewal: undefined };
     }
     const connection = live?.connections[nextConnection++];
-    return connection && { kind: "live", connection, features: entry[0] };
+    if (connection === undefined) return undefined;
+    const [features, isStateless] = entry;
+    return isStateless === true
+      ? newBridgedSession(features, connection)
+      : { kind: "live", connection, features };
   });
   return newSession(id, binding, { initialize: state.i, targets, live }, state.e);
 }

@@ -5,7 +5,7 @@ import { readEnvelope } from "../protocol/envelope.ts";
 import { decodeHeader } from "../protocol/header-names.ts";
 import type { Message } from "../protocol/message.ts";
 import { paramOf } from "../protocol/message-edit.ts";
-import { isSpecified, statelessMethods } from "../protocol/methods.ts";
+import { isSpecified, namedParams, statelessMethods } from "../protocol/methods.ts";
 import { statelessRevision } from "../protocol/revisions.ts";
 import { type RpcError, rpcCode } from "../protocol/rpc-response.ts";
 
@@ -61,18 +61,8 @@ function envelopeProblem(message: Message): RpcError | undefined {
   return capabilities === undefined ? invalid("_meta must have client capabilities") : undefined;
 }
 
-/** Where each method has what Mcp-Name repeats. */
-const named: ReadonlyMap<string, string> = new Map([
-  ["tools/call", "name"],
-  ["prompts/get", "name"],
-  ["resources/read", "uri"],
-  ["tasks/get", "taskId"],
-  ["tasks/update", "taskId"],
-  ["tasks/cancel", "taskId"],
-]);
-
 function nameProblem(exchange: Exchange, message: Message): RpcError | undefined {
-  const field = named.get(message.method);
+  const field = namedParams.get(message.method);
   if (field === undefined) return undefined;
   const name = stringAt(message.text, paramOf(message, field));
   if (name === undefined) return invalid(`${field} must be a string`);

@@ -2,6 +2,7 @@ import type { Exchange } from "../../http/exchange.ts";
 import { elementsOf, isArrayAt, isObjectAt, stringAt } from "../../json/json-text.ts";
 import { type Message, readFields, readMessage, textAt } from "../protocol/message.ts";
 import { edited, paramOf, replaced } from "../protocol/message-edit.ts";
+import { errorCodeOf } from "../protocol/response-error.ts";
 import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import { isAllowed, type McpAuthorization } from "../rules/authorization.ts";
 import { type ListFilter, rulesFilter } from "../rules/list-filter.ts";
@@ -18,7 +19,9 @@ export function statelessFilter(
   const filter = rulesFilter(exchange, access, target);
   return (message) => {
     if (message.kind === "response" && message.result === undefined) {
-      return { text: rpcError(message.id, errorCodeOf(message), "MCP server refused") };
+      // What a server says of a failure may be a list; its code says what a client does next.
+      const code = errorCodeOf(message) ?? rpcCode.internal;
+      return { text: rpcError(message.id, code, "MCP server refused") };
     }
     const shown = filter(message);
     return typeof shown === "string" ? shown : { text: keptPrivate(shown.text) };
@@ -47,12 +50,6 @@ export function withShownSubscriptions(
   });
   const list = `[${kept.map((at) => textAt(text, at)).join(",")}]`;
   return edited(message, [replaced(uris, list)]);
-}
-
-/** What a server says of a failure may be a list; its code says what a client does next. */
-function errorCodeOf({ text }: Message): number {
-  const { error }: { readonly error?: { readonly code?: unknown } } = JSON.parse(text);
-  return Number.isInteger(error?.code) ? Number(error?.code) : rpcCode.internal;
 }
 
 function keptPrivate(text: string): string {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { openUpstream } from "../../http/upstream/open-upstream.ts";
 import type { UpstreamSettings } from "../../http/upstream/upstream.ts";
+import type { SessionBridge } from "./session-bridge.ts";
 import type {
   Credentials,
   McpTarget,
@@ -8,6 +9,7 @@ import type {
   StdioTarget,
   StreamableHttpTarget,
 } from "./target.ts";
+import { TargetEra, type TargetEraName } from "./target-era.ts";
 
 /** The MCP servers of a route and how they are used. Complete: nothing is defaulted at run time. */
 export interface McpBackendSettings {
@@ -23,6 +25,8 @@ export interface McpBackendSettings {
   readonly ruledMethods: readonly string[];
   readonly timeouts: McpTimeouts;
   readonly limits: McpLimits;
+  /** How clients with sessions are served by targets without; absent: all targets have sessions. */
+  readonly toStateless?: SessionBridge;
 }
 
 /** Milliseconds. */
@@ -109,11 +113,23 @@ export interface HttpTargetSettings extends UpstreamSettings {
   readonly credentials: Credentials;
 }
 
+/** Settings of a target over streamable HTTP. */
+export interface StreamableHttpSettings extends HttpTargetSettings {
+  /** Absent: it shows of itself what it speaks. */
+  readonly era?: TargetEraName;
+}
+
 /** A server over streamable HTTP. */
-export function streamableHttp(settings: HttpTargetSettings): StreamableHttpTarget {
-  const { name, credentials, ...rest } = settings;
-  const upstream = openUpstream(rest);
-  return { kind: "streamableHttp", name, upstream, credentials, identity: `http ${rest.url}` };
+export function streamableHttp(settings: StreamableHttpSettings): StreamableHttpTarget {
+  const { name, credentials, era, ...rest } = settings;
+  return {
+    kind: "streamableHttp",
+    name,
+    upstream: openUpstream(rest),
+    credentials,
+    identity: `http ${rest.url}`,
+    era: new TargetEra(era),
+  };
 }
 
 /** A server over the HTTP+SSE transport of revision 2024-11-05. */
@@ -129,13 +145,14 @@ export interface StdioTargetSettings {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  readonly era?: TargetEraName;
 }
 
 /** A server that is started as a child process, one for each session. */
 export function stdio(settings: StdioTargetSettings): StdioTarget {
-  const { command, args, env } = settings;
+  const { command, args, env, era } = settings;
   // A digest: the environment may hold secrets.
   const secret = createHash("sha256").update(JSON.stringify(Object.entries(env).sort()));
   const identity = JSON.stringify(["stdio", command, args, secret.digest("base64url")]);
-  return { kind: "stdio", ...settings, identity };
+  return { kind: "stdio", ...settings, identity, era: new TargetEra(era) };
 }

@@ -62,7 +62,7 @@ export class PendingCalls {
 
   /** The calls that may be the cause of what the server says, oldest first. */
   candidates(): PendingCall[] {
-    return [...this.#byId.values()].filter((call) => call.request.method !== "initialize");
+    return [...this.#byId.values()].filter(({ request }) => !silent.has(request.method));
   }
 
   /** Waits for the whole deadline again. */
@@ -81,6 +81,13 @@ export class PendingCalls {
     return [...this.#byId.values()];
   }
 }
+
+/** Requests that a server says nothing about before their responses, or names when it does. */
+const silent: ReadonlySet<string> = new Set([
+  "initialize",
+  "server/discover",
+  "subscriptions/listen",
+]);
 
 const metaNames: ReadonlySet<string> = new Set(["_meta", "progressToken"]);
 

@@ -1,3 +1,4 @@
+import { metaFields, metaKey } from "../protocol/envelope.ts";
 import { type Message, readMessage, textAt, withId } from "../protocol/message.ts";
 import { paramOf } from "../protocol/message-edit.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
@@ -127,20 +128,32 @@ export class TargetConnection {
   }
 
   /**
-   * The connection does not say which request a message is about. Progress names its token; else, with one request under
+   * The connection does not say which request a message is about. A subscription is named, progress names its token; else, with one request under
    * way, that is the one; else a client that listens gets it; else the youngest request does.
    */
   #route(message: Message): void {
     const candidates = this.#calls.candidates();
     const only = candidates.length === 1 ? candidates[0] : undefined;
     const consumer =
-      this.#progressOf(message) ?? only ?? this.#listeners.at(-1) ?? candidates.at(-1);
+      this.#subscriptionOf(message) ??
+      this.#progressOf(message) ??
+      only ??
+      this.#listeners.at(-1) ??
+      candidates.at(-1);
     if (consumer === undefined) {
       this.#keep(message);
       return;
     }
     if ("request" in consumer) this.#calls.restart(consumer);
     this.#deliver(consumer, message);
+  }
+
+  /** A server without sessions says which subscription a message is for. */
+  #subscriptionOf(message: Message): PendingCall | undefined {
+    if (!message.text.includes(metaKey.subscriptionId)) return undefined;
+    const fields = metaFields(message);
+    const id = typeof fields === "string" ? undefined : fields.get(metaKey.subscriptionId);
+    return id && this.#calls.find(textAt(message.text, id));
   }
 
   #progressOf(message: Message): PendingCall | undefined {
@@ -207,7 +220,7 @@ export class TargetConnection {
     const isAsking = this.#asked
       .values()
       .some((consumer) => consumer === call || !("request" in consumer));
-    if (isAsking) {
+    if (isAsking || call.request.method === "subscriptions/listen") {
       this.#calls.restart(call);
       return;
     }

@@ -1,5 +1,6 @@
 import type { Upstream } from "../../http/upstream/upstream.ts";
 import type { Message } from "../protocol/message.ts";
+import type { TargetEra } from "./target-era.ts";
 
 /** One MCP server behind a route. */
 export type McpTarget = StreamableHttpTarget | SseTarget | StdioTarget;
@@ -12,6 +13,7 @@ export interface StreamableHttpTarget {
   readonly credentials: Credentials;
   /** What makes it another server when it changes: session ids are bound to it. */
   readonly identity: string;
+  readonly era: TargetEra;
 }
 
 /** A server over the HTTP+SSE transport of revision 2024-11-05. */
@@ -32,6 +34,7 @@ export interface StdioTarget {
   /** Added to the few variables that every child gets (see stdio-transport.ts). */
   readonly env: Readonly<Record<string, string>>;
   readonly identity: string;
+  readonly era: TargetEra;
 }
 
 /**

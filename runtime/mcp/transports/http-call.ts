@@ -1,34 +1,42 @@
 import type { Exchange } from "../../http/exchange.ts";
-import { headerValue } from "../../http/headers/header-list.ts";
 import type {
   UpstreamFailure,
   UpstreamHandler,
   UpstreamRequest,
 } from "../../http/upstream/upstream.ts";
 import { type Message, withId } from "../protocol/message.ts";
-import type { McpBackend } from "../transports/backend.ts";
-import { type Received, type ResponseReader, readResponse } from "../transports/response-reader.ts";
-import type { Call, CallSink, StreamableHttpTarget, TargetFailure } from "../transports/target.ts";
-import type { HttpSession } from "./session.ts";
-import { openInSession, type SessionOwner } from "./session-request.ts";
+import { type Received, type ResponseReader, readResponse } from "./response-reader.ts";
+import type { Call, CallSink, TargetFailure } from "./target.ts";
+
+/** How a message reaches a streamable HTTP target. */
+export interface CallSender {
+  /** The target may close a stream early and be asked for the rest (SEP-1699, revision 2025-11-25). */
+  readonly resumes: boolean;
+  /** The most bytes of one message of the target's. */
+  readonly limit: number;
+  /** Sends the message; after an event, asks for the rest of what comes for it. */
+  send(
+    message: Message,
+    lastEventId: string | undefined,
+    handler: UpstreamHandler,
+  ): UpstreamRequest;
+  /** Takes the head of a response. A string: there is nothing to read, and why. */
+  onHead(
+    message: Message,
+    status: number,
+    headers: readonly string[],
+  ): TargetFailure["kind"] | undefined;
+}
 
 /** Milliseconds before a stream that the server closed is asked for the rest, when it names no time itself. */
 const defaultRetry = 1000;
 
-/** What a call needs to know of the client's request. */
-export interface HttpCallContext {
-  readonly exchange: Exchange;
-  readonly backend: McpBackend;
-  readonly session: SessionOwner;
-}
-
 /** One message to a streamable HTTP target, and what comes back for it. */
 export class HttpCall implements UpstreamHandler, Call {
-  readonly #context: HttpCallContext;
-  readonly #target: StreamableHttpTarget;
-  readonly #session: HttpSession;
+  readonly #exchange: Exchange;
+  readonly #sender: CallSender;
+  readonly #message: Message;
   readonly #sink: CallSink;
-  #message: Message | undefined;
   #request: UpstreamRequest | undefined;
   #reader: ResponseReader | undefined;
   #lastEventId: string | undefined;
@@ -36,21 +44,15 @@ export class HttpCall implements UpstreamHandler, Call {
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
 
-  constructor(
-    context: HttpCallContext,
-    target: StreamableHttpTarget,
-    session: HttpSession,
-    sink: CallSink,
-  ) {
-    this.#context = context;
-    this.#target = target;
-    this.#session = session;
+  constructor(exchange: Exchange, sender: CallSender, message: Message, sink: CallSink) {
+    this.#exchange = exchange;
+    this.#sender = sender;
+    this.#message = message;
     this.#sink = sink;
   }
 
-  send(message: Message): void {
-    this.#message = message;
-    this.#open("POST", message.text);
+  start(): void {
+    this.#request = this.#sender.send(this.#message, this.#lastEventId, this);
   }
 
   /** Ends the call: the connection is closed at once. */
@@ -65,17 +67,13 @@ export class HttpCall implements UpstreamHandler, Call {
   }
 
   onHead(status: number, headers: readonly string[]): void {
-    if (status < 200 || status > 299) {
-      const kind = status === 404 ? "session" : "status";
-      this.#fail({ kind, detail: `answered with ${status}` });
+    const failure = this.#sender.onHead(this.#message, status, headers);
+    if (failure !== undefined) {
+      this.#fail({ kind: failure, detail: `answered with ${status}` });
       return;
     }
-    if (this.#message?.method === "initialize") {
-      this.#session.id = headerValue(headers, "mcp-session-id") ?? "";
-    }
-    const { exchange, backend } = this.#context;
-    this.#reader = readResponse(headers, backend.limits.message, exchange.newBuffer());
-    if (this.#reader === undefined && this.#message?.kind === "request") {
+    this.#reader = readResponse(headers, this.#sender.limit, this.#exchange.newBuffer());
+    if (this.#reader === undefined && this.#message.kind === "request") {
       this.#fail({ kind: "protocol", detail: "answered with neither JSON nor an event stream" });
     }
   }
@@ -88,16 +86,15 @@ export class HttpCall implements UpstreamHandler, Call {
   onEnd(): void {
     clearTimeout(this.#timer);
     if (this.#isOver) return;
-    if (this.#message?.kind !== "request") {
+    if (this.#message.kind !== "request") {
       this.#isOver = true;
-      if (this.#message !== undefined) this.#sink.onResponse(this.#message);
+      this.#sink.onResponse(this.#message);
       return;
     }
     if (this.#reader !== undefined) this.#take(this.#reader.end());
     if (this.#isOver) return;
-    // The server may close a stream early and be asked for the rest (SEP-1699, revision 2025-11-25).
-    if (this.#lastEventId !== undefined) {
-      this.#timer = setTimeout(() => this.#open("GET", null), this.#retry);
+    if (this.#sender.resumes && this.#lastEventId !== undefined) {
+      this.#timer = setTimeout(() => this.start(), this.#retry);
     } else {
       this.#fail({ kind: "protocol", detail: "ended its stream without a response" });
     }
@@ -106,13 +103,6 @@ export class HttpCall implements UpstreamHandler, Call {
   onError(failure: UpstreamFailure): void {
     clearTimeout(this.#timer);
     this.#fail(failure);
-  }
-
-  #open(method: "GET" | "POST", body: string | null): void {
-    const [target, session, lastEventId] = [this.#target, this.#session, this.#lastEventId];
-    const message = method === "POST" ? this.#message : undefined;
-    const options = { target, session, lastEventId, method, message, body };
-    this.#request = openInSession(this.#context, options, this);
   }
 
   #take(received: readonly Received[] | undefined): boolean {
@@ -138,7 +128,7 @@ export class HttpCall implements UpstreamHandler, Call {
     if (this.#reader?.kind === "sse") {
       this.#timer = setTimeout(() => this.#request?.abort(), defaultRetry);
     }
-    this.#sink.onResponse(withId(response, this.#message?.id ?? response.id));
+    this.#sink.onResponse(withId(response, this.#message.id));
   }
 
   #fail(failure: TargetFailure): void {

@@ -1,0 +1,147 @@
+import { MINUTE } from "../../process/units.ts";
+import { withParams } from "../protocol/envelope.ts";
+import { type Message, readMessage, textAt, withId } from "../protocol/message.ts";
+import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
+import type { BridgedContext, BridgedRequest } from "../transports/session-bridge.ts";
+import type { Call, CallSink } from "../transports/target.ts";
+import { type InputRequest, neededInput } from "./input-requests.ts";
+import { sendLeg } from "./send-leg.ts";
+import { sessionResponse } from "./session-results.ts";
+
+/** How often a target may ask for more input within one request, as the second SDK's servers have it. */
+const mostRounds = 8;
+/** Milliseconds that a client, or who sits before it, has to answer. */
+const roundTimeout = 10 * MINUTE;
+
+/**
+ * A request of a session's client to a target without sessions. What the target needs to know it says in its result; the
+ * client is asked by requests on the stream of its own request, and the target is called again with what it says.
+ */
+export class BridgedCall implements BridgedRequest {
+  readonly #context: BridgedContext;
+  readonly #request: Message;
+  readonly #sink: CallSink;
+  /** What the client was asked and has not answered, by the id of the question. */
+  readonly #asked = new Map<string, InputRequest>();
+  /** Its responses by the target's names for the questions, as JSON text. */
+  #responses: Record<string, string> = {};
+  #state: string | undefined;
+  #leg: Call | undefined;
+  #rounds = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isOver = false;
+
+  constructor(context: BridgedContext, request: Message, sink: CallSink) {
+    this.#context = context;
+    this.#request = request;
+    this.#sink = sink;
+  }
+
+  start(): void {
+    this.#context.session.calls.set(this.#request.id, this);
+    this.#send({});
+  }
+
+  cancel(): void {
+    this.#finish();
+    this.#leg?.cancel();
+  }
+
+  resume(): void {
+    this.#leg?.resume();
+  }
+
+  takeBack(): void {
+    if (this.#isOver) return;
+    this.cancel();
+    this.#sink.onFailure({ kind: "cancelled", detail: "cancelled" });
+  }
+
+  takeResponse(id: string, response: Message): boolean {
+    const asked = this.#asked.get(id);
+    if (asked === undefined) return false;
+    this.#asked.delete(id);
+    const { result, text } = response;
+    if (result !== undefined) this.#responses[asked.key] = textAt(text, result);
+    else if (asked.request.method === "elicitation/create") {
+      this.#responses[asked.key] = '{"action":"cancel"}';
+    } else {
+      this.#refuse(`The client did not answer ${asked.request.method}`);
+      return true;
+    }
+    if (this.#asked.size === 0) this.#again();
+    return true;
+  }
+
+  #again(): void {
+    clearTimeout(this.#timer);
+    const responses = Object.entries(this.#responses).map(
+      ([key, value]) => `${JSON.stringify(key)}:${value}`,
+    );
+    this.#responses = {};
+    this.#send({
+      ...(responses.length === 0 ? {} : { inputResponses: `{${responses.join(",")}}` }),
+      ...(this.#state === undefined ? {} : { requestState: this.#state }),
+    });
+  }
+
+  #send(params: Readonly<Record<string, string>>): void {
+    const request =
+      Object.keys(params).length === 0 ? this.#request : withParams(this.#request, {}, params);
+    this.#leg = sendLeg(this.#context, request, {
+      onMessage: (message) => message.kind !== "notification" || this.#sink.onMessage(message),
+      onResponse: (response) => this.#take(response),
+      onFailure: (failure) => {
+        this.#finish();
+        this.#sink.onFailure(failure);
+      },
+    });
+  }
+
+  #take(response: Message): void {
+    if (this.#isOver) return;
+    const needed = neededInput(response);
+    if (needed === undefined) {
+      this.#finish();
+      const { session } = this.#context;
+      const shown = sessionResponse(session, this.#request, response);
+      this.#sink.onResponse(withId(shown, this.#request.id));
+      return;
+    }
+    if (typeof needed === "string") {
+      this.#fail(needed);
+      return;
+    }
+    if (++this.#rounds > mostRounds) {
+      this.#fail("asked for input again and again");
+      return;
+    }
+    this.#state = needed.state;
+    if (needed.requests.length === 0) {
+      this.#again();
+      return;
+    }
+    this.#timer = setTimeout(() => this.#refuse("The client did not answer in time"), roundTimeout);
+    for (const each of needed.requests) this.#asked.set(each.request.id, each);
+    for (const { request } of needed.requests) this.#sink.onMessage(request);
+  }
+
+  #fail(detail: string): void {
+    this.#finish();
+    this.#sink.onFailure({ kind: "protocol", detail });
+  }
+
+  /** The request ends with an error of the gateway's, for the client to read. */
+  #refuse(message: string): void {
+    this.#finish();
+    const response = readMessage(rpcError(this.#request.id, rpcCode.internal, message));
+    if (response.kind !== "problem") this.#sink.onResponse(response);
+  }
+
+  #finish(): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    const { calls } = this.#context.session;
+    if (calls.get(this.#request.id) === this) calls.delete(this.#request.id);
+  }
+}

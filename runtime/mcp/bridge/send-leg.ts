@@ -1,0 +1,54 @@
+import { randomUUID } from "node:crypto";
+import { isObjectAt } from "../../json/json-text.ts";
+import { metaKey, withParams } from "../protocol/envelope.ts";
+import { type Message, readFields, textAt, withId } from "../protocol/message.ts";
+import { statelessRevision } from "../protocol/revisions.ts";
+import { callStateless } from "../stateless/stateless-call.ts";
+import { beginMcpCall, tracedSink, withTrace } from "../transports/call-span.ts";
+import type { BridgedContext } from "../transports/session-bridge.ts";
+import type { Call, CallSink } from "../transports/target.ts";
+
+/** Sends a request to a target without sessions, with what the client said of itself when it opened its session. */
+export function sendLeg(context: BridgedContext, request: Message, sink: CallSink): Call {
+  const { exchange, messageLimit, target, session } = context;
+  const message = withParams(request, metaOf(context));
+  if (session.connection === undefined) {
+    if (target.kind === "streamableHttp") {
+      return callStateless(exchange, target, messageLimit, message, sink);
+    }
+    sink.onFailure({ kind: "session", detail: "it has ended" });
+    return { cancel: () => {}, resume: () => {} };
+  }
+  // A child has many requests of many rounds under way: each has an id of its own.
+  const own = withId(message, JSON.stringify(randomUUID()));
+  const span = beginMcpCall(exchange.trace, target, own, "");
+  if (span === undefined) return session.connection.call(own, sink);
+  const traced = withTrace(own, span, exchange.requestHeaders);
+  return session.connection.call(traced, tracedSink(span, sink));
+}
+
+function metaOf({ initialize, session }: BridgedContext): Readonly<Record<string, string>> {
+  const { capabilities = "{}", clientInfo } =
+    initialize === undefined ? {} : saidAtOpening(initialize);
+  return {
+    [metaKey.protocolVersion]: JSON.stringify(statelessRevision),
+    [metaKey.clientCapabilities]: capabilities,
+    ...(clientInfo === undefined ? {} : { [metaKey.clientInfo]: clientInfo }),
+    ...(session.logLevel === undefined ? {} : { [metaKey.logLevel]: session.logLevel }),
+  };
+}
+
+function saidAtOpening(initialize: string): {
+  readonly capabilities?: string;
+  readonly clientInfo?: string;
+} {
+  const fields = readFields(initialize, 0, new Set(["capabilities", "clientInfo"]));
+  if (typeof fields === "string") return {};
+  const [capabilities, clientInfo] = [fields.get("capabilities"), fields.get("clientInfo")];
+  return {
+    ...(capabilities && isObjectAt(initialize, capabilities.start)
+      ? { capabilities: textAt(initialize, capabilities) }
+      : {}),
+    ...(clientInfo === undefined ? {} : { clientInfo: textAt(initialize, clientInfo) }),
+  };
+}

@@ -1,0 +1,169 @@
+import {
+  type Edit,
+  elementsOf,
+  isArrayAt,
+  isObjectAt,
+  objectMembers,
+  stringAt,
+} from "../../json/json-text.ts";
+import { metaKey } from "../protocol/envelope.ts";
+import { type Message, readFields, readMessage, textAt } from "../protocol/message.ts";
+import { edited, replaced } from "../protocol/message-edit.ts";
+import { sessionRevisions } from "../protocol/revisions.ts";
+import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
+import type { BridgedSession } from "../transports/session-bridge.ts";
+
+/** What a target offers, as the response to a client's `initialize`; undefined: it says nothing of the kind. */
+export function initializeResponse(
+  target: string,
+  initialize: Message,
+  discovered: Message,
+): Message | undefined {
+  const { text, result } = discovered;
+  if (result === undefined) return undefined;
+  const { capabilities, instructions, _meta }: DiscoverResult = JSON.parse(textAt(text, result));
+  if (capabilities === undefined) return undefined;
+  const { tasks: _, extensions: __, ...kept } = capabilities;
+  const asked = requestedRevision(initialize);
+  const response = readMessage(
+    rpcResult(
+      initialize.id,
+      JSON.stringify({
+        protocolVersion: sessionRevisions.has(asked) ? asked : newestSessions,
+        capabilities: kept,
+        serverInfo: _meta?.[metaKey.serverInfo] ?? { name: target, version: "1" },
+        instructions,
+      }),
+    ),
+  );
+  return response.kind === "problem" ? undefined : response;
+}
+
+/** A target's response as a client of a session reads it. */
+export function sessionResponse(
+  session: BridgedSession,
+  request: Message,
+  response: Message,
+): Message {
+  if (response.result === undefined) return sessionError(request, response);
+  switch (request.method) {
+    case "tools/list":
+      return edited(response, schemaEdits(session, response));
+    case "tools/call":
+      return edited(response, outputEdits(session, request, response));
+    default:
+      return response;
+  }
+}
+
+interface DiscoverResult {
+  readonly capabilities?: { readonly [name: string]: unknown };
+  readonly instructions?: unknown;
+  readonly _meta?: { readonly [name: string]: unknown };
+}
+
+const newestSessions = "2025-11-25";
+
+function requestedRevision({ text, params }: Message): string {
+  if (params === undefined) return "";
+  const fields = readFields(text, params.start, new Set(["protocolVersion"]));
+  return (
+    (typeof fields === "string" ? undefined : stringAt(text, fields.get("protocolVersion"))) ?? ""
+  );
+}
+
+/** Errors of the stateless revision mean nothing to a client of a session: it sent no version, no header and no capability. */
+function sessionError(request: Message, response: Message): Message {
+  const { error }: { readonly error?: RpcErrorText } = JSON.parse(response.text);
+  switch (error?.code) {
+    case rpcCode.missingCapability: {
+      const needed = Object.keys(error.data?.requiredCapabilities ?? {}).join(", ");
+      const text = `The client has not declared what this needs: ${needed}`;
+      return asMessage(
+        request.method === "tools/call"
+          ? rpcResult(
+              request.id,
+              JSON.stringify({ isError: true, content: [{ type: "text", text }] }),
+            )
+          : rpcError(request.id, rpcCode.internal, text),
+        response,
+      );
+    }
+    case rpcCode.headerMismatch:
+    case rpcCode.unsupportedVersion:
+      return asMessage(
+        rpcError(request.id, rpcCode.internal, "MCP server gave no valid response"),
+        response,
+      );
+    default:
+      return response;
+  }
+}
+
+interface RpcErrorText {
+  readonly code?: number;
+  readonly data?: { readonly requiredCapabilities?: object };
+}
+
+function asMessage(text: string, otherwise: Message): Message {
+  const message = readMessage(text);
+  return message.kind === "problem" ? otherwise : message;
+}
+
+/** Output that may be anything is wrapped: clients of sessions refuse a list with a schema that is not one of objects. */
+function schemaEdits(session: BridgedSession, { text, result }: Message): Edit[] {
+  if (result === undefined || !text.includes("outputSchema")) return [];
+  const fields = readFields(text, result.start, new Set(["tools"]));
+  const tools = typeof fields === "string" ? undefined : fields.get("tools");
+  if (tools === undefined || !isArrayAt(text, tools.start)) return [];
+  return elementsOf(text, tools.start).flatMap((tool) => {
+    if (!isObjectAt(text, tool.start)) return [];
+    const members = new Map(objectMembers(text, tool.start).map((each) => [each.key, each]));
+    const name = stringAt(text, members.get("name"));
+    const schema = members.get("outputSchema");
+    if (name === undefined || schema === undefined) return [];
+    const value: unknown = JSON.parse(textAt(text, schema));
+    if (isObjectSchema(value)) return [];
+    session.wrapped.add(name);
+    const properties = { result: withMovedReferences(value) };
+    const wrapped = { type: "object", properties, required: ["result"] };
+    return [replaced(schema, JSON.stringify(wrapped))];
+  });
+}
+
+function outputEdits(session: BridgedSession, request: Message, { text, result }: Message): Edit[] {
+  if (result === undefined || !text.includes("structuredContent")) return [];
+  const fields = readFields(text, result.start, new Set(["structuredContent"]));
+  const content = typeof fields === "string" ? undefined : fields.get("structuredContent");
+  if (content === undefined) return [];
+  const name = request.params && nameOf(request.text, request.params.start);
+  const isWrapped = name !== undefined && session.wrapped.has(name);
+  if (isObjectAt(text, content.start) && !isWrapped) return [];
+  return [replaced(content, `{"result":${textAt(text, content)}}`)];
+}
+
+function nameOf(text: string, params: number): string | undefined {
+  const fields = readFields(text, params, new Set(["name"]));
+  return typeof fields === "string" ? undefined : stringAt(text, fields.get("name"));
+}
+
+function isObjectSchema(schema: unknown): boolean {
+  return (
+    typeof schema === "object" && schema !== null && "type" in schema && schema.type === "object"
+  );
+}
+
+/** A schema that has become a part of another one: what it says of itself is one step deeper. */
+function withMovedReferences(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withMovedReferences);
+  if (typeof schema !== "object" || schema === null) return schema;
+  return Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => {
+      const isReference = key === "$ref" && typeof value === "string" && /^#(\/|$)/.test(value);
+      return [
+        key,
+        isReference ? `#/properties/result${value.slice(1)}` : withMovedReferences(value),
+      ];
+    }),
+  );
+}

@@ -1,0 +1,66 @@
+import type { UpstreamFailure, UpstreamHandler } from "../../http/upstream/upstream.ts";
+import { readMessageBytes } from "../protocol/message.ts";
+import { errorCodeOf } from "../protocol/response-error.ts";
+import { rpcCode } from "../protocol/rpc-response.ts";
+
+/** The most bytes of a refusal that is looked into. */
+const mostBytes = 65_536;
+
+/**
+ * Stands before the response to a client's `initialize`. A target without sessions refuses it by the one error that says
+ * so (400, -32022): the client is then served in another way. Everything else passes as it comes.
+ */
+export class RefusedSessions implements UpstreamHandler {
+  readonly #next: UpstreamHandler;
+  readonly #onVerdict: (hasSessions: boolean) => void;
+  #head: readonly string[] | undefined;
+  #held: Buffer[] = [];
+  #size = 0;
+
+  /** `onVerdict`: called with false in the place of all else that `next` would get. */
+  constructor(next: UpstreamHandler, onVerdict: (hasSessions: boolean) => void) {
+    this.#next = next;
+    this.#onVerdict = onVerdict;
+  }
+
+  onHead(status: number, headers: readonly string[]): void {
+    if (status === 400) {
+      this.#head = headers;
+      return;
+    }
+    if (status >= 200 && status <= 299) this.#onVerdict(true);
+    this.#next.onHead(status, headers);
+  }
+
+  onData(chunk: Buffer): boolean {
+    if (this.#head === undefined) return this.#next.onData(chunk);
+    this.#held.push(chunk);
+    this.#size += chunk.length;
+    return this.#size <= mostBytes || this.#release();
+  }
+
+  onEnd(trailers?: readonly string[]): void {
+    if (this.#head !== undefined) {
+      const message = readMessageBytes(Buffer.concat(this.#held));
+      const code = message.kind === "response" ? errorCodeOf(message) : undefined;
+      if (code === rpcCode.unsupportedVersion) {
+        this.#onVerdict(false);
+        return;
+      }
+      this.#release();
+    }
+    this.#next.onEnd(trailers);
+  }
+
+  onError(failure: UpstreamFailure): void {
+    this.#next.onError(failure);
+  }
+
+  /** It is an ordinary refusal. */
+  #release(): boolean {
+    const headers = this.#head ?? [];
+    this.#head = undefined;
+    this.#next.onHead(400, headers);
+    return this.#next.onData(Buffer.concat(this.#held));
+  }
+}

@@ -1,0 +1,77 @@
+import type { Exchange } from "../../http/exchange.ts";
+import { headerValue } from "../../http/headers/header-list.ts";
+import type { UpstreamHandler, UpstreamRequest } from "../../http/upstream/upstream.ts";
+import type { Message } from "../protocol/message.ts";
+import type { McpBackend } from "../transports/backend.ts";
+import { type CallSender, HttpCall } from "../transports/http-call.ts";
+import type { Call, CallSink, StreamableHttpTarget, TargetFailure } from "../transports/target.ts";
+import type { HttpSession } from "./session.ts";
+import { openInSession, type SessionOwner } from "./session-request.ts";
+
+/** What a call needs to know of the client's request. */
+export interface SessionCallContext {
+  readonly exchange: Exchange;
+  readonly backend: McpBackend;
+  readonly session: SessionOwner;
+}
+
+/** Sends one message to a streamable HTTP target, in a session of the target's. */
+export function callInSession(
+  context: SessionCallContext,
+  target: StreamableHttpTarget,
+  session: HttpSession,
+  message: Message,
+  sink: CallSink,
+): Call {
+  const call = new HttpCall(
+    context.exchange,
+    new SessionSender(context, target, session),
+    message,
+    sink,
+  );
+  call.start();
+  return call;
+}
+
+class SessionSender implements CallSender {
+  readonly resumes = true;
+  readonly limit: number;
+  readonly #context: SessionCallContext;
+  readonly #target: StreamableHttpTarget;
+  readonly #session: HttpSession;
+
+  constructor(context: SessionCallContext, target: StreamableHttpTarget, session: HttpSession) {
+    this.limit = context.backend.limits.message;
+    this.#context = context;
+    this.#target = target;
+    this.#session = session;
+  }
+
+  send(
+    message: Message,
+    lastEventId: string | undefined,
+    handler: UpstreamHandler,
+  ): UpstreamRequest {
+    const [target, session] = [this.#target, this.#session];
+    const isFirst = lastEventId === undefined;
+    const asked = isFirst
+      ? ({ method: "POST", message, body: message.text } as const)
+      : ({ method: "GET", message: undefined, body: null } as const);
+    return openInSession(this.#context, { target, session, lastEventId, ...asked }, handler);
+  }
+
+  onHead(
+    { method }: Message,
+    status: number,
+    headers: readonly string[],
+  ): TargetFailure["kind"] | undefined {
+    const isOpening = method === "initialize";
+    if (status >= 200 && status <= 299) {
+      if (isOpening) this.#session.id = headerValue(headers, "mcp-session-id") ?? "";
+      return undefined;
+    }
+    // A server without sessions says so in its error.
+    if (isOpening && status === 400) return undefined;
+    return status === 404 ? "session" : "status";
+  }
+}

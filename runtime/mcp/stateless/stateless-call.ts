@@ -1,0 +1,66 @@
+import type { Exchange } from "../../http/exchange.ts";
+import { sendInSpan } from "../../http/upstream/traced-request.ts";
+import type { UpstreamHandler, UpstreamRequest } from "../../http/upstream/upstream.ts";
+import { stringAt } from "../../json/json-text.ts";
+import { encodeHeader } from "../protocol/header-names.ts";
+import type { Message } from "../protocol/message.ts";
+import { paramOf } from "../protocol/message-edit.ts";
+import { namedParams } from "../protocol/methods.ts";
+import { statelessRevision } from "../protocol/revisions.ts";
+import { beginMcpCall } from "../transports/call-span.ts";
+import { type CallSender, HttpCall } from "../transports/http-call.ts";
+import type { Call, CallSink, StreamableHttpTarget, TargetFailure } from "../transports/target.ts";
+import { headersForTarget } from "../transports/upstream-headers.ts";
+
+/** Sends one message of revision 2026-07-28 to an HTTP target, with the headers that say what it is. */
+export function callStateless(
+  exchange: Exchange,
+  target: StreamableHttpTarget,
+  limit: number,
+  message: Message,
+  sink: CallSink,
+): Call {
+  const call = new HttpCall(exchange, new StatelessSender(exchange, target, limit), message, sink);
+  call.start();
+  return call;
+}
+
+class StatelessSender implements CallSender {
+  readonly resumes = false;
+  readonly limit: number;
+  readonly #exchange: Exchange;
+  readonly #target: StreamableHttpTarget;
+
+  constructor(exchange: Exchange, target: StreamableHttpTarget, limit: number) {
+    this.limit = limit;
+    this.#exchange = exchange;
+    this.#target = target;
+  }
+
+  send(
+    message: Message,
+    _lastEventId: string | undefined,
+    handler: UpstreamHandler,
+  ): UpstreamRequest {
+    const { upstream } = this.#target;
+    const headers = headersForTarget(this.#exchange, this.#target);
+    headers.push("accept", "application/json, text/event-stream");
+    headers.push("content-type", "application/json");
+    headers.push("mcp-protocol-version", statelessRevision, "mcp-method", message.method);
+    const name = nameOf(message);
+    if (name !== undefined) headers.push("mcp-name", encodeHeader(name));
+    const call = { method: "POST", path: upstream.path, headers, body: message.text };
+    const span = beginMcpCall(this.#exchange.trace, this.#target, message, "POST");
+    return sendInSpan(span, upstream, call, handler);
+  }
+
+  onHead(_message: Message, status: number): TargetFailure["kind"] | undefined {
+    const isRead = (status >= 200 && status <= 299) || status === 400 || status === 404;
+    return isRead ? undefined : "status";
+  }
+}
+
+function nameOf(message: Message): string | undefined {
+  const field = namedParams.get(message.method);
+  return field === undefined ? undefined : stringAt(message.text, paramOf(message, field));
+}
