@@ -1,6 +1,7 @@
 import path from "node:path";
 import type { RouteCount, RunningGateway } from "../../runtime/gateway/gateway.ts";
 import type { ServerState } from "../../runtime/process/server-states.ts";
+import type { AdminRequest } from "../../runtime/telemetry/logs/audit-log.ts";
 import { buildInfoOf } from "../4-emit/build-info.ts";
 import { bugReport } from "../diagnostics/report/bug.ts";
 import { totals } from "../diagnostics/report/findings.ts";
@@ -113,6 +114,11 @@ export class LiveGateway implements LiveView {
   /** Reads the configuration again, as if it had changed. */
   reload(): void {
     this.#work = this.#work.then(() => this.#follow());
+  }
+
+  /** Somebody sends a request from the admin page. */
+  adminRequest(request: AdminRequest): void {
+    this.#running.adminRequest(request);
   }
 
   /** What each route has answered so far. */

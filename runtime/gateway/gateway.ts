@@ -8,7 +8,7 @@ import { hasServerStates, type ServerState } from "../process/server-states.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { SECOND } from "../process/units.ts";
 import { AccessLog } from "../telemetry/logs/access-log.ts";
-import type { AuditLog } from "../telemetry/logs/audit-log.ts";
+import type { AdminRequest, AuditLog } from "../telemetry/logs/audit-log.ts";
 import { isLevelEnabled } from "../telemetry/logs/log-level.ts";
 import { LogWriter } from "../telemetry/logs/log-writer.ts";
 import { ProcessLog } from "../telemetry/logs/process-log.ts";
@@ -43,6 +43,8 @@ export interface RunningGateway {
   replace(next: Gateway, build: BuildInfo): Promise<void>;
   /** A change of the configuration can't be served: the metrics say so. */
   changeRefused(): void;
+  /** Somebody sent a request from the admin page: the audit log says so. */
+  adminRequest(request: AdminRequest): void;
   /** What each route has answered since the process started. */
   routes(): readonly RouteCount[];
   /** How the servers do that routes choose from, as far as they were asked. */
@@ -187,6 +189,10 @@ class Running implements RunningGateway {
   changeRefused(): void {
     this.#process.reloaded(false);
     this.#audit?.action("configuration-refused", this.#build.configDigest);
+  }
+
+  adminRequest(request: AdminRequest): void {
+    this.#audit?.adminRequest(request);
   }
 
   #openAccessLog(): AccessLog | undefined {

@@ -15,6 +15,7 @@ const isMissing = !existsSync(executablePath) && process.env.CI === undefined;
 
 let shop: Echo;
 let port: number;
+let running: GwcProcess;
 /** Of the admin page. */
 let url: string;
 /** Ends the response of the slow route. */
@@ -51,11 +52,16 @@ beforeAll(async () => {
   ];
   const workspace = new Workspace({
     "gateway.yaml": JSON.stringify({
-      config: { statsAddr: "127.0.0.1:0", readinessAddr: "127.0.0.1:0", adminAddr: "127.0.0.1:0" },
+      config: {
+        statsAddr: "127.0.0.1:0",
+        readinessAddr: "127.0.0.1:0",
+        adminAddr: "127.0.0.1:0",
+        logging: { audit: {} },
+      },
       binds: [{ port, listeners: [{ routes }] }],
     }),
   });
-  const running = new GwcProcess(["run", workspace.path("gateway.yaml")], {
+  running = new GwcProcess(["run", workspace.path("gateway.yaml")], {
     env: { SHOP_KEY: "open sesame" },
   });
   [, url = ""] = await running.seen(/admin page: (\S+)\n/);
@@ -95,8 +101,16 @@ async function send({ headers = {}, path = "/ui/try", call = {} }: Attempt): Pro
 describe("the playground sends requests for its own page alone", () => {
   it("what the page sends reaches the gateway", async () => {
     const before = shop.count();
-    expect(await send({})).toBe(200);
+    expect(await send({ call: { target: "/shop/1?key=secret" } })).toBe(200);
     expect(shop.count()).toBe(before + 1);
+    const [line] = await running.seen(/^.*"event":"admin-request".*$/m);
+    expect(JSON.parse(line)).toMatchObject({
+      scope: "audit",
+      route: "shop",
+      "http.method": "GET",
+      "http.path": "/shop/1",
+    });
+    expect(running.output).not.toMatch(/sesame|key=secret/);
   });
 
   it.each([

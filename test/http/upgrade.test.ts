@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { Socket } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { eventually } from "../harness/eventually.ts";
+import { expositionOf } from "../harness/exposition.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { heldMegabytes } from "../harness/held-memory.ts";
 import { bytesHeld, bytesTaken } from "../harness/kernel-queues.ts";
@@ -86,6 +87,28 @@ it("a WebSocket passes through to a backend, and its headers with it", async () 
   expect(request?.headers.join("\n")).toMatch(/authorization\nBearer k/i);
   expect(request?.headers.join("\n")).toMatch(/sec-websocket-version/i);
   await gateway.seen(/http\.path=\/ws .*http\.status=101/);
+});
+
+it("a WebSocket is counted as a request to its upstream, from its beginning to its end", async () => {
+  const upstream = await startUpstream();
+  const gateway = await startGateway({
+    listeners: [{ routes: [{ backends: [{ host: upstream.url }] }] }],
+  });
+  const socket = new WebSocket(`ws://127.0.0.1:${gateway.port}/ws`);
+  onTestFinished(() => socket.close());
+  await new Promise((resolve, reject) => {
+    socket.onopen = resolve;
+    socket.onerror = reject;
+  });
+  const name = new URL(upstream.url).host;
+  const figures = async () => {
+    const { value } = await expositionOf(await gateway.statsPort());
+    const ended = value(`gwc_upstream_requests_total{upstream="${name}",result="ok"}`);
+    return [value(`gwc_upstream_requests_active{upstream="${name}"}`), ended].join();
+  };
+  expect(await figures()).toBe("1,0");
+  socket.close();
+  await eventually(async () => (await figures()) === "0,1" || null, "the end");
 });
 
 it.each([

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
@@ -84,6 +84,35 @@ it("refusals, first requests of a client and what the process did are lines of a
   ]);
   expect(text).not.toMatch(/secret|team-key|another-key/);
   expect(gateway.output).not.toContain('"scope":"audit"');
+});
+
+it("a file that is moved away is written anew, and one that is cut from its beginning", async () => {
+  const folder = temporaryFolder();
+  const file = path.join(folder, "audit.log");
+  const gateway = await startGateway({
+    file: { config: { logging: { audit: { file: "audit.log" } } } },
+    listeners: [{ name: "web", routes: routes() }],
+    env: { TEAM_KEY: "k" },
+    folder,
+  });
+  const pathsIn = (name: string) =>
+    linesOf(readFileSync(name, "utf8")).flatMap(({ "http.path": at }) => at ?? []);
+  /** A refused request, whose line is there. */
+  const refused = async (at: string) => {
+    await fetch(`${gateway.url}${at}`);
+    await eventually(() => (existsSync(file) && pathsIn(file).at(-1) === at) || null, at);
+  };
+  await refused("/first");
+  renameSync(file, `${file}.1`);
+  await refused("/second");
+  expect(pathsIn(`${file}.1`)).toEqual(["/first"]);
+  expect(pathsIn(file)).toEqual(["/second"]);
+  truncateSync(file);
+  await refused("/third");
+  expect(readFileSync(file, "utf8").startsWith("{")).toBe(true);
+  expect(pathsIn(file)).toEqual(["/third"]);
+  rmSync(file);
+  await refused("/fourth");
 });
 
 it("without a file audit lines stand in the log, and a gateway without them has none", async () => {

@@ -48,7 +48,7 @@ export const processSchema = object(
         audit: object(
           {
             file: text(
-              "The file that lines are added to; without it they stand between those of the access log, with `audit` as their scope.",
+              "The file that lines are added to, and opened anew when it was moved away; without it they stand between those of the access log, with `audit` as their scope.",
             ),
           },
           {

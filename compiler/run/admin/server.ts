@@ -126,6 +126,7 @@ async function tryRoute(request: IncomingMessage, view: LiveView, key: string): 
   if (text === undefined) return { status: 413, text: "too much\n" };
   const call = readRequest(text);
   if (call === undefined) return { status: 400, text: "no request\n" };
+  view.adminRequest(call);
   const result = await callRoute(call, view.current.program, view.journal);
   const headers = { "content-type": "application/json" };
   return { status: 200, text: JSON.stringify(result), headers };

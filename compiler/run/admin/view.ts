@@ -1,5 +1,6 @@
 import type { RouteCount } from "../../../runtime/gateway/gateway.ts";
 import type { ServerState } from "../../../runtime/process/server-states.ts";
+import type { AdminRequest } from "../../../runtime/telemetry/logs/audit-log.ts";
 import type { Finding } from "../../diagnostics/report/findings.ts";
 import type { Compiled } from "../candidate.ts";
 import type { RequestJournal } from "../journal.ts";
@@ -14,6 +15,8 @@ export interface LiveView {
   readonly lastChange: LastChange;
   /** The last requests. */
   readonly journal: Pick<RequestJournal, "entries" | "sessions" | "ofPort">;
+  /** Somebody sends a request from the page. */
+  adminRequest(request: AdminRequest): void;
   /** What each route has answered so far. */
   routes(): readonly RouteCount[];
   /** How the servers do that routes choose from, as far as they were asked. */

@@ -1,10 +1,9 @@
-import { closeSync, openSync } from "node:fs";
 import type { Exchange, ExchangeRecord, RefusalReason } from "../../http/exchange.ts";
 import { pathIn } from "../../http/routing/path.ts";
-import { StartupError } from "../../process/startup-error.ts";
 import { HOUR } from "../../process/units.ts";
 import { type AccessLogLine, accessLogLine } from "./access-log-line.ts";
-import { LogWriter } from "./log-writer.ts";
+import { AuditFile } from "./audit-file.ts";
+import type { LogWriter } from "./log-writer.ts";
 
 /** What the process itself did. */
 export type AuditAction = "started" | "configured" | "configuration-refused" | "draining" | "ended";
@@ -49,32 +48,47 @@ export interface AuditStream {
 
 /** Lines in a file of their own, which is added to. */
 export function auditFile(path: string): AuditStream {
-  return {
-    open: () => {
-      const file = openToAdd(path);
-      return new AuditLog(new LogWriter(file), file);
-    },
-  };
+  return { open: () => new AuditLog(new AuditFile(path)) };
 }
 
 /** Lines between those of the access log. */
-export const auditToStdout: AuditStream = { open: (stdout) => new AuditLog(stdout) };
+export const auditToStdout: AuditStream = {
+  open: (stdout) =>
+    new AuditLog({
+      add: (line) => {
+        stdout.add(line);
+        stdout.flush();
+      },
+      close: () => stdout.written(),
+    }),
+};
+
+/** Takes the lines. */
+interface AuditSink {
+  add(line: string): void;
+  /** Writes the rest; nothing more comes. */
+  close(): Promise<void>;
+}
+
+/** A request that somebody sent from the admin page. */
+export interface AdminRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly route: string;
+}
 
 /**
  * Who was refused, who was let in, and what the process did: a JSON object a line. Never a token, a password, a query or a
  * body; a key is shown by the beginning of its digest.
  */
 class AuditLog {
-  readonly #writer: LogWriter;
-  readonly #file: number | undefined;
+  readonly #sink: AuditSink;
   readonly #line: AccessLogLine = accessLogLine("json", "audit");
   /** When each was seen last, by route and identity; milliseconds of the monotonic clock. */
   readonly #logins = new Map<string, number>();
 
-  /** `file`: a descriptor that is its own. */
-  constructor(writer: LogWriter, file?: number) {
-    this.#writer = writer;
-    this.#file = file;
+  constructor(sink: AuditSink) {
+    this.#sink = sink;
   }
 
   /** A request has ended: it is a line when it was refused, or when it is a client's first one for a while. */
@@ -120,11 +134,20 @@ class AuditLog {
     this.#end();
   }
 
+  /** Somebody sent a request from the admin page. What became of it is a request's own line, where it is one. */
+  adminRequest({ method, target, route }: AdminRequest): void {
+    const line = this.#line;
+    line.begin();
+    line.plain("event", "admin-request");
+    line.text("route", route);
+    line.text("http.method", method);
+    line.text("http.path", pathIn(target));
+    this.#end();
+  }
+
   /** Writes the rest; nothing more comes. */
-  async close(): Promise<void> {
-    if (this.#file === undefined) return this.#writer.written();
-    await this.#writer.close();
-    closeSync(this.#file);
+  close(): Promise<void> {
+    return this.#sink.close();
   }
 
   #place({ listener, route }: Pick<ExchangeRecord, "listener" | "route">, identity?: string): void {
@@ -154,8 +177,7 @@ class AuditLog {
   }
 
   #end(): void {
-    this.#writer.add(this.#line.end());
-    this.#writer.flush();
+    this.#sink.add(this.#line.end());
   }
 }
 
@@ -167,13 +189,4 @@ function identityOf({ fields, caller }: ExchangeRecord): string | undefined {
   const shown = caller?.replace(/\bkey ([0-9a-f]{12})[0-9a-f]+/g, "key $1");
   const all = [subject, shown].filter((each) => each !== undefined);
   return all.length === 0 ? undefined : all.join(", ");
-}
-
-function openToAdd(path: string): number {
-  try {
-    return openSync(path, "a", 0o640);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new StartupError(`the audit log can't be written: ${why}`);
-  }
 }

@@ -63,7 +63,11 @@ export abstract class ServerUpstream implements Upstream {
     const { requestTimeout } = this;
     setCredential(call.headers, this.#authorization);
     this.#upgradeConnect ??= this.connectors.http1();
-    return sendUpgrade(call, protocol, handler, { connect: this.#upgradeConnect, requestTimeout });
+    return sendUpgrade(call, protocol, handler, {
+      connect: this.#upgradeConnect,
+      requestTimeout,
+      counts: this.countsOf(undefined),
+    });
   }
 
   close(): void {
@@ -76,12 +80,10 @@ export abstract class ServerUpstream implements Upstream {
   /** Ends the connections when their last requests have ended. */
   protected abstract closePool(): void;
 
-  /** Who counts the requests of a pool, from the first one on that a gateway makes. */
-  protected countsOf(pool: CountedPool): RequestCounts | undefined {
-    if (this.#counts === undefined) {
-      this.#counts = requestCounts(this.#countedAs);
-      this.#forgetPool = this.#counts?.pool(pool);
-    }
+  /** Who counts the requests, from the first one on that a gateway makes, and those that wait in a pool. */
+  protected countsOf(pool: CountedPool | undefined): RequestCounts | undefined {
+    this.#counts ??= requestCounts(this.#countedAs);
+    if (pool !== undefined) this.#forgetPool ??= this.#counts?.pool(pool);
     return this.#counts;
   }
 }

@@ -4,12 +4,15 @@ import type { Connect } from "../../../net/connector.ts";
 import { CountedRequest } from "../counted-request.ts";
 import type { UpgradeHandler, UpstreamCall, UpstreamRequest, UpstreamTunnel } from "../upstream.ts";
 import { connectFailure } from "../upstream-failures.ts";
+import type { RequestCounts } from "../upstream-metrics.ts";
 
 /** How a request for another protocol is sent. */
 export interface UpgradeOptions {
   readonly connect: Connect;
   /** Milliseconds to the head of the response; undefined: no limit. */
   readonly requestTimeout: number | undefined;
+  /** Undefined while nobody counts. */
+  readonly counts: RequestCounts | undefined;
 }
 
 /**
@@ -34,9 +37,9 @@ class UpgradeRequest extends CountedRequest<UpgradeHandler> {
     { method, path, headers }: UpstreamCall,
     protocol: string,
     handler: UpgradeHandler,
-    { connect, requestTimeout }: UpgradeOptions,
+    { connect, requestTimeout, counts }: UpgradeOptions,
   ) {
-    super(handler, requestTimeout, undefined);
+    super(handler, requestTimeout, counts);
     this.#request = request({
       method,
       path,
