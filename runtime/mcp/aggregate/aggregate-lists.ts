@@ -5,15 +5,17 @@ import { readFields } from "../protocol/message.ts";
 import { paramOf, stringParamOf } from "../protocol/message-edit.ts";
 import type { McpPrimitiveKind } from "../protocol/primitives.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
-import { isAllowed } from "../rules/authorization.ts";
+import { isAllowed, isOpen } from "../rules/authorization.ts";
 import { ClientStream } from "../session/client-stream.ts";
 import {
   type ActiveTarget,
   activeTargets,
   callTarget,
+  isStateless,
   type SessionContext,
 } from "../session/session-context.ts";
 import type { TargetFailure } from "../transports/target.ts";
+import { CacheHints } from "./cache-hints.ts";
 import { fanOut, type Outcome } from "./fan-out.ts";
 import { forwardTo } from "./forward-call.ts";
 import { unavailableMeta } from "./initialize-result.ts";
@@ -85,6 +87,7 @@ class Merge {
   readonly #entries: string[] = [];
   readonly #next = new Map<number, string>();
   readonly #missing: string[] = [];
+  readonly #hints = new CacheHints();
 
   constructor(context: SessionContext, request: Message, list: AggregateList) {
     this.#context = context;
@@ -121,6 +124,7 @@ class Merge {
     }
     const fields = readFields(response.text, response.result.start, new Set(["nextCursor"]));
     const cursor = typeof fields === "string" ? undefined : fields.get("nextCursor");
+    if (typeof fields !== "string") this.#hints.add(response.text, fields);
     const next = stringAt(response.text, cursor);
     if (next !== undefined) this.#next.set(active.index, next);
     return undefined;
@@ -136,6 +140,10 @@ class Merge {
   #result(): string {
     let text = `{${JSON.stringify(this.#list.field)}:[${this.#entries.join(",")}]`;
     if (this.#next.size > 0) text += `,"nextCursor":${JSON.stringify(writeCursor(this.#next))}`;
+    if (isStateless(this.#context)) {
+      const isOpenList = isOpen(this.#context.access);
+      text += `,"resultType":"complete",${this.#hints.members(isOpenList)}`;
+    }
     if (this.#missing.length > 0) {
       text += `,"_meta":${JSON.stringify({ [unavailableMeta]: this.#missing })}`;
     }

@@ -4,7 +4,14 @@ import { isOpen } from "../rules/authorization.ts";
 import { isHiddenUpdate, rulesFilter, type ShownMessage } from "../rules/list-filter.ts";
 import { noteResponseError } from "../rules/mcp-metrics.ts";
 import { ClientStream } from "../session/client-stream.ts";
-import { type ActiveTarget, callTarget, type SessionContext } from "../session/session-context.ts";
+import {
+  type ActiveTarget,
+  callTarget,
+  isStateless,
+  type SessionContext,
+} from "../session/session-context.ts";
+import { responseStatusOf } from "../stateless/response-status.ts";
+import { statelessFilter } from "../stateless/shown-lists.ts";
 import { clientName } from "./names.ts";
 import { type AggregateTarget, forClient, responseForClient } from "./to-client.ts";
 
@@ -21,7 +28,7 @@ export function forwardCall(context: SessionContext, active: ActiveTarget, reque
       const shown = shownResponse(context, active, request, response);
       if (typeof shown === "string")
         stream.fail({ kind: "protocol", detail: "a result with a repeated key" });
-      else stream.response(shown.text);
+      else stream.response(shown.text, isStateless(context) ? responseStatusOf(response) : 200);
     },
     onFailure: (failure) => stream.fail(failure),
   });
@@ -67,7 +74,8 @@ function shownResponse(
   const { backend, access, exchange } = context;
   if (backend.prefix) return responseForClient(response, aggregateTarget(context, active));
   if (isOpen(access) || !isListMethod(request.method)) return response;
-  return rulesFilter(exchange, access, active.target.name)(response);
+  const filter = isStateless(context) ? statelessFilter : rulesFilter;
+  return filter(exchange, access, active.target.name)(response);
 }
 
 function aggregateTarget(

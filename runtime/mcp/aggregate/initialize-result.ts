@@ -66,7 +66,7 @@ function featuresOf(capabilities: JsonObject): Features {
 }
 
 /** What any target can do. Only what the gateway knows how to route is offered. */
-function mergeCapabilities(all: readonly JsonObject[]): JsonObject {
+export function mergeCapabilities(all: readonly JsonObject[]): JsonObject {
   const merged: Record<string, Record<string, unknown>> = {};
   for (const capabilities of all) {
     for (const name of Object.keys(featureLetters)) {
@@ -82,7 +82,8 @@ function mergeCapabilities(all: readonly JsonObject[]): JsonObject {
   return merged;
 }
 
-function joinInstructions(
+/** What the targets say of themselves, each under its name. */
+export function joinInstructions(
   targets: readonly McpTarget[],
   results: readonly InitializeResult[],
 ): string | undefined {
@@ -95,7 +96,8 @@ function joinInstructions(
   return parts.length === 0 ? undefined : parts.join("\n\n");
 }
 
-function objectOf(value: unknown): JsonObject {
+/** The members of a value that is an object; none of another. */
+export function objectOf(value: unknown): JsonObject {
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
   // An object that JSON.parse made: own members of unknown kind.
   return isObject ? (value as JsonObject) : {};

@@ -5,6 +5,7 @@ import { addressedPrimitive } from "../protocol/primitives.ts";
 import { respondRpcError, rpcCode, rpcResult } from "../protocol/rpc-response.ts";
 import type { McpAuthorization } from "../rules/authorization.ts";
 import { ClientStream } from "../session/client-stream.ts";
+import type { McpSession } from "../session/session.ts";
 import {
   activeTarget,
   activeTargets,
@@ -65,11 +66,17 @@ export function serveSessionDelete(
 ): void {
   const context = sessionContext(exchange, backend, access);
   if (context === undefined) return;
-  for (const { target, session } of activeTargets(context)) {
-    endTargetSession(exchange, target, session);
+  for (const [index, session] of context.session.targets.entries()) {
+    const target = backend.targets[index];
+    if (target !== undefined && session !== undefined) endTargetSession(exchange, target, session);
   }
   endSession(exchange, context.session);
   exchange.respond(204, []);
+}
+
+/** A request of a client that has a session. */
+interface HeldContext extends SessionContext {
+  readonly session: McpSession;
 }
 
 /** The session that the request names; responds with 400 or 404 when there is none. */
@@ -77,7 +84,7 @@ function sessionContext(
   exchange: Exchange,
   backend: McpBackend,
   access: McpAuthorization,
-): SessionContext | undefined {
+): HeldContext | undefined {
   const id = exchange.header("mcp-session-id");
   if (id === undefined) {
     refuse(exchange, 400, "MCP", "Mcp-Session-Id is required");
@@ -116,7 +123,8 @@ function recipients(context: SessionContext, message: Message): readonly Routed[
   return isResponse ? [] : activeTargets(context).map(({ index }) => ({ index, message }));
 }
 
-function serveRequest(context: SessionContext, request: Message): void {
+/** Serves a request by the targets that it is for. */
+export function serveRequest(context: SessionContext, request: Message): void {
   const { backend } = context;
   if (!backend.prefix) {
     const only = activeTarget(context, 0);

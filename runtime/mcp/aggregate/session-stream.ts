@@ -74,6 +74,8 @@ class SessionStream {
       const bridged = bridgedContext(this.#context, { target, session });
       return bridged?.bridge.listen(bridged, sink) ?? { cancel: () => {}, resume: () => {} };
     }
+    // Who has no session has no stream of this kind either.
+    if (session.kind === "direct") return { cancel: () => {}, resume: () => {} };
     const listener = new HttpListener(this.#context, target, session, {
       onMessage: sink.onMessage,
       onOpen: () => this.#open(),

@@ -50,14 +50,14 @@ export class ClientStream {
     this.#exchange.onDrain(listener);
   }
 
-  /** Sends the response and ends. */
-  response(text: string): void {
+  /** Sends the response and ends. `status` is that of a response that nothing came before. */
+  response(text: string, status = 200): void {
     this.#stop();
     if (this.#isStream) {
       this.#exchange.write(sseMessage(text));
       this.#exchange.end();
     } else {
-      respondRpc(this.#exchange, 200, text);
+      respondRpc(this.#exchange, status, text);
     }
   }
 

@@ -9,7 +9,7 @@ import type {
   SessionBridge,
 } from "../transports/session-bridge.ts";
 import type { Call, CallSink, McpTarget } from "../transports/target.ts";
-import type { McpSession, TargetSession } from "./session.ts";
+import type { Features, McpSession, TargetSession } from "./session.ts";
 import { callInSession } from "./session-call.ts";
 
 /** A request within a session: what its handling needs to know. */
@@ -17,14 +17,32 @@ export interface SessionContext {
   readonly exchange: Exchange;
   readonly backend: McpBackend;
   readonly access: McpAuthorization;
-  readonly session: McpSession;
+  readonly session: ServedSession;
+}
+
+/** What a request is part of: a session, or for a client without one the targets alone. */
+export interface ServedSession extends Pick<McpSession, "initialize" | "isEnded" | "streams"> {
+  readonly targets: readonly (TargetSession | DirectTarget | undefined)[];
+}
+
+/** A target as a client without sessions uses it. */
+export interface DirectTarget {
+  readonly kind: "direct";
+  /** All of them: what the target does not have, it says itself. */
+  readonly features: Features;
+  call(request: Message, sink: CallSink): Call;
 }
 
 /** A target of a session that takes part in it. */
 export interface ActiveTarget {
   readonly index: number;
   readonly target: McpTarget;
-  readonly session: TargetSession;
+  readonly session: TargetSession | DirectTarget;
+}
+
+/** Whether the client speaks the revision without sessions. */
+export function isStateless({ session }: SessionContext): boolean {
+  return session.targets.some((target) => target?.kind === "direct");
 }
 
 /** The targets of a session, less those that failOpen has left out. */
@@ -51,6 +69,7 @@ export function callTarget(
   request: Message,
   sink: CallSink,
 ): Call {
+  if (session.kind === "direct") return session.call(request, sink);
   if (session.kind === "stateless") {
     const bridged = bridgedContext(context, { target, session });
     return bridged === undefined ? refused(sink) : bridged.bridge.call(bridged, request, sink);
@@ -79,7 +98,7 @@ export function notifyTarget(
   const { session } = active;
   if (session.kind === "http") return callTarget(context, active, message, sink);
   if (session.kind === "live") session.connection.send(message);
-  else {
+  else if (session.kind === "stateless") {
     const bridged = bridgedContext(context, { target: active.target, session });
     bridged?.bridge.notify(bridged, message);
   }

@@ -22,8 +22,11 @@ export interface SessionTable extends LiveSession {
   end(session: McpSession): void;
   /** True for the id of a session that was ended here. */
   isEnded(id: string): boolean;
-  /** An empty set of connections for a caller; undefined when there are too many, and none of them may make room for it. */
-  openLive(limits: SessionLimits, caller: string): LiveParts | undefined;
+  /**
+   * A set of connections for a caller, empty unless others with the same key share it; undefined when there are too many, and
+   * none of them may make room for it.
+   */
+  openLive(limits: SessionLimits, caller: string, key?: string): LiveParts | undefined;
   closeLive(live: LiveParts): void;
   host(gateway: GatewayContext, messageLimit: number): TransportHost;
 }
@@ -58,6 +61,8 @@ class Sessions implements SessionTable {
   /** When the ids of ended sessions expire (milliseconds since the epoch), by their nonces. */
   readonly #ended = new Map<string, number>();
   readonly #live = new Map<string, LiveParts>();
+  /** Those of them that have a key. */
+  readonly #shared = new Map<string, LiveParts>();
   readonly #groups = new ProcessGroups();
   #sweeper: NodeJS.Timeout | undefined;
   #sweepInterval = 0;
@@ -109,11 +114,17 @@ class Sessions implements SessionTable {
     return this.#ended.has(sealNonce(id));
   }
 
-  openLive(limits: SessionLimits, caller: string): LiveParts | undefined {
+  openLive(limits: SessionLimits, caller: string, key?: string): LiveParts | undefined {
+    const shared = key === undefined ? undefined : this.#shared.get(key);
+    if (shared !== undefined) {
+      shared.usedAt = Date.now();
+      return shared;
+    }
     if (!this.#makeRoom(limits, caller)) return undefined;
     const id = randomBytes(16).toString("base64url");
     const live: LiveParts = {
       id,
+      key,
       caller,
       connections: [],
       idle: limits.idle,
@@ -121,12 +132,14 @@ class Sessions implements SessionTable {
       isEstablished: false,
     };
     this.#live.set(id, live);
+    if (key !== undefined) this.#shared.set(key, live);
     this.#sweepEvery(Math.min(longestSweep, limits.idle / 2));
     return live;
   }
 
   closeLive(live: LiveParts): void {
     if (!this.#live.delete(live.id)) return;
+    if (live.key !== undefined) this.#shared.delete(live.key);
     for (const connection of live.connections) connection.close();
     if (this.#live.size > 0) return;
     clearInterval(this.#sweeper);

@@ -53,6 +53,8 @@ export type Features = string;
 /** The connections of a session, and how long nobody has used them. */
 export interface LiveParts {
   readonly id: string;
+  /** Who shares it, for what is no part of a session; undefined: one session has it. */
+  readonly key: string | undefined;
   /** Who opened it: an identity, or an address. */
   readonly caller: string;
   readonly connections: TargetConnection[];

@@ -20,7 +20,7 @@ export function openSession(
   opened: SessionParts,
 ): McpSession {
   const { gateway } = exchange;
-  const binding = bindingOf(exchange, backend, access);
+  const binding = callerBinding(exchange, backend, access);
   const { initialize } = opened;
   const isShort = initialize !== undefined && initialize.length <= longestInitialize;
   const expiresAt = Date.now() + backend.timeouts.session;
@@ -43,7 +43,7 @@ export function resumeSession(
   id: string,
 ): McpSession | undefined {
   const { gateway } = exchange;
-  const binding = bindingOf(exchange, backend, access);
+  const binding = callerBinding(exchange, backend, access);
   const table = sessionTable(gateway);
   if (table.isEnded(id)) return undefined;
   const known = table.find(id);
@@ -88,7 +88,12 @@ function identityOf({ record: { caller } }: Exchange, { jwt }: McpAuthorization)
   return caller === undefined ? subjectOf(jwt) : `${subjectOf(jwt)} ${caller}`;
 }
 
-function bindingOf(exchange: Exchange, backend: McpBackend, access: McpAuthorization): string {
+/** Where what belongs to a caller is valid: route, targets and identity. */
+export function callerBinding(
+  exchange: Exchange,
+  backend: McpBackend,
+  access: McpAuthorization,
+): string {
   const subject = identityOf(exchange, access);
   const place = `${backend.targetDigest}\n${backend.route}\n${subject}`;
   if (!backend.keepsCredentials) return place;

@@ -1,0 +1,124 @@
+import type { Exchange } from "../../http/exchange.ts";
+import type { Message } from "../protocol/message.ts";
+import type { McpAuthorization } from "../rules/authorization.ts";
+import type { DirectTarget } from "../session/session-context.ts";
+import { callerBinding, sessionCaller } from "../session/sessions.ts";
+import { discoverOverHttp } from "../stateless/discovery.ts";
+import {
+  type ChildOwner,
+  callChild,
+  discoverChild,
+  sharedChild,
+} from "../stateless/shared-child.ts";
+import { callStateless } from "../stateless/stateless-call.ts";
+import type { McpBackend } from "../transports/backend.ts";
+import type {
+  Call,
+  CallSink,
+  McpTarget,
+  StdioTarget,
+  TargetFailure,
+} from "../transports/target.ts";
+
+/** The targets of a route as a client without sessions uses them. */
+export function directTargets(
+  exchange: Exchange,
+  backend: McpBackend,
+  access: McpAuthorization,
+): readonly DirectTarget[] {
+  const owner: ChildOwner = {
+    binding: callerBinding(exchange, backend, access),
+    caller: sessionCaller(exchange, access),
+  };
+  return backend.targets.map((target) => ({
+    kind: "direct",
+    features: "tprlc",
+    call: (request, sink) => {
+      const call = new DirectCall(sink);
+      void call.start(findWay(exchange, backend, target, owner), request);
+      return call;
+    },
+  }));
+}
+
+/** How a request reaches a target; `failure`: it does not. */
+type Way =
+  | { readonly kind: "open"; call(request: Message, sink: CallSink): Call }
+  | { readonly kind: "failure"; readonly failure: TargetFailure };
+
+async function findWay(
+  exchange: Exchange,
+  backend: McpBackend,
+  target: McpTarget,
+  owner: ChildOwner,
+): Promise<Way> {
+  const { limits } = backend;
+  switch (target.kind) {
+    case "sse":
+      return withSessions;
+    case "streamableHttp": {
+      const probe = () => discoverOverHttp(exchange, target, limits.message);
+      // What did not say is asked all the same, and its refusal is the client's to read.
+      if ((await target.era.findStateless(probe)) === false) return withSessions;
+      return {
+        kind: "open",
+        call: (request, sink) => callStateless(exchange, target, limits.message, request, sink),
+      };
+    }
+    case "stdio":
+      return findChild(exchange, backend, target, owner);
+  }
+}
+
+async function findChild(
+  exchange: Exchange,
+  backend: McpBackend,
+  target: StdioTarget,
+  owner: ChildOwner,
+): Promise<Way> {
+  if (target.era.isStateless === false) return withSessions;
+  const child = sharedChild(exchange, backend, target, owner);
+  if ("failure" in child) return { kind: "failure", failure: child.failure };
+  const { connection } = child;
+  const probe = () => discoverChild(connection, backend.timeouts.fanOut);
+  if ((await target.era.findStateless(probe)) === false) {
+    connection.close();
+    return withSessions;
+  }
+  return {
+    kind: "open",
+    call: (request, sink) => callChild(exchange, target, connection, request, sink),
+  };
+}
+
+const withSessions: Way = {
+  kind: "failure",
+  failure: { kind: "protocol", detail: "it speaks revisions with sessions alone" },
+};
+
+/** A request on its way to a target of which it has to be found out how it is reached. */
+class DirectCall implements Call {
+  readonly #sink: CallSink;
+  #call: Call | undefined;
+  #isOver = false;
+
+  constructor(sink: CallSink) {
+    this.#sink = sink;
+  }
+
+  async start(finding: Promise<Way>, request: Message): Promise<void> {
+    const way = await finding;
+    if (this.#isOver) return;
+    if (way.kind === "failure") this.#sink.onFailure(way.failure);
+    else this.#call = way.call(request, this.#sink);
+  }
+
+  cancel(): void {
+    this.#isOver = true;
+    this.#call?.cancel();
+  }
+
+  resume(): void {
+    this.#call?.resume();
+  }
+}

@@ -1,0 +1,88 @@
+import { metaKey } from "../protocol/envelope.ts";
+import { type Message, readFields, textAt } from "../protocol/message.ts";
+import { statelessRevision } from "../protocol/revisions.ts";
+import { rpcResult } from "../protocol/rpc-response.ts";
+import { ClientStream } from "../session/client-stream.ts";
+import { activeTargets, callTarget, type SessionContext } from "../session/session-context.ts";
+import { CacheHints } from "./cache-hints.ts";
+import { type FanOutCall, fanOut, type Outcome } from "./fan-out.ts";
+import { forwardCall } from "./forward-call.ts";
+import {
+  type InitializeResult,
+  joinInstructions,
+  mergeCapabilities,
+  objectOf,
+  unavailableMeta,
+} from "./initialize-result.ts";
+
+/** Asks every target what it offers, and answers with what they offer together. */
+export function serveDiscover(context: SessionContext, request: Message): void {
+  const { exchange, backend } = context;
+  const targets = activeTargets(context);
+  const [only] = targets;
+  if (!backend.prefix && only !== undefined) {
+    forwardCall(context, only, request);
+    return;
+  }
+  const stream = new ClientStream(exchange, request.id, backend.timeouts.keepAlive);
+  const calls: readonly FanOutCall[] = targets.map(
+    (active) => (sink) => callTarget(context, active, request, sink),
+  );
+  const call = fanOut(calls, {
+    deadline: backend.timeouts.initialize,
+    onMessage: () => true,
+    onDone: (outcomes) => {
+      const results = outcomes.map(readDiscover);
+      const failed = results.findIndex(({ kind }) => kind === "failure");
+      const isAnyOpen = results.some(({ kind }) => kind === "opened");
+      if (failed !== -1 && (backend.failureMode === "failClosed" || !isAnyOpen)) {
+        const outcome = outcomes[failed];
+        const detail = `${backend.targets[failed]?.name}: discovers nothing`;
+        stream.fail(outcome?.kind === "failure" ? outcome.failure : { kind: "protocol", detail });
+      } else stream.response(rpcResult(request.id, discoverResult(context, outcomes, results)));
+    },
+  });
+  exchange.onAbort(() => call.cancel());
+}
+
+function readDiscover(outcome: Outcome): InitializeResult {
+  if (outcome.kind === "failure" || outcome.response.result === undefined) {
+    return { kind: "failure" };
+  }
+  const result = objectOf(JSON.parse(textAt(outcome.response.text, outcome.response.result)));
+  const { instructions } = result;
+  return {
+    kind: "opened",
+    version: statelessRevision,
+    features: "",
+    capabilities: objectOf(result.capabilities),
+    instructions: typeof instructions === "string" ? instructions : undefined,
+  };
+}
+
+function discoverResult(
+  { backend: { targets } }: SessionContext,
+  outcomes: readonly Outcome[],
+  results: readonly InitializeResult[],
+): string {
+  const hints = new CacheHints();
+  for (const outcome of outcomes) {
+    if (outcome.kind === "failure" || outcome.response.result === undefined) continue;
+    const { text, result } = outcome.response;
+    const fields = readFields(text, result.start, new Set(["ttlMs", "cacheScope"]));
+    if (typeof fields !== "string") hints.add(text, fields);
+  }
+  const opened = results.filter((result) => result.kind === "opened");
+  const missing = targets.filter((_, at) => results[at]?.kind !== "opened");
+  const members = JSON.stringify({
+    resultType: "complete",
+    supportedVersions: [statelessRevision],
+    capabilities: mergeCapabilities(opened.map(({ capabilities }) => capabilities)),
+    instructions: joinInstructions(targets, results),
+    _meta: {
+      [metaKey.serverInfo]: { name: "gwc", version: "1" },
+      [unavailableMeta]: missing.length === 0 ? undefined : missing.map(({ name }) => name),
+    },
+  });
+  return `${members.slice(0, -1)},${hints.members(true)}}`;
+}

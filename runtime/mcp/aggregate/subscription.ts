@@ -1,0 +1,211 @@
+import { sseMessage } from "../../http/body/sse.ts";
+import { elementsOf, isArrayAt, isObjectAt, stringAt } from "../../json/json-text.ts";
+import { metaKey, withParams } from "../protocol/envelope.ts";
+import { type Message, readFields, textAt } from "../protocol/message.ts";
+import { paramOf } from "../protocol/message-edit.ts";
+import { respondRpcError, rpcCode, rpcResult } from "../protocol/rpc-response.ts";
+import { isAllowed } from "../rules/authorization.ts";
+import { streamHeaders } from "../session/client-stream.ts";
+import { failureResponse, recordFailure } from "../session/failure-response.ts";
+import {
+  type ActiveTarget,
+  activeTargets,
+  callTarget,
+  type SessionContext,
+} from "../session/session-context.ts";
+import type { Call, TargetFailure } from "../transports/target.ts";
+import { messageForClient } from "./forward-call.ts";
+import { clientName, resolvePrimitive } from "./names.ts";
+
+/** Serves a client's subscription by one of each target: one acknowledgement, one stream, one end. */
+export function serveSubscription(context: SessionContext, request: Message): void {
+  const asked = readFilter(request);
+  if (asked === undefined) {
+    respondRpcError(context.exchange, 400, "MCP", {
+      id: request.id,
+      code: rpcCode.invalidParams,
+      message: "Invalid params: notifications must be an object",
+    });
+    return;
+  }
+  new Subscription(context, request, asked).start();
+}
+
+/** What a client wants to hear of, or is told that it will. */
+interface SubscriptionFilter {
+  /** `toolsListChanged`, `promptsListChanged`, `resourcesListChanged`. */
+  readonly lists: readonly string[];
+  readonly uris: readonly string[];
+}
+
+const LISTS = ["toolsListChanged", "promptsListChanged", "resourcesListChanged"];
+
+class Subscription {
+  readonly #context: SessionContext;
+  readonly #request: Message;
+  readonly #asked: SubscriptionFilter;
+  readonly #timer: NodeJS.Timeout;
+  readonly #stopWaiting: () => void;
+  #calls: Call[] = [];
+  /** The targets that have neither acknowledged nor failed. */
+  readonly #waiting = new Set<number>();
+  readonly #lists = new Set<string>();
+  readonly #uris = new Set<string>();
+  #isAcknowledged = false;
+  #isComplete = false;
+  #isOver = false;
+  /** What came before the acknowledgement. */
+  #early: Message[] = [];
+
+  constructor(context: SessionContext, request: Message, asked: SubscriptionFilter) {
+    this.#context = context;
+    this.#request = request;
+    this.#asked = asked;
+    const { exchange, backend } = context;
+    this.#timer = setInterval(() => exchange.write(": keep-alive\n\n"), backend.timeouts.keepAlive);
+    this.#stopWaiting = exchange.gateway.onDrainDeadline(() => this.#end());
+  }
+
+  start(): void {
+    const { exchange, backend } = this.#context;
+    exchange.writeHead(200, streamHeaders);
+    exchange.onAbort(() => this.#close());
+    exchange.onDrain(() => {
+      for (const call of this.#calls) call.resume();
+    });
+    const targets = activeTargets(this.#context);
+    for (const { index } of targets) this.#waiting.add(index);
+    this.#calls = targets.map((active) => this.#listen(active));
+    const timer = setTimeout(() => this.#acknowledge(), backend.timeouts.fanOut);
+    exchange.onClose(() => clearTimeout(timer));
+  }
+
+  #listen(active: ActiveTarget): Call {
+    return callTarget(this.#context, active, this.#requestFor(active), {
+      onMessage: (message) => this.#take(active, message),
+      onResponse: ({ result }) => {
+        if (result === undefined) this.#lose(active, refused);
+        else this.#complete(active);
+      },
+      onFailure: (failure) => this.#lose(active, failure),
+    });
+  }
+
+  #requestFor(active: ActiveTarget): Message {
+    const { exchange, backend, access } = this.#context;
+    const uris = this.#asked.uris.flatMap((name) => {
+      const found = resolvePrimitive(backend, { kind: "resource", name });
+      if (found === undefined || found.index !== active.index) return [];
+      const item = { name: found.name, target: found.target.name };
+      const isShown = isAllowed(access, exchange, this.#request.method, "resource", item);
+      return isShown ? [found.name] : [];
+    });
+    const filter = filterText({ lists: this.#asked.lists, uris });
+    return withParams(this.#request, {}, { notifications: filter });
+  }
+
+  #take(active: ActiveTarget, message: Message): boolean {
+    if (message.kind !== "notification" || this.#isOver) return true;
+    if (message.method === acknowledged) {
+      const { lists, uris } = readFilter(message) ?? { lists: [], uris: [] };
+      for (const list of lists) this.#lists.add(list);
+      for (const uri of uris) {
+        this.#uris.add(clientName(this.#context.backend, active.target, "resource", uri));
+      }
+      this.#settle(active);
+      return true;
+    }
+    const shown = messageForClient(this.#context, active, message);
+    if (shown === undefined) return true;
+    const own = withParams(shown, { [metaKey.subscriptionId]: this.#request.id });
+    if (!this.#isAcknowledged) {
+      this.#early.push(own);
+      return true;
+    }
+    this.#timer.refresh();
+    return this.#context.exchange.write(sseMessage(own.text));
+  }
+
+  #settle({ index }: ActiveTarget): void {
+    this.#waiting.delete(index);
+    if (this.#waiting.size === 0) this.#acknowledge();
+  }
+
+  #acknowledge(): void {
+    if (this.#isAcknowledged || this.#isOver) return;
+    this.#isAcknowledged = true;
+    const { exchange } = this.#context;
+    const filter = filterText({ lists: [...this.#lists], uris: [...this.#uris] });
+    const meta = `{${JSON.stringify(metaKey.subscriptionId)}:${this.#request.id}}`;
+    const params = `{"notifications":${filter},"_meta":${meta}}`;
+    exchange.write(sseMessage(`{"jsonrpc":"2.0","method":"${acknowledged}","params":${params}}`));
+    for (const { text } of this.#early.splice(0)) exchange.write(sseMessage(text));
+    if (this.#isComplete) this.#end();
+  }
+
+  /** A target has nothing more to say: the client listens again when it wants to, once all were heard. */
+  #complete(active: ActiveTarget): void {
+    this.#isComplete = true;
+    if (this.#isAcknowledged) this.#end();
+    else this.#settle(active);
+  }
+
+  #lose(active: ActiveTarget, failure: TargetFailure): void {
+    const { exchange, backend } = this.#context;
+    recordFailure(exchange, `${active.target.name}: ${failure.detail}`);
+    const isLast = this.#calls.length === 1;
+    if (backend.failureMode === "failOpen" && !isLast) this.#settle(active);
+    else if (this.#isAcknowledged) this.#end();
+    else this.#refuse(failure);
+  }
+
+  #refuse({ kind }: TargetFailure): void {
+    const { code, message } = failureResponse(kind);
+    const error = JSON.stringify({ code, message });
+    this.#finish(`{"jsonrpc":"2.0","id":${this.#request.id},"error":${error}}`);
+  }
+
+  #end(): void {
+    const meta = `{${JSON.stringify(metaKey.subscriptionId)}:${this.#request.id}}`;
+    this.#finish(rpcResult(this.#request.id, `{"resultType":"complete","_meta":${meta}}`));
+  }
+
+  #finish(text: string): void {
+    if (this.#isOver) return;
+    this.#close();
+    this.#context.exchange.write(sseMessage(text));
+    this.#context.exchange.end();
+  }
+
+  #close(): void {
+    this.#isOver = true;
+    clearInterval(this.#timer);
+    this.#stopWaiting();
+    for (const call of this.#calls.splice(0)) call.cancel();
+  }
+}
+
+const acknowledged = "notifications/subscriptions/acknowledged";
+const refused: TargetFailure = { kind: "protocol", detail: "refused a subscription" };
+
+function readFilter(message: Message): SubscriptionFilter | undefined {
+  const { text } = message;
+  const at = paramOf(message, "notifications");
+  if (at === undefined || !isObjectAt(text, at.start)) return undefined;
+  const fields = readFields(text, at.start, new Set([...LISTS, "resourceSubscriptions"]));
+  if (typeof fields === "string") return undefined;
+  const uris = fields.get("resourceSubscriptions");
+  const isList = uris !== undefined && isArrayAt(text, uris.start);
+  return {
+    lists: LISTS.filter((name) => {
+      const list = fields.get(name);
+      return list !== undefined && textAt(text, list) === "true";
+    }),
+    uris: isList ? elementsOf(text, uris.start).flatMap((uri) => stringAt(text, uri) ?? []) : [],
+  };
+}
+
+function filterText({ lists, uris }: SubscriptionFilter): string {
+  const filter = Object.fromEntries(lists.map((name) => [name, true]));
+  return JSON.stringify(uris.length === 0 ? filter : { ...filter, resourceSubscriptions: uris });
+}

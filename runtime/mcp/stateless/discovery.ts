@@ -1,0 +1,60 @@
+import type { Exchange } from "../../http/exchange.ts";
+import { metaKey, withParams } from "../protocol/envelope.ts";
+import { type Message, readMessage, textAt } from "../protocol/message.ts";
+import { statelessRevision } from "../protocol/revisions.ts";
+import type { CallSink, StreamableHttpTarget, TargetFailure } from "../transports/target.ts";
+import { callStateless } from "./stateless-call.ts";
+
+/** A question of the gateway's own: what a server offers. `id` is JSON text. */
+export function discoverRequest(id: string): Message {
+  const message = readMessage(`{"jsonrpc":"2.0","id":${id},"method":"server/discover"}`);
+  // Text that this function has written.
+  if (message.kind === "problem") throw new Error(message.message);
+  return withParams(message, {
+    [metaKey.protocolVersion]: JSON.stringify(statelessRevision),
+    [metaKey.clientCapabilities]: "{}",
+    [metaKey.clientInfo]: '{"name":"gwc","version":"1"}',
+  });
+}
+
+/**
+ * Asks an HTTP target whether it speaks the stateless revision, with the credentials of who wants to know. Undefined: it
+ * did not say (credentials, a gateway before it, the network).
+ */
+export function discoverOverHttp(
+  exchange: Exchange,
+  target: StreamableHttpTarget,
+  limit: number,
+): Promise<boolean | undefined> {
+  return new Promise((resolve) => {
+    const request = discoverRequest('"gwc-discover"');
+    callStateless(exchange, target, limit, request, verdictSink(resolve));
+  });
+}
+
+/** Takes what comes of `discoverRequest`, for the one who wants to know whether the server speaks the revision. */
+export function verdictSink(onVerdict: (isStateless: boolean | undefined) => void): CallSink {
+  return {
+    onMessage: () => true,
+    onResponse: (response) => onVerdict(namesRevision(response)),
+    onFailure: (failure) => onVerdict(verdictOf(failure)),
+  };
+}
+
+/** A server says it in its result, or in the error that another version gets. */
+function namesRevision({ text, result }: Message): boolean {
+  const { supportedVersions, supported }: Versions =
+    result === undefined ? (JSON.parse(text).error?.data ?? {}) : JSON.parse(textAt(text, result));
+  const versions = supportedVersions ?? supported;
+  return Array.isArray(versions) && versions.includes(statelessRevision);
+}
+
+interface Versions {
+  readonly supportedVersions?: unknown;
+  readonly supported?: unknown;
+}
+
+/** A refusal that is no JSON-RPC is one of an older server. */
+function verdictOf({ kind }: TargetFailure): boolean | undefined {
+  return kind === "protocol" ? false : undefined;
+}

@@ -1,0 +1,95 @@
+import { randomUUID } from "node:crypto";
+import type { Exchange } from "../../http/exchange.ts";
+import { metaFields, withParams } from "../protocol/envelope.ts";
+import { type Message, textAt, withId } from "../protocol/message.ts";
+import { edited, paramOf, replaced } from "../protocol/message-edit.ts";
+import { openConnection } from "../session/open-connection.ts";
+import { sessionTable } from "../session/session-table.ts";
+import type { McpBackend } from "../transports/backend.ts";
+import { beginMcpCall, tracedSink, withTrace } from "../transports/call-span.ts";
+import type { Call, CallSink, StdioTarget, TargetFailure } from "../transports/target.ts";
+import type { TargetConnection } from "../transports/target-connection.ts";
+import { discoverRequest, verdictSink } from "./discovery.ts";
+
+/** Whose requests go to one child: what it keeps in its process is not for others. */
+export interface ChildOwner {
+  /** Route, targets and identity. */
+  readonly binding: string;
+  /** Whose share of all children it takes. */
+  readonly caller: string;
+}
+
+/** A child that is there, or why there is none. */
+export type SharedChild =
+  | { readonly connection: TargetConnection }
+  | { readonly failure: TargetFailure };
+
+/** The child of a target without sessions for all requests of one owner; it is started, and found again while it runs. */
+export function sharedChild(
+  exchange: Exchange,
+  backend: McpBackend,
+  target: StdioTarget,
+  { binding, caller }: ChildOwner,
+): SharedChild {
+  const table = sessionTable(exchange.gateway);
+  const key = `${binding}\n${target.name}`;
+  const live = table.openLive(backend.sessionLimits, caller, key);
+  if (live === undefined) return { failure: { kind: "connect", detail: "too many children" } };
+  const [running] = live.connections;
+  if (running?.isOpen === true) return { connection: running };
+  live.connections.length = 0;
+  live.isEstablished = true;
+  return openConnection(exchange, backend, target, live);
+}
+
+/** Asks a child whether it speaks the stateless revision. Undefined: it is gone. */
+export function discoverChild(
+  connection: TargetConnection,
+  deadline: number,
+): Promise<boolean | undefined> {
+  return new Promise((resolve) => {
+    const request = discoverRequest(JSON.stringify(randomUUID()));
+    const call = connection.call(request, verdictSink(resolve));
+    // A server that does not know the method may say nothing at all.
+    const timer = setTimeout(() => {
+      call.cancel();
+      resolve(false);
+    }, deadline);
+    timer.unref();
+  });
+}
+
+/** Sends a request to a child that many share: its id there is the gateway's own, and so is its progress token. */
+export function callChild(
+  exchange: Exchange,
+  target: StdioTarget,
+  connection: TargetConnection,
+  request: Message,
+  sink: CallSink,
+): Call {
+  const id = JSON.stringify(randomUUID());
+  const token = progressTokenOf(request);
+  const named = withId(request, id);
+  const own = token === undefined ? named : withParams(named, { progressToken: id });
+  const span = beginMcpCall(exchange.trace, target, own, "");
+  const back: CallSink = {
+    onFailure: (failure) => sink.onFailure(failure),
+    onMessage: (message) => sink.onMessage(withProgressToken(message, token)),
+    onResponse: (response) => sink.onResponse(withId(response, request.id)),
+  };
+  if (span === undefined) return connection.call(own, back);
+  return connection.call(withTrace(own, span, exchange.requestHeaders), tracedSink(span, back));
+}
+
+/** JSON text. */
+function progressTokenOf(request: Message): string | undefined {
+  const fields = metaFields(request);
+  const token = typeof fields === "string" ? undefined : fields.get("progressToken");
+  return token && textAt(request.text, token);
+}
+
+function withProgressToken(message: Message, token: string | undefined): Message {
+  if (token === undefined || message.method !== "notifications/progress") return message;
+  const at = paramOf(message, "progressToken");
+  return at === undefined ? message : edited(message, [replaced(at, token)]);
+}
