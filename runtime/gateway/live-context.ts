@@ -1,4 +1,5 @@
 import type { EnvVariables } from "../cel/variables.ts";
+import { BodyRates } from "../process/body-rates.ts";
 import { BufferBudget } from "../process/buffer-budget.ts";
 import type {
   GatewayContext,
@@ -27,6 +28,7 @@ export class LiveContext implements GatewayContext {
   readonly keptStates: Map<string, KeptState> = new Map();
   readonly metrics: Metrics;
   readonly buffers: BufferBudget;
+  readonly bodyRates: BodyRates = new BodyRates();
   ports: ReadonlySet<number> = new Set();
   readonly warn: (message: string) => void;
   isDraining = false;

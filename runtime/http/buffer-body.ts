@@ -87,8 +87,11 @@ export async function readBeginning(
  */
 export async function bufferBody(exchange: Exchange, limit: number): Promise<boolean> {
   if (exchange.bufferedBody !== undefined) return true;
-  const body = await readWhole(exchange, limit);
-  if (body === undefined) return false;
+  const body = await exchange.readBody(limit);
+  if (typeof body === "string") {
+    if (body !== "aborted") refuseBody(exchange, bodyRefusals[body]);
+    return false;
+  }
   const coding = exchange.header("content-encoding");
   if (!isCoded(coding)) {
     exchange.bufferedBody = body;

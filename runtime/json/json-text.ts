@@ -146,8 +146,8 @@ function stringOf(text: string, span: TextRange): string {
   return inner.includes("\\") ? (JSON.parse(text.slice(span.start, span.end)) as string) : inner;
 }
 
-/** From the end of an item to the start of the next one, or to the closing bracket. */
-function nextItem(text: string, end: number): number {
+/** From the end of a member or an element to the start of the next one, or to the closing bracket. */
+export function nextItem(text: string, end: number): number {
   const i = skipSpace(text, end);
   return text.charCodeAt(i) === comma ? skipSpace(text, i + 1) : i;
 }
@@ -155,15 +155,25 @@ function nextItem(text: string, end: number): number {
 /** In the place of an end. */
 const tooDeep = -1;
 
-function endOfValue(text: string, at: number, maxDepth = Number.POSITIVE_INFINITY): number {
+/** Where the value at `at` ends: behind its last character. `tooDeep`: it holds more than `maxDepth` objects and lists in one another. */
+export function endOfValue(text: string, at: number, maxDepth = Number.POSITIVE_INFINITY): number {
   const code = text.charCodeAt(at);
   if (code === quote) return endOfString(text, at);
   if (code === openBrace || code === openBracket) return endOfContainer(text, at, maxDepth);
   return endOfScalar(text, at);
 }
 
-/** The quotes are found by `indexOf`: prompts are long strings, and that looks at many characters at once. */
-function endOfString(text: string, at: number): number {
+/** Longer strings are searched in a way that takes longer to begin. */
+const shortString = 24;
+
+/** Where the string at `at` ends. The quotes of long ones are found by `indexOf`, which looks at many characters at once. */
+export function endOfString(text: string, at: number): number {
+  const short = Math.min(text.length, at + shortString);
+  for (let i = at + 1; i < short; i++) {
+    const code = text.charCodeAt(i);
+    if (code === quote) return i + 1;
+    if (code === backslash) break;
+  }
   let end = text.indexOf('"', at + 1);
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
   return end === -1 ? text.length : end + 1;
@@ -176,9 +186,14 @@ function isEscaped(text: string, at: number): boolean {
   return (at - i) % 2 === 1;
 }
 
-/** Counts brackets instead of recursing: depth is the sender's choice. */
-function endOfContainer(text: string, at: number, maxDepth: number): number {
-  let depth = 0;
+/** Where the list ends of which an element ends at `at`. */
+export function endOfList(text: string, at: number): number {
+  return endOfContainer(text, at, Number.POSITIVE_INFINITY, 1);
+}
+
+/** Counts brackets instead of recursing: depth is the sender's choice. `open`: how many stand before `at`. */
+function endOfContainer(text: string, at: number, maxDepth: number, open = 0): number {
+  let depth = open;
   let i = at;
   while (i < text.length) {
     const code = text.charCodeAt(i);

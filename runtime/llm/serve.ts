@@ -1,3 +1,4 @@
+import { bufferBody } from "../http/buffer-body.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { UpstreamCall } from "../http/upstream/upstream.ts";
 import type { TriedCall } from "../policies/retry/tries.ts";
@@ -50,8 +51,8 @@ export async function serveChat(
 ): Promise<void> {
   if (refuseMethod(exchange, service.errors)) return;
   try {
-    const call = await readCall(exchange, service.limit);
-    if (call !== undefined) await serveCall(exchange, call, service, tried);
+    if (!(await bufferBody(exchange, service.limit))) return;
+    await serveCall(exchange, readCall(exchange), service, tried);
   } catch (error) {
     if (!(error instanceof LlmRefusal)) throw error;
     exchange.record.reason = error.error.kind === "filtered" ? "PromptGuard" : "BadRequest";
@@ -74,9 +75,11 @@ async function serveCall(
   const settings = { service, deadline, attributes, guards };
   let refusal: LlmRefusal | undefined;
   let failure: Extract<AttemptOutcome, { kind: "failed" }> | undefined;
-  const another = () => (tried && failure ? service.targets(call.model) : undefined);
-  for (const target of inTurn(targets, another)) {
-    const outcome = await ask(exchange, call, target, settings);
+  const another = () => failure && service.targets(call.model);
+  for (const target of tried === undefined ? targets : inTurn(targets, another)) {
+    // What asks nobody is not waited for.
+    const guarded = guards === undefined ? call : await guards.callFor(target);
+    const outcome = await ask(exchange, guarded, target, settings);
     if (outcome instanceof LlmRefusal) {
       // What one provider cannot be asked for, another one may be.
       refusal ??= outcome;
@@ -119,16 +122,15 @@ interface CallSettings {
 }
 
 /** Asks one provider; a refusal when it cannot be asked for that. */
-async function ask(
+function ask(
   exchange: Exchange,
-  received: ChatCall,
+  call: ChatCall,
   target: LlmTarget,
   { service, deadline, attributes, guards }: CallSettings,
-): Promise<AttemptOutcome | LlmRefusal> {
+): Promise<AttemptOutcome> | LlmRefusal {
   const { providerHeader, attemptTimeout, keepAlive, operation, errors } = service;
   const { provider } = target;
   const { health } = provider;
-  const call = guards === undefined ? received : await guards.callFor(target);
   const start = performance.now();
   const request = upstreamRequest(exchange, call, target);
   if (request instanceof LlmRefusal) return request;

@@ -1,3 +1,4 @@
+import { bufferBody } from "../http/buffer-body.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { readCall } from "./calls/chat-call.ts";
 import { refuseMethod, respondError } from "./calls/respond-error.ts";
@@ -9,9 +10,8 @@ import { estimateTokens } from "./formats/token-count/estimate.ts";
 export async function serveTokenEstimate(exchange: Exchange, limit: number): Promise<void> {
   try {
     if (refuseMethod(exchange, messagesErrors)) return;
-    const call = await readCall(exchange, limit);
-    if (call === undefined) return;
-    const body = JSON.stringify({ input_tokens: estimateTokens(call.body) });
+    if (!(await bufferBody(exchange, limit))) return;
+    const body = JSON.stringify({ input_tokens: estimateTokens(readCall(exchange).body) });
     exchange.respond(200, ["content-type", "application/json"], body);
   } catch (error) {
     if (!(error instanceof LlmRefusal)) throw error;

@@ -1,5 +1,6 @@
 import type { EnvVariables, JsonObject } from "../cel/variables.ts";
 import type { Metrics } from "../telemetry/metrics/metrics.ts";
+import type { BodyRates } from "./body-rates.ts";
 import type { BufferBudget } from "./buffer-budget.ts";
 import type { SharedConnection } from "./shared-connection.ts";
 
@@ -23,6 +24,8 @@ export interface GatewayContext {
   readonly metrics: Metrics;
   /** What messages that are read whole may take, together. */
   readonly buffers: BufferBudget;
+  /** How fast messages come that are read whole. */
+  readonly bodyRates: BodyRates;
   /** The ports that the process listens on. */
   readonly ports: ReadonlySet<number>;
   /** Where the gateway runs: `env` in CEL. */

@@ -11,7 +11,7 @@ import {
   skipSpace,
   type TextRange,
 } from "../../runtime/json/json-text.ts";
-import { selectJson } from "../../runtime/json/select-json.ts";
+import { jsonSelector } from "../../runtime/json/select-json.ts";
 import { readMessage } from "../../runtime/mcp/protocol/message.ts";
 
 /** JSON text of a value with white space and escapes where JSON allows them. */
@@ -106,7 +106,12 @@ it("any text is a message or a problem, and a message keeps its text", () => {
 });
 
 it("selected members are those of JSON.parse, and a text that ends too soon has none", () => {
-  const wanted = { id: true, "a\n": true, usage: { in: true }, list: [{ end: true }] } as const;
+  const select = jsonSelector({
+    id: true,
+    "a\n": true,
+    usage: { in: true },
+    list: [{ end: true }],
+  });
   const part = fc.record(
     { id: json, "a\n": json, usage: json, list: json, other: json },
     { requiredKeys: [] },
@@ -120,15 +125,15 @@ it("selected members are those of JSON.parse, and a text that ends too soon has 
     fc.property(fc.oneof(part, near), space, (value, blank) => {
       const text = spelled(value, blank);
       const parsed = JSON.parse(text);
-      const selected = selectJson(`${blank}${text}${blank}`, wanted);
+      const selected = select(`${blank}${text}${blank}`);
       expect(selected?.id).toEqual(parsed.id);
       expect(selected?.["a\n"]).toEqual(parsed["a\n"]);
       if (isObject(parsed.usage) && "in" in parsed.usage)
         expect(selected?.usage).toEqual({ in: parsed.usage.in });
       const [first] = Array.isArray(parsed.list) ? parsed.list : [];
       if (isObject(first) && "end" in first) expect(selected?.list).toEqual([{ end: first.end }]);
-      expect(selectJson(text.slice(0, -1), wanted)).toBeUndefined();
-      expect(selectJson(`${text}x`, wanted)).toBeUndefined();
+      expect(select(text.slice(0, -1))).toBeUndefined();
+      expect(select(`${text}x`)).toBeUndefined();
     }),
   );
 });

@@ -43,6 +43,7 @@ export class SseFrames {
 
   /** The events that `chunk` completes, the blank line of each included; undefined once one is over the limit. */
   push(chunk: Buffer): Buffer[] | undefined {
+    if (this.#isBetween && isOneLine(chunk)) return [chunk];
     const events: Buffer[] = [];
     let from = 0;
     let isLineEmpty = this.#isLineEmpty;
@@ -69,6 +70,11 @@ export class SseFrames {
     return this.#keep(chunk.subarray(from)) ? events : undefined;
   }
 
+  /** Nothing is held, and no line has begun. */
+  get #isBetween(): boolean {
+    return this.#held === 0 && this.#isLineEmpty && !this.#afterCr;
+  }
+
   #complete(last: Buffer): Buffer {
     const raw = this.#pieces.length === 0 ? last : Buffer.concat([...this.#pieces, last]);
     this.#pieces = [];
@@ -81,6 +87,17 @@ export class SseFrames {
     this.#held += rest.length;
     return this.#held <= this.#limit;
   }
+}
+
+/** Whether a piece is one event of one line: that is what most servers write, and it is seen at once. */
+function isOneLine(chunk: Buffer): boolean {
+  const end = chunk.length - 2;
+  return (
+    end > 0 &&
+    chunk.indexOf(lineFeed) === end &&
+    chunk[end + 1] === lineFeed &&
+    !chunk.includes(carriageReturn)
+  );
 }
 
 /** The text of an event that carries one JSON-RPC message. `fields` come before the data: `id: 7\n`. */

@@ -245,7 +245,8 @@ export class EngineExchange implements Exchange {
     if (replacement !== undefined) return this.#readReplacement(replacement, limit);
     const sent = this.#sentBody();
     if (sent === undefined) return Buffer.alloc(0);
-    const body = await sent.read(limit, this.minBodyRate, this.newBuffer());
+    const { minBodyRate, gateway } = this;
+    const body = await sent.read(limit, minBodyRate, this.newBuffer(), gateway.bodyRates);
     // RFC 9110 15.5.9: nobody waits for the rest.
     if (body === "too-slow") this.closeConnection();
     // It may have been read before, by somebody who wanted more.

@@ -1,6 +1,6 @@
+import type { BodyRates } from "../../process/body-rates.ts";
 import { type BodyProblem, type BodySink, type BodySource, collect } from "../body/body.ts";
 import type { CountedBuffer } from "../body/counted-buffer.ts";
-import { watchRate } from "./body-rate.ts";
 import type { EngineRequest } from "./engine.ts";
 
 /** The body of a request that an engine reads. */
@@ -24,9 +24,14 @@ export class RequestBody implements BodySource {
    * All of it, at most `limit` bytes (see `collect`), at `minRate` bytes per second or faster. May be called again: it is
    * read once.
    */
-  read(limit: number, minRate: number, buffer: CountedBuffer): Promise<Buffer | BodyProblem> {
+  read(
+    limit: number,
+    minRate: number,
+    buffer: CountedBuffer,
+    rates: BodyRates,
+  ): Promise<Buffer | BodyProblem> {
     this.#whole ??= new Promise((resolve) => {
-      const stopWatching = watchRate(minRate, buffer, () => giveUp("too-slow"));
+      const stopWatching = rates.watch(buffer, minRate, () => giveUp("too-slow"));
       const giveUp = collect(this, limit, buffer, (result) => {
         stopWatching();
         if (typeof result !== "string") this.bytes = result;

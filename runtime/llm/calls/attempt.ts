@@ -246,28 +246,35 @@ class Attempt implements UpstreamHandler {
     } else if (whole === undefined) {
       this.#fail(noValidResponse, true);
     } else {
-      void this.#deliver(whole, text, body);
+      const { guard } = this.#context;
+      const written = whole.text ?? text;
+      const deliver = (given: string): void =>
+        this.#deliver(given, whole.facts, given === text ? body : undefined);
+      if (guard === undefined) deliver(written);
+      else void this.#guard(written, guard, whole.facts, deliver);
     }
   }
 
-  async #deliver(
-    { text, facts }: WholeResponse,
-    received: string,
-    body: Uint8Array,
+  async #guard(
+    text: string,
+    guard: ResponseGuard,
+    facts: ResponseFacts,
+    deliver: (guarded: string) => void,
   ): Promise<void> {
-    const { exchange, guard } = this.#context;
-    const written = text ?? received;
-    const guarded = guard === undefined ? written : await guardWhole(written, guard);
+    const guarded = await guardWhole(text, guard);
     if (this.#isOver) return;
-    if (typeof guarded === "object") {
-      this.#reject(guarded, facts);
-      return;
-    }
+    if (typeof guarded === "object") this.#reject(guarded, facts);
+    else deliver(guarded);
+  }
+
+  /** `body`: the provider's own, where it is that. */
+  #deliver(text: string, facts: ResponseFacts, body: Uint8Array | undefined): void {
+    const { exchange } = this.#context;
     this.#firstContent = performance.now();
     this.#respond(facts);
-    const isSame = this.#passes && guarded === received;
-    if (isSame) exchange.respond(this.#status, this.#passedHeaders(), body);
-    else exchange.respond(200, this.#ownHeaders("application/json"), guarded);
+    if (this.#passes && body !== undefined) {
+      exchange.respond(this.#status, this.#passedHeaders(), body);
+    } else exchange.respond(200, this.#ownHeaders("application/json"), text);
   }
 
   /** The client gets nothing of what the provider was paid for. */

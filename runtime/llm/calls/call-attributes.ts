@@ -65,14 +65,14 @@ export function tokensOfUsage({
   output,
   reasoning,
 }: Usage): Partial<LlmCall> {
-  return {
+  const tokens = {
     inputTokens: input,
     cachedInputTokens: cacheRead,
     cacheCreationInputTokens: cacheWrite,
     outputTokens: output,
-    ...(reasoning !== undefined && { reasoningTokens: reasoning }),
     totalTokens: input + output,
   };
+  return reasoning === undefined ? tokens : { ...tokens, reasoningTokens: reasoning };
 }
 
 /** Parameters of requests of any format, by their names there. */

@@ -75,12 +75,12 @@ const forwarded =
 /** Whether a response is an event stream of any kind. */
 export function isEventStream(headers: readonly string[]): boolean {
   const type = headerValue(headers, "content-type") ?? "";
+  if (type === "application/json") return false;
   return /^(?:text\/event-stream|application\/vnd\.amazon\.eventstream)\s*(?:;|$)/i.test(type);
 }
 
 /** Whether a response says that it is JSON. */
 export function isJson(headers: readonly string[]): boolean {
-  return /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(
-    headerValue(headers, "content-type") ?? "",
-  );
+  const type = headerValue(headers, "content-type") ?? "";
+  return type === "application/json" || /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type);
 }

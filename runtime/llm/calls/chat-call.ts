@@ -1,6 +1,5 @@
 import { isUtf8 } from "node:buffer";
 import type { JsonObject } from "../../cel/variables.ts";
-import { bufferBody } from "../../http/buffer-body.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import type { HeaderList } from "../../http/headers/header-list.ts";
 import { hasLongNumber, parseExact } from "../../json/exact-json.ts";
@@ -25,13 +24,9 @@ export interface ChatCall {
   readonly headers: HeaderList;
 }
 
-/**
- * Reads the body of a request: a JSON object without repeated keys. Undefined: the client has its response, or is gone.
- * Throws LlmRefusal for what is no such object.
- */
-export async function readCall(exchange: Exchange, limit: number): Promise<ChatCall | undefined> {
-  if (!(await bufferBody(exchange, limit))) return undefined;
-  const bytes = exchange.bufferedBody ?? new Uint8Array();
+/** Reads the body of a request that is there (`bufferBody`): a JSON object without repeated keys. Throws LlmRefusal for what is no such object. */
+export function readCall({ bufferedBody, requestHeaders }: Exchange): ChatCall {
+  const bytes = bufferedBody ?? new Uint8Array();
   if (!isUtf8(bytes)) throw invalid("the request body is not UTF-8");
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
   const { members, body } = parse(text);
@@ -49,15 +44,14 @@ export async function readCall(exchange: Exchange, limit: number): Promise<ChatC
     body,
     model: model ?? undefined,
     isStream: stream === true,
-    headers: exchange.requestHeaders,
+    headers: requestHeaders,
   };
 }
 
 /** The body of a call for one provider, to be edited. */
-export function bodyFor({ text, members }: ChatCall, model: string): JsonBody {
+export function bodyFor({ text, members, model: requested }: ChatCall, model: string): JsonBody {
   const body = new JsonBody(text, members);
-  const value = JSON.stringify(model);
-  if (body.get("model") !== value) body.set("model", value);
+  if (requested !== model) body.set("model", JSON.stringify(model));
   return body;
 }
 

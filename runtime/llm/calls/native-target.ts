@@ -1,5 +1,5 @@
 import { SseFrames } from "../../http/body/sse.ts";
-import { selectJson } from "../../json/select-json.ts";
+import { jsonSelector } from "../../json/select-json.ts";
 import type { AskedRequest, NativeFormat, ResponseFacts, StreamWatcher } from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
 import { isJsonObject } from "../chat/request-object.ts";
@@ -16,7 +16,7 @@ export interface NativeSettings extends TargetSettings {
 
 /** A provider that speaks the client's format: bytes pass through. */
 export function nativeTarget({ format, ...settings }: NativeSettings): LlmTarget {
-  const reads = { ...format.reads, id: true, error: true } as const;
+  const select = jsonSelector({ ...format.reads, id: true, error: true });
   return {
     ...settings,
     isNative: true,
@@ -26,7 +26,7 @@ export function nativeTarget({ format, ...settings }: NativeSettings): LlmTarget
     },
     readError: format.readError,
     readWhole: ({ text }): WholeResponse => {
-      const body = selectJson(text, reads);
+      const body = select(text);
       if (body === undefined) throw new Error("the response is no JSON object");
       // Some servers say with a status of success that a call has failed. What failed later has an id.
       if (isJsonObject(body.error) && body.id === undefined) throw new Error("it is an error");

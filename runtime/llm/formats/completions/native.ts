@@ -84,12 +84,7 @@ class CompletionsWatcher implements StreamWatcher {
 /** Whether an event is a piece of text or of a call and nothing else: seen without reading it as JSON. */
 function isPlain(event: string): boolean {
   const hasUsage = event.includes('"usage"') && !event.includes('"usage":null');
-  return !(
-    hasUsage ||
-    event.includes('"error"') ||
-    event.includes("[DONE]") ||
-    event.includes('"finish_reason":"')
-  );
+  return event.includes('"finish_reason":null') && !hasUsage && !event.includes('"error"');
 }
 
 function hasContent(choice: unknown): boolean {
