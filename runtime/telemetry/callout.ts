@@ -6,7 +6,7 @@ import type { Metrics } from "./metrics/metrics.ts";
 import { calloutDuration, calloutsTotal } from "./metrics/table/callouts.ts";
 
 /** The policy that asks. */
-export type CalloutKind = "extAuthz" | "remoteRateLimit" | "extProc";
+export type CalloutKind = "extAuthz" | "remoteRateLimit" | "extProc" | "promptGuard";
 
 /** `ok`: the request goes on; `denied`: the server will not have it; `failed`: there is no verdict. */
 export type CalloutResult = "ok" | "denied" | "failed";

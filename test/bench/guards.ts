@@ -65,7 +65,7 @@ export function measureGuards(): GuardCosts {
 }
 
 function replaced(patterns: readonly GuardPattern[], text: string): string {
-  const run = new GuardRun("request", { requestHeaders: [], onAbort: () => {} });
+  const run = new GuardRun("request");
   const texts = new PatternTexts([maskPatterns(patterns)], run);
   return texts.replace(text, { role: "user", part: "messages" });
 }

@@ -33,10 +33,7 @@ const pieces = fc.array(
 
 /** Texts on their way to a client. */
 function textsFor(guards: readonly PatternGuard[]): PatternTexts {
-  return new PatternTexts(
-    guards,
-    new GuardRun("response", { requestHeaders: [], onAbort: () => {} }),
-  );
+  return new PatternTexts(guards, new GuardRun("response"));
 }
 
 /** All matches replaced, by RE2's own search; empty ones are passed over. */

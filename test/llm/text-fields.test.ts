@@ -152,7 +152,7 @@ it.each([
 });
 
 function guarded(value: unknown, format: TextFormat, part: Row["part"]): string {
-  const run = new GuardRun("response", { requestHeaders: [], onAbort: () => {} });
+  const run = new GuardRun("response");
   const texts = new PatternTexts([maskPatterns([guardPattern(secret, secret.length)])], run);
   if (part !== "stream")
     return JSON.stringify(mapMembers(value as JsonObject, format[part], texts));

@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
+import { expositionOf } from "../harness/exposition.ts";
 import { startGateway } from "../harness/gateway.ts";
+import { startGuardWebhook } from "../harness/guard-webhook.ts";
 import { startCollector } from "../harness/otlp-collector.ts";
 import { startUpstream } from "../harness/upstream.ts";
 
@@ -63,4 +65,68 @@ it("a request to a model is a span by the conventions for generative AI, and its
   const { "server.port": _port, "server.address": _address, ...ofRequest } = known;
   expect(server?.attributes).toMatchObject(ofRequest);
   expect(JSON.stringify(collector.requests)).not.toContain("secret words");
+});
+
+it("each question of a guard to its server is a span of the request, counted by what came of it", async () => {
+  const collector = await startCollector();
+  const webhook = await startGuardWebhook();
+  const model = await startUpstream((request, response) => {
+    request.resume();
+    request.on("end", () => {
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(JSON.stringify(completion));
+    });
+  });
+  const hook = (kind: string) => ({ webhook: { target: { host: `${webhook.url}/${kind}` } } });
+  const route = (name: string, promptGuard: object) => ({
+    name,
+    matches: [{ path: { pathPrefix: `/${name}` } }],
+    policies: { ai: { promptGuard } },
+    backends: [{ ai: { provider: { openAI: {} }, hostOverride: new URL(model).host } }],
+  });
+  const gateway = await startGateway({
+    file: { frontendPolicies: { tracing: { host: collector.host, protocol: "http" } } },
+    listeners: [
+      {
+        name: "http",
+        routes: [
+          route("passes", { request: [hook("pass")], response: [hook("pass")] }),
+          route("rejects", { request: [hook("reject")] }),
+          route("fails", { request: [hook("no-json")] }),
+        ],
+      },
+    ],
+  });
+  const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  const asked = async (name: string): Promise<number> => {
+    const response = await fetch(`${gateway.url}/${name}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", traceparent },
+      body: JSON.stringify({ model: "gpt-4o", messages: [{ role: "user", content: "secret1" }] }),
+    });
+    await response.text();
+    return response.status;
+  };
+  expect(await asked("passes")).toBe(200);
+  expect(await asked("rejects")).toBe(451);
+  expect(await asked("fails")).toBe(503);
+  const { value } = await expositionOf(await gateway.statsPort());
+  expect(await gateway.stop()).toBe(0);
+  const below = (route: string) => {
+    const [request] = collector.spans.filter(
+      ({ kind, attributes }) =>
+        kind === "SPAN_KIND_SERVER" && String(attributes["url.path"]).startsWith(`/${route}/`),
+    );
+    return collector.spans
+      .filter(({ parentSpanId }) => parentSpanId === request?.spanId)
+      .map(({ name, error }) => (error === undefined ? name : `${name}: ${error}`))
+      .sort();
+  };
+  expect(below("passes")).toEqual(["POST", "POST", "chat gpt-4o"]);
+  expect(below("rejects")).toEqual(["POST"]);
+  expect(below("fails")).toEqual(["POST: no_verdict"]);
+  const target = new URL(webhook.url).host;
+  const counted = (result: string) =>
+    value(`gwc_callouts_total{kind="promptGuard",target="${target}",result="${result}"}`);
+  expect(["ok", "denied", "failed"].map(counted)).toEqual([2, 1, 1]);
 });

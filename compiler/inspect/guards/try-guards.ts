@@ -60,7 +60,7 @@ async function tryPatterns(
   const { PatternTexts } = await import("../../../runtime/llm/guards/pattern-texts.ts");
   const { modelPlace } = await import("../../../runtime/llm/chat/texts.ts");
   const guard = await patternGuard(node);
-  const run = new GuardRun(phase, { requestHeaders: [], onAbort: () => {} });
+  const run = new GuardRun(phase);
   const given = new PatternTexts([guard], run).replace(text, modelPlace);
   const { matches } = run.outcomeOf(guard);
   if (run.error !== undefined) return { action: "reject", matches, text: undefined };

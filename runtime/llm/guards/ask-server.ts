@@ -1,17 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import type { JsonObject } from "../../cel/variables.ts";
 import { fetchResponse } from "../../http/upstream/fetch-response.ts";
-import type { Upstream } from "../../http/upstream/upstream.ts";
 import { MiB } from "../../process/units.ts";
 import { isJsonObject } from "../chat/request-object.ts";
-import type { GuardedExchange } from "./guard-run.ts";
-
-/** Where a guard's server is, and for how long it is waited for. */
-export interface GuardServer {
-  readonly server: Upstream;
-  /** Milliseconds. */
-  readonly deadline: number;
-}
+import type { GuardQuestion, GuardServer } from "./server-guard.ts";
 
 /** What a server is asked: by POST, as JSON. */
 export interface ServerQuestion {
@@ -29,7 +21,7 @@ const maxResponse = 16 * MiB;
 export async function askServer(
   { server, deadline }: GuardServer,
   { path, headers = [], body }: ServerQuestion,
-  exchange: GuardedExchange,
+  { run: { exchange }, span }: GuardQuestion,
 ): Promise<JsonObject> {
   const request = {
     method: "POST",
@@ -37,8 +29,12 @@ export async function askServer(
     headers: ["content-type", "application/json", "accept", "application/json", ...headers],
     body: Buffer.from(JSON.stringify(body)),
     server,
+    span,
   };
-  const limits = { maxBytes: maxResponse, deadline, onAbort: exchange.onAbort.bind(exchange) };
+  const limits = {
+    ...{ maxBytes: maxResponse, deadline },
+    ...(exchange !== undefined && { onAbort: exchange.onAbort.bind(exchange) }),
+  };
   const response = await fetchResponse(request, limits);
   if (response.status < 200 || response.status > 299) throw new Error(`status ${response.status}`);
   if (!isUtf8(response.body)) throw new Error("the response is not UTF-8");

@@ -1,11 +1,11 @@
 import { isJsonObject } from "../chat/request-object.ts";
-import { askServer, type GuardServer } from "./ask-server.ts";
+import { askServer } from "./ask-server.ts";
 import type { GuardStep } from "./prompt-guard.ts";
 import type { GuardVerdict, ServerGuardSettings } from "./server-guard.ts";
 import { ServerGuardStep } from "./server-step.ts";
 
 /** A guardrail that is applied to texts. */
-export interface BedrockGuardSettings extends ServerGuardSettings, GuardServer {
+export interface BedrockGuardSettings extends ServerGuardSettings {
   readonly identifier: string;
   readonly version: string;
 }
@@ -21,10 +21,14 @@ export function bedrockGuard({
   return new ServerGuardStep({
     kind: "bedrockGuardrails",
     ...settings,
-    ask: async ({ texts, run: { phase, exchange } }) => {
+    ask: async (question) => {
+      const {
+        texts,
+        run: { phase },
+      } = question;
       const source = phase === "request" ? "INPUT" : "OUTPUT";
       const content = texts.map(({ text }) => ({ text: { text } }));
-      const said = await askServer(settings, { path, body: { source, content } }, exchange);
+      const said = await askServer(settings, { path, body: { source, content } }, question);
       if (said.action === "NONE") return { kind: "pass" };
       if (said.action !== "GUARDRAIL_INTERVENED") throw new Error("no action");
       return interventionOf(said.outputs, said.assessments, texts.length);

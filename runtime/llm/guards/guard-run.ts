@@ -1,4 +1,4 @@
-import type { HeaderList } from "../../http/headers/header-list.ts";
+import type { Exchange } from "../../http/exchange.ts";
 import type { LlmError } from "../chat/llm-error.ts";
 import type { Guard } from "./guard.ts";
 
@@ -22,24 +22,17 @@ export interface GuardOutcome {
   milliseconds: number | undefined;
 }
 
-/** Whose texts are guarded. */
-export interface GuardedExchange {
-  /** The client's. */
-  readonly requestHeaders: HeaderList;
-  /** Calls back when the client is gone. */
-  onAbort(listener: () => void): void;
-}
-
 /** The way of one request, or of one response, through the guards. */
 export class GuardRun {
   readonly phase: "request" | "response";
-  readonly exchange: GuardedExchange;
+  /** Whose texts are guarded; undefined: nobody's, they are only tried. */
+  readonly exchange: Exchange | undefined;
   /** Of those that found something, and of those that were asked. */
   readonly outcomes = new Map<Guard, GuardOutcome>();
   /** What clients get when a guard rejected: nothing of the texts goes on. */
   error: LlmError | undefined;
 
-  constructor(phase: "request" | "response", exchange: GuardedExchange) {
+  constructor(phase: "request" | "response", exchange?: Exchange) {
     this.phase = phase;
     this.exchange = exchange;
   }

@@ -1,11 +1,11 @@
 import { isJsonObject } from "../chat/request-object.ts";
-import { askServer, type GuardServer } from "./ask-server.ts";
+import { askServer } from "./ask-server.ts";
 import type { GuardStep } from "./prompt-guard.ts";
 import type { ServerGuardSettings } from "./server-guard.ts";
 import { ServerGuardStep } from "./server-step.ts";
 
 /** A template that is applied to texts. */
-export interface ModelArmorSettings extends ServerGuardSettings, GuardServer {
+export interface ModelArmorSettings extends ServerGuardSettings {
   readonly template: string;
   readonly project: string;
   readonly location: string;
@@ -31,11 +31,15 @@ export function modelArmorGuard({
   return new ServerGuardStep({
     kind: "googleModelArmor",
     ...settings,
-    ask: async ({ texts, run: { phase, exchange } }) => {
+    ask: async (question) => {
+      const {
+        texts,
+        run: { phase },
+      } = question;
       const [method, member] = methods[phase];
       const body = { [member]: { text: texts.map(({ text }) => text).join("\n") } };
-      const question = { path: `/v1${path}:${method}`, body };
-      const { sanitizationResult: result } = await askServer(settings, question, exchange);
+      const request = { path: `/v1${path}:${method}`, body };
+      const { sanitizationResult: result } = await askServer(settings, request, question);
       const state = isJsonObject(result) ? result.filterMatchState : undefined;
       if (state !== "MATCH_FOUND" && state !== "NO_MATCH_FOUND") throw new Error("no result");
       return { kind: state === "MATCH_FOUND" || hasMatch(result) ? "reject" : "pass" };

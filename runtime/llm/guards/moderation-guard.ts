@@ -1,11 +1,11 @@
 import { isJsonObject } from "../chat/request-object.ts";
-import { askServer, type GuardServer } from "./ask-server.ts";
+import { askServer } from "./ask-server.ts";
 import type { GuardStep } from "./prompt-guard.ts";
 import type { ServerGuardSettings } from "./server-guard.ts";
 import { ServerGuardStep } from "./server-step.ts";
 
 /** A moderation that is asked about texts. */
-export interface ModerationSettings extends ServerGuardSettings, GuardServer {
+export interface ModerationSettings extends ServerGuardSettings {
   readonly model: string;
 }
 
@@ -14,9 +14,10 @@ export function moderationGuard({ model, ...settings }: ModerationSettings): Gua
   return new ServerGuardStep({
     kind: "openAIModeration",
     ...settings,
-    ask: async ({ texts, run: { exchange } }) => {
+    ask: async (question) => {
+      const { texts } = question;
       const body = { model, input: texts.map(({ text }) => text) };
-      const { results } = await askServer(settings, { path: "/v1/moderations", body }, exchange);
+      const { results } = await askServer(settings, { path: "/v1/moderations", body }, question);
       if (!Array.isArray(results) || results.length !== texts.length) throw new Error("no results");
       const isFlagged = results.map((each) => isJsonObject(each) && each.flagged);
       if (isFlagged.some((each) => typeof each !== "boolean")) throw new Error("no results");

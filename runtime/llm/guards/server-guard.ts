@@ -1,3 +1,6 @@
+import type { CallSpan } from "../../http/exchange-trace.ts";
+import type { Upstream } from "../../http/upstream/upstream.ts";
+import { Callout } from "../../telemetry/callout.ts";
 import type { TextPart } from "../chat/texts.ts";
 import type { RoleText } from "./gathered-texts.ts";
 import type { Guard } from "./guard.ts";
@@ -9,8 +12,15 @@ export interface ServerGuard extends Guard, ServerGuardSettings {
   ask(question: GuardQuestion): Promise<GuardVerdict>;
 }
 
+/** Where a guard's server is, and for how long it is waited for. */
+export interface GuardServer {
+  readonly server: Upstream;
+  /** Milliseconds. */
+  readonly deadline: number;
+}
+
 /** What of such a guard is the configuration's, whatever it speaks. */
-export interface ServerGuardSettings {
+export interface ServerGuardSettings extends GuardServer {
   /** Which texts of requests it is asked about; absent: all. */
   readonly scope?: readonly TextPart[];
   /** Characters of a stream that it is asked about at once. */
@@ -25,6 +35,8 @@ export interface ServerGuardSettings {
 export interface GuardQuestion {
   readonly texts: readonly RoleText[];
   readonly run: GuardRun;
+  /** Records it; undefined: the request is not traced. */
+  readonly span: CallSpan | undefined;
 }
 
 /** What a server says of texts. */
@@ -44,13 +56,18 @@ export async function guardTexts(
   if (texts.length === 0) return undefined;
   const outcome = run.outcomeOf(guard);
   const start = performance.now();
-  const verdict = await guard.ask({ texts, run }).catch(() => undefined);
+  const callout =
+    run.exchange && new Callout(run.exchange, "promptGuard", guard.server.name, "POST");
+  const question = { texts, run, span: callout?.span };
+  const verdict = await guard.ask(question).catch(() => undefined);
   run.spend(guard, performance.now() - start);
   if (verdict === undefined || !fits(verdict, texts)) {
+    callout?.end("failed", "no_verdict");
     if (guard.passesOnFailure) outcome.action = "passed";
     else run.fail(guard);
     return undefined;
   }
+  callout?.end(verdict.kind === "reject" ? "denied" : "ok");
   if (verdict.kind === "reject") {
     const { status = guard.rejection.status, message } = verdict;
     const own = message === undefined ? guard.rejection : { message };

@@ -1,14 +1,14 @@
 import type { JsonObject } from "../../cel/variables.ts";
 import type { HeaderList } from "../../http/headers/header-list.ts";
 import { isJsonObject } from "../chat/request-object.ts";
-import { askServer, type GuardServer } from "./ask-server.ts";
+import { askServer } from "./ask-server.ts";
 import type { RoleText } from "./gathered-texts.ts";
 import type { GuardStep } from "./prompt-guard.ts";
 import type { GuardVerdict, ServerGuardSettings } from "./server-guard.ts";
 import { ServerGuardStep } from "./server-step.ts";
 
 /** A webhook that is asked about texts. */
-export interface WebhookSettings extends ServerGuardSettings, GuardServer {
+export interface WebhookSettings extends ServerGuardSettings {
   /** Headers of the client's request that it gets. */
   readonly forwardHeaders: readonly HeaderMatch[];
 }
@@ -25,11 +25,15 @@ export function webhookGuard({ forwardHeaders, ...settings }: WebhookSettings): 
   return new ServerGuardStep({
     kind: "webhook",
     ...settings,
-    ask: async ({ texts, run: { phase, exchange } }) => {
+    ask: async (question) => {
+      const {
+        texts,
+        run: { phase, exchange },
+      } = question;
       const form = forms[phase];
-      const headers = forwarded(exchange.requestHeaders, forwardHeaders);
-      const question = { path: `/${phase}`, headers, body: { body: form.write(texts) } };
-      const { action } = await askServer(settings, question, exchange);
+      const headers = forwarded(exchange?.requestHeaders ?? [], forwardHeaders);
+      const request = { path: `/${phase}`, headers, body: { body: form.write(texts) } };
+      const { action } = await askServer(settings, request, question);
       if (!isJsonObject(action)) throw new Error("no action");
       return verdictOf(action, form);
     },
