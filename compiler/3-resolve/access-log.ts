@@ -1,4 +1,5 @@
 import type { DestinationContext } from "../backends/parts/destination.ts";
+import { type ExpressionConfig, resolveExpression } from "../backends/parts/expressions.ts";
 import {
   type AccessLogConfig,
   LINE_FIELDS,
@@ -10,7 +11,6 @@ import { type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnost
 import { suggest } from "../diagnostics/suggestion.ts";
 import type { AccessLogNode, AddedField, LogFieldsNode } from "../ir/access-log.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
-import { type ExpressionConfig, resolveExpression } from "../policies/parts/expressions.ts";
 import { resolveCollector } from "./collector.ts";
 
 /** What the lines are about. */

@@ -1,7 +1,7 @@
 import { type DestinationContext, resolveDestination } from "../backends/parts/destination.ts";
+import { resolveHeader } from "../backends/parts/header-fields.ts";
 import type { CollectorConfig } from "../config/collector.ts";
 import type { CollectorNode } from "../ir/collector.ts";
-import { resolveHeader } from "../policies/parts/header-fields.ts";
 
 /** An OTLP server, complete; undefined when a mistake was reported. */
 export function resolveCollector(

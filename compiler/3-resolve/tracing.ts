@@ -1,4 +1,5 @@
 import type { DestinationContext } from "../backends/parts/destination.ts";
+import { type ExpressionConfig, resolveExpression } from "../backends/parts/expressions.ts";
 import { type NamedField, OTHER_FIELDS } from "../config/access-log.ts";
 import { SAME_IN_LOG, SPAN_ATTRIBUTES, type TracingConfig } from "../config/tracing.ts";
 import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
@@ -11,7 +12,6 @@ import type {
   TracingNode,
 } from "../ir/tracing.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
-import { type ExpressionConfig, resolveExpression } from "../policies/parts/expressions.ts";
 import { checkAdded, lastOfEach, resolveLogged, warnOfSecrets } from "./access-log.ts";
 import { resolveCollector } from "./collector.ts";
 

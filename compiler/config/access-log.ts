@@ -1,6 +1,6 @@
+import type { ExpressionConfig } from "../backends/parts/expressions.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { LineField } from "../ir/access-log.ts";
-import type { ExpressionConfig } from "../policies/parts/expressions.ts";
 import type { CollectorConfig } from "./collector.ts";
 
 /** What one place of the configuration says of the access log; both front ends make this of theirs. */

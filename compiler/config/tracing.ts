@@ -1,6 +1,6 @@
+import type { ExpressionConfig } from "../backends/parts/expressions.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { SpanAttribute } from "../ir/tracing.ts";
-import type { ExpressionConfig } from "../policies/parts/expressions.ts";
 import type { NamedField } from "./access-log.ts";
 import type { CollectorConfig } from "./collector.ts";
 

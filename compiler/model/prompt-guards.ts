@@ -58,6 +58,15 @@ export interface WebhookGuardConfig extends ServerGuardPlace {
   readonly kind: "webhook";
   readonly server: DestinationConfig;
   readonly forwardHeaders: readonly ValueMatchConfig[];
+  /** Headers that expressions make; `:path`: where it is asked. */
+  readonly headers: readonly HeaderExpression[];
+}
+
+/** A header and the expression of its value. */
+export interface HeaderExpression {
+  readonly name: string;
+  readonly text: string;
+  readonly origin: Origin;
 }
 
 /** A guard as configured that is a service of a known maker. */

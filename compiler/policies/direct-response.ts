@@ -1,3 +1,10 @@
+import { type ExpressionConfig, resolveExpression } from "../backends/parts/expressions.ts";
+import {
+  type HeaderField,
+  headerMapSchema,
+  readHeaders,
+  resolveHeader,
+} from "../backends/parts/header-fields.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
 import type { Text } from "../model/texts.ts";
@@ -16,13 +23,6 @@ import {
   lowerCases,
   resolveCases,
 } from "./parts/conditions.ts";
-import { type ExpressionConfig, resolveExpression } from "./parts/expressions.ts";
-import {
-  type HeaderField,
-  headerMapSchema,
-  readHeaders,
-  resolveHeader,
-} from "./parts/header-fields.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
 
 /** A response as configured. */

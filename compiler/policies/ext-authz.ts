@@ -1,4 +1,7 @@
 import { resolveGrpcTarget, resolveTarget } from "../backends/parts/callout-server.ts";
+import { type ExpressionConfig, resolveExpression } from "../backends/parts/expressions.ts";
+import { checkHeaderName } from "../backends/parts/header-fields.ts";
+import { type NamedExpression, resolveExpressions } from "../backends/parts/named-expressions.ts";
 import type { Infer } from "../schema/schema.ts";
 import type {
   AuthorizationConfig,
@@ -12,9 +15,6 @@ import { extAuthzSchema, lowerAuthorization } from "./ext-authz/file-form.ts";
 import { externalAuthSchema, lowerExternalAuth } from "./ext-authz/filter-form.ts";
 import { extAuthSchema, lowerExtAuth } from "./ext-authz/manifest-form.ts";
 import { type CaseConfig, type CaseNode, lowerCases, resolveCases } from "./parts/conditions.ts";
-import { type ExpressionConfig, resolveExpression } from "./parts/expressions.ts";
-import { checkHeaderName } from "./parts/header-fields.ts";
-import { type NamedExpression, resolveExpressions } from "./parts/named-expressions.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
 
 /** `extAuthz` as configured. */

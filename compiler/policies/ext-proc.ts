@@ -11,6 +11,13 @@ import {
   serverPolicies,
 } from "../backends/parts/callout-server.ts";
 import type { CalloutTarget } from "../backends/parts/callout-target.ts";
+import {
+  expressionsSchema,
+  lowerExpressions,
+  type NamedExpression,
+  type NamedNode,
+  resolveExpressions,
+} from "../backends/parts/named-expressions.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { backendReference } from "../manifests/field-types.ts";
 import type { DestinationConfig } from "../model/destinations.ts";
@@ -31,13 +38,6 @@ import {
   resolveCases,
   standsAlone,
 } from "./parts/conditions.ts";
-import {
-  expressionsSchema,
-  lowerExpressions,
-  type NamedExpression,
-  type NamedNode,
-  resolveExpressions,
-} from "./parts/named-expressions.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
 
 /** A processor as configured. */

@@ -1,3 +1,4 @@
+import { type ExpressionConfig, resolveExpression } from "../backends/parts/expressions.ts";
 import { childOf, type Diagnostics, type Origin } from "../diagnostics/diagnostic.ts";
 import { listChanges, type SettingsChange } from "../model/access.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
@@ -14,7 +15,6 @@ import {
   number,
   object,
 } from "../schema/schema.ts";
-import { type ExpressionConfig, resolveExpression } from "./parts/expressions.ts";
 import { countsTokens } from "./parts/token-limits.ts";
 import type { Policy } from "./policy.ts";
 

@@ -7,6 +7,12 @@ import {
   serverPolicies,
 } from "../backends/parts/callout-server.ts";
 import type { CalloutTarget } from "../backends/parts/callout-target.ts";
+import { type ExpressionConfig, resolveExpression } from "../backends/parts/expressions.ts";
+import {
+  type NamedExpression,
+  type NamedNode,
+  resolveExpressions,
+} from "../backends/parts/named-expressions.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { backendReference, tinyText } from "../manifests/field-types.ts";
 import type { DestinationConfig } from "../model/destinations.ts";
@@ -20,12 +26,6 @@ import {
   resolveCases,
   standsAlone,
 } from "./parts/conditions.ts";
-import { type ExpressionConfig, resolveExpression } from "./parts/expressions.ts";
-import {
-  type NamedExpression,
-  type NamedNode,
-  resolveExpressions,
-} from "./parts/named-expressions.ts";
 import { absentIdentities, optionalIdentities } from "./parts/rules.ts";
 import { countsTokens } from "./parts/token-limits.ts";
 import type { Policy, ResolveContext } from "./policy.ts";

@@ -1,9 +1,9 @@
+import { type ExpressionConfig, resolveExpression } from "../backends/parts/expressions.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { span } from "../manifests/field-types.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
 import { parseTimer } from "../schema/duration.ts";
 import { duration, expression, type Infer, integer, list, object } from "../schema/schema.ts";
-import { type ExpressionConfig, resolveExpression } from "./parts/expressions.ts";
 import type { Policy } from "./policy.ts";
 
 /** `retry` as configured. */

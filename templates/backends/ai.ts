@@ -6,6 +6,7 @@ import { imported, name } from "../code/names.ts";
 import { ifStatement } from "../code/statements.ts";
 import { call, member, value } from "../code/syntax.ts";
 import { AiFunctions } from "./ai/functions.ts";
+import { guardReads } from "./ai/guards.ts";
 import { providersCode } from "./ai/providers.ts";
 import { formatExport, routeTypeCodes } from "./ai/route-types.ts";
 import { type ServiceCode, serviceCode } from "./ai/services.ts";
@@ -16,7 +17,11 @@ type AiNode = BackendNode<"ai">;
 type PathNode = AiNode["routes"][number];
 
 /** Models of providers, which speak formats of their own. */
-export const aiTemplate: BackendTemplate<"ai"> = { code: aiCode, keepsLimits: true };
+export const aiTemplate: BackendTemplate<"ai"> = {
+  code: aiCode,
+  reads: ({ groups }) => groups.flat().flatMap(({ guard }) => (guard ? guardReads(guard) : [])),
+  keepsLimits: true,
+};
 
 function aiCode([node]: AtLeastOne<AiNode>, scope: BackendScope): BackendCode {
   const functions = new AiFunctions(scope.trace, scope.expressions);

@@ -63,6 +63,8 @@ export interface BackendTemplate<Kind extends BackendKind> {
   readonly code: (nodes: AtLeastOne<BackendNode<Kind>>, scope: BackendScope) => BackendCode;
   /** What it is on a route of connections; absent: it is about requests. */
   readonly connection?: (nodes: AtLeastOne<TcpBackendNode<Kind>>, trace: Trace) => ConnectionPart;
+  /** The variables that functions of its own read of the exchange; absent: none. */
+  readonly reads?: (node: BackendNode<Kind>) => readonly string[];
   /** Clients may know that it is a forward proxy, and send the whole URL. */
   readonly isForwardProxy?: true;
   /** Whether its clients may ask for tunnels. */

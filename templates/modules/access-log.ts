@@ -8,12 +8,12 @@ import { code, comment, join, literal } from "../code/code.ts";
 import { constantsOf, Expressions } from "../code/expression.ts";
 import type { Code, Hole } from "../code/hole.ts";
 import { returned } from "../code/layout.ts";
+import { LOG_NAMES, logVariables } from "../code/log-variables.ts";
 import { imported, importedType, name } from "../code/names.ts";
 import { type PrintedModule, printModule } from "../code/print.ts";
 import { call } from "../code/syntax.ts";
 import type { Trace } from "../code/trace.ts";
 import { collectorCode } from "./collector.ts";
-import { LOG_NAMES, logVariables } from "./log-variables.ts";
 
 /** The module of the access log, from `main.ts`. */
 export const ACCESS_LOG_PATH = "./access-log.ts";

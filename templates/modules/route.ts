@@ -52,10 +52,9 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
     maxBufferSize,
     keepsLimits: first !== undefined && backendTemplateOf(first.kind).keepsLimits === true,
   };
+  const read = new Set([...context.logged, ...route.backends.flatMap(backendReads)]);
   const parts = policyParts(route.policies, scope).map((part) =>
-    part.identity !== undefined && context.logged.has(part.identity)
-      ? keepIdentity(part, variables)
-      : part,
+    part.identity !== undefined && read.has(part.identity) ? keepIdentity(part, variables) : part,
   );
   const policies = parts.map((part) => part.code);
   const backend =
@@ -115,6 +114,10 @@ const NO_BACKEND: BackendCode = {
   step: [],
   isAsync: false,
 };
+
+function backendReads<Kind extends BackendKind>(node: BackendNode<Kind>): readonly string[] {
+  return backendTemplateOf<Kind>(node.kind).reads?.(node) ?? [];
+}
 
 /** The code of the backends, which are all of the first one's kind. */
 function backendCode<Kind extends BackendKind>(

@@ -1,6 +1,7 @@
 import type { PolicySettings } from "../../compiler/ir/policies.ts";
 import type { CompiledExpression } from "../../compiler/model/expressions.ts";
 import { code, comment, join, literal } from "../code/code.ts";
+import { headerList } from "../code/header-list.ts";
 import type { Code, Hole } from "../code/hole.ts";
 import { assigned } from "../code/layout.ts";
 import { imported, importedType, name } from "../code/names.ts";
@@ -9,7 +10,7 @@ import { milliseconds } from "../code/units.ts";
 import { parameter } from "../code/variables.ts";
 import { grpcChannelCode } from "./parts/callout-target.ts";
 import { type CaseCode, casesCode } from "./parts/cases.ts";
-import { headerList, valueMember } from "./parts/object-function.ts";
+import { valueMember } from "./parts/object-function.ts";
 import type { PolicyTemplate, RouteScope } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/remote-rate-limit";

@@ -1,13 +1,13 @@
 import type { PolicySettings } from "../../compiler/ir/policies.ts";
 import type { CompiledExpression } from "../../compiler/model/expressions.ts";
 import { code, literal } from "../code/code.ts";
+import { headerList } from "../code/header-list.ts";
 import type { Code, Hole } from "../code/hole.ts";
 import { imported, importedType } from "../code/names.ts";
 import { readsBody } from "../code/reads.ts";
 import { bytes } from "../code/units.ts";
 import { casesCode } from "./parts/cases.ts";
 import {
-  headerList,
   type ObjectFunction,
   objectFunction,
   valueMember,

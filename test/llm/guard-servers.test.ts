@@ -49,6 +49,22 @@ beforeAll(async () => {
         },
       ],
     },
+    made: {
+      request: [
+        {
+          webhook: {
+            target: { host: webhook.url },
+            forwardHeaderMatches: [{ name: "x-tenant", value: { regex: ".*" } }],
+            headers: {
+              "X-Tenant": 'request.headers["x-tenant"] + "-1"',
+              "x-key": "apiKey.name",
+              "x-none": 'request.headers["x-missing"]',
+              ":path": '"/mask" + "/request"',
+            },
+          },
+        },
+      ],
+    },
     windows: { response: [hook("mask")], window: 64 },
     ended: { response: [hook("reject")], window: 64 },
     vectors: { request: [{ regex: { rules: [{ builtin: "email" }] } }] },
@@ -108,7 +124,7 @@ beforeAll(async () => {
     ...Object.fromEntries(rubbish.map((kind) => [kind, { request: [hook(kind)] }])),
   };
   gateway = await startGateway({
-    env: { KEY: "provider-key" },
+    env: { KEY: "provider-key", CLIENT_KEY: "key-of-blue" },
     file: { backends: [{ name: "hook", host: `${webhook.url.slice("http://".length)}` }] },
     listeners: [
       {
@@ -117,6 +133,9 @@ beforeAll(async () => {
           matches: [{ path: { pathPrefix: `/${name}` } }],
           policies: {
             backendAuth: { key: "${KEY}" },
+            ...(name === "made" && {
+              apiKey: { keys: [{ key: "${CLIENT_KEY}", metadata: { name: "blue" } }] },
+            }),
             ai: {
               routes: {
                 "/v1/embeddings": "embeddings",
@@ -176,6 +195,23 @@ describe("a webhook", () => {
     expect(names).not.toContain("x-tenant");
     expect(names).not.toContain("x-trace");
     expect(JSON.stringify(webhook.seen())).not.toContain("x-other");
+  });
+
+  it("gets headers that expressions make, at the path that they say", async () => {
+    const headers = { "x-tenant": "blue", authorization: "Bearer key-of-blue" };
+    const body = { model: "m", messages: [{ role: "user" as const, content: "secret1" }] };
+    await client("made").chat.completions.create(body, { headers });
+    const call = webhook.seen().at(-1);
+    expect(call).toMatchObject({ kind: "mask", phase: "request" });
+    const sent = new Headers(call?.headers);
+    expect(["x-tenant", "x-key", "x-none"].map((name) => sent.get(name))).toEqual([
+      "blue-1",
+      "blue",
+      null,
+    ]);
+    expect(JSON.parse(String(provider.received.at(-1)?.body)).messages).toEqual([
+      { role: "user", content: "[hidden]" },
+    ]);
   });
 
   it("may be a backend of the file, and is asked at its root", async () => {

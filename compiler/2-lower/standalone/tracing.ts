@@ -2,14 +2,14 @@ import type { frontendFields } from "../../1-parse/kubernetes/schemas/frontend.t
 import type { FrontendValue } from "../../1-parse/standalone/frontend.ts";
 import type { ProcessValue } from "../../1-parse/standalone/process.ts";
 import type { ProcessTracingValue, TracingValue } from "../../1-parse/standalone/tracing.ts";
+import type { ExpressionConfig } from "../../backends/parts/expressions.ts";
+import { readHeaders } from "../../backends/parts/header-fields.ts";
 import { readBackendPolicies } from "../../backends/parts/read-policies.ts";
 import type { NamedField } from "../../config/access-log.ts";
 import type { CollectorConfig } from "../../config/collector.ts";
 import type { TracingConfig } from "../../config/tracing.ts";
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { ServerConfig } from "../../model/server-policies.ts";
-import type { ExpressionConfig } from "../../policies/parts/expressions.ts";
-import { readHeaders } from "../../policies/parts/header-fields.ts";
 import type { Infer } from "../../schema/schema.ts";
 
 /** Where spans go unless the configuration says otherwise. */

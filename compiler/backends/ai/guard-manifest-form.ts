@@ -200,8 +200,9 @@ function readPatterns(
 function readHeaders(
   { forwardHeaderMatches = [] }: Infer<typeof webhook>,
   origin: Origin,
-): Pick<WebhookGuardConfig, "forwardHeaders"> {
+): Pick<WebhookGuardConfig, "forwardHeaders" | "headers"> {
   return {
+    headers: [],
     forwardHeaders: forwardHeaderMatches.map(({ type, name, value }, index) => ({
       name: name.toLowerCase(),
       kind: type === "RegularExpression" ? "regex" : "exact",

@@ -7,16 +7,9 @@ import {
   type ServerGuardConfig,
   type WebhookGuardConfig,
 } from "../../model/prompt-guards.ts";
-import {
-  choice,
-  type Infer,
-  list,
-  object,
-  shortText,
-  text,
-  unsupported,
-} from "../../schema/schema.ts";
+import { choice, type Infer, list, object, shortText, text } from "../../schema/schema.ts";
 import { lowerServer, serverFields, serverKeys, serverPolicies } from "../parts/callout-server.ts";
+import { expressionsSchema, lowerExpressions } from "../parts/named-expressions.ts";
 import { readConnection } from "../parts/read-connection.ts";
 import { readValueMatch, valueMatchSchema } from "../parts/value-match.ts";
 
@@ -47,7 +40,9 @@ const webhook = object(
       maxItems: 16,
       description: "Headers of the client's request that the webhook gets, by their values.",
     }),
-    headers: unsupported("headers of webhooks by expressions"),
+    headers: expressionsSchema(
+      "Headers for the webhook that expressions make of the client's request, instead of forwarded ones of the same name; one that fails is left out. `:path`: where it is asked, instead of `/request` and `/response`.",
+    ),
     failureMode,
   },
   {
@@ -148,7 +143,7 @@ export function lowerServerGuard(
 }
 
 function lowerWebhook(
-  { target, forwardHeaderMatches = [], failureMode: mode }: Infer<typeof webhook>,
+  { target, forwardHeaderMatches = [], headers, failureMode: mode }: Infer<typeof webhook>,
   origin: Origin,
 ): OwnPart<WebhookGuardConfig> {
   return {
@@ -160,6 +155,7 @@ function lowerWebhook(
         childOf(origin, "forwardHeaderMatches", index),
       ),
     ),
+    headers: lowerExpressions(headers, childOf(origin, "headers")),
     passesOnFailure: mode === "failOpen",
     origin,
   };

@@ -20,6 +20,8 @@ import { resolveTarget } from "../parts/callout-server.ts";
 import { type CalloutTarget, calloutTarget } from "../parts/callout-target.ts";
 import { resolveConnection, secureUrl } from "../parts/connection.ts";
 import type { DestinationContext } from "../parts/destination.ts";
+import { checkHeaderName } from "../parts/header-fields.ts";
+import { type NamedNode, resolveExpressions } from "../parts/named-expressions.ts";
 
 /** A guard that asks a server, complete. */
 export type ServerGuardNode =
@@ -43,6 +45,8 @@ interface AskingGuardNode {
 export interface WebhookGuardNode extends AskingGuardNode {
   readonly kind: "webhook";
   readonly forwardHeaders: readonly ForwardedHeader[];
+  /** Headers that expressions make, by lower-case names, and `:path`. */
+  readonly headers: readonly NamedNode[];
 }
 
 /** A header, in lower case, that goes on to a webhook when it passes the test, which reads the local name `value`. */
@@ -112,14 +116,23 @@ function checkModerationKey(
 }
 
 function resolveWebhook(
-  { server, forwardHeaders }: WebhookGuardConfig,
+  { server, forwardHeaders, headers: made }: WebhookGuardConfig,
   common: Omit<AskingGuardNode, "target">,
   context: DestinationContext,
 ): WebhookGuardNode | undefined {
   const target = resolveTarget(server, context);
   const headers = forwardHeaders.flatMap((each) => resolveHeader(each, context) ?? []);
-  if (target === undefined || headers.length < forwardHeaders.length) return undefined;
-  return { kind: "webhook", target, forwardHeaders: headers, ...common };
+  const areNames = made.map(
+    ({ name, origin: at }) => name === ":path" || checkHeaderName(name, at, context),
+  );
+  const values = resolveExpressions(
+    made.map((each) => ({ ...each, name: each.name.toLowerCase() })),
+    "request",
+    context,
+  );
+  if (target === undefined || values === undefined || areNames.includes(false)) return undefined;
+  if (headers.length < forwardHeaders.length) return undefined;
+  return { kind: "webhook", target, forwardHeaders: headers, headers: values, ...common };
 }
 
 function resolveHeader(

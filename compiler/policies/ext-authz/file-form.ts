@@ -5,6 +5,7 @@ import {
   serverKeys,
   serverPolicies,
 } from "../../backends/parts/callout-server.ts";
+import { expressionsSchema, lowerExpressions } from "../../backends/parts/named-expressions.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import { parseTimer } from "../../schema/duration.ts";
 import {
@@ -21,7 +22,6 @@ import {
   object,
 } from "../../schema/schema.ts";
 import { conditionalSchema, standsAlone } from "../parts/conditions.ts";
-import { expressionsSchema, lowerExpressions } from "../parts/named-expressions.ts";
 import type {
   AuthorizationConfig,
   GrpcProtocolConfig,

@@ -1,6 +1,6 @@
+import { expressionsSchema, lowerExpressions } from "../../backends/parts/named-expressions.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import { expression, type Infer, list, object, shortText } from "../../schema/schema.ts";
-import { expressionsSchema, lowerExpressions } from "../parts/named-expressions.ts";
 import type { HttpProtocolConfig } from "./ext-authz-config.ts";
 
 /** A list of headers. */

@@ -1,8 +1,8 @@
 import { lowerServerReference } from "../../backends/parts/callout-server.ts";
+import { expressionsSchema, lowerExpressions } from "../../backends/parts/named-expressions.ts";
 import { childOf } from "../../diagnostics/diagnostic.ts";
 import { backendReference } from "../../manifests/field-types.ts";
 import { anyText, type Infer, integer, map, object } from "../../schema/schema.ts";
-import { expressionsSchema, lowerExpressions } from "../parts/named-expressions.ts";
 import type { KubernetesContext } from "../policy.ts";
 import type {
   AuthorizationConfig,

@@ -1,3 +1,4 @@
+import { type ExpressionConfig, resolveExpression } from "../../backends/parts/expressions.ts";
 import { childOf, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../../model/expressions.ts";
 import {
@@ -8,7 +9,6 @@ import {
   withoutValue,
 } from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
-import { type ExpressionConfig, resolveExpression } from "./expressions.ts";
 
 /** One of several forms of a policy; the first whose condition is true acts. */
 export interface CaseConfig<Value> {

@@ -1,9 +1,9 @@
+import { type ExpressionConfig, resolveExpression } from "../../backends/parts/expressions.ts";
+import { headerNameSchema } from "../../backends/parts/header-fields.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../../model/expressions.ts";
 import { expression, type Infer, object, type Schema, shortText } from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
-import { type ExpressionConfig, resolveExpression } from "./expressions.ts";
-import { headerNameSchema } from "./header-fields.ts";
 
 /** Where a credential stands in a request, as configured. */
 export type CredentialLocationConfig =

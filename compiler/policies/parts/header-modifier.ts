@@ -1,8 +1,3 @@
-import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import { headerName } from "../../manifests/field-types.ts";
-import type { Text } from "../../model/texts.ts";
-import { type Infer, list, object, text } from "../../schema/schema.ts";
-import type { Policy, ResolveContext } from "../policy.ts";
 import {
   checkHeaderName,
   type HeaderField,
@@ -10,7 +5,12 @@ import {
   headerNameSchema,
   readHeaders,
   resolveHeader,
-} from "./header-fields.ts";
+} from "../../backends/parts/header-fields.ts";
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import { headerName } from "../../manifests/field-types.ts";
+import type { Text } from "../../model/texts.ts";
+import { type Infer, list, object, text } from "../../schema/schema.ts";
+import type { Policy, ResolveContext } from "../policy.ts";
 
 /** Changes to the headers of a message, as configured. */
 export interface HeaderModifierConfig {

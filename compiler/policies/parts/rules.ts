@@ -1,3 +1,4 @@
+import { resolveExpression } from "../../backends/parts/expressions.ts";
 import { type CelPhase, compileRule } from "../../cel/compile.ts";
 import { addProblems, type CelProblem } from "../../cel/parse/problems.ts";
 import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
@@ -14,7 +15,6 @@ import {
   object,
 } from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
-import { resolveExpression } from "./expressions.ts";
 
 /** A rule as configured: what it does when its expression is true. */
 export interface RuleConfig {

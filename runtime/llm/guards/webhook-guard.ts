@@ -1,5 +1,9 @@
 import type { JsonObject } from "../../cel/variables.ts";
-import type { HeaderList } from "../../http/headers/header-list.ts";
+import type { Exchange } from "../../http/exchange.ts";
+import { type HeaderList, replaceHeader } from "../../http/headers/header-list.ts";
+import { fieldValue } from "../../policies/transformations/field-value.ts";
+import type { HeaderValue } from "../../policies/transformations/message-changes.ts";
+import { targetValue } from "../../policies/transformations/target-value.ts";
 import { isJsonObject } from "../chat/request-object.ts";
 import { askServer } from "./ask-server.ts";
 import type { RoleText } from "./gathered-texts.ts";
@@ -11,6 +15,8 @@ import { ServerGuardStep } from "./server-step.ts";
 export interface WebhookSettings extends ServerGuardSettings {
   /** Headers of the client's request that it gets. */
   readonly forwardHeaders: readonly HeaderMatch[];
+  /** Headers of the configuration; `:path`: where it is asked. Absent: there are none. */
+  readonly headers?: (request: Exchange) => readonly HeaderValue[];
 }
 
 /** A header that has a value. */
@@ -21,7 +27,7 @@ export interface HeaderMatch {
 }
 
 /** Asks a webhook: `POST /request` with messages, `POST /response` with choices; it passes, masks or rejects. */
-export function webhookGuard({ forwardHeaders, ...settings }: WebhookSettings): GuardStep {
+export function webhookGuard({ forwardHeaders, headers, ...settings }: WebhookSettings): GuardStep {
   return new ServerGuardStep({
     kind: "webhook",
     ...settings,
@@ -31,8 +37,9 @@ export function webhookGuard({ forwardHeaders, ...settings }: WebhookSettings): 
         run: { phase, exchange },
       } = question;
       const form = forms[phase];
-      const headers = forwarded(exchange?.requestHeaders ?? [], forwardHeaders);
-      const request = { path: `/${phase}`, headers, body: { body: form.write(texts) } };
+      const sent = forwarded(exchange?.requestHeaders ?? [], forwardHeaders);
+      const made = (exchange && headers?.(exchange)) ?? [];
+      const request = { ...place(`/${phase}`, sent, made), body: { body: form.write(texts) } };
       const { action } = await askServer(settings, request, question);
       if (!isJsonObject(action)) throw new Error("no action");
       return verdictOf(action, form);
@@ -91,6 +98,21 @@ function verdictOf({ body, status_code: status }: JsonObject, form: WebhookForm)
   }
   if (body !== undefined && body !== null) throw new Error("an action of another form");
   return { kind: "pass" };
+}
+
+/** Where a webhook is asked, and with which headers: those that are made for it stand in the place of forwarded ones. */
+function place(
+  path: string,
+  forwardedHeaders: readonly string[],
+  made: readonly HeaderValue[],
+): { readonly path: string; readonly headers: readonly string[] } {
+  const own = made.find(([name]) => name === ":path");
+  const headers = [...forwardedHeaders];
+  for (const [name, value] of made) {
+    const text = name === ":path" ? undefined : fieldValue(value);
+    if (text !== undefined) replaceHeader(headers, name, text);
+  }
+  return { path: (own && targetValue(own[1])) ?? path, headers };
 }
 
 function forwarded(headers: HeaderList, wanted: readonly HeaderMatch[]): string[] {

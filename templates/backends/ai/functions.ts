@@ -2,14 +2,22 @@ import type { Origin } from "../../../compiler/diagnostics/diagnostic.ts";
 import type { BackendNode } from "../../../compiler/ir/backends.ts";
 import { code, comment, join, literal } from "../../code/code.ts";
 import type { Expressions } from "../../code/expression.ts";
+import { headerList } from "../../code/header-list.ts";
 import type { Code, Name, Printable } from "../../code/hole.ts";
 import { returned } from "../../code/layout.ts";
-import { imported, name } from "../../code/names.ts";
+import { logVariables } from "../../code/log-variables.ts";
+import { imported, importedType, name } from "../../code/names.ts";
 import type { Trace } from "../../code/trace.ts";
 import { parameter } from "../../code/variables.ts";
-import { promptGuardCode } from "./guards.ts";
+import { promptGuardCode, type WebhookNode } from "./guards.ts";
 import { modelCases } from "./model-cases.ts";
 import type { AskedType } from "./route-types.ts";
+
+const EXCHANGE = importedType("gwc/runtime/http/exchange", "Exchange");
+const HEADER_VALUE = importedType(
+  "gwc/runtime/policies/transformations/message-changes",
+  "HeaderValue",
+);
 
 type ProviderNode = BackendNode<"ai">["groups"][number][number];
 
@@ -81,7 +89,28 @@ export class AiFunctions {
     if (guard === undefined) return undefined;
     const { origin, ...node } = guard;
     return this.#declare("promptGuard", node, origin, (id) =>
-      promptGuardCode(id, guard, this.#expressions),
+      promptGuardCode(id, guard, {
+        expressions: this.#expressions,
+        headersOf: (webhook) => this.#webhookHeaders(webhook, origin),
+      }),
+    );
+  }
+
+  #webhookHeaders({ headers }: WebhookNode, origin: Origin): Name | undefined {
+    if (headers.length === 0) return undefined;
+    const key = headers.map(({ name: header, value }) => [header, value.source]);
+    const variables = [...new Set(headers.flatMap(({ value }) => value.variables))].sort();
+    const parameters = variables.length === 0 ? code`` : code`request: ${EXCHANGE}`;
+    return this.#declare(
+      "webhookHeaders",
+      key,
+      origin,
+      (id) => code`
+        function ${id}(${parameters}): ${HEADER_VALUE}[] {
+          ${logVariables(variables)}
+          return ${headerList(headers, this.#expressions)};
+        }
+      `,
     );
   }
 

@@ -13,30 +13,46 @@ type GuardsNode = NonNullable<BackendNode<"ai">["groups"][number][number]["guard
 type GuardNode = GuardsNode["request"][number];
 type RegexNode = Extract<GuardNode, { kind: "regex" }>;
 type ServerNode = Exclude<GuardNode, RegexNode>;
+/** A webhook that guards. */
+export type WebhookNode = Extract<GuardNode, { kind: "webhook" }>;
 type PatternNode = RegexNode["patterns"][number];
+
+/** What guards need of the module that they stand in. */
+export interface GuardFunctions {
+  readonly expressions: Expressions;
+  /** The function that makes headers for a webhook; undefined: it gets none of its own. */
+  readonly headersOf: (webhook: WebhookNode) => Name | undefined;
+}
 
 /** The constant with what guards the requests and responses of providers. */
 export function promptGuardCode(
   id: Name,
   { request, response }: GuardsNode,
-  expressions: Expressions,
+  functions: GuardFunctions,
 ): Code {
   const settings = {
-    request: stepsCode(request, expressions),
-    response: stepsCode(response, expressions),
+    request: stepsCode(request, functions),
+    response: stepsCode(response, functions),
   };
   const type = importedType(`${GUARDS}/prompt-guard`, "PromptGuard");
   return code`const ${id}: ${type} = ${literal(settings)};`;
 }
 
+/** The variables that the headers of webhooks read. */
+export function guardReads({ request, response }: GuardsNode): readonly string[] {
+  return [...request, ...response].flatMap((guard) =>
+    guard.kind === "webhook" ? guard.headers.flatMap(({ value: made }) => made.variables) : [],
+  );
+}
+
 /** Guards that look for patterns are passed together while they stand together and see the same texts. */
-function stepsCode(guards: readonly GuardNode[], expressions: Expressions): readonly Code[] {
+function stepsCode(guards: readonly GuardNode[], functions: GuardFunctions): readonly Code[] {
   const steps: Code[] = [];
   for (let at = 0; at < guards.length; ) {
     const guard = guards[at];
     if (guard === undefined) break;
     if (guard.kind !== "regex") {
-      steps.push(serverGuardCode(guard, expressions));
+      steps.push(serverGuardCode(guard, functions));
       at += 1;
       continue;
     }
@@ -82,7 +98,7 @@ function patternCode(node: PatternNode): Code {
   return code`${call(open, [literal(node.pattern), literal(node.longest)])}`;
 }
 
-function serverGuardCode(node: ServerNode, expressions: Expressions): Code {
+function serverGuardCode(node: ServerNode, { expressions, headersOf }: GuardFunctions): Code {
   const { target, scope, window, passesOnFailure, rejection } = node;
   const common = {
     server: upstreamCode(target.url, target.connection),
@@ -96,8 +112,11 @@ function serverGuardCode(node: ServerNode, expressions: Expressions): Code {
       own: rejection.own && { body: rejection.own.body, headers: [...rejection.own.headers] },
     },
   };
-  const make = (file: string, open: string, own: Readonly<Record<string, Printable>>): Code =>
-    code`${imported(`${GUARDS}/${file}`, open)}(${literal({ ...own, ...common })})`;
+  const make = (
+    file: string,
+    open: string,
+    own: Readonly<Record<string, Printable | undefined>>,
+  ): Code => code`${imported(`${GUARDS}/${file}`, open)}(${literal({ ...own, ...common })})`;
   switch (node.kind) {
     case "webhook": {
       const forwardHeaders = node.forwardHeaders.map((each) => ({
@@ -109,7 +128,7 @@ function serverGuardCode(node: ServerNode, expressions: Expressions): Code {
             : expressions.use(each.value),
         ),
       }));
-      return make("webhook-guard", "webhookGuard", { forwardHeaders });
+      return make("webhook-guard", "webhookGuard", { forwardHeaders, headers: headersOf(node) });
     }
     case "openAIModeration":
       return make("moderation-guard", "moderationGuard", { model: node.model });

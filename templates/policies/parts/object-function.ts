@@ -2,18 +2,12 @@ import type { Origin } from "../../../compiler/diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../../../compiler/model/expressions.ts";
 import { code, comment, join, literal } from "../../code/code.ts";
 import type { Expressions } from "../../code/expression.ts";
+import { headerList, type NamedValue } from "../../code/header-list.ts";
 import type { Code, Hole, Name } from "../../code/hole.ts";
 import { assigned, laidOut } from "../../code/layout.ts";
 import { importedType, name } from "../../code/names.ts";
-import { listExpression } from "../../code/syntax.ts";
 import { parameter } from "../../code/variables.ts";
 import type { RouteScope } from "../policy.ts";
-
-/** A name and the value of an expression. */
-export interface NamedValue {
-  readonly name: string;
-  readonly value: CompiledExpression;
-}
 
 /** A function of the module that gives an object, made of what expressions read. */
 export interface ObjectFunction {
@@ -137,22 +131,6 @@ export function valueMember(
   return code`
     ${comment(value.source)}
     ${assigned(code`${name(label)}:`, expressions.use(value.code))},
-  `;
-}
-
-/** Names and values as a list of pairs. */
-export function headerList(headers: readonly NamedValue[], expressions: Expressions): Code {
-  if (headers.length === 0) return code`[]`;
-  const entries = headers.map(
-    ({ name: header, value }) => code`
-      ${comment(value.source)}
-      ${listExpression([literal(header), expressions.use(value.code)])},
-    `,
-  );
-  return code`
-    [
-      ${entries}
-    ]
   `;
 }
 

@@ -1,6 +1,6 @@
-import { code, join } from "../code/code.ts";
-import type { Code } from "../code/hole.ts";
-import { imported, name } from "../code/names.ts";
+import { code, join } from "./code.ts";
+import type { Code } from "./hole.ts";
+import { imported, name } from "./names.ts";
 
 const VALUES = "gwc/runtime/telemetry/logs/log-values";
 

@@ -1,8 +1,7 @@
 import type { CelPhase } from "../../cel/compile.ts";
-import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../../model/expressions.ts";
 import { expression, map } from "../../schema/schema.ts";
-import type { ResolveContext } from "../policy.ts";
 import { type ExpressionConfig, resolveExpression } from "./expressions.ts";
 
 /** An expression with a name, as configured. */
@@ -37,7 +36,7 @@ export function lowerExpressions(
 export function resolveExpressions(
   all: readonly NamedExpression[],
   phase: CelPhase,
-  { diagnostics }: ResolveContext,
+  { diagnostics }: { readonly diagnostics: Diagnostics },
 ): readonly NamedNode[] | undefined {
   const found = all.flatMap((each): readonly NamedNode[] => {
     const value = resolveExpression(each, { phase, slot: "value" }, diagnostics);
