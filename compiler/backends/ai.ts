@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
+import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { RouteType } from "../model/llm-policies.ts";
-import { HTTP_SERVER } from "../model/traffic.ts";
+import { HTTP_SERVER, type Section } from "../model/traffic.ts";
 import type { AiConfig } from "./ai/ai-config.ts";
 import { type AiValue, aiSchema, lowerAi } from "./ai/file-form.ts";
 import type { PromptGuardNode } from "./ai/guards.ts";
@@ -19,8 +20,13 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
   lower: lowerAi,
   kubernetes: kubernetesAi,
   protocol: "llm",
-  carries: ({ groups }) =>
-    groups.flat().map(({ policies: own }) => ({ traffic: ["llm", ...HTTP_SERVER], own })),
+  carries: ({ config: { groups }, policies }) => {
+    const isCalled = resolveRoutes(policies?.ai).some(({ type }) => called.has(type));
+    const traffic = ["llm", isCalled ? "llmCalls" : "llmOthers", ...HTTP_SERVER] as const;
+    return groups.flat().map(({ policies: own, tokenize }) => {
+      return { traffic, own, sections: tokenize === undefined ? [] : [tokenizeSection(tokenize)] };
+    });
+  },
   names: [
     ...[
       "providers",
@@ -61,6 +67,16 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
   },
   tryCommand,
 };
+
+function tokenizeSection(origin: Origin): Section {
+  return { name: "tokenize", actsOn: ["tokenLimits"], origin };
+}
+
+/** A session of Realtime goes on while it is open, and the gateway lists models by itself. */
+const called: ReadonlySet<RouteType> = new Set([
+  ...["Completions", "Messages", "Responses"],
+  ...["Embeddings", "TokenCount", "Passthrough"],
+] as const);
 
 /** What passes as it came is not looked into, and the others use nothing. */
 const counted: ReadonlySet<RouteType> = new Set([

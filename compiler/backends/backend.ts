@@ -5,7 +5,7 @@ import type { BackendReference } from "../manifests/routes.ts";
 import type { BackendPolicies } from "../model/backend-policies.ts";
 import type { ServerConfig } from "../model/server-policies.ts";
 import type { Text } from "../model/texts.ts";
-import type { Traffic } from "../model/traffic.ts";
+import type { Section, Traffic } from "../model/traffic.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { PromptGuardNode } from "./ai/guards.ts";
 import type { BackendProtocol } from "./parts/backend-protocol.ts";
@@ -48,7 +48,7 @@ export interface Backend<
   /** What is spoken to it. */
   readonly protocol: BackendProtocol;
   /** What there is to act on behind a route with it, server by server. */
-  readonly carries: (config: Config) => readonly CarriedTraffic[];
+  readonly carries: (use: CarryingBackend<Config>) => readonly CarriedTraffic[];
   /** A route may have several, each with a share of its requests. */
   readonly takesWeight?: true;
   /** Clients choose what is reached through it: a rule has to say who may. */
@@ -89,11 +89,16 @@ export interface ItemTargets {
   readonly arePrefixes: boolean;
 }
 
+/** A backend, as far as it says what there is behind a route with it. */
+export type CarryingBackend<Config> = Pick<BackendUse<Config>, "config" | "policies">;
+
 /** What one server of a backend has that sections can act on. */
 export interface CarriedTraffic {
   readonly traffic: readonly Traffic[];
   /** How the server itself says it is reached; absent: as its backend. */
   readonly own?: BackendPolicies | undefined;
+  /** What else it says of the requests to it. */
+  readonly sections?: readonly Section[];
 }
 
 /** What a backend may ask while it is lowered. */

@@ -50,7 +50,7 @@ export const mcp: Backend<"mcp", McpValue, McpConfig, McpNode, never, Kubernetes
   lower: lowerMcp,
   kubernetes: kubernetesMcp,
   protocol: "mcp",
-  carries: ({ targets }) =>
+  carries: ({ config: { targets } }) =>
     targets.map(({ kind, policies: own }) => ({
       traffic: kind === "stdio" ? ["mcp", "children"] : ["mcp", "mcpServers", ...HTTP_SERVER],
       own,

@@ -101,11 +101,10 @@ export function weightSection(origin: Origin): Section {
 }
 
 /** What there is behind a route with a backend. */
-export function backendTraffic<Kind extends BackendKind>({
-  kind,
-  config,
-}: BackendConfig<Kind>): readonly Traffic[] {
-  return backendOf(kind)
-    .carries(config)
+export function backendTraffic<Kind extends BackendKind>(
+  backend: BackendConfig<Kind>,
+): readonly Traffic[] {
+  return backendOf<Kind>(backend.kind)
+    .carries(backend)
     .flatMap(({ traffic }) => traffic);
 }

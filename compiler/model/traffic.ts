@@ -21,6 +21,9 @@ const kinds = {
   mcpServers: { words: "requests to MCP servers", side: "message" },
   llm: { words: "requests to models", side: "message" },
   countedCalls: { words: "requests to models whose tokens are counted", side: "message" },
+  llmCalls: { words: "calls of models", side: "message" },
+  llmOthers: { words: "sessions with models and lists of them", side: "message" },
+  tokenLimits: { words: "limits of tokens (`localRateLimit`)", side: "message" },
   upstreams: { words: "connections to backends", side: "backend" },
   upstreamTls: { words: "TLS to backends", side: "backend" },
   upstreamRequests: { words: "HTTP requests to backends", side: "backend" },
@@ -48,7 +51,7 @@ export function trafficText(traffic: readonly Traffic[]): string {
 }
 
 /** What every message is at first, and what is said of several backends: what else becomes of it says more. */
-const BESIDES: readonly Traffic[] = ["requests", "shares", "mcpServers"];
+const BESIDES: readonly Traffic[] = ["requests", "shares", "mcpServers", "llm"];
 
 /** What is there of the side that a section acts on; undefined: nothing. */
 export function foundText(

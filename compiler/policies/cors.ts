@@ -42,6 +42,10 @@ export interface CorsNode {
 
 const ORIGIN = "^(\\*|null|[a-z][a-z0-9+.-]*://(\\*\\.)?[^\\s/*?#@]+)$";
 
+const CREDENTIALS =
+  "Whether pages may send cookies and credentials. Beside `*` each page's own origin is allowed by name, as Gateway API's " +
+  "conformance asks (HTTPRouteCORSAllowCredentialsBehavior): that is a warning, and an error with `--strict`.";
+
 const schema = object(
   {
     allowOrigins: list(
@@ -63,7 +67,7 @@ const schema = object(
     exposeHeaders: list(shortText("A header name, or `*`."), {
       description: "Response headers that pages may read.",
     }),
-    allowCredentials: boolean("Whether pages may send cookies and credentials."),
+    allowCredentials: boolean(CREDENTIALS),
     maxAge: duration("How long a browser may remember a preflight, in whole seconds."),
   },
   { required: ["allowOrigins"], description: "Cross-origin resource sharing." },
@@ -78,7 +82,7 @@ const kubernetesSchema = object({
     }),
     { maxItems: 64, description: "Origins whose pages may read the responses." },
   ),
-  allowCredentials: boolean("Whether pages may send cookies and credentials."),
+  allowCredentials: boolean(CREDENTIALS),
   allowMethods: list(shortText("A method, or `*`."), {
     maxItems: 9,
     description: "Methods that a preflight allows.",

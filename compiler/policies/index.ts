@@ -130,6 +130,14 @@ export function passesAnonymous<Kind extends PolicyKind>({
   return policyOf(kind).passesAnonymous?.(config) === true;
 }
 
+/** Whether a policy limits the tokens that models use for a request. */
+export function limitsTokens<Kind extends PolicyKind>({
+  kind,
+  config,
+}: PolicyConfig<Kind>): boolean {
+  return policyOf(kind).limitsTokens?.(config) === true;
+}
+
 /** Whether a policy answers every request that reaches it. */
 export function respondsToAll<Kind extends PolicyKind>({
   kind,

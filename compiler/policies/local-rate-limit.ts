@@ -193,6 +193,7 @@ export const localRateLimit: Policy<
       limits: limits.map((each, index) => lowerLimit(each, childOf(origin, index))),
     }),
   },
+  limitsTokens: ({ limits }) => limits.some(({ counts }) => counts === "tokens"),
   resolve: ({ limits }, context) => {
     const { diagnostics } = context;
     const names = new Map<string, number>();

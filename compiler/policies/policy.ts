@@ -50,6 +50,8 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   compare?(before: Settings, after: Settings): readonly SettingsChange[];
   /** It acts on the call of the backend: where nothing is called it is left out. */
   readonly actsOnCall?: true;
+  /** It limits the tokens that models use for a request, which may be taken before they are known. */
+  limitsTokens?(config: Config): boolean;
   /** On a listener it may change which route a request reaches. */
   readonly mayReroute?: true;
   /** Path prefixes that its route serves besides its own paths, whatever method and headers those ask for. */

@@ -80,7 +80,7 @@ export const retry: Policy<
     "sends a request again when the backend fails or answers with a listed status; bodies up to 64 KiB are kept for it, those for models whole",
   scope: ["route"],
   schema,
-  actsOn: ["forwards", "llm"],
+  actsOn: ["forwards", "llmCalls"],
   names: ["retry", "noRetry", "mayRetry", "wantsRetry"],
   actsOnCall: true,
   merge: "replace",

@@ -67,7 +67,7 @@ export const timeout: Policy<
     "limits the time to the end of the response, for all attempts together and for each one (504); of MCP to the end of the response to a message: streams of their own have no end",
   scope: ["route"],
   schema,
-  actsOn: ["forwards", "llm", "mcp"],
+  actsOn: ["forwards", "llmCalls", "mcp"],
   aliases: [["timeouts"]],
   names: ["timeout"],
   actsOnCall: true,

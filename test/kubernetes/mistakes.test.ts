@@ -132,7 +132,7 @@ it.each([
     what: "retries on a route to MCP servers",
     document: `${policy(target("HTTPRoute", "mr"), "traffic: {timeouts: {request: 1s}, retry: {attempts: 1}}")}\n---\n${mcpWorld}`,
     said: [
-      'misplaced-field: "retry" acts on plain HTTP requests and requests to models, and here are only MCP messages',
+      'misplaced-field: "retry" acts on plain HTTP requests and calls of models, and here are only MCP messages',
     ],
   },
   {

@@ -72,7 +72,7 @@ export function readBackends(
 
 /** What a backend and its servers say of how they are reached meets what they have. */
 function meetOwn<Kind extends BackendKind>(
-  { kind, config }: BackendConfig<Kind>,
+  backend: BackendConfig<Kind>,
   policies: BackendPoliciesValue | undefined,
   origin: Origin,
   carried: readonly Traffic[],
@@ -80,7 +80,7 @@ function meetOwn<Kind extends BackendKind>(
 ): void {
   const own = readBackendPolicies(policies, childOf(origin, "policies"));
   for (const section of sectionsOf(own ?? {})) sections.meet(section, carried);
-  for (const server of backendOf(kind).carries(config)) {
+  for (const server of backendOf<Kind>(backend.kind).carries(backend)) {
     for (const section of sectionsOf(server.own ?? {})) sections.meet(section, server.traffic);
   }
 }

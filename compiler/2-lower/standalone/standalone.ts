@@ -27,6 +27,7 @@ import {
   readNamedBackends,
   readPolicies,
 } from "./route-parts.ts";
+import { meetServerSections } from "./server-sections.ts";
 import { checkRouteField, readTcpRoute } from "./tcp-routes.ts";
 import { readTracings } from "./tracing.ts";
 
@@ -83,6 +84,9 @@ export function lowerStandalone(
     childOf(origin, "frontendPolicies"),
   ))
     sections.meet(section, broken.length === 0 ? ofClients : undefined);
+  for (const route of routes) {
+    if (route.kind === "route") meetServerSections(route, listeners, sections);
+  }
   for (const idle of sections.idle()) reportIdle(idle, diagnostics);
   const gateway: GatewayResource = {
     kind: "gateway",

@@ -23,8 +23,8 @@ export interface ProviderConfig {
   readonly port: number | undefined;
   /** Where it serves the API, in the place of the provider's own path. */
   readonly path: string | undefined;
-  /** About as many tokens as a request has are taken from limits before it goes out. */
-  readonly expectsTokens: boolean;
+  /** Where it says that about as many tokens as a request has are taken from limits before it goes out; undefined: they are not. */
+  readonly tokenize: Origin | undefined;
   readonly policies: BackendPolicies | undefined;
   readonly origin: Origin;
 }

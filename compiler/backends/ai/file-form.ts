@@ -104,7 +104,7 @@ function lowerProvider(
     provider = {},
     hostOverride,
     pathOverride,
-    tokenize: expectsTokens = false,
+    tokenize: isTokenized = false,
     policies,
   }: ProviderValue,
   origin: Origin,
@@ -118,7 +118,7 @@ function lowerProvider(
     server: hostOverride,
     port: undefined,
     path: pathOverride,
-    expectsTokens,
+    tokenize: isTokenized ? childOf(origin, "tokenize") : undefined,
     policies: context.policies(policies, childOf(origin, "policies")),
     origin,
   };

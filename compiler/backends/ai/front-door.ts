@@ -68,7 +68,7 @@ function readModel(
     ...(defaults && { defaults: { value: defaults, origin: childOf(origin, "defaults") } }),
     ...(overrides && { overrides: { value: overrides, origin: childOf(origin, "overrides") } }),
   };
-  const { apiKey: key, hostOverride, pathOverride, tokenize: expectsTokens = false } = params;
+  const { apiKey: key, hostOverride, pathOverride, tokenize = false } = params;
   const paramsOrigin = childOf(origin, "params");
   const keyOrigin = childOf(paramsOrigin, "apiKey");
   const policies: BackendPolicies = {
@@ -83,7 +83,7 @@ function readModel(
     server: hostOverride,
     port: undefined,
     path: pathOverride,
-    expectsTokens,
+    tokenize: tokenize ? childOf(paramsOrigin, "tokenize") : undefined,
     policies,
     origin,
   };

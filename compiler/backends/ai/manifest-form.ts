@@ -62,7 +62,7 @@ function lowerProvider(value: Provider | NamedProvider, origin: Origin): Provide
     server: serverOf(host, port),
     port: host === undefined ? port : undefined,
     path,
-    expectsTokens: false,
+    tokenize: undefined,
     policies: undefined,
     origin,
   };

@@ -230,7 +230,7 @@ function resolveProvider(
     dialect: dialectOf(options, merged.ai),
     endpoints,
     path,
-    expectsTokens: config.expectsTokens,
+    expectsTokens: config.tokenize !== undefined,
     isOwnServer: server === undefined,
     policies: merged.ai,
     guard,

@@ -77,7 +77,8 @@ export const connectionMessages = {
     explanation:
       "Each section acts on something: requests, the messages of MCP, how a backend is connected to. Where there is none of " +
       "it the section would be a promise that nobody keeps. A route that answers by itself calls no backend; an MCP endpoint " +
-      "speaks to its servers by itself, so one request of a client may become several or none; a child process is not " +
+      "speaks to its servers by itself, so one request of a client may become several or none; a session of Realtime goes on " +
+      "while it is open, so it is no call, and models are listed by the gateway itself; a child process is not " +
       "connected to; the bytes of TCP and TLS routes are passed on as they come, so only who may connect (`authorization` over " +
       "`source`) and how the backend is reached (`tcp`, `backendTLS`) can be decided. What stands on a Gateway or a whole " +
       "route holds where it can act, and is told when that is nowhere.",

@@ -346,7 +346,8 @@ export const referenceMessages = {
     explanation:
       "With allowOrigins `*` and allowCredentials any page that a user visits sends requests with this user's cookies, and " +
       "reads the responses. Browsers forbid a literal `*` here for that reason; a gateway that echoes the origin instead " +
-      "goes around it.",
+      "goes around it. Gateway API asks just that of a gateway (its test HTTPRouteCORSAllowCredentialsBehavior), so it " +
+      "builds, and `--strict` refuses it.",
   }),
   "credential-expression": message<{ variable: string }>({
     severity: "error",
