@@ -2,10 +2,10 @@ import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import { type BackendPolicies, mergeBackendPolicies } from "../model/backend-policies.ts";
 import type { BackendConnection } from "../model/connections.ts";
 import { checkUrl } from "../model/host-url.ts";
-import { withoutLiteral } from "../model/literal-secrets.ts";
 import type { Text } from "../model/texts.ts";
 import { HTTP_SERVER } from "../model/traffic.ts";
 import type { Backend, BackendLine, BackendUse } from "./backend.ts";
+import { withoutCredentials } from "./mcp/command-secrets.ts";
 import { lowerMcp, type McpValue, mcpSchema } from "./mcp/file-form.ts";
 import { type KubernetesMcpValue, kubernetesMcp } from "./mcp/manifest-form.ts";
 import type { McpCommand, McpConfig, McpTargetConfig, NamedMcpTarget } from "./mcp/mcp-config.ts";
@@ -140,7 +140,7 @@ function resolveTarget(
     const at = childOf(origin, "stdio");
     checkCommand(target.command, at, context.diagnostics);
     checkPinned(target.command, target.args, at, context.diagnostics);
-    return { ...target, env: withoutLiterals(target.env, childOf(at, "env"), context) };
+    return { name, origin, ...withoutCredentials(target, at, context) };
   }
   const { kind, era, url } = target;
   const at = childOf(origin, kind === "sse" ? "sse" : "mcp", "host");
@@ -151,22 +151,6 @@ function resolveTarget(
   );
   if (!checkUrl(url, at, context.diagnostics)) return undefined;
   return { kind, name, era, url: secureUrl(url, connection), connection, origin };
-}
-
-/** Names of environment variables that hold secrets by convention. */
-const SECRET_NAME = /TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|API_?KEY|PRIVATE_?KEY|ACCESS_?KEY/i;
-
-function withoutLiterals(
-  env: Readonly<Record<string, Text>>,
-  origin: Origin,
-  context: ConnectionContext,
-): Readonly<Record<string, Text>> {
-  const entries = Object.entries(env).map(([name, value]) => {
-    const at = childOf(origin, name);
-    const field = { field: `"${name}"` };
-    return [name, SECRET_NAME.test(name) ? withoutLiteral(value, at, field, context) : value];
-  });
-  return Object.fromEntries(entries);
 }
 
 function describeTarget(target: McpTargetNode): BackendLine {

@@ -49,20 +49,28 @@ export interface SecretContext {
   readonly literals: LiteralSecrets;
 }
 
+/** What is said of a field that holds a credential. */
+interface LiteralField {
+  readonly field: string;
+  readonly instead?: string | undefined;
+  readonly marked?: Place;
+}
+
 /**
  * The text of a field that holds a credential, without what is written out there: that becomes a variable, which the
- * warning names. `field`: in quotes. `instead`: where it belongs, when that is no variable.
+ * warning names. `field`: in quotes. `instead`: where it belongs, when that is no variable. `marked`: what is shown where
+ * the text has no key of its own.
  */
 export function withoutLiteral(
   text: Text,
   at: Place,
-  { field, instead }: { readonly field: string; readonly instead?: string | undefined },
+  { field, instead, marked = at }: LiteralField,
   { diagnostics, literals }: SecretContext,
 ): Text {
   if (typeof text !== "string" || text === "") return text;
   const variable = literals.variableFor(text, at);
   // The key is marked: a report shows what it marks, and nothing behind it.
-  diagnostics.report("literal-secret", keyPlace(at), {
+  diagnostics.report("literal-secret", keyPlace(marked), {
     field,
     variable,
     instead: instead ?? (at.resource && IN_MANIFESTS),

@@ -13,6 +13,9 @@ const secrets = {
   backend: "sk-backend-7c9d2f",
   header: "Bearer header-4e6a8b",
   stdio: "stdio-token-0c1d2e",
+  argument: "stdio-argument-8d7e6f",
+  option: "stdio-option-1f2e3d",
+  line: "Bearer stdio-header-4c5b6a",
   aws: "aws-secret-9f8e7d",
   llm: "sk-llm-5b4a39",
   traces: "Bearer traces-1a2b3c",
@@ -29,6 +32,10 @@ function configuration(
 ) {
   const own = { ...secrets, ...overrides };
   const at = (prefix: string) => [{ path: { pathPrefix: prefix } }];
+  const env = { MY_TOKEN: own.stdio };
+  const header = `Authorization: ${own.line}`;
+  const named = [`--api-key=${own.argument}`, "--token", own.option, "--header", header];
+  const args = [...named, "--max-tokens", "100", "--token-file=/etc/t", "--password", "--verbose"];
   const routes = [
     {
       name: "web",
@@ -53,9 +60,7 @@ function configuration(
     {
       name: "tools",
       matches: at("/mcp"),
-      backends: [
-        { mcp: { targets: [{ name: "a", stdio: { cmd: "true", env: { MY_TOKEN: own.stdio } } }] } },
-      ],
+      backends: [{ mcp: { targets: [{ name: "a", stdio: { cmd: "true", args, env } }] } }],
     },
   ];
   return {
@@ -94,7 +99,7 @@ describe("a credential that is written out", () => {
 
   it("is a warning, wherever it stands, and an error with --strict", () => {
     const { code, stdout } = gwc(["check", "gateway.yaml"], { cwd: workspace.folder });
-    expect(stdout.match(/^warning\[literal-secret\]: \S+/gm)).toHaveLength(7);
+    expect(stdout.match(/^warning\[literal-secret\]: \S+/gm)).toHaveLength(10);
     expect(code).toBe(0);
     expect(gwc(["check", "--strict", "gateway.yaml"], { cwd: workspace.folder }).code).toBe(1);
   });
@@ -144,7 +149,9 @@ describe("a credential that is written out", () => {
     const port = await freePort();
     const text = (overrides = {}) => {
       const { binds } = configuration(port, overrides);
-      return JSON.stringify({ binds });
+      const any = "127.0.0.1:0";
+      const config = { statsAddr: any, readinessAddr: any, adminAddr: any };
+      return JSON.stringify({ config, binds });
     };
     const own = new Workspace({ "gateway.yaml": text() });
     const running = new GwcProcess(["run", own.path("gateway.yaml")]);

@@ -22,16 +22,22 @@ const AFTER_KEY = new RegExp(
   `(${KEY}(?:["']?\\s*[:=]\\s+|"\\s*:\\s*))("[^"]*"?|'[^']*'?|[^\\s,{}\\[\\]"'#][^,}\\]#]*)`,
   "gi",
 );
+/** Arguments of a command: `--api-key=VALUE`, `NAME_TOKEN=VALUE`, and `--token VALUE` as text or as two items. */
+const ARGUMENT = new RegExp(
+  `(${KEY}=(?!=)|(?<![\\w-])--[\\w-]*${NAME}(?![\\w-])["']?(?:\\s*,\\s*|\\s+)["']?)([^\\s"',\\]-][^\\s"',\\]]*)`,
+  "gi",
+);
 /** Members of a private or symmetric JSON Web Key, bearer tokens, and user names in URLs. */
 const ANYWHERE =
   /("(?:d|p|q|dp|dq|qi|k|priv)"\s*:\s*")[^"]*|\b(bearer\s+)[\w.~+/-]+=*|(\/\/)[^/\s@"']+(?=@)/gi;
 
-/** References to variables stay. */
 function maskSecrets(line: string): string {
+  // References to variables stay.
+  const masked = (whole: string, key: string, value: string) =>
+    isReference(value) || isCount(key, value) ? whole : key + stars(value);
   return line
-    .replace(AFTER_KEY, (whole, key: string, value: string) =>
-      isReference(value) || isCount(key, value) ? whole : key + stars(value),
-    )
+    .replace(AFTER_KEY, masked)
+    .replace(ARGUMENT, masked)
     .replace(ANYWHERE, (whole, ...groups) => {
       const kept = groups.slice(0, 3).find((group) => typeof group === "string") ?? "";
       return kept + stars(whole.slice(kept.length));
