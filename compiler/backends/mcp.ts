@@ -140,7 +140,7 @@ function resolveTarget(
     const at = childOf(origin, "stdio");
     checkCommand(target.command, at, context.diagnostics);
     checkPinned(target.command, target.args, at, context.diagnostics);
-    return { name, origin, ...withoutCredentials(target, at, context) };
+    return { ...target, ...withoutCredentials(target, at, context) };
   }
   const { kind, era, url } = target;
   const at = childOf(origin, kind === "sse" ? "sse" : "mcp", "host");

@@ -24,7 +24,8 @@ bytes=$(wc -c <"$folder/$package")
 
 mkdir "$folder/project"
 cd "$folder/project"
-npm install --silent --no-fund --no-audit "$folder/$package"
+npm install --loglevel warn --no-fund --no-audit "$folder/$package" >"$folder/log" 2>&1 || fail "npm install ended with $?"
+grep -q EBADENGINE "$folder/log" && fail "npm warns about the version of Node.js"
 
 # Ports that are free here, so that nothing else on this machine is in the way.
 read -r port stats readiness admin < <(node -e '
