@@ -235,7 +235,8 @@ function routePlace(
       policies: policies.map(({ kind }) => kind),
       preRouting: preRouting.map(({ kind }) => kind),
       optional: optionalOf([...policies, ...preRouting]),
-      itemTargets: itemTargetsOf(resource.backends),
+      // Names of items may be those of a server that was left out.
+      itemTargets: resource.isPartial === true ? undefined : itemTargetsOf(resource.backends),
       prefixes: paths.every(({ kind }) => kind === "prefix")
         ? [...new Set(paths.map(({ value }) => trimmedPrefix(value)))]
         : undefined,

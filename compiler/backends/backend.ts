@@ -199,6 +199,8 @@ export interface BackendUse<Config> {
   readonly keepsHost?: true;
   /** Its share of the requests beside other backends; 1 when absent. */
   readonly weight?: number;
+  /** Parts of it with mistakes were left out. */
+  readonly isPartial?: boolean;
   readonly origin: Origin;
 }
 

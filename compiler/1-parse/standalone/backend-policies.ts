@@ -13,7 +13,7 @@ export function ownPoliciesSchema() {
   ]);
   return object(
     { ...backendPolicySchemas(), ...Object.fromEntries(later) },
-    { description: "How this backend is reached; over what the route says." },
+    { hasParts: true, description: "How this backend is reached; over what the route says." },
   );
 }
 

@@ -19,6 +19,7 @@ export function routeBackendSchema() {
   const later = ["service", "backend", "internal", "aws", "routeGroup"] as const;
   return object(backendFields(), {
     exactlyOneOf: [...backends.map(({ kind }) => kind), ...later],
+    hasParts: true,
   });
 }
 
@@ -59,6 +60,6 @@ export function namedBackendSchema() {
   ];
   return object(
     { name: shortText("What routes call it."), ...pick(backendFields(), [...kinds, "policies"]) },
-    { required: ["name"], exactlyOneOf: kinds },
+    { required: ["name"], exactlyOneOf: kinds, hasParts: true },
   );
 }

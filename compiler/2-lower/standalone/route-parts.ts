@@ -13,6 +13,7 @@ import {
 import { sectionsOf } from "../../backends/parts/connection-sections.ts";
 import type { BackendPoliciesValue } from "../../backends/parts/policies-schema.ts";
 import { readBackendPolicies } from "../../backends/parts/read-policies.ts";
+import { isPartial } from "../../config/broken-parts.ts";
 import { findBackend } from "../../config/named-backends.ts";
 import { backendTraffic, type SectionUse, weightSection } from "../../config/sections.ts";
 import {
@@ -62,7 +63,8 @@ export function readBackends(
     if (backend === undefined) return undefined;
     const read = readBackend(backend, ofRoute, at, context);
     if (read === undefined) return undefined;
-    const carried = trafficOf([read]);
+    // What was left out may have been what a section acts on.
+    const carried = isPartial(at, context) ? undefined : trafficOf([read]);
     meetOwn(read, backend.policies, at, carried, context);
     const weight = weightSection(childOf(at, "weight"));
     if (backend.weight !== undefined) context.sections.meet(weight, carried);
@@ -75,7 +77,7 @@ function meetOwn<Kind extends BackendKind>(
   backend: BackendConfig<Kind>,
   policies: BackendPoliciesValue | undefined,
   origin: Origin,
-  carried: readonly Traffic[],
+  carried: readonly Traffic[] | undefined,
   { sections }: FileContext,
 ): void {
   const own = readBackendPolicies(policies, childOf(origin, "policies"));
@@ -172,11 +174,13 @@ export function readNamedBackends(
       const related = [{ at: first.origin, label: "the first one" }];
       context.diagnostics.report("duplicate-backend", childOf(at, "name"), { name }, related);
     }
-    const backend = readBackend(each, undefined, at, { ...context, backends: found });
-    if (backend === undefined) return;
-    found.set(name, backend);
     const named = { ...context, backends: found };
-    meetOwn(backend, each.policies, at, backendTraffic(backend), named);
+    const isBackendPartial = isPartial(at, context);
+    const backend = readBackend(each, undefined, at, named);
+    if (backend === undefined) return;
+    found.set(name, { ...backend, isPartial: isBackendPartial });
+    const carried = isBackendPartial ? undefined : backendTraffic(backend);
+    meetOwn(backend, each.policies, at, carried, named);
   });
   return found;
 }

@@ -152,7 +152,8 @@ function readRoute(
   );
   const backends = readBackends(route, origin, routeTraffic, context);
   const known = backends.flatMap((backend) => backend ?? []);
-  const isRoutePartial = isPartial(origin, context) || backends.includes(undefined);
+  const isRoutePartial =
+    isPartial(origin, context) || backends.some((each) => each === undefined || each.isPartial);
   const policies = readPolicies(route.policies ?? {}, place, context.diagnostics);
   const carried = routeTraffic(policies.some(respondsToAll) ? [] : known);
   meetRoute(route, policies, origin, isRoutePartial ? undefined : carried, context);

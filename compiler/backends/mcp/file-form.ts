@@ -9,6 +9,7 @@ import {
   type Infer,
   integer,
   list,
+  listOfParts,
   map,
   needsField,
   object,
@@ -29,7 +30,7 @@ const TARGET_EXAMPLE = { name: "tools", mcp: { host: "http://127.0.0.1:3001/mcp"
 export function mcpSchema(policies: Schema<BackendPoliciesValue>) {
   return object(
     {
-      targets: list(targetSchema(policies), {
+      targets: listOfParts(targetSchema(policies), {
         minItems: 1,
         maxItems: 32,
         description: "The MCP servers behind this endpoint.",
@@ -138,7 +139,7 @@ function addressSchema(what: string, path: string) {
 /** `mcp` as its schema lets it through. */
 export type McpValue = Infer<ReturnType<typeof mcpSchema>>;
 
-type TargetValue = McpValue["targets"][number];
+type TargetValue = NonNullable<McpValue["targets"][number]>;
 
 /** The canonical form of a validated `mcp`. */
 export function lowerMcp(
@@ -146,10 +147,10 @@ export function lowerMcp(
   context: LowerContext,
 ): McpConfig {
   return {
-    targets: targets.flatMap(
-      (target, index) =>
-        lowerTarget(target, childOf(context.origin, "targets", index), context) ?? [],
-    ),
+    targets: targets.flatMap((target, index) => {
+      if (target === undefined) return [];
+      return lowerTarget(target, childOf(context.origin, "targets", index), context) ?? [];
+    }),
     prefixMode,
     failureMode,
     sessions: lowerSessions(sessions, childOf(context.origin, "sessions")),
