@@ -34,7 +34,7 @@ const schema = object(
     codes: list(integer("A status.", 400, 599), {
       maxItems: 64,
       description:
-        "Statuses that are tried again; failures to connect, broken responses and timeouts always are.",
+        "Statuses that are tried again; failures to connect, broken responses and timeouts always are. Calls of gRPC that fail before their first message have the status of HTTP that says the same: 503 is UNAVAILABLE, 429 RESOURCE_EXHAUSTED, 504 DEADLINE_EXCEEDED.",
     }),
     precondition: expression('Which requests may be sent again: `request.method == "GET"`.'),
     condition: expression(
@@ -50,7 +50,8 @@ const schema = object(
 const kubernetesSchema = object(
   {
     codes: list(integer("A status of the backend.", 400, 599), {
-      description: "Statuses after which it is tried again.",
+      description:
+        "Statuses after which it is tried again; calls of gRPC have the status of HTTP that says the same: 503 is UNAVAILABLE.",
     }),
     attempts: integer("How often it is tried again.", 0, 1000),
     backoff: span("Before the next attempt."),

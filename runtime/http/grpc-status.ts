@@ -12,6 +12,16 @@ export const grpcStatus = {
   unauthenticated: 16,
 } as const;
 
+/** The statuses of HTTP that say the same as those of gRPC (google.rpc.Code), by their codes. */
+const httpStatuses: readonly number[] = [
+  ...[200, 499, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401],
+];
+
+/** The status of HTTP that says the same as a code of gRPC; what is no code is `unknown`. */
+export function httpStatusOf(code: string): number {
+  return httpStatuses[Number(code)] ?? 500;
+}
+
 /** The status of a response that is not gRPC's (grpc.io, http-grpc-status-mapping). */
 export function statusOfHttp(status: number): number {
   switch (status) {

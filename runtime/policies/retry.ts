@@ -4,6 +4,8 @@ import type { ResponseVariables } from "../cel/variables.ts";
 import { isBodySource } from "../http/body/body.ts";
 import { ReplayBody } from "../http/body/replay-body.ts";
 import { type Exchange, logFields } from "../http/exchange.ts";
+import { httpStatusOf } from "../http/grpc-status.ts";
+import { headerValue } from "../http/headers/header-list.ts";
 import { sendTraced } from "../http/upstream/traced-request.ts";
 import type {
   Upstream,
@@ -21,7 +23,10 @@ export interface RetrySettings {
   readonly attempts: number;
   /** Between an attempt and the next one. */
   readonly backoff: number;
-  /** Responses with these statuses are thrown away while attempts are left. */
+  /**
+   * Responses with these statuses are thrown away while attempts are left; those of gRPC that failed before anything was
+   * sent (trailers alone) have the status of HTTP that says the same.
+   */
   readonly codes: ReadonlySet<number>;
   /** For all attempts together, to the end of the response. */
   readonly requestTimeout: number | undefined;
@@ -120,7 +125,7 @@ class Attempts {
   /** Whether a response is to be thrown away for another one. */
   rejects(status: number, headers: readonly string[]): boolean {
     if (!this.hasAnother) return false;
-    if (this.settings.codes.has(status)) return true;
+    if (this.settings.codes.has(retryStatus(status, headers))) return true;
     return this.#isWanted?.(new TransformedResponse(status, headers)) === true;
   }
 
@@ -184,6 +189,12 @@ class Attempts {
     this.#current?.drop();
     this.fail(failure);
   }
+}
+
+/** The status by which a response is tried again. Only gRPC has one in its head, where no message follows. */
+function retryStatus(status: number, headers: readonly string[]): number {
+  const code = status === 200 ? headerValue(headers, "grpc-status") : undefined;
+  return code === undefined ? status : httpStatusOf(code);
 }
 
 /** One attempt: its response is dropped, or passed on from its head. */

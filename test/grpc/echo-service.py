@@ -12,8 +12,11 @@ def unary(request, context):
     context.set_trailing_metadata((
         ("x-behind", "the body"),
         ("x-seen", received.get("x-added", "")),
+        *((("x-attempt", received["x-retry-attempt"]),) if "x-retry-attempt" in received else ()),
         ("bytes-bin", b"\x00\xff"),
     ))
+    if request == b"busy" and received.get("x-retry-attempt") != "2":
+        context.abort(grpc.StatusCode.UNAVAILABLE, "later")
     if request == b"refuse":
         context.abort(grpc.StatusCode.FAILED_PRECONDITION, "not now: \u00e4")
     if request.startswith(b"wait"):

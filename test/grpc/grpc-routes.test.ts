@@ -25,6 +25,9 @@ spec:
   - name: short
     matches: [{method: {service: demo.Echo, method: Unary}, headers: [{name: x-patience, value: none}]}]
     backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: echo}]
+  - name: again
+    matches: [{method: {service: demo.Echo, method: Unary}, headers: [{name: x-patience, value: some}]}]
+    backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: echo}]
   - name: unary
     matches: [{method: {method: Unary}}]
     backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: gone}]
@@ -52,6 +55,13 @@ metadata: {name: short}
 spec:
   targetRefs: [{group: gateway.networking.k8s.io, kind: GRPCRoute, name: calls, sectionName: short}]
   traffic: {timeouts: {request: 300ms}}
+---
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayPolicy
+metadata: {name: again}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: GRPCRoute, name: calls, sectionName: again}]
+  traffic: {retry: {attempts: 2, codes: [503]}}
 `;
 }
 
@@ -130,6 +140,19 @@ describe("calls through a GRPCRoute", () => {
     impatient.set("x-patience", "none");
     const { error: slow } = await call(gateway, "/demo.Echo/Unary", "wait", impatient);
     expect(slow?.code).toBe(status.DEADLINE_EXCEEDED);
+  });
+
+  it("a call that failed with a status to retry is made again, and no other one", async () => {
+    const patient = new Metadata();
+    patient.set("x-patience", "some");
+    const unary = (message: string, metadata?: Metadata) =>
+      call(gateway, "/demo.Echo/Unary", message, metadata);
+    expect((await unary("busy")).error).toMatchObject({ code: status.UNAVAILABLE });
+    expect((await unary("busy", patient)).message?.toString()).toBe("busy");
+    await gateway.seen(/route=default\/calls\/again .*retry\.attempt=2 /);
+    const { error } = await unary("refuse", patient);
+    expect(error?.code).toBe(status.FAILED_PRECONDITION);
+    expect(error?.metadata.get("x-attempt")).toEqual([]);
   });
 
   it("the server is told when a client gives up", async () => {
