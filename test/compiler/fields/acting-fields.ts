@@ -17,6 +17,8 @@ export interface ConfigurationForm {
   /** Configurations in which fields may stand. */
   readonly seeds: readonly unknown[];
   readonly known: KnownValues;
+  /** The configuration in which a field was seen to act last, by the path of the field and of all that it is in. */
+  readonly lastActed: Map<string, unknown>;
   /** Fields that name something: of most names the only use is to be told that there is no such thing. */
   readonly references?: RegExp;
 }
@@ -47,17 +49,34 @@ function compareAll(
   isName = false,
 ): Comparison {
   let result: Comparison = "mistaken";
-  for (const seed of nearestFirst(form.seeds, field)) {
+  for (const seed of likeliestFirst(form, field)) {
     const comparison = compare(configsOf(seed), form, isName);
-    if (comparison === "differ") return "differ";
+    if (comparison === "differ") {
+      for (const place of placesOf(field)) form.lastActed.set(place, seed);
+      return "differ";
+    }
     if (comparison === "equal") result = "equal";
   }
   return result;
 }
 
-/** The configurations, those first where most of what is around a field is there: most fields act in the first. */
-function nearestFirst(seeds: readonly unknown[], { path }: SchemaField): readonly unknown[] {
-  return seeds.toSorted((a, b) => depthOf(b, path) - depthOf(a, path));
+/**
+ * The configurations: first that in which the field's nearest neighbour acted, then those where most of what is around
+ * the field is there. Most fields act in the first.
+ */
+function likeliestFirst(
+  { seeds, lastActed }: ConfigurationForm,
+  field: SchemaField,
+): readonly unknown[] {
+  const nearest = seeds.toSorted((a, b) => depthOf(b, field.path) - depthOf(a, field.path));
+  const [place] = placesOf(field).filter((each) => seeds.includes(lastActed.get(each)));
+  const likeliest = place === undefined ? nearest[0] : lastActed.get(place);
+  return [likeliest, ...nearest.filter((seed) => seed !== likeliest)];
+}
+
+/** The path of a field, and those of all that it is in, from the field outwards. */
+function placesOf({ path }: SchemaField): readonly string[] {
+  return path.map((_, index) => path.slice(0, path.length - index).join("."));
 }
 
 /** How many steps towards a field a configuration has already. */
@@ -88,7 +107,7 @@ function compare(
 
 /** Whether something is said of a field where it stands, in any of the configurations. */
 export function isTold(field: SchemaField, code: string, form: ConfigurationForm): boolean {
-  return nearestFirst(form.seeds, field).some((seed) =>
+  return likeliestFirst(form, field).some((seed) =>
     variantsOf(field, seed, form).some((config) =>
       form.compile(config).diagnostics.some((diagnostic) => diagnostic.code === code),
     ),

@@ -35,7 +35,7 @@ const misplaced = everywhere
 // Configurations are data.
 const examples = [valueWithAll(schema, isRepeated), ...misplaced] as readonly ConfigValue[];
 const compile = fileCompiler(files, examples);
-const form: ConfigurationForm = { schema, known, seeds, compile };
+const form: ConfigurationForm = { schema, known, seeds, compile, lastActed: new Map() };
 const fields = everywhere.filter(({ path }) => {
   const name = path.join(".");
   return name !== NAME && !isRepeated(path) && !EMPTY_CHOICES.test(name);

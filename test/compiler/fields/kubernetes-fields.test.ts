@@ -19,10 +19,12 @@ const EXCEPTIONS =
   /^GatewayClass\.description$|\.auth\.passthrough$|Moderation\.policies\.|^GatewayBackend\..*\.promptGuard\./;
 const fields = leavesOf(schema).filter(({ path }) => !EXCEPTIONS.test(path.join(".")));
 
+const lastActed = new Map<string, unknown>();
+
 /** The configurations that have a resource of the field's kind. */
 function formFor({ path: [kind = ""] }: SchemaField): ConfigurationForm {
   const own = seeds.filter((seed) => Object.hasOwn(seed, kind));
-  return { schema, known, seeds: own, compile, references };
+  return { schema, known, seeds: own, compile, references, lastActed };
 }
 
 function isMisplaced({ path }: SchemaField): boolean {
