@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./test/harness/longest-first.ts";
 
 const LAST = "test/compiler/generated-types.test.ts";
 
@@ -14,6 +15,7 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     // Most tests wait for processes rather than compute: two processors are busy with five.
     maxWorkers: 5,
+    sequence: { sequencer: LongestFirst },
     // Servers under test print much; what counts is there when a test fails.
     silent: "passed-only",
     projects: [

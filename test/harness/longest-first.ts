@@ -1,0 +1,35 @@
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** Files of tests that compute for long, by their ends: begun last, one of them would keep a processor busy alone. */
+const LONGEST = [
+  "compiler/fields/file-fields.test.ts",
+  "cli/build.test.ts",
+  "compiler/fields/kubernetes-fields.test.ts",
+  "conformance/mcp.test.ts",
+  "cli/usage.test.ts",
+  "policies/jwt-remote-keys.test.ts",
+  "compiler/examples.test.ts",
+  "cli/run.test.ts",
+  "http/routing/decision.test.ts",
+  "mcp/real-servers.test.ts",
+  "telemetry/tracing.test.ts",
+  "llm/guard-table.test.ts",
+];
+
+/** Begins with the longest files of tests; a fresh clone does not know yet how long each takes. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return sorted.toSorted((a, b) => orderOf(a) - orderOf(b) || rankOf(a) - rankOf(b));
+  }
+}
+
+/** Groups of files run one after the other. */
+function orderOf({ project }: TestSpecification): number {
+  return project.config.sequence.groupOrder;
+}
+
+function rankOf({ moduleId }: TestSpecification): number {
+  const rank = LONGEST.findIndex((name) => moduleId.endsWith(name));
+  return rank < 0 ? LONGEST.length : rank;
+}
