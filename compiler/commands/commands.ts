@@ -55,6 +55,13 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./eval.ts")).evalCommand,
   },
   {
+    name: "diff",
+    positionals: "[OLD NEW]",
+    summary:
+      "say what a change opens, closes and changes for requests, each with one that shows it",
+    load: async () => (await import("./diff.ts")).diff,
+  },
+  {
     name: "can",
     positionals: "WHAT..",
     summary: "say whether a request or an MCP call gets through, which rule decides, and who may",

@@ -2,17 +2,19 @@ import type { AccessCheck, SettingsChange } from "../../model/access.ts";
 
 type IdentityMode = "strict" | "optional" | "permissive";
 
-/** From the one that lets fewest requests pass to the one that lets most. */
-const MODES: readonly IdentityMode[] = ["strict", "optional", "permissive"];
-
 /** An identity as a condition of access. */
 export function identityCheck(variable: string, mode: IdentityMode, proof: string): AccessCheck {
   return { kind: "identity", variable, isRequired: mode === "strict", proof };
 }
 
-/** What another mode means for requests without a valid credential. */
+/**
+ * What another mode means for invalid credentials, which count as none where the mode is permissive. Whether someone has
+ * to be known is said by `identityCheck`.
+ */
 export function modeChange(before: IdentityMode, after: IdentityMode): readonly SettingsChange[] {
-  if (before === after) return [];
-  const direction = MODES.indexOf(after) > MODES.indexOf(before) ? "opens" : "closes";
-  return [{ direction, text: `mode ${before} -> ${after}` }];
+  const passes = (mode: IdentityMode): boolean => mode === "permissive";
+  if (passes(before) === passes(after)) return [];
+  const direction = passes(after) ? "opens" : "closes";
+  const text = `mode ${before} -> ${after}: invalid credentials ${passes(after) ? "pass" : "are refused"}`;
+  return [{ direction, text }];
 }

@@ -63,8 +63,7 @@ export class RuleModel {
     for (const condition of [...conditions, ...cases.map((each) => each.condition)])
       for (const leaf of leavesOf(condition)) leaves.set(leaf.text, leaf);
     this.leaves = [...leaves.values()];
-    const isSplit = cases.some(({ present, absent }) => present.length + absent.length > 0);
-    this.variables = this.#ordered(isSplit);
+    this.variables = this.#ordered();
     for (const variable of this.variables)
       this.#levels.set(keyOf(variable), this.diagrams.variable(sizeOfVariable(variable)));
     this.isComplete = this.variables.every(
@@ -254,13 +253,13 @@ export class RuleModel {
     return this.#levels.get(keyOf(variable)) ?? -1;
   }
 
-  #ordered(isSplit: boolean): readonly Variable[] {
+  #ordered(): readonly Variable[] {
     const classed = this.leaves.filter((each) => each.kind === "leaf");
     const run = (leaf: LeafCondition, path: DataPath, value: unknown): Truth =>
       this.#run(leaf, path, value);
     const values = variablesOf(classed, run);
     const hasItem = values.some((each) => keyOf(each) === keyOf(NO_ITEM));
-    const item = isSplit && !hasItem ? variablesOf([NO_ITEM_LEAF], run) : [];
+    const item = this.#phase === "mcp" && !hasItem ? variablesOf([NO_ITEM_LEAF], run) : [];
     const opaque = this.leaves.flatMap((each): readonly Variable[] =>
       each.kind === "opaque" ? [{ kind: "opaque", text: each.text, reads: each.reads }] : [],
     );

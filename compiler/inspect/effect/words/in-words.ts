@@ -1,6 +1,6 @@
 import type { LeafCondition, OpaqueCondition } from "../conditions/condition.ts";
 import { ITEM } from "../data/request-data.ts";
-import { type Diagrams, type NodeId, operation } from "../diagram/diagrams.ts";
+import { type Diagrams, type NodeId, operation, type Path } from "../diagram/diagrams.ts";
 import type { RuleModel } from "../model/rule-model.ts";
 
 /** A condition of the rules, and how it holds. */
@@ -26,6 +26,8 @@ export type Term = readonly RuleLiteral[];
 /** What a set of requests is, as alternatives; incomplete when there are more of them. */
 export interface Wording {
   readonly terms: readonly Term[];
+  /** For each term a path of the diagram that it covers. */
+  readonly paths: readonly Path[];
   readonly isComplete: boolean;
 }
 
@@ -58,15 +60,19 @@ export function inWords(
     node,
   );
   const terms: Term[] = [];
+  const paths: Path[] = [];
   let rest = whole;
   while (rest !== never) {
-    if (terms.length === MAX_TERMS) return { terms, isComplete: false };
+    if (terms.length === MAX_TERMS) return { terms, paths, isComplete: false };
     const joined = (all: readonly Candidate[]): NodeId =>
       all.reduce((sum, each) => diagrams.apply(and, sum, each.node), always);
     const implies = (all: readonly Candidate[]): boolean =>
       diagrams.apply(without, joined(all), whole) === never;
-    let kept = candidatesOf(model, rest, within).filter((each) => each.node !== always);
-    if (!implies(kept)) return { terms, isComplete: false };
+    const [found] = diagrams.paths(rest, (text) => text === "1");
+    const path: Path = found?.at ?? new Map();
+    paths.push(path);
+    let kept = candidatesOf(model, path, within).filter((each) => each.node !== always);
+    if (!implies(kept)) return { terms, paths, isComplete: false };
     for (const each of kept.toSorted((a, b) => RANK[a.sign] - RANK[b.sign])) {
       const fewer = kept.filter((other) => other !== each);
       if (implies(fewer)) kept = fewer;
@@ -74,7 +80,7 @@ export function inWords(
     terms.push(mergedTerm(kept));
     rest = diagrams.apply(without, rest, joined(kept));
   }
-  return { terms, isComplete: true };
+  return { terms, paths, isComplete: true };
 }
 
 /** What two signs of one condition say together. */
@@ -107,12 +113,11 @@ const RANK: Readonly<Record<LiteralSign, number>> = {
 /** Everything that the conditions are for one of the requests. */
 function candidatesOf(
   model: RuleModel,
-  rest: NodeId,
+  path: Path,
   within: (node: NodeId) => NodeId,
 ): readonly Candidate[] {
   const { diagrams } = model;
-  const [path] = diagrams.paths(rest, (text) => text === "1");
-  const classOf = (level: number): number => path?.at.get(level)?.[0] ?? 0;
+  const classOf = (level: number): number => path.get(level)?.[0] ?? 0;
   const leaves = model.leaves.flatMap((leaf) => {
     const truth = within(model.truth(leaf));
     const found = diagrams.textFor(truth, classOf);

@@ -1,0 +1,145 @@
+import type { Checked } from "../compile.ts";
+import { textReport } from "../diagnostics/report/text.ts";
+import type { Host } from "../host.ts";
+import { type CheckedInput, checkInput } from "../inspect/check-input.ts";
+import { type DiffFormat, diffReport } from "../inspect/diff/diff-report.ts";
+import type { ProgramDiff } from "../inspect/diff/difference.ts";
+import { gitHost } from "../inspect/diff/git-host.ts";
+import { programDiff } from "../inspect/diff/program-diff.ts";
+import type { Program } from "../ir/program.ts";
+import { oneOf } from "./arguments.ts";
+import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
+import { commandInput } from "./default-input.ts";
+import { gateway } from "./shared-options.ts";
+
+const FORMATS: readonly DiffFormat[] = ["text", "json", "markdown", "sarif", "github"];
+
+/** `gwc diff`: what a change of the configuration changes for those who send requests. */
+export const diff: Command = {
+  minPositionals: 0,
+  maxPositionals: 2,
+  details:
+    "OLD and NEW are files or folders. With --git BASE it is one of them (default: gateway.yaml), as it is in that\n" +
+    "revision and as it is now. What is compared is what requests get, not text: ports, hosts, routes and their\n" +
+    "precedence, policies, rules, backends, TLS, variables that are needed. For each difference of access there is\n" +
+    "a request that was run on the compiled rules of both. The first line is the verdict; what opens access comes\n" +
+    "first; nothing is said of re-quoting, moving or renaming. What can't be decided is counted, never passed over.\n" +
+    "Exit code with --exit-code: 0 nothing is different, 4 something is, 5 something opens access (or may: undecided).",
+  options: [
+    {
+      name: "git",
+      value: "BASE",
+      summary: "compare with the files of a git revision: main, HEAD~1",
+    },
+    {
+      name: "format",
+      value: "FORMAT",
+      choices: ["text", "json", "markdown", "sarif", "github"],
+      summary: "how it is written (default: text; markdown for a comment of a pull request)",
+    },
+    {
+      name: "exit-code",
+      summary: "end with 4 when something is different, 5 when it opens access",
+    },
+    gateway,
+  ],
+  examples: [
+    "gwc diff old.yaml new.yaml",
+    "gwc diff --git main --format markdown",
+    "gwc diff --git origin/main manifests/ --exit-code",
+  ],
+  work: compare,
+};
+
+async function compare(given: Arguments, context: CommandContext): Promise<CommandResult> {
+  const sides = sidesOf(given, context);
+  if ("exitCode" in sides) return sides;
+  const [before, after] = sides.map(({ file, host }) =>
+    checkInput([file], host, false, given.options.gateway),
+  );
+  if (before === undefined || after === undefined) throw new Error("a side is missing");
+  for (const [name, checked] of [
+    ["the old configuration", before],
+    ["the new configuration", after],
+  ] as const) {
+    if (checked.programs.length === 0) return mistakes(name, checked, context);
+  }
+  const found = joined(pairsOf(before, after).map(([old, now]) => programDiff(old, now)));
+  const files = { before: before.files, after: after.files };
+  const defaults = context.host.variable("GITHUB_ACTIONS") === "true" ? "github" : "text";
+  const stdout = diffReport(oneOf(FORMATS, given.options.format, defaults), found, files);
+  return { exitCode: given.flags.has("exit-code") ? exitCodeOf(found) : 0, stdout };
+}
+
+interface Side {
+  readonly file: string;
+  readonly host: Host;
+}
+
+function sidesOf(
+  { positionals, options: { git } }: Arguments,
+  { host }: CommandContext,
+): readonly [Side, Side] | CommandResult {
+  const [first, second, ...more] = positionals;
+  if (git === undefined) {
+    if (first !== undefined && second !== undefined)
+      return [
+        { file: first, host },
+        { file: second, host },
+      ];
+    return usage("`gwc diff OLD NEW` compares two files, `gwc diff --git BASE` one with itself");
+  }
+  if (second !== undefined || more.length > 0)
+    return usage("with --git it is one file or folder, as it was and as it is");
+  const base = gitHost(git, host);
+  if (base === undefined) return usage(`git knows no revision "${git}" here`);
+  const input = commandInput(first === undefined ? [] : [first], host, "gwc diff --git BASE FILE");
+  if (input.kind === "none") return input.result;
+  const [file = ""] = input.files;
+  return [
+    { file, host: base },
+    { file, host },
+  ];
+}
+
+function mistakes(
+  name: string,
+  { findings }: CheckedInput,
+  { isColored }: CommandContext,
+): CommandResult {
+  const stderr = `error: ${name} has mistakes\n\n${textReport(findings, isColored.stderr)}`;
+  return { exitCode: 1, stderr };
+}
+
+/** Gateways by their names; of a file there is one on each side. */
+function pairsOf(before: Checked, after: Checked): readonly (readonly [Program, Program])[] {
+  const [old, now] = [before.programs, after.programs];
+  const [first, second] = [old[0], now[0]];
+  if (old.length === 1 && now.length === 1 && first !== undefined && second !== undefined)
+    return [[first, second]];
+  const names = new Set([...old, ...now].map(({ name }) => name));
+  return [...names].flatMap((name) => {
+    const [a, b] = [old.find((each) => each.name === name), now.find((each) => each.name === name)];
+    const some = a ?? b;
+    if (some === undefined) return [];
+    const empty: Program = { ...some, binds: [], tcp: [] };
+    return [[a ?? empty, b ?? empty] as const];
+  });
+}
+
+function joined(all: readonly ProgramDiff[]): ProgramDiff {
+  return {
+    differences: all.flatMap(({ differences }) => differences),
+    undecided: all.flatMap(({ undecided }) => undecided),
+    changedRoutes: all.reduce((sum, { changedRoutes }) => sum + changedRoutes, 0),
+  };
+}
+
+function exitCodeOf({ differences, undecided }: ProgramDiff): 0 | 4 | 5 {
+  if (undecided.length > 0 || differences.some(({ direction }) => direction === "opens")) return 5;
+  return differences.length > 0 ? 4 : 0;
+}
+
+function usage(problem: string): CommandResult {
+  return { exitCode: 2, stderr: `error: ${problem}\nhint: \`gwc diff --help\` says more\n` };
+}

@@ -1,0 +1,127 @@
+import { parseExpression } from "../../cel/parse/parse.ts";
+import { Problems } from "../../cel/parse/problems.ts";
+import type { Rule } from "../../model/rules.ts";
+import { conditionOf, type RuleCondition } from "../effect/conditions/condition.ts";
+import type { RequestData } from "../effect/data/request-data.ts";
+import { DiagramTooLarge, operation, type Path } from "../effect/diagram/diagrams.ts";
+import { RuleModel } from "../effect/model/rule-model.ts";
+import { searchWitness } from "../effect/witness/search-witness.ts";
+import { inWords, type Term } from "../effect/words/in-words.ts";
+import { type AccessChain, type ChainDecision, chainDiagram, chainKey, runChain } from "./chain.ts";
+
+/** Requests that a chain allows now and did not before, or the other way round. */
+export interface ChainDifference {
+  readonly direction: "opens" | "closes";
+  readonly term: Term;
+  /** There are more requests than the term says. */
+  readonly isPartial: boolean;
+  /** A request for which it is so: it was executed on both. */
+  readonly example: RequestData;
+  readonly before: ChainDecision;
+  readonly after: ChainDecision;
+}
+
+/** What two chains decide differently. */
+export interface ChainDiff {
+  readonly differences: readonly ChainDifference[];
+  /** Conditions on which a difference would depend that was not found by trying. */
+  readonly undecided: readonly string[];
+}
+
+/** A computed difference that is none when it is executed: a mistake of ours, never one of the configuration. */
+export class UnconfirmedDifference extends Error {}
+
+const NONE: ChainDiff = { differences: [], undecided: [] };
+
+/** What two chains decide differently; `isMcp`: requests are about items. */
+export function chainDiff(before: AccessChain, after: AccessChain, isMcp: boolean): ChainDiff {
+  if (chainKey(before) === chainKey(after)) return NONE;
+  const chains = [before, after];
+  const rules = chains.flatMap(({ request = [], mcp = [] }) => [...request, ...mcp]);
+  const identities = chains.flatMap((each) => each.identities.map(({ variable }) => variable));
+  const conditions = [...new Set(identities)].map((variable) => conditionIn(`${variable} == null`));
+  try {
+    const model = new RuleModel(isMcp ? "mcp" : "request", rules, conditions);
+    return model.isComplete ? modelDiff(model, before, after, isMcp) : undecided(rules);
+  } catch (error) {
+    if (error instanceof DiagramTooLarge) return undecided(rules);
+    throw error;
+  }
+}
+
+function undecided(rules: readonly Rule[]): ChainDiff {
+  return { differences: [], undecided: rules.map(({ expression }) => expression.source) };
+}
+
+function conditionIn(text: string): RuleCondition {
+  const root = parseExpression(text, new Problems());
+  if (root === undefined) throw new Error(`no expression: ${text}`);
+  return conditionOf(root);
+}
+
+function modelDiff(
+  model: RuleModel,
+  before: AccessChain,
+  after: AccessChain,
+  isMcp: boolean,
+): ChainDiff {
+  const { diagrams } = model;
+  const pair = operation((old, now) => (old === now ? "" : `${old}${now}`));
+  const node = diagrams.apply(pair, chainDiagram(before, model), chainDiagram(after, model));
+  const differences: ChainDifference[] = [];
+  const open = new Set<string>();
+  for (const [change, direction] of DIRECTIONS) {
+    const { terms, paths, isComplete } = inWords(model, node, (text) => text === change);
+    paths.forEach((path, index) => {
+      const found = confirmed(model, path, before, after, isMcp);
+      if (found === undefined) {
+        for (const text of opaqueTexts(model, path)) open.add(text);
+        return;
+      }
+      const isPartial = !isComplete && index === paths.length - 1;
+      differences.push({ direction, term: terms[index] ?? [], isPartial, ...found });
+    });
+  }
+  return { differences, undecided: [...open] };
+}
+
+const DIRECTIONS = [
+  ["-+", "opens"],
+  ["+-", "closes"],
+] as const;
+
+/** A request on a path that both chains were run on and decide differently; undefined: it depends on what is not solved. */
+function confirmed(
+  model: RuleModel,
+  path: Path,
+  before: AccessChain,
+  after: AccessChain,
+  isMcp: boolean,
+): Pick<ChainDifference, "example" | "before" | "after"> | undefined {
+  const complete = (data: RequestData): RequestData =>
+    isMcp && data.mcp === undefined ? { ...data, mcp: SOME_TOOL } : data;
+  const flips = (data: RequestData): boolean =>
+    runChain(before, complete(data)).isAllowed !== runChain(after, complete(data)).isAllowed;
+  const found = searchWitness(model, path, flips);
+  if (found === undefined) {
+    if (opaqueTexts(model, path).length === 0 && !hasLists(model, path))
+      throw new UnconfirmedDifference("a computed difference is none when it is executed");
+    return undefined;
+  }
+  const example = complete(found);
+  return { example, before: runChain(before, example), after: runChain(after, example) };
+}
+
+const SOME_TOOL = { methodName: "tools/call", tool: { name: "other", target: "other" } };
+
+function opaqueTexts(model: RuleModel, path: Path): readonly string[] {
+  return [...path.keys()].flatMap((level) => {
+    const variable = model.variables[level];
+    return variable?.kind === "opaque" ? variable.text : [];
+  });
+}
+
+/** Whether a path asks for sizes of lists, which the elements that it asks for may contradict. */
+function hasLists(model: RuleModel, path: Path): boolean {
+  return [...path.keys()].some((level) => model.variables[level]?.kind === "size");
+}

@@ -1,0 +1,47 @@
+import { execFileSync } from "node:child_process";
+import path from "node:path";
+import type { FileText, Host } from "../../host.ts";
+
+/** A host whose files are those of a revision; undefined when git knows no such revision, or there is no repository. */
+export function gitHost(revision: string, host: Host): Host | undefined {
+  // a revision is no option of git
+  if (revision.startsWith("-")) return undefined;
+  const found = git(["rev-parse", "--verify", "--quiet", `${revision}^{commit}`]);
+  const commit = found?.trim();
+  if (commit === undefined || commit === "") return undefined;
+  return {
+    ...host,
+    readText: (file): FileText => {
+      if (file === "-" || path.isAbsolute(file)) return host.readText(file);
+      const text = git(["show", `${commit}:./${posix(file)}`]);
+      if (text === undefined) return { kind: "problem", problem: `it is not in ${revision}` };
+      return { kind: "text", text };
+    },
+    filesIn: (folder) => {
+      const tree = git(["ls-tree", "-r", "--name-only", "-z", commit, "--", `${posix(folder)}/`]);
+      const files = tree?.split("\0").filter((file) => /\.(ya?ml|json)$/i.test(file)) ?? [];
+      const visible = files.filter((file) => !file.split("/").some(isForOthers));
+      return visible.length === 0 ? undefined : visible.toSorted();
+    },
+  };
+}
+
+function posix(file: string): string {
+  return path.normalize(file).split(path.sep).join("/").replace(/\/$/, "");
+}
+
+function isForOthers(name: string): boolean {
+  return name === "node_modules" || name.startsWith(".");
+}
+
+function git(args: readonly string[]): string | undefined {
+  try {
+    return execFileSync("git", args, {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+      maxBuffer: 256 * 1024 * 1024,
+    });
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,254 @@
+import { RE2JS } from "re2js";
+import type { ListenerNode, RouteEntry, RouteNode } from "../../ir/program.ts";
+import type { PathMatch, ValueMatch } from "../../model/matches.ts";
+import { CANONICAL_PATH, stringClasses } from "../effect/strings/string-classes.ts";
+import type { StringFeature } from "../effect/strings/string-feature.ts";
+import { settingsKey } from "./settings-text.ts";
+
+/** Requests that go to one route before and to another one, or the same, after; undefined: nowhere. */
+export interface RoutePair {
+  readonly before: RouteNode | undefined;
+  readonly after: RouteNode | undefined;
+  /** Requests that do, one for each kind of path and host. */
+  readonly requests: readonly RoutedRequest[];
+}
+
+/** A request as far as routing sees it. */
+export interface RoutedRequest {
+  readonly host: string;
+  readonly path: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+/** What routing does differently, and what can't be worked out. */
+export interface RoutePairs {
+  readonly pairs: readonly RoutePair[];
+  readonly undecided: readonly string[];
+}
+
+/** More combinations of methods, headers and parameters than this are not tried. */
+const MAX_COMBINATIONS = 2_000;
+
+/**
+ * Where requests go before and after: all pairs of routes that are different in what they do. Hosts, paths and values
+ * are taken apart into classes that no match tells apart, and one of each is looked up in both tables.
+ */
+export function routePairs(
+  before: ListenerNode | undefined,
+  after: ListenerNode | undefined,
+): RoutePairs {
+  const sides = [before, after].map((listener) => sideOf(listener));
+  const [old, now] = sides;
+  const pairs = new Map<
+    string,
+    { before?: RouteNode; after?: RouteNode; requests: RoutedRequest[] }
+  >();
+  const undecided: string[] = [];
+  const hosts = new Set(sides.flatMap((side) => side.patterns.map(hostOf)));
+  for (const host of hosts) {
+    const [first, second] = [old?.entriesFor(host) ?? [], now?.entriesFor(host) ?? []];
+    if (signature(first, old) === signature(second, now)) continue;
+    const { paths, isComplete } = pathsOf([...first, ...second]);
+    if (!isComplete) undecided.push(`paths of ${host}: their patterns have too many cases`);
+    const known = new Map<string, readonly Omit<RoutedRequest, "host" | "path">[] | undefined>();
+    for (const path of paths) {
+      const [a, b] = [rowsAt(first, path), rowsAt(second, path)];
+      const key = `${signature(a, old)}\n\n${signature(b, now)}`;
+      if (signature(a, old) === signature(b, now)) continue;
+      const requests = known.has(key) ? known.get(key) : requestsFor([...a, ...b]);
+      known.set(key, requests);
+      if (requests === undefined) undecided.push(`${host}${path}: too many conditions on headers`);
+      for (const request of requests ?? []) {
+        const whole = { ...request, host, path };
+        const [from, to] = [old?.routeOf(a, whole), now?.routeOf(b, whole)];
+        if (keyOf(from) === keyOf(to)) continue;
+        const id = `${from?.id}\n${to?.id}`;
+        const pair = pairs.get(id) ?? {
+          requests: [],
+          ...(from && { before: from }),
+          ...(to && { after: to }),
+        };
+        pair.requests.push(whole);
+        pairs.set(id, pair);
+      }
+    }
+  }
+  const found = [...pairs.values()].map((pair) => ({
+    before: pair.before,
+    after: pair.after,
+    requests: pair.requests,
+  }));
+  return { pairs: found, undecided };
+}
+
+const keys = new WeakMap<RouteNode, string>();
+
+/** The same for routes that do the same. */
+function keyOf(route: RouteNode | undefined): string {
+  if (route === undefined) return "";
+  const key = keys.get(route) ?? settingsKey([route.policies, route.backends]);
+  keys.set(route, key);
+  return key;
+}
+
+interface Side {
+  readonly patterns: readonly string[];
+  readonly entriesFor: (host: string) => readonly RouteEntry[];
+  readonly routeOf: (rows: readonly RouteEntry[], request: RoutedRequest) => RouteNode | undefined;
+  readonly routes: ReadonlyMap<string, RouteNode>;
+}
+
+function sideOf(listener: ListenerNode | undefined): Side {
+  const routes = new Map(listener?.routes.map((route) => [route.id, route]));
+  const table = listener?.table ?? [];
+  return {
+    patterns: table.map(({ shared }) => shared),
+    entriesFor: (host) =>
+      table.filter(({ shared }) => covers(shared, host)).flatMap(({ entries }) => entries),
+    routeOf: (rows, request) => {
+      const row = rows.find(({ match }) => fits(match, request));
+      return row && routes.get(row.route);
+    },
+    routes,
+  };
+}
+
+function covers(pattern: string, host: string): boolean {
+  if (pattern === "*") return true;
+  return pattern.startsWith("*.") ? host.endsWith(pattern.slice(1)) : pattern === host;
+}
+
+/** A host that fits a pattern and, of wildcards, no narrower one. */
+function hostOf(pattern: string): string {
+  return pattern === "*" ? "other.test" : pattern.replace("*", "other");
+}
+
+function signature(entries: readonly RouteEntry[], side: Side | undefined): string {
+  return entries
+    .map(({ match: { path, method, headers, query }, route }) =>
+      [
+        `${path.kind} ${path.value}`,
+        method,
+        ...[...headers, ...query].map(({ name, value }) => `${name} ${value.kind} ${value.value}`),
+        keyOf(side?.routes.get(route)),
+      ].join("|"),
+    )
+    .join("\n");
+}
+
+/** A path of each kind that matches tell apart. */
+function pathsOf(entries: readonly RouteEntry[]): {
+  readonly paths: readonly string[];
+  readonly isComplete: boolean;
+} {
+  const features = entries.flatMap(({ match }) => pathFeatures(match.path));
+  const unique = [...new Map(features.map((each) => [`${each.kind} ${each.text}`, each])).values()];
+  const { examples, isComplete } = stringClasses(unique, {
+    pattern: CANONICAL_PATH,
+    plain: ["/other", "/"],
+  });
+  return { paths: [...examples.values()], isComplete };
+}
+
+function pathFeatures({ kind, value }: PathMatch): readonly StringFeature[] {
+  if (kind === "exact") return [{ kind: "equals", text: value }];
+  if (kind === "regex") return [{ kind: "matches", text: `^(?:${value})$` }];
+  if (value === "/") return [];
+  return [
+    { kind: "equals", text: value },
+    { kind: "startsWith", text: `${value}/` },
+  ];
+}
+
+/** The entries of a path in order, up to the first that takes every request for it. */
+function rowsAt(entries: readonly RouteEntry[], path: string): readonly RouteEntry[] {
+  const rows: RouteEntry[] = [];
+  for (const entry of entries) {
+    const { match } = entry;
+    if (!fitsPath(match.path, path)) continue;
+    rows.push(entry);
+    if (match.method === undefined && match.headers.length + match.query.length === 0) break;
+  }
+  return rows;
+}
+
+/** A request for each combination of what rows ask for; undefined: there are too many. */
+function requestsFor(
+  rows: readonly RouteEntry[],
+): readonly Omit<RoutedRequest, "host" | "path">[] | undefined {
+  const methods = new Set(["GET", ...rows.flatMap(({ match }) => match.method ?? [])]);
+  if (methods.size > 1) methods.add("PATCH");
+  const headers = valuesOf(rows.flatMap(({ match }) => match.headers));
+  const query = valuesOf(rows.flatMap(({ match }) => match.query));
+  const count = [methods.size, headers?.length, query?.length].reduce<number>(
+    (product, each) => product * (each ?? Number.POSITIVE_INFINITY),
+    1,
+  );
+  if (headers === undefined || query === undefined || count > MAX_COMBINATIONS) return undefined;
+  return [...methods].flatMap((method) =>
+    headers.flatMap((some) => query.map((each) => ({ method, headers: some, query: each }))),
+  );
+}
+
+type Values = Readonly<Record<string, string>>;
+
+/** Every combination of values, and of none, that conditions tell apart; undefined: there are too many. */
+function valuesOf(matches: readonly ValueMatch[]): readonly Values[] | undefined {
+  let all: readonly Values[] = [{}];
+  for (const [name, conditions] of Map.groupBy(matches, (each) => each.name)) {
+    const features = conditions.map(
+      ({ value }): StringFeature =>
+        value.kind === "exact"
+          ? { kind: "equals", text: value.value }
+          : { kind: "matches", text: `^(?:${value.value})$` },
+    );
+    const { examples, isComplete } = stringClasses(features, {
+      pattern: undefined,
+      plain: ["other"],
+    });
+    if (!isComplete || all.length * examples.size > MAX_COMBINATIONS) return undefined;
+    all = all.flatMap((values) => [
+      values,
+      ...[...examples.values()].map((value) => ({ ...values, [name]: value })),
+    ]);
+  }
+  return all;
+}
+
+function fits(
+  { path, method, headers, query }: RouteEntry["match"],
+  request: RoutedRequest,
+): boolean {
+  return (
+    fitsPath(path, request.path) &&
+    (method === undefined || method === request.method) &&
+    headers.every((each) => fitsValue(each, request.headers[each.name])) &&
+    query.every((each) => fitsValue(each, request.query[each.name]))
+  );
+}
+
+function fitsPath({ kind, value }: PathMatch, path: string): boolean {
+  switch (kind) {
+    case "exact":
+      return path === value;
+    case "prefix":
+      return value === "/" || path === value || path.startsWith(`${value}/`);
+    case "regex":
+      return patternOf(value).matches(path);
+  }
+}
+
+function fitsValue({ value }: ValueMatch, found: string | undefined): boolean {
+  if (found === undefined) return false;
+  return value.kind === "exact" ? found === value.value : patternOf(value.value).matches(found);
+}
+
+const patterns = new Map<string, RE2JS>();
+
+function patternOf(text: string): RE2JS {
+  const pattern = patterns.get(text) ?? RE2JS.compile(text);
+  patterns.set(text, pattern);
+  return pattern;
+}

@@ -1,0 +1,52 @@
+import { isHole } from "../../../templates/code/hole.ts";
+import { printText } from "../../../templates/code/print.ts";
+
+/** Settings of a program without what does not matter to what it does: places, and how expressions are laid out. */
+export function comparable(settings: unknown): unknown {
+  if (isHole(settings)) return printText(settings);
+  if (Array.isArray(settings)) return settings.map(comparable);
+  if (typeof settings !== "object" || settings === null) return settings;
+  const fields = Object.entries(settings);
+  const isExpression = "code" in settings && "source" in settings;
+  const isRule = "cases" in settings;
+  return Object.fromEntries(
+    fields
+      .filter(([name]) => !/origin$/i.test(name) && !(isRule && name === "text"))
+      .filter(([name]) => !isExpression || name === "code")
+      .map(([name, value]) => [name, comparable(value)]),
+  );
+}
+
+/** The same text for settings that do the same. */
+export function settingsKey(settings: unknown): string {
+  return JSON.stringify(comparable(settings));
+}
+
+/** Fields whose values are nobody's to read in a review. */
+const SECRET = /secret|token|password|authorization|credential|cookie|key/i;
+
+/** More changes than this are counted. */
+const MAX_CHANGES = 4;
+
+/** Which fields are different: `request 10000 -> 30000`. */
+export function changedFields(before: unknown, after: unknown): readonly string[] {
+  const [old, now] = [flat(comparable(before)), flat(comparable(after))];
+  const changed = [...new Set([...old.keys(), ...now.keys()])].flatMap((path) => {
+    const [from, to] = [old.get(path), now.get(path)];
+    if (from === to) return [];
+    const isShown = !SECRET.test(path) && [from, to].every((each) => (each ?? "").length < 80);
+    return isShown ? `${path} ${from ?? "none"} -> ${to ?? "none"}` : `${path} changed`;
+  });
+  const rest = changed.length - MAX_CHANGES;
+  return rest > 0 ? [...changed.slice(0, MAX_CHANGES), `${rest} more fields`] : changed;
+}
+
+/** Each scalar of a value, by its path. */
+function flat(value: unknown, path = ""): ReadonlyMap<string, string> {
+  if (typeof value !== "object" || value === null)
+    return value === undefined ? new Map() : new Map([[path, String(value)]]);
+  const entries: readonly (readonly [string, unknown])[] = Object.entries(value);
+  return new Map(
+    entries.flatMap(([name, each]) => [...flat(each, path === "" ? name : `${path}.${name}`)]),
+  );
+}

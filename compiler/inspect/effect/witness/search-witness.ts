@@ -1,0 +1,75 @@
+import type { DataPath } from "../data/data-path.ts";
+import type { RequestData } from "../data/request-data.ts";
+import type { Path } from "../diagram/diagrams.ts";
+import type { RuleModel } from "../model/rule-model.ts";
+import type { OpaqueVariable } from "../model/variable.ts";
+import { witnessOn } from "./witness.ts";
+
+/** How many requests are tried for conditions that no class of values captures. */
+const ATTEMPTS = 600;
+
+/**
+ * A request on a path for which a claim holds when it is executed. Conditions over several values are not solved: values
+ * for what they read are tried, taken from the constants there are. Undefined: none was found.
+ */
+export function searchWitness(
+  model: RuleModel,
+  path: Path,
+  holds: (data: RequestData) => boolean,
+): RequestData | undefined {
+  const first = witnessOn(model, path);
+  if (first === undefined) return undefined;
+  if (holds(first)) return first;
+  const opaque = [...path.keys()]
+    .map((level) => model.variables[level])
+    .filter((variable) => variable?.kind === "opaque");
+  if (opaque.length === 0) return undefined;
+  const reads = opaque.flatMap((variable) => variable.reads);
+  const pool = valuesFor(model, opaque);
+  let state = 1;
+  const below = (limit: number): number => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state % limit;
+  };
+  const pick = (): unknown => pool[below(pool.length)];
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const shared = pick();
+    const data = reads.reduce<RequestData>((made, read) => {
+      const value = below(2) === 0 ? shared : pick();
+      return withValue(made, read, read[0] === "request" ? requestText(read, value) : value);
+    }, first);
+    if (holds(data)) return data;
+  }
+  return undefined;
+}
+
+/** Constants of the conditions, values near them, and what the classes are known by. */
+function valuesFor(model: RuleModel, opaque: readonly OpaqueVariable[]): readonly unknown[] {
+  const texts = opaque.map(({ text }) => text).join(" ");
+  const strings = [...texts.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, inner = ""]) => inner);
+  const numbers = [...texts.matchAll(/\b\d+(?:\.\d+)?\b/g)].map(([text]) => Number(text));
+  const examples = model.variables.flatMap((variable) =>
+    variable.kind === "value"
+      ? variable.classes.flatMap(({ example }) => (typeof example === "string" ? example : []))
+      : [],
+  );
+  const near = [...numbers, 0].flatMap((each) => [each, each + 1, each - 1]);
+  const joined = strings.flatMap((each) => ["other", ...strings].map((other) => `${each}${other}`));
+  const scalars = [...strings, "other", ...examples, ...joined, ...near];
+  return [...scalars, ...strings.map((each) => [each]), [...strings], true, undefined];
+}
+
+function requestText([, field]: DataPath, value: unknown): string {
+  const text = typeof value === "string" ? value : "other";
+  if (field !== "path") return text;
+  return text.startsWith("/") ? text : `/${text}`;
+}
+
+/** The data with another value at a path. */
+function withValue(data: RequestData, path: DataPath, value: unknown): RequestData {
+  const [first = "", ...rest] = path;
+  if (rest.length === 0) return { ...data, [first]: value };
+  const inner: unknown = data[first];
+  const owner = typeof inner === "object" && inner !== null && !Array.isArray(inner) ? inner : {};
+  return { ...data, [first]: withValue({ ...owner }, rest, value) };
+}

@@ -1,0 +1,51 @@
+import type { DataPath } from "../data/data-path.ts";
+import { dataWith, type RequestData } from "../data/request-data.ts";
+import type { Path } from "../diagram/diagrams.ts";
+import type { RuleModel } from "../model/rule-model.ts";
+import type { ValueVariable } from "../model/variable.ts";
+
+/** A request on a path of a diagram; undefined when no list is as the path says. */
+export function witnessOn(model: RuleModel, path: Path): RequestData | undefined {
+  const chosen = new Map([...path].map(([level, classes]) => [level, classes[0] ?? 0]));
+  const values: (readonly [DataPath, unknown])[] = [];
+  for (const [level, index] of chosen) {
+    const variable = model.variables[level];
+    if (variable?.kind !== "value") continue;
+    const found = variable.classes[index];
+    if (found?.leadsTo !== "elements") {
+      values.push([variable.path, found?.example]);
+      continue;
+    }
+    const list = listFor(model, variable, chosen);
+    if (list === undefined) return undefined;
+    values.push([variable.path, list]);
+  }
+  return dataWith(values.toSorted(([a], [b]) => a.length - b.length));
+}
+
+/** A list with the elements that it must have, and of the size that it must have. */
+function listFor(
+  model: RuleModel,
+  { path, elements, largestSize }: ValueVariable,
+  chosen: ReadonlyMap<number, number>,
+): readonly unknown[] | undefined {
+  const list: unknown[] = [];
+  const refused = new Set<number>();
+  let size: number | undefined;
+  for (const [level, index] of chosen) {
+    const variable = model.variables[level];
+    if (variable?.kind === "value" || variable?.kind === "opaque" || variable === undefined)
+      continue;
+    if (variable.path.join("\u0001") !== path.join("\u0001")) continue;
+    if (variable.kind === "size") size = index;
+    else if (index === 1) list.push(elements?.examples[variable.index]);
+    else refused.add(variable.index);
+  }
+  if (size === undefined) return list;
+  if (list.length > size && size !== largestSize) return undefined;
+  const free = (elements?.examples ?? ["other"]).find((_, index) => !refused.has(index));
+  const filler = list[0] ?? free;
+  if (filler === undefined && size > list.length) return undefined;
+  while (list.length < size) list.push(filler);
+  return list;
+}

@@ -1,0 +1,193 @@
+import { execFileSync } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import { memoryHost } from "../../compiler/host.ts";
+import { checkInput } from "../../compiler/inspect/check-input.ts";
+import { type DiffFormat, diffReport } from "../../compiler/inspect/diff/diff-report.ts";
+import { programDiff } from "../../compiler/inspect/diff/program-diff.ts";
+import { gwc } from "../harness/gwc.ts";
+import { Workspace } from "../harness/workspace.ts";
+
+const base = `binds:
+  - port: 3000
+    listeners:
+      - routes:
+          - name: tools
+            matches: [{path: {pathPrefix: /mcp}}]
+            policies:
+              cors: {allowOrigins: ["https://app.example.com"]}
+              jwtAuth: {issuer: "https://id.example.com", audiences: [tools], jwks: {url: "https://id.example.com/keys"}}
+              mcpAuthorization:
+                rules:
+                  - jwt.sub == "ann" && mcp.tool.name == "get-sum"
+                  - '"admin" in jwt.roles && mcp.tool.name.startsWith("get-")'
+                  - deny: mcp.tool.name == "get-env"
+            backends: [{mcp: {targets: [{name: files, mcp: {host: "http://127.0.0.1:9/mcp"}}]}}]
+          - name: api
+            matches: [{path: {pathPrefix: /api}}]
+            policies: {authorization: {rules: ['request.headers["x-team"] == "blue"']}, timeout: {requestTimeout: 10s}}
+            backends: [{host: "127.0.0.1:9"}]
+`;
+
+function diffWith(change: (text: string) => string, format: DiffFormat = "text"): string {
+  const changed = change(base);
+  expect(changed).not.toBe(base);
+  const [before, after] = [base, changed].map((text, index) => {
+    const file = index === 0 ? "old.yaml" : "new.yaml";
+    return checkInput([file], memoryHost({ [file]: text }), false);
+  });
+  if (before?.program === undefined || after?.program === undefined)
+    throw new Error(after?.findings.map(({ message }) => message).join("\n"));
+  const diff = programDiff(before.program, after.program);
+  return diffReport(format, diff, { before: before.files, after: after.files });
+}
+
+function firstLine(text: string): string {
+  return text.split("\n")[0] ?? "";
+}
+
+describe("the first line of gwc diff says what a pull request does", () => {
+  it("rewriting, re-quoting and reordering rules changes nothing", () => {
+    const said = diffWith((text) =>
+      text
+        .replace(
+          'jwt.sub == "ann" && mcp.tool.name == "get-sum"',
+          `'mcp.tool.name == "get-sum" && !(jwt.sub != "ann")'`,
+        )
+        .replace("port: 3000", '"port": 3000 # the port'),
+    );
+    expect(said).toBe(
+      "no request is treated differently: 1 route changed in text, decided exactly\n",
+    );
+  });
+
+  it("renaming a route changes nothing", () => {
+    expect(firstLine(diffWith((text) => text.replace("name: api", "name: shop")))).toBe(
+      "no request is treated differently",
+    );
+  });
+
+  it("one widened rule opens access, with who may do what now, and a call that shows it", () => {
+    expect(
+      diffWith((text) =>
+        text.replace('mcp.tool.name == "get-sum"', 'mcp.tool.name.startsWith("get-")'),
+      ),
+    ).toBe(`1 difference: 1 OPENS
+
+OPENS   route tools (:3000 /mcp)   hidden -> callable
+        when    jwt.sub == "ann", mcp.tool.name.startsWith("get-")
+        unless  mcp.tool.name == "get-sum", "admin" in jwt.roles, mcp.tool.name == "get-env"
+        by      new.yaml:12:21  jwt.sub == "ann" && mcp.tool.name.startsWith("get-")
+        was     no rule allowed it
+        e.g.    tools/call get-  as {"sub":"ann"}
+`);
+  });
+
+  it("lost CORS closes", () => {
+    const said = diffWith((text) => text.replace(/ +cors: .*\n/, ""));
+    expect(firstLine(said)).toBe("1 difference: 1 CLOSES");
+    expect(said).toContain("base old.yaml:8:21  cors  (removed)");
+  });
+
+  it("a new port opens, and says that nothing guards it", () => {
+    const port = `  - port: 8080\n    listeners: [{routes: [{backends: [{host: "debug.internal:80"}]}]}]\n`;
+    const said = diffWith((text) => text + port);
+    expect(firstLine(said)).toBe("1 difference: 1 OPENS");
+    expect(said).toContain("nothing listened -> served by http://debug.internal:80");
+    expect(said).toContain("always: no authentication, no rules");
+  });
+
+  it("another server is a change", () => {
+    const said = diffWith((text) =>
+      text.replace("http://127.0.0.1:9/mcp", "http://127.0.0.2:9/mcp"),
+    );
+    expect(firstLine(said)).toBe("1 difference: 1 CHANGES");
+    expect(said).toContain(
+      "goes to files streamable: http://127.0.0.1:9/mcp -> files streamable: http://127.0.0.2:9/mcp",
+    );
+  });
+
+  it("a removed deny rule opens, and names the rule that denied", () => {
+    const said = diffWith((text) => text.replace(/ +- deny: .*\n/, ""));
+    expect(firstLine(said)).toBe("1 difference: 1 OPENS");
+    expect(said).toContain('when    "admin" in jwt.roles, mcp.tool.name == "get-env"');
+    expect(said).toContain('was     denied by mcp.tool.name == "get-env"  (base old.yaml:14:27)');
+  });
+
+  it("an optional token opens only what the rules give to nobody", () => {
+    const optional = (text: string) => text.replace("jwtAuth: {", "jwtAuth: {mode: optional, ");
+    const said = diffWith((text) =>
+      optional(text).replace("- deny", "- mcp.tool.name == 'echo'\n                  - deny"),
+    );
+    expect(said).toContain("401 -> served\n        when    jwt == null, no item");
+    expect(said).toContain('hidden -> callable\n        when    mcp.tool.name == "echo"');
+    expect(said).toContain("was     without jwt nobody passed");
+  });
+
+  it("an issuer and an audience added, an origin widened open", () => {
+    const said = diffWith((text) =>
+      text
+        .replace("audiences: [tools]", "audiences: [tools, more]")
+        .replace("https://app.example.com", "*"),
+    );
+    expect(said).toContain("jwtAuth: audience of https://id.example.com more added");
+    expect(said).toContain("cors: origin * added");
+    expect(said).toContain("cors: origin https://app.example.com removed");
+  });
+
+  it("a route that takes another one's requests is said with a request, a shorter timeout with its times", () => {
+    const route = `          - name: fast\n            matches: [{path: {exact: /api/x}}]\n            backends: [{host: "127.0.0.1:10"}]\n`;
+    const said = diffWith((text) => `${text.replace("10s", "5s")}${route}`);
+    expect(said).toContain("OPENS   route fast (:3000 /api/x)   403 -> served");
+    expect(said).toContain("served by route api -> route fast");
+    expect(said).toContain("10000 -> 5000");
+  });
+
+  it.each(["json", "markdown", "sarif", "github"] as const)("as %s it says the same", (format) => {
+    const said = diffWith((text) => text.replace(/ +- deny: .*\n/, ""), format);
+    expect(said).toContain("hidden -> callable");
+    if (format === "json" || format === "sarif") expect(() => JSON.parse(said)).not.toThrow();
+    if (format === "github") expect(said).toContain("::warning file=new.yaml,line=13,");
+  });
+});
+
+describe("gwc diff", () => {
+  function repository(): { readonly folder: string; readonly write: (text: string) => void } {
+    const workspace = new Workspace({ "gateway.yaml": base });
+    const git = (...argv: readonly string[]) =>
+      execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@example.com", ...argv], {
+        cwd: workspace.folder,
+      });
+    git("init", "-q", "-b", "main");
+    git("add", ".");
+    git("commit", "-q", "-m", "first");
+    return { folder: workspace.folder, write: (text) => workspace.write("gateway.yaml", text) };
+  }
+
+  it("compares with a revision, and --exit-code tells what opens from what changes", () => {
+    const { folder, write } = repository();
+    const run = () => gwc(["diff", "--git", "main", "--exit-code"], { cwd: folder });
+    expect(run()).toMatchObject({ code: 0, stdout: "no request is treated differently\n" });
+    write(base.replace("10s", "5s"));
+    expect(run().code).toBe(4);
+    write(base.replace(/ +- deny: .*\n/, ""));
+    expect(run().code).toBe(5);
+  });
+
+  it("says which side has mistakes, which revision there is none of, and that a file is gone", () => {
+    const { folder, write } = repository();
+    const run = (...argv: readonly string[]) => gwc(["diff", ...argv], { cwd: folder });
+    expect(run("--git", "nothing")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('git knows no revision "nothing"'),
+    });
+    expect(run("--git", "main", "gone.yaml")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("the old configuration has mistakes"),
+    });
+    write(base.replace("name: api", "nam: api"));
+    expect(run("--git", "main")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("the new configuration has mistakes"),
+    });
+  });
+});
