@@ -364,8 +364,9 @@ function wrap(text: string, depth: number): string[] {
   const lines: string[] = [];
   let rest = text;
   while (rest.length > width) {
-    const space = rest.lastIndexOf(" ", width);
-    const end = space > width / 2 ? space : width;
+    // Between words, else between the steps of a path.
+    const ends = [" ", ".", "/"].map((between) => rest.lastIndexOf(between, width));
+    const end = ends.find((each) => each > width / 2) ?? width;
     lines.push(rest.slice(0, end).trimEnd());
     rest = rest.slice(end).trimStart();
   }
