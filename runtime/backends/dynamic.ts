@@ -65,7 +65,6 @@ export class Destinations {
       host,
       port,
       alpn: [],
-      hasPriorKnowledge: false,
       allowHalfOpen: true,
       timeout,
       keepAlive,

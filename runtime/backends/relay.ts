@@ -105,7 +105,7 @@ export const forbidden = {
   message: "this destination is not allowed",
 } as const;
 
-/** The body's length when the upstream announced it. undici has checked that it is one number. */
+/** The body's length when the upstream announced it. That it is one number was checked when it was read. */
 function contentLength(headers: readonly string[]): number | undefined {
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] ?? "";

@@ -14,8 +14,6 @@ export interface ConnectorSettings {
   readonly tls?: UpstreamTls;
   /** What is spoken, for ALPN. */
   readonly alpn: readonly string[];
-  /** True when plain TCP carries HTTP/2 (RFC 9113 3.3, prior knowledge). */
-  readonly hasPriorKnowledge: boolean;
   /** True: the end of what the server sends leaves the other direction open. */
   readonly allowHalfOpen?: boolean;
   /** Milliseconds until the connection, with its handshake, is there. */
@@ -90,11 +88,8 @@ export function connector(settings: ConnectorSettings): Connect {
   };
 }
 
-function openTcp({ hasPriorKnowledge, ...settings }: ConnectorSettings): Socket {
-  const socket = connectTcp({ ...addressOf(settings), noDelay: true });
-  // undici asks the socket which HTTP it carries.
-  if (hasPriorKnowledge) Reflect.set(socket, "alpnProtocol", "h2");
-  return socket;
+function openTcp(settings: ConnectorSettings): Socket {
+  return connectTcp({ ...addressOf(settings), noDelay: true });
 }
 
 function openTls(

@@ -49,7 +49,6 @@ export function tcpUpstreamTo(
     port,
     ...(tls && { tls }),
     alpn,
-    hasPriorKnowledge: false,
     allowHalfOpen: true,
     timeout: connectTimeout,
     keepAlive,

@@ -64,7 +64,12 @@ export abstract class CountedRequest<Handler extends UpstreamHandler = UpstreamH
       return;
     }
     this.responded(status);
-    this.handler.onHead(status, headers);
+    try {
+      this.handler.onHead(status, headers);
+    } catch (error) {
+      // What the response says can't be said to the client.
+      this.giveUp({ kind: "protocol", detail: error instanceof Error ? error.message : "" });
+    }
   }
 
   /** The server has answered: its time is kept, and the wait is over. */

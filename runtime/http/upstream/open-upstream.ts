@@ -1,7 +1,8 @@
 import type { Lookup } from "../../net/lookup.ts";
 import { CredentialedUpstream } from "./credentialed-upstream.ts";
+import { Http1Upstream } from "./node/http1-upstream.ts";
 import { Http2Upstream } from "./node/http2-upstream.ts";
-import { PooledUpstream } from "./node/pooled-upstream.ts";
+import { NegotiatedUpstream } from "./node/negotiated-upstream.ts";
 import type { Upstream, UpstreamSettings } from "./upstream.ts";
 
 /**
@@ -10,11 +11,19 @@ import type { Upstream, UpstreamSettings } from "./upstream.ts";
  */
 export function openUpstream(settings: UpstreamSettings, lookup?: Lookup): Upstream {
   const { credential, signsBody = false } = settings;
-  const server =
-    settings.version === "http2"
-      ? new Http2Upstream(settings, lookup)
-      : new PooledUpstream(settings, lookup);
+  const server = serverOf(settings, lookup);
   return credential === undefined
     ? server
     : new CredentialedUpstream(server, credential, signsBody);
+}
+
+function serverOf(settings: UpstreamSettings, lookup: Lookup | undefined): Upstream {
+  switch (settings.version) {
+    case "http2":
+      return new Http2Upstream(settings, lookup);
+    case "negotiated":
+      return new NegotiatedUpstream(settings, lookup);
+    default:
+      return new Http1Upstream(settings, lookup);
+  }
 }

@@ -1,4 +1,3 @@
-import type { buildConnector } from "undici";
 import { type Connect, connector, socketHost, systemKeepAlive } from "../../../net/connector.ts";
 import type { Lookup } from "../../../net/lookup.ts";
 import { startupError } from "../../../process/startup-error.ts";
@@ -7,8 +6,8 @@ import type { UpstreamSettings } from "../upstream.ts";
 
 /** The ways to connect to one destination. */
 export interface Connectors {
-  /** What the settings say, in the shape that undici asks for. */
-  readonly undici: buildConnector.connector;
+  /** What the server chooses, of HTTP/2 and HTTP/1.1. */
+  readonly negotiated: () => Connect;
   /** HTTP/1.1, whatever the settings say. */
   readonly http1: () => Connect;
   /** HTTP/2, whatever the settings say. */
@@ -25,20 +24,13 @@ export function connectorsTo(url: URL, settings: UpstreamSettings, lookup?: Look
       port: url.port === "" ? (isTls ? 443 : 80) : Number(url.port),
       ...(tls && { tls }),
       alpn: alpnOf(version),
-      hasPriorKnowledge: version === "http2",
       timeout: settings.connectTimeout,
       keepAlive: settings.keepAlive ?? systemKeepAlive,
       ...(settings.countedAs && { countedAs: settings.countedAs }),
       ...(lookup && { lookup }),
     });
-  const connect = open(settings.version);
   return {
-    // undici gives the destination of each connection; here it is always the one.
-    undici: (_options, done) =>
-      connect((error, socket) => {
-        if (socket === null) done(error ?? new Error("no connection"), null);
-        else done(null, socket);
-      }),
+    negotiated: () => open("negotiated"),
     http1: () => open(undefined),
     http2: () => open("http2"),
   };

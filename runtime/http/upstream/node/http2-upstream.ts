@@ -1,3 +1,4 @@
+import type { Connect } from "../../../net/connector.ts";
 import type { Lookup } from "../../../net/lookup.ts";
 import { KiB, MiB } from "../../../process/units.ts";
 import type {
@@ -8,6 +9,7 @@ import type {
 } from "../upstream.ts";
 import { Http2Pool } from "./http2-pool.ts";
 import { Http2ClientRequest, type Http2RequestExtras } from "./http2-request.ts";
+import type { Http2Destination } from "./http2-session.ts";
 import { ServerUpstream } from "./server-upstream.ts";
 
 /** A server that is asked in HTTP/2 and nothing else. */
@@ -18,13 +20,10 @@ export class Http2Upstream extends ServerUpstream {
 
   constructor(settings: UpstreamSettings, lookup: Lookup | undefined) {
     super(settings, lookup);
-    this.#pool = new Http2Pool({
-      origin: this.origin,
-      connect: this.connectors.http2(),
-      connectTimeout: settings.connectTimeout,
-      streamWindow: 256 * KiB,
-      connectionWindow: 4 * MiB,
-    });
+    const { connectTimeout } = settings;
+    this.#pool = new Http2Pool(
+      http2Destination(this.origin, this.connectors.http2(), connectTimeout),
+    );
     this.#extras = {
       scheme: this.url.protocol.slice(0, -1),
       authority: this.authority,
@@ -42,4 +41,14 @@ export class Http2Upstream extends ServerUpstream {
   protected override closePool(): void {
     this.#pool.close();
   }
+}
+
+/** A server of HTTP/2, with what it may send before it has to wait. */
+export function http2Destination(
+  origin: string,
+  connect: Connect,
+  connectTimeout: number,
+): Http2Destination {
+  const [streamWindow, connectionWindow] = [256 * KiB, 4 * MiB];
+  return { origin, connect, connectTimeout, streamWindow, connectionWindow };
 }

@@ -16,8 +16,7 @@ export interface UpgradeOptions {
 }
 
 /**
- * Asks an upstream for another protocol, on a connection of its own: it could not go back to a pool. undici's own way
- * would hide a response other than 101, which is the client's to see.
+ * Asks an upstream for another protocol, on a connection of its own: it could not go back to a pool.
  */
 export function sendUpgrade(
   call: UpstreamCall,

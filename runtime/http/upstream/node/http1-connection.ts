@@ -1,0 +1,200 @@
+import type { Socket } from "node:net";
+import { SECOND } from "../../../process/units.ts";
+import { Http1Response, type ReadState, type ResponseReader } from "./http1-response.ts";
+
+/** How long a connection without a request is kept where its server does not say: most servers wait longer. */
+const idleTime = 4 * SECOND;
+
+/** What servers say of that is taken this far. */
+const maxIdleTime = 600 * SECOND;
+
+/** A request that is on a connection. */
+export interface Http1User extends ResponseReader {
+  /** The response is complete; the connection is another's from now on. */
+  onComplete(trailers: readonly string[] | undefined): void;
+  /** The connection has ended before that. */
+  onClose(reason: CloseReason): void;
+  /** What was written has gone out, after a `write` that gave false. */
+  onDrain(): void;
+}
+
+/** Why a connection ended under a request. */
+export interface CloseReason {
+  readonly kind: "closed" | "protocol";
+  readonly detail: string;
+  /** Some of a response had come. */
+  readonly hasBegun: boolean;
+}
+
+/** What a connection tells its pool. */
+export interface Http1Owner {
+  /** It can carry the next request. */
+  onIdle(connection: Http1Connection): void;
+  onGone(connection: Http1Connection): void;
+}
+
+/** A connection of HTTP/1.1: one request at a time (RFC 9112 9.3). */
+export class Http1Connection {
+  readonly #socket: Socket;
+  readonly #owner: Http1Owner;
+  #user: Http1User | undefined;
+  #response: Http1Response | undefined;
+  /** All of the request was written. */
+  #isSent = false;
+  #idleTime = idleTime;
+  #error: Error | undefined;
+
+  constructor(socket: Socket, owner: Http1Owner) {
+    this.#socket = socket;
+    this.#owner = owner;
+    socket.on("data", (bytes: Buffer) => this.#onData(bytes));
+    socket.on("drain", () => this.#user?.onDrain());
+    socket.on("end", () => this.#onEnd());
+    socket.on("error", (error) => {
+      this.#error = error;
+    });
+    socket.on("close", () => this.#onClose());
+    socket.on("timeout", () => {
+      if (this.#user === undefined) socket.destroy();
+    });
+    socket.setTimeout(this.#idleTime);
+    socket.unref();
+  }
+
+  get isOpen(): boolean {
+    return !this.#socket.destroyed;
+  }
+
+  /** Gives the connection to a request. `hasNoBody`: its response has none, whatever it says. */
+  begin(user: Http1User, hasNoBody: boolean): void {
+    this.#user = user;
+    this.#response = new Http1Response(user, hasNoBody);
+    this.#isSent = false;
+    this.#socket.ref();
+  }
+
+  /** Writes the head of a request with its whole body; the request is sent. */
+  send(head: string, body: string | Uint8Array | null): void {
+    const socket = this.#socket;
+    this.#isSent = true;
+    if (body === null) socket.write(head, "latin1");
+    else {
+      socket.cork();
+      socket.write(head, "latin1");
+      socket.write(body);
+      socket.uncork();
+    }
+  }
+
+  /** Writes the head of a request whose body is to come. */
+  writeHead(head: string): void {
+    this.#socket.write(head, "latin1");
+  }
+
+  /** Writes a piece of a body. False: wait for `onDrain`. */
+  write(chunk: Buffer, isChunked: boolean): boolean {
+    const socket = this.#socket;
+    if (!isChunked) return socket.write(chunk);
+    socket.cork();
+    socket.write(`${chunk.length.toString(16)}\r\n`, "latin1");
+    socket.write(chunk);
+    const isReady = socket.write("\r\n", "latin1");
+    socket.uncork();
+    return isReady;
+  }
+
+  /** The body is complete. */
+  end(isChunked: boolean): void {
+    if (isChunked) this.#socket.write("0\r\n\r\n", "latin1");
+    this.#isSent = true;
+  }
+
+  resume(): void {
+    const response = this.#response;
+    if (response === undefined) return;
+    const state = response.resume();
+    this.#after(state);
+    if (state === "open") this.#socket.resume();
+  }
+
+  /** Closes it, and the request on it is told nothing. */
+  abort(): void {
+    this.#user = undefined;
+    this.#response = undefined;
+    this.#socket.destroy();
+  }
+
+  #onData(bytes: Buffer): void {
+    const response = this.#response;
+    // What nobody asked for would be taken for the next response.
+    if (response === undefined) this.#socket.destroy();
+    else this.#after(response.push(bytes));
+  }
+
+  #after(state: ReadState): void {
+    switch (state) {
+      case "open":
+        return;
+      case "paused":
+        this.#socket.pause();
+        return;
+      case "broken":
+        // Who uses it is told when it is closed: the head may have been given just now.
+        this.#socket.destroy();
+        return;
+      case "ended":
+        this.#complete();
+    }
+  }
+
+  #complete(): void {
+    const user = this.#user;
+    const response = this.#response;
+    if (user === undefined || response === undefined) return;
+    this.#user = undefined;
+    this.#response = undefined;
+    const { head, hasExcess, trailers } = response;
+    const isKept = head?.keepsAlive === true && !hasExcess && this.#isSent;
+    if (isKept) this.#free(head.keepAliveTime);
+    else this.#socket.destroy();
+    user.onComplete(trailers);
+  }
+
+  #free(seconds?: number): void {
+    const time = seconds === undefined ? idleTime : keptFor(seconds);
+    if (time <= 0) {
+      this.#socket.destroy();
+      return;
+    }
+    if (time !== this.#idleTime) this.#socket.setTimeout(time);
+    this.#idleTime = time;
+    this.#socket.unref();
+    this.#socket.resume();
+    this.#owner.onIdle(this);
+  }
+
+  /** The server sends nothing more. */
+  #onEnd(): void {
+    if (this.#response?.close() === true) this.#complete();
+    this.#socket.destroy();
+  }
+
+  #onClose(): void {
+    const user = this.#user;
+    const response = this.#response;
+    this.#user = undefined;
+    this.#response = undefined;
+    this.#owner.onGone(this);
+    const { problem, hasBegun = false } = response ?? {};
+    if (problem !== undefined) user?.onClose({ kind: "protocol", detail: problem, hasBegun });
+    else {
+      const detail = this.#error?.message ?? "other side closed";
+      user?.onClose({ kind: "closed", detail, hasBegun });
+    }
+  }
+}
+
+/** A second less than the server waits: a request on its way would meet the end. */
+function keptFor(seconds: number): number {
+  return Math.min((seconds - 1) * SECOND, maxIdleTime);
+}

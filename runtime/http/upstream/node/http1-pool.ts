@@ -1,0 +1,80 @@
+import type { Connect } from "../../../net/connector.ts";
+import { Http1Connection, type Http1Owner } from "./http1-connection.ts";
+
+/** Who waits for a connection. */
+interface Waiter {
+  use(connection: Http1Connection): void;
+  fail(error: Error): void;
+}
+
+/** The connections of HTTP/1.1 to one destination: as many as there are requests, and those that wait for the next one. */
+export class Http1Pool implements Http1Owner {
+  readonly #connect: Connect;
+  /** Without a request; the last one used is the first one used again, so that the others can end. */
+  readonly #idle: Http1Connection[] = [];
+  readonly #waiting = new Set<Waiter>();
+  #opening = 0;
+  #isClosed = false;
+
+  constructor(connect: Connect) {
+    this.#connect = connect;
+  }
+
+  /** For the metrics. */
+  get stats(): { readonly queued: number } {
+    return { queued: this.#waiting.size };
+  }
+
+  /** Calls `use` with a connection, at once when there is one. The way to wait no more comes back. */
+  take(waiter: Waiter): () => void {
+    for (let free = this.#idle.pop(); free !== undefined; free = this.#idle.pop()) {
+      if (!free.isOpen) continue;
+      waiter.use(free);
+      return () => {};
+    }
+    this.#waiting.add(waiter);
+    if (this.#opening < this.#waiting.size) this.#open();
+    return () => this.#waiting.delete(waiter);
+  }
+
+  /** Takes a connection that was opened elsewhere. */
+  adopt(connection: Http1Connection): void {
+    this.onIdle(connection);
+  }
+
+  onIdle(connection: Http1Connection): void {
+    const [next] = this.#waiting;
+    if (next !== undefined) {
+      this.#waiting.delete(next);
+      next.use(connection);
+    } else if (this.#isClosed) connection.abort();
+    else this.#idle.push(connection);
+  }
+
+  onGone(connection: Http1Connection): void {
+    const at = this.#idle.lastIndexOf(connection);
+    if (at >= 0) this.#idle.splice(at, 1);
+  }
+
+  /** Lets requests end, those that wait as well, and their connections with them. */
+  close(): void {
+    this.#isClosed = true;
+    for (const connection of this.#idle.splice(0)) connection.abort();
+  }
+
+  #open(): void {
+    this.#opening += 1;
+    this.#connect((error, socket) => {
+      this.#opening -= 1;
+      if (socket !== null) {
+        this.onIdle(new Http1Connection(socket, this));
+        return;
+      }
+      // One attempt was made for each that waits.
+      const [first] = this.#waiting;
+      if (first === undefined) return;
+      this.#waiting.delete(first);
+      first.fail(error ?? new Error("no connection"));
+    });
+  }
+}

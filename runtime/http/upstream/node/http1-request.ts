@@ -1,0 +1,148 @@
+import { type BodySource, collect, isBodySource } from "../../body/body.ts";
+import { CountedBuffer } from "../../body/counted-buffer.ts";
+import { CountedRequest } from "../counted-request.ts";
+import type { UpstreamCall, UpstreamFailure, UpstreamHandler } from "../upstream.ts";
+import { connectFailure } from "../upstream-failures.ts";
+import type { RequestCounts } from "../upstream-metrics.ts";
+import type { CloseReason, Http1Connection, Http1User } from "./http1-connection.ts";
+import type { Http1Head } from "./http1-head.ts";
+import type { Http1Pool } from "./http1-pool.ts";
+import { framingOf, requestHead } from "./http1-request-head.ts";
+import { isSafe } from "./safe-methods.ts";
+
+/** One request over HTTP/1.1, on a connection of the pool. */
+export class Http1ClientRequest extends CountedRequest implements Http1User {
+  readonly #pool: Http1Pool;
+  #call: UpstreamCall;
+  #waitNoMore: (() => void) | undefined;
+  #connection: Http1Connection | undefined;
+  /** It may be sent again. */
+  #canRepeat: boolean;
+  #sentBody: BodySource | undefined;
+
+  /** `requestTimeout`: milliseconds to the head of the response. `counts`: undefined while nobody counts. */
+  constructor(
+    pool: Http1Pool,
+    call: UpstreamCall,
+    handler: UpstreamHandler,
+    requestTimeout: number | undefined,
+    counts: RequestCounts | undefined,
+  ) {
+    super(handler, requestTimeout, counts);
+    this.#pool = pool;
+    this.#call = call;
+    this.#canRepeat = call.body === null && isSafe(call.method);
+  }
+
+  start(): void {
+    const { body } = this.#call;
+    if (!isBodySource(body) || body.length === undefined || body.length > oneWrite) {
+      this.#send();
+      return;
+    }
+    this.#sentBody = body;
+    collect(body, oneWrite, new CountedBuffer(undefined), (bytes) => {
+      this.#sentBody = undefined;
+      if (this.isOver) return;
+      if (typeof bytes === "string") {
+        this.giveUp(senderLeft);
+        return;
+      }
+      this.#call = { ...this.#call, body: bytes };
+      this.#send();
+    });
+  }
+
+  override resume(): void {
+    this.#connection?.resume();
+  }
+
+  onInformation(): void {
+    this.onInterim();
+  }
+
+  onResponse({ status, headers }: Http1Head): void {
+    if (!this.isOver) this.onHead(status, headers);
+  }
+
+  onData(chunk: Buffer): boolean {
+    return this.isOver || this.handler.onData(chunk);
+  }
+
+  onComplete(trailers: readonly string[] | undefined): void {
+    this.#connection = undefined;
+    this.#sentBody?.discard();
+    if (!this.isOver) this.complete(trailers);
+  }
+
+  onClose({ kind, detail, hasBegun }: CloseReason): void {
+    this.#connection = undefined;
+    this.#sentBody?.discard();
+    // A server closes idle connections, and a request may meet that on its way: once, it is sent again (RFC 9112 9.3.1).
+    if (!hasBegun && kind === "closed" && this.#canRepeat && !this.isOver) {
+      this.#canRepeat = false;
+      this.#send();
+    } else this.fail({ kind, detail });
+  }
+
+  onDrain(): void {
+    this.#sentBody?.resume();
+  }
+
+  protected override breakOff(): void {
+    this.#waitNoMore?.();
+    this.#connection?.abort();
+    this.#connection = undefined;
+    this.#sentBody?.discard();
+  }
+
+  #send(): void {
+    const framing = framingOf(this.#call);
+    const head = requestHead(this.#call, framing);
+    if (head === undefined) {
+      // The handler is told when whoever asked has what `send` gives.
+      setImmediate(() => this.fail(unsendable));
+      return;
+    }
+    this.#waitNoMore = this.#pool.take({
+      use: (connection) => this.#begin(connection, head, framing === "chunked"),
+      fail: (error) => this.fail(connectFailure(error)),
+    });
+  }
+
+  #begin(connection: Http1Connection, head: string, isChunked: boolean): void {
+    const { method, body } = this.#call;
+    this.#connection = connection;
+    connection.begin(this, method === "HEAD");
+    if (!isBodySource(body)) {
+      connection.send(head, body);
+      return;
+    }
+    this.#sentBody = body;
+    connection.writeHead(head);
+    body.flow({
+      onData: (chunk) => {
+        if (this.#connection !== connection || chunk.length === 0) return;
+        if (!connection.write(chunk, isChunked)) body.pause();
+      },
+      onEnd: () => {
+        if (this.#connection === connection) connection.end(isChunked);
+      },
+      onAbort: () => {
+        if (this.#connection === connection) this.giveUp(senderLeft);
+      },
+    });
+  }
+}
+
+/** Bodies up to this many bytes are collected and sent in one write with the head: half the cost of a stream. */
+const oneWrite = 16_384;
+
+/** A header or a path that would not arrive as it is. */
+const unsendable: UpstreamFailure = {
+  kind: "protocol",
+  detail: "a header or a target that HTTP/1.1 can't carry",
+};
+
+/** The rest of the body will not come. */
+const senderLeft: UpstreamFailure = { kind: "closed", detail: "request body: the sender left" };
