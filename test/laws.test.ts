@@ -168,7 +168,7 @@ function circlesOf(edges: readonly Import[]): readonly string[] {
 describe("who may import whom", () => {
   const packages: Readonly<Record<string, RegExp>> = {
     runtime:
-      /^(node:|undici(\/|$)|@bufbuild\/protobuf(\/|$)|jose$|re2js$|bcryptjs$|apache-md5$|unix-crypt-td-js$)/,
+      /^(node:|@bufbuild\/protobuf(\/|$)|jose$|re2js$|bcryptjs$|apache-md5$|unix-crypt-td-js$)/,
     templates: /^$/,
     compiler: /^(node:|yaml$|ajv$|ajv-formats$|@marcbachmann\/cel-js$|ts-morph$|esbuild$|re2js$)/,
     out: /^$/,
@@ -256,8 +256,8 @@ describe("who may import whom", () => {
     },
   );
 
-  it("sockets, node's HTTP and undici are known to the engine, the clients and TCP alone", () => {
-    const network = /^(node:(net|tls|https?|http2)|undici)$/;
+  it("sockets and node's HTTP are known to the engine, the clients and TCP alone", () => {
+    const network = /^node:(net|tls|https?|http2)$/;
     const allowed = [
       "runtime/http/engine/node/",
       "runtime/http/upstream/node/",

@@ -141,7 +141,7 @@ function withPackagePaths(text: string, { inputs }: Metafile): string {
   );
 }
 
-/** `../undici/index.js` as `node_modules/undici/index.js`; a path that is in no package stays. */
+/** `../jose/index.js` as `node_modules/jose/index.js`; a path that is in no package stays. */
 function packagePath(input: string): string {
   // `<define:GWC_BUILD>` is in no file either.
   if (/^(generated:|runtime\/|<)/.test(input)) return input;

@@ -12,7 +12,7 @@ import type { ResponseSink } from "./response-sink.ts";
 /**
  * One request and its response, as generated code, policies and backends see it.
  *
- * Header lists are flat: `[name, value, name, value, ...]`, names as they were sent. No engine type (node:http, undici)
+ * Header lists are flat: `[name, value, name, value, ...]`, names as they were sent. No engine type (node:http)
  * shows here, so the engine below can be replaced without touching a policy.
  *
  * A response is given exactly once: by `respond`, or by `writeHead` and then `write` and `end`. Calls after the client

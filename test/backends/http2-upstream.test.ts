@@ -264,7 +264,7 @@ describe("a server of HTTP/2", () => {
   });
 });
 
-it("a response whose trailers can't be waited for, as versions are negotiated, does not look complete", async () => {
+it("a slow client gets all of a response with trailers, as versions are negotiated, too", async () => {
   const folder = temporaryFolder();
   makeCertificate(folder, "server", { names: "DNS:localhost" });
   const file = (name: string) => readFileSync(join(folder, name));
@@ -289,6 +289,5 @@ it("a response whose trailers can't be waited for, as versions are negotiated, d
     }
     return length;
   };
-  await expect(read()).rejects.toThrow();
-  await negotiating.seen(/http\.version: HTTP2.* reason=UpstreamFailure/);
+  expect(await read()).toBe(large.length);
 });

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { SECOND } from "../../../process/units.ts";
-import { Http1Response, type ReadState, type ResponseReader } from "./http1-response.ts";
+import { type Http1Reader, Http1Response, type ReadState } from "./http1-response.ts";
 
 /** How long a connection without a request is kept where its server does not say: most servers wait longer. */
 const idleTime = 4 * SECOND;
@@ -9,7 +9,7 @@ const idleTime = 4 * SECOND;
 const maxIdleTime = 600 * SECOND;
 
 /** A request that is on a connection. */
-export interface Http1User extends ResponseReader {
+export interface Http1User extends Http1Reader {
   /** The response is complete; the connection is another's from now on. */
   onComplete(trailers: readonly string[] | undefined): void;
   /** The connection has ended before that. */

@@ -22,7 +22,7 @@ export function readHttp1Head(text: string): Http1Head | string {
   const statusEnd = endOfLine(text, 0);
   const line = statusLine.exec(text.slice(0, statusEnd));
   if (line === null) return "no valid status line";
-  const headers = readFields(text, statusEnd + 2);
+  const headers = readHttp1Fields(text, statusEnd + 2);
   if (typeof headers === "string") return headers;
   const isOld = line[1] === "0";
   let length: number | undefined;
@@ -62,7 +62,7 @@ export function readHttp1Head(text: string): Http1Head | string {
 }
 
 /** Reads fields, each on a line, as a flat list; a string is what is wrong. */
-export function readFields(text: string, start: number): string[] | string {
+export function readHttp1Fields(text: string, start: number): string[] | string {
   if (forbidden.test(text)) return "a character that no field has";
   const fields: string[] = [];
   for (let at = start; at < text.length; ) {

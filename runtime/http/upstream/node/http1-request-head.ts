@@ -2,10 +2,10 @@ import { isBodySource } from "../../body/body.ts";
 import type { UpstreamCall } from "../upstream.ts";
 
 /** How a body is framed (RFC 9112 6): by its length, in chunks; undefined: there is none, and nothing is said of it. */
-export type Framing = number | "chunked" | undefined;
+export type BodyFraming = number | "chunked" | undefined;
 
 /** The framing of a request. */
-export function framingOf({ method, body }: UpstreamCall): Framing {
+export function framingOf({ method, body }: UpstreamCall): BodyFraming {
   if (body === null) return bodiless.has(method) ? undefined : 0;
   if (typeof body === "string") return Buffer.byteLength(body);
   if (isBodySource(body)) return body.length ?? "chunked";
@@ -13,9 +13,9 @@ export function framingOf({ method, body }: UpstreamCall): Framing {
 }
 
 /** The head of a request as it is sent; undefined when a part of it would not stay what it is. */
-export function requestHead(
+export function http1RequestHead(
   { method, path, headers }: UpstreamCall,
-  framing: Framing,
+  framing: BodyFraming,
 ): string | undefined {
   if (!token.test(method) || !target.test(path)) return undefined;
   let head = `${method} ${path} HTTP/1.1\r\n`;

@@ -7,7 +7,7 @@ import type { RequestCounts } from "../upstream-metrics.ts";
 import type { CloseReason, Http1Connection, Http1User } from "./http1-connection.ts";
 import type { Http1Head } from "./http1-head.ts";
 import type { Http1Pool } from "./http1-pool.ts";
-import { framingOf, requestHead } from "./http1-request-head.ts";
+import { framingOf, http1RequestHead } from "./http1-request-head.ts";
 import { isSafe } from "./safe-methods.ts";
 
 /** One request over HTTP/1.1, on a connection of the pool. */
@@ -98,7 +98,7 @@ export class Http1ClientRequest extends CountedRequest implements Http1User {
 
   #send(): void {
     const framing = framingOf(this.#call);
-    const head = requestHead(this.#call, framing);
+    const head = http1RequestHead(this.#call, framing);
     if (head === undefined) {
       // The handler is told when whoever asked has what `send` gives.
       setImmediate(() => this.fail(unsendable));

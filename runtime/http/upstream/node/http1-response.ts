@@ -1,7 +1,7 @@
-import { type Http1Head, readFields, readHttp1Head } from "./http1-head.ts";
+import { type Http1Head, readHttp1Fields, readHttp1Head } from "./http1-head.ts";
 
 /** Receives one response as it is read. */
-export interface ResponseReader {
+export interface Http1Reader {
   /** A response that only announces another one (1xx). */
   onInformation(): void;
   onResponse(head: Http1Head): void;
@@ -31,7 +31,7 @@ const [maxHead, maxTrailers, maxChunkLine] = [65_536, 16_384, 1024];
  * readers could take differently is no response.
  */
 export class Http1Response {
-  readonly #reader: ResponseReader;
+  readonly #reader: Http1Reader;
   readonly #hasNoBody: boolean;
   #part: Part = "head";
   /** Bytes of the body, or of the chunk, that are to come. */
@@ -46,7 +46,7 @@ export class Http1Response {
   #trailers: readonly string[] | undefined;
 
   /** `hasNoBody`: the request was one for the head alone. */
-  constructor(reader: ResponseReader, hasNoBody: boolean) {
+  constructor(reader: Http1Reader, hasNoBody: boolean) {
     this.#reader = reader;
     this.#hasNoBody = hasNoBody;
   }
@@ -225,7 +225,7 @@ export class Http1Response {
     }
     const { text, next } = this.#upTo(emptyLine, bytes, at, maxTrailers);
     if (text === undefined) return next < 0 ? this.#broken("trailers without end") : next;
-    const trailers = readFields(text, 0);
+    const trailers = readHttp1Fields(text, 0);
     if (typeof trailers === "string") return this.#broken(trailers);
     if (trailers.some((name, i) => i % 2 === 0 && frames.test(name))) {
       return this.#broken("trailers that frame a message");
