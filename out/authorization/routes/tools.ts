@@ -5,6 +5,7 @@ import { inlineKeys } from "gwc/runtime/auth/jwt/key-source";
 import { startsWith } from "gwc/runtime/cel/functions/strings";
 import { includes } from "gwc/runtime/cel/values/compare";
 import type { Exchange } from "gwc/runtime/http/exchange";
+import { toStateless } from "gwc/runtime/mcp/bridge/to-stateless";
 import { type OriginSettings, refuseForeignOrigin } from "gwc/runtime/mcp/origin";
 import { jsonRpcRefusal } from "gwc/runtime/mcp/protocol/json-rpc-refusal";
 import { serveMcp } from "gwc/runtime/mcp/serve";
@@ -82,6 +83,7 @@ const backend = openMcpBackend({
   ruledMethods: [],
   timeouts: defaultMcpTimeouts,
   limits: defaultStdioLimits,
+  toStateless,
 });
 
 const allowedOrigins: OriginSettings = { hostnames: [], allowOrigins: ["*"] };

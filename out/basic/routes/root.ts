@@ -2,6 +2,7 @@
 // Route root: cors, then mcp.
 
 import type { Exchange } from "gwc/runtime/http/exchange";
+import { toStateless } from "gwc/runtime/mcp/bridge/to-stateless";
 import { type OriginSettings, refuseForeignOrigin } from "gwc/runtime/mcp/origin";
 import { jsonRpcRefusal } from "gwc/runtime/mcp/protocol/json-rpc-refusal";
 import { allowEverything } from "gwc/runtime/mcp/rules/authorization";
@@ -35,6 +36,7 @@ const backend = openMcpBackend({
   ruledMethods: [],
   timeouts: defaultMcpTimeouts,
   limits: defaultStdioLimits,
+  toStateless,
 });
 
 const allowedOrigins: OriginSettings = { hostnames: [], allowOrigins: ["*"] };

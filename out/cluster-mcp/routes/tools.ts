@@ -2,6 +2,7 @@
 // Route agents/tools: cors, mcpAuthorization, then mcp.
 
 import type { Exchange } from "gwc/runtime/http/exchange";
+import { toStateless } from "gwc/runtime/mcp/bridge/to-stateless";
 import { type OriginSettings, refuseForeignOrigin } from "gwc/runtime/mcp/origin";
 import { jsonRpcRefusal } from "gwc/runtime/mcp/protocol/json-rpc-refusal";
 import { serveMcp } from "gwc/runtime/mcp/serve";
@@ -67,6 +68,7 @@ const backend = openMcpBackend({
   ruledMethods: [],
   timeouts: defaultMcpTimeouts,
   limits: defaultMcpLimits,
+  toStateless,
 });
 
 const allowedOrigins: OriginSettings = { hostnames: [], allowOrigins: ["https://app.example.com"] };

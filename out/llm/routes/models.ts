@@ -84,8 +84,8 @@ const providers = {
   }),
 };
 
-// gateway.yaml binds[0].listeners[0].routes[0].backends[0].ai.groups[0].providers[0].policies.ai.mo
-// delAliases
+// gateway.yaml binds[0].listeners[0].routes[0].backends[0].ai.groups[0].providers[0].policies.ai
+// .modelAliases
 function modelFor(requested: string): string {
   switch (requested) {
     case "smart":
@@ -113,8 +113,8 @@ const prepareCompletion = editBody({
   }),
 });
 
-// gateway.yaml binds[0].listeners[0].routes[0].backends[0].ai.groups[1].providers[0].policies.ai.mo
-// delAliases
+// gateway.yaml binds[0].listeners[0].routes[0].backends[0].ai.groups[1].providers[0].policies.ai
+// .modelAliases
 function modelFor2(requested: string): string {
   switch (requested) {
     case "smart":
@@ -125,8 +125,8 @@ function modelFor2(requested: string): string {
   return requested;
 }
 
-// gateway.yaml binds[0].listeners[0].routes[0].backends[0].ai.groups[1].providers[1].policies.ai.mo
-// delAliases
+// gateway.yaml binds[0].listeners[0].routes[0].backends[0].ai.groups[1].providers[1].policies.ai
+// .modelAliases
 function modelFor3(requested: string): string {
   switch (requested) {
     case "smart":

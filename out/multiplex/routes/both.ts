@@ -2,6 +2,7 @@
 // Route both: mcpAuthorization, then mcp.
 
 import type { Exchange } from "gwc/runtime/http/exchange";
+import { toStateless } from "gwc/runtime/mcp/bridge/to-stateless";
 import { type OriginSettings, refuseForeignOrigin } from "gwc/runtime/mcp/origin";
 import { jsonRpcRefusal } from "gwc/runtime/mcp/protocol/json-rpc-refusal";
 import { serveMcp } from "gwc/runtime/mcp/serve";
@@ -47,6 +48,7 @@ const backend = openMcpBackend({
   ruledMethods: [],
   timeouts: defaultMcpTimeouts,
   limits: defaultStdioLimits,
+  toStateless,
 });
 
 const allowedOrigins: OriginSettings = { hostnames: [], allowOrigins: [] };
