@@ -57,14 +57,13 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "diff",
     positionals: "[OLD NEW]",
-    summary:
-      "say what a change opens, closes and changes for requests, each with one that shows it",
+    summary: "say what a change opens, closes and changes, each with a request that shows it",
     load: async () => (await import("./diff.ts")).diff,
   },
   {
     name: "can",
     positionals: "WHAT..",
-    summary: "say whether a request or an MCP call gets through, which rule decides, and who may",
+    summary: "say whether a request or an MCP call gets through, by which rule, and who may",
     load: async () => (await import("./can.ts")).can,
   },
   {

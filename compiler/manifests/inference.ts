@@ -56,7 +56,7 @@ export const inferencePoolSchema = resource(
       endpointPickerRef: object(
         {
           ...pickerFields,
-          port: object({ number: port }, { required: ["number"] }),
+          port: object({ number: port }, { required: ["number"], description: "Its port." }),
         },
         { required: ["name"], description: "Who names an endpoint for each request: a Service." },
       ),
@@ -71,6 +71,13 @@ export const inferencePoolSchema = resource(
     {
       required: ["selector"],
       exactlyOneOf: ["endpointPickerRef", "extensionRef"],
+      examples: [
+        {
+          selector: { matchLabels: { app: "model" } },
+          targetPorts: [{ number: 8000 }],
+          endpointPickerRef: { name: "picker", port: { number: 9002 } },
+        },
+      ],
       checks: [
         {
           message: '"targetPorts" and "targetPortNumber" are two names of one field; one is there',

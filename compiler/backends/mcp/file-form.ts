@@ -96,10 +96,10 @@ function targetSchema(policies: Schema<BackendPoliciesValue>) {
       exactlyOneOf: ["mcp", "sse", "stdio", "openapi"],
       checks: [
         {
-          message: "servers over SSE have sessions",
+          message: '"era" is no question beside "sse": such servers have sessions',
           field: "era",
-          holds: ({ era, sse }) => sse === undefined || era !== "stateless",
-          cel: "!has(self.sse) || !has(self.era) || self.era != 'stateless'",
+          holds: ({ era, sse }) => sse === undefined || era === undefined,
+          cel: "!has(self.sse) || !has(self.era)",
         },
       ],
       examples: [TARGET_EXAMPLE],

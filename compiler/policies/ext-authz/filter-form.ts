@@ -47,6 +47,9 @@ export const externalAuthSchema = object(
   {
     required: ["protocol", "backendRef"],
     exactlyOneOf: ["grpc", "http"],
+    examples: [
+      { protocol: "HTTP", backendRef: { name: "authz", port: 8080 }, http: { path: "/check" } },
+    ],
     checks: [
       {
         message: '"grpc" stands with protocol: GRPC, and "http" with protocol: HTTP',

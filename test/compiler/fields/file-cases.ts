@@ -32,6 +32,9 @@ const callouts: readonly object[] = [
   { extProc: asked },
 ];
 
+/** A limit that counts the tokens of models. */
+const spending = { localRateLimit: [{ tokens: 3, unit: "Seconds" }] };
+
 /** Configurations in which fields may stand. */
 export const seeds: readonly unknown[] = [
   ...callouts.map((policies) => gateway({ routes: [{ policies, backends: [host] }] })),
@@ -61,6 +64,17 @@ export const seeds: readonly unknown[] = [
   }),
   gateway({ routes: [{ backends: [{ ai: model }] }] }),
   gateway({ routes: [{ backends: [{ ai: models }] }] }),
+  gateway({ routes: [{ policies: spending, backends: [{ ai: model }] }] }),
+  gateway({ routes: [{ policies: spending, backends: [{ ai: models }] }] }),
+  gateway(
+    { routes: [{ policies: spending, backends: [{ backend: "a" }] }] },
+    { backends: [{ name: "a", ai: model }] },
+  ),
+  gateway(
+    { routes: [{ policies: spending, backends: [{ backend: "a" }] }] },
+    { backends: [{ name: "a", ai: models }] },
+  ),
+  { llm: { policies: spending, models: [{ name: "m", provider: "openAI" }] } },
   gateway({ routes: [{ backends: [{ ai: bedrock }] }] }),
   gateway({ routes: [{ backends: [{ ai: bedrocks }] }] }),
   { llm: { models: [{ name: "m", provider: "openAI" }] } },

@@ -33,7 +33,11 @@ const misplaced = everywhere
   .filter(isMisplaced)
   .map(({ path }) => placed(schema, {}, path, null, known));
 // Configurations are data.
-const examples = [valueWithAll(schema, isRepeated), ...misplaced] as readonly ConfigValue[];
+const examples = [
+  valueWithAll(schema, isRepeated),
+  ...misplaced,
+  ...seeds,
+] as readonly ConfigValue[];
 const compile = fileCompiler(files, examples);
 const form: ConfigurationForm = { schema, known, seeds, compile, lastActed: new Map() };
 const fields = everywhere.filter(({ path }) => {

@@ -131,6 +131,14 @@ export const seeds: readonly object[] = [
   filtered({ type: "CORS", cors: { allowOrigins: ["https://a.test"] } }),
   filtered({ type: "RequestHeaderModifier", requestHeaderModifier: { remove: ["x"] } }),
   filtered({ type: "ResponseHeaderModifier", responseHeaderModifier: { remove: ["x"] } }),
+  filtered({
+    type: "ExternalAuth",
+    externalAuth: { protocol: "GRPC", backendRef: service, grpc: {} },
+  }),
+  filtered({
+    type: "ExternalAuth",
+    externalAuth: { protocol: "HTTP", backendRef: service, http: {} },
+  }),
   filtered({ type: "URLRewrite", urlRewrite: { hostname: "a.test" } }),
   filtered({ type: "RequestMirror", requestMirror: { backendRef: service } }),
   {
