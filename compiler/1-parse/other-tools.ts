@@ -22,7 +22,7 @@ export function otherTool({ text, documents }: SourceFile): OtherFile | undefine
 }
 
 /** Keys that only a file of gwc, or a manifest, begins with. */
-const OWN_KEYS: readonly string[] = ["binds", "llm", "frontendPolicies", "apiVersion"];
+const OWN_KEYS: readonly string[] = ["binds", "llm", "mcp", "frontendPolicies", "apiVersion"];
 
 /** `wanted`: of each group one key is there. */
 const BY_KEYS: readonly (OtherFile & { readonly wanted: readonly (readonly string[])[] })[] = [

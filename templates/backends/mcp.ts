@@ -181,7 +181,8 @@ function target(node: McpNode["targets"][number], credentials: "withhold" | "for
     }
     case "stdio": {
       const { command, args, env } = node;
-      return code`${imported(MODULE, "stdio")}(${literal({ name, command, args, env, ...era })})`;
+      const start = node.isEnvironmentCleared ? "stdioInOwnEnvironment" : "stdio";
+      return code`${imported(MODULE, start)}(${literal({ name, command, args, env, ...era })})`;
     }
   }
 }

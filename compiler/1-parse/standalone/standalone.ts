@@ -3,6 +3,7 @@ import { namedBackendSchema } from "./backend.ts";
 import { frontendSchema } from "./frontend.ts";
 import { bindSchema } from "./listener.ts";
 import { llmSchema } from "./llm.ts";
+import { mcpDoorSchema } from "./mcp.ts";
 import { processSchema } from "./process.ts";
 
 /** What a standalone file says. */
@@ -31,7 +32,7 @@ export function standaloneSchema() {
       services: unsupported("mesh services"),
       workloads: unsupported("mesh workloads"),
       llm: llmSchema(),
-      mcp: unsupported("the MCP front door"),
+      mcp: mcpDoorSchema(),
       gateways: unsupported("named gateways"),
       routes: unsupported("routes outside a listener"),
       tcpRoutes: unsupported("TCP routes"),
@@ -39,7 +40,7 @@ export function standaloneSchema() {
       ui: unsupported("a protected admin page"),
     },
     {
-      atLeastOneOf: ["binds", "llm"],
+      atLeastOneOf: ["binds", "llm", "mcp"],
       hasParts: true,
       title: "gwc gateway",
       description: "A gateway for MCP, LLM and HTTP traffic.",

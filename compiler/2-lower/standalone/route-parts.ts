@@ -78,10 +78,18 @@ function meetOwn<Kind extends BackendKind>(
   policies: BackendPoliciesValue | undefined,
   origin: Origin,
   carried: readonly Traffic[] | undefined,
-  { sections }: FileContext,
+  context: FileContext,
 ): void {
   const own = readBackendPolicies(policies, childOf(origin, "policies"));
-  for (const section of sectionsOf(own ?? {})) sections.meet(section, carried);
+  for (const section of sectionsOf(own ?? {})) context.sections.meet(section, carried);
+  meetServers(backend, context);
+}
+
+/** What the servers of a backend say of how they are reached meets what they have. */
+export function meetServers<Kind extends BackendKind>(
+  backend: BackendConfig<Kind>,
+  { sections }: Pick<FileContext, "sections">,
+): void {
   for (const server of backendOf<Kind>(backend.kind).carries(backend)) {
     for (const section of sectionsOf(server.own ?? {})) sections.meet(section, server.traffic);
   }

@@ -16,8 +16,8 @@ import { listenerTraffic, reportIdle, routeTraffic, SectionUse } from "../../con
 import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
 import { respondsToAll } from "../../policies/index.ts";
 import { readAccessLogs, readLogLevels } from "./access-log.ts";
+import { readLlm, readMcp } from "./front-doors.ts";
 import { frontendSections, readFrontend, readTlsVersion } from "./frontend.ts";
-import { readLlm } from "./llm-front-door.ts";
 import { readProcess } from "./process.ts";
 import {
   type FileContext,
@@ -73,11 +73,12 @@ export function lowerStandalone(
       if (!isListenerPartial) checkRouteField(listener, at, diagnostics);
     });
   });
-  if (file.llm !== undefined) {
-    const { listener, route } = readLlm(file.llm, childOf(origin, "llm"), context);
-    listeners.push(listener);
-    routes.push(route);
-  }
+  const doors = [
+    file.llm && readLlm(file.llm, childOf(origin, "llm"), context),
+    file.mcp && readMcp(file.mcp, childOf(origin, "mcp"), context),
+  ].filter((door) => door !== undefined);
+  listeners.push(...doors.map(({ listener }) => listener));
+  routes.push(...doors.map(({ route }) => route));
   const ofClients = listeners.flatMap((listener) => listenerTraffic(listener));
   for (const section of frontendSections(
     file.frontendPolicies,

@@ -4,6 +4,7 @@ import type { Text } from "../../model/texts.ts";
 import { PATH_FORM } from "../../schema/path-form.ts";
 import {
   anyText,
+  boolean,
   choice,
   duration,
   type Infer,
@@ -28,32 +29,34 @@ const TARGET_EXAMPLE = { name: "tools", mcp: { host: "http://127.0.0.1:3001/mcp"
 
 /** The shape of `mcp` in a standalone file. */
 export function mcpSchema(policies: Schema<BackendPoliciesValue>) {
-  return object(
-    {
-      targets: listOfParts(targetSchema(policies), {
-        minItems: 1,
-        maxItems: 32,
-        description: "The MCP servers behind this endpoint.",
-      }),
-      statefulMode: choice("Whether sessions are kept.", ["stateful"], {
-        default: "stateful",
-        unsupportedValues: { stateless: "stateless MCP sessions" },
-      }),
-      prefixMode: choice("When tools carry their target's name.", ["conditional", "always"], {
-        default: "conditional",
-        unsupportedValues: { never: "tool names without their target" },
-      }),
-      failureMode: choice("What a broken target does to the others.", ["failClosed", "failOpen"], {
-        default: "failClosed",
-      }),
-      sessions: sessionsSchema(duration(IDLE_TIMEOUT, { minimumDuration: "1s" })),
-    },
-    {
-      required: ["targets"],
-      examples: [{ targets: [TARGET_EXAMPLE] }],
-      description: "An MCP endpoint (streamable HTTP) in front of one or more servers.",
-    },
-  );
+  return object(mcpFields(policies), {
+    required: ["targets"],
+    examples: [{ targets: [TARGET_EXAMPLE] }],
+    description: "An MCP endpoint (streamable HTTP) in front of one or more servers.",
+  });
+}
+
+/** The fields of `mcp` in a standalone file. */
+export function mcpFields(policies: Schema<BackendPoliciesValue>) {
+  return {
+    targets: listOfParts(targetSchema(policies), {
+      minItems: 1,
+      maxItems: 32,
+      description: "The MCP servers behind this endpoint.",
+    }),
+    statefulMode: choice("Whether sessions are kept.", ["stateful"], {
+      default: "stateful",
+      unsupportedValues: { stateless: "stateless MCP sessions" },
+    }),
+    prefixMode: choice("When tools carry their target's name.", ["conditional", "always"], {
+      default: "conditional",
+      unsupportedValues: { never: "tool names without their target" },
+    }),
+    failureMode: choice("What a broken target does to the others.", ["failClosed", "failOpen"], {
+      default: "failClosed",
+    }),
+    sessions: sessionsSchema(duration(IDLE_TIMEOUT, { minimumDuration: "1s" })),
+  };
 }
 
 function targetSchema(policies: Schema<BackendPoliciesValue>) {
@@ -80,7 +83,10 @@ function targetSchema(policies: Schema<BackendPoliciesValue>) {
             maxProperties: 64,
             description: "Its environment, besides PATH, HOME and the like.",
           }),
-          clear_env: unsupported("an empty environment"),
+          clear_env: boolean(
+            "Whether `env` is its whole environment: not even PATH is added, so `cmd` is a path then, or `env` has PATH.",
+            { default: false },
+          ),
         },
         {
           required: ["cmd"],
@@ -165,8 +171,8 @@ function lowerTarget(
   const own = context.policies(policies, childOf(origin, "policies"));
   const target = { name, era: era === "auto" ? undefined : era, policies: own, origin };
   if (stdio !== undefined) {
-    const { cmd: command, args = [], env = {} } = stdio;
-    return { ...target, kind: "stdio", command, args, env };
+    const { cmd: command, args = [], env = {}, clear_env: isEnvironmentCleared = false } = stdio;
+    return { ...target, kind: "stdio", command, args, env, isEnvironmentCleared };
   }
   if (sse !== undefined) return { ...target, kind: "sse", url: addressUrl(sse, "/sse") };
   return mcp && { ...target, kind: "streamable", url: addressUrl(mcp, "/mcp") };

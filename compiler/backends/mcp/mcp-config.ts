@@ -38,4 +38,6 @@ export interface McpCommand {
   readonly command: string;
   readonly args: readonly Text[];
   readonly env: Readonly<Record<string, Text>>;
+  /** Whether that is its whole environment. */
+  readonly isEnvironmentCleared: boolean;
 }

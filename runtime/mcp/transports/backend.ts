@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { openUpstream } from "../../http/upstream/open-upstream.ts";
 import type { UpstreamSettings } from "../../http/upstream/upstream.ts";
+import { inheritedEnvironment } from "./child-environment.ts";
 import type { SessionBridge } from "./session-bridge.ts";
 import type {
   Credentials,
@@ -144,12 +145,18 @@ export interface StdioTargetSettings {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
+  /** Beside what every child inherits, or in its place. */
   readonly env: Readonly<Record<string, string>>;
   readonly era?: TargetEraName;
 }
 
 /** A server that is started as a child process, one for each session. */
-export function stdio(settings: StdioTargetSettings): StdioTarget {
+export function stdio({ env, ...settings }: StdioTargetSettings): StdioTarget {
+  return stdioInOwnEnvironment({ ...settings, env: { ...inheritedEnvironment(), ...env } });
+}
+
+/** The same where `env` is all that the child gets. */
+export function stdioInOwnEnvironment(settings: StdioTargetSettings): StdioTarget {
   const { command, args, env, era } = settings;
   // A digest: the environment may hold secrets.
   const secret = createHash("sha256").update(JSON.stringify(Object.entries(env).sort()));

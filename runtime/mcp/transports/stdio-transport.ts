@@ -18,23 +18,6 @@ export function openStdioTransport(
   return new StdioTransport(target, host, events);
 }
 
-/** What a child inherits; everything else of the gateway's environment (keys, secrets) is not its business. */
-const inherited = [
-  "PATH",
-  "HOME",
-  "USER",
-  "LOGNAME",
-  "SHELL",
-  "TERM",
-  "LANG",
-  "LC_ALL",
-  "TZ",
-  "TMPDIR",
-  // Paths of authorities: npx and uvx fetch through what intercepts TLS, as the gateway itself does.
-  "NODE_EXTRA_CA_CERTS",
-  "SSL_CERT_FILE",
-] as const;
-
 /** Milliseconds between SIGTERM and SIGKILL. */
 const killDelay = 2000;
 /** Milliseconds in which the last output of an ended child is read; a daemon may keep its pipe open for ever. */
@@ -57,7 +40,7 @@ class StdioTransport implements Transport {
       detached: true,
       shell: false,
       stdio: ["pipe", "pipe", "pipe"],
-      env: environmentOf(target),
+      env: target.env,
     });
     if (this.#child.pid !== undefined) {
       host.groups.add(this.#child.pid);
@@ -152,13 +135,4 @@ class StdioTransport implements Transport {
   #forget(): void {
     if (this.#child.pid !== undefined) this.#host.groups.delete(this.#child.pid);
   }
-}
-
-function environmentOf(target: StdioTarget): Record<string, string> {
-  const env: Record<string, string> = {};
-  for (const name of inherited) {
-    const value = process.env[name];
-    if (value !== undefined) env[name] = value;
-  }
-  return { ...env, ...target.env };
 }

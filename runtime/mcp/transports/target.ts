@@ -31,7 +31,7 @@ export interface StdioTarget {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** Added to the few variables that every child gets (see stdio-transport.ts). */
+  /** The whole environment of the child. */
   readonly env: Readonly<Record<string, string>>;
   readonly identity: string;
   readonly era: TargetEra;

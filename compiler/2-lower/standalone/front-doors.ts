@@ -1,0 +1,85 @@
+import { LLM_PORT, type LlmValue } from "../../1-parse/standalone/llm.ts";
+import { MCP_PORT, type McpDoorValue } from "../../1-parse/standalone/mcp.ts";
+import type { RoutePolicies } from "../../1-parse/standalone/policies.ts";
+import { modelsByName } from "../../backends/ai/front-door.ts";
+import type { BackendConfig } from "../../backends/index.ts";
+import { serversOfDoor } from "../../backends/mcp/front-door.ts";
+import { readBackendPolicies } from "../../backends/parts/read-policies.ts";
+import { isPartial } from "../../config/broken-parts.ts";
+import type { ListenerResource, RouteResource } from "../../config/resources.ts";
+import { routeTraffic } from "../../config/sections.ts";
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import { type FileContext, meetRoute, meetServers, readPolicies } from "./route-parts.ts";
+
+/** What a file's `llm` or `mcp` stands for: a listener with one route for every request. */
+export interface FrontDoor {
+  readonly listener: ListenerResource;
+  readonly route: RouteResource;
+}
+
+/** The listener and the route of `llm`: models by name. */
+export function readLlm(value: LlmValue, origin: Origin, context: FileContext): FrontDoor {
+  const models = value.models.flatMap((model, index) =>
+    model === undefined ? [] : [{ ...model, origin: childOf(origin, "models", index) }],
+  );
+  const ofDoor = readBackendPolicies(value.policies, childOf(origin, "policies"));
+  const backend = modelsByName(models, ofDoor, origin);
+  return frontDoor("llm", { port: LLM_PORT, ...value }, backend, origin, context);
+}
+
+/** The listener and the route of `mcp`: MCP servers at every path. */
+export function readMcp(value: McpDoorValue, origin: Origin, context: FileContext): FrontDoor {
+  const servers = serversOfDoor(value, origin, readBackendPolicies);
+  const policies = readBackendPolicies(value.policies, childOf(origin, "policies"));
+  const backend = { ...servers, ...(policies && { policies }) };
+  meetServers(backend, context);
+  return frontDoor("mcp", { port: MCP_PORT, ...value }, backend, origin, context);
+}
+
+/** What each front door says beside what is behind it. */
+interface DoorValue {
+  readonly port: number;
+  readonly address?: string;
+  readonly policies?: RoutePolicies;
+}
+
+function frontDoor(
+  name: "llm" | "mcp",
+  { port, address, policies: given = {} }: DoorValue,
+  backend: BackendConfig,
+  origin: Origin,
+  context: FileContext,
+): FrontDoor {
+  const isDoorPartial = isPartial(origin, context);
+  const policies = readPolicies(given, childOf(origin, "policies"), context.diagnostics);
+  const carried = isDoorPartial ? undefined : routeTraffic([backend]);
+  meetRoute({ policies: given }, policies, origin, carried, context);
+  return {
+    listener: {
+      key: name,
+      name,
+      port,
+      portOrigin: childOf(origin, "port"),
+      address,
+      hostname: "*",
+      protocol: "HTTP",
+      tls: undefined,
+      pathHandling: undefined,
+      isPartial: isDoorPartial,
+      policies: [],
+      origin,
+    },
+    route: {
+      kind: "route",
+      name,
+      listeners: [{ listener: name, hostnames: [] }],
+      isPartial: isDoorPartial,
+      matches: [
+        { path: { kind: "prefix", value: "/" }, method: undefined, headers: [], query: [], origin },
+      ],
+      policies,
+      backends: [backend],
+      origin,
+    },
+  };
+}

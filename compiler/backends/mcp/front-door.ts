@@ -1,0 +1,13 @@
+import type { Origin } from "../../diagnostics/diagnostic.ts";
+import type { BackendUse, LowerContext } from "../backend.ts";
+import { lowerMcp, type McpValue } from "./file-form.ts";
+import type { McpConfig } from "./mcp-config.ts";
+
+/** The backend of a file's `mcp`: its servers. */
+export function serversOfDoor(
+  value: McpValue,
+  origin: Origin,
+  policies: LowerContext["policies"],
+): BackendUse<McpConfig> & { readonly kind: "mcp" } {
+  return { kind: "mcp", config: lowerMcp(value, { origin, policies }), origin };
+}
