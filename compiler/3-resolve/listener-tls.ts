@@ -7,7 +7,7 @@ import {
 } from "../config/frontend.ts";
 import type { ListenerResource } from "../config/resources.ts";
 import { childOf, type Diagnostics, type Origin } from "../diagnostics/diagnostic.ts";
-import type { CertificateFiles, TlsNode } from "../ir/tls.ts";
+import type { CertificateFiles, ClientCertificatesNode, TlsNode } from "../ir/tls.ts";
 
 /**
  * What the TLS listeners of one port share: each listener's own fields, else the frontend's. Undefined for plain HTTP.
@@ -23,7 +23,7 @@ export function resolveTls(
   if (first === undefined) return undefined;
   checkShare(first, diagnostics);
   for (const share of shares.slice(1)) checkSame(first, share, diagnostics);
-  const { minVersion, maxVersion, cipherSuites, root } = first;
+  const { minVersion, maxVersion, cipherSuites, clients } = first;
   const versions = [minVersion, maxVersion];
   return {
     handshakeTimeout: frontend.handshakeTimeout,
@@ -34,7 +34,7 @@ export function resolveTls(
       .filter((suite) => versions.some((version) => isSuiteOf(suite, version)))
       .map(opensslName),
     alpn: frontend.alpn,
-    clientAuthorities: root,
+    clients,
   };
 }
 
@@ -61,7 +61,7 @@ interface Share {
   readonly versionOrigin: Origin;
   readonly cipherSuites: readonly CipherSuite[];
   readonly suitesOrigin: Origin;
-  readonly root: string | undefined;
+  readonly clients: ClientCertificatesNode | undefined;
 }
 
 function shareOf(listener: ListenerResource, frontend: FrontendTlsConfig): Share | undefined {
@@ -82,7 +82,7 @@ function shareOf(listener: ListenerResource, frontend: FrontendTlsConfig): Share
     cipherSuites: tls.cipherSuites ?? frontend.cipherSuites,
     suitesOrigin:
       tls.cipherSuites === undefined ? frontend.suitesOrigin : childOf(at, "cipherSuites"),
-    root: tls.root,
+    clients: tls.clients,
   };
 }
 
@@ -102,12 +102,12 @@ const SHARED = {
   minVersion: "minTLSVersion",
   maxVersion: "maxTLSVersion",
   cipherSuites: "cipherSuites",
-  root: "root",
+  clients: "root",
 } as const;
 
 function checkSame(first: Share, other: Share, diagnostics: Diagnostics): void {
   for (const [key, field] of Object.entries(SHARED) as [keyof typeof SHARED, string][]) {
-    if (String(first[key]) === String(other[key])) continue;
+    if (JSON.stringify(first[key]) === JSON.stringify(other[key])) continue;
     const { listener } = other;
     const related = [{ at: childOf(first.listener.origin, "tls"), label: "the other one" }];
     const isOwn = listener.tls?.[key] !== undefined;

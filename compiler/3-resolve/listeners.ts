@@ -96,7 +96,9 @@ function checkTls(listener: ListenerResource, context: ListenerContext): void {
     return;
   }
   // A Secret is there when the gateway starts, and only then.
-  if (tls.isSecret !== true) checkTlsFiles(tls, childOf(origin, "tls"), context);
+  if (tls.isSecret === true) return;
+  const root = tls.clients?.authorities.find(({ kind }) => kind === "path")?.file;
+  checkTlsFiles({ ...tls, root }, childOf(origin, "tls"), context);
 }
 
 function isSame(a: Origin, b: Origin): boolean {

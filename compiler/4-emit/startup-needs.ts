@@ -31,7 +31,7 @@ export function startupNeeds(program: Program): readonly StartupNode[] {
 }
 
 /** Fields that are paths of files by themselves. */
-const PATHS = ["authorities", "certFile", "keyFile", "clientAuthorities"];
+const PATHS = ["certFile", "keyFile"];
 
 function filesOf(fields: ReadonlyMap<string, unknown>): readonly MountedFile[] {
   const texts = (names: readonly string[]) =>

@@ -3,6 +3,7 @@ import type { BackendConfig } from "../backends/index.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { DeploymentNode } from "../ir/deployment.ts";
 import type { PathHandling, ProcessNode } from "../ir/program.ts";
+import type { ClientCertificatesNode } from "../ir/tls.ts";
 import type { ValueMatchConfig } from "../model/matches.ts";
 import type { PolicyConfig } from "../policies/index.ts";
 import type { AccessLogConfig } from "./access-log.ts";
@@ -82,8 +83,8 @@ export interface PathHandlingResource {
 export interface ListenerTlsResource {
   readonly cert: string;
   readonly key: string;
-  /** The authorities that sign client certificates; undefined: clients show none. */
-  readonly root?: string | undefined;
+  /** What clients have to show; undefined: nothing. */
+  readonly clients?: ClientCertificatesNode | undefined;
   readonly minVersion?: TlsVersion | undefined;
   readonly maxVersion?: TlsVersion | undefined;
   readonly cipherSuites?: readonly CipherSuite[] | undefined;

@@ -1,4 +1,9 @@
-import type { AlpnProtocol, TlsVersion } from "../../runtime/tls/tls-settings.ts";
+import type {
+  AlpnProtocol,
+  ClientCertificates,
+  TlsVersion,
+} from "../../runtime/tls/tls-settings.ts";
+import type { MountedFile } from "../model/texts.ts";
 
 /** TLS of a port, as the runtime takes it, without the certificates of its listeners. */
 export interface TlsNode {
@@ -9,8 +14,14 @@ export interface TlsNode {
   /** OpenSSL's names. */
   readonly cipherSuites: readonly string[];
   readonly alpn: readonly AlpnProtocol[];
-  /** The path, as configured, of the authorities that sign client certificates. */
-  readonly clientAuthorities: string | undefined;
+  /** Undefined: clients show no certificate. */
+  readonly clients: ClientCertificatesNode | undefined;
+}
+
+/** The certificates that clients show. */
+export interface ClientCertificatesNode extends Pick<ClientCertificates, "mode"> {
+  /** Who signs them. */
+  readonly authorities: readonly MountedFile[];
 }
 
 /** A listener's certificate and key: paths as configured, read when the gateway starts. */

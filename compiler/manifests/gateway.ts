@@ -47,14 +47,64 @@ export const gatewayClassSchema = resource(
   ),
 );
 
-const certificateReference = object(
+/** A reference to a Secret or ConfigMap, also of another namespace. */
+function objectReference(kind: "Secret" | "ConfigMap") {
+  return object(
+    {
+      group: { ...groupName, default: "" },
+      kind: { ...kindName, default: kind },
+      name: objectName,
+      namespace: namespaceName,
+    },
+    { required: ["name"], description: `A ${kind}.` },
+  );
+}
+
+const certificateReference = objectReference("Secret");
+
+/** Gateway API `FrontendTLSValidation`. */
+export const frontendValidation = object(
   {
-    group: { ...groupName, default: "" },
-    kind: { ...kindName, default: "Secret" },
-    name: objectName,
-    namespace: namespaceName,
+    caCertificateRefs: list(objectReference("ConfigMap"), {
+      minItems: 1,
+      maxItems: 8,
+      description: "ConfigMaps with the authorities that sign client certificates, `ca.crt`.",
+    }),
+    mode: choice(
+      "What becomes of a connection without a valid certificate: it ends, or it goes on as one of nobody.",
+      ["AllowValidOnly", "AllowInsecureFallback"],
+      { default: "AllowValidOnly" },
+    ),
   },
-  { required: ["name"] },
+  { required: ["caCertificateRefs"], description: "The certificates that clients have to show." },
+);
+
+const frontendTls = object(
+  { validation: frontendValidation },
+  { description: "TLS with clients." },
+);
+
+/** Gateway API `GatewayTLSConfig`. */
+export const gatewayTls = object(
+  {
+    backend: object(
+      {
+        clientCertificateRef: certificateReference,
+      },
+      { description: "What the gateway itself shows to backends that are reached over TLS." },
+    ),
+    frontend: object(
+      {
+        default: frontendTls,
+        perPort: list(object({ port, tls: frontendTls }, { required: ["port", "tls"] }), {
+          maxItems: 64,
+          description: "For single ports, in the place of the default.",
+        }),
+      },
+      { required: ["default"], description: "What clients have to show." },
+    ),
+  },
+  { description: "TLS of all listeners, and of all backends." },
 );
 
 /** UDP is known, and reported where it is used; the Gateway's other listeners stay. */
@@ -77,7 +127,7 @@ const listenerFields = {
         description: "The Secret with the certificate, `tls.crt` and `tls.key`.",
       }),
       options: map(anyText(), { unsupported: "TLS options" }),
-      frontendValidation: unsupported("client certificates"),
+      frontendValidation,
     },
     {
       description: "How TLS ends here, or that it is passed on.",
@@ -167,8 +217,11 @@ export const gatewaySchema = resource(
         { description: "Which ListenerSets may add listeners." },
       ),
       defaultScope: unsupported("default gateways"),
-      backendTLS: unsupported("the gateway's own client certificate"),
-      tls: unsupported("client certificates and the gateway's own certificate"),
+      backendTLS: object(
+        { clientCertificateRef: certificateReference },
+        { description: "The older place of `tls.backend`." },
+      ),
+      tls: gatewayTls,
     },
     { required: ["gatewayClassName", "listeners"], hasParts: true },
   ),

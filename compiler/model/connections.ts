@@ -23,11 +23,14 @@ export interface BackendConnection {
 }
 
 /** TLS to a backend; paths are as configured. */
-export type BackendTlsNode = Omit<AtStartup<UpstreamTlsSettings>, UpstreamTlsFile> & {
+export type BackendTlsNode = Omit<
+  AtStartup<UpstreamTlsSettings>,
+  UpstreamTlsFile | "authorities"
+> & { readonly authorities?: readonly MountedFile[] } & {
   readonly [File in UpstreamTlsFile]?: Text | MountedFile;
 };
 
-type UpstreamTlsFile = "authorities" | "certFile" | "keyFile";
+type UpstreamTlsFile = "certFile" | "keyFile";
 
 /** How connections are passed on to a backend; times in milliseconds. */
 export interface TcpConnection

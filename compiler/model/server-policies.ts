@@ -24,7 +24,8 @@ export interface ServerConfig {
 export interface BackendTlsConfig {
   readonly cert: string | MountedFile | undefined;
   readonly key: string | MountedFile | undefined;
-  readonly root: string | MountedFile | undefined;
+  /** Whose certificates are trusted; undefined: those of the system. */
+  readonly roots: readonly MountedFile[] | undefined;
   readonly hostname: Text | undefined;
   readonly verification: "full" | "chain" | "none";
   readonly alpn: readonly ("h2" | "http/1.1")[] | undefined;

@@ -27,7 +27,7 @@ export function requestsTo(
   shows: (policy: PolicyUse) => boolean,
 ): readonly RouteRequest[] {
   return program.binds.flatMap(({ port, tls, listeners }) =>
-    tls?.clientAuthorities === undefined
+    tls?.clients?.mode !== "required"
       ? listeners.flatMap((listener) => candidatesOf(listener, port, shows))
       : [],
   );

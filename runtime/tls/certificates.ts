@@ -21,7 +21,7 @@ export class Certificates {
   #contexts: readonly NamedContext[];
   #byName: HostTable<NamedContext>;
   /** The authorities of client certificates, PEM. */
-  #authorities: Buffer | undefined;
+  #authorities: Authorities;
   #settling: NodeJS.Timeout | undefined;
   #changed: () => void = () => {};
   #report: (problem: string) => void = () => {};
@@ -83,13 +83,12 @@ export class Certificates {
   }
 
   #paths(): Set<string> {
-    const { certificates, clientAuthorities } = this.#settings;
-    const paths = new Set(certificates.flatMap((one) => [one.certFile, one.keyFile]));
-    if (clientAuthorities !== undefined) paths.add(clientAuthorities);
-    return paths;
+    const { certificates, clients } = this.#settings;
+    const own = certificates.flatMap((one) => [one.certFile, one.keyFile]);
+    return new Set([...own, ...(clients?.authorities ?? [])]);
   }
 
-  #load(authorities: Buffer | undefined): readonly NamedContext[] {
+  #load(authorities: Authorities): readonly NamedContext[] {
     return this.#settings.certificates.map((settings) => load(settings, authorities));
   }
 
@@ -106,6 +105,9 @@ export class Certificates {
     this.#changed();
   }
 }
+
+/** The authorities of client certificates, PEM; undefined where none are asked for. */
+type Authorities = Buffer[] | undefined;
 
 /** A certificate chain and its key, PEM. */
 interface CertificateFiles {
@@ -126,18 +128,19 @@ function byName(contexts: readonly NamedContext[]): HostTable<NamedContext> {
   return hostTable(contexts.map((each) => [each.hostname, each]));
 }
 
-function authorities({ clientAuthorities }: TlsSettings): Buffer | undefined {
-  if (clientAuthorities === undefined) return undefined;
-  // The message for a file that is not there.
-  read(clientAuthorities);
-  return readCaCertificates(clientAuthorities);
+function authorities({ clients }: TlsSettings): Authorities {
+  return clients?.authorities.map((path) => {
+    // The message for a file that is not there.
+    read(path);
+    return readCaCertificates(path);
+  });
 }
 
-function ca(authorities: Buffer | undefined): SecureContextOptions {
+function ca(authorities: Authorities): SecureContextOptions {
   return authorities === undefined ? {} : { ca: authorities };
 }
 
-function load(settings: CertificateSettings, authorities: Buffer | undefined): NamedContext {
+function load(settings: CertificateSettings, authorities: Authorities): NamedContext {
   const { certFile } = settings;
   const hostname = settings.hostname.toLowerCase();
   const files = { cert: read(certFile), key: read(settings.keyFile) };

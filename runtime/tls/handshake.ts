@@ -4,15 +4,14 @@ import type { TlsSettings } from "./tls-settings.ts";
 
 /** What a TLS server is opened with. `current`: the certificates that new connections get. */
 export function handshakeOptions(
-  { clientAuthorities, handshakeTimeout, alpn }: TlsSettings,
+  { clients, handshakeTimeout, alpn }: TlsSettings,
   current: () => Certificates | undefined,
 ): TlsOptions {
-  const isMutual = clientAuthorities !== undefined;
   return {
     handshakeTimeout,
     ...(alpn.length === 0 ? {} : { ALPNProtocols: [...alpn] }),
-    requestCert: isMutual,
-    rejectUnauthorized: isMutual,
+    requestCert: clients !== undefined,
+    rejectUnauthorized: clients?.mode === "required",
     SNICallback: (name, done: (error: Error | null, context?: SecureContext) => void) =>
       done(null, current()?.contextFor(name)),
   };
@@ -27,6 +26,6 @@ export function isSameHandshake(
   return (
     before.handshakeTimeout === after.handshakeTimeout &&
     before.alpn.join() === after.alpn.join() &&
-    (before.clientAuthorities === undefined) === (after.clientAuthorities === undefined)
+    before.clients?.mode === after.clients?.mode
   );
 }

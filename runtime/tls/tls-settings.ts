@@ -9,8 +9,16 @@ export interface TlsSettings {
   readonly cipherSuites: readonly string[];
   /** What the gateway speaks, the most wanted first (RFC 7301). */
   readonly alpn: readonly AlpnProtocol[];
-  /** Path of the authorities (PEM) that sign client certificates; absent: clients show none. */
-  readonly clientAuthorities?: string;
+  /** Absent: clients show no certificate. */
+  readonly clients?: ClientCertificates;
+}
+
+/** The certificates that clients show. */
+export interface ClientCertificates {
+  /** Paths of the authorities (PEM) that sign them. */
+  readonly authorities: readonly string[];
+  /** `required`: without a valid one there is no connection. `optional`: there is, and it is nobody's. */
+  readonly mode: "required" | "optional";
 }
 
 /** TLS 1.2 (RFC 5246) or 1.3 (RFC 8446): older ones are broken (RFC 8996). */

@@ -13,8 +13,8 @@ import { readCaCertificates } from "./ca-certificates.ts";
 
 /** TLS with an upstream: `backendTLS` of the configuration. Files are PEM, read at start and again when they change. */
 export interface UpstreamTlsSettings {
-  /** Path of the authorities that sign the upstream's certificate; absent: those of the system. */
-  readonly authorities?: string;
+  /** Paths of the authorities that sign the upstream's certificate; absent: those of the system. */
+  readonly authorities?: readonly string[];
   /** Paths of the certificate that the gateway shows, and its key. */
   readonly certFile?: string;
   readonly keyFile?: string;
@@ -43,7 +43,7 @@ export class UpstreamTls {
   constructor(settings: UpstreamTlsSettings) {
     const { authorities, certFile, keyFile } = settings;
     this.#settings = settings;
-    this.#files = [authorities, certFile, keyFile].filter((path) => path !== undefined);
+    this.#files = [...(authorities ?? []), certFile, keyFile].filter((path) => path !== undefined);
     this.#versions = this.#look();
     this.#lookedAt = performance.now();
     // The authorities of the system take a tenth of a second to read: not before they are needed.
@@ -103,7 +103,7 @@ export class UpstreamTls {
   #load(): SecureContext {
     const { authorities, certFile, keyFile } = this.#settings;
     return createSecureContext({
-      ca: authorities === undefined ? systemAuthorities() : readCaCertificates(authorities),
+      ca: authorities === undefined ? systemAuthorities() : authorities.map(readCaCertificates),
       ...(certFile === undefined ? {} : { cert: readFileSync(certFile) }),
       ...(keyFile === undefined ? {} : { key: readFileSync(keyFile) }),
     });

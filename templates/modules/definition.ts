@@ -7,6 +7,7 @@ import { defaultConnections } from "../../runtime/net/default-connections.ts";
 import { backendTemplateOf } from "../backends/index.ts";
 import { keepAliveSettings } from "../backends/parts/connection.ts";
 import { code, extension, literal } from "../code/code.ts";
+import { filePath } from "../code/file-path.ts";
 import type { Code, ImportSymbol, Printable } from "../code/hole.ts";
 import { imported, name } from "../code/names.ts";
 import { originText } from "../code/trace.ts";
@@ -166,18 +167,19 @@ interface Certified {
 }
 
 function tlsValue(
-  { clientAuthorities, handshakeTimeout, ...shared }: TlsNode,
+  { clients, handshakeTimeout, ...shared }: TlsNode,
   listeners: readonly Certified[],
 ): Printable {
-  const file = imported("gwc/runtime/process/startup-values", "file");
   return {
     certificates: [defaultListener(listeners), ...listeners]
       .filter((listener, index, all) => all.indexOf(listener) === index)
       .flatMap((listener) => (listener === undefined ? [] : certificate(listener))),
     handshakeTimeout: milliseconds(handshakeTimeout),
     ...shared,
-    clientAuthorities:
-      clientAuthorities === undefined ? undefined : code`${file}(${literal(clientAuthorities)})`,
+    clients: clients && {
+      authorities: clients.authorities.map(filePath),
+      mode: clients.mode,
+    },
   };
 }
 

@@ -134,7 +134,10 @@ function readListenerTls(tls: NonNullable<ListenerValue["tls"]>): ListenerTlsRes
   return {
     cert: tls.cert,
     key: tls.key,
-    root: tls.root,
+    clients:
+      tls.root === undefined
+        ? undefined
+        : { authorities: [{ kind: "path", file: tls.root }], mode: "required" },
     minVersion: readTlsVersion(tls.minTLSVersion),
     maxVersion: readTlsVersion(tls.maxTLSVersion),
     cipherSuites: tls.cipherSuites,

@@ -126,12 +126,13 @@ function resolveAzure(
 }
 
 function resolveTls(
-  { cert, key, root, hostname, verification, subjectAltNames, origin }: BackendTlsConfig,
+  { cert, key, roots, hostname, verification, subjectAltNames, origin }: BackendTlsConfig,
   context: ConnectionContext,
 ): BackendTlsNode {
-  checkTlsFiles({ cert: onDisk(cert), key: onDisk(key), root: onDisk(root) }, origin, context);
+  const root = roots?.find(({ kind }) => kind === "path")?.file;
+  checkTlsFiles({ cert: onDisk(cert), key: onDisk(key), root }, origin, context);
   return {
-    ...(root !== undefined && { authorities: root }),
+    ...(roots !== undefined && { authorities: roots }),
     ...(cert !== undefined && { certFile: cert }),
     ...(key !== undefined && { keyFile: key }),
     ...(hostname !== undefined && { serverName: hostname }),

@@ -34,7 +34,7 @@ function readTls(value: TlsValue, origin: Origin): BackendTlsConfig {
   return {
     cert: value.cert,
     key: value.key,
-    root: value.root,
+    roots: value.root === undefined ? undefined : [{ kind: "path", file: value.root }],
     hostname: value.hostname,
     verification: value.insecure === true ? "none" : value.insecureHost === true ? "chain" : "full",
     alpn: value.alpn,

@@ -12,6 +12,7 @@ import type {
 import type { MountedFile, Text } from "../../../compiler/model/texts.ts";
 import type { KeepAliveSettings } from "../../../runtime/net/connection-settings.ts";
 import { code, literal } from "../../code/code.ts";
+import { filePath } from "../../code/file-path.ts";
 import type { Code, Printable } from "../../code/hole.ts";
 import { imported } from "../../code/names.ts";
 import { milliseconds } from "../../code/units.ts";
@@ -93,9 +94,9 @@ export function tlsSettings({
   verification,
 }: BackendTlsNode): Printable {
   return {
-    authorities: path(authorities),
-    certFile: path(certFile),
-    keyFile: path(keyFile),
+    authorities: authorities?.map(filePath),
+    certFile: certFile && filePath(certFile),
+    keyFile: keyFile && filePath(keyFile),
     serverName,
     subjectAltNames: subjectAltNames && [...subjectAltNames],
     verification,
@@ -106,15 +107,8 @@ export function tlsSettings({
 function credential(value: Text | MountedFile): Printable {
   if (typeof value === "string" || value.kind === "env") return value;
   const open = imported("gwc/runtime/http/upstream/credential-file", "credentialFile");
-  return code`${open}(${path(value)})`;
+  return code`${open}(${filePath(value)})`;
 }
-
-const STARTUP_VALUES = "gwc/runtime/process/startup-values";
-const OPEN = {
-  secret: imported(STARTUP_VALUES, "secretFile"),
-  configMap: imported(STARTUP_VALUES, "configMapFile"),
-  path: imported(STARTUP_VALUES, "file"),
-};
 
 /** Requests to a cloud are signed, or have a token that is fetched. */
 function cloudCredential(
@@ -182,24 +176,16 @@ function awsKeys(keys: AwsKeyTexts | undefined, region: string): Code {
   }
   const { accessKeyId, secretAccessKey, sessionToken } = keys.files;
   const files = {
-    accessKeyId: path(accessKeyId),
-    secretAccessKey: path(secretAccessKey),
-    sessionToken: path(sessionToken),
+    accessKeyId: filePath(accessKeyId),
+    secretAccessKey: filePath(secretAccessKey),
+    sessionToken: sessionToken && filePath(sessionToken),
   };
   return code`${imported(`${AWS}/mounted-keys`, "mountedKeys")}(${literal(files)})`;
 }
 
 /** The path of a file that the gateway reads. */
 export function mountedFile(file: Text | MountedFile): Code {
-  return path(file);
-}
-
-function path(file: Text | MountedFile): Code;
-function path(file: Text | MountedFile | undefined): Code | undefined;
-function path(file: Text | MountedFile | undefined): Code | undefined {
-  if (file === undefined) return undefined;
-  if (typeof file === "string" || file.kind === "env") return code`${OPEN.path}(${literal(file)})`;
-  return code`${OPEN[file.kind]}(${literal(file.file)})`;
+  return filePath(file);
 }
 
 /** How connections are passed on, as the runtime takes it. */

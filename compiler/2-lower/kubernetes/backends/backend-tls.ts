@@ -6,7 +6,12 @@ import type { Manifest } from "../../../manifests/manifests.ts";
 import type { BackendTlsConfig } from "../../../model/server-policies.ts";
 import type { MountedFile } from "../../../model/texts.ts";
 import { type Infer, validated } from "../../../schema/schema.ts";
-import { mountedConfigMap, secretFiles, secretHasKey } from "../inventory/secrets.ts";
+import {
+  mountedAuthorities,
+  mountedConfigMap,
+  secretFiles,
+  secretHasKey,
+} from "../inventory/secrets.ts";
 import type { FieldValue } from "../policies/merge.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 
@@ -30,17 +35,15 @@ function readTls(
 ): BackendTlsConfig {
   const given = validated(backendTls, value);
   const { insecureSkipVerify } = given;
-  const [authorities] = given.caCertificateRefs ?? [];
-  const at = childOf(origin, "caCertificateRefs", 0);
   const own = ownCertificate(given, source, gateway, origin, context);
-  const root =
-    authorities === undefined
-      ? own.root
-      : mountedConfigMap({ name: authorities.name, from: source, gateway, origin: at }, context);
+  const place = childOf(origin, "caCertificateRefs");
+  const authorities = given.caCertificateRefs?.map(({ name }, index) =>
+    mountedConfigMap({ name, from: source, gateway, origin: childOf(place, index) }, context),
+  );
   return {
     cert: own.cert,
     key: own.key,
-    root,
+    roots: authorities ?? (own.root && [own.root]),
     hostname: given.sni,
     verification:
       insecureSkipVerify === "All" ? "none" : insecureSkipVerify === "Hostname" ? "chain" : "full",
@@ -75,19 +78,11 @@ function readValidation(
   gateway: Manifest,
   context: PolicyContext,
 ): BackendTlsConfig {
-  const { caCertificateRefs = [], hostname, subjectAltNames } = validated(backendValidation, value);
-  const [authorities, second] = caCertificateRefs;
-  const place = childOf(origin, "caCertificateRefs");
-  if (second !== undefined) {
-    const what = "several CA bundles of a backend";
-    const field = '"caCertificateRefs"';
-    context.diagnostics.report("not-built-yet", childOf(place, 1), { what, field });
-  }
-  const use = { from: source, gateway, origin: childOf(place, 0) };
+  const { caCertificateRefs, hostname, subjectAltNames } = validated(backendValidation, value);
   return {
     cert: undefined,
     key: undefined,
-    root: authorities && mountedConfigMap({ ...authorities, ...use }, context),
+    roots: mountedAuthorities(caCertificateRefs, { from: source, gateway, origin }, context),
     hostname,
     verification: "full",
     alpn: undefined,

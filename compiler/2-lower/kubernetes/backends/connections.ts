@@ -16,6 +16,7 @@ import { secretFiles, secretHasKey } from "../inventory/secrets.ts";
 import type { EffectiveField, FieldValue } from "../policies/merge.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import { readBackendTls } from "./backend-tls.ts";
+import { gatewayCertificate } from "./gateway-certificate.ts";
 
 /** A server that is connected to. */
 export interface ConnectionDestination {
@@ -49,7 +50,13 @@ export function connectionOf(
   const { serverName: hostname } = destination;
   const policies = {
     ...rest,
-    ...(secure && { tls: { ...secure, hostname: secure.hostname ?? hostname } }),
+    ...(secure && {
+      tls: {
+        ...secure,
+        hostname: secure.hostname ?? hostname,
+        ...(secure.cert === undefined && gatewayCertificate(gateway, context)),
+      },
+    }),
   };
   return Object.keys(policies).length === 0 ? undefined : policies;
 }
@@ -156,7 +163,7 @@ function withProtocol(
 const SYSTEM_TLS = {
   cert: undefined,
   key: undefined,
-  root: undefined,
+  roots: undefined,
   hostname: undefined,
   verification: "full",
   alpn: undefined,

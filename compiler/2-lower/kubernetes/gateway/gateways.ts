@@ -9,6 +9,7 @@ import { SectionUse } from "../../../config/sections.ts";
 import { childOf } from "../../../diagnostics/diagnostic.ts";
 import type { Manifest, ManifestOf } from "../../../manifests/manifests.ts";
 import { declaredBackends } from "../backends/backends.ts";
+import { reportUnshown } from "../backends/gateway-certificate.ts";
 import { byAge, Inventory, resourceName } from "../inventory/inventory.ts";
 import type { ReferenceContext } from "../inventory/references.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
@@ -28,6 +29,7 @@ import {
 import { routeResources } from "../routes/http-routes.ts";
 import { sharedRoutes } from "../routes/shared-routes.ts";
 import { tcpRouteResources } from "../routes/tcp-routes.ts";
+import { clientsOfListeners } from "./client-certificates.ts";
 import { checkGrace, checkImage, deploymentOf } from "./deployment.ts";
 import { gatewayAccessLogs, gatewayFrontend, gatewayTracing } from "./frontend.ts";
 import { checkListenerSets, type KubernetesListener, listenersOf } from "./listeners.ts";
@@ -132,8 +134,10 @@ function gatewayResource(
   const paths = pathHandlings(parameters);
   const ofGateway = [...listeners.values()].flat().filter(({ gateway }) => gateway === manifest);
   if (!manifest.isPartial) checkNamed(paths, ofGateway, context);
+  const clientsOf = clientsOfListeners(manifest, ofGateway, context);
   const own = ofGateway.map((listener) => ({
     ...listener.resource,
+    tls: listener.resource.tls && { ...listener.resource.tls, clients: clientsOf(listener) },
     pathHandling: paths.get(listener.resource.name),
     // What stands on a Gateway before routing is about its requests.
     policies: isOfRequests(listener) ? preRoutingPolicies(listener, context) : [],
@@ -146,6 +150,7 @@ function gatewayResource(
     secrets: context.secrets.get(id) ?? new Set<string>(),
     configMaps: context.configMaps.get(id) ?? new Set<string>(),
   };
+  reportUnshown(manifest, context);
   const process = processNode(parameters);
   checkGrace(parameters, process, context.diagnostics);
   checkImage(parameters, context.diagnostics);

@@ -1,13 +1,12 @@
-import type { Origin } from "../../../diagnostics/diagnostic.ts";
-import type { KeyedData, Manifest } from "../../../manifests/manifests.ts";
+import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
+import type { KeyedData, Manifest, ObjectReference } from "../../../manifests/manifests.ts";
 import type { MountedFile } from "../../../model/texts.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import { resourceName } from "./inventory.ts";
 import { follow } from "./references.ts";
 
 /** What a policy reads of an object that is mounted. */
-interface MountUse {
-  readonly name: string;
+interface MountUse extends ObjectReference {
   /** The resource that refers to it. */
   readonly from: Manifest;
   /** Whose pods mount it. */
@@ -23,10 +22,11 @@ export interface SecretUse extends MountUse {
 
 /** The mounted files, NAME/KEY, of a Secret; the Gateway's pods will mount it. What is missing is reported. */
 export function secretFiles(
-  { name, keys, from, gateway, origin }: SecretUse,
+  { keys, from, gateway, origin, ...to }: SecretUse,
   context: PolicyContext,
 ): readonly string[] {
-  const secret = follow({ to: { name }, from, origin, kinds: ["Secret"] }, context);
+  const { name } = to;
+  const secret = follow({ to, from, origin, kinds: ["Secret"] }, context);
   if (secret?.spec === undefined) return (keys ?? []).map((key) => `${name}/${key}`);
   if (!isMountable(secret, gateway, origin, context)) return [];
   const { keys: found } = secret.spec;
@@ -49,28 +49,29 @@ export function secretHasKey(
   return inventory.find("Secret", namespace, name)?.spec?.keys.includes(key) === true;
 }
 
-/** What a policy reads of a ConfigMap: its CA certificates. */
-export interface ConfigMapUse extends MountUse {
-  readonly group?: string;
-  readonly kind?: string;
-}
-
 /** The mounted CA certificates of a ConfigMap (Gateway API: the key `ca.crt`). What is missing is reported. */
 export function mountedConfigMap(
-  { group, kind, name, from, gateway, origin }: ConfigMapUse,
+  { from, gateway, origin, ...to }: MountUse,
   context: PolicyContext,
 ): MountedFile {
-  const to = {
-    name,
-    ...(group === undefined ? {} : { group }),
-    ...(kind === undefined ? {} : { kind }),
-  };
   const found = follow({ to, from, origin, kinds: ["ConfigMap"] }, context);
-  const file = { kind: "configMap", file: `${name}/ca.crt` } as const;
+  const file = { kind: "configMap", file: `${to.name}/ca.crt` } as const;
   if (found?.spec === undefined || !isMountable(found, gateway, origin, context)) return file;
   checkKeys(found, found.spec, ["ca.crt"], origin, context);
-  mount(context.configMaps, gateway, name);
+  mount(context.configMaps, gateway, to.name);
   return file;
+}
+
+/** The mounted CA certificates of `caCertificateRefs`, which stands below `origin`; undefined without any. */
+export function mountedAuthorities(
+  references: readonly ObjectReference[] | undefined,
+  { from, gateway, origin }: Pick<MountUse, "from" | "gateway" | "origin">,
+  context: PolicyContext,
+): readonly MountedFile[] | undefined {
+  return references?.map((reference, index) => {
+    const at = childOf(origin, "caCertificateRefs", index);
+    return mountedConfigMap({ ...reference, from, gateway, origin: at }, context);
+  });
 }
 
 function isMountable(
