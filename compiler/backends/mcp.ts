@@ -1,7 +1,7 @@
 import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import { type BackendPolicies, mergeBackendPolicies } from "../model/backend-policies.ts";
 import type { BackendConnection } from "../model/connections.ts";
-import { checkUrl } from "../model/host-url.ts";
+import { checkUrl, forwardUrl } from "../model/host-url.ts";
 import type { Text } from "../model/texts.ts";
 import { HTTP_SERVER } from "../model/traffic.ts";
 import type { Backend, BackendLine, BackendUse } from "./backend.ts";
@@ -9,6 +9,7 @@ import { withoutCredentials } from "./mcp/command-secrets.ts";
 import { lowerMcp, type McpValue, mcpSchema } from "./mcp/file-form.ts";
 import { type KubernetesMcpValue, kubernetesMcp } from "./mcp/manifest-form.ts";
 import type { McpCommand, McpConfig, McpTargetConfig, NamedMcpTarget } from "./mcp/mcp-config.ts";
+import { type OpenApiToolNode, openApiTools } from "./mcp/openapi-tools.ts";
 import type { McpSessionsConfig } from "./mcp/sessions.ts";
 import { checkCommand, checkPinned } from "./mcp/stdio-command.ts";
 import { awsScopeOf } from "./parts/aws-scope.ts";
@@ -39,6 +40,12 @@ type McpTargetNode = NamedMcpTarget &
         readonly connection: BackendConnection;
       }
     | McpCommand
+    | {
+        readonly kind: "openapi";
+        readonly url: Text;
+        readonly connection: BackendConnection;
+        readonly tools: readonly OpenApiToolNode[];
+      }
   );
 
 /** An MCP endpoint in front of one or more servers. */
@@ -142,6 +149,8 @@ function resolveTarget(
     checkPinned(target.command, target.args, at, context.diagnostics);
     return { ...target, ...withoutCredentials(target, at, context) };
   }
+  if (target.kind === "openapi")
+    return resolveOpenApi(target, mergeBackendPolicies(policies, own), context);
   const { kind, era, url } = target;
   const at = childOf(origin, kind === "sse" ? "sse" : "mcp", "host");
   const connection = resolveConnection(
@@ -151,6 +160,55 @@ function resolveTarget(
   );
   if (!checkUrl(url, at, context.diagnostics)) return undefined;
   return { kind, name, era, url: secureUrl(url, connection), connection, origin };
+}
+
+/** Reports a document that has no tools, and operations that can't be one. */
+function resolveOpenApi(
+  {
+    name,
+    document,
+    address,
+    basePath,
+    origin,
+  }: Omit<Extract<McpTargetConfig, { kind: "openapi" }>, "policies">,
+  policies: BackendPolicies,
+  context: ConnectionContext,
+): McpTargetNode | undefined {
+  const at = childOf(origin, "openapi");
+  const place = childOf(at, "schema", ...("file" in document ? ["file"] : []));
+  const read =
+    "text" in document
+      ? ({ kind: "text", text: document.text } as const)
+      : context.host.readText(context.resolvePath(document.file, place));
+  const found =
+    read.kind === "text"
+      ? openApiTools(read.text)
+      : { kind: read.kind, problem: `can't be read: ${read.problem}` };
+  if (found.kind === "problem") {
+    context.diagnostics.report("bad-openapi", place, { problem: found.problem });
+    return undefined;
+  }
+  for (const each of found.leftOut) context.diagnostics.report("operation-left-out", place, each);
+  const server = forwardUrl(address, childOf(at, "host"), context.diagnostics);
+  if (server === undefined) return undefined;
+  const url = below(server, basePath ?? found.basePath);
+  const connection = resolveConnection(policies, context, awsScopeOf(url));
+  const { tools } = found;
+  return {
+    kind: "openapi",
+    name,
+    era: undefined,
+    url: secureUrl(url, connection),
+    connection,
+    tools,
+    origin,
+  };
+}
+
+/** A path of the address itself is the one that counts. */
+function below(server: Text, path: string): Text {
+  if (typeof server !== "string") return { kind: "env", parts: [...server.parts, path] };
+  return new URL(server).pathname === "/" ? `${server.replace(/\/$/, "")}${path}` : server;
 }
 
 function describeTarget(target: McpTargetNode): BackendLine {

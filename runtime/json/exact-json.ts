@@ -2,6 +2,7 @@ declare global {
   interface JSON {
     /** ECMAScript's JSON.parse source text access: what stringify writes as it is. */
     rawJSON(text: string): object;
+    isRawJSON(value: unknown): value is { readonly rawJSON: string };
     parse(
       text: string,
       reviver: (key: string, value: unknown, context: { readonly source?: string }) => unknown,
@@ -20,6 +21,11 @@ export function parseExact(text: string): unknown {
 /** Whether a text may have a number that a double cannot hold; false: `JSON.parse` reads it exactly. */
 export function hasLongNumber(text: string): boolean {
   return longNumber.test(text);
+}
+
+/** How a number was written that a double cannot hold; undefined for any other value of `parseExact`. */
+export function longNumberText(value: unknown): string | undefined {
+  return JSON.isRawJSON(value) ? value.rawJSON : undefined;
 }
 
 /** Up to 15 digits are always exact. */

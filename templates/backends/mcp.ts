@@ -179,6 +179,15 @@ function target(node: McpNode["targets"][number], credentials: "withhold" | "for
       };
       return code`${make}(${literal(settings)})`;
     }
+    case "openapi": {
+      const settings = {
+        name,
+        ...upstreamSettings(node.url, node.connection),
+        credentials: node.connection.isPassthrough ? "token" : credentials,
+        tools: node.tools.map((tool) => ({ ...tool })),
+      };
+      return code`${imported("gwc/runtime/mcp/transports/openapi", "openapi")}(${literal(settings)})`;
+    }
     case "stdio": {
       const { command, args, env } = node;
       const start = node.isEnvironmentCleared ? "stdioInOwnEnvironment" : "stdio";

@@ -9,6 +9,8 @@ interface Shape {
   readonly name: string;
   readonly works: boolean;
   readonly file: object;
+  /** What else stands beside it. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 const text = readFileSync(path.join(import.meta.dirname, "fixtures", "shapes.yaml"), "utf8");
@@ -21,8 +23,8 @@ const warnings: ReadonlySet<string> = new Set([
   "unpinned-package",
 ]);
 
-it.each(shapes)("$name is built, or what is missing is said by name", ({ works, file }) => {
-  const host = memoryHost({ "gateway.yaml": stringify(file) });
+it.each(shapes)("$name is built, or what is missing is said by name", ({ works, file, files }) => {
+  const host = memoryHost({ ...files, "gateway.yaml": stringify(file) });
   const { program, findings } = checkInput(["gateway.yaml"], host, false);
   const codes = findings.map(({ code }) => code).filter((code) => !warnings.has(code));
   expect(new Set(codes)).toEqual(new Set(works ? [] : ["not-built-yet"]));

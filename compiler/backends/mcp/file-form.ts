@@ -7,6 +7,7 @@ import {
   boolean,
   choice,
   duration,
+  either,
   type Infer,
   integer,
   list,
@@ -94,7 +95,7 @@ function targetSchema(policies: Schema<BackendPoliciesValue>) {
           description: "A server that is started as a child process, one for each session.",
         },
       ),
-      openapi: unsupported("OpenAPI targets"),
+      openapi: openApiSchema(),
       policies,
     },
     {
@@ -107,9 +108,56 @@ function targetSchema(policies: Schema<BackendPoliciesValue>) {
           holds: ({ era, sse }) => sse === undefined || era === undefined,
           cel: "!has(self.sse) || !has(self.era)",
         },
+        {
+          message: "an HTTP API speaks no revision of MCP",
+          field: "era",
+          holds: ({ era, openapi }) => openapi === undefined || era === undefined,
+          cel: "!has(self.openapi) || !has(self.era)",
+        },
       ],
       examples: [TARGET_EXAMPLE],
       description: "One MCP server.",
+    },
+  );
+}
+
+function openApiSchema() {
+  return object(
+    {
+      schema: either(
+        object(
+          {
+            file: text("Path of the document, relative to this file; it is read at build."),
+            url: unsupported("documents that are fetched; save it, and name the file"),
+          },
+          { exactlyOneOf: ["file", "url"] },
+        ),
+        anyText({ minLength: 2 }),
+        {
+          examples: [{ file: "openapi.json" }],
+          description:
+            "The OpenAPI document (3.0 or 3.1, JSON or YAML): `{file: PATH}`, or its text. Each operation is a tool.",
+        },
+      ),
+      host: text("`host:port` or a URL of the API, or its host when `port` is given.", {
+        maxLength: 1024,
+        readAtStart: true,
+        examples: ["127.0.0.1:8080"],
+      }),
+      port: integer("The port, when `host` is only a host.", 1, 65535),
+      path: text(
+        "What its paths are put below, in the place of the path of the document's server.",
+        {
+          maxLength: 1024,
+          ...PATH_FORM,
+        },
+      ),
+      backend: unsupported("named backends"),
+    },
+    {
+      required: ["schema", "host"],
+      examples: [{ schema: { file: "openapi.json" }, host: "127.0.0.1:8080" }],
+      description: "An HTTP API: its operations are tools, and a call of one is a request to it.",
     },
   );
 }
@@ -164,7 +212,7 @@ export function lowerMcp(
 }
 
 function lowerTarget(
-  { name, era, mcp, sse, stdio, policies }: TargetValue,
+  { name, era, mcp, sse, stdio, openapi, policies }: TargetValue,
   origin: Origin,
   context: LowerContext,
 ): McpTargetConfig | undefined {
@@ -173,6 +221,12 @@ function lowerTarget(
   if (stdio !== undefined) {
     const { cmd: command, args = [], env = {}, clear_env: isEnvironmentCleared = false } = stdio;
     return { ...target, kind: "stdio", command, args, env, isEnvironmentCleared };
+  }
+  if (openapi !== undefined) {
+    const { schema, host, port, path: basePath } = openapi;
+    const document = typeof schema === "string" ? { text: schema } : { file: schema.file ?? "" };
+    const address = port === undefined ? host : withRest(host, `:${port}`);
+    return { ...target, kind: "openapi", document, address, basePath };
   }
   if (sse !== undefined) return { ...target, kind: "sse", url: addressUrl(sse, "/sse") };
   return mcp && { ...target, kind: "streamable", url: addressUrl(mcp, "/mcp") };
@@ -187,8 +241,11 @@ function addressUrl(
     if (typeof host !== "string" || !/^[^/\s]+:\d+(\/|$)/.test(host)) return host;
     return withScheme(host.includes("/") ? host : `${host}${defaultPath}`);
   }
-  const rest = `:${port}${path ?? defaultPath}`;
-  return withScheme(
-    typeof host === "string" ? `${host}${rest}` : { kind: "env", parts: [...host.parts, rest] },
-  );
+  return withScheme(withRest(host, `:${port}${path ?? defaultPath}`));
+}
+
+function withRest(host: Text, rest: string): Text {
+  return typeof host === "string"
+    ? `${host}${rest}`
+    : { kind: "env", parts: [...host.parts, rest] };
 }

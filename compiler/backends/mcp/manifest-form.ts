@@ -98,7 +98,7 @@ function targetSchema(policies: KubernetesPoliciesSchema) {
 }
 
 /** A server, and what policies know it as. */
-type FoundTarget = Exclude<McpTargetConfig, { readonly kind: "stdio" }> & {
+type FoundTarget = Exclude<McpTargetConfig, { readonly kind: "stdio" | "openapi" }> & {
   readonly section: BackendSection;
 };
 

@@ -15,7 +15,18 @@ export interface McpConfig {
 export type McpTargetConfig = NamedMcpTarget & {
   /** How it is reached, over what the backend says; undefined: as that. */
   readonly policies: BackendPolicies | undefined;
-} & ({ readonly kind: "streamable" | "sse"; readonly url: Text } | McpCommand);
+} & ({ readonly kind: "streamable" | "sse"; readonly url: Text } | McpCommand | OpenApiConfig);
+
+/** An HTTP API whose operations are tools. */
+interface OpenApiConfig {
+  readonly kind: "openapi";
+  /** The path of the document, or its text. */
+  readonly document: { readonly file: string } | { readonly text: string };
+  /** Where the API is. */
+  readonly address: Text;
+  /** What its paths are put below, in the place of what the document says. */
+  readonly basePath: string | undefined;
+}
 
 /** What a field of it says, in both forms. */
 export const ERA =

@@ -330,6 +330,20 @@ export const referenceMessages = {
       "The first check takes the token out of the request, so the second would refuse every request. " +
       "`mcpAuthentication` is `jwtAuth` plus the metadata endpoints that MCP clients look for.",
   }),
+  "bad-openapi": message<{ problem: string }>({
+    severity: "error",
+    text: ({ problem }) => `the OpenAPI document can't be used: it ${problem}`,
+    hint: () =>
+      "name a document of OpenAPI 3.0 or 3.1, in JSON or YAML, with operations below `paths`",
+    explanation:
+      "An `openapi` target offers the operations of a document as tools. The document is read at build, and becomes part of the bundle: what it offers is seen in review. One of Swagger 2.0 can be converted, by swagger2openapi for example.",
+  }),
+  "operation-left-out": message<{ operation: string; why: string }>({
+    severity: "warning",
+    text: ({ operation, why }) => `${operation} is no tool: ${why}`,
+    explanation:
+      "A tool has the arguments `path`, `query`, `header` and `body`, which are an operation's parameters and its JSON body. An operation that needs something else (a cookie, a file, a form) can't be called so; the others of its document are tools all the same.",
+  }),
   "bad-key-set": message<{ problem: string; advice?: string | undefined }>({
     severity: "error",
     text: ({ problem }) => `this is no usable key set: ${problem}`,

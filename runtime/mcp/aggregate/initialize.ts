@@ -100,7 +100,8 @@ class Opening {
         return { cancel: () => {}, resume: () => {} };
       }
       this.#sessions[index] = { kind: "live", connection: opened.connection, features: "" };
-      if (target.kind === "sse") return opened.connection.call(this.#request, sink);
+      if (target.kind === "sse" || target.kind === "openapi")
+        return opened.connection.call(this.#request, sink);
       if (target.era.hasSessions === false) return this.#discover(target, index, sink);
       return opened.connection.call(this.#request, this.#unlessStateless(target, index, sink));
     };

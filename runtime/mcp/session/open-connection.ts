@@ -2,7 +2,7 @@ import type { Exchange } from "../../http/exchange.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import { openSseTransport } from "../transports/sse-transport.ts";
 import { openStdioTransport } from "../transports/stdio-transport.ts";
-import type { SseTarget, StdioTarget, TargetFailure } from "../transports/target.ts";
+import type { LiveTarget, TargetFailure } from "../transports/target.ts";
 import { TargetConnection } from "../transports/target-connection.ts";
 import { headersForTarget } from "../transports/upstream-headers.ts";
 import type { LiveParts } from "./session.ts";
@@ -20,7 +20,7 @@ export type OpenedConnection =
 export function openConnection(
   exchange: Exchange,
   backend: McpBackend,
-  target: SseTarget | StdioTarget,
+  target: LiveTarget,
   live: LiveParts,
 ): OpenedConnection {
   const table = sessionTable(exchange.gateway);
@@ -30,10 +30,13 @@ export function openConnection(
       name: target.name,
       callTimeout: backend.timeouts.call,
       host,
-      open: (events) =>
-        target.kind === "stdio"
-          ? openStdioTransport(target, host, events)
-          : openSseTransport(target, headersForTarget(exchange, target), host, events),
+      open: (events) => {
+        if (target.kind === "stdio") return openStdioTransport(target, host, events);
+        const headers = headersForTarget(exchange, target);
+        return target.kind === "sse"
+          ? openSseTransport(target, headers, host, events)
+          : target.open(headers, host, events);
+      },
       onGone: () => {
         if (live.isEstablished && backend.failureMode === "failClosed") table.closeLive(live);
       },

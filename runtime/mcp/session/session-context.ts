@@ -118,7 +118,7 @@ export function bridgedContext(
   { target, session }: { readonly target: McpTarget; readonly session: BridgedSession },
 ): (BridgedContext & { readonly bridge: SessionBridge }) | undefined {
   const { toStateless: bridge, limits } = backend;
-  if (bridge === undefined || target.kind === "sse") return undefined;
+  if (bridge === undefined || target.kind === "sse" || target.kind === "openapi") return undefined;
   const { initialize } = owner;
   return { bridge, exchange, messageLimit: limits.message, target, session, initialize };
 }

@@ -97,7 +97,8 @@ export function openMcpBackend(settings: McpBackendSettings): McpBackend {
     passthrough: only?.kind === "streamableHttp" && !prefix ? only : undefined,
     targetDigest: digest.digest("base64url"),
     keepsCredentials: targets.some(
-      (target) => target.kind === "sse" && target.credentials !== "withhold",
+      (target) =>
+        (target.kind === "sse" || target.kind === "openapi") && target.credentials !== "withhold",
     ),
     sessionLimits: {
       idle: timeouts.idle,

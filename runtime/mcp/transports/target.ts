@@ -1,9 +1,13 @@
 import type { Upstream } from "../../http/upstream/upstream.ts";
 import type { Message } from "../protocol/message.ts";
 import type { TargetEra } from "./target-era.ts";
+import type { Transport, TransportEvents, TransportHost } from "./transport.ts";
 
 /** One MCP server behind a route. */
-export type McpTarget = StreamableHttpTarget | SseTarget | StdioTarget;
+export type McpTarget = StreamableHttpTarget | LiveTarget;
+
+/** One that a session holds something for in this process. */
+export type LiveTarget = SseTarget | StdioTarget | OpenApiTarget;
 
 /** A server over streamable HTTP. */
 export interface StreamableHttpTarget {
@@ -35,6 +39,17 @@ export interface StdioTarget {
   readonly env: Readonly<Record<string, string>>;
   readonly identity: string;
   readonly era: TargetEra;
+}
+
+/** An HTTP API whose operations are tools. */
+export interface OpenApiTarget {
+  readonly kind: "openapi";
+  readonly name: string;
+  readonly upstream: Upstream;
+  readonly credentials: Credentials;
+  /** Serves one session; `headers` is the flat list of end-to-end headers that every request carries. */
+  open(headers: readonly string[], host: TransportHost, events: TransportEvents): Transport;
+  readonly identity: string;
 }
 
 /**

@@ -1,9 +1,12 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { withoutHeaders } from "../../http/headers/header-list.ts";
 import { endToEnd } from "../../http/headers/hop-by-hop.ts";
-import type { Credentials, SseTarget, StreamableHttpTarget } from "./target.ts";
+import type { Credentials, OpenApiTarget, SseTarget, StreamableHttpTarget } from "./target.ts";
 
-type HttpTarget = Pick<StreamableHttpTarget | SseTarget, "credentials" | "upstream">;
+type HttpTarget = Pick<
+  StreamableHttpTarget | SseTarget | OpenApiTarget,
+  "credentials" | "upstream"
+>;
 
 /**
  * The client's headers that go on to an HTTP target, as a fresh flat list: end-to-end ones, less those that the gateway

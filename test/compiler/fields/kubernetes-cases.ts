@@ -29,6 +29,17 @@ const secured = {
   targetRefs: [{ group: "", kind: "Service", name: "a" }],
   validation: { hostname: "a.test", wellKnownCACertificates: "System" },
 };
+const authorities = { caCertificateRefs: [{ group: "", kind: "ConfigMap", name: "a" }] };
+const byPort = { port: 8443, tls: { validation: authorities } };
+const mutual = {
+  ...gateway,
+  listeners: [https, { ...https, name: "other", port: 8444 }],
+  tls: {
+    frontend: { default: {}, perPort: [byPort] },
+    backend: { clientCertificateRef: { name: "a" } },
+  },
+};
+const formerlyMutual = { ...gateway, backendTLS: { clientCertificateRef: { name: "a" } } };
 const logged = { logging: { format: "json" } };
 
 function policyOf(kind: string, sectionName?: string): object {
@@ -112,6 +123,8 @@ export const seeds: readonly object[] = [
     HTTPRoute: route,
     GatewayPolicy: policyOf("Gateway"),
   },
+  { Gateway: mutual, HTTPRoute: route, BackendTLSPolicy: secured },
+  { Gateway: formerlyMutual, HTTPRoute: route, BackendTLSPolicy: secured },
   behind(fixed),
   behind(mcp),
   behind(selected),
@@ -288,6 +301,12 @@ export const known: KnownValues = {
   ],
   "subjectAltNames.[].uri": ["spiffe://a/b", "spiffe://a/c"],
   "certificateRefs.[].name": objects,
+  "clientCertificateRef.group": ["", "aa"],
+  "clientCertificateRef.kind": ["Secret", "aa"],
+  "clientCertificateRef.name": objects,
+  clientCertificateRef: [{ name: "a" }],
+  "perPort.[].port": [8443, 8444],
+  "perPort.[]": [byPort],
   "secretRef.name": objects,
   "mtlsCertificateRef.[].name": objects,
   "alpnProtocols.[]": ["h2", "http/1.1"],

@@ -1,0 +1,228 @@
+import { headerValue } from "../../http/headers/header-list.ts";
+import type { Upstream, UpstreamRequest } from "../../http/upstream/upstream.ts";
+import { parseExact } from "../../json/exact-json.ts";
+import { schemaProblem } from "../../json/json-schema.ts";
+import { type Message, readMessage, textAt } from "../protocol/message.ts";
+import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
+import { openApiRequest } from "./openapi-request.ts";
+import type { OpenApiTool } from "./openapi-tool.ts";
+import type { Transport, TransportEvents, TransportHost } from "./transport.ts";
+
+/** An HTTP API, ready to be asked. */
+export interface OpenApi {
+  /** The target's name. */
+  readonly name: string;
+  readonly upstream: Upstream;
+  /** By name. */
+  readonly tools: ReadonlyMap<string, OpenApiTool>;
+  /** The result of `tools/list`, as JSON text. */
+  readonly list: string;
+}
+
+/**
+ * An MCP server of this process whose tools are the operations of an HTTP API: a call is one request to it. `headers` is
+ * the flat list of end-to-end headers that every request carries.
+ */
+export function openOpenApiTransport(
+  api: OpenApi,
+  headers: readonly string[],
+  host: TransportHost,
+  events: TransportEvents,
+): Transport {
+  return new OpenApiTransport(api, headers, host, events);
+}
+
+/** The newest revision of MCP that it speaks, for clients that ask for one that it does not know. */
+const newestVersion = "2025-11-25";
+const versions: ReadonlySet<string> = new Set(["2025-03-26", "2025-06-18", newestVersion]);
+
+class OpenApiTransport implements Transport {
+  readonly #api: OpenApi;
+  readonly #headers: readonly string[];
+  readonly #limit: number;
+  readonly #events: TransportEvents;
+  /** Calls under way, by the JSON text of their ids. */
+  readonly #calls = new Map<string, UpstreamRequest>();
+  /** Responses that wait while nobody reads. */
+  readonly #waiting: string[] = [];
+  #isOpen = true;
+  #isPaused = false;
+
+  constructor(
+    api: OpenApi,
+    headers: readonly string[],
+    host: TransportHost,
+    events: TransportEvents,
+  ) {
+    this.#api = api;
+    this.#headers = headers;
+    this.#limit = host.messageLimit;
+    this.#events = events;
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  send(text: string): void {
+    const message = readMessage(text);
+    if (message.kind === "notification") this.#cancel(message);
+    // A response is to a request that it never sends.
+    if (message.kind === "request") this.#serve(message);
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    for (const text of this.#waiting.splice(0)) this.#respond(text);
+  }
+
+  close(): void {
+    this.#isOpen = false;
+    for (const call of this.#calls.values()) call.abort();
+    this.#calls.clear();
+  }
+
+  #cancel({ method, text, params }: Message): void {
+    if (method !== "notifications/cancelled" || params === undefined) return;
+    const { requestId } = JSON.parse(textAt(text, params));
+    const id = JSON.stringify(requestId);
+    this.#calls.get(id)?.abort();
+    this.#calls.delete(id);
+  }
+
+  #serve(request: Message): void {
+    const response = request.method === "tools/call" ? this.#call(request) : this.#own(request);
+    if (response !== undefined) this.#respond(response);
+  }
+
+  /** The response to what asks nobody else. */
+  #own(request: Message): string {
+    const { id, method } = request;
+    switch (method) {
+      case "initialize":
+        return rpcResult(id, this.#initialized(request));
+      case "ping":
+        return rpcResult(id, "{}");
+      case "tools/list":
+        return rpcResult(id, this.#api.list);
+      default:
+        return rpcError(id, rpcCode.methodNotFound, "Method not found");
+    }
+  }
+
+  #initialized({ text, params }: Message): string {
+    const { protocolVersion } = params === undefined ? {} : JSON.parse(textAt(text, params));
+    return JSON.stringify({
+      protocolVersion: versions.has(protocolVersion) ? protocolVersion : newestVersion,
+      capabilities: { tools: {} },
+      serverInfo: { name: this.#api.name, version: "1" },
+    });
+  }
+
+  /** The response to a call; undefined: the API is asked for it. */
+  #call({ id, text, params }: Message): string | undefined {
+    const { name, arguments: given = {} } = membersOf(
+      params === undefined ? {} : parseExact(textAt(text, params)),
+    );
+    const tool = this.#api.tools.get(String(name));
+    if (tool === undefined) return rpcError(id, rpcCode.invalidParams, `Unknown tool: ${name}`);
+    const problem = schemaProblem(tool.inputSchema, given, "");
+    if (problem !== undefined) return failedCall(id, problem);
+    const request = openApiRequest(tool, given);
+    if (request.kind === "problem") return failedCall(id, request.problem);
+    this.#send(id, tool, request);
+    return undefined;
+  }
+
+  #send(
+    id: string,
+    { method }: OpenApiTool,
+    request: Extract<ReturnType<typeof openApiRequest>, { readonly kind: "request" }>,
+  ): void {
+    const { upstream } = this.#api;
+    const received: Buffer[] = [];
+    let status = 0;
+    let type = "";
+    let size = 0;
+    const call = upstream.send(
+      {
+        method,
+        path: `${upstream.basePath}${request.path}`,
+        headers: this.#headersWith(request.headers),
+        body: request.body,
+      },
+      {
+        onHead: (head, headers) => {
+          status = head;
+          type = headerValue(headers, "content-type") ?? "";
+        },
+        onData: (chunk) => {
+          size += chunk.length;
+          if (size <= this.#limit) received.push(chunk);
+          else if (this.#calls.delete(id)) {
+            call.abort();
+            this.#respond(failedCall(id, "the response is over the size limit"));
+          }
+          return true;
+        },
+        onEnd: () => {
+          if (!this.#calls.delete(id)) return;
+          this.#respond(rpcResult(id, toolResult(status, type, Buffer.concat(received))));
+        },
+        onError: ({ kind }) => {
+          if (!this.#calls.delete(id)) return;
+          this.#respond(failedCall(id, `the API could not be asked (${kind})`));
+        },
+      },
+    );
+    this.#calls.set(id, call);
+  }
+
+  /** What the gateway's policies have set, no argument changes. */
+  #headersWith(given: readonly (readonly [name: string, value: string])[]): string[] {
+    const added = given.filter(([name]) => headerValue(this.#headers, name) === undefined);
+    return [...this.#headers, "accept", "application/json, */*;q=0.5", ...added.flat()];
+  }
+
+  #respond(text: string): void {
+    if (this.#isPaused) this.#waiting.push(text);
+    // Whoever sends a message takes a response to it only afterwards.
+    else queueMicrotask(() => this.#isOpen && this.#events.onMessage(text));
+  }
+}
+
+/** MCP, tools, error handling: what a model can mend is a result, not an error of the protocol. */
+function failedCall(id: string, text: string): string {
+  return rpcResult(id, JSON.stringify({ content: [{ type: "text", text }], isError: true }));
+}
+
+/** An object is structured content, and text for clients that know no other. */
+function toolResult(status: number, type: string, body: Buffer): string {
+  const isError = status >= 400 || status < 200;
+  const text = body.toString("utf8");
+  const shown = isError ? `${status}${text === "" ? "" : `: ${text}`}` : text;
+  const structured = isError || !/[/+]json\b/i.test(type) ? undefined : objectText(text);
+  const content = type.startsWith("image/")
+    ? { type: "image", mimeType: type, data: body.toString("base64") }
+    : { type: "text", text: shown };
+  const rest = structured === undefined ? "" : `,"structuredContent":${structured}`;
+  return `{"content":[${JSON.stringify(content)}],"isError":${isError}${rest}}`;
+}
+
+/** The text again when it is a JSON object. */
+function objectText(text: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(value ?? {}));
+}

@@ -1,0 +1,292 @@
+import { readFileSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { expect, it, onTestFinished } from "vitest";
+import { stringify } from "yaml";
+import { messageOf } from "../../compiler/diagnostics/messages/index.ts";
+import { memoryHost } from "../../compiler/host.ts";
+import { checkInput } from "../../compiler/inspect/check-input.ts";
+import { eventually } from "../harness/eventually.ts";
+import { startGateway } from "../harness/gateway.ts";
+import { startUpstream } from "../harness/upstream.ts";
+
+const document = readFileSync(new URL("./fixtures/shop.openapi.yaml", import.meta.url), "utf8");
+
+/** A request as the API got it: `PUT /v1/items/7 {"name":"a"}`, and its headers. */
+interface Seen {
+  readonly line: string;
+  readonly headers: IncomingMessage["headers"];
+}
+
+/** An API that keeps what it was asked, and responds with that. */
+async function startApi(
+  respond: (request: IncomingMessage, response: ServerResponse, line: string) => void = (
+    _request,
+    response,
+    line,
+  ) => {
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ line }));
+  },
+): Promise<{ readonly host: string; readonly seen: readonly Seen[] }> {
+  const seen: Seen[] = [];
+  const host = await startUpstream(async (request, response) => {
+    const body = await text(request);
+    const line = `${request.method} ${request.url}${body === "" ? "" : ` ${body}`}`;
+    seen.push({ line, headers: request.headers });
+    respond(request, response, line);
+  });
+  return { host, seen };
+}
+
+/** A client of a gateway with these targets. */
+async function clientOf(
+  targets: readonly object[],
+  { headers = {}, policies = {} }: { headers?: Record<string, string>; policies?: object } = {},
+): Promise<Client> {
+  const gateway = await startGateway({
+    listeners: [{ routes: [{ policies, backends: [{ mcp: { targets } }] }] }],
+    files: { "shop.yaml": document },
+    env: { KEY: "sesame" },
+  });
+  const client = new Client({ name: "test", version: "1" });
+  const transport = new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp`), {
+    requestInit: { headers },
+  });
+  onTestFinished(() => client.close());
+  await client.connect(transport as Parameters<Client["connect"]>[0]);
+  return client;
+}
+
+const shop = (host: string, rest: object = {}) => ({
+  name: "shop",
+  openapi: { schema: { file: "shop.yaml" }, host, ...rest },
+});
+
+/** The text of a tool's result, and whether it is an error. */
+async function call(client: Client, name: string, given: object): Promise<string> {
+  const { content, isError } = await client.callTool({ name, arguments: { ...given } });
+  const [{ text: shown }] = content as [{ text: string }];
+  return isError === true ? `error: ${shown}` : shown;
+}
+
+it("operations of a document are tools, with schemas that name what the document names", async () => {
+  const { host } = await startApi();
+  const client = await clientOf([shop(host)]);
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name, description }) => [name, description])).toEqual([
+    ["getItem", "One item."],
+    ["putItem", "PUT /items/{itemId}"],
+    ["deleteItem", "DELETE /items/{itemId}"],
+    ["get_items", "Finds items."],
+  ]);
+  expect(tools.find(({ name }) => name === "putItem")?.inputSchema).toEqual({
+    type: "object",
+    properties: {
+      path: {
+        type: "object",
+        properties: { itemId: { type: "string" } },
+        required: ["itemId"],
+        additionalProperties: false,
+      },
+      header: {
+        type: "object",
+        properties: { "X-Tenant": { type: "string" } },
+        additionalProperties: false,
+      },
+      body: { $ref: "#/$defs/Item" },
+    },
+    required: ["path", "body"],
+    additionalProperties: false,
+    $defs: {
+      Item: {
+        type: "object",
+        required: ["name", "serial"],
+        properties: {
+          name: { type: ["string", "null"], minLength: 1 },
+          serial: { type: "integer", format: "int64" },
+          state: { type: "string", enum: ["new", "sold"] },
+          price: { type: "number", exclusiveMinimum: 0 },
+          parts: { type: "array", maxItems: 2, items: { $ref: "#/$defs/Item" } },
+        },
+      },
+    },
+  });
+});
+
+it("a call is one request: arguments go where the document has them, numbers as they were written", async () => {
+  const { host, seen } = await startApi();
+  const client = await clientOf([shop(host)], { headers: { authorization: "Bearer own" } });
+  const result = await client.callTool({
+    name: "getItem",
+    arguments: { path: { itemId: "a/b ?é" } },
+  });
+  expect(result.structuredContent).toEqual({ line: "GET /v1/items/a%2Fb%20%3F%C3%A9" });
+  await call(client, "get_items", {
+    query: { tag: ["x&y", "z"], id: [1, 2], limit: 5, filter: { size: "L" } },
+  });
+  await call(client, "putItem", {
+    path: { itemId: "7" },
+    header: { "X-Tenant": "blue" },
+    body: { name: null, serial: 1, price: 0.5, parts: [{ name: "p", serial: 2 }] },
+  });
+  expect(seen.map(({ line }) => line)).toEqual([
+    "GET /v1/items/a%2Fb%20%3F%C3%A9",
+    "GET /v1/items?tag=x%26y&tag=z&id=1%2C2&limit=5&filter%5Bsize%5D=L",
+    'PUT /v1/items/7 {"name":null,"serial":1,"price":0.5,"parts":[{"name":"p","serial":2}]}',
+  ]);
+  expect(seen[2]?.headers).toMatchObject({ "x-tenant": "blue", authorization: "Bearer own" });
+  expect(seen[2]?.headers).not.toHaveProperty("mcp-session-id");
+});
+
+const mistakes: readonly (readonly [tool: string, given: object, expected: string])[] = [
+  ["putItem", { path: { itemId: "7" } }, "body is missing"],
+  ["putItem", { path: { itemId: "7" }, body: { name: "a" } }, "body.serial is missing"],
+  [
+    "putItem",
+    { path: { itemId: "7" }, body: { name: "", serial: 1 } },
+    "body.name has fewer than 1",
+  ],
+  [
+    "putItem",
+    { path: { itemId: "7" }, body: { name: "a", serial: "1" } },
+    "body.serial is not of type",
+  ],
+  [
+    "putItem",
+    { path: { itemId: "7" }, body: { name: "a", serial: 1.5 } },
+    "body.serial is not of type",
+  ],
+  [
+    "putItem",
+    { path: { itemId: "7" }, body: { name: "a", serial: 1, price: 0 } },
+    "body.price is not more",
+  ],
+  [
+    "putItem",
+    { path: { itemId: "7" }, body: { name: "a", serial: 1, state: "x" } },
+    "body.state is none of",
+  ],
+  [
+    "putItem",
+    { path: { itemId: "7" }, body: { name: "a", serial: 1, parts: [{ name: "b" }] } },
+    "body.parts[0].serial is missing",
+  ],
+  ["get_items", { query: { limit: 51 } }, "query.limit is more than 50"],
+  ["get_items", { query: { other: 1 } }, "query.other is not known"],
+  ["getItem", { path: { itemId: ".." } }, 'a value of "path"'],
+  ["getItem", { path: { itemId: "" } }, 'a value of "path"'],
+  [
+    "getItem",
+    { path: { itemId: "1" }, header: { "X-Tenant": "a\r\nb: c" } },
+    'a value of "header"',
+  ],
+  ["getItem", { path: { itemId: "1" }, cookie: {} }, "cookie is not known"],
+];
+
+it("arguments that do not keep to the document reach nobody, and are told of", async () => {
+  const { host, seen } = await startApi();
+  const client = await clientOf([shop(host)]);
+  for (const [name, given, expected] of mistakes)
+    expect(await call(client, name, given)).toContain(`error: ${expected}`);
+  expect(seen).toEqual([]);
+});
+
+it("what an API says is passed on: errors as errors of the tool, texts as they are", async () => {
+  const { host } = await startApi((request, response) => {
+    if (request.method === "DELETE") response.writeHead(404).end("no such item");
+    else if (request.url?.endsWith("big") === true) response.end("x".repeat(65 * 1024 * 1024));
+    else if (request.url?.endsWith("gone") === true) request.socket.destroy();
+    else response.end("plain");
+  });
+  const client = await clientOf([shop(host)]);
+  const get = (itemId: string) => call(client, "getItem", { path: { itemId } });
+  expect(await call(client, "deleteItem", { path: { itemId: "7" } })).toBe(
+    "error: 404: no such item",
+  );
+  expect(await get("7")).toBe("plain");
+  expect(await get("big")).toMatch(/^error: the response is over the size limit/);
+  expect(await get("gone")).toMatch(/^error: the API could not be asked/);
+  expect(await get("7")).toBe("plain");
+});
+
+it("rules, credentials of the gateway and other targets hold as for any server", async () => {
+  const { host, seen } = await startApi();
+  const target = { ...shop(host, { path: "/beta" }), policies: { backendAuth: { key: "${KEY}" } } };
+  const other = { name: "other", openapi: { schema: document, host } };
+  const client = await clientOf([target, other], {
+    policies: {
+      mcpAuthorization: { rules: ['mcp.tool.name.startsWith("get")'] },
+      requestHeaderModifier: { set: { "x-tenant": "fixed" } },
+    },
+  });
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).toEqual([
+    ...["shop_getItem", "shop_get_items", "other_getItem", "other_get_items"],
+  ]);
+  await call(client, "shop_getItem", { path: { itemId: "1" }, header: { "X-Tenant": "mine" } });
+  expect(seen[0]).toMatchObject({
+    line: "GET /beta/items/1",
+    headers: { authorization: "Bearer sesame", "x-tenant": "fixed" },
+  });
+  await expect(client.callTool({ name: "shop_deleteItem", arguments: {} })).rejects.toThrow(
+    /Unknown tool/,
+  );
+});
+
+it("a call that its client takes back is broken off at the API", async () => {
+  let closed = 0;
+  const { host, seen } = await startApi((_request, response) => {
+    response.on("close", () => {
+      closed += 1;
+    });
+  });
+  const client = await clientOf([shop(host)]);
+  const controller = new AbortController();
+  const pending = client
+    .callTool({ name: "getItem", arguments: { path: { itemId: "1" } } }, undefined, {
+      signal: controller.signal,
+    })
+    .catch(() => "taken back");
+  await eventually(() => seen.length === 1 || null, "the API is asked");
+  controller.abort();
+  expect(await pending).toBe("taken back");
+  await eventually(() => closed === 1 || null, "the request ends");
+});
+
+it.each([
+  ["nothing", undefined, /can't be read/],
+  ["a text", "hello", /is no OpenAPI document/],
+  ["neither JSON nor YAML", "{", /neither JSON nor YAML/],
+  ["Swagger 2.0", '{"swagger": "2.0", "paths": {}}', /is no OpenAPI document/],
+  ["no operations", "openapi: 3.1.0\npaths: {}", /has no operation/],
+])("a document of %s is refused", (_what, file, expected) => {
+  const targets = [shop("127.0.0.1:9000")];
+  const config = {
+    binds: [{ port: 3000, listeners: [{ routes: [{ backends: [{ mcp: { targets } }] }] }] }],
+  };
+  const files = {
+    "gateway.yaml": stringify(config),
+    ...(file !== undefined && { "shop.yaml": file }),
+  };
+  const { findings } = checkInput(["gateway.yaml"], memoryHost(files), false);
+  expect(findings.map(({ code }) => code)).toEqual(["bad-openapi"]);
+  expect(findings[0]?.message).toMatch(expected);
+});
+
+it("operations that can't be tools are told of, and the others are there", () => {
+  const targets = [shop("127.0.0.1:9000")];
+  const config = {
+    binds: [{ port: 3000, listeners: [{ routes: [{ backends: [{ mcp: { targets } }] }] }] }],
+  };
+  const host = memoryHost({ "gateway.yaml": stringify(config), "shop.yaml": document });
+  const { program, findings } = checkInput(["gateway.yaml"], host, false);
+  expect(program).toBeDefined();
+  expect(findings.map(({ message }) => message)).toEqual([
+    "POST /upload is no tool: its body is not JSON",
+    'GET /basket is no tool: its parameter "session" can\'t be an argument',
+  ]);
+  expect(messageOf("operation-left-out").severity).toBe("warning");
+});
