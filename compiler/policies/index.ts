@@ -1,5 +1,6 @@
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { Infer } from "../schema/schema.ts";
+import { a2a } from "./a2a.ts";
 import { apiKey } from "./api-key.ts";
 import { authorization } from "./authorization.ts";
 import { basicAuth } from "./basic-auth.ts";
@@ -45,6 +46,7 @@ const units = {
   urlRewrite,
   requestRedirect,
   directResponse,
+  a2a,
   requestMirror,
   timeout,
   retry,

@@ -1,4 +1,5 @@
 import type { PolicyKind } from "../../compiler/ir/policies.ts";
+import { a2aTemplate } from "./a2a.ts";
 import { apiKeyTemplate } from "./api-key.ts";
 import { authorizationTemplate } from "./authorization.ts";
 import { basicAuthTemplate } from "./basic-auth.ts";
@@ -44,6 +45,7 @@ const templates: { readonly [Kind in PolicyKind]: PolicyTemplate<Kind> } = {
   urlRewrite: urlRewriteTemplate,
   requestRedirect: requestRedirectTemplate,
   directResponse: directResponseTemplate,
+  a2a: a2aTemplate,
   requestMirror: requestMirrorTemplate,
   timeout: timeoutTemplate,
   retry: retryTemplate,

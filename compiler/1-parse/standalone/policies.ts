@@ -55,7 +55,6 @@ const UNSUPPORTED_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntrie
     oidc: "browser login",
     buffer: "buffering",
     delay: "delays",
-    a2a: "A2A proxying",
   }).map(([key, what]) => [key, unsupported(what)]),
 );
 
