@@ -67,7 +67,8 @@ class SchemaCheck {
     place: string,
     depth: number,
   ): string | undefined {
-    const named = $ref === undefined ? undefined : this.#definitions[$ref.slice("#/$defs/".length)];
+    const name = $ref?.slice("#/$defs/".length) ?? "";
+    const named = Object.hasOwn(this.#definitions, name) ? this.#definitions[name] : undefined;
     return named && this.problem(named, value, place, depth + 1);
   }
 

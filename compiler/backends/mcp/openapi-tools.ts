@@ -1,6 +1,5 @@
 import { parse } from "yaml";
 import type { OpenApiTool } from "../../../runtime/mcp/transports/openapi-tool.ts";
-import type { Json } from "../../model/json.ts";
 import { followed, InputSchemas, itemsOf, type JsonObject, objectOf } from "./openapi-schema.ts";
 
 /** An operation as a tool; its schema is the document's own text. */
@@ -178,16 +177,17 @@ function placeSchema(
   const own = parameters.filter((each) => each.in === place && each.schema !== undefined);
   const named =
     place === "path" ? Array.from(path.matchAll(/\{([^}]+)\}/g), ([, name]) => name) : [];
-  const properties: Record<string, Json> = {};
-  for (const name of named) properties[String(name)] = { type: "string" };
-  for (const { name, schema, description } of own) {
-    if (place === "path" && !named.includes(String(name))) continue;
-    const of = schemas.schemaOf(schema);
-    properties[String(name)] =
-      typeof description === "string" && of.$ref === undefined ? { ...of, description } : of;
-  }
+  const given = own.filter(({ name }) => place !== "path" || named.includes(String(name)));
+  const properties: JsonObject = Object.fromEntries([
+    ...named.map((name) => [name, { type: "string" }]),
+    ...given.map(({ name, schema, description }) => {
+      const of = schemas.schemaOf(schema);
+      const isDescribed = typeof description === "string" && of.$ref === undefined;
+      return [name, isDescribed ? { ...of, description } : of];
+    }),
+  ]);
   if (Object.keys(properties).length === 0) return undefined;
-  const required = own.filter((each) => each.required === true).map(({ name }) => String(name));
+  const required = given.filter((each) => each.required === true).map(({ name }) => String(name));
   return {
     type: "object",
     properties,
