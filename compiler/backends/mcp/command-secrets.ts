@@ -19,7 +19,7 @@ const NAMED_VALUE = /^-{0,2}([\w-]+)(?:=|:\s*)(?=\S)/;
  * in the place of one. `origin`: of `stdio`.
  */
 export function withoutCredentials(
-  { kind, command, args, env }: McpCommand,
+  { args, env, ...rest }: McpCommand,
   origin: Origin,
   context: SecretContext,
 ): McpCommand {
@@ -29,8 +29,7 @@ export function withoutCredentials(
     return [name, SECRET_VARIABLE.test(name) ? withoutLiteral(value, at, field, context) : value];
   });
   return {
-    kind,
-    command,
+    ...rest,
     args: args.map((arg, index) => plainArgument(arg, args[index - 1], index, origin, context)),
     env: Object.fromEntries(variables),
   };

@@ -55,6 +55,7 @@ async function findWay(
   const { limits } = backend;
   switch (target.kind) {
     case "sse":
+    case "openapi":
       return withSessions;
     case "streamableHttp": {
       const probe = () => discoverOverHttp(exchange, target, limits.message);
