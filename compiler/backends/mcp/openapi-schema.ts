@@ -4,7 +4,7 @@ import type { Json } from "../../model/json.ts";
 export type JsonObject = { readonly [key: string]: Json | undefined };
 
 /** The value as an object; empty where it is none. */
-export function objectOf(value: Json | undefined): JsonObject {
+export function schemaObject(value: Json | undefined): JsonObject {
   return isObject(value) ? value : {};
 }
 
@@ -15,12 +15,12 @@ export function itemsOf(value: Json | undefined): readonly Json[] {
 
 /** What a reference within the document leads to (`#/components/...`); the value itself where it is none. */
 export function followed(value: Json | undefined, document: JsonObject): JsonObject {
-  let found = objectOf(value);
+  let found = schemaObject(value);
   for (let steps = 0; typeof found.$ref === "string" && steps < MAX_STEPS; steps += 1) {
     if (!found.$ref.startsWith("#/")) return {};
     const path = found.$ref.slice(2).split("/").map(decoded);
     found = path.reduce(
-      (at, key) => objectOf(Object.hasOwn(at, key) ? at[key] : undefined),
+      (at, key) => schemaObject(Object.hasOwn(at, key) ? at[key] : undefined),
       document,
     );
   }
@@ -53,7 +53,7 @@ export class InputSchemas {
   }
 
   schemaOf(value: Json | undefined): JsonObject {
-    const given = objectOf(value);
+    const given = schemaObject(value);
     if (typeof given.$ref === "string") return this.#referenceOf(given.$ref, given);
     const kept = Object.entries(given).filter(([key]) => KEPT.has(key));
     const schema = { ...Object.fromEntries(kept), ...bounds(given), ...this.#nested(given) };
@@ -73,12 +73,12 @@ export class InputSchemas {
   /** The schemas within a schema. */
   #nested(given: JsonObject): JsonObject {
     const all = (key: string) => itemsOf(given[key]).map((each) => this.schemaOf(each));
-    const properties = Object.entries(objectOf(given.properties)).filter(
+    const properties = Object.entries(schemaObject(given.properties)).filter(
       ([, each]) => followed(each, this.#document).readOnly !== true,
     );
     const names = properties.map(([name]) => name);
     const isWritten = (name: Json) =>
-      names.includes(String(name)) || !Object.hasOwn(objectOf(given.properties), String(name));
+      names.includes(String(name)) || !Object.hasOwn(schemaObject(given.properties), String(name));
     const { additionalProperties: others } = given;
     return {
       ...(given.properties !== undefined && {

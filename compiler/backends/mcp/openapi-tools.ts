@@ -1,6 +1,12 @@
 import { parse } from "yaml";
 import type { OpenApiTool } from "../../../runtime/mcp/transports/openapi-tool.ts";
-import { followed, InputSchemas, itemsOf, type JsonObject, objectOf } from "./openapi-schema.ts";
+import {
+  followed,
+  InputSchemas,
+  itemsOf,
+  type JsonObject,
+  schemaObject,
+} from "./openapi-schema.ts";
 
 /** An operation as a tool; its schema is the document's own text. */
 export type OpenApiToolNode = Omit<OpenApiTool, "inputSchema"> & {
@@ -29,7 +35,7 @@ export function openApiTools(text: string): OpenApiTools {
   const { openapi: version } = document;
   if (typeof version !== "string" || !/^3\.[01]\./.test(version))
     return { kind: "problem", problem: "is no OpenAPI document of version 3.0 or 3.1" };
-  const found = Object.entries(objectOf(document.paths)).flatMap(([path, item]) =>
+  const found = Object.entries(schemaObject(document.paths)).flatMap(([path, item]) =>
     operationsOf(path, followed(item, document), document),
   );
   const tools: OpenApiToolNode[] = [];
@@ -46,7 +52,7 @@ export function openApiTools(text: string): OpenApiTools {
 
 function documentOf(text: string): JsonObject | undefined {
   try {
-    return objectOf(parse(text));
+    return schemaObject(parse(text));
   } catch {
     return undefined;
   }
@@ -54,10 +60,10 @@ function documentOf(text: string): JsonObject | undefined {
 
 /** The path of the first server, with the defaults of its variables. */
 function basePathOf({ servers }: JsonObject): string {
-  const { url, variables } = objectOf(itemsOf(servers)[0]);
+  const { url, variables } = schemaObject(itemsOf(servers)[0]);
   if (typeof url !== "string") return "";
   const filled = url.replace(/\{([^}]+)\}/g, (_whole, name: string) =>
-    String(objectOf(objectOf(variables)[name]).default ?? ""),
+    String(schemaObject(schemaObject(variables)[name]).default ?? ""),
   );
   const base = "http://server";
   return URL.canParse(filled, base) ? new URL(filled, base).pathname.replace(/\/+$/, "") : "";
@@ -71,7 +77,7 @@ interface Operation {
 
 function operationsOf(path: string, item: JsonObject, document: JsonObject): readonly Operation[] {
   return METHODS.filter((method) => item[method] !== undefined).map((method) => {
-    const operation = objectOf(item[method]);
+    const operation = schemaObject(item[method]);
     const parameters = parametersOf(item, operation, document);
     const request = { method: method.toUpperCase(), path, operation, parameters };
     return { operation: `${request.method} ${path}`, made: toolOf(request, document) };
@@ -116,7 +122,9 @@ function toolOf(request: RequestShape, document: JsonObject): OpenApiToolNode | 
   );
   if (unusable !== undefined) return `its parameter "${unusable.name}" can't be an argument`;
   const body = followed(operation.requestBody, document);
-  const json = Object.entries(objectOf(body.content)).find(([type]) => JSON_TYPE.test(type))?.[1];
+  const json = Object.entries(schemaObject(body.content)).find(([type]) =>
+    JSON_TYPE.test(type),
+  )?.[1];
   if (body.required === true && json === undefined) return "its body is not JSON";
   const schemas = new InputSchemas(document);
   const places = ["path", "query", "header"].flatMap((place) => {
@@ -125,7 +133,7 @@ function toolOf(request: RequestShape, document: JsonObject): OpenApiToolNode | 
   });
   const properties = {
     ...Object.fromEntries(places.map(({ place, schema }) => [place, schema])),
-    ...(json !== undefined && { body: schemas.schemaOf(objectOf(json).schema) }),
+    ...(json !== undefined && { body: schemas.schemaOf(schemaObject(json).schema) }),
   };
   const required = places
     .filter(({ schema }) => itemsOf(schema.required).length > 0)

@@ -7,6 +7,13 @@ import type { KnownValues } from "./sample-values.ts";
 const host = { host: "127.0.0.1:9000" };
 const target = { name: "one", mcp: { host: "http://127.0.0.1:9001/mcp" } };
 const child = { name: "one", stdio: { cmd: "server" } };
+const api = (path: string): string =>
+  JSON.stringify({
+    openapi: "3.0.3",
+    info: { title: "a", version: "1" },
+    paths: { [path]: { get: { operationId: "list", responses: {} } } },
+  });
+const described = { name: "one", openapi: { host: "127.0.0.1:9001", schema: api("/a") } };
 const model = { name: "aa", provider: { openAI: {} } };
 const models = {
   groups: [{ providers: [model] }, { providers: [{ name: "bb", provider: { anthropic: {} } }] }],
@@ -59,6 +66,12 @@ export const seeds: readonly unknown[] = [
   ),
   gateway({ routes: [{ backends: [{ mcp: { targets: [target] } }] }] }),
   gateway({ routes: [{ backends: [{ mcp: { targets: [child] } }] }] }),
+  gateway({ routes: [{ backends: [{ mcp: { targets: [described] } }] }] }),
+  gateway(
+    { routes: [{ backends: [{ backend: "a" }] }] },
+    { backends: [{ name: "a", mcp: { targets: [described] } }] },
+  ),
+  ...[target, child, described].map((each) => ({ mcp: { targets: [each] } })),
   gateway({
     routes: [{ backends: [{ inferencePool: { host: "127.0.0.1:9006", endpointPicker: asked } }] }],
   }),
@@ -139,6 +152,8 @@ makeCertificate(folder, "server", { days: "30" });
 export const files: Readonly<Record<string, string>> = {
   "cert.pem": readFileSync(join(folder, "server.pem"), "utf8"),
   "key.pem": readFileSync(join(folder, "server.key"), "utf8"),
+  "a.openapi.json": api("/a"),
+  "b.openapi.json": api("/b"),
   "a.json": keySet("a"),
   "b.json": keySet("b"),
 };
@@ -242,6 +257,8 @@ export const known: KnownValues = {
   ],
   "local.[].cost": ["double(llm.totalTokens)", "double(llm.inputTokens)"],
   "localRateLimit.[].cost": ["double(llm.totalTokens)", "double(llm.inputTokens)"],
+  "openapi.schema": [api("/a"), api("/b"), { file: "a.openapi.json" }],
+  "openapi.schema.file": ["a.openapi.json", "b.openapi.json"],
   "targets.[].mcp": [{ host: "a.test", port: 80 }],
   "targets.[].sse": [{ host: "a.test", port: 80 }],
   "allowOrigins.[]": issuer,

@@ -11,7 +11,7 @@ const schema = standaloneSchema();
 /** What only others refer to. */
 const NAME = "backends.[].name";
 /** The policies of any route, by the same schema: those of a bind's route stand for them. */
-const LIKE_A_ROUTE = "llm.policies.";
+const LIKE_A_ROUTE = /^(?:llm|mcp)\.policies\./;
 /** What stands in several places by one schema and one reading: another place of it is put to the question. */
 const REPEATED =
   /\.conditional\.\[\]\.|\.extAuth\.|\.rateLimit\.(remote|global)\.|\.(remoteRateLimit|extProc|endpointPicker)\.policies\.|listeners\.\[\]\.policies\.extAuthz\.policies\.|(tracing|otlp)\.policies\.|(requestMirror|promptGuard)\..*policies\.|webhook\.target\.backend$|(backends|providers|models|defaults)\b.*\.promptGuard\./;
@@ -21,7 +21,7 @@ const EMPTY_CHOICES = /\.azure\.(implicit|explicitConfig\.workloadIdentity)$/;
 /** By what others have too, it is put to the question there. */
 function isRepeated(path: readonly Step[]): boolean {
   const name = path.join(".");
-  return name.startsWith(LIKE_A_ROUTE) || REPEATED.test(name);
+  return LIKE_A_ROUTE.test(name) || REPEATED.test(name);
 }
 
 function isMisplaced({ path }: SchemaField): boolean {
