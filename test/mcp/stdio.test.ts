@@ -119,6 +119,8 @@ describe("a child", () => {
   });
 
   it("has its group ended with the session", async () => {
+    // Those of sessions before may not have said all of theirs.
+    await until(() => pids("grandchild").length === pids("child").length);
     const before = pids("grandchild").length;
     const session = await openSession(gateway.url);
     await until(() => pids("grandchild").length > before);
