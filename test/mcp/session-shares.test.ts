@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import type { Gateway } from "../harness/gateway.ts";
+import { isAlive } from "../harness/is-alive.ts";
 import { startMcpGateway } from "./mcp-gateway.ts";
 import { openSession, post, toolCall } from "./raw-client.ts";
 import { as } from "./subjects.ts";
@@ -57,12 +58,3 @@ it("a session ends after the idle time that is configured", async () => {
   await eventually(() => !isAlive(Number(child)) || null, "the end of the child");
   expect(await use(gateway, session)).toBe(404);
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import type { Gateway } from "../harness/gateway.ts";
+import { isAlive } from "../harness/is-alive.ts";
 import { startHandwritten } from "./mcp-gateway.ts";
 import { messagesOf, openSession, post, send, toolCall } from "./raw-client.ts";
 
@@ -37,15 +38,6 @@ async function start(args: readonly string[] = [], more: object = {}): Promise<v
 function pids(kind: "child" | "grandchild"): number[] {
   const pattern = new RegExp(`: ${kind} (\\d+)`, "g");
   return [...gateway.output.matchAll(pattern)].map((match) => Number(match[1]));
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** The processes whose parent this one is. */
