@@ -1,10 +1,14 @@
 import { execFileSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { memoryHost } from "../../compiler/host.ts";
+import { memoryHost, realHost } from "../../compiler/host.ts";
 import { checkInput } from "../../compiler/inspect/check-input.ts";
 import { type DiffFormat, diffReport } from "../../compiler/inspect/diff/diff-report.ts";
 import { programDiff } from "../../compiler/inspect/diff/program-diff.ts";
+import type { Program } from "../../compiler/ir/program.ts";
 import { gwc } from "../harness/gwc.ts";
+import { root } from "../harness/root.ts";
 import { Workspace } from "../harness/workspace.ts";
 
 const base = `binds:
@@ -190,4 +194,34 @@ describe("gwc diff", () => {
       stderr: expect.stringContaining("the new configuration has mistakes"),
     });
   });
+});
+
+it("rules with lists and bodies, whose code reads constants of the module, are compared", () => {
+  const widened = diffWith((text) =>
+    text.replace('["x-team"] == "blue"', '["x-team"] in ["blue", "green"]'),
+  );
+  expect(widened).toMatch(/^1 difference: 1 OPENS\n/);
+  const bodies = diffWith((text) =>
+    text.replace('request.headers["x-team"] == "blue"', 'json(request.body).model in ["a", "b"]'),
+  );
+  expect(bodies).toContain("json(request.body).model");
+});
+
+function reported(before: Program, after: Program): string {
+  return diffReport("text", programDiff(before, after), { before: [], after: [] });
+}
+
+it("every example is the same as itself, and differs from the first one", () => {
+  const programs = readdirSync(join(root, "examples"), { withFileTypes: true }).flatMap((entry) => {
+    if (!entry.isDirectory() || entry.name.startsWith("cluster")) return [];
+    const file = join(root, "examples", entry.name, "gateway.yaml");
+    return checkInput([file], realHost({}), false).program ?? [];
+  });
+  expect(programs.length).toBeGreaterThan(10);
+  const [first, ...others] = programs;
+  if (first === undefined) throw new Error("there are no examples");
+  for (const program of others) {
+    expect(reported(program, program)).toMatch(/^no request is/);
+    expect(reported(first, program)).toMatch(/^\d+ differences?: /);
+  }
 });

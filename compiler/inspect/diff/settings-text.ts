@@ -1,20 +1,44 @@
-import { isHole } from "../../../templates/code/hole.ts";
+import { Expressions } from "../../../templates/code/expression.ts";
+import { type Expression, type Hole, isHole } from "../../../templates/code/hole.ts";
 import { printText } from "../../../templates/code/print.ts";
+import type { CompiledExpression } from "../../model/expressions.ts";
 
 /** Settings of a program without what does not matter to what it does: places, and how expressions are laid out. */
 export function comparable(settings: unknown): unknown {
-  if (isHole(settings)) return printText(settings);
+  if (isHole(settings)) return isExpression(settings) ? codeText(settings) : printText(settings);
   if (Array.isArray(settings)) return settings.map(comparable);
   if (typeof settings !== "object" || settings === null) return settings;
+  if (isCompiled(settings)) return codeText(settings.code);
   const fields = Object.entries(settings);
-  const isExpression = "code" in settings && "source" in settings;
   const isRule = "cases" in settings;
   return Object.fromEntries(
     fields
       .filter(([name]) => !/origin$/i.test(name) && !(isRule && name === "text"))
-      .filter(([name]) => !isExpression || name === "code")
       .map(([name, value]) => [name, comparable(value)]),
   );
+}
+
+function isCompiled(settings: object): settings is CompiledExpression {
+  return "code" in settings && "source" in settings && "variables" in settings;
+}
+
+/** What only says how code is laid out. */
+const LAYOUT: ReadonlySet<string> = new Set([
+  ...["comment", "group", "break", "indented", "broken-only", "filled"],
+]);
+
+function isExpression(hole: Exclude<Hole, readonly Hole[]>): hole is Expression {
+  return !LAYOUT.has(hole.kind);
+}
+
+/** What an expression becomes, with the constants of the module that it reads. */
+function codeText(expression: Expression): string {
+  const expressions = new Expressions();
+  const result = printText(expressions.use(expression));
+  const constants = expressions.constants.map(
+    ({ name, initializer }) => `${name.text} = ${printText(initializer)}`,
+  );
+  return [...constants, result].join("; ");
 }
 
 /** The same text for settings that do the same. */
