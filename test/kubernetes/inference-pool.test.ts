@@ -25,20 +25,23 @@ beforeAll(async () => {
   }
   picker = await startEnvoyServices();
   gateway = await startGateway({
-    config: manifests([
-      pool(
-        "current",
-        "v1",
-        `{selector: {matchLabels: {app: models}}, targetPorts: [{number: ${port}}],
+    config: manifests(
+      [
+        pool(
+          "current",
+          "v1",
+          `{selector: {matchLabels: {app: models}}, targetPorts: [{number: ${port}}],
         endpointPickerRef: {name: picker, port: {number: 9002}}}`,
-      ),
-      pool(
-        "alpha",
-        "v1alpha2",
-        `{selector: {app: models}, targetPortNumber: ${port},
+        ),
+        pool(
+          "alpha",
+          "v1alpha2",
+          `{selector: {app: models}, targetPortNumber: ${port},
         extensionRef: {name: picker, failureMode: FailOpen}}`,
-      ),
-    ]),
+        ),
+      ],
+      await freePort(),
+    ),
     env: {
       NODE_OPTIONS: `--inspect-port=127.0.0.1:0 --import=${names}`,
       GWC_TEST_NAMES: JSON.stringify({
@@ -62,10 +65,10 @@ function pool(
 }
 
 /** A Gateway, the pools and their routes, and the Services of their pods and of their picker. */
-function manifests(pools: readonly ReturnType<typeof pool>[]): string {
+function manifests(pools: readonly ReturnType<typeof pool>[], listened = 8081): string {
   return `
 {apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: gw}, spec: {
-  gatewayClassName: gwc, listeners: [{name: web, port: 8081, protocol: HTTP}]}}
+  gatewayClassName: gwc, listeners: [{name: web, port: ${listened}, protocol: HTTP}]}}
 ---
 {apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: models}, spec: {
   parentRefs: [{name: gw}], rules: [${pools.map(({ rule }) => rule).join(", ")}]}}
