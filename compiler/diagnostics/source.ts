@@ -50,6 +50,11 @@ export function locate(place: Place, files: readonly SourceFile[]): Location {
   return { path: file.path, text: file.text, start, end, ...placeOf(start, file) };
 }
 
+/** A location as editors and terminals take it: `gateway.yaml:27:15`. */
+export function locationText({ path, line, column }: Location): string {
+  return `${path}:${line}:${column}`;
+}
+
 /** What stands at a place, as data. */
 export function valueAt(place: Place, files: readonly SourceFile[]): unknown {
   const file = files.find((each) => each.name === place.file);

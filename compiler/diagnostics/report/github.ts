@@ -1,3 +1,5 @@
+import type { Severity } from "../messages/message.ts";
+import type { Location } from "../source.ts";
 import type { Finding } from "./findings.ts";
 import { textRegion } from "./json.ts";
 
@@ -7,18 +9,31 @@ export function githubReport(findings: readonly Finding[]): string {
 }
 
 function command({ code, severity, message, hint, location }: Finding): string {
-  const { line, column, endLine, endColumn } = textRegion(location);
+  const text = hint === undefined ? message : `${message}\nhint: ${hint}`;
+  return annotation(severity, `gwc ${code}`, text, location);
+}
+
+/** A workflow command that shows a text with a title: on its lines, or on none in particular. */
+export function annotation(
+  severity: Severity,
+  title: string,
+  text: string,
+  location: Location | undefined,
+): string {
   const kind = severity === "note" ? "notice" : severity;
-  const properties = [
+  const place = location === undefined ? [] : placeProperties(location);
+  return `::${kind} ${[...place, `title=${property(title)}`].join(",")}::${data(text)}`;
+}
+
+function placeProperties(location: Location): readonly string[] {
+  const { line, column, endLine, endColumn } = textRegion(location);
+  return [
     `file=${property(location.path)}`,
     `line=${line}`,
     `endLine=${endLine}`,
     // Columns mean something on one line only.
     ...(line === endLine ? [`col=${column}`, `endColumn=${endColumn}`] : []),
-    `title=${property(`gwc ${code}`)}`,
   ];
-  const text = hint === undefined ? message : `${message}\nhint: ${hint}`;
-  return `::${kind} ${properties.join(",")}::${data(text)}`;
 }
 
 /** Line breaks would end the command, and `%` starts an escape. */

@@ -10,16 +10,19 @@ const SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json";
 /** Findings as a SARIF 2.1.0 log (OASIS), as code scanners read it. */
 export function sarifReport(findings: readonly Finding[], { version }: ReportFacts): string {
   const codes = [...new Set(findings.map(({ code }) => code))].sort();
+  const driver = { name: "gwc", semanticVersion: version, rules: codes.map(rule) };
+  return sarifLog(
+    driver,
+    findings.map((finding) => result(finding, codes)),
+  );
+}
+
+/** A SARIF log of one run: the tool with its rules, and what it found. */
+export function sarifLog(driver: object, results: readonly object[]): string {
   const log = {
     $schema: SCHEMA,
     version: "2.1.0",
-    runs: [
-      {
-        tool: { driver: { name: "gwc", semanticVersion: version, rules: codes.map(rule) } },
-        columnKind: "utf16CodeUnits",
-        results: findings.map((finding) => result(finding, codes)),
-      },
-    ],
+    runs: [{ tool: { driver }, columnKind: "utf16CodeUnits", results }],
   };
   return `${JSON.stringify(log, undefined, 2)}\n`;
 }
@@ -57,7 +60,8 @@ function result(finding: Finding, codes: readonly MessageCode[]): object {
   };
 }
 
-function physicalLocation(location: Location): object {
+/** A location as SARIF has it. */
+export function physicalLocation(location: Location): object {
   const { line, column, endLine, endColumn } = textRegion(location);
   return {
     artifactLocation: { uri: uri(location.path) },

@@ -1,4 +1,4 @@
-import type { Location } from "../source.ts";
+import { type Location, locationText } from "../source.ts";
 import { type Paint, painter } from "./colors.ts";
 import { type Finding, totals } from "./findings.ts";
 import { type FrameLine, frameLine } from "./frame.ts";
@@ -43,13 +43,8 @@ function findingText(finding: Finding, paint: Paint): string {
   return `${lines.join("\n")}\n`;
 }
 
-function placeLine(
-  arrow: string,
-  { path, line, column }: Location,
-  gutter: number,
-  paint: Paint,
-): string {
-  return `${" ".repeat(gutter - 1)}${paint("cyan", arrow)} ${path}:${line}:${column}`;
+function placeLine(arrow: string, location: Location, gutter: number, paint: Paint): string {
+  return `${" ".repeat(gutter - 1)}${paint("cyan", arrow)} ${locationText(location)}`;
 }
 
 function frameLines(

@@ -16,7 +16,7 @@ import { guardLines } from "../../backends/ai/guard-text.ts";
 import { type BackendKind, backendOf, promptGuards } from "../../backends/index.ts";
 import type { Checked } from "../../compile.ts";
 import type { Origin } from "../../diagnostics/diagnostic.ts";
-import { locate, type SourceFile, valueAt } from "../../diagnostics/source.ts";
+import { locate, locationText, type SourceFile, valueAt } from "../../diagnostics/source.ts";
 import type { BackendNode } from "../../ir/backends.ts";
 import type { PolicyUse } from "../../ir/policies.ts";
 import type { ListenerNode, Program, RouteNode } from "../../ir/program.ts";
@@ -113,8 +113,7 @@ type Explained = (typeof EXPLAINED)[number];
 
 /** Where a thing stands, as FILE:LINE:COLUMN. */
 export function placeText(origin: Origin, files: readonly SourceFile[]): string {
-  const { path, line, column } = locate({ ...origin, part: "key" }, files);
-  return `${path}:${line}:${column}`;
+  return locationText(locate({ ...origin, part: "key" }, files));
 }
 
 function explainTraffic(

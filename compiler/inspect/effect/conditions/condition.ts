@@ -42,6 +42,24 @@ export function conditionOf(root: Node): RuleCondition {
   return partOf(inlineBindings(root, () => true));
 }
 
+/** The conditions that a condition is made of. */
+export function leavesOf(condition: RuleCondition): readonly (LeafCondition | OpaqueCondition)[] {
+  switch (condition.kind) {
+    case "and":
+    case "or":
+      return condition.parts.flatMap(leavesOf);
+    case "not":
+      return leavesOf(condition.of);
+    case "if":
+      return [condition.test, condition.yes, condition.no].flatMap(leavesOf);
+    case "constant":
+      return [];
+    case "leaf":
+    case "opaque":
+      return [condition];
+  }
+}
+
 function partOf(node: Node): RuleCondition {
   switch (node.kind) {
     case "logical":

@@ -1,31 +1,23 @@
-import { type CelPhase, ruleCases } from "../../../cel/compile.ts";
-import { parseExpression } from "../../../cel/parse/parse.ts";
-import { Problems } from "../../../cel/parse/problems.ts";
+import type { CelPhase } from "../../../cel/compile.ts";
 import type { Rule } from "../../../model/rules.ts";
 import { truthOfEmpty } from "../classes/element-classes.ts";
 import {
-  conditionOf,
   type LeafCondition,
+  leavesOf,
   type OpaqueCondition,
   type RuleCondition,
   type Truth,
 } from "../conditions/condition.ts";
 import { type DataPath, pathKey } from "../data/data-path.ts";
-import { dataAt, dataWith, ITEM, listElements, type RequestData } from "../data/request-data.ts";
+import { dataAt, ITEM, listElements, type RequestData } from "../data/request-data.ts";
 import { Diagrams, type NodeId, operation } from "../diagram/diagrams.ts";
 import { RULE_ORDER, runCondition } from "../rules/run-rules.ts";
-import { featureTest, featureVector } from "../strings/string-feature.ts";
+import { LeafRuns } from "./leaf-runs.ts";
+import { type ConditionCase, casesOf } from "./rule-cases.ts";
 import { truthOperations } from "./truth-operations.ts";
-import { rankOf, sizeOfVariable, type ValueVariable, type Variable } from "./variable.ts";
-import { stepsTo, variablesOf } from "./variables-of.ts";
-
-/** The part of a rule that is about some items. */
-interface ConditionCase {
-  /** The item's kind, when it is about one. */
-  readonly present: readonly string[];
-  readonly absent: readonly string[];
-  readonly condition: RuleCondition;
-}
+import { sizeOfVariable, type ValueVariable, type Variable, variableKey } from "./variable.ts";
+import { orderedVariables } from "./variable-order.ts";
+import { stepsTo } from "./variables-of.ts";
 
 const TRUTHS: readonly Truth[] = ["true", "false", "error"];
 
@@ -41,12 +33,11 @@ export class RuleModel {
   /** Whether every value has a class; where not, what is computed is a guess. */
   readonly isComplete: boolean;
   readonly #phase: CelPhase;
+  readonly #runs: LeafRuns;
   readonly #cases = new Map<Rule, readonly ConditionCase[]>();
   readonly #levels = new Map<string, number>();
   readonly #truths = truthOperations();
   readonly #done = new Map<RuleCondition, NodeId>();
-  readonly #runs = new Map<string, Truth>();
-  readonly #tests = new Map<LeafCondition, (value: string) => string>();
 
   /** A model of rules, and of conditions (`mcp.tool.name == "x"`) that are to be classed apart besides. */
   constructor(
@@ -56,16 +47,19 @@ export class RuleModel {
     limit?: number,
   ) {
     this.#phase = phase;
+    this.#runs = new LeafRuns(phase);
     this.diagrams = new Diagrams(limit);
-    for (const rule of rules) this.#cases.set(rule, conditionCases(rule, phase));
+    for (const rule of rules) this.#cases.set(rule, casesOf(rule, phase));
     const cases = [...this.#cases.values()].flat();
     const leaves = new Map<string, LeafCondition | OpaqueCondition>();
     for (const condition of [...conditions, ...cases.map((each) => each.condition)])
       for (const leaf of leavesOf(condition)) leaves.set(leaf.text, leaf);
     this.leaves = [...leaves.values()];
-    this.variables = this.#ordered();
+    this.variables = orderedVariables(phase, this.leaves, (leaf, path, value) =>
+      this.#runs.truthOf(leaf, path, value),
+    );
     for (const variable of this.variables)
-      this.#levels.set(keyOf(variable), this.diagrams.variable(sizeOfVariable(variable)));
+      this.#levels.set(variableKey(variable), this.diagrams.variable(sizeOfVariable(variable)));
     this.isComplete = this.variables.every(
       (each) => each.kind !== "value" || (each.isComplete && (each.elements?.isComplete ?? true)),
     );
@@ -167,7 +161,7 @@ export class RuleModel {
           return this.#onList(leaf, variable, example);
         const isOnWay = path === ITEM ? example === leaf.path[1] : leadsTo === "fields";
         if (!isLast && isOnWay) return below;
-        return diagrams.terminal(this.#run(leaf, path, example));
+        return diagrams.terminal(this.#runs.truthOf(leaf, path, example));
       });
       return diagrams.choice(this.#levelOf(variable), children);
     }, diagrams.terminal("error"));
@@ -190,34 +184,11 @@ export class RuleModel {
     if (leaf.features.sizes.size > 0 && largestSize !== undefined) {
       const sizes = Array.from({ length: largestSize + 1 }, (_, size) => {
         const list = Array.from({ length: size }, () => "other");
-        return diagrams.terminal(this.#run(leaf, path, list));
+        return diagrams.terminal(this.#runs.truthOf(leaf, path, list));
       });
       return diagrams.choice(this.#levelOf({ kind: "size", path, largest: largestSize }), sizes);
     }
-    return diagrams.terminal(this.#run(leaf, path, example));
-  }
-
-  /** Runs a condition, once for each combination of what it tells apart itself. */
-  #run(leaf: LeafCondition, path: DataPath, example: unknown): Truth {
-    const own = this.#ownClass(leaf, example);
-    const key = own === undefined ? undefined : `${leaf.text} ${path.length} ${own}`;
-    const known = key === undefined ? undefined : this.#runs.get(key);
-    if (known !== undefined) return known;
-    const found = runCondition(leaf.text, this.#phase, dataWith([[path, example]]));
-    if (key !== undefined) this.#runs.set(key, found);
-    return found;
-  }
-
-  /** How a condition sees a string or a number; undefined for other values, which are few. */
-  #ownClass(leaf: LeafCondition, example: unknown): string | undefined {
-    const { strings, numbers, networks } = leaf.features;
-    if (networks.size > 0 || leaf.form !== "value") return undefined;
-    if (typeof example === "number")
-      return `number ${[...numbers].map((each) => Math.sign(example - each)).join()}`;
-    if (typeof example !== "string") return undefined;
-    const test = this.#tests.get(leaf) ?? vectorTest([...strings.values()].map(featureTest));
-    this.#tests.set(leaf, test);
-    return `string ${test(example)}`;
+    return diagrams.terminal(this.#runs.truthOf(leaf, path, example));
   }
 
   /** The class of a variable for a request. */
@@ -250,30 +221,7 @@ export class RuleModel {
   }
 
   #levelOf(variable: Variable): number {
-    return this.#levels.get(keyOf(variable)) ?? -1;
-  }
-
-  #ordered(): readonly Variable[] {
-    const classed = this.leaves.filter((each) => each.kind === "leaf");
-    const run = (leaf: LeafCondition, path: DataPath, value: unknown): Truth =>
-      this.#run(leaf, path, value);
-    const values = variablesOf(classed, run);
-    const hasItem = values.some((each) => keyOf(each) === keyOf(NO_ITEM));
-    const item = this.#phase === "mcp" && !hasItem ? variablesOf([NO_ITEM_LEAF], run) : [];
-    const opaque = this.leaves.flatMap((each): readonly Variable[] =>
-      each.kind === "opaque" ? [{ kind: "opaque", text: each.text, reads: each.reads }] : [],
-    );
-    const firstUse = new Map<string, number>();
-    classed.forEach(({ path }, index) => {
-      for (const step of stepsTo(path))
-        if (!firstUse.has(pathKey(step))) firstUse.set(pathKey(step), index);
-    });
-    const useOf = (each: Variable): number =>
-      "path" in each ? (firstUse.get(pathKey(each.path)) ?? 0) : 0;
-    const depthOf = (each: Variable): number => ("path" in each ? each.path.length : 0);
-    return [...values, ...item, ...opaque].toSorted(
-      (a, b) => rankOf(a) - rankOf(b) || useOf(a) - useOf(b) || depthOf(a) - depthOf(b),
-    );
+    return this.#levels.get(variableKey(variable)) ?? -1;
   }
 }
 
@@ -281,79 +229,4 @@ export class RuleModel {
 export function decisionText(isAllowed: boolean, rule: number | undefined): string {
   const sign = isAllowed ? "+" : "-";
   return rule === undefined ? sign : `${sign} ${rule}`;
-}
-
-const NO_ITEM: Variable = {
-  kind: "value",
-  path: ITEM,
-  classes: [],
-  classOf: () => -1,
-  isComplete: true,
-  elements: undefined,
-  largestSize: undefined,
-};
-
-const NO_ITEM_LEAF: LeafCondition = {
-  kind: "leaf",
-  path: ITEM,
-  text: "true",
-  form: "value",
-  features: {
-    strings: new Map(),
-    numbers: new Set(),
-    networks: new Set(),
-    sizes: new Set(),
-    elements: undefined,
-  },
-};
-
-function conditionCases(rule: Rule, phase: CelPhase): readonly ConditionCase[] {
-  const whole = (): ConditionCase => {
-    const root = parseExpression(rule.text, new Problems());
-    if (root === undefined) throw new Error("a rule that was compiled is no expression");
-    return { present: [], absent: [], condition: conditionOf(root) };
-  };
-  if (rule.expression.code.kind === "value") return [whole()];
-  const found = ruleCases(rule.text, phase, rule.action);
-  if (found.kind !== "cases") return [whole()];
-  return found.cases.map(({ situation, node }) => ({
-    present: situation?.present ?? [],
-    absent: situation?.absent ?? [],
-    condition: conditionOf(node),
-  }));
-}
-
-/** The conditions that a condition is made of. */
-function leavesOf(condition: RuleCondition): readonly (LeafCondition | OpaqueCondition)[] {
-  switch (condition.kind) {
-    case "and":
-    case "or":
-      return condition.parts.flatMap(leavesOf);
-    case "not":
-      return leavesOf(condition.of);
-    case "if":
-      return [condition.test, condition.yes, condition.no].flatMap(leavesOf);
-    case "constant":
-      return [];
-    case "leaf":
-    case "opaque":
-      return [condition];
-  }
-}
-
-function vectorTest(tests: readonly ((value: string) => boolean)[]): (value: string) => string {
-  return (value) => featureVector(tests, value);
-}
-
-function keyOf(variable: Variable): string {
-  switch (variable.kind) {
-    case "value":
-      return `= ${pathKey(variable.path)}`;
-    case "element":
-      return `${variable.index} in ${pathKey(variable.path)}`;
-    case "size":
-      return `size ${pathKey(variable.path)}`;
-    case "opaque":
-      return `? ${variable.text}`;
-  }
 }

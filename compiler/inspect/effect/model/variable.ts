@@ -1,6 +1,6 @@
 import type { ElementClasses } from "../classes/element-classes.ts";
 import type { ValueClasses } from "../classes/value-class.ts";
-import type { DataPath } from "../data/data-path.ts";
+import { type DataPath, pathKey } from "../data/data-path.ts";
 
 /** Something that diagrams ask of a request. */
 export type Variable = ValueVariable | ElementVariable | SizeVariable | OpaqueVariable;
@@ -48,6 +48,20 @@ export function sizeOfVariable(variable: Variable): number {
       return variable.largest + 1;
     case "opaque":
       return 3;
+  }
+}
+
+/** Names a variable: its own for each. */
+export function variableKey(variable: Variable): string {
+  switch (variable.kind) {
+    case "value":
+      return `= ${pathKey(variable.path)}`;
+    case "element":
+      return `${variable.index} in ${pathKey(variable.path)}`;
+    case "size":
+      return `size ${pathKey(variable.path)}`;
+    case "opaque":
+      return `? ${variable.text}`;
   }
 }
 

@@ -1,0 +1,94 @@
+import type { ListenerNode, RouteNode } from "../../ir/program.ts";
+import { type Difference, plainDifference, type SidePlace } from "./difference.ts";
+import { backendText, routeDifferences } from "./route-differences.ts";
+import type { RoutePair } from "./route-pairs.ts";
+import { shortList } from "./short-list.ts";
+
+/** What becomes different for the requests of a pair of routes: they are served or not, by another route, or otherwise. */
+export function pairDifferences(
+  { before, after, requests }: RoutePair,
+  where: string,
+  oldListener: ListenerNode | undefined,
+  newListener: ListenerNode | undefined,
+  undecided: string[],
+): readonly Difference[] {
+  const paths = [...new Set(requests.map(({ path }) => path))];
+  const at = `${where} ${pathsOf(after ?? before, after ? newListener : oldListener) ?? shortList(paths)}`;
+  const [request] = requests;
+  const example =
+    request && `${request.method} //${request.host}${request.path}${conditionsOf(request)}`;
+  if (before === undefined && after !== undefined) {
+    const by: SidePlace = { side: "after", origin: after.origin, text: `route ${after.name}` };
+    const guards = newListener === undefined ? [] : [policiesText(newListener, after)];
+    const change = `404 -> ${servedBy(after)}`;
+    return [
+      {
+        ...plainDifference("opens", `route ${after.name} (${at})`, change, by),
+        when: guards,
+        example,
+      },
+    ];
+  }
+  if (before !== undefined && after === undefined) {
+    const by: SidePlace = { side: "before", origin: before.origin, text: `route ${before.name}` };
+    const change = `${servedBy(before)} -> 404`;
+    return [{ ...plainDifference("closes", `route ${before.name} (${at})`, change, by), example }];
+  }
+  if (before === undefined || after === undefined) return [];
+  const subject = `route ${after.name} (${at})`;
+  const chain = (listener: ListenerNode | undefined, route: RouteNode) => ({
+    policies: [...(listener?.preRouting?.policies ?? []), ...route.policies],
+    backends: route.backends,
+  });
+  const found = routeDifferences(subject, chain(oldListener, before), chain(newListener, after));
+  undecided.push(...found.undecided.map((text) => `${subject} depends on ${text}`));
+  const isOther = before.id !== after.id;
+  const taken: readonly Difference[] = isOther
+    ? [
+        {
+          ...plainDifference(
+            "changes",
+            subject,
+            `served by route ${before.name} -> route ${after.name}`,
+          ),
+          when: [`path ${shortList(paths)}`],
+          example,
+        },
+      ]
+    : [];
+  return [...found.differences, ...taken];
+}
+
+function conditionsOf({ headers, query }: RoutePair["requests"][number]): string {
+  const all = [
+    ...Object.entries(headers).map(([name, value]) => `  ${name}: ${value}`),
+    ...Object.entries(query).map(([name, value]) => `  ?${name}=${value}`),
+  ];
+  return all.join("");
+}
+
+/** The paths of a route, as its matches have them. */
+function pathsOf(
+  route: RouteNode | undefined,
+  listener: ListenerNode | undefined,
+): string | undefined {
+  const entries = listener?.table.flatMap((each) => each.entries) ?? [];
+  const paths = entries
+    .filter((each) => each.route === route?.id && !each.match.isDerived)
+    .map(({ match }) => match.path.value);
+  return paths.length === 0 ? undefined : shortList([...new Set(paths)]);
+}
+
+/** Who answers the requests of a route. */
+export function servedBy(route: RouteNode): string {
+  return `served by ${backendText(route)}`;
+}
+
+/** `always: no authentication, no rules`, or the policies that stand before a route. */
+export function policiesText(
+  { preRouting }: Pick<ListenerNode, "preRouting">,
+  route: RouteNode,
+): string {
+  const kinds = [...(preRouting?.policies ?? []), ...route.policies].map(({ kind }) => kind);
+  return kinds.length === 0 ? "always: no authentication, no rules" : `behind ${kinds.join(", ")}`;
+}

@@ -1,0 +1,26 @@
+import type { ProgramDiff } from "../difference.ts";
+import type { DiffFiles } from "./difference-details.ts";
+import { diffCommands } from "./github.ts";
+import { diffJson } from "./json.ts";
+import { diffMarkdown } from "./markdown.ts";
+import { diffSarif } from "./sarif.ts";
+import { diffText } from "./text.ts";
+
+/** How differences are written. */
+export type DiffFormat = "text" | "json" | "markdown" | "sarif" | "github";
+
+/** A diff in a format. */
+export function diffReport(format: DiffFormat, diff: ProgramDiff, files: DiffFiles): string {
+  switch (format) {
+    case "text":
+      return diffText(diff, files);
+    case "json":
+      return diffJson(diff, files);
+    case "markdown":
+      return diffMarkdown(diff, files);
+    case "github":
+      return diffCommands(diff, files);
+    case "sarif":
+      return diffSarif(diff, files);
+  }
+}
