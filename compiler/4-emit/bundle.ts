@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import type { BuildOptions, Metafile, Plugin } from "esbuild";
+import type { BuildOptions, Metafile, OutputFile, Plugin } from "esbuild";
 import type { BuildInfo } from "../../runtime/gateway/build-info.ts";
 import type { PrintedModule } from "../../templates/code/print.ts";
 import { packageRoot, runtimeFolder } from "./runtime-folder.ts";
@@ -22,17 +22,16 @@ export interface BundledModule {
   readonly importers: readonly string[];
 }
 
-/** An old Node.js gets a clear word; packages written as CommonJS ask for Node's own modules through `require`. */
-const BANNER = `import { createRequire } from "node:module";
-if (Number.parseInt(process.versions.node, 10) < 24) {
+/** An old Node.js gets a clear word. */
+const VERSION_CHECK = `if (Number.parseInt(process.versions.node, 10) < 24) {
   process.stderr.write(\`error: this gateway needs Node.js 24 or newer, not \${process.version}\\n\`);
   process.stderr.write("hint: \`npx -y node@24 FILE\` brings one\\n");
   process.exit(1);
 }
-const require = createRequire(import.meta.url);`;
+`;
 
-/** A thread's module has no file, but `require` of Node's own modules all the same. */
-const THREAD_BANNER = "const require = (name) => process.getBuiltinModule(name);";
+/** Packages written as CommonJS ask for Node's own modules through `require`. A thread's module has no file for it. */
+const REQUIRE = "const require = (name) => process.getBuiltinModule(name);\n";
 
 /** How everything in a bundle is written. */
 const STYLE = {
@@ -65,12 +64,11 @@ export async function bundleModules(
   const { metafile, outputFiles } = await build({
     ...STYLE,
     entryPoints: ["generated:main.ts"],
-    banner: { js: BANNER },
     define: { GWC_BUILD: JSON.stringify(info) },
     plugins: [generated(modules), threadsInside(threads)],
   });
   return {
-    text: withPackagePaths(outputFiles[0]?.text ?? "", metafile),
+    text: VERSION_CHECK + outputText(outputFiles, metafile),
     modules: runtimeModules([metafile, ...threads]),
     packages: packageSizes([metafile, ...threads]),
   };
@@ -114,16 +112,26 @@ function threadsInside(threads: Metafile[]): Plugin {
         const { metafile, outputFiles } = await build.esbuild.build({
           ...STYLE,
           entryPoints: [file.replace(/-url\.ts$/, ".ts")],
-          banner: { js: THREAD_BANNER },
         });
         threads.push(metafile);
         const name = /export const (\w+)/.exec(readFileSync(file, "utf8"))?.[1];
-        const text = JSON.stringify(withPackagePaths(outputFiles[0]?.text ?? "", metafile));
+        const text = JSON.stringify(outputText(outputFiles, metafile));
         const url = `new URL("data:text/javascript," + encodeURIComponent(${text}))`;
         return { contents: `export const ${name} = ${url};`, loader: "js" };
       });
     },
   };
+}
+
+/** What esbuild wrote, with `require` where something in it asks for Node's modules by it. */
+function outputText(outputs: readonly OutputFile[], metafile: Metafile): string {
+  const bundled = bundledInputs(metafile);
+  const asks = Object.entries(metafile.inputs).some(
+    ([input, { imports }]) =>
+      bundled[input] !== undefined &&
+      imports.some(({ kind, external }) => kind === "require-call" && external === true),
+  );
+  return (asks ? REQUIRE : "") + withPackagePaths(outputs[0]?.text ?? "", metafile);
 }
 
 /**
