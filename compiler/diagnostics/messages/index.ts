@@ -1,10 +1,12 @@
 import { celMessages } from "./cel.ts";
 import { connectionMessages } from "./connections.ts";
+import { fileMessages } from "./files.ts";
 import { kubernetesMessages } from "./kubernetes.ts";
 import { llmMessages } from "./llm.ts";
 import { logMessages } from "./log.ts";
 import type { DiagnosticMessage } from "./message.ts";
-import { referenceMessages } from "./references.ts";
+import { policyMessages } from "./policies.ts";
+import { routingMessages } from "./routing.ts";
 import { shapeMessages } from "./shape.ts";
 import { tracingMessages } from "./tracing.ts";
 import { yamlMessages } from "./yaml.ts";
@@ -13,7 +15,9 @@ import { yamlMessages } from "./yaml.ts";
 export const messages = {
   ...yamlMessages,
   ...shapeMessages,
-  ...referenceMessages,
+  ...fileMessages,
+  ...routingMessages,
+  ...policyMessages,
   ...connectionMessages,
   ...logMessages,
   ...tracingMessages,

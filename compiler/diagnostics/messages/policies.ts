@@ -1,0 +1,169 @@
+import { message } from "./message.ts";
+
+/** Policies that do not fit together, or not where they stand. */
+export const policyMessages = {
+  "mcp-prefixed-name": message<{ name: string; form: string }>({
+    severity: "warning",
+    text: ({ name }) => `rules see names without the target's prefix, so "${name}" is none`,
+    hint: ({ form }) => `write \`${form}\``,
+    explanation:
+      "Where several MCP servers stand behind one endpoint, clients see the tool `add` of the target `math` as " +
+      "`math_add`. Rules see what the target calls it, and the target beside it: `mcp.tool.name`, `mcp.tool.target`.",
+  }),
+  "mcp-unknown-target": message<{ name: string; suggestion: string }>({
+    severity: "warning",
+    text: ({ name }) => `no MCP target behind this route is called "${name}"`,
+    hint: ({ suggestion }) => `did you mean "${suggestion}"?`,
+    explanation:
+      "`mcp.tool.target` is the name of a target of the route's backend. Compared with another name it is never equal.",
+  }),
+  "verbatim-path-rule": message<{ listener: string }>({
+    severity: "warning",
+    text: ({ listener }) =>
+      `this rule reads paths that the listener "${listener}" passes on as they were sent: a backend may read others`,
+    hint: () =>
+      "check that the backend resolves dots, slashes and encodings as gwc does, or rule on something else",
+    explanation:
+      "Routes and rules see a path in its one form: `/a/../admin` and `/%61dmin` are `/admin`. With `pathHandling: verbatim` " +
+      "the backend gets what the client sent, with encoded slashes in it, and decides for itself what that means.",
+  }),
+  "health-reads": message<Record<never, never>>({
+    severity: "error",
+    text: () => "whether a provider is healthy is seen from the head of its response alone",
+    hint: () => "read response.code or response.headers",
+    explanation:
+      "What holds for a provider holds for all requests: an expression about its health can't depend on who asks, and a " +
+      "response is passed on before its body is there.",
+  }),
+  "head-only": message<Record<never, never>>({
+    severity: "error",
+    text: () => "whether to try again is decided before the body of a response is there",
+    hint: () => "read response.code or response.headers",
+    explanation:
+      "A response is passed on as it arrives. Once a byte of it has reached the client there is no other attempt, so its " +
+      "body can't be waited for.",
+  }),
+  "early-fallback": message<Record<never, never>>({
+    severity: "error",
+    text: () => "what follows this entry never acts: it has no condition",
+    hint: () => "give it a condition, or move it to the end",
+    explanation:
+      "Of conditional entries the first one acts whose condition is true. One without a condition always does, so it is " +
+      "the last.",
+  }),
+  "pseudo-header": message<{
+    name: string;
+    side: "request" | "response";
+    known: readonly string[];
+    isRemoved: boolean;
+  }>({
+    severity: "error",
+    text: ({ name, side, known, isRemoved }) =>
+      isRemoved && known.includes(name)
+        ? `"${name}" can't be removed: every ${side} has one`
+        : `a ${side} has no "${name}"`,
+    hint: ({ known }) => `pseudo headers here are ${known.join(", ")}`,
+    explanation:
+      "Identifiers with a colon are the parts of a request's first line, and the status of a response (RFC 9113 8.3). Each message " +
+      "has exactly one of each of its own.",
+  }),
+  "needs-host-backend": message<{ policy: string }>({
+    severity: "error",
+    text: ({ policy }) =>
+      `"${policy}" acts on a plain HTTP backend, and this route has an mcp backend`,
+    explanation:
+      "An MCP endpoint speaks to its servers by itself: it keeps sessions and streams, and one request of a client can " +
+      "become several or none. The policy is about one request that is passed on, so it would not be enforced.",
+  }),
+  "needs-prefix-match": message<{ field: string }>({
+    severity: "error",
+    text: ({ field }) => `${field} needs matches by pathPrefix only`,
+    hint: () => "match by pathPrefix, or replace the whole path with `full`",
+    explanation:
+      "Replacing a prefix replaces the one that the route matched (Gateway API ReplacePrefixMatch). A path that was " +
+      "matched exactly or by a pattern has none.",
+  }),
+  "duplicate-policy": message<{ first: string; second: string }>({
+    severity: "error",
+    text: ({ first, second }) => `"${first}" and "${second}" are two names of one policy`,
+    hint: () => "keep one of them",
+    explanation:
+      "The file takes the names of the cluster resources too. A policy stands once on a route: which of two would be " +
+      "enforced can't be seen.",
+  }),
+  "header-conflict": message<{ name: string }>({
+    severity: "error",
+    text: ({ name }) => `the header "${name}" is changed twice`,
+    hint: () => "each name stands in one of set, add and remove (in any case of its letters)",
+    explanation:
+      "What the header would be depends on the order of the changes, so one name has one change.",
+  }),
+  "connection-header": message<{ name: string }>({
+    severity: "error",
+    text: ({ name }) => `"${name}" is not a policy's to change`,
+    hint: ({ name }) => (name === "host" ? "use hostRewrite or urlRewrite.authority" : undefined),
+    explanation:
+      "Content-Length, Transfer-Encoding, Connection and their like belong to one connection: the gateway makes them for " +
+      "each message (RFC 9110 7.6.1). Changing them would let two servers read one message differently. Host is rewritten " +
+      "by hostRewrite and urlRewrite.",
+  }),
+  "body-not-allowed": message<{ status: number }>({
+    severity: "error",
+    text: ({ status }) => `a response with status ${status} has no body`,
+    explanation: "RFC 9110 15.3.5 and 15.4.5: 204 and 304 end after the head.",
+  }),
+  "two-token-checks": message<Record<never, never>>({
+    severity: "error",
+    text: () => '"jwtAuth" and "mcpAuthentication" both check the bearer token of this route',
+    hint: () => 'keep "mcpAuthentication": it checks tokens and also serves the OAuth metadata',
+    explanation:
+      "The first check takes the token out of the request, so the second would refuse every request. " +
+      "`mcpAuthentication` is `jwtAuth` plus the metadata endpoints that MCP clients look for.",
+  }),
+  "open-credentials": message<Record<never, never>>({
+    severity: "warning",
+    text: () => "every page of the web may read what this route tells its visitors",
+    hint: () => "name the origins in allowOrigins, or leave allowCredentials out",
+    explanation:
+      "With allowOrigins `*` and allowCredentials any page that a user visits sends requests with this user's cookies, and " +
+      "reads the responses. Browsers forbid a literal `*` here for that reason; a gateway that echoes the origin instead " +
+      "goes around it. Gateway API asks just that of a gateway (its test HTTPRouteCORSAllowCredentialsBehavior), so it " +
+      "builds, and `--strict` refuses it.",
+  }),
+  "credential-expression": message<{ variable: string }>({
+    severity: "error",
+    text: ({ variable }) => `"${variable}" is not known where a credential is looked for`,
+    hint: () => 'read "request" or "source"',
+    explanation:
+      "Who the client is follows from its credential, so an expression that finds the credential reads the request and " +
+      "the connection only.",
+  }),
+  "limits-nobody": message<{ variable: string; policies: string }>({
+    severity: "warning",
+    text: ({ variable, policies }) =>
+      `"${variable}" is null for every request, so this descriptor limits nobody: no "${policies}" stands on this route`,
+    hint: () => 'check credentials on this route, or limit by "source.address"',
+    explanation:
+      "A descriptor is left out when one of its values can't be had, and a request without descriptors is not limited. A " +
+      "limit by what a token says holds for callers with a token alone: let the route refuse others, or give them a " +
+      "descriptor of their own.",
+  }),
+  "limits-no-stranger": message<{ variable: string; policies: string }>({
+    severity: "warning",
+    text: ({ variable, policies }) =>
+      `callers without "${variable}" are not limited: "${policies}" lets them pass`,
+    hint: () => 'let the mode be strict, or add a descriptor of "source.address"',
+    explanation:
+      "A descriptor is left out when one of its values can't be had, and a request without descriptors is not limited. " +
+      "Where credentials are optional whoever shows none escapes a limit by what they say. A descriptor that needs no " +
+      "identity limits everybody.",
+  }),
+  "absent-identity": message<{ variable: string; policies: string }>({
+    severity: "warning",
+    text: ({ variable, policies }) =>
+      `"${variable}" is null for every request: no "${policies}" stands on this route`,
+    explanation:
+      "The variable holds what a policy found out about the caller. Without that policy it is always null: a rule that " +
+      "needs it never allows, and a deny rule that reads it denies everything.",
+  }),
+};

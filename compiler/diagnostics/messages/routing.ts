@@ -1,0 +1,170 @@
+import { message } from "./message.ts";
+
+/** Listeners, routes and backends that do not fit together. */
+export const routingMessages = {
+  "port-taken": message<{ port: number; by: string }>({
+    severity: "error",
+    text: ({ port, by }) => `port ${port} is taken by ${by}`,
+    explanation:
+      "A port can be opened once. Listeners that share a port stand under one bind; metrics and readiness have ports of " +
+      "their own (`config.statsAddr`, `config.readinessAddr`).",
+  }),
+  "listener-conflict": message<{ hostname: string; port: number }>({
+    severity: "error",
+    text: ({ hostname, port }) =>
+      hostname === "*"
+        ? `two listeners of port ${port} answer every host name`
+        : `two listeners of port ${port} answer "${hostname}"`,
+    hint: () => "give each its own hostname, or merge their routes",
+    explanation:
+      "The listener of a connection is chosen by host name, so each host name has one listener on a port.",
+  }),
+  "protocol-conflict": message<{ port: number }>({
+    severity: "error",
+    text: ({ port }) => `the listeners of port ${port} speak different protocols`,
+    explanation:
+      "A port speaks HTTP, HTTPS, TCP, or TLS that is ended here or passed on: one of them for all of its connections.",
+  }),
+  "tls-missing": message<{ listener: string; protocol: string }>({
+    severity: "error",
+    text: ({ listener, protocol }) => `the ${protocol} listener "${listener}" has no certificate`,
+    hint: ({ protocol }) =>
+      protocol === "TLS"
+        ? "add tls.certificateRefs, or tls.mode: Passthrough"
+        : "add tls: {cert: PATH, key: PATH}",
+    explanation:
+      "TLS that ends here needs `tls` with a certificate and its key. TLS listeners of a Gateway may pass it on instead " +
+      "(`mode: Passthrough`); those of a file do so when they have no `tls`.",
+  }),
+  "tls-unused": message<{ listener: string; protocol: string }>({
+    severity: "error",
+    text: ({ listener, protocol }) =>
+      `the listener "${listener}" has a certificate but speaks plain ${protocol}`,
+    hint: ({ protocol }) => `set protocol: ${protocol === "TCP" ? "TLS" : "HTTPS"}`,
+    explanation:
+      "A certificate on a listener that never uses it would look like protection and be none.",
+  }),
+  "hostname-mismatch": message<{ hostname: string; listener: string }>({
+    severity: "error",
+    text: ({ hostname, listener }) =>
+      `the listener answers "${listener}", so "${hostname}" never reaches this route`,
+    explanation:
+      "A route's hostnames must lie within its listener's hostname (Gateway API, hostname intersection).",
+  }),
+  "unreachable-route": message<{ route: string; by: string }>({
+    severity: "error",
+    text: ({ route, by }) =>
+      `the route "${route}" is never chosen: "${by}" answers every request that it matches`,
+    hint: () => "make its match more specific, or remove it",
+    explanation:
+      "Of two routes that match the same requests only the first is ever chosen (precedence: host name, exact path, " +
+      "longest prefix, regex, method, headers, query, order in the file). A route that is never chosen enforces nothing.",
+  }),
+  "shadowed-route": message<{ route: string; by: string }>({
+    severity: "warning",
+    text: ({ route, by }) =>
+      `"${route}" is never chosen on this listener: "${by}" answers every request that it matches`,
+    hint: () => "make its match more specific, or remove it",
+    explanation:
+      "Of two routes of a Gateway that match the same requests the more specific one is chosen, then the older one, then " +
+      "the first by namespace and name (Gateway API). They may belong to different people, and one route may attach to " +
+      "several listeners, so this is no mistake of the one or the other.",
+  }),
+  "unreachable-match": message<{ by: string }>({
+    severity: "warning",
+    text: ({ by }) => `this match never decides: "${by}" answers every request that it matches`,
+    explanation:
+      "An earlier match covers this one completely. The route is still reached through its other matches.",
+  }),
+  "path-never-sent": message<{ path: string; form: string | undefined }>({
+    severity: "error",
+    text: ({ path }) => `no request has the path "${path}" when it is matched`,
+    hint: ({ form }) =>
+      form === undefined
+        ? "requests whose paths could be read in two ways are answered 400"
+        : `write "${form}", which is what requests for it are brought to`,
+    explanation:
+      "The path of a request is brought to one form before anything reads it: encodings of letters, digits and `-._~` are " +
+      "decoded, other encodings are in upper case, repeated slashes are one, `.` and `..` segments are resolved. That form " +
+      "is matched, shown to rules, logged and forwarded. A match has to be written in it.",
+  }),
+  "star-in-path": message<{ path: string }>({
+    severity: "warning",
+    text: ({ path }) => `"${path}" matches a star in the path, nothing else`,
+    hint: ({ path }) =>
+      `a pathPrefix matches whatever is below it: write pathPrefix: ${path.replace(/\/\*+$/, "") || "/"}`,
+    explanation:
+      "`exact` and `pathPrefix` are texts: a star in them is the character itself. A prefix matches its own path and every " +
+      "path below it, by whole segments; `regex` takes patterns.",
+  }),
+  "query-in-host": message<{ host: string }>({
+    severity: "error",
+    text: ({ host }) => `"${host}" has a query, which no request would carry`,
+    hint: () => "set it by urlRewrite or a transformation of :path, or leave it out",
+    explanation:
+      "Requests are passed on with their own path and query. The path of a backend's URL is put before theirs; a query " +
+      "could only be added to one that the client chose.",
+  }),
+  "repeated-condition": message<{ what: string; name: string }>({
+    severity: "warning",
+    text: ({ what, name }) => `an earlier condition on the ${what} "${name}" counts, not this one`,
+    hint: () => "say it in one condition, or in a match of its own",
+    explanation:
+      "Gateway API: of several conditions of one match on the same header or query parameter only the first one counts. " +
+      "Header names are the same in any case of their letters.",
+  }),
+  "route-without-backend": message<{ route: string }>({
+    severity: "error",
+    text: ({ route }) => `the route "${route}" has no backend`,
+    hint: () => "add backends: [{mcp: ...}] or backends: [{host: HOST:PORT}]",
+    explanation: "Every request of the route would fail: nothing answers it.",
+  }),
+  "never-reached": message<{ what: string; by: string }>({
+    severity: "warning",
+    text: ({ what, by }) => `${what} is never reached: "${by}" answers every request of this route`,
+    hint: () => "remove one of the two",
+    explanation:
+      "Redirects and direct responses answer by themselves. What comes after them in the request order, and the backend, " +
+      "is left out of the gateway.",
+  }),
+  "several-backends": message<{ kind: string }>({
+    severity: "error",
+    text: ({ kind }) => {
+      const article = kind === "mcp" ? "an" : "a";
+      return `${article} ${kind} backend can't share a route with other backends`;
+    },
+    hint: ({ kind }) =>
+      kind === "mcp"
+        ? "put several servers under one mcp backend: its targets are merged into one endpoint"
+        : undefined,
+    explanation:
+      "Requests are shared between plain HTTP backends by weight. An MCP session lives on the servers where it began, and " +
+      "a dynamic backend goes where the request says.",
+  }),
+  "no-weight": message<{ outcome: string }>({
+    severity: "warning",
+    text: ({ outcome }) => `no backend of this route has a weight above zero: ${outcome}`,
+    hint: () => "give one of them a weight",
+    explanation:
+      "Weights are shares of the requests. Without any there is nobody to pass them on to (Gateway API).",
+  }),
+  "duplicate-backend": message<{ name: string }>({
+    severity: "error",
+    text: ({ name }) => `two backends are called "${name}"`,
+    explanation: "A backend's name is how routes mean it, so it is unique in the file.",
+  }),
+  "duplicate-target": message<{ name: string }>({
+    severity: "error",
+    text: ({ name }) => `two targets are called "${name}"`,
+    explanation:
+      "A target's name is the prefix of its tools and names it in rules, so it is unique within its backend.",
+  }),
+  "command-line": message<{ command: string }>({
+    severity: "error",
+    text: () => "`cmd` is the command alone, and this is a whole command line",
+    hint: ({ command }) => `write cmd: ${command}, and each other word as an item of \`args\``,
+    explanation:
+      "A server over stdio is started without a shell: `cmd` is looked for on PATH as it stands, and every item of `args` " +
+      "is one argument, whatever spaces, quotes or `&&` it holds.",
+  }),
+};
