@@ -1,6 +1,6 @@
 import type { BindNode, ListenerNode } from "../../ir/program.ts";
 import { type Difference, plainDifference, type SidePlace } from "./difference.ts";
-import { pairDifferences, policiesText, servedBy } from "./pair-differences.ts";
+import { pairDifferences, guardsText, servedBy } from "./pair-differences.ts";
 import { policyDifferences } from "./route-differences.ts";
 import { routePairs } from "./route-pairs.ts";
 import { changedFields } from "./settings-text.ts";
@@ -58,7 +58,7 @@ function openListener(port: number, listener: ListenerNode, by: SidePlace): read
   const scheme = listener.tls === undefined ? "http" : "https";
   return listener.routes.map((route) => ({
     ...plainDifference("opens", `port ${port} (new)`, `nothing listened -> ${servedBy(route)}`, by),
-    when: [policiesText(listener, route)],
+    when: [guardsText(listener, route)],
     example: `GET ${scheme}://${listener.hostname.replace("*", "anything")}:${port}/`,
   }));
 }

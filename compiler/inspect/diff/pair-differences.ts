@@ -19,7 +19,7 @@ export function pairDifferences(
     request && `${request.method} //${request.host}${request.path}${conditionsOf(request)}`;
   if (before === undefined && after !== undefined) {
     const by: SidePlace = { side: "after", origin: after.origin, text: `route ${after.name}` };
-    const guards = newListener === undefined ? [] : [policiesText(newListener, after)];
+    const guards = newListener === undefined ? [] : [guardsText(newListener, after)];
     const change = `404 -> ${servedBy(after)}`;
     return [
       {
@@ -85,7 +85,7 @@ export function servedBy(route: RouteNode): string {
 }
 
 /** `always: no authentication, no rules`, or the policies that stand before a route. */
-export function policiesText(
+export function guardsText(
   { preRouting }: Pick<ListenerNode, "preRouting">,
   route: RouteNode,
 ): string {

@@ -13,7 +13,7 @@ export interface ConditionCase {
 }
 
 /** A rule as the conditions that it is of items of each kind that it is about. */
-export function casesOf(rule: Rule, phase: CelPhase): readonly ConditionCase[] {
+export function conditionCases(rule: Rule, phase: CelPhase): readonly ConditionCase[] {
   const whole = (): ConditionCase => {
     const root = parseExpression(rule.text, new Problems());
     if (root === undefined) throw new Error("a rule that was compiled is no expression");

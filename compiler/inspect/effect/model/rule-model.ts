@@ -13,7 +13,7 @@ import { dataAt, ITEM, listElements, type RequestData } from "../data/request-da
 import { Diagrams, type NodeId, operation } from "../diagram/diagrams.ts";
 import { RULE_ORDER, runCondition } from "../rules/run-rules.ts";
 import { LeafRuns } from "./leaf-runs.ts";
-import { type ConditionCase, casesOf } from "./rule-cases.ts";
+import { type ConditionCase, conditionCases } from "./rule-cases.ts";
 import { truthOperations } from "./truth-operations.ts";
 import { sizeOfVariable, type ValueVariable, type Variable, variableKey } from "./variable.ts";
 import { orderedVariables } from "./variable-order.ts";
@@ -49,7 +49,7 @@ export class RuleModel {
     this.#phase = phase;
     this.#runs = new LeafRuns(phase);
     this.diagrams = new Diagrams(limit);
-    for (const rule of rules) this.#cases.set(rule, casesOf(rule, phase));
+    for (const rule of rules) this.#cases.set(rule, conditionCases(rule, phase));
     const cases = [...this.#cases.values()].flat();
     const leaves = new Map<string, LeafCondition | OpaqueCondition>();
     for (const condition of [...conditions, ...cases.map((each) => each.condition)])
