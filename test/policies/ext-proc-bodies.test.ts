@@ -1,4 +1,5 @@
-import { createServer } from "node:http";
+import { once } from "node:events";
+import { createServer, request } from "node:http";
 import { type ClientHttp2Session, connect, createServer as createHttp2Server } from "node:http2";
 import { text } from "node:stream/consumers";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -19,19 +20,23 @@ let gateway: Gateway;
 
 beforeAll(async () => {
   services = await startEnvoyServices();
-  // Sends the body back, or begins its response before it has read anything, and counts.
-  const server = createServer((request, response) => {
+  // Sends the body back, or responds before it has read anything: with all, or with a beginning until it has counted.
+  const server = createServer((asked, response) => {
     response.writeHead(200, { "content-type": "text/plain" });
-    if (request.headers["x-early"] === undefined) {
-      request.pipe(response);
+    if (asked.headers["x-done"] !== undefined) {
+      response.end("done");
+      return;
+    }
+    if (asked.headers["x-early"] === undefined) {
+      asked.pipe(response);
       return;
     }
     response.write("got ");
     let length = 0;
-    request.on("data", (piece) => {
+    asked.on("data", (piece) => {
       length += piece.length;
     });
-    request.on("end", () => response.end(String(length)));
+    asked.on("end", () => response.end(String(length)));
   });
   const url = `http://127.0.0.1:${await listen(server)}`;
   const host = new URL(services.url).host;
@@ -102,6 +107,21 @@ describe.each(modes)("extProc with bodies that are %s", (mode) => {
     },
   );
 });
+
+it.each(["none", "streamed", "fullDuplexStreamed"])(
+  "passes a response that is complete before its request, with bodies that are %s",
+  async (mode) => {
+    const asking = request(`${gateway.url}/${mode}-failClosed`, {
+      method: "POST",
+      headers: { "x-done": "1" },
+    });
+    asking.write("hello");
+    const [response] = await once(asking, "response");
+    expect(response.statusCode).toBe(200);
+    expect(await text(response)).toBe("done");
+    asking.end(" and more");
+  },
+);
 
 /** The phase whose response nobody waits for. */
 function other(phase: string): string {

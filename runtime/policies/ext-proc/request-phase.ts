@@ -38,6 +38,8 @@ export class RequestPhase implements ProcessingPhase {
   #hasAll = false;
   #isFinished = false;
   #isBodyDone = false;
+  /** The backend has responded without the rest of the body. */
+  #isDiscarded = false;
 
   constructor(exchange: Exchange, session: ProcessorSession, maxBody: number) {
     this.#exchange = exchange;
@@ -49,7 +51,7 @@ export class RequestPhase implements ProcessingPhase {
     this.#processed = new ProcessedBody({
       pause: () => this.#holdUp(),
       resume: () => this.#letGo(),
-      discard: () => session.cancel(),
+      discard: () => this.#discard(),
     });
     session.begin("request", this);
   }
@@ -84,6 +86,7 @@ export class RequestPhase implements ProcessingPhase {
   }
 
   onBody(response: CommonResponse | undefined): boolean {
+    if (this.#isDiscarded) return true;
     switch (this.#mode) {
       case "fullDuplex":
         return this.#takeOwn(response);
@@ -192,6 +195,7 @@ export class RequestPhase implements ProcessingPhase {
   }
 
   #sendPiece(bytes: Uint8Array, isLast: boolean): void {
+    if (this.#isDiscarded) return;
     if (this.#mode === "streamed") this.#pending.push({ bytes, isLast });
     this.#isBlocked = !this.#session.send(bodyPiece("requestBody", bytes, isLast));
     this.#hasAll = isLast;
@@ -244,6 +248,15 @@ export class RequestPhase implements ProcessingPhase {
     this.#isTakenSlowly = false;
     this.#session.resume();
     this.#flowOn();
+  }
+
+  /** Of the body nothing more is wanted; the processor may still have the response. */
+  #discard(): void {
+    this.#isDiscarded = true;
+    this.#isBodyDone = true;
+    if (isBodySource(this.#body)) this.#body.discard();
+    this.#session.resume();
+    this.#session.finish("request");
   }
 
   get #isHeldUp(): boolean {
