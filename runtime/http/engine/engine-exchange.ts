@@ -1,7 +1,7 @@
 import type { ClientCertificate } from "../../cel/variables.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import { clientCertificate } from "../../tls/client-certificate.ts";
-import { type BodyProblem, type BodySource, collect } from "../body/body.ts";
+import type { BodyProblem, BodySource } from "../body/body.ts";
 import { CountedBuffer } from "../body/counted-buffer.ts";
 import type { Exchange, ExchangeRecord } from "../exchange.ts";
 import type { ExchangeTrace } from "../exchange-trace.ts";
@@ -13,6 +13,7 @@ import { RequestAttributes } from "../request-attributes.ts";
 import type { RequestLine, RequestLineChanges } from "../request-line.ts";
 import type { ResponseSink } from "../response-sink.ts";
 import type { EngineRequest, EngineResponse } from "./engine.ts";
+import { ExchangeBody } from "./exchange-body.ts";
 import { RequestBody } from "./request-body.ts";
 import { ResponseWriter } from "./response-writer.ts";
 import type { RequestFacts } from "./validate-request.ts";
@@ -67,10 +68,8 @@ export class EngineExchange implements Exchange {
   #queryAt: number | undefined;
   #attributes: RequestAttributes | undefined;
 
-  #body: RequestBody | undefined;
-  #replacement: Uint8Array | BodySource | undefined;
+  #body: ExchangeBody | undefined;
   #buffers: CountedBuffer[] | undefined;
-  #whole: Promise<Buffer | BodyProblem> | undefined;
 
   /** Where responses go: to the writer, through whatever intercepts them. */
   #sink: ResponseSink;
@@ -225,32 +224,19 @@ export class EngineExchange implements Exchange {
   }
 
   get body(): Uint8Array | BodySource | null {
-    if (this.#replacement !== undefined) return this.#replacement;
-    const sent = this.#sentBody();
-    return sent === undefined ? null : (sent.bytes ?? sent);
+    return this.hasBody || this.#body !== undefined ? this.#ownBody().current : null;
   }
 
   setRequestBody(body: Uint8Array | BodySource): void {
-    this.#replacement = body;
-    this.#whole = undefined;
-    // What the client sends is read all the same, or its connection could not be used again.
-    if (body instanceof Uint8Array) this.#sentBody()?.discardUnread();
+    this.#ownBody().replace(body);
   }
 
   async readBody(limit: number): Promise<Buffer | BodyProblem> {
-    const replacement = this.#replacement;
-    if (replacement instanceof Uint8Array) {
-      return replacement.length > limit ? "too-large" : Buffer.from(replacement);
-    }
-    if (replacement !== undefined) return this.#readReplacement(replacement, limit);
-    const sent = this.#sentBody();
-    if (sent === undefined) return Buffer.alloc(0);
-    const { minBodyRate, gateway } = this;
-    const body = await sent.read(limit, minBodyRate, this.newBuffer(), gateway.bodyRates);
+    const reading = { limit, minRate: this.minBodyRate, rates: this.gateway.bodyRates };
+    const body = await this.#ownBody().read(reading, () => this.newBuffer());
     // RFC 9110 15.5.9: nobody waits for the rest.
     if (body === "too-slow") this.closeConnection();
-    // It may have been read before, by somebody who wanted more.
-    return typeof body !== "string" && body.length > limit ? "too-large" : body;
+    return body;
   }
 
   newBuffer(): CountedBuffer {
@@ -380,23 +366,16 @@ export class EngineExchange implements Exchange {
     if (this.#buffers !== undefined) for (const buffer of this.#buffers) buffer.release();
   }
 
-  /** What a policy passes the client's body through is read once, like the body itself. */
-  #readReplacement(source: BodySource, limit: number): Promise<Buffer | BodyProblem> {
-    this.#whole ??= new Promise((resolve) => {
-      collect(source, limit, this.newBuffer(), (result) => {
-        if (typeof result !== "string") this.#replacement = result;
-        resolve(result);
-      });
-    });
-    return this.#whole;
+  #ownBody(): ExchangeBody {
+    this.#body ??= new ExchangeBody(this.#sentBody());
+    return this.#body;
   }
 
   #sentBody(): RequestBody | undefined {
     if (!this.hasBody) return undefined;
-    this.#body ??= new RequestBody(this.#request, this.#facts.length, () => {
+    return new RequestBody(this.#request, this.#facts.length, () => {
       if (this.expectsContinue) this.#response.writeContinue();
     });
-    return this.#body;
   }
 
   #query(): number {

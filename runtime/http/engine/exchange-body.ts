@@ -1,0 +1,68 @@
+import type { BodyRates } from "../../process/body-rates.ts";
+import { type BodyProblem, type BodySource, collect } from "../body/body.ts";
+import type { CountedBuffer } from "../body/counted-buffer.ts";
+import type { RequestBody } from "./request-body.ts";
+
+/** How a body is read whole. */
+export interface BodyReading {
+  /** The most bytes. */
+  readonly limit: number;
+  /** Bytes per second: one that comes more slowly is given up; 0: any rate will do. */
+  readonly minRate: number;
+  readonly rates: BodyRates;
+}
+
+/** The body of an exchange's request: the one that the client sends, until a policy puts another one in its place. */
+export class ExchangeBody {
+  readonly #sent: RequestBody | undefined;
+  #replacement: Uint8Array | BodySource | undefined;
+  #whole: Promise<Buffer | BodyProblem> | undefined;
+
+  /** `sent`: what the client sends; undefined: nothing. */
+  constructor(sent: RequestBody | undefined) {
+    this.#sent = sent;
+  }
+
+  /** As far as it was read: its bytes, or what they come from; null: there is none. */
+  get current(): Uint8Array | BodySource | null {
+    return this.#replacement ?? this.#sent?.bytes ?? this.#sent ?? null;
+  }
+
+  replace(body: Uint8Array | BodySource): void {
+    this.#replacement = body;
+    this.#whole = undefined;
+    // What the client sends is read all the same, or its connection could not be used again.
+    if (body instanceof Uint8Array) this.#sent?.discardUnread();
+  }
+
+  /** All of it. May be called again: it is read once. */
+  async read(
+    { limit, minRate, rates }: BodyReading,
+    newBuffer: () => CountedBuffer,
+  ): Promise<Buffer | BodyProblem> {
+    const replacement = this.#replacement;
+    if (replacement instanceof Uint8Array) {
+      return replacement.length > limit ? "too-large" : Buffer.from(replacement);
+    }
+    if (replacement !== undefined) return this.#readReplacement(replacement, limit, newBuffer);
+    if (this.#sent === undefined) return Buffer.alloc(0);
+    const body = await this.#sent.read(limit, minRate, newBuffer(), rates);
+    // It may have been read before, by somebody who wanted more.
+    return typeof body !== "string" && body.length > limit ? "too-large" : body;
+  }
+
+  /** What a policy passes the client's body through is read once, like the body itself. */
+  #readReplacement(
+    source: BodySource,
+    limit: number,
+    newBuffer: () => CountedBuffer,
+  ): Promise<Buffer | BodyProblem> {
+    this.#whole ??= new Promise((resolve) => {
+      collect(source, limit, newBuffer(), (result) => {
+        if (typeof result !== "string") this.#replacement = result;
+        resolve(result);
+      });
+    });
+    return this.#whole;
+  }
+}
