@@ -2,6 +2,17 @@ import type { HeaderMutation } from "../../grpc/gen/envoy/service/ext_proc/v3/ex
 import { headerValue, replaceHeader, withoutHeader } from "../../http/headers/header-list.ts";
 import { headerEdits, isSettable } from "../envoy/header-edits.ts";
 
+/** The head of a response as a processor changes it. */
+export function mutatedHead<
+  Head extends { readonly status: number; readonly headers: readonly string[] },
+>(head: Head, changes: HeaderMutation | undefined): Head {
+  return {
+    ...head,
+    status: mutatedStatus(head.status, changes),
+    headers: mutatedFields(head.headers, changes),
+  };
+}
+
 /** The fields of a response's head, or behind its body, as a processor changes them: flat lists. */
 export function mutatedFields(
   fields: readonly string[],
@@ -22,7 +33,7 @@ export function mutatedFields(
 }
 
 /** The status that a processor gives a response; its own, unless that is one. */
-export function mutatedStatus(status: number, changes: HeaderMutation | undefined): number {
+function mutatedStatus(status: number, changes: HeaderMutation | undefined): number {
   const wanted = changes?.setHeaders.find(({ header }) => header?.key === ":status")?.header;
   const code = Number(Buffer.from(wanted?.rawValue ?? []).toString() || wanted?.value);
   return code >= 200 && code <= 599 ? code : status;

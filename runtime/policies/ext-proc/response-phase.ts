@@ -9,7 +9,7 @@ import { sendableTrailers } from "../../http/headers/trailers.ts";
 import type { ResponseSink } from "../../http/response-sink.ts";
 import { TransformedResponse } from "../transformations/response-variables.ts";
 import type { ImmediateReply } from "./immediate-reply.ts";
-import { mutatedFields, mutatedStatus } from "./mutated-response.ts";
+import { mutatedFields, mutatedHead } from "./mutated-response.ts";
 import { PendingPieces } from "./pending-pieces.ts";
 import type { BodyMode } from "./processing-modes.ts";
 import {
@@ -134,7 +134,7 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
 
   onHeaders(response: CommonResponse | undefined): boolean {
     if (this.#state !== "head" || this.#head === undefined) return false;
-    this.#head = { ...this.#head, ...mutated(this.#head, response) };
+    this.#head = mutatedHead(this.#head, response?.headerMutation);
     this.#mode = this.#session.modes.responseBody;
     const replaced = replacedBody(response);
     if (replaced !== undefined && this.#mode !== "fullDuplex") {
@@ -317,7 +317,7 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
   /** What became of the body, or of its beginning. */
   #takeWhole(head: ResponseHead, response: CommonResponse | undefined): boolean {
     if (!this.#hasSent) return false;
-    const { status, headers } = mutated(head, response);
+    const { status, headers } = mutatedHead(head, response?.headerMutation);
     const held = this.#held.bytes();
     const { maxBody } = this.#shown;
     const bytes = bodyOf(response) ?? held.subarray(0, maxBody);
@@ -401,12 +401,4 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
         this.#session.owes(this.#state === "head" || this.#hasSent);
     }
   }
-}
-
-function mutated(
-  { status, headers }: Pick<ResponseHead, "status" | "headers">,
-  response: CommonResponse | undefined,
-): { status: number; headers: readonly string[] } {
-  const changes = response?.headerMutation;
-  return { status: mutatedStatus(status, changes), headers: mutatedFields(headers, changes) };
 }
