@@ -24,7 +24,7 @@ export const aiTemplate: BackendTemplate<"ai"> = {
 };
 
 function aiCode([node]: AtLeastOne<AiNode>, scope: BackendScope): BackendCode {
-  const functions = new AiFunctions(scope.trace, scope.expressions);
+  const functions = new AiFunctions(node, scope);
   const types = [...new Set(node.routes.map(({ type }) => type))];
   const providers = providersCode(node, scope.trace, functions);
   const services = new Map(

@@ -16,6 +16,11 @@ export function name(text: string): Name {
   return { [made]: true, kind: "name", text };
 }
 
+/** An identifier behind another word: `claude` as `Claude`. */
+export function capitalized(identifier: string): string {
+  return `${identifier.charAt(0).toUpperCase()}${identifier.slice(1)}`;
+}
+
 /** Whether a text can stand as a name or after a dot. */
 export function isIdentifier(text: string): boolean {
   return /^[A-Za-z_$][\w$]*$/.test(text);

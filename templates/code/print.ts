@@ -12,6 +12,7 @@ import type {
 } from "./hole.ts";
 import { laidOut } from "./layout.ts";
 import { laidOutLiteral } from "./literal-layout.ts";
+import { capitalized } from "./names.ts";
 import { stringLiteral } from "./quote.ts";
 
 /** Columns of the printed text. */
@@ -142,7 +143,7 @@ class Printer {
 
   #localName(name: string): string {
     if (!this.#declared.has(name)) return name;
-    return `gwc${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+    return `gwc${capitalized(name)}`;
   }
 
   /** Prints one piece, or puts what it consists of in front of the commands that are left. */

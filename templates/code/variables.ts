@@ -1,6 +1,6 @@
 import { code } from "./code.ts";
 import type { Code, ImportSymbol } from "./hole.ts";
-import { imported, importedType, name } from "./names.ts";
+import { capitalized, imported, importedType, name } from "./names.ts";
 
 const LOG_VALUES = "gwc/runtime/telemetry/logs/log-values";
 const VARIABLES = "gwc/runtime/cel/variables";
@@ -78,9 +78,6 @@ function typeOf(variable: string): ImportSymbol {
     case "metadata":
       return importedType(VARIABLES, "PolicyVariable");
     default:
-      return importedType(
-        VARIABLES,
-        `${variable.charAt(0).toUpperCase()}${variable.slice(1)}Variable`,
-      );
+      return importedType(VARIABLES, `${capitalized(variable)}Variable`);
   }
 }

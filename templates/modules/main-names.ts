@@ -1,4 +1,5 @@
 import type { Program } from "../../compiler/ir/program.ts";
+import { capitalized } from "../code/names.ts";
 
 /** What `main.ts` calls its own functions and constants; no two are the same. */
 export interface MainNames {
@@ -48,7 +49,7 @@ export function mainNames({ binds, tcp }: Program): MainNames {
   const listeners = new Map(
     ids.map((id, index) => {
       const handler = handlers[index] ?? id;
-      const router = `route${handler.charAt(0).toUpperCase()}${handler.slice(1)}`;
+      const router = `route${capitalized(handler)}`;
       return [id, { handler, table: take(`${handler}Routes`), router: take(router) }];
     }),
   );

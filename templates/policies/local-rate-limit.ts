@@ -2,7 +2,7 @@ import type { PolicySettings } from "../../compiler/ir/policies.ts";
 import { code, comment, join, literal } from "../code/code.ts";
 import type { Code, Hole, Printable } from "../code/hole.ts";
 import { returned } from "../code/layout.ts";
-import { imported, importedType, name } from "../code/names.ts";
+import { capitalized, imported, importedType, name } from "../code/names.ts";
 import { readsBody } from "../code/reads.ts";
 import { ifStatement } from "../code/statements.ts";
 import { call } from "../code/syntax.ts";
@@ -40,7 +40,7 @@ function limitCode(
 ): { readonly declarations: readonly Hole[]; readonly step: Hole } {
   const { name: label, counts, key, cost, origin } = limit;
   const id = name(label);
-  const Label = `${label.charAt(0).toUpperCase()}${label.slice(1)}`;
+  const Label = capitalized(label);
   const caller = key && valueFunction(`key${Label}`, key, scope.expressions, scope.variables);
   const price = cost && costFunction(`cost${Label}`, cost, scope);
   const keyed = key === undefined ? "" : "Keyed";

@@ -2,7 +2,7 @@ import type { PolicySettings } from "../../compiler/ir/policies.ts";
 import { code, join, literal } from "../code/code.ts";
 import type { Expressions } from "../code/expression.ts";
 import type { Code } from "../code/hole.ts";
-import { imported, importedType, name } from "../code/names.ts";
+import { capitalized, imported, importedType, name } from "../code/names.ts";
 import { readsBody } from "../code/reads.ts";
 import { parameter } from "../code/variables.ts";
 import { type DenialOptions, rulesCode, ruleVerdict } from "./parts/rules.ts";
@@ -17,7 +17,7 @@ export const mcpAuthorizationTemplate: PolicyTemplate<"mcpAuthorization"> = {
     const { rules, ofTargets, methods } = settings;
     const source = { policy: origin, trace };
     const own = ofTargets.map(({ id, rules: each }) =>
-      ruleFunction(`On${id.charAt(0).toUpperCase()}${id.slice(1)}`, each, expressions, source),
+      ruleFunction(`On${capitalized(id)}`, each, expressions, source),
     );
     const suffix = own.length === 0 ? "" : "Elsewhere";
     const isOpenElsewhere = own.length > 0 && rules.length === 0;

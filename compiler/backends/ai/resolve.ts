@@ -9,6 +9,7 @@ import {
 import type { AwsScope } from "../../model/cloud-credentials.ts";
 import type { BackendConnection } from "../../model/connections.ts";
 import { hostUrl } from "../../model/host-url.ts";
+import { camelCase } from "../../model/identifiers.ts";
 import type { LlmPolicies, RouteType } from "../../model/llm-policies.ts";
 import type { MountedFile, Text } from "../../model/texts.ts";
 import type { BackendUse } from "../backend.ts";
@@ -49,6 +50,8 @@ export interface ModelNode {
 /** One provider of a route, complete. */
 export interface AiProviderNode {
   readonly name: string;
+  /** The name as an identifier, which other providers may have too. */
+  readonly id: string;
   readonly kind: ProviderKind;
   readonly system: string;
   /** Undefined: the one that the request names. */
@@ -218,6 +221,7 @@ function resolveProvider(
   if (promptGuard !== undefined && guard === undefined) return undefined;
   return {
     name,
+    id: camelCase(name),
     kind: options.kind,
     system: unit.system,
     model: modelOf(options),

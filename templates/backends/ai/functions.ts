@@ -6,9 +6,10 @@ import { headerList } from "../../code/header-list.ts";
 import type { Code, Name, Printable } from "../../code/hole.ts";
 import { returned } from "../../code/layout.ts";
 import { logVariables } from "../../code/log-variables.ts";
-import { imported, importedType, name } from "../../code/names.ts";
+import { capitalized, imported, importedType, name } from "../../code/names.ts";
 import type { Trace } from "../../code/trace.ts";
 import { parameter } from "../../code/variables.ts";
+import type { BackendScope } from "../backend.ts";
 import { promptGuardCode, type WebhookNode } from "./guards.ts";
 import { modelCases } from "./model-cases.ts";
 import type { AskedType } from "./route-types.ts";
@@ -19,113 +20,151 @@ const HEADER_VALUE = importedType(
   "HeaderValue",
 );
 
-type ProviderNode = BackendNode<"ai">["groups"][number][number];
+type AiNode = BackendNode<"ai">;
+type ProviderNode = AiNode["groups"][number][number];
+
+/** A function or constant of the module, by what it says. */
+interface Declaration {
+  readonly label: string;
+  /** What it says for a provider; undefined: there is none for it. */
+  readonly says: (node: ProviderNode) => unknown;
+  readonly origin: Origin;
+  readonly make: (id: Name) => Code;
+}
 
 /** The functions of a route's module that providers share: each is declared once. */
 export class AiFunctions {
+  readonly #providers: readonly ProviderNode[];
   readonly #trace: Trace;
   readonly #expressions: Expressions;
   /** By what they say. */
   readonly #known = new Map<string, Name>();
+  readonly #taken: Set<string>;
   readonly declarations: Code[] = [];
 
-  constructor(trace: Trace, expressions: Expressions) {
+  constructor({ groups }: AiNode, { trace, expressions, route }: BackendScope) {
+    this.#providers = groups.flat();
     this.#trace = trace;
     this.#expressions = expressions;
+    this.#taken = new Set([route.id]);
   }
 
   /** The function that tells a failure by the head of a response; undefined: the status does. */
-  isUnhealthy({ unhealthy }: NonNullable<ProviderNode["health"]>): Name | undefined {
+  isUnhealthy(node: ProviderNode): Name | undefined {
+    const unhealthy = node.health?.unhealthy;
     if (unhealthy === undefined) return undefined;
     const { source, variables, code: emitted, origin } = unhealthy;
-    return this.#declare(
-      "isUnhealthy",
-      source,
+    return this.#declare(node, {
+      label: "isUnhealthy",
+      says: ({ health }) => health?.unhealthy?.source,
       origin,
-      (id) => code`
+      make: (id) => code`
         function ${id}(${join(variables.map(parameter), ", ")}): boolean {
           ${comment(source)}
           ${returned(this.#expressions.use(emitted))}
         }
       `,
-    );
+    });
   }
 
   /** The function that gives a model its name at a provider; undefined: it has none of its own. */
-  modelFor({ policies }: ProviderNode): Name | undefined {
-    if (policies?.modelAliases === undefined) return undefined;
-    const { value, origin } = policies.modelAliases;
-    return this.#declare("modelFor", value, origin, (id) => modelFunction(id, value));
+  modelFor(node: ProviderNode): Name | undefined {
+    const aliases = node.policies?.modelAliases;
+    if (aliases === undefined) return undefined;
+    return this.#declare(node, {
+      label: "modelFor",
+      says: ({ policies }) => policies?.modelAliases?.value,
+      origin: aliases.origin,
+      make: (id) => modelFunction(id, aliases.value),
+    });
   }
 
   /** The edits of a body that come before everything else; undefined: there are none. */
-  prepare({ edit: form }: AskedType, { policies }: ProviderNode): Name | undefined {
-    const { overrides, defaults } = form.takesFields ? (policies ?? {}) : {};
-    const prompts = form.prompts && policies?.prompts;
+  prepare({ edit: form }: AskedType, node: ProviderNode): Name | undefined {
+    const editsOf = ({ policies }: ProviderNode) => ({
+      ...(form.takesFields && { overrides: policies?.overrides, defaults: policies?.defaults }),
+      ...(form.prompts && { prompts: policies?.prompts }),
+    });
+    const { overrides, defaults, prompts } = editsOf(node);
     const origin = (overrides ?? defaults ?? prompts)?.origin;
     if (origin === undefined) return undefined;
     const edits: Readonly<Record<string, Printable | undefined>> = {
       overrides: overrides?.value,
       defaults: defaults?.value,
       prompts:
+        form.prompts &&
         prompts &&
         code`${form.prompts}(${literal({
           prepend: prompts.value.prepend.map((each) => ({ ...each })),
           append: prompts.value.append.map((each) => ({ ...each })),
         })})`,
     };
-    const key = [overrides?.value, defaults?.value, prompts?.value];
     const edit = imported("gwc/runtime/llm/calls/edit-body", "editBody");
-    return this.#declare(
-      form.name,
-      key,
+    return this.#declare(node, {
+      label: form.name,
+      says: (each) => {
+        const parts = Object.values(editsOf(each)).map((part) => part?.value);
+        return parts.every((part) => part === undefined) ? undefined : parts;
+      },
       origin,
-      (id) => code`const ${id} = ${edit}(${literal(edits)});`,
-    );
+      make: (id) => code`const ${id} = ${edit}(${literal(edits)});`,
+    });
   }
 
   /** What guards requests and responses; undefined: nothing does. */
-  guard({ guard }: ProviderNode): Name | undefined {
+  guard(node: ProviderNode): Name | undefined {
+    const { guard } = node;
     if (guard === undefined) return undefined;
-    const { origin, ...node } = guard;
-    return this.#declare("promptGuard", node, origin, (id) =>
-      promptGuardCode(id, guard, {
-        expressions: this.#expressions,
-        headersOf: (webhook) => this.#webhookHeaders(webhook, origin),
-      }),
-    );
+    return this.#declare(node, {
+      label: "promptGuard",
+      says: ({ guard: each }) => each && [each.request, each.response],
+      origin: guard.origin,
+      make: (id) =>
+        promptGuardCode(id, guard, {
+          expressions: this.#expressions,
+          headersOf: (webhook) => this.#webhookHeaders(node, webhook, guard.origin),
+        }),
+    });
   }
 
-  #webhookHeaders({ headers }: WebhookNode, origin: Origin): Name | undefined {
+  #webhookHeaders(node: ProviderNode, { headers }: WebhookNode, origin: Origin): Name | undefined {
     if (headers.length === 0) return undefined;
-    const key = headers.map(({ name: header, value }) => [header, value.source]);
     const variables = [...new Set(headers.flatMap(({ value }) => value.variables))].sort();
     const parameters = variables.length === 0 ? code`` : code`request: ${EXCHANGE}`;
-    return this.#declare(
-      "webhookHeaders",
-      key,
+    return this.#declare(node, {
+      label: "webhookHeaders",
+      says: () => headers.map(({ name: header, value }) => [header, value.source]),
       origin,
-      (id) => code`
+      make: (id) => code`
         function ${id}(${parameters}): ${HEADER_VALUE}[] {
           ${logVariables(variables)}
           return ${headerList(headers, this.#expressions)};
         }
       `,
-    );
+    });
   }
 
-  #declare(label: string, key: unknown, origin: Origin, make: (id: Name) => Code): Name {
-    const text = `${label} ${JSON.stringify(key)}`;
+  /** The name of what is declared: where providers differ, that of the first one that has it stands behind the label. */
+  #declare(node: ProviderNode, { label, says, origin, make }: Declaration): Name {
+    const text = `${label} ${JSON.stringify(says(node))}`;
     const known = this.#known.get(text);
     if (known !== undefined) return known;
-    const count = [...this.#known.keys()].filter((each) => each.startsWith(`${label} `)).length;
-    const id = name(count === 0 ? label : `${label}${count + 1}`);
+    const differing = this.#providers.map((each) => JSON.stringify(says(each)));
+    const kinds = new Set(differing.filter((each) => each !== undefined));
+    const id = this.#take(kinds.size > 1 ? `${label}${capitalized(node.id)}` : label);
     this.#known.set(text, id);
     this.declarations.push(code`
       ${this.#trace(origin)}
       ${make(id)}
     `);
     return id;
+  }
+
+  #take(label: string): Name {
+    let free = label;
+    for (let count = 2; this.#taken.has(free); count++) free = `${label}${count}`;
+    this.#taken.add(free);
+    return name(free);
   }
 }
 

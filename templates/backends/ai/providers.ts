@@ -2,7 +2,7 @@ import type { BackendNode } from "../../../compiler/ir/backends.ts";
 import type { MountedFile, Text } from "../../../compiler/model/texts.ts";
 import type { KeyHeader } from "../../../runtime/llm/providers/provider.ts";
 import { code, literal } from "../../code/code.ts";
-import type { Code, ImportSymbol, Printable } from "../../code/hole.ts";
+import type { Code, ImportSymbol, Name, Printable } from "../../code/hole.ts";
 import { imported, isIdentifier, name } from "../../code/names.ts";
 import { call } from "../../code/syntax.ts";
 import type { Trace } from "../../code/trace.ts";
@@ -50,7 +50,7 @@ function providerCode(node: ProviderNode, functions: AiFunctions): Code {
     headers: node.headers.length === 0 ? undefined : node.headers,
     ...(node.key && { credential: keyCode(node.key) }),
     clientKey: node.clientKey && headerCode(node.clientKey),
-    health: node.health && healthSettings(node.health, functions),
+    health: node.health && healthSettings(node.health, functions.isUnhealthy(node)),
   };
   const open = imported("gwc/runtime/llm/providers/provider", "openProvider");
   return code`${open}(${literal(settings)})`;
@@ -67,14 +67,14 @@ export function modelNaming(modelName: NonNullable<ProviderNode["modelName"]>): 
   return imported("gwc/runtime/llm/providers/vertex-model", modelName);
 }
 
-function healthSettings(node: HealthNode, functions: AiFunctions): Printable {
+function healthSettings(node: HealthNode, isUnhealthy: Name | undefined): Printable {
   const { eviction, consecutiveFailures, healthThreshold, restoreHealth } = node;
   return {
     eviction: milliseconds(eviction),
     consecutiveFailures,
     healthThreshold,
     restoreHealth,
-    isUnhealthy: functions.isUnhealthy(node),
+    isUnhealthy,
   };
 }
 
