@@ -1,4 +1,12 @@
 import type { Expression } from "../../templates/code/hole.ts";
+import type { Origin } from "../diagnostics/diagnostic.ts";
+
+/** An expression with a name, as configured: a header, a field. */
+export interface NamedExpression {
+  readonly name: string;
+  readonly text: string;
+  readonly origin: Origin;
+}
 
 /**
  * A CEL expression, checked and compiled. Templates print its code; `--print program` shows that as text.

@@ -1,6 +1,7 @@
 import type { PromptCaching } from "../../runtime/llm/chat/formats.ts";
 import type { PromptMessages } from "../../runtime/llm/formats/prompt-messages.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
+import type { NamedExpression } from "./expressions.ts";
 import type { Json } from "./json.ts";
 import type { PromptGuardConfig } from "./prompt-guards.ts";
 
@@ -27,6 +28,8 @@ export interface LlmPolicies {
   readonly defaults?: Configured<Readonly<Record<string, Json>>>;
   /** Values in the place of the request's. */
   readonly overrides?: Configured<Readonly<Record<string, Json>>>;
+  /** Fields of requests that expressions make; one that fails goes. */
+  readonly transformations?: Configured<readonly NamedExpression[]>;
   /** Whether responses name the provider; true when absent. */
   readonly providerHeader?: Configured<boolean>;
   /** Milliseconds of silence after which a client of a stream gets a sign of life; 15 seconds when absent. */

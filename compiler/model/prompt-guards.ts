@@ -1,6 +1,7 @@
 import type { TextPart } from "../../runtime/llm/chat/texts.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { DestinationConfig } from "./destinations.ts";
+import type { NamedExpression } from "./expressions.ts";
 import type { ValueMatchConfig } from "./matches.ts";
 import type { ServerPolicies } from "./server-policies.ts";
 import type { Text } from "./texts.ts";
@@ -59,14 +60,7 @@ export interface WebhookGuardConfig extends ServerGuardPlace {
   readonly server: DestinationConfig;
   readonly forwardHeaders: readonly ValueMatchConfig[];
   /** Headers that expressions make; `:path`: where it is asked. */
-  readonly headers: readonly HeaderExpression[];
-}
-
-/** A header and the expression of its value. */
-export interface HeaderExpression {
-  readonly name: string;
-  readonly text: string;
-  readonly origin: Origin;
+  readonly headers: readonly NamedExpression[];
 }
 
 /** A guard as configured that is a service of a known maker. */

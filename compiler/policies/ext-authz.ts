@@ -1,7 +1,8 @@
 import { resolveGrpcTarget, resolveTarget } from "../backends/parts/callout-server.ts";
 import { type ExpressionConfig, resolveExpression } from "../backends/parts/expressions.ts";
 import { checkHeaderName } from "../backends/parts/header-fields.ts";
-import { type NamedExpression, resolveExpressions } from "../backends/parts/named-expressions.ts";
+import { resolveExpressions } from "../backends/parts/named-expressions.ts";
+import type { NamedExpression } from "../model/expressions.ts";
 import type { Infer } from "../schema/schema.ts";
 import type {
   AuthorizationConfig,

@@ -14,13 +14,13 @@ import type { CalloutTarget } from "../backends/parts/callout-target.ts";
 import {
   expressionsSchema,
   lowerExpressions,
-  type NamedExpression,
   type NamedNode,
   resolveExpressions,
 } from "../backends/parts/named-expressions.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { backendReference } from "../manifests/field-types.ts";
 import type { DestinationConfig } from "../model/destinations.ts";
+import type { NamedExpression } from "../model/expressions.ts";
 import {
   boolean,
   choice,

@@ -8,15 +8,11 @@ import {
 } from "../backends/parts/callout-server.ts";
 import type { CalloutTarget } from "../backends/parts/callout-target.ts";
 import { type ExpressionConfig, resolveExpression } from "../backends/parts/expressions.ts";
-import {
-  type NamedExpression,
-  type NamedNode,
-  resolveExpressions,
-} from "../backends/parts/named-expressions.ts";
+import { type NamedNode, resolveExpressions } from "../backends/parts/named-expressions.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { backendReference, tinyText } from "../manifests/field-types.ts";
 import type { DestinationConfig } from "../model/destinations.ts";
-import type { CompiledExpression } from "../model/expressions.ts";
+import type { CompiledExpression, NamedExpression } from "../model/expressions.ts";
 import { choice, expression, type Infer, list, object, shortText } from "../schema/schema.ts";
 import {
   type CaseConfig,

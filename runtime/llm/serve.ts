@@ -71,14 +71,15 @@ async function serveCall(
   const attributes = recordCall(exchange, call, service.operation);
   if (service.expectsTokens === true && !expectTokens(exchange, call)) return;
   const deadline = performance.now() + (service.timeout ?? Number.POSITIVE_INFINITY);
-  const guards = service.texts && new CallGuards(exchange, call, service.texts);
+  const guards = service.texts && new CallGuards(exchange, service.texts);
   const settings = { service, deadline, attributes, guards };
   let refusal: LlmRefusal | undefined;
   let failure: Extract<AttemptOutcome, { kind: "failed" }> | undefined;
   const another = () => failure && service.targets(call.model);
   for (const target of tried === undefined ? targets : inTurn(targets, another)) {
     // What asks nobody is not waited for.
-    const guarded = guards === undefined ? call : await guards.callFor(target);
+    const given = transformed(exchange, call, target, attributes);
+    const guarded = guards === undefined ? given : await guards.callFor(target, given);
     const outcome = await ask(exchange, guarded, target, settings);
     if (outcome instanceof LlmRefusal) {
       // What one provider cannot be asked for, another one may be.
@@ -119,6 +120,19 @@ interface CallSettings {
   readonly attributes: CallAttributes;
   /** What guards the call; undefined: nothing does. */
   readonly guards: CallGuards | undefined;
+}
+
+/** The call as expressions of a provider have it: they may read who is asked. */
+function transformed(
+  exchange: Exchange,
+  call: ChatCall,
+  { transform, provider }: LlmTarget,
+  attributes: CallAttributes,
+): ChatCall {
+  if (transform === undefined) return call;
+  exchange.record.upstream = provider.upstream.name;
+  attributes.provider = provider.system;
+  return transform(exchange, call);
 }
 
 /** Asks one provider; a refusal when it cannot be asked for that. */

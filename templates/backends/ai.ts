@@ -19,7 +19,13 @@ type PathNode = AiNode["routes"][number];
 /** Models of providers, which speak formats of their own. */
 export const aiTemplate: BackendTemplate<"ai"> = {
   code: aiCode,
-  reads: ({ groups }) => groups.flat().flatMap(({ guard }) => (guard ? guardReads(guard) : [])),
+  reads: ({ groups }) =>
+    groups
+      .flat()
+      .flatMap(({ guard, transforms }) => [
+        ...(guard ? guardReads(guard) : []),
+        ...(transforms?.fields.flatMap(({ value: made }) => made.variables) ?? []),
+      ]),
   keepsLimits: true,
 };
 

@@ -42,7 +42,10 @@ kind: GatewayPolicy
 metadata: {name: provider}
 spec:
   targetRefs: [{group: gwc.dev, kind: GatewayBackend, name: models, sectionName: local}]
-  backend: {ai: {overrides: [{field: max_completion_tokens, value: 50}]}}
+  backend:
+    ai:
+      overrides: [{field: max_completion_tokens, value: 50}]
+      transformations: [{field: user, expression: 'string(llmRequest.max_completion_tokens)'}]
 ---
 apiVersion: v1
 kind: Secret
@@ -81,6 +84,7 @@ it("a GatewayBackend of models serves them as the policies on it and on its prov
       { role: "user", content: "Hello" },
     ],
     max_completion_tokens: 50,
+    user: "50",
     temperature: 0.5,
   });
 });

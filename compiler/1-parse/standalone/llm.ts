@@ -1,5 +1,5 @@
 import { MODEL_PATTERN } from "../../backends/ai/model-pattern.ts";
-import { requestFieldMaps } from "../../backends/ai/policies-schema.ts";
+import { requestFieldMaps, transformationsSchema } from "../../backends/ai/policies-schema.ts";
 import { providers } from "../../backends/ai/providers/index.ts";
 import type { OwnParam } from "../../backends/ai/providers/provider.ts";
 import { tokenize } from "../../backends/ai/tokenize.ts";
@@ -66,7 +66,7 @@ function modelSchema() {
       provider: choice("Whose model it is.", kinds),
       params: paramsSchema(),
       ...requestFieldMaps,
-      transformation: unsupported("transformations of LLM requests"),
+      transformation: transformationsSchema,
       finalTransformation: unsupported("transformations of LLM requests"),
       requestHeaders: unsupported("headers of LLM requests"),
       responseHeaders: unsupported("headers of LLM responses"),

@@ -1,4 +1,5 @@
 import { childOf, type Diagnostics, keyPlace, placeKey } from "../../diagnostics/diagnostic.ts";
+import type { NamedExpression } from "../../model/expressions.ts";
 import type { Configured, LlmPolicies, RouteType } from "../../model/llm-policies.ts";
 import type { ProviderConfig } from "./ai-config.ts";
 import {
@@ -33,6 +34,9 @@ export function checkProviders(
     if (used.includes(placeOf(each))) reportAliases(each, diagnostics);
     else diagnostics.report("idle-aliases", keyPlace(each.origin), {});
   }
+  for (const { value } of distinct(policies.map((own) => own?.transformations))) {
+    reportFixedFields(value, diagnostics);
+  }
   for (const { field, acts, on } of edits) {
     if (acts.some((type) => types.has(type))) continue;
     for (const { origin } of distinct<unknown>(policies.map((own) => own?.[field]))) {
@@ -50,6 +54,7 @@ const edits = [
   { field: "streamKeepAlive", acts: chats, on: "chats with models" },
   { field: "defaults", acts: [...chats, "Embeddings"], on: "requests to models" },
   { field: "overrides", acts: [...chats, "Embeddings"], on: "requests to models" },
+  { field: "transformations", acts: [...chats, "Embeddings"], on: "requests to models" },
 ] as const satisfies readonly {
   readonly field: keyof LlmPolicies;
   readonly acts: readonly RouteType[];
@@ -85,6 +90,15 @@ function reportForeignModel(
   );
   const params = { model, provider: kind, prefixes: own, other: other?.kind };
   diagnostics.report("foreign-model", childOf(optionsOrigin, "model"), params);
+}
+
+/** What decided on the way of a request before its fields are made. */
+function reportFixedFields(fields: readonly NamedExpression[], diagnostics: Diagnostics): void {
+  for (const { name, origin } of fields) {
+    if (name === "model" || name === "stream") {
+      diagnostics.report("fixed-request-field", keyPlace(origin), { field: name });
+    }
+  }
 }
 
 /** Names are replaced once: an alias that stands for another one does not get that one's model. */

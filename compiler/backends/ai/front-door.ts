@@ -4,6 +4,7 @@ import type { Json } from "../../model/json.ts";
 import type { LlmPolicies, RouteType } from "../../model/llm-policies.ts";
 import type { Text } from "../../model/texts.ts";
 import type { BackendUse } from "../backend.ts";
+import { lowerExpressions } from "../parts/named-expressions.ts";
 import type { AiConfig, ProviderConfig } from "./ai-config.ts";
 import {
   type ProviderKind,
@@ -27,6 +28,7 @@ export interface NamedModel {
   };
   readonly defaults?: Readonly<Record<string, Json>>;
   readonly overrides?: Readonly<Record<string, Json>>;
+  readonly transformation?: Readonly<Record<string, string>>;
   readonly origin: Origin;
 }
 
@@ -60,20 +62,24 @@ function allPaths(origin: Origin): LlmPolicies {
 }
 
 function readModel(
-  { name, provider, params = {}, defaults, overrides, origin }: NamedModel,
+  { name, provider, params = {}, defaults, overrides, transformation, origin }: NamedModel,
   index: number,
 ): ProviderConfig {
+  const at = childOf(origin, "transformation");
   const ai: LlmPolicies = {
     origin,
     ...(defaults && { defaults: { value: defaults, origin: childOf(origin, "defaults") } }),
     ...(overrides && { overrides: { value: overrides, origin: childOf(origin, "overrides") } }),
+    ...(transformation && {
+      transformations: { value: lowerExpressions(transformation, at), origin: at },
+    }),
   };
   const { apiKey: key, hostOverride, pathOverride, tokenize = false } = params;
   const paramsOrigin = childOf(origin, "params");
   const keyOrigin = childOf(paramsOrigin, "apiKey");
   const policies: BackendPolicies = {
     ...(key !== undefined && { auth: { kind: "key", key, keyOrigin, origin: paramsOrigin } }),
-    ...((defaults ?? overrides) !== undefined && { ai }),
+    ...((defaults ?? overrides ?? transformation) !== undefined && { ai }),
   };
   return {
     // Entries of one name share it: each is told from the others.

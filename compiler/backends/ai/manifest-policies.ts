@@ -4,6 +4,7 @@ import { type RouteType, routeTypes } from "../../model/llm-policies.ts";
 import {
   boolean,
   choice,
+  expression,
   json,
   list,
   map,
@@ -51,6 +52,22 @@ const overrideFields = list(
   { minItems: 1, maxItems: 64, description: "What requests say in the place of their own." },
 );
 
+const transformedFields = list(
+  object(
+    {
+      field: shortText("A key of the request's JSON."),
+      expression: expression("A CEL expression: the value."),
+    },
+    { required: ["field", "expression"] },
+  ),
+  {
+    minItems: 1,
+    maxItems: 64,
+    description:
+      "What expressions make of fields of requests: they read `llmRequest`. One that fails takes its field away.",
+  },
+);
+
 function described(description: string): Schema<Json> {
   return { ...json, description };
 }
@@ -66,6 +83,7 @@ export const llmFields = {
   ),
   defaults: defaultFields,
   overrides: overrideFields,
+  transformations: transformedFields,
   modelAliases: map(shortText("The provider's name of the model."), {
     maxProperties: 64,
     propertyNames: MODEL_PATTERN,

@@ -14,6 +14,7 @@ import {
   shortText,
   unsupported,
 } from "../../schema/schema.ts";
+import { expressionsSchema } from "../parts/named-expressions.ts";
 import { promptGuardSchema } from "./guard-file-form.ts";
 import { MODEL_PATTERN } from "./model-pattern.ts";
 
@@ -83,6 +84,11 @@ export const requestFieldMaps = {
   }),
 };
 
+/** Fields of requests that expressions make. */
+export const transformationsSchema = expressionsSchema(
+  "Fields of the request's JSON that CEL expressions make, in the place of its own; they read `llmRequest`, its JSON with the `overrides`. One that fails takes its field away.",
+);
+
 /** `ai` among the policies of a file: what becomes of requests to models. */
 export function llmPoliciesSchema() {
   return object(
@@ -115,7 +121,7 @@ export function llmPoliciesSchema() {
       ),
       promptGuard: promptGuardSchema(),
       promptCaching: promptCaching(),
-      transformations: unsupported("transformations of LLM requests"),
+      transformations: transformationsSchema,
       finalTransformations: unsupported("transformations of LLM requests"),
     },
     { minProperties: 1, description: "Requests to models (`ai` backends)." },

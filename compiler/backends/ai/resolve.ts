@@ -16,6 +16,7 @@ import type { BackendUse } from "../backend.ts";
 import { AMBIENT_AWS, AMBIENT_GCP } from "../parts/ambient-credentials.ts";
 import { type ConnectionContext, resolveConnection, secureUrl } from "../parts/connection.ts";
 import type { DestinationContext } from "../parts/destination.ts";
+import { type NamedNode, resolveExpressions } from "../parts/named-expressions.ts";
 import type { AiConfig, ProviderConfig } from "./ai-config.ts";
 import { checkProviders } from "./check-providers.ts";
 import { type PromptGuardNode, resolvePromptGuard } from "./guards.ts";
@@ -76,10 +77,18 @@ export interface AiProviderNode {
   /** It is the provider's own server, of which the newest ways are known. */
   readonly isOwnServer: boolean;
   readonly policies: LlmPolicies | undefined;
+  /** Fields of requests that expressions make; undefined: none. */
+  readonly transforms: TransformsNode | undefined;
   /** What guards its requests and responses; undefined: nothing does. */
   readonly guard: PromptGuardNode | undefined;
   /** When it is left alone; undefined: there is no other to ask. */
   readonly health: HealthNode | undefined;
+  readonly origin: Origin;
+}
+
+/** Fields of requests and what expressions make of them. */
+interface TransformsNode {
+  readonly fields: readonly NamedNode[];
   readonly origin: Origin;
 }
 
@@ -219,6 +228,8 @@ function resolveProvider(
   const guard = promptGuard && resolvePromptGuard(promptGuard, place.types, context);
   if (url === undefined || endpoints === undefined) return undefined;
   if (promptGuard !== undefined && guard === undefined) return undefined;
+  const transforms = resolveTransforms(merged.ai, context);
+  if (merged.ai?.transformations !== undefined && transforms === undefined) return undefined;
   return {
     name,
     id: camelCase(name),
@@ -237,10 +248,22 @@ function resolveProvider(
     expectsTokens: config.tokenize !== undefined,
     isOwnServer: server === undefined,
     policies: merged.ai,
+    transforms,
     guard,
     health: isOne ? reportHealth(health, context) : resolveHealth(health, context.diagnostics),
     origin,
   };
+}
+
+/** Undefined: there are none, or one is wrong (reported). */
+function resolveTransforms(
+  policies: LlmPolicies | undefined,
+  context: ConnectionContext,
+): TransformsNode | undefined {
+  if (policies?.transformations === undefined) return undefined;
+  const { value, origin } = policies.transformations;
+  const fields = resolveExpressions(value, "llm", context);
+  return fields && { fields, origin };
 }
 
 /** The path of a server's URL stands before those of the API: where both begin alike, one is too many. */

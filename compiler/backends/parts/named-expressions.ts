@@ -1,13 +1,8 @@
 import type { CelPhase } from "../../cel/compile.ts";
 import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
-import type { CompiledExpression } from "../../model/expressions.ts";
+import type { CompiledExpression, NamedExpression } from "../../model/expressions.ts";
 import { expression, map } from "../../schema/schema.ts";
-import { type ExpressionConfig, resolveExpression } from "./expressions.ts";
-
-/** An expression with a name, as configured. */
-export interface NamedExpression extends ExpressionConfig {
-  readonly name: string;
-}
+import { resolveExpression } from "./expressions.ts";
 
 /** A name and the value of an expression. */
 export interface NamedNode {

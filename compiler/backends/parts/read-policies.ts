@@ -6,6 +6,7 @@ import { parseTimer } from "../../schema/duration.ts";
 import { lowerPromptGuard } from "../ai/guard-file-form.ts";
 import { readHealth } from "../ai/health.ts";
 import { type LlmPoliciesValue, readPromptCaching, routeTypeOf } from "../ai/policies-schema.ts";
+import { lowerExpressions } from "./named-expressions.ts";
 import type { BackendPoliciesValue } from "./policies-schema.ts";
 import { readConnection } from "./read-connection.ts";
 
@@ -28,6 +29,7 @@ function readLlm(
     routes,
     defaults,
     overrides,
+    transformations,
     modelAliases,
     prompts,
     promptCaching,
@@ -44,6 +46,12 @@ function readLlm(
     }),
     ...(defaults && { defaults: { value: defaults, origin: at("defaults") } }),
     ...(overrides && { overrides: { value: overrides, origin: at("overrides") } }),
+    ...(transformations && {
+      transformations: {
+        value: lowerExpressions(transformations, at("transformations")),
+        origin: at("transformations"),
+      },
+    }),
     ...(providerHeader !== undefined && {
       providerHeader: { value: providerHeader, origin: at("providerHeader") },
     }),

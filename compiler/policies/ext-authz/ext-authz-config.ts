@@ -1,10 +1,10 @@
 import type { BodyForwarding } from "../../../runtime/policies/ext-authz/forwarded-body.ts";
 import type { CalloutTarget } from "../../backends/parts/callout-target.ts";
 import type { ExpressionConfig } from "../../backends/parts/expressions.ts";
-import type { NamedExpression, NamedNode } from "../../backends/parts/named-expressions.ts";
+import type { NamedNode } from "../../backends/parts/named-expressions.ts";
 import type { Origin } from "../../diagnostics/diagnostic.ts";
 import type { DestinationConfig } from "../../model/destinations.ts";
-import type { CompiledExpression } from "../../model/expressions.ts";
+import type { CompiledExpression, NamedExpression } from "../../model/expressions.ts";
 
 /** An authorization server and what it is asked, as configured. */
 export interface AuthorizationConfig {

@@ -1,9 +1,9 @@
 import { type ExpressionConfig, resolveExpression } from "../../backends/parts/expressions.ts";
 import { checkHeaderName } from "../../backends/parts/header-fields.ts";
-import type { NamedExpression, NamedNode } from "../../backends/parts/named-expressions.ts";
+import type { NamedNode } from "../../backends/parts/named-expressions.ts";
 import type { CelPhase } from "../../cel/compile.ts";
 import { childOf, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
-import type { CompiledExpression } from "../../model/expressions.ts";
+import type { CompiledExpression, NamedExpression } from "../../model/expressions.ts";
 import { expression, type Infer, list, map, object, shortText } from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
 

@@ -10,29 +10,27 @@ import { withBody } from "./guarded-call.ts";
 import type { ResponseGuard } from "./response-guard.ts";
 import type { LlmTarget } from "./target.ts";
 
-/** The guards of one call, whoever is asked: what guards the requests of several providers sees the call once. */
+/** The guards of one call, whoever is asked: what guards the requests of several providers sees one text once. */
 export class CallGuards {
   readonly #exchange: Exchange;
-  readonly #call: ChatCall;
   readonly #format: TextFormat;
-  readonly #guarded = new Map<PromptGuard, ChatCall>();
+  readonly #seen = new Map<PromptGuard, { readonly text: string; readonly guarded: ChatCall }>();
 
-  constructor(exchange: Exchange, call: ChatCall, format: TextFormat) {
+  constructor(exchange: Exchange, format: TextFormat) {
     this.#exchange = exchange;
-    this.#call = call;
     this.#format = format;
   }
 
   /** The call as a target may see it. Rejects with LlmRefusal when it may not. */
-  async callFor({ guard }: LlmTarget): Promise<ChatCall> {
-    if (guard === undefined || guard.request.length === 0) return this.#call;
-    const known = this.#guarded.get(guard);
-    if (known !== undefined) return known;
+  async callFor({ guard }: LlmTarget, call: ChatCall): Promise<ChatCall> {
+    if (guard === undefined || guard.request.length === 0) return call;
+    const seen = this.#seen.get(guard);
+    if (seen?.text === call.text) return seen.guarded;
     const run = new GuardRun("request", this.#exchange);
-    let { body } = this.#call;
+    let { body } = call;
     const field = this.#format.unreadable?.(body);
     if (field !== undefined) throw unreadable(field);
-    if (hasRepeatedKey(this.#call.text)) throw repeated;
+    if (hasRepeatedKey(call.text)) throw repeated;
     const members = textMembers(body, this.#format);
     for (const step of guard.request) {
       const given = step.guardMembers(body, members, run);
@@ -42,8 +40,8 @@ export class CallGuards {
     }
     this.#record(guard.request, run);
     if (run.error !== undefined) throw new LlmRefusal(run.error);
-    const guarded = withBody(this.#call, body);
-    this.#guarded.set(guard, guarded);
+    const guarded = withBody(call, body);
+    this.#seen.set(guard, { text: call.text, guarded });
     return guarded;
   }
 

@@ -61,6 +61,12 @@ export function writtenBody({ sent }: ChatCall, body: JsonBody): string | Uint8A
   return text === sent.text ? sent.bytes : text;
 }
 
+/** The call with an edited body; the call itself when nothing was changed in it. */
+export function editedCall(call: ChatCall, edited: JsonBody): ChatCall {
+  const text = edited.toString();
+  return text === call.text ? call : { ...call, text, ...parse(text) };
+}
+
 /** What an edited body says, with numbers as exact as they were written. */
 export function editedObject(call: ChatCall, body: JsonBody): JsonObject {
   const text = body.toString();

@@ -6,6 +6,7 @@ import type { StreamStep } from "../chat/stream-step.ts";
 import type { PromptGuard } from "../guards/prompt-guard.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { ChatCall } from "./chat-call.ts";
+import type { CallTransform } from "./transform-fields.ts";
 
 /** The providers of a call in the order in which they are asked; undefined: nobody has this model. */
 export type TargetChoice<Target extends AnyTarget = LlmTarget> = (
@@ -24,6 +25,8 @@ export interface TargetSettings extends AnyTarget {
   readonly modelFor?: (model: string) => string;
   /** What guards requests and responses; absent: nothing does. */
   readonly guard?: PromptGuard;
+  /** What expressions make of a call, before anything guards it; absent: nothing. */
+  readonly transform?: CallTransform;
   /** Edits of the body that the configuration asks for. */
   readonly prepare?: (body: JsonBody) => void;
 }

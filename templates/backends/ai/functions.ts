@@ -14,6 +14,7 @@ import { promptGuardCode, type WebhookNode } from "./guards.ts";
 import { modelCases } from "./model-cases.ts";
 import type { AskedType } from "./route-types.ts";
 
+const TRANSFORM = "gwc/runtime/llm/calls/transform-fields";
 const EXCHANGE = importedType("gwc/runtime/http/exchange", "Exchange");
 const HEADER_VALUE = importedType(
   "gwc/runtime/policies/transformations/message-changes",
@@ -22,6 +23,7 @@ const HEADER_VALUE = importedType(
 
 type AiNode = BackendNode<"ai">;
 type ProviderNode = AiNode["groups"][number][number];
+type TransformsNode = NonNullable<ProviderNode["transforms"]>;
 
 /** A function or constant of the module, by what it says. */
 interface Declaration {
@@ -79,10 +81,54 @@ export class AiFunctions {
     });
   }
 
-  /** The edits of a body that come before everything else; undefined: there are none. */
+  /** What expressions make of fields of requests, before guards see them; undefined: nothing. */
+  transform({ edit: form }: AskedType, node: ProviderNode): Name | undefined {
+    const { transforms, policies } = node;
+    if (transforms === undefined || !form.takesFields) return undefined;
+    const { origin } = transforms;
+    const overrides = ({ policies: own }: ProviderNode) => own?.overrides?.value;
+    const fieldsOf = ({ transforms: own }: ProviderNode) =>
+      own?.fields.map(({ name: field, value }) => [field, value.source]);
+    const fields = this.#declare(node, {
+      label: "requestFields",
+      says: fieldsOf,
+      origin,
+      make: (id) => this.#fieldsFunction(id, transforms),
+    });
+    const open = imported(TRANSFORM, "transformFields");
+    return this.#declare(node, {
+      label: "transformRequest",
+      says: (each) => each.transforms && [fieldsOf(each), overrides(each)],
+      origin: policies?.overrides?.origin ?? origin,
+      make: (id) =>
+        code`const ${id} = ${open}(${literal({ overrides: overrides(node), fields })});`,
+    });
+  }
+
+  #fieldsFunction(id: Name, { fields }: TransformsNode): Code {
+    const variables = [...new Set(fields.flatMap(({ value }) => value.variables))].sort();
+    const others = variables.filter((variable) => variable !== "llmRequest");
+    const read = [
+      ...(others.length > 0 ? [name("request")] : []),
+      ...(others.length < variables.length ? [name("llmRequest")] : []),
+    ];
+    const input = code`{ ${join(read, ", ")} }: ${importedType(TRANSFORM, "TransformedRequest")}`;
+    return code`
+      function ${id}(${read.length === 0 ? code`` : input}): ${importedType(TRANSFORM, "FieldValue")}[] {
+        ${logVariables(others)}
+        return ${headerList(fields, this.#expressions)};
+      }
+    `;
+  }
+
+  /** The edits of a body that come after guards; undefined: there are none. */
   prepare({ edit: form }: AskedType, node: ProviderNode): Name | undefined {
-    const editsOf = ({ policies }: ProviderNode) => ({
-      ...(form.takesFields && { overrides: policies?.overrides, defaults: policies?.defaults }),
+    const editsOf = ({ policies, transforms }: ProviderNode) => ({
+      ...(form.takesFields && {
+        // Expressions see what was overridden, so that comes before them.
+        overrides: transforms === undefined ? policies?.overrides : undefined,
+        defaults: policies?.defaults,
+      }),
       ...(form.prompts && { prompts: policies?.prompts }),
     });
     const { overrides, defaults, prompts } = editsOf(node);

@@ -36,6 +36,7 @@ function branchCode(
   const { format, variant = format } = endpoint;
   const target = {
     ...endpointSettings(endpoint, node, functions),
+    transform: functions.transform(asked, node),
     prepare: functions.prepare(asked, node),
   };
   if (format === asked.native) {

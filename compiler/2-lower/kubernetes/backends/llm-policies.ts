@@ -6,7 +6,9 @@ import { simpleBackend } from "../../../1-parse/kubernetes/schemas/connection.ts
 import { promptGuard, readPromptGuard } from "../../../backends/ai/guard-manifest-form.ts";
 import { llmFields, namedRouteType } from "../../../backends/ai/manifest-policies.ts";
 import { readPromptCaching } from "../../../backends/ai/policies-schema.ts";
+import { childOf } from "../../../diagnostics/diagnostic.ts";
 import type { Manifest } from "../../../manifests/manifests.ts";
+import type { NamedExpression } from "../../../model/expressions.ts";
 import type { Json } from "../../../model/json.ts";
 import type { LlmPolicies, RouteType } from "../../../model/llm-policies.ts";
 import type { PromptGuardConfig } from "../../../model/prompt-guards.ts";
@@ -28,7 +30,9 @@ export function llmPolicies(
   const [routes, defaults, overrides] = [part("routes"), part("defaults"), part("overrides")];
   const [aliases, prompt] = [part("modelAliases"), part("prompt")];
   const [caching, guard] = [part("promptCaching"), part("promptGuard")];
-  const first = routes ?? defaults ?? overrides ?? aliases ?? prompt ?? caching ?? guard;
+  const transforms = part("transformations");
+  const found = [routes, defaults, overrides, transforms, aliases, prompt, caching, guard];
+  const first = found.find((each) => each !== undefined);
   if (first === undefined) return undefined;
   const wanted = defaults === undefined ? [] : validated(llmFields.defaults, defaults.value);
   const missing = wanted.filter(({ override }) => override !== true);
@@ -45,6 +49,9 @@ export function llmPolicies(
       }),
     ...(replaced.length > 0 && {
       overrides: { value: byField(replaced), origin: (overrides ?? defaults ?? first).origin },
+    }),
+    ...(transforms && {
+      transformations: { value: readTransforms(transforms), origin: transforms.origin },
     }),
     ...(aliases && {
       modelAliases: {
@@ -92,6 +99,13 @@ function byField(
   values: readonly { readonly field: string; readonly value: Json }[],
 ): Readonly<Record<string, Json>> {
   return Object.fromEntries(values.map(({ field, value }) => [field, value]));
+}
+
+function readTransforms({ value, origin }: FieldValue): readonly NamedExpression[] {
+  const fields = validated(llmFields.transformations, value);
+  return fields.map(({ field, expression }, index) => {
+    return { name: field, text: expression, origin: childOf(origin, index, "expression") };
+  });
 }
 
 function readPrompts({ value }: FieldValue): PromptMessages {
