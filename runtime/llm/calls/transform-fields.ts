@@ -12,13 +12,13 @@ export interface TransformedRequest {
 }
 
 /** A field of a request and the value of its expression; undefined: it failed, and the field goes. */
-export type FieldValue = readonly [field: string, value: unknown];
+export type TransformedField = readonly [field: string, value: unknown];
 
 /** What the configuration makes of the fields of requests before their guards see them. */
 export interface FieldTransforms {
   /** Values in the place of the request's: the expressions see them. */
   readonly overrides?: Readonly<Record<string, unknown>>;
-  readonly fields: (request: TransformedRequest) => readonly FieldValue[];
+  readonly fields: (request: TransformedRequest) => readonly TransformedField[];
 }
 
 /** A client's call as the configuration has it. */

@@ -114,7 +114,7 @@ export class AiFunctions {
     ];
     const input = code`{ ${join(read, ", ")} }: ${importedType(TRANSFORM, "TransformedRequest")}`;
     return code`
-      function ${id}(${read.length === 0 ? code`` : input}): ${importedType(TRANSFORM, "FieldValue")}[] {
+      function ${id}(${read.length === 0 ? code`` : input}): ${importedType(TRANSFORM, "TransformedField")}[] {
         ${logVariables(others)}
         return ${headerList(fields, this.#expressions)};
       }
