@@ -3,6 +3,7 @@ import { messageOf } from "../diagnostics/messages/index.ts";
 import { painter } from "../diagnostics/report/colors.ts";
 import { suggest } from "../diagnostics/suggestion.ts";
 import { backendPage } from "../inspect/reference/backends.ts";
+import { commandPage, commandPages } from "../inspect/reference/commands.ts";
 import { diagnosticCodes, diagnosticPage } from "../inspect/reference/diagnostics.ts";
 import { heading, type Page, paragraph, table } from "../inspect/reference/page.ts";
 import { policyPage } from "../inspect/reference/policies.ts";
@@ -39,6 +40,7 @@ export const explain: Command = {
     "gwc explain timeout.requestTimeout",
     "gwc explain cel",
     "gwc explain metrics",
+    "gwc explain diff",
     "gwc explain route default/tools -f manifests/",
     "gwc explain GET https://example.com/mcp -f manifests/",
     "gwc explain out/gateway/routes/tools.ts:30 -f gateway.yaml",
@@ -68,6 +70,7 @@ async function explainWords(given: Arguments, context: CommandContext): Promise<
     ...diagnosticCodes,
     "cel",
     "metrics",
+    ...commandPages.map(([name]) => name),
   ]);
   const hint = near === undefined ? "`gwc explain` lists what there is" : `did you mean "${near}"?`;
   return {
@@ -106,6 +109,11 @@ async function everything(): Promise<Page> {
       ...table(["page", "what it is"], [["cel", "variables, functions and macros of rules"]]),
       heading("Running a gateway"),
       ...table(["page", "what it is"], [["metrics", "metrics, dashboard and alerts"]]),
+      heading("Reviewing a change"),
+      ...table(
+        ["page", "what it is"],
+        commandPages.map(([name, page]) => [name, page().title]),
+      ),
       heading("Diagnostics"),
       ...table(
         ["code", "severity"],
@@ -119,7 +127,7 @@ async function pageOf(name: string): Promise<Page | undefined> {
   if (name === "cel")
     return (await import("../inspect/reference/expressions.ts")).expressionsPage();
   if (name === "metrics") return (await import("../inspect/reference/metrics.ts")).metricsPage();
-  const own = diagnosticPage(name) ?? policyPage(name) ?? backendPage(name);
+  const own = diagnosticPage(name) ?? policyPage(name) ?? backendPage(name) ?? commandPage(name);
   if (own !== undefined) return own;
   const { fieldPage, fields } = await fieldReference();
   return fieldPage(name, fields);

@@ -36,18 +36,33 @@ export interface SettingsChange {
   readonly text: string;
 }
 
-/** What a list gained and lost: `gaining` says what one more means for who may. */
+/**
+ * What a list gained and lost: `gaining` says what one more means for who may. An item that `covers` others stands for
+ * them, too: they are no gain beside it.
+ */
 export function listChanges(
   what: string,
   before: readonly string[],
   after: readonly string[],
   gaining: ChangeDirection,
+  covers: (wide: string, narrow: string) => boolean = (wide, narrow) => wide === narrow,
 ): readonly SettingsChange[] {
   const losing = ({ opens: "closes", closes: "opens", changes: "changes" } as const)[gaining];
-  const gained = after.filter((each) => !before.includes(each));
-  const lost = before.filter((each) => !after.includes(each));
+  const isIn = (list: readonly string[], item: string) => list.some((each) => covers(each, item));
+  const gained = after.filter((each) => !isIn(before, each));
+  const lost = before.filter((each) => !isIn(after, each));
+  const below = (list: readonly string[], item: string) =>
+    list.filter((each) => covers(item, each)).join(", ");
   return [
-    ...gained.map((each) => ({ direction: gaining, text: `${what} ${each} added` })),
-    ...lost.map((each) => ({ direction: losing, text: `${what} ${each} removed` })),
+    ...gained.map((each) => {
+      const narrower = below(before, each);
+      const text = narrower === "" ? `${each} added` : `${narrower} widened to ${each}`;
+      return { direction: gaining, text: `${what} ${text}` };
+    }),
+    ...lost.map((each) => {
+      const narrower = below(after, each);
+      const text = narrower === "" ? `${each} removed` : `${each} narrowed to ${narrower}`;
+      return { direction: losing, text: `${what} ${text}` };
+    }),
   ];
 }

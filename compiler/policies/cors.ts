@@ -164,9 +164,9 @@ function compareCors(before: CorsNode, after: CorsNode): readonly SettingsChange
   const [old, now] = [before.response, after.response];
   const fields = ["allowMethods", "allowHeaders", "exposeHeaders"] as const;
   return [
-    ...listChanges("origin", origins(before), origins(after), "opens"),
+    ...listChanges("origin", origins(before), origins(after), "opens", coversOrigin),
     ...fields.flatMap((field) =>
-      listChanges(field, listed(old[field]), listed(now[field]), "opens"),
+      listChanges(field, listed(old[field]), listed(now[field]), "opens", coversName),
     ),
     ...listChanges(
       "credentials",
@@ -175,6 +175,19 @@ function compareCors(before: CorsNode, after: CorsNode): readonly SettingsChange
       "opens",
     ),
   ];
+}
+
+/** Whether every page of an origin, or of a pattern of origins, may call where another one may. */
+function coversOrigin(wide: string, narrow: string): boolean {
+  if (wide === "*" || wide === narrow) return true;
+  const [start = "", end] = wide.split("*");
+  if (end === undefined || !narrow.startsWith(start) || !narrow.endsWith(end)) return false;
+  const labels = narrow.slice(start.length, narrow.length - end.length);
+  return labels !== "" && !labels.includes(":");
+}
+
+function coversName(wide: string, narrow: string): boolean {
+  return wide === "*" || wide === narrow;
 }
 
 function joined(names: readonly string[]): string | undefined {

@@ -6,6 +6,7 @@ import { memoryHost, realHost } from "../../compiler/host.ts";
 import { checkInput } from "../../compiler/inspect/check-input.ts";
 import { programDiff } from "../../compiler/inspect/diff/program-diff.ts";
 import { type DiffFormat, diffReport } from "../../compiler/inspect/diff/report/diff-report.ts";
+import { diffPage } from "../../compiler/inspect/reference/command-pages/diff.ts";
 import type { Program } from "../../compiler/ir/program.ts";
 import { gwc } from "../harness/gwc.ts";
 import { root } from "../harness/root.ts";
@@ -82,7 +83,7 @@ OPENS   route tools (:3000 /mcp)   hidden -> callable
         unless  mcp.tool.name == "get-sum", "admin" in jwt.roles, mcp.tool.name == "get-env"
         by      new.yaml:12:21  jwt.sub == "ann" && mcp.tool.name.startsWith("get-")
         was     no rule allowed it
-        e.g.    tools/call get-  as {"sub":"ann"}
+        e.g.    tools/call get-x  as {"sub":"ann"}
 `);
   });
 
@@ -134,8 +135,7 @@ OPENS   route tools (:3000 /mcp)   hidden -> callable
         .replace("https://app.example.com", "*"),
     );
     expect(said).toContain("jwtAuth: audience of https://id.example.com more added");
-    expect(said).toContain("cors: origin * added");
-    expect(said).toContain("cors: origin https://app.example.com removed");
+    expect(said).toContain("cors: origin https://app.example.com widened to *");
   });
 
   it("a route that takes another one's requests is said with a request, a shorter timeout with its times", () => {
@@ -152,6 +152,23 @@ OPENS   route tools (:3000 /mcp)   hidden -> callable
     if (format === "json" || format === "sarif") expect(() => JSON.parse(said)).not.toThrow();
     if (format === "github") expect(said).toContain("::warning file=new.yaml,line=13,");
   });
+});
+
+it("the page of gwc diff has the first lines of five pull requests", () => {
+  const edits: readonly ((text: string) => string)[] = [
+    (text) => text.replace(/jwt.sub == "ann" && (.*)/, "'$1 && jwt.sub == \"ann\"'"),
+    (text) => text.replace('name == "get-sum"', 'name.startsWith("get-")'),
+    (text) => text.replace(/ +cors: .*\n/, ""),
+    (text) =>
+      `${text}  - {port: 8080, listeners: [{routes: [{backends: [{host: "debug:80"}]}]}]}\n`,
+    (text) => text.replace('host: "127.0.0.1:9"}]', 'host: "127.0.0.2:9"}]'),
+  ];
+  const written = diffPage().parts.flatMap((part) =>
+    part.kind === "table" && part.head[0] === "what was edited" ? part.rows : [],
+  );
+  expect(written.map(([, line]) => line)).toEqual(
+    edits.map((edit) => `\`${firstLine(diffWith(edit))}\``),
+  );
 });
 
 describe("gwc diff", () => {

@@ -1,6 +1,6 @@
 import type { BindNode, ListenerNode } from "../../ir/program.ts";
 import { type Difference, plainDifference, type SidePlace } from "./difference.ts";
-import { pairDifferences, guardsText, servedBy } from "./pair-differences.ts";
+import { guardsText, pairDifferences, servedBy } from "./pair-differences.ts";
 import { policyDifferences } from "./route-differences.ts";
 import { routePairs } from "./route-pairs.ts";
 import { changedFields } from "./settings-text.ts";

@@ -1,4 +1,5 @@
 import { backendPages } from "./backends.ts";
+import { commandPages } from "./commands.ts";
 import { diagnosticPages } from "./diagnostics.ts";
 import { expressionsPage } from "./expressions.ts";
 import { markdownDocument } from "./markdown.ts";
@@ -18,6 +19,7 @@ export function referenceDocuments(): readonly ReferenceDocument[] {
     { file: "backends.md", text: markdownDocument(backendPages()) },
     { file: "expressions.md", text: markdownDocument([expressionsPage()]) },
     { file: "metrics.md", text: markdownDocument([metricsPage()]) },
+    { file: "reviews.md", text: markdownDocument(commandPages.map(([, page]) => page())) },
     { file: "diagnostics.md", text: markdownDocument(diagnosticPages()) },
   ];
 }

@@ -37,21 +37,45 @@ export function canonicalText(node: Node, names: Renamed = {}, depth = 0): strin
 
 function callText(name: string, isMethod: boolean, args: readonly string[]): string {
   const [first = "", ...others] = args;
+  const list = (all: readonly string[]) => all.map(withoutParentheses).join(", ");
   if (/^\w/.test(name) && name !== "in")
-    return isMethod ? `${first}.${name}(${others.join(", ")})` : `${name}(${args.join(", ")})`;
-  return args.length === 1 ? `${name}(${first})` : `(${args.join(` ${name} `)})`;
+    return isMethod ? `${first}.${name}(${list(others)})` : `${name}(${list(args)})`;
+  return args.length === 1 ? `${name}(${list(args)})` : `(${args.join(` ${name} `)})`;
 }
 
 function macroText({ macro, range, variables, bodies }: MacroNode, names: Renamed, depth: number) {
-  const own = variables.map((variable, index) => [variable.name, `v${depth}_${index}`] as const);
+  const own = variables.map((variable, index) => [variable.name, macroName(depth, index)] as const);
   const inner = { ...names, ...Object.fromEntries(own) };
   const subject = canonicalText(range, names, depth);
   const parts = [
     ...own.map(([, name]) => name),
-    ...bodies.map((body) => canonicalText(body, inner, depth + 1)),
+    ...bodies.map((body) => withoutParentheses(canonicalText(body, inner, depth + 1))),
   ];
   if (macro === "bind") return `cel.bind(${[parts[0], subject, parts[1]].join(", ")})`;
   return `${subject}.${macro === "existsOne" ? "exists_one" : macro}(${parts.join(", ")})`;
+}
+
+/** `x`, in a macro within it `y`; the second variable of one is `x2`. No variable of requests is called so. */
+function macroName(depth: number, index: number): string {
+  const letter = ["x", "y", "z"][depth] ?? `v${depth}_`;
+  return index === 0 ? letter : `${letter}${index + 1}`;
+}
+
+/** An expression without the parentheses around all of it. */
+export function withoutParentheses(text: string): string {
+  let depth = 0;
+  let quote = "";
+  for (let at = 0; at < text.length - 1; at += 1) {
+    const character = text.charAt(at);
+    if (quote !== "") {
+      if (character === "\\") at += 1;
+      else if (character === quote) quote = "";
+    } else if (character === '"') quote = character;
+    else if (character === "(") depth += 1;
+    else if (character === ")") depth -= 1;
+    if (depth === 0 && quote === "") return text;
+  }
+  return text.startsWith("(") ? text.slice(1, -1) : text;
 }
 
 function literalText(literal: LiteralValue): string {

@@ -70,11 +70,17 @@ function isConstant(kind: StringFeature["kind"]): boolean {
   return kind === "equals" || kind === "startsWith";
 }
 
-/** The constants themselves, and words near them. */
+/** The constants themselves, and words near them: those with more to come before those that are one letter off. */
 function readableTexts(features: readonly StringFeature[]): readonly string[] {
-  const constants = features.filter(({ kind }) => kind === "equals").map(({ text }) => text);
-  const others = features.filter(({ kind }) => kind !== "matches").map(({ text }) => text);
-  return [...constants, ...others, ...others.flatMap((text) => [`${text}x`, `x${text}`])];
+  const literal = features.filter(({ kind }) => kind !== "matches");
+  const [whole, parts] = [true, false].map((isWhole) =>
+    literal.filter(({ kind }) => (kind === "equals") === isWhole),
+  );
+  const near = [...(parts ?? []), ...(whole ?? [])].flatMap(({ kind, text }) =>
+    kind === "endsWith" ? [`x${text}`, `${text}x`] : [`${text}x`, `x${text}`],
+  );
+  const texts = (some: readonly StringFeature[] = []) => some.map(({ text }) => text);
+  return [...texts(whole), ...near, ...texts(parts)];
 }
 
 /** A state of all machines together, and how it was reached. */

@@ -1,3 +1,4 @@
+import { withoutParentheses } from "../conditions/canonical-text.ts";
 import type { LeafCondition, OpaqueCondition } from "../conditions/condition.ts";
 import { ITEM } from "../data/request-data.ts";
 import { type Diagrams, type NodeId, operation, type Path } from "../diagram/diagrams.ts";
@@ -73,7 +74,10 @@ export function inWords(
     paths.push(path);
     let kept = candidatesOf(model, path, within).filter((each) => each.node !== always);
     if (!implies(kept)) return { terms, paths, isComplete: false };
-    for (const each of kept.toSorted((a, b) => RANK[a.sign] - RANK[b.sign])) {
+    const order = kept.toSorted(
+      (a, b) => RANK[a.sign] - RANK[b.sign] || b.text.length - a.text.length,
+    );
+    for (const each of order) {
       const fewer = kept.filter((other) => other !== each);
       if (implies(fewer)) kept = fewer;
     }
@@ -99,7 +103,7 @@ function mergedTerm(literals: Term): Term {
   });
 }
 
-/** What is left out first, so that what stays is said as what is so. */
+/** What is left out first, so that what stays is said as what is so; of conditions alike the longer one. */
 const RANK: Readonly<Record<LiteralSign, number>> = {
   fails: 0,
   "is-false": 1,
@@ -145,23 +149,6 @@ function literalNode(
     sign,
     node: diagrams.map(holds, truth),
   };
-}
-
-/** An expression without the parentheses around all of it. */
-function withoutParentheses(text: string): string {
-  let depth = 0;
-  let quote = "";
-  for (let at = 0; at < text.length - 1; at += 1) {
-    const character = text.charAt(at);
-    if (quote !== "") {
-      if (character === "\\") at += 1;
-      else if (character === quote) quote = "";
-    } else if (character === '"') quote = character;
-    else if (character === "(") depth += 1;
-    else if (character === ")") depth -= 1;
-    if (depth === 0 && quote === "") return text;
-  }
-  return text.startsWith("(") ? text.slice(1, -1) : text;
 }
 
 function isSo(sign: LiteralSign, truth: string): boolean {

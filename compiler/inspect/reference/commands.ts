@@ -1,0 +1,14 @@
+import { canPage } from "./command-pages/can.ts";
+import { diffPage } from "./command-pages/diff.ts";
+import type { Page } from "./page.ts";
+
+/** The page of a command that needs more than its help; undefined: its help says all. */
+export function commandPage(name: string): Page | undefined {
+  return commandPages.find(([command]) => command === name)?.[1]();
+}
+
+/** The commands with a page. */
+export const commandPages: readonly (readonly [name: string, page: () => Page])[] = [
+  ["diff", diffPage],
+  ["can", canPage],
+];
