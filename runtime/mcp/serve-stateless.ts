@@ -8,8 +8,10 @@ import { statelessMethods } from "./protocol/methods.ts";
 import { respondRpcError } from "./protocol/rpc-response.ts";
 import { isOpen, type McpAuthorization } from "./rules/authorization.ts";
 import { McpMetrics } from "./rules/mcp-metrics.ts";
+import { discoverOverHttp } from "./stateless/discovery.ts";
 import { headerProblem, messageProblem } from "./stateless/request-check.ts";
 import type { McpBackend } from "./transports/backend.ts";
+import type { StreamableHttpTarget } from "./transports/target.ts";
 
 /** Serves a POST of the revision without sessions (2026-07-28), or of one that is not served at all. */
 export async function serveStateless(
@@ -18,8 +20,8 @@ export async function serveStateless(
   access: McpAuthorization,
 ): Promise<void> {
   const wrongHeaders = headerProblem(exchange);
-  const only = backend.passthrough;
-  if (wrongHeaders === undefined && only !== undefined && isOpen(access)) {
+  const only = wrongHeaders === undefined ? await passthroughOf(exchange, backend) : undefined;
+  if (only !== undefined && isOpen(access)) {
     noteClaims(exchange);
     passStateless(exchange, backend, only, access, undefined);
     return;
@@ -38,6 +40,17 @@ export async function serveStateless(
   if (!isPermitted(exchange, backend, access, statelessMethods, message)) return;
   if (only === undefined) serveStatelessRequest(exchange, backend, access, message);
   else passStateless(exchange, backend, only, access, { message, bytes });
+}
+
+/** The only target, when requests can be passed on to it; one that has sessions alone is asked in another way. */
+async function passthroughOf(
+  exchange: Exchange,
+  backend: McpBackend,
+): Promise<StreamableHttpTarget | undefined> {
+  const { passthrough: only, toSessions, limits } = backend;
+  if (only === undefined || toSessions === undefined || only.era.isStateless === true) return only;
+  const probe = () => discoverOverHttp(exchange, only, limits.message);
+  return (await only.era.findStateless(probe)) === false ? undefined : only;
 }
 
 /** What the headers say of a message that is not read, for the log and for who counts. */

@@ -14,6 +14,7 @@ import { passthrough, upstreamSettings } from "./parts/connection.ts";
 
 const MODULE = "gwc/runtime/mcp/transports/backend";
 const toStateless = imported("gwc/runtime/mcp/bridge/to-stateless", "toStateless");
+const toSessions = imported("gwc/runtime/mcp/bridge/to-sessions", "toSessions");
 const LIMITS = "gwc/runtime/mcp/transports/default-limits";
 
 type McpNode = BackendNode<"mcp">;
@@ -39,6 +40,9 @@ function mcpCode([backend]: AtLeastOne<McpNode>, scope: BackendScope): BackendCo
     timeouts: timeouts(backend, scope),
     limits: limits(backend, scope),
     ...(backend.targets.some(mayBeStateless) && { toStateless: code`${toStateless}` }),
+    ...(backend.targets.some(({ era }) => era !== "stateless") && {
+      toSessions: code`${toSessions}`,
+    }),
   };
   const authorize =
     scope.mcpRule ?? code`${imported("gwc/runtime/mcp/rules/authorization", "allowEverything")}`;

@@ -2,16 +2,11 @@ import type { Exchange } from "../../http/exchange.ts";
 import type { Message } from "../protocol/message.ts";
 import type { McpAuthorization } from "../rules/authorization.ts";
 import type { DirectTarget } from "../session/session-context.ts";
-import { callerBinding, sessionCaller } from "../session/sessions.ts";
+import { callerBinding, isKnownCaller, sessionCaller } from "../session/sessions.ts";
 import { discoverOverHttp } from "../stateless/discovery.ts";
-import {
-  type ChildOwner,
-  callChild,
-  discoverChild,
-  sharedChild,
-} from "../stateless/shared-child.ts";
+import { callChild, discoverChild, sharedChild } from "../stateless/shared-child.ts";
 import { callStateless } from "../stateless/stateless-call.ts";
-import type { McpBackend } from "../transports/backend.ts";
+import type { McpBackend, RequestOwner } from "../transports/backend.ts";
 import type {
   Call,
   CallSink,
@@ -26,9 +21,10 @@ export function directTargets(
   backend: McpBackend,
   access: McpAuthorization,
 ): readonly DirectTarget[] {
-  const owner: ChildOwner = {
+  const owner: RequestOwner = {
     binding: callerBinding(exchange, backend, access),
     caller: sessionCaller(exchange, access),
+    isKnown: isKnownCaller(exchange, access),
   };
   return backend.targets.map((target) => ({
     kind: "direct",
@@ -50,17 +46,18 @@ async function findWay(
   exchange: Exchange,
   backend: McpBackend,
   target: McpTarget,
-  owner: ChildOwner,
+  owner: RequestOwner,
 ): Promise<Way> {
   const { limits } = backend;
   switch (target.kind) {
     case "sse":
     case "openapi":
-      return withSessions;
+      return withSessions(exchange, backend, target, owner);
     case "streamableHttp": {
       const probe = () => discoverOverHttp(exchange, target, limits.message);
       // What did not say is asked all the same, and its refusal is the client's to read.
-      if ((await target.era.findStateless(probe)) === false) return withSessions;
+      if ((await target.era.findStateless(probe)) === false)
+        return withSessions(exchange, backend, target, owner);
       return {
         kind: "open",
         call: (request, sink) => callStateless(exchange, target, limits.message, request, sink),
@@ -75,16 +72,16 @@ async function findChild(
   exchange: Exchange,
   backend: McpBackend,
   target: StdioTarget,
-  owner: ChildOwner,
+  owner: RequestOwner,
 ): Promise<Way> {
-  if (target.era.isStateless === false) return withSessions;
+  if (target.era.isStateless === false) return withSessions(exchange, backend, target, owner);
   const child = sharedChild(exchange, backend, target, owner);
   if ("failure" in child) return { kind: "failure", failure: child.failure };
   const { connection } = child;
   const probe = () => discoverChild(connection, backend.timeouts.fanOut);
   if ((await target.era.findStateless(probe)) === false) {
     connection.close();
-    return withSessions;
+    return withSessions(exchange, backend, target, owner);
   }
   return {
     kind: "open",
@@ -92,10 +89,19 @@ async function findChild(
   };
 }
 
-const withSessions: Way = {
-  kind: "failure",
-  failure: { kind: "protocol", detail: "it speaks revisions with sessions alone" },
-};
+/** A target that has sessions is asked in one of the gateway's. */
+function withSessions(
+  exchange: Exchange,
+  backend: McpBackend,
+  target: McpTarget,
+  owner: RequestOwner,
+): Way {
+  const { toSessions } = backend;
+  const detail = "it speaks revisions with sessions alone";
+  if (toSessions === undefined) return { kind: "failure", failure: { kind: "protocol", detail } };
+  const caller = { exchange, backend, target, owner };
+  return { kind: "open", call: (request, sink) => toSessions.call(caller, request, sink) };
+}
 
 /** A request on its way to a target of which it has to be found out how it is reached. */
 class DirectCall implements Call {

@@ -1,5 +1,6 @@
 import type { Exchange } from "../../http/exchange.ts";
 import type { Message } from "../protocol/message.ts";
+import { isSpecified, sessionMethods, statelessMethods } from "../protocol/methods.ts";
 import { respondRpcError, rpcCode } from "../protocol/rpc-response.ts";
 import type { McpAuthorization } from "../rules/authorization.ts";
 import type { SessionContext } from "../session/session-context.ts";
@@ -21,6 +22,11 @@ export function serveStatelessRequest(
     exchange.respond(202, []);
     return;
   }
+  if (isMissing(backend, message)) {
+    const error = { code: rpcCode.methodNotFound, message: "Method not found" };
+    respondRpcError(exchange, 404, "MCP", { id: message.id, ...error });
+    return;
+  }
   const targets = directTargets(exchange, backend, access);
   const session = {
     initialize: undefined,
@@ -29,11 +35,6 @@ export function serveStatelessRequest(
     streams: new Set<() => void>(),
   };
   const context: SessionContext = { exchange, backend, access, session };
-  if (message.method.startsWith("tasks/") && backend.prefix) {
-    const error = { code: rpcCode.methodNotFound, message: "Method not found" };
-    respondRpcError(exchange, 404, "MCP", { id: message.id, ...error });
-    return;
-  }
   switch (message.method) {
     case "server/discover":
       serveDiscover(context, message);
@@ -44,4 +45,10 @@ export function serveStatelessRequest(
     default:
       serveRequest(context, message);
   }
+}
+
+/** Tasks have ids that no target of several can be told by; methods of sessions are gone, whatever a target has. */
+function isMissing({ prefix }: McpBackend, message: Message): boolean {
+  if (prefix && message.method.startsWith("tasks/")) return true;
+  return isSpecified(sessionMethods, message) && !isSpecified(statelessMethods, message);
 }

@@ -84,6 +84,11 @@ export function sessionCaller(exchange: Exchange, access: McpAuthorization): str
   return identity === "" ? exchange.remoteAddress : identity;
 }
 
+/** Whether a credential says who asks. */
+export function isKnownCaller(exchange: Exchange, access: McpAuthorization): boolean {
+  return identityOf(exchange, access) !== "";
+}
+
 function identityOf({ record: { caller } }: Exchange, { jwt }: McpAuthorization): string {
   return caller === undefined ? subjectOf(jwt) : `${subjectOf(jwt)} ${caller}`;
 }

@@ -5,34 +5,30 @@ import { type Message, textAt, withId } from "../protocol/message.ts";
 import { edited, paramOf, replaced } from "../protocol/message-edit.ts";
 import { openConnection } from "../session/open-connection.ts";
 import { sessionTable } from "../session/session-table.ts";
-import type { McpBackend } from "../transports/backend.ts";
+import type { McpBackend, RequestOwner } from "../transports/backend.ts";
 import { beginMcpCall, tracedSink, withTrace } from "../transports/call-span.ts";
 import type { Call, CallSink, StdioTarget, TargetFailure } from "../transports/target.ts";
 import type { TargetConnection } from "../transports/target-connection.ts";
 import { discoverRequest, verdictSink } from "./discovery.ts";
-
-/** Whose requests go to one child: what it keeps in its process is not for others. */
-export interface ChildOwner {
-  /** Route, targets and identity. */
-  readonly binding: string;
-  /** Whose share of all children it takes. */
-  readonly caller: string;
-}
 
 /** A child that is there, or why there is none. */
 export type SharedChild =
   | { readonly connection: TargetConnection }
   | { readonly failure: TargetFailure };
 
-/** The child of a target without sessions for all requests of one owner; it is started, and found again while it runs. */
+/**
+ * The child of a target without sessions for all requests of one owner: what it keeps in its process is not for others. It
+ * is started, and found again while it runs.
+ */
 export function sharedChild(
   exchange: Exchange,
   backend: McpBackend,
   target: StdioTarget,
-  { binding, caller }: ChildOwner,
+  { binding, caller }: RequestOwner,
 ): SharedChild {
   const table = sessionTable(exchange.gateway);
-  const key = `${binding}\n${target.name}`;
+  // Who is not known is known by an address.
+  const key = `${binding}\n${caller}\n${target.name}`;
   const live = table.openLive(backend.sessionLimits, caller, key);
   if (live === undefined) return { failure: { kind: "connect", detail: "too many children" } };
   const [running] = live.connections;

@@ -1,9 +1,13 @@
 import { createHash } from "node:crypto";
+import type { Exchange } from "../../http/exchange.ts";
 import { openUpstream } from "../../http/upstream/open-upstream.ts";
 import type { UpstreamSettings } from "../../http/upstream/upstream.ts";
+import type { Message } from "../protocol/message.ts";
 import { inheritedEnvironment } from "./child-environment.ts";
 import type { SessionBridge } from "./session-bridge.ts";
 import type {
+  Call,
+  CallSink,
   Credentials,
   McpTarget,
   SseTarget,
@@ -28,6 +32,31 @@ export interface McpBackendSettings {
   readonly limits: McpLimits;
   /** How clients with sessions are served by targets without; absent: all targets have sessions. */
   readonly toStateless?: SessionBridge;
+  /** How clients without sessions are served by targets that have them; absent: no target needs that. */
+  readonly toSessions?: StatelessBridge;
+}
+
+/** Serves clients without sessions by targets that have them. */
+export interface StatelessBridge {
+  call(caller: StatelessCaller, request: Message, sink: CallSink): Call;
+}
+
+/** A client without sessions, and the target that it asks. */
+export interface StatelessCaller {
+  readonly exchange: Exchange;
+  readonly backend: McpBackend;
+  readonly target: McpTarget;
+  readonly owner: RequestOwner;
+}
+
+/** Whose a request is that belongs to no session. */
+export interface RequestOwner {
+  /** Route, targets and identity. */
+  readonly binding: string;
+  /** Whose share of all sessions and children it takes. */
+  readonly caller: string;
+  /** False: anybody may be behind it. */
+  readonly isKnown: boolean;
 }
 
 /** Milliseconds. */

@@ -1,0 +1,220 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Gateway } from "../harness/gateway.ts";
+import { TestProcess } from "../harness/test-process.ts";
+import { startMcpGateway } from "./mcp-gateway.ts";
+import { messagesOf } from "./raw-client.ts";
+import { mcpResponses, type RawUpstream, startUpstream } from "./raw-upstream.ts";
+import { ask, connectStateless } from "./stateless-client.ts";
+import { as } from "./subjects.ts";
+
+const old = new URL("../conformance/mcp-server.ts", import.meta.url).pathname;
+const stateless = new URL("../conformance/stateless-server.ts", import.meta.url).pathname;
+let gateway: Gateway;
+let replica: Gateway;
+let raw: RawUpstream;
+const url = (route: string, of = gateway) => of.url.replace("/mcp", `/${route}`);
+
+beforeAll(async () => {
+  const [server, other] = [
+    new TestProcess(process.execPath, [old]),
+    new TestProcess(process.execPath, [stateless, "http", "reject"]),
+  ];
+  const [, port] = await server.seen(/port (\d+)/);
+  const [, newPort] = await other.seen(/port (\d+)/);
+  raw = await startUpstream(mcpResponses({ "tools/list": `{"tools":[]}` }));
+  const http = { name: "http", mcp: { host: `http://127.0.0.1:${port}/mcp` } };
+  const stdio = { name: "stdio", stdio: { cmd: process.execPath, args: [old, "stdio"] } };
+  const fresh = { name: "new", mcp: { host: `http://127.0.0.1:${newPort}/mcp` } };
+  const hasSubjects = true;
+  const routes = [
+    { name: "http", path: "/http", targets: [http], hasSubjects },
+    { name: "stdio", path: "/stdio", targets: [stdio], hasSubjects },
+    { name: "mixed", path: "/mixed", targets: [fresh, http], hasSubjects },
+    { name: "raw", path: "/raw", targets: [{ name: "raw", mcp: { host: raw.url } }], hasSubjects },
+    { name: "ruled", path: "/ruled", targets: [http], rules: ['mcp.tool.name == "test_sampling"'] },
+  ];
+  const env = { SESSION_KEY: "ab".repeat(32) };
+  [gateway, replica] = await Promise.all([
+    startMcpGateway(routes, env),
+    startMcpGateway(routes, env),
+  ]);
+});
+
+// A server with sessions: alone over HTTP and stdio, and beside one without.
+describe.each([
+  ["http", "", "", {}],
+  ["http", "", "", as("ada")],
+  ["stdio", "", "", as("ada")],
+  ["mixed", "http_", "http+", {}],
+])(
+  "a client without sessions finds at a server with them, behind /%s,",
+  (route, prefix, uriPrefix, headers) => {
+    const connect = async () => {
+      const capabilities = { elicitation: { form: {} }, sampling: {} };
+      const client = await connectStateless(url(route), { capabilities }, headers);
+      client.setRequestHandler("elicitation/create", () => ({
+        action: "accept",
+        content: { username: "ada", email: "a@x.test" },
+      }));
+      client.setRequestHandler("sampling/createMessage", () => ({
+        model: "m",
+        role: "assistant",
+        content: { type: "text", text: "sampled" },
+      }));
+      return client;
+    };
+
+    it("tools, prompts, resources and completions", async () => {
+      const client = await connect();
+      const names = (await client.listTools()).tools.map(({ name }) => name);
+      expect(names).toContain(`${prefix}test_simple_text`);
+      const called = await client.callTool({ name: `${prefix}test_simple_text` });
+      expect(JSON.stringify(called)).toContain("simple text response");
+      expect(
+        (await client.getPrompt({ name: `${prefix}test_simple_prompt` })).messages.length,
+      ).toBe(1);
+      const uri = `${uriPrefix}test://static-text`;
+      expect((await client.readResource({ uri })).contents[0]).toMatchObject({ uri });
+      const ref = { type: "ref/prompt" as const, name: `${prefix}test_simple_prompt` };
+      const { completion } = await client.complete({ ref, argument: { name: "city", value: "p" } });
+      expect(completion.values).toEqual(["paris"]);
+      await client.close();
+    });
+
+    it("servers that ask the model and the user", async () => {
+      const client = await connect();
+      const sampled = await client.callTool({
+        name: `${prefix}test_sampling`,
+        arguments: { prompt: "p" },
+      });
+      expect(JSON.stringify(sampled)).toContain("LLM response: sampled");
+      const elicited = await client.callTool({
+        name: `${prefix}test_elicitation`,
+        arguments: { message: "m" },
+      });
+      expect(JSON.stringify(elicited)).toContain("a@x.test");
+      await client.close();
+    });
+
+    it("progress, each time under its own token", async () => {
+      const client = await connect();
+      for (let round = 0; round < 2; round++) {
+        const steps: number[] = [];
+        const params = { name: `${prefix}test_tool_with_progress` };
+        await client.callTool(params, { onprogress: ({ progress }) => steps.push(progress) });
+        expect(steps).toEqual([0, 50, 100]);
+      }
+      await client.close();
+    });
+
+    it("methods of sessions no more", async () => {
+      const response = await ask(url(route), "ping", {}, headers);
+      expect([response.status, JSON.parse(response.text).error.code]).toEqual([404, -32601]);
+    });
+  },
+);
+
+it("rules hide from a client of the other era what they hide", async () => {
+  const client = await connectStateless(url("ruled"));
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["test_sampling"]);
+  await expect(client.callTool({ name: "test_simple_text" })).rejects.toThrow("Unknown tool");
+  await client.close();
+});
+
+describe("the state of a call that waits for its client", () => {
+  const args = { message: "m" };
+  const call = (params: object, subject = "ada", of = gateway) =>
+    ask(
+      url("http", of),
+      "tools/call",
+      { name: "test_elicitation", arguments: args, ...params },
+      as(subject),
+    );
+  const resultOf = async (response: ReturnType<typeof call>) => {
+    const message = messagesOf(await response).at(-1);
+    return JSON.parse(JSON.stringify(message));
+  };
+  const asked = async () => (await resultOf(call({}))).result;
+  const r1 = { action: "accept", content: { username: "ada", email: "a@x.test" } };
+  const invalid = { error: { code: -32602 } };
+
+  it("says what is asked, and goes on with the response, once", async () => {
+    const { resultType, inputRequests, requestState } = await asked();
+    expect([resultType, inputRequests]).toMatchObject([
+      "input_required",
+      { r1: { method: "elicitation/create" } },
+    ]);
+    const done = await resultOf(call({ requestState, inputResponses: { r1 } }));
+    expect(JSON.stringify(done.result)).toContain("a@x.test");
+    expect(await resultOf(call({ requestState, inputResponses: { r1 } }))).toMatchObject(invalid);
+  });
+
+  it("is asked for again when the response is missing or none", async () => {
+    for (const inputResponses of [{}, { other: r1 }, { r1: 7 }, { r1: null }]) {
+      const { requestState } = await asked();
+      const again = (await resultOf(call({ requestState, inputResponses }))).result;
+      expect(again).toMatchObject({ resultType: "input_required", inputRequests: { r1: {} } });
+      expect(again.requestState).not.toBe(requestState);
+      await resultOf(call({ requestState: again.requestState, inputResponses: { r1 } }));
+    }
+  });
+
+  it.each([
+    ["another subject's", (state: string) => call({ requestState: state }, "bob")],
+    ["changed", (state: string) => call({ requestState: `${state}A` })],
+    ["made up", () => call({ requestState: "x" })],
+    ["for other arguments", (state: string) => call({ requestState: state, arguments: {} })],
+  ])("is refused when it is %s, and stays its owner's", async (_, attempt) => {
+    const { requestState } = await asked();
+    expect(await resultOf(attempt(requestState))).toMatchObject(invalid);
+    const done = await resultOf(call({ requestState, inputResponses: { r1 } }));
+    expect(JSON.stringify(done.result)).toContain("a@x.test");
+  });
+
+  it("is of this process: another replica says so, and calls nothing again", async () => {
+    const { requestState } = await asked();
+    const elsewhere = await resultOf(
+      call({ requestState, inputResponses: { r1 } }, "ada", replica),
+    );
+    expect(elsewhere).toMatchObject({ error: { code: -32602 } });
+    expect(elsewhere.error.message).toContain("call again");
+  });
+});
+
+describe("sessions with the server", () => {
+  const opened = () => raw.seen.filter(({ text }) => text.includes('"initialize"'));
+  const list = (subject?: string) =>
+    ask(url("raw"), "tools/list", {}, subject === undefined ? {} : as(subject));
+
+  it("belong to one subject, and serve its next request too", async () => {
+    raw.seen.length = 0;
+    await list("ada");
+    await list("ada");
+    expect(opened().length).toBe(1);
+    await list("bob");
+    expect(opened().length).toBe(2);
+  });
+
+  it("are opened for each request, and ended, where nobody knows who asks", async () => {
+    raw.seen.length = 0;
+    await list();
+    await list();
+    expect(opened().length).toBe(2);
+    await expect.poll(() => raw.seen.filter(({ method }) => method === "DELETE").length).toBe(2);
+  });
+
+  it("are told nothing of the stateless revision", async () => {
+    raw.seen.length = 0;
+    const response = await list("ada");
+    expect(JSON.parse(response.text).result).toEqual({
+      resultType: "complete",
+      ttlMs: 0,
+      cacheScope: "private",
+      tools: [],
+    });
+    const listed = raw.seen.find(({ text }) => text.includes("tools/list"));
+    expect(listed?.text).not.toContain("io.modelcontextprotocol");
+    expect(listed?.headers).not.toHaveProperty("mcp-method");
+    expect(listed?.headers["mcp-protocol-version"]).toBe("2025-06-18");
+  });
+});
