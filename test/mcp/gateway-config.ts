@@ -18,6 +18,8 @@ export interface RouteConfig {
 /** One target: exactly one of the three. */
 export interface TargetConfig {
   readonly name: string;
+  /** Absent: the gateway finds out. */
+  readonly era?: "sessions" | "stateless";
   readonly mcp?: { readonly host: string };
   readonly sse?: { readonly host: string };
   readonly stdio?: {

@@ -25,7 +25,7 @@ beforeAll(async () => {
   const [, port] = await server.seen(/port (\d+)/);
   raw = await startUpstream(() => {});
   const real = [{ name: "one", mcp: { host: `http://127.0.0.1:${port}/mcp` } }];
-  const scripted = [{ name: "one", mcp: { host: raw.url } }];
+  const scripted = [{ name: "one", era: "stateless" as const, mcp: { host: raw.url } }];
   gateway = await startMcpGateway([
     { name: "open", path: "/open", targets: real },
     { name: "ruled", path: "/ruled", targets: real, rules, hasSubjects: true },

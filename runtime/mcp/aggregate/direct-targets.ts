@@ -1,6 +1,7 @@
 import type { Exchange } from "../../http/exchange.ts";
 import type { Message } from "../protocol/message.ts";
 import type { McpAuthorization } from "../rules/authorization.ts";
+import { allFeatures } from "../session/session.ts";
 import type { DirectTarget } from "../session/session-context.ts";
 import { callerBinding, isKnownCaller, sessionCaller } from "../session/sessions.ts";
 import { discoverOverHttp } from "../stateless/discovery.ts";
@@ -28,7 +29,7 @@ export function directTargets(
   };
   return backend.targets.map((target) => ({
     kind: "direct",
-    features: "tprlc",
+    features: allFeatures,
     call: (request, sink) => {
       const call = new DirectCall(sink);
       void call.start(findWay(exchange, backend, target, owner), request);

@@ -14,12 +14,13 @@ import { openSession, sessionCaller } from "../session/sessions.ts";
 import { endTargetSession } from "../session/target-end.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import { newBridgedSession } from "../transports/session-bridge.ts";
-import type {
-  Call,
-  CallSink,
-  McpTarget,
-  StdioTarget,
-  StreamableHttpTarget,
+import {
+  type Call,
+  type CallSink,
+  endedCall,
+  type McpTarget,
+  type StdioTarget,
+  type StreamableHttpTarget,
 } from "../transports/target.ts";
 import { type FanOutCall, fanOut, type Outcome } from "./fan-out.ts";
 import { type InitializeResult, mergeInitialize, readInitialize } from "./initialize-result.ts";
@@ -97,7 +98,7 @@ class Opening {
       const opened = openConnection(this.#exchange, this.#backend, target, live);
       if ("failure" in opened) {
         sink.onFailure(opened.failure);
-        return { cancel: () => {}, resume: () => {} };
+        return endedCall;
       }
       this.#sessions[index] = { kind: "live", connection: opened.connection, features: "" };
       if (target.kind === "sse" || target.kind === "openapi")
@@ -136,7 +137,7 @@ class Opening {
     const bridged = bridgedContext(context, { target, session });
     if (bridged !== undefined) return bridged.bridge.open(bridged, this.#request, sink);
     sink.onFailure({ kind: "protocol", detail: "has no sessions" });
-    return { cancel: () => {}, resume: () => {} };
+    return endedCall;
   }
 
   #callHttp(target: StreamableHttpTarget, index: number, sink: CallSink) {

@@ -16,6 +16,7 @@ import {
 import { endSession, refuseUnknownSession, resumeSession } from "../session/sessions.ts";
 import { endTargetSession } from "../session/target-end.ts";
 import type { McpBackend } from "../transports/backend.ts";
+import { endedCall } from "../transports/target.ts";
 import { aggregateLists, serveAggregateList } from "./aggregate-lists.ts";
 import { fanOut } from "./fan-out.ts";
 import { forwardCall, forwardTo } from "./forward-call.ts";
@@ -103,7 +104,7 @@ function serveTold(context: SessionContext, message: Message): void {
       const active = activeTarget(context, routed.index);
       if (active !== undefined) return notifyTarget(context, active, routed.message, sink);
       sink.onResponse(message);
-      return { cancel: () => {}, resume: () => {} };
+      return endedCall;
     }),
     {
       deadline: backend.timeouts.fanOut,
@@ -145,7 +146,6 @@ export function serveRequest(context: SessionContext, request: Message): void {
     return;
   }
   serveOne(context, request);
-  return;
 }
 
 /** A request that names an item goes to the item's target. */

@@ -11,7 +11,7 @@ import {
   bridgedContext,
   type SessionContext,
 } from "../session/session-context.ts";
-import type { Call } from "../transports/target.ts";
+import { type Call, endedCall } from "../transports/target.ts";
 import { messageForClient } from "./forward-call.ts";
 
 /**
@@ -72,10 +72,10 @@ class SessionStream {
     if (session.kind === "live") return session.connection.listen(sink);
     if (session.kind === "stateless") {
       const bridged = bridgedContext(this.#context, { target, session });
-      return bridged?.bridge.listen(bridged, sink) ?? { cancel: () => {}, resume: () => {} };
+      return bridged?.bridge.listen(bridged, sink) ?? endedCall;
     }
     // Who has no session has no stream of this kind either.
-    if (session.kind === "direct") return { cancel: () => {}, resume: () => {} };
+    if (session.kind === "direct") return endedCall;
     const listener = new HttpListener(this.#context, target, session, {
       onMessage: sink.onMessage,
       onOpen: () => this.#open(),

@@ -3,7 +3,7 @@ import { elementsOf, isArrayAt, isObjectAt, stringAt } from "../../json/json-tex
 import { metaKey, withParams } from "../protocol/envelope.ts";
 import { type Message, readFields, textAt } from "../protocol/message.ts";
 import { paramOf } from "../protocol/message-edit.ts";
-import { respondRpcError, rpcCode, rpcResult } from "../protocol/rpc-response.ts";
+import { respondRpcError, rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
 import { isAllowed } from "../rules/authorization.ts";
 import { streamHeaders } from "../session/client-stream.ts";
 import { failureResponse, recordFailure } from "../session/failure-response.ts";
@@ -49,6 +49,8 @@ class Subscription {
   #calls: Call[] = [];
   /** The targets that have neither acknowledged nor failed. */
   readonly #waiting = new Set<number>();
+  /** Those that have failed. */
+  readonly #lost = new Set<number>();
   readonly #lists = new Set<string>();
   readonly #uris = new Set<string>();
   #isAcknowledged = false;
@@ -153,16 +155,17 @@ class Subscription {
   #lose(active: ActiveTarget, failure: TargetFailure): void {
     const { exchange, backend } = this.#context;
     recordFailure(exchange, `${active.target.name}: ${failure.detail}`);
-    const isLast = this.#calls.length === 1;
-    if (backend.failureMode === "failOpen" && !isLast) this.#settle(active);
-    else if (this.#isAcknowledged) this.#end();
+    this.#lost.add(active.index);
+    const isHeard = this.#lost.size < backend.targets.length;
+    // Once it is acknowledged the client listens again, and is told what is left.
+    if (this.#isAcknowledged) this.#end();
+    else if (backend.failureMode === "failOpen" && isHeard) this.#settle(active);
     else this.#refuse(failure);
   }
 
   #refuse({ kind }: TargetFailure): void {
     const { code, message } = failureResponse(kind);
-    const error = JSON.stringify({ code, message });
-    this.#finish(`{"jsonrpc":"2.0","id":${this.#request.id},"error":${error}}`);
+    this.#finish(rpcError(this.#request.id, code, message));
   }
 
   #end(): void {

@@ -1,6 +1,6 @@
 import { MINUTE } from "../../process/units.ts";
 import { withParams } from "../protocol/envelope.ts";
-import { type Message, readMessage, textAt, withId } from "../protocol/message.ts";
+import { type Message, ownMessage, textAt, withId } from "../protocol/message.ts";
 import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import type { BridgedContext, BridgedRequest } from "../transports/session-bridge.ts";
 import type { Call, CallSink } from "../transports/target.ts";
@@ -134,8 +134,7 @@ export class BridgedCall implements BridgedRequest {
   /** The request ends with an error of the gateway's, for the client to read. */
   #refuse(message: string): void {
     this.#finish();
-    const response = readMessage(rpcError(this.#request.id, rpcCode.internal, message));
-    if (response.kind !== "problem") this.#sink.onResponse(response);
+    this.#sink.onResponse(ownMessage(rpcError(this.#request.id, rpcCode.internal, message)));
   }
 
   #finish(): void {

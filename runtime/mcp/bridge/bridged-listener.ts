@@ -1,6 +1,6 @@
 import { SECOND } from "../../process/units.ts";
 import { metaFields, metaKey } from "../protocol/envelope.ts";
-import { type Message, readMessage } from "../protocol/message.ts";
+import { type Message, ownMessage } from "../protocol/message.ts";
 import { edited, paramOf } from "../protocol/message-edit.ts";
 import type { BridgedContext } from "../transports/session-bridge.ts";
 import type { Call, ListenSink } from "../transports/target.ts";
@@ -72,12 +72,9 @@ export class BridgedListener implements Call {
       ...(subscriptions.size === 0 ? {} : { resourceSubscriptions: [...subscriptions] }),
     };
     const params = JSON.stringify({ notifications });
-    const message = readMessage(
+    return ownMessage(
       `{"jsonrpc":"2.0","id":"gwc-listen","method":"subscriptions/listen","params":${params}}`,
     );
-    // Text that this function has written.
-    if (message.kind === "problem") throw new Error(message.message);
-    return message;
   }
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { isObjectAt, objectMembers, stringAt } from "../../json/json-text.ts";
 import { type Message, readFields, readMessage, textAt } from "../protocol/message.ts";
+import { inputMethods } from "../protocol/methods.ts";
 
 /** What a target needs to know before it goes on (MCP 2026-07-28, multi round-trip requests). */
 export interface NeededInput {
@@ -37,20 +38,13 @@ export function neededInput(response: Message): NeededInput | string | undefined
 
 const resultNames: ReadonlySet<string> = new Set(["resultType", "inputRequests", "requestState"]);
 
-/** What a server may ask a client for; anything else it could not answer. */
-const askable: ReadonlySet<string> = new Set([
-  "elicitation/create",
-  "sampling/createMessage",
-  "roots/list",
-]);
-
 /** The request as a message of its own, under an id that nobody can guess. */
 function requestOf(text: string): Message | undefined {
   if (!isObjectAt(text, 0)) return undefined;
   const fields = readFields(text, 0, new Set(["method", "params"]));
   if (typeof fields === "string") return undefined;
   const method = stringAt(text, fields.get("method"));
-  if (method === undefined || !askable.has(method)) return undefined;
+  if (method === undefined || !inputMethods.has(method)) return undefined;
   const at = fields.get("params");
   const params = at === undefined ? undefined : withElicitationId(textAt(text, at));
   const rest = params === undefined ? "" : `,"params":${params}`;

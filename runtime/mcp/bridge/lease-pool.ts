@@ -34,9 +34,18 @@ export class LeasePool implements LiveSession {
       lease.link.close();
       return;
     }
-    const timer = setTimeout(() => this.take(key)?.link.close(), idle).unref();
+    const timer = setTimeout(() => {
+      this.#drop(key, lease);
+      lease.link.close();
+    }, idle).unref();
     waiting.push({ lease, timer });
     this.#idle.set(key, waiting);
+  }
+
+  #drop(key: string, lease: Lease): void {
+    const left = (this.#idle.get(key) ?? []).filter((each) => each.lease !== lease);
+    if (left.length === 0) this.#idle.delete(key);
+    else this.#idle.set(key, left);
   }
 
   get parkedCount(): number {

@@ -1,30 +1,24 @@
-import { randomUUID } from "node:crypto";
 import { isObjectAt } from "../../json/json-text.ts";
 import { metaKey, withParams } from "../protocol/envelope.ts";
-import { type Message, readFields, textAt, withId } from "../protocol/message.ts";
+import { type Message, readFields, textAt } from "../protocol/message.ts";
 import { statelessRevision } from "../protocol/revisions.ts";
+import { callChild } from "../stateless/shared-child.ts";
 import { callStateless } from "../stateless/stateless-call.ts";
-import { beginMcpCall, tracedSink, withTrace } from "../transports/call-span.ts";
 import type { BridgedContext } from "../transports/session-bridge.ts";
-import type { Call, CallSink } from "../transports/target.ts";
+import { type Call, type CallSink, endedCall } from "../transports/target.ts";
 
 /** Sends a request to a target without sessions, with what the client said of itself when it opened its session. */
 export function sendLeg(context: BridgedContext, request: Message, sink: CallSink): Call {
   const { exchange, messageLimit, target, session } = context;
   const message = withParams(request, metaOf(context));
-  if (session.connection === undefined) {
-    if (target.kind === "streamableHttp") {
-      return callStateless(exchange, target, messageLimit, message, sink);
-    }
-    sink.onFailure({ kind: "session", detail: "it has ended" });
-    return { cancel: () => {}, resume: () => {} };
+  if (target.kind === "streamableHttp") {
+    return callStateless(exchange, target, messageLimit, message, sink);
   }
-  // A child has many requests of many rounds under way: each has an id of its own.
-  const own = withId(message, JSON.stringify(randomUUID()));
-  const span = beginMcpCall(exchange.trace, target, own, "");
-  if (span === undefined) return session.connection.call(own, sink);
-  const traced = withTrace(own, span, exchange.requestHeaders);
-  return session.connection.call(traced, tracedSink(span, sink));
+  if (session.connection !== undefined) {
+    return callChild(exchange, target, session.connection, message, sink);
+  }
+  sink.onFailure({ kind: "session", detail: "it has ended" });
+  return endedCall;
 }
 
 function metaOf({ initialize, session }: BridgedContext): Readonly<Record<string, string>> {

@@ -7,9 +7,9 @@ import {
   stringAt,
 } from "../../json/json-text.ts";
 import { metaKey } from "../protocol/envelope.ts";
-import { type Message, readFields, readMessage, textAt } from "../protocol/message.ts";
-import { edited, replaced } from "../protocol/message-edit.ts";
-import { sessionRevisions } from "../protocol/revisions.ts";
+import { fieldOf, type Message, ownMessage, textAt } from "../protocol/message.ts";
+import { edited, replaced, stringParamOf } from "../protocol/message-edit.ts";
+import { newestSessionRevision, sessionRevisions } from "../protocol/revisions.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
 import type { BridgedSession } from "../transports/session-bridge.ts";
 
@@ -25,18 +25,17 @@ export function initializeResponse(
   if (capabilities === undefined) return undefined;
   const { tasks: _, extensions: __, ...kept } = capabilities;
   const asked = requestedRevision(initialize);
-  const response = readMessage(
+  return ownMessage(
     rpcResult(
       initialize.id,
       JSON.stringify({
-        protocolVersion: sessionRevisions.has(asked) ? asked : newestSessions,
+        protocolVersion: sessionRevisions.has(asked) ? asked : newestSessionRevision,
         capabilities: kept,
         serverInfo: _meta?.[metaKey.serverInfo] ?? { name: target, version: "1" },
         instructions,
       }),
     ),
   );
-  return response.kind === "problem" ? undefined : response;
 }
 
 /** A target's response as a client of a session reads it. */
@@ -62,14 +61,9 @@ interface DiscoverResult {
   readonly _meta?: { readonly [name: string]: unknown };
 }
 
-const newestSessions = "2025-11-25";
-
 function requestedRevision({ text, params }: Message): string {
   if (params === undefined) return "";
-  const fields = readFields(text, params.start, new Set(["protocolVersion"]));
-  return (
-    (typeof fields === "string" ? undefined : stringAt(text, fields.get("protocolVersion"))) ?? ""
-  );
+  return stringAt(text, fieldOf(text, params, "protocolVersion")) ?? "";
 }
 
 /** Errors of the stateless revision mean nothing to a client of a session: it sent no version, no header and no capability. */
@@ -79,21 +73,17 @@ function sessionError(request: Message, response: Message): Message {
     case rpcCode.missingCapability: {
       const needed = Object.keys(error.data?.requiredCapabilities ?? {}).join(", ");
       const text = `The client has not declared what this needs: ${needed}`;
-      return asMessage(
+      const failed = JSON.stringify({ isError: true, content: [{ type: "text", text }] });
+      return ownMessage(
         request.method === "tools/call"
-          ? rpcResult(
-              request.id,
-              JSON.stringify({ isError: true, content: [{ type: "text", text }] }),
-            )
+          ? rpcResult(request.id, failed)
           : rpcError(request.id, rpcCode.internal, text),
-        response,
       );
     }
     case rpcCode.headerMismatch:
     case rpcCode.unsupportedVersion:
-      return asMessage(
+      return ownMessage(
         rpcError(request.id, rpcCode.internal, "MCP server gave no valid response"),
-        response,
       );
     default:
       return response;
@@ -105,16 +95,10 @@ interface RpcErrorText {
   readonly data?: { readonly requiredCapabilities?: object };
 }
 
-function asMessage(text: string, otherwise: Message): Message {
-  const message = readMessage(text);
-  return message.kind === "problem" ? otherwise : message;
-}
-
 /** Output that may be anything is wrapped: clients of sessions refuse a list with a schema that is not one of objects. */
 function schemaEdits(session: BridgedSession, { text, result }: Message): Edit[] {
   if (result === undefined || !text.includes("outputSchema")) return [];
-  const fields = readFields(text, result.start, new Set(["tools"]));
-  const tools = typeof fields === "string" ? undefined : fields.get("tools");
+  const tools = fieldOf(text, result, "tools");
   if (tools === undefined || !isArrayAt(text, tools.start)) return [];
   return elementsOf(text, tools.start).flatMap((tool) => {
     if (!isObjectAt(text, tool.start)) return [];
@@ -133,18 +117,12 @@ function schemaEdits(session: BridgedSession, { text, result }: Message): Edit[]
 
 function outputEdits(session: BridgedSession, request: Message, { text, result }: Message): Edit[] {
   if (result === undefined || !text.includes("structuredContent")) return [];
-  const fields = readFields(text, result.start, new Set(["structuredContent"]));
-  const content = typeof fields === "string" ? undefined : fields.get("structuredContent");
+  const content = fieldOf(text, result, "structuredContent");
   if (content === undefined) return [];
-  const name = request.params && nameOf(request.text, request.params.start);
+  const name = stringParamOf(request, "name");
   const isWrapped = name !== undefined && session.wrapped.has(name);
   if (isObjectAt(text, content.start) && !isWrapped) return [];
   return [replaced(content, `{"result":${textAt(text, content)}}`)];
-}
-
-function nameOf(text: string, params: number): string | undefined {
-  const fields = readFields(text, params, new Set(["name"]));
-  return typeof fields === "string" ? undefined : stringAt(text, fields.get("name"));
 }
 
 function isObjectSchema(schema: unknown): boolean {

@@ -5,7 +5,7 @@ import { type Message, textAt } from "../protocol/message.ts";
 import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import { unsealSession } from "../session/session-seal.ts";
 import type { StatelessBridge, StatelessCaller } from "../transports/backend.ts";
-import type { Call, CallSink } from "../transports/target.ts";
+import { type Call, type CallSink, endedCall } from "../transports/target.ts";
 import { openLease } from "./lease.ts";
 import { type LeasePool, leasePool } from "./lease-pool.ts";
 import { digestOf, LeasedCall, stateOf } from "./leased-call.ts";
@@ -29,7 +29,7 @@ function listenToNothing(request: Message, sink: CallSink): Call {
       `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{},"_meta":${meta}}}`,
     ),
   );
-  return { cancel: () => {}, resume: () => {} };
+  return endedCall;
 }
 
 class StatelessRequest implements Call {

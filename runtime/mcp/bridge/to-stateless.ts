@@ -1,8 +1,8 @@
-import { type Message, readMessage, textAt } from "../protocol/message.ts";
+import { type Message, ownMessage, textAt } from "../protocol/message.ts";
 import { paramOf, stringParamOf } from "../protocol/message-edit.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
 import type { BridgedContext, SessionBridge } from "../transports/session-bridge.ts";
-import type { Call, CallSink } from "../transports/target.ts";
+import { type Call, type CallSink, endedCall } from "../transports/target.ts";
 import { BridgedCall } from "./bridged-call.ts";
 import { BridgedListener } from "./bridged-listener.ts";
 import { sendLeg } from "./send-leg.ts";
@@ -88,12 +88,5 @@ function changeSubscriptions(
 
 function responded(sink: CallSink, text: string): Call {
   sink.onResponse(ownMessage(text));
-  return { cancel: () => {}, resume: () => {} };
-}
-
-function ownMessage(text: string): Message {
-  const message = readMessage(text);
-  // Text that this file has written, around an id that was read.
-  if (message.kind === "problem") throw new Error(message.message);
-  return message;
+  return endedCall;
 }

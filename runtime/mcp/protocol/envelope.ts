@@ -59,9 +59,9 @@ export function withParams(
   const metaAt = own.find(({ key }) => key === "_meta");
   const ownMeta =
     metaAt !== undefined && isObjectAt(text, metaAt.start) ? objectMembers(text, metaAt.start) : [];
-  const added = Object.keys(meta).length === 0 && ownMeta.length === 0;
+  const isEmpty = Object.keys(meta).length === 0 && ownMeta.length === 0;
   const members = {
-    ...(added ? {} : { _meta: mergedObject(text, ownMeta, meta) }),
+    ...(isEmpty ? {} : { _meta: mergedObject(text, ownMeta, meta) }),
     ...params,
   };
   const object = mergedObject(text, own, members);

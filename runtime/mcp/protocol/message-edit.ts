@@ -1,11 +1,9 @@
 import { applyEdits, type Edit, stringAt, type TextRange } from "../../json/json-text.ts";
-import { type Message, readFields, readMessage } from "./message.ts";
+import { fieldOf, type Message, readMessage } from "./message.ts";
 
 /** A member of `params`; undefined when it is not there, or there twice. */
 export function paramOf(message: Message, name: string): TextRange | undefined {
-  if (message.params === undefined) return undefined;
-  const fields = readFields(message.text, message.params.start, new Set([name]));
-  return typeof fields === "string" ? undefined : fields.get(name);
+  return message.params && fieldOf(message.text, message.params, name);
 }
 
 /** A string member of `params`. */

@@ -36,6 +36,22 @@ export interface MessageProblem {
 /** The members of an object by name; a name sent twice, or one that differs from a known one in case only, is a problem. */
 export type MessageFields = ReadonlyMap<string, Member>;
 
+/** A message that the gateway has written itself: a text that is none is a bug. */
+export function ownMessage(text: string): Message {
+  const message = readMessage(text);
+  if (message.kind === "problem") throw new Error(message.message);
+  return message;
+}
+
+/**
+ * A member of the object at `at`; undefined when it is not there, or when a reader might take another for it (see
+ * `readFields`).
+ */
+export function fieldOf(text: string, at: TextRange, name: string): Member | undefined {
+  const fields = readFields(text, at.start, new Set([name]));
+  return typeof fields === "string" ? undefined : fields.get(name);
+}
+
 /** Reads one message from a request body. */
 export function readMessageBytes(bytes: Buffer): Message | MessageProblem {
   // What is not UTF-8 is decoded differently by different servers: the checked name might not be the called one.

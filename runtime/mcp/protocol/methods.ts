@@ -68,6 +68,13 @@ export const statelessMethods: EraMethods = {
   unknownStatus: { request: 404, notification: 404 },
 };
 
+/** What a server may ask a client for, in a session or as the input that a request needs. */
+export const inputMethods: ReadonlySet<string> = new Set([
+  "elicitation/create",
+  "sampling/createMessage",
+  "roots/list",
+]);
+
 /** The parameter of a request of 2026-07-28 that its Mcp-Name repeats. */
 export const namedParams: ReadonlyMap<string, string> = new Map([
   ["tools/call", "name"],

@@ -8,7 +8,7 @@ import type {
   BridgedSession,
   SessionBridge,
 } from "../transports/session-bridge.ts";
-import type { Call, CallSink, McpTarget } from "../transports/target.ts";
+import { type Call, type CallSink, endedCall, type McpTarget } from "../transports/target.ts";
 import type { Features, McpSession, TargetSession } from "./session.ts";
 import { callInSession } from "./session-call.ts";
 
@@ -103,7 +103,7 @@ export function notifyTarget(
     bridged?.bridge.notify(bridged, message);
   }
   sink.onResponse(message);
-  return { cancel: () => {}, resume: () => {} };
+  return endedCall;
 }
 
 /** What the bridge to a target without sessions needs to know; undefined: there is none, as nothing needs one. */
@@ -125,5 +125,5 @@ export function bridgedContext(
 
 function refused(sink: CallSink): Call {
   sink.onFailure({ kind: "session", detail: "the session is of another kind of target" });
-  return { cancel: () => {}, resume: () => {} };
+  return endedCall;
 }

@@ -75,6 +75,9 @@ export const featureLetters: Readonly<Record<string, string>> = {
   completions: "c",
 };
 
+/** What a target offers of which nothing is known. */
+export const allFeatures: Features = Object.values(featureLetters).join("");
+
 /** The part of a session that travels in its id. Short names: it is sent with every request. */
 interface SealedState {
   /** When the id expires, in milliseconds since the epoch. */

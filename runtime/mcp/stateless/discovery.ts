@@ -1,15 +1,13 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { metaKey, withParams } from "../protocol/envelope.ts";
-import { type Message, readMessage, textAt } from "../protocol/message.ts";
+import { type Message, ownMessage, textAt } from "../protocol/message.ts";
 import { statelessRevision } from "../protocol/revisions.ts";
 import type { CallSink, StreamableHttpTarget, TargetFailure } from "../transports/target.ts";
 import { callStateless } from "./stateless-call.ts";
 
 /** A question of the gateway's own: what a server offers. `id` is JSON text. */
 export function discoverRequest(id: string): Message {
-  const message = readMessage(`{"jsonrpc":"2.0","id":${id},"method":"server/discover"}`);
-  // Text that this function has written.
-  if (message.kind === "problem") throw new Error(message.message);
+  const message = ownMessage(`{"jsonrpc":"2.0","id":${id},"method":"server/discover"}`);
   return withParams(message, {
     [metaKey.protocolVersion]: JSON.stringify(statelessRevision),
     [metaKey.clientCapabilities]: "{}",

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Exchange } from "../../http/exchange.ts";
-import { metaFields, withParams } from "../protocol/envelope.ts";
-import { type Message, textAt, withId } from "../protocol/message.ts";
-import { edited, paramOf, replaced } from "../protocol/message-edit.ts";
+import { withParams } from "../protocol/envelope.ts";
+import { type Message, withId } from "../protocol/message.ts";
+import { progressTokenOf, withProgressToken } from "../protocol/progress-token.ts";
 import { openConnection } from "../session/open-connection.ts";
 import { sessionTable } from "../session/session-table.ts";
 import type { McpBackend, RequestOwner } from "../transports/backend.ts";
@@ -75,17 +75,4 @@ export function callChild(
   };
   if (span === undefined) return connection.call(own, back);
   return connection.call(withTrace(own, span, exchange.requestHeaders), tracedSink(span, back));
-}
-
-/** JSON text. */
-function progressTokenOf(request: Message): string | undefined {
-  const fields = metaFields(request);
-  const token = typeof fields === "string" ? undefined : fields.get("progressToken");
-  return token && textAt(request.text, token);
-}
-
-function withProgressToken(message: Message, token: string | undefined): Message {
-  if (token === undefined || message.method !== "notifications/progress") return message;
-  const at = paramOf(message, "progressToken");
-  return at === undefined ? message : edited(message, [replaced(at, token)]);
 }

@@ -1,6 +1,6 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { elementsOf, isArrayAt, isObjectAt, stringAt } from "../../json/json-text.ts";
-import { type Message, readFields, readMessage, textAt } from "../protocol/message.ts";
+import { fieldOf, type Message, readFields, readMessage, textAt } from "../protocol/message.ts";
 import { edited, paramOf, replaced } from "../protocol/message-edit.ts";
 import { errorCodeOf } from "../protocol/response-error.ts";
 import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
@@ -55,7 +55,6 @@ export function withShownSubscriptions(
 function keptPrivate(text: string): string {
   const message = readMessage(text);
   if (message.kind === "problem" || message.result === undefined) return text;
-  const fields = readFields(text, message.result.start, new Set(["cacheScope"]));
-  const scope = typeof fields === "string" ? undefined : fields.get("cacheScope");
+  const scope = fieldOf(text, message.result, "cacheScope");
   return scope === undefined ? text : edited(message, [replaced(scope, '"private"')]).text;
 }

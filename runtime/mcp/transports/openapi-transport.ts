@@ -3,6 +3,7 @@ import type { Upstream, UpstreamRequest } from "../../http/upstream/upstream.ts"
 import { parseExact } from "../../json/exact-json.ts";
 import { schemaProblem } from "../../json/json-schema.ts";
 import { type Message, readMessage, textAt } from "../protocol/message.ts";
+import { newestSessionRevision } from "../protocol/revisions.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
 import { openApiRequest } from "./openapi-request.ts";
 import type { OpenApiTool } from "./openapi-tool.ts";
@@ -32,9 +33,8 @@ export function openOpenApiTransport(
   return new OpenApiTransport(api, headers, host, events);
 }
 
-/** The newest revision of MCP that it speaks, for clients that ask for one that it does not know. */
-const newestVersion = "2025-11-25";
-const versions: ReadonlySet<string> = new Set(["2025-03-26", "2025-06-18", newestVersion]);
+/** The revisions of MCP that it speaks; a client that asks for another one gets the newest. */
+const versions: ReadonlySet<string> = new Set(["2025-03-26", "2025-06-18", newestSessionRevision]);
 
 class OpenApiTransport implements Transport {
   readonly #api: OpenApi;
@@ -117,7 +117,7 @@ class OpenApiTransport implements Transport {
   #initialized({ text, params }: Message): string {
     const { protocolVersion } = params === undefined ? {} : JSON.parse(textAt(text, params));
     return JSON.stringify({
-      protocolVersion: versions.has(protocolVersion) ? protocolVersion : newestVersion,
+      protocolVersion: versions.has(protocolVersion) ? protocolVersion : newestSessionRevision,
       capabilities: { tools: {} },
       serverInfo: { name: this.#api.name, version: "1" },
     });

@@ -1,5 +1,5 @@
-import { isObjectAt, type TextRange } from "../../json/json-text.ts";
-import { type Message, readFields, textAt } from "../protocol/message.ts";
+import type { Message } from "../protocol/message.ts";
+import { progressTokenOf } from "../protocol/progress-token.ts";
 import type { CallSink } from "./target.ts";
 
 /** A request that waits for its response on a shared connection. */
@@ -88,20 +88,3 @@ const silent: ReadonlySet<string> = new Set([
   "server/discover",
   "subscriptions/listen",
 ]);
-
-const metaNames: ReadonlySet<string> = new Set(["_meta", "progressToken"]);
-
-function progressTokenOf(message: Message): string | undefined {
-  const { text, params } = message;
-  // Most requests have none; the scan is for those that do.
-  if (params === undefined || !text.includes("progressToken")) return undefined;
-  const meta = fieldAt(text, params, "_meta");
-  if (meta === undefined || !isObjectAt(text, meta.start)) return undefined;
-  const token = fieldAt(text, meta, "progressToken");
-  return token === undefined ? undefined : textAt(text, token);
-}
-
-function fieldAt(text: string, object: TextRange, name: string): TextRange | undefined {
-  const fields = readFields(text, object.start, metaNames);
-  return typeof fields === "string" ? undefined : fields.get(name);
-}

@@ -3,7 +3,13 @@ import { type Message, readMessage, textAt, withId } from "../protocol/message.t
 import { paramOf } from "../protocol/message-edit.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
 import { type PendingCall, PendingCalls } from "./pending-calls.ts";
-import type { Call, CallSink, ListenSink, TargetFailure } from "./target.ts";
+import {
+  type Call,
+  type CallSink,
+  endedCall,
+  type ListenSink,
+  type TargetFailure,
+} from "./target.ts";
 import type { Transport, TransportEvents, TransportFailure, TransportHost } from "./transport.ts";
 import { WaitingMessages } from "./waiting-messages.ts";
 
@@ -68,7 +74,7 @@ export class TargetConnection {
     const call = this.#calls.add(request, sink);
     if (call === undefined) {
       sink.onFailure({ kind: "duplicate", detail: "a request with this id is under way" });
-      return over;
+      return endedCall;
     }
     if (this.#transport.isOpen) this.#transport.send(request.text);
     else this.#fail(call, { kind: "session", detail: "it has ended" });
@@ -260,6 +266,3 @@ export class TargetConnection {
     call.sink.onFailure(failure);
   }
 }
-
-/** A call that is over. */
-const over: Call = { cancel: () => {}, resume: () => {} };

@@ -82,6 +82,9 @@ export interface Call {
   resume(): void;
 }
 
+/** A call that is over, or was none. */
+export const endedCall: Call = { cancel: () => {}, resume: () => {} };
+
 /** Why a target gave no response. */
 export interface TargetFailure {
   /**
