@@ -211,6 +211,7 @@ describe("sessions with the server", () => {
       ttlMs: 0,
       cacheScope: "private",
       tools: [],
+      _meta: { "io.modelcontextprotocol/serverInfo": { name: "raw", version: "1" } },
     });
     const listed = raw.seen.find(({ text }) => text.includes("tools/list"));
     expect(listed?.text).not.toContain("io.modelcontextprotocol");

@@ -14,9 +14,9 @@ import {
   isStateless,
   type SessionContext,
 } from "../session/session-context.ts";
+import { fanOut, type Outcome } from "../transports/fan-out.ts";
 import type { TargetFailure } from "../transports/target.ts";
 import { CacheHints } from "./cache-hints.ts";
-import { fanOut, type Outcome } from "./fan-out.ts";
 import { forwardTo } from "./forward-call.ts";
 import { unavailableMeta } from "./initialize-result.ts";
 import { clientName } from "./names.ts";

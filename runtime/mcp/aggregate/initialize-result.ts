@@ -1,7 +1,7 @@
 import { textAt } from "../protocol/message.ts";
 import { type Features, featureLetters } from "../session/session.ts";
+import type { Outcome } from "../transports/fan-out.ts";
 import type { McpTarget } from "../transports/target.ts";
-import type { Outcome } from "./fan-out.ts";
 
 /** What a target's response to initialize comes to. */
 export type InitializeResult =

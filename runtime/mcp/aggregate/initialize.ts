@@ -13,6 +13,7 @@ import { sessionTable } from "../session/session-table.ts";
 import { openSession, sessionCaller } from "../session/sessions.ts";
 import { endTargetSession } from "../session/target-end.ts";
 import type { McpBackend } from "../transports/backend.ts";
+import { type FanOutCall, fanOut, type Outcome } from "../transports/fan-out.ts";
 import { newBridgedSession } from "../transports/session-bridge.ts";
 import {
   type Call,
@@ -22,7 +23,6 @@ import {
   type StdioTarget,
   type StreamableHttpTarget,
 } from "../transports/target.ts";
-import { type FanOutCall, fanOut, type Outcome } from "./fan-out.ts";
 import { type InitializeResult, mergeInitialize, readInitialize } from "./initialize-result.ts";
 
 /** Opens a session with every target and answers with what they offer together. */

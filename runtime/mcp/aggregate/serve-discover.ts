@@ -4,8 +4,8 @@ import { statelessRevision } from "../protocol/revisions.ts";
 import { rpcResult } from "../protocol/rpc-response.ts";
 import { ClientStream } from "../session/client-stream.ts";
 import { activeTargets, callTarget, type SessionContext } from "../session/session-context.ts";
+import { type FanOutCall, fanOut, type Outcome } from "../transports/fan-out.ts";
 import { CacheHints } from "./cache-hints.ts";
-import { type FanOutCall, fanOut, type Outcome } from "./fan-out.ts";
 import { forwardCall } from "./forward-call.ts";
 import {
   type InitializeResult,

@@ -16,9 +16,9 @@ import {
 import { endSession, refuseUnknownSession, resumeSession } from "../session/sessions.ts";
 import { endTargetSession } from "../session/target-end.ts";
 import type { McpBackend } from "../transports/backend.ts";
+import { fanOut } from "../transports/fan-out.ts";
 import { endedCall } from "../transports/target.ts";
 import { aggregateLists, serveAggregateList } from "./aggregate-lists.ts";
-import { fanOut } from "./fan-out.ts";
 import { forwardCall, forwardTo } from "./forward-call.ts";
 import { serveInitialize } from "./initialize.ts";
 import { resolvePrimitive } from "./names.ts";

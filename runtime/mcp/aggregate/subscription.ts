@@ -1,8 +1,6 @@
 import { sseMessage } from "../../http/body/sse.ts";
-import { elementsOf, isArrayAt, isObjectAt, stringAt } from "../../json/json-text.ts";
 import { metaKey, withParams } from "../protocol/envelope.ts";
-import { type Message, readFields, textAt } from "../protocol/message.ts";
-import { paramOf } from "../protocol/message-edit.ts";
+import type { Message } from "../protocol/message.ts";
 import { respondRpcError, rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
 import { isAllowed } from "../rules/authorization.ts";
 import { streamHeaders } from "../session/client-stream.ts";
@@ -13,6 +11,13 @@ import {
   callTarget,
   type SessionContext,
 } from "../session/session-context.ts";
+import {
+  acknowledged,
+  acknowledgement,
+  filterText,
+  readFilter,
+  type SubscriptionFilter,
+} from "../stateless/subscription-filter.ts";
 import type { Call, TargetFailure } from "../transports/target.ts";
 import { messageForClient } from "./forward-call.ts";
 import { clientName, resolvePrimitive } from "./names.ts";
@@ -30,15 +35,6 @@ export function serveSubscription(context: SessionContext, request: Message): vo
   }
   new Subscription(context, request, asked).start();
 }
-
-/** What a client wants to hear of, or is told that it will. */
-interface SubscriptionFilter {
-  /** `toolsListChanged`, `promptsListChanged`, `resourcesListChanged`. */
-  readonly lists: readonly string[];
-  readonly uris: readonly string[];
-}
-
-const LISTS = ["toolsListChanged", "promptsListChanged", "resourcesListChanged"];
 
 class Subscription {
   readonly #context: SessionContext;
@@ -137,10 +133,8 @@ class Subscription {
     if (this.#isAcknowledged || this.#isOver) return;
     this.#isAcknowledged = true;
     const { exchange } = this.#context;
-    const filter = filterText({ lists: [...this.#lists], uris: [...this.#uris] });
-    const meta = `{${JSON.stringify(metaKey.subscriptionId)}:${this.#request.id}}`;
-    const params = `{"notifications":${filter},"_meta":${meta}}`;
-    exchange.write(sseMessage(`{"jsonrpc":"2.0","method":"${acknowledged}","params":${params}}`));
+    const filter = { lists: [...this.#lists], uris: [...this.#uris] };
+    exchange.write(sseMessage(acknowledgement(this.#request.id, filter).text));
     for (const { text } of this.#early.splice(0)) exchange.write(sseMessage(text));
     if (this.#isComplete) this.#end();
   }
@@ -188,27 +182,4 @@ class Subscription {
   }
 }
 
-const acknowledged = "notifications/subscriptions/acknowledged";
 const refused: TargetFailure = { kind: "protocol", detail: "refused a subscription" };
-
-function readFilter(message: Message): SubscriptionFilter | undefined {
-  const { text } = message;
-  const at = paramOf(message, "notifications");
-  if (at === undefined || !isObjectAt(text, at.start)) return undefined;
-  const fields = readFields(text, at.start, new Set([...LISTS, "resourceSubscriptions"]));
-  if (typeof fields === "string") return undefined;
-  const uris = fields.get("resourceSubscriptions");
-  const isList = uris !== undefined && isArrayAt(text, uris.start);
-  return {
-    lists: LISTS.filter((name) => {
-      const list = fields.get(name);
-      return list !== undefined && textAt(text, list) === "true";
-    }),
-    uris: isList ? elementsOf(text, uris.start).flatMap((uri) => stringAt(text, uri) ?? []) : [],
-  };
-}
-
-function filterText({ lists, uris }: SubscriptionFilter): string {
-  const filter = Object.fromEntries(lists.map((name) => [name, true]));
-  return JSON.stringify(uris.length === 0 ? filter : { ...filter, resourceSubscriptions: uris });
-}

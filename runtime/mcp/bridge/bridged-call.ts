@@ -1,4 +1,3 @@
-import { MINUTE } from "../../process/units.ts";
 import { withParams } from "../protocol/envelope.ts";
 import { type Message, ownMessage, textAt, withId } from "../protocol/message.ts";
 import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
@@ -10,8 +9,6 @@ import { sessionResponse } from "./session-results.ts";
 
 /** How often a target may ask for more input within one request, as the second SDK's servers have it. */
 const mostRounds = 8;
-/** Milliseconds that a client, or who sits before it, has to answer. */
-const roundTimeout = 10 * MINUTE;
 
 /**
  * A request of a session's client to a target without sessions. What the target needs to know it says in its result; the
@@ -121,7 +118,8 @@ export class BridgedCall implements BridgedRequest {
       this.#again();
       return;
     }
-    this.#timer = setTimeout(() => this.#refuse("The client did not answer in time"), roundTimeout);
+    const { inputTimeout } = this.#context;
+    this.#timer = setTimeout(() => this.#refuse("The client did not answer in time"), inputTimeout);
     for (const each of needed.requests) this.#asked.set(each.request.id, each);
     for (const { request } of needed.requests) this.#sink.onMessage(request);
   }

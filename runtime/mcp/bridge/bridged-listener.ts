@@ -2,6 +2,7 @@ import { SECOND } from "../../process/units.ts";
 import { metaFields, metaKey } from "../protocol/envelope.ts";
 import { type Message, ownMessage } from "../protocol/message.ts";
 import { edited, paramOf } from "../protocol/message-edit.ts";
+import { acknowledged } from "../stateless/subscription-filter.ts";
 import type { BridgedContext } from "../transports/session-bridge.ts";
 import type { Call, ListenSink } from "../transports/target.ts";
 import { sendLeg } from "./send-leg.ts";
@@ -77,8 +78,6 @@ export class BridgedListener implements Call {
     );
   }
 }
-
-const acknowledged = "notifications/subscriptions/acknowledged";
 
 /** The subscription is the gateway's own. */
 function withoutSubscription(message: Message): Message {

@@ -1,88 +1,95 @@
-import type { GatewayContext, LiveSession } from "../../process/gateway-context.ts";
+import type { LiveSession } from "../../process/gateway-context.ts";
 import { MINUTE } from "../../process/units.ts";
+import type { SessionLimits } from "../transports/backend.ts";
 import type { Lease } from "./lease.ts";
-import type { LeasedCall } from "./leased-call.ts";
+
+/** A call that waits for its client to say more. */
+export interface ParkedCall {
+  /** Whose share of all that wait it takes. */
+  readonly caller: string;
+  /** Nobody comes back. */
+  expire(): void;
+}
 
 /** How long a session waits for the next request of its client's. */
 const idle = 1 * MINUTE;
-/** How many of one client wait. */
-const mostIdle = 4;
+/** How many of one client wait, and of all together. */
+const mostIdle = { ofOne: 4, ofAll: 1000 };
+
+interface IdleLease {
+  readonly lease: Lease;
+  readonly timer: NodeJS.Timeout;
+}
 
 /**
  * The sessions that clients without sessions have with targets, and the calls that wait for such a client to say more. It
  * lives in the gateway's context and so outlives a reload.
  */
-export class LeasePool implements LiveSession {
-  readonly #idle = new Map<string, { readonly lease: Lease; readonly timer: NodeJS.Timeout }[]>();
+export class LeasePool<Parked extends ParkedCall> implements LiveSession {
+  readonly #idle = new Map<string, IdleLease[]>();
+  #idleCount = 0;
   /** By the ids that are sealed into the states of their clients. */
-  readonly #parked = new Map<string, LeasedCall>();
+  readonly #parked = new Map<string, Parked>();
 
   /** A session that its client has used before; `key` says whose it is. */
   take(key: string): Lease | undefined {
-    const waiting = this.#idle.get(key);
-    const found = waiting?.pop();
-    if (waiting?.length === 0) this.#idle.delete(key);
-    if (found === undefined) return undefined;
-    clearTimeout(found.timer);
-    return found.lease.link.isOpen ? found.lease : this.take(key);
+    for (const { lease } of [...(this.#idle.get(key) ?? [])].reverse()) {
+      this.#forget(key, lease);
+      if (lease.link.isOpen) return lease;
+    }
+    return undefined;
   }
 
   /** Keeps a session for its client's next request. Undefined: nobody can say who comes next. */
   giveBack(key: string | undefined, lease: Lease): void {
+    lease.onMessage = undefined;
     const waiting = key === undefined ? [] : (this.#idle.get(key) ?? []);
-    if (key === undefined || waiting.length >= mostIdle || !lease.link.isOpen) {
+    const isFull = waiting.length >= mostIdle.ofOne || this.#idleCount >= mostIdle.ofAll;
+    if (key === undefined || isFull || !lease.link.isOpen) {
       lease.link.close();
       return;
     }
     const timer = setTimeout(() => {
-      this.#drop(key, lease);
+      this.#forget(key, lease);
       lease.link.close();
     }, idle).unref();
-    waiting.push({ lease, timer });
-    this.#idle.set(key, waiting);
+    this.#idle.set(key, [...waiting, { lease, timer }]);
+    this.#idleCount++;
   }
 
-  #drop(key: string, lease: Lease): void {
-    const left = (this.#idle.get(key) ?? []).filter((each) => each.lease !== lease);
-    if (left.length === 0) this.#idle.delete(key);
-    else this.#idle.set(key, left);
-  }
-
-  get parkedCount(): number {
-    return this.#parked.size;
-  }
-
-  park(id: string, call: LeasedCall): void {
+  /** False: too many wait. */
+  park(id: string, call: Parked, { live, perCaller }: SessionLimits): boolean {
+    if (this.#parked.size >= live) return false;
+    const own = this.#parked.values().filter(({ caller }) => caller === call.caller);
+    if (this.#parked.size >= perCaller && own.toArray().length >= perCaller) return false;
     this.#parked.set(id, call);
+    return true;
   }
 
   /** The call that waits under this id; from now on it does not. */
-  unpark(id: string): LeasedCall | undefined {
+  unpark(id: string): Parked | undefined {
     const call = this.#parked.get(id);
     this.#parked.delete(id);
     return call;
   }
 
   close(): void {
-    for (const call of this.#parked.values()) call.expire();
-    for (const waiting of this.#idle.values()) {
-      for (const { lease, timer } of waiting) {
-        clearTimeout(timer);
+    for (const call of [...this.#parked.values()]) call.expire();
+    for (const [key, waiting] of [...this.#idle]) {
+      for (const { lease } of waiting) {
+        this.#forget(key, lease);
         lease.link.close();
       }
     }
-    this.#idle.clear();
+  }
+
+  #forget(key: string, lease: Lease): void {
+    const waiting = this.#idle.get(key) ?? [];
+    const left = waiting.filter((each) => each.lease !== lease);
+    if (left.length === waiting.length) return;
+    for (const each of waiting) if (each.lease === lease) clearTimeout(each.timer);
+    this.#idleCount--;
+    if (left.length === 0) this.#idle.delete(key);
+    else this.#idle.set(key, left);
   }
 }
-
-/** The pool of this process. */
-export function leasePool({ sessions }: Pick<GatewayContext, "sessions">): LeasePool {
-  const found = sessions.get(poolKey);
-  // Only this function writes under the key.
-  if (found !== undefined) return found as LeasePool;
-  const pool = new LeasePool();
-  sessions.set(poolKey, pool);
-  return pool;
-}
-
-const poolKey = "mcp leases";

@@ -1,37 +1,33 @@
 import type { Exchange } from "../../http/exchange.ts";
-import { type Message, textAt } from "../protocol/message.ts";
-import { openConnection } from "../session/open-connection.ts";
-import type { HttpSession, LiveParts } from "../session/session.ts";
-import { callInSession } from "../session/session-call.ts";
+import { type Message, ownMessage, textAt } from "../protocol/message.ts";
+import { inputMethods } from "../protocol/methods.ts";
+import { newestSessionRevision } from "../protocol/revisions.ts";
+import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import { sessionTable } from "../session/session-table.ts";
-import { endTargetSession } from "../session/target-end.ts";
 import type { McpBackend } from "../transports/backend.ts";
-import type {
-  Call,
-  CallSink,
-  LiveTarget,
-  McpTarget,
-  StreamableHttpTarget,
-  TargetFailure,
-} from "../transports/target.ts";
-import type { TargetConnection } from "../transports/target-connection.ts";
-import { type OpenedServer, ownMessage } from "./stateless-results.ts";
+import { outcomeOf } from "../transports/fan-out.ts";
+import type { McpTarget, TargetFailure } from "../transports/target.ts";
+import { ConnectionLink } from "./connection-link.ts";
+import { HttpLink } from "./http-link.ts";
+import type { LeasedLink } from "./leased-link.ts";
+import type { SaidByClient } from "./stateless-request.ts";
+import type { OpenedServer } from "./stateless-results.ts";
 
 /** A session with a target, for one request at a time of a client that has none. */
 export interface Lease {
   /** What the server said when the session was opened. */
   readonly opened: OpenedServer;
   readonly link: LeasedLink;
+  /** From which level on the server logs, as JSON text; undefined: nobody has said. */
+  logLevel: string | undefined;
+  /** Takes what the server says while no request can be told that it belongs to; undefined: nobody waits for it. */
+  onMessage: ((message: Message) => boolean) | undefined;
 }
 
-/** The way to a target within a session. */
-export interface LeasedLink {
-  readonly isOpen: boolean;
-  call(exchange: Exchange, message: Message, sink: CallSink): Call;
-  /** Sends a notification, or a response to what the server asked. */
-  send(exchange: Exchange, message: Message): void;
-  close(): void;
-}
+/** A session that was opened, or why there is none. */
+export type LeaseOutcome =
+  | { readonly kind: "lease"; readonly lease: Lease }
+  | { readonly kind: "failure"; readonly failure: TargetFailure };
 
 /** Where a session is opened, and as whom. */
 export interface LeaseOptions {
@@ -40,137 +36,72 @@ export interface LeaseOptions {
   readonly target: McpTarget;
   /** Whose share of all sessions it takes. */
   readonly caller: string;
-  /** What the client can do, as JSON text. */
-  readonly capabilities: string;
-  /** JSON text. */
-  readonly clientInfo: string;
+  readonly said: SaidByClient;
 }
 
 /** Opens a session. */
-export async function openLease(options: LeaseOptions): Promise<Lease | TargetFailure> {
-  const { exchange, backend, target, capabilities, clientInfo } = options;
-  const link = linkTo(options, target);
-  if ("kind" in link) return link;
-  const params = `{"protocolVersion":"${newestSessions}","capabilities":${capabilities},"clientInfo":${clientInfo}}`;
+export async function openLease(options: LeaseOptions): Promise<LeaseOutcome> {
+  const { exchange, backend, said } = options;
+  const params = `{"protocolVersion":"${newestSessionRevision}","capabilities":${said.capabilities},"clientInfo":${said.clientInfo}}`;
+  const link = linkTo(options, params);
+  if (link === undefined) return failed({ kind: "connect", detail: "too many sessions" });
   const initialize = ownMessage(
     `{"jsonrpc":"2.0","id":"gwc-open","method":"initialize","params":${params}}`,
   );
-  const opened = await new Promise<OpenedServer | TargetFailure>((resolve) => {
-    const call = link.call(exchange, initialize, {
-      onMessage: () => true,
-      onResponse: ({ text, result }) =>
-        resolve(result === undefined ? refused : JSON.parse(textAt(text, result))),
-      onFailure: resolve,
-    });
-    const timer = setTimeout(() => {
-      call.cancel();
-      resolve({ kind: "timeout", detail: "did not open a session in time" });
-    }, backend.timeouts.initialize);
-    timer.unref();
-  });
-  if ("kind" in opened) {
+  const outcome = await outcomeOf(
+    (sink) => link.call(exchange, initialize, sink),
+    backend.timeouts.initialize,
+  );
+  if (outcome.kind === "failure" || outcome.response.result === undefined) {
     link.close();
-    return opened;
+    const refused: TargetFailure = { kind: "protocol", detail: "refused to open a session" };
+    return failed(outcome.kind === "failure" ? outcome.failure : refused);
   }
-  if (link instanceof HttpLink) link.agree(String(opened.protocolVersion ?? newestSessions));
-  link.send(exchange, initialized);
-  return { opened, link };
+  const { text, result } = outcome.response;
+  const opened: OpenedServer = JSON.parse(textAt(text, result));
+  if (link instanceof HttpLink) link.agree(String(opened.protocolVersion));
+  link.send(initialized);
+  const lease: Lease = { opened, link, logLevel: undefined, onMessage: undefined };
+  // A child says everything on its one connection.
+  if (link instanceof HttpLink && mayBeAsked(said)) await listen(lease);
+  return { kind: "lease", lease };
 }
 
-const newestSessions = "2025-11-25";
 const initialized = ownMessage('{"jsonrpc":"2.0","method":"notifications/initialized"}');
-const refused: TargetFailure = { kind: "protocol", detail: "refused to open a session" };
 
+/** Undefined: there are too many. */
 function linkTo(
-  { exchange, backend, caller }: LeaseOptions,
-  target: McpTarget,
-): HttpLink | ConnectionLink | TargetFailure {
-  if (target.kind === "streamableHttp") return new HttpLink(exchange, backend, target);
+  { exchange, backend, target, caller }: LeaseOptions,
+  initialize: string,
+): LeasedLink | undefined {
+  if (target.kind === "streamableHttp") {
+    return new HttpLink(exchange, backend, target, initialize);
+  }
   const live = sessionTable(exchange.gateway).openLive(backend.sessionLimits, caller);
-  if (live === undefined) return { kind: "connect", detail: "too many sessions" };
-  return connectionLink(exchange, backend, target, live);
+  return live && new ConnectionLink(exchange, backend, target, live);
 }
 
-function connectionLink(
-  exchange: Exchange,
-  backend: McpBackend,
-  target: LiveTarget,
-  live: LiveParts,
-): ConnectionLink | TargetFailure {
-  live.isEstablished = true;
-  const opened = openConnection(exchange, backend, target, live);
-  const close = () => sessionTable(exchange.gateway).closeLive(live);
-  if ("connection" in opened) return new ConnectionLink(opened.connection, close);
-  close();
-  return opened.failure;
+function failed(failure: TargetFailure): LeaseOutcome {
+  return { kind: "failure", failure };
 }
 
-class HttpLink implements LeasedLink {
-  readonly isOpen = true;
-  readonly #backend: McpBackend;
-  readonly #target: StreamableHttpTarget;
-  #session: HttpSession = {
-    kind: "http",
-    id: "",
-    version: newestSessions,
-    features: "",
-    renewal: undefined,
+/** Whether the client can do anything that servers ask for. */
+function mayBeAsked({ capabilities }: SaidByClient): boolean {
+  const known = Object.keys(JSON.parse(capabilities));
+  return [...inputMethods].some((method) => known.includes(method.split("/", 1)[0] ?? ""));
+}
+
+/** A server over HTTP may ask on the session's own stream: one request has the session, so that is the one it asks for. */
+function listen(lease: Lease): Promise<void> {
+  const onMessage = (message: Message) => {
+    if (lease.onMessage !== undefined) return lease.onMessage(message);
+    if (message.kind === "request") lease.link.send(refusalOf(message));
+    return true;
   };
-  /** Of the last request: the end of a session is said with its credentials. */
-  #exchange: Exchange;
-
-  constructor(exchange: Exchange, backend: McpBackend, target: StreamableHttpTarget) {
-    this.#exchange = exchange;
-    this.#backend = backend;
-    this.#target = target;
-  }
-
-  agree(version: string): void {
-    this.#session = { ...this.#session, version };
-  }
-
-  call(exchange: Exchange, message: Message, sink: CallSink): Call {
-    this.#exchange = exchange;
-    const session = { initialize: undefined, isEnded: false };
-    const context = { exchange, backend: this.#backend, session };
-    return callInSession(context, this.#target, this.#session, message, sink);
-  }
-
-  send(exchange: Exchange, message: Message): void {
-    this.call(exchange, message, {
-      onMessage: () => true,
-      onResponse: () => {},
-      onFailure: () => {},
-    });
-  }
-
-  close(): void {
-    endTargetSession(this.#exchange, this.#target, this.#session);
-  }
+  return lease.link.listen({ onMessage, onEnd: () => {} });
 }
 
-class ConnectionLink implements LeasedLink {
-  readonly #connection: TargetConnection;
-  readonly #close: () => void;
-
-  constructor(connection: TargetConnection, close: () => void) {
-    this.#connection = connection;
-    this.#close = close;
-  }
-
-  get isOpen(): boolean {
-    return this.#connection.isOpen;
-  }
-
-  call(_exchange: Exchange, message: Message, sink: CallSink): Call {
-    return this.#connection.call(message, sink);
-  }
-
-  send(_exchange: Exchange, message: Message): void {
-    this.#connection.send(message);
-  }
-
-  close(): void {
-    this.#close();
-  }
+/** For what a server asks when nobody can be asked. */
+export function refusalOf({ id }: Message): Message {
+  return ownMessage(rpcError(id, rpcCode.methodNotFound, "The client can't be asked that now"));
 }

@@ -1,42 +1,34 @@
 import { createHash } from "node:crypto";
-import { isObjectAt } from "../../json/json-text.ts";
-import { metaFields, metaKey } from "../protocol/envelope.ts";
-import { type Message, textAt } from "../protocol/message.ts";
+import type { GatewayContext } from "../../process/gateway-context.ts";
+import { type Message, ownMessage } from "../protocol/message.ts";
 import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import { unsealSession } from "../session/session-seal.ts";
 import type { StatelessBridge, StatelessCaller } from "../transports/backend.ts";
-import { type Call, type CallSink, endedCall } from "../transports/target.ts";
-import { openLease } from "./lease.ts";
-import { type LeasePool, leasePool } from "./lease-pool.ts";
-import { digestOf, LeasedCall, stateOf } from "./leased-call.ts";
-import { discoverResponse, ownMessage } from "./stateless-results.ts";
+import type { Call, CallSink } from "../transports/target.ts";
+import { type LeaseOptions, openLease } from "./lease.ts";
+import { LeasePool } from "./lease-pool.ts";
+import { LeasedCall, type Leg, type ParkedState } from "./leased-call.ts";
+import { LeasedListener } from "./leased-listener.ts";
+import { requestDigest, requestStateOf, saidByClient } from "./stateless-request.ts";
+import { discoverResponse } from "./stateless-results.ts";
 
 /** Serves clients of revision 2026-07-28 by targets that have sessions. */
 export const toSessions: StatelessBridge = {
   call(caller, request, sink) {
-    if (request.method === "subscriptions/listen") return listenToNothing(request, sink);
-    const call = new StatelessRequest(caller, request, sink);
+    const call =
+      request.method === "subscriptions/listen"
+        ? new LeasedListener(leaseOptions(caller, request), request, sink)
+        : new StatelessRequest(caller, request, sink);
     void call.start();
     return call;
   },
 };
 
-/** What such a server says outside of calls reaches no client: it is told so at once, and may go on listening. */
-function listenToNothing(request: Message, sink: CallSink): Call {
-  const meta = `{"${metaKey.subscriptionId}":${request.id}}`;
-  sink.onMessage(
-    ownMessage(
-      `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{},"_meta":${meta}}}`,
-    ),
-  );
-  return endedCall;
-}
-
 class StatelessRequest implements Call {
   readonly #caller: StatelessCaller;
   readonly #request: Message;
   readonly #sink: CallSink;
-  readonly #pool: LeasePool;
+  readonly #pool: LeasePool<LeasedCall>;
   #call: LeasedCall | undefined;
   #isOver = false;
 
@@ -48,38 +40,9 @@ class StatelessRequest implements Call {
   }
 
   async start(): Promise<void> {
-    const state = stateOf(this.#request);
-    if (state !== undefined) {
-      this.#goOn(state);
-      return;
-    }
-    const { exchange, backend, target, owner } = this.#caller;
-    const said = saidBy(this.#request);
-    const key = keyOf(this.#caller, said);
-    const known = key === undefined ? undefined : this.#pool.take(key);
-    const lease =
-      known ?? (await openLease({ exchange, backend, target, caller: owner.caller, ...said }));
-    if ("kind" in lease) {
-      this.#sink.onFailure(lease);
-      return;
-    }
-    if (this.#isOver) {
-      this.#pool.giveBack(key, lease);
-      return;
-    }
-    if (this.#request.method === "server/discover") {
-      this.#pool.giveBack(key, lease);
-      this.#sink.onResponse(discoverResponse(this.#request.id, lease.opened));
-      return;
-    }
-    this.#call = new LeasedCall({
-      pool: this.#pool,
-      lease,
-      key,
-      binding: this.#binding(),
-      mostParked: backend.limits.sessions,
-    });
-    this.#call.start(this.#leg());
+    const state = requestStateOf(this.#request);
+    if (state === undefined) await this.#open();
+    else this.#goOn(state);
   }
 
   cancel(): void {
@@ -88,55 +51,80 @@ class StatelessRequest implements Call {
   }
 
   resume(): void {
-    this.#call?.resumeReading();
+    this.#call?.resume();
+  }
+
+  async #open(): Promise<void> {
+    const { backend, owner } = this.#caller;
+    const options = leaseOptions(this.#caller, this.#request);
+    const key = keyOf(this.#caller, options);
+    const known = key === undefined ? undefined : this.#pool.take(key);
+    const outcome = known ? { kind: "lease" as const, lease: known } : await openLease(options);
+    if (outcome.kind === "failure") {
+      this.#sink.onFailure(outcome.failure);
+      return;
+    }
+    const { lease } = outcome;
+    if (this.#isOver || this.#request.method === "server/discover") {
+      this.#pool.giveBack(key, lease);
+      if (!this.#isOver) this.#sink.onResponse(discoverResponse(this.#request.id, lease.opened));
+      return;
+    }
+    const { caller } = owner;
+    const binding = this.#binding();
+    this.#call = new LeasedCall({ pool: this.#pool, lease, backend, key, caller, binding });
+    await this.#call.start(this.#leg());
   }
 
   #goOn(state: string): void {
     const { sessionKey } = this.#caller.exchange.gateway;
     const sealed = unsealSession(sessionKey, this.#binding(), state);
-    // Authenticated text that this gateway wrote itself.
-    const { id = "", e = 0 }: { readonly id?: string; readonly e?: number } =
-      sealed === undefined ? {} : JSON.parse(sealed);
-    this.#call = e > Date.now() ? this.#pool.unpark(id) : undefined;
-    if (this.#call === undefined) {
-      const message =
-        sealed === undefined
-          ? "Invalid requestState"
-          : "The call that this requestState goes on with is over, or waits elsewhere: call again";
-      this.#sink.onResponse(ownMessage(rpcError(this.#request.id, rpcCode.invalidParams, message)));
+    if (sealed === undefined) {
+      this.#refuse("Invalid requestState");
       return;
     }
-    this.#call.resume(this.#leg());
+    // Authenticated text that this gateway wrote itself.
+    const { id, expiresAt }: ParkedState = JSON.parse(sealed);
+    this.#call = expiresAt > Date.now() ? this.#pool.unpark(id) : undefined;
+    if (this.#call === undefined) {
+      this.#refuse(
+        "The call that this requestState goes on with is over, or waits elsewhere: call again",
+      );
+    } else this.#call.goOn(this.#leg());
   }
 
-  #leg() {
+  #refuse(message: string): void {
+    this.#sink.onResponse(ownMessage(rpcError(this.#request.id, rpcCode.invalidParams, message)));
+  }
+
+  #leg(): Leg {
     return { exchange: this.#caller.exchange, request: this.#request, sink: this.#sink };
   }
 
+  /** Where a state of this request is valid. */
   #binding(): string {
     const { owner, target } = this.#caller;
-    return `input\n${owner.binding}\n${target.name}\n${digestOf(this.#request)}`;
+    return `input\n${owner.binding}\n${target.name}\n${requestDigest(this.#request)}`;
   }
 }
 
-interface SaidByClient {
-  readonly capabilities: string;
-  readonly clientInfo: string;
+/** The pool of this process. */
+function leasePool({ sessions }: Pick<GatewayContext, "sessions">): LeasePool<LeasedCall> {
+  const found = sessions.get(poolKey);
+  // Only this function writes under the key.
+  if (found !== undefined) return found as LeasePool<LeasedCall>;
+  const pool = new LeasePool<LeasedCall>();
+  sessions.set(poolKey, pool);
+  return pool;
 }
 
-/** What a client says of itself with every request, as JSON text. */
-function saidBy(request: Message): SaidByClient {
-  const fields = metaFields(request);
-  const member = (name: string, otherwise: string) => {
-    const at = typeof fields === "string" ? undefined : fields.get(name);
-    return at !== undefined && isObjectAt(request.text, at.start)
-      ? textAt(request.text, at)
-      : otherwise;
-  };
-  return {
-    capabilities: member(metaKey.clientCapabilities, "{}"),
-    clientInfo: member(metaKey.clientInfo, '{"name":"gwc","version":"1"}'),
-  };
+const poolKey = "mcp leases";
+
+function leaseOptions(
+  { exchange, backend, target, owner: { caller } }: StatelessCaller,
+  request: Message,
+): LeaseOptions {
+  return { exchange, backend, target, caller, said: saidByClient(request) };
 }
 
 /**
@@ -144,7 +132,7 @@ function saidBy(request: Message): SaidByClient {
  */
 function keyOf(
   { exchange, target, owner }: StatelessCaller,
-  { capabilities, clientInfo }: SaidByClient,
+  { said: { capabilities, clientInfo } }: LeaseOptions,
 ): string | undefined {
   const credentials = [exchange.header("authorization"), exchange.header("cookie")];
   if (!owner.isKnown && credentials[0] === undefined) return undefined;

@@ -55,19 +55,40 @@ export function withParams(
   params: Readonly<Record<string, string>> = {},
 ): Message {
   const { text } = message;
-  const own = message.params === undefined ? [] : objectMembers(text, message.params.start);
+  const object = withMeta(text, message.params, meta, params);
+  if (message.params !== undefined) return edited(message, [{ ...message.params, text: object }]);
+  const end = text.lastIndexOf("}");
+  return edited(message, [{ start: end, end, text: `,"params":${object}` }]);
+}
+
+/**
+ * A response with these members of `_meta` and of its result (by name, JSON text); a member that it has under such a name is
+ * replaced.
+ */
+export function withResult(
+  response: Message,
+  meta: Readonly<Record<string, string>>,
+  members: Readonly<Record<string, string>>,
+): Message {
+  const { text, result } = response;
+  if (result === undefined) return response;
+  return edited(response, [{ ...result, text: withMeta(text, result, meta, members) }]);
+}
+
+/** The object at `at` with these members of its `_meta`, and of its own. */
+function withMeta(
+  text: string,
+  at: TextRange | undefined,
+  meta: Readonly<Record<string, string>>,
+  members: Readonly<Record<string, string>>,
+): string {
+  const own = at === undefined ? [] : objectMembers(text, at.start);
   const metaAt = own.find(({ key }) => key === "_meta");
   const ownMeta =
     metaAt !== undefined && isObjectAt(text, metaAt.start) ? objectMembers(text, metaAt.start) : [];
   const isEmpty = Object.keys(meta).length === 0 && ownMeta.length === 0;
-  const members = {
-    ...(isEmpty ? {} : { _meta: mergedObject(text, ownMeta, meta) }),
-    ...params,
-  };
-  const object = mergedObject(text, own, members);
-  if (message.params !== undefined) return edited(message, [{ ...message.params, text: object }]);
-  const end = text.lastIndexOf("}");
-  return edited(message, [{ start: end, end, text: `,"params":${object}` }]);
+  const ofMeta = isEmpty ? {} : { _meta: mergedObject(text, ownMeta, meta) };
+  return mergedObject(text, own, { ...ofMeta, ...members });
 }
 
 /** An object's members with others before them; a member of the same name gives way. */

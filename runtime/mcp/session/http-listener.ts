@@ -3,7 +3,7 @@ import type { Message } from "../protocol/message.ts";
 import { type ResponseReader, readResponse } from "../transports/response-reader.ts";
 import type { Call, McpTarget } from "../transports/target.ts";
 import type { HttpSession } from "./session.ts";
-import type { SessionContext } from "./session-context.ts";
+import type { SessionCallContext } from "./session-call.ts";
 import { openInSession } from "./session-request.ts";
 
 /** Takes what a target says on its GET stream. */
@@ -21,7 +21,7 @@ const longestRetry = 30_000;
 
 /** The GET stream of one streamable HTTP target, opened again when it ends. */
 export class HttpListener implements UpstreamHandler, Call {
-  readonly #context: SessionContext;
+  readonly #context: SessionCallContext;
   readonly #target: McpTarget;
   readonly #session: HttpSession;
   readonly #sink: HttpListenerSink;
@@ -33,7 +33,7 @@ export class HttpListener implements UpstreamHandler, Call {
   #isOver = false;
 
   constructor(
-    context: SessionContext,
+    context: SessionCallContext,
     target: McpTarget,
     session: HttpSession,
     sink: HttpListenerSink,

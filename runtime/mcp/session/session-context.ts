@@ -117,10 +117,18 @@ export function bridgedContext(
   },
   { target, session }: { readonly target: McpTarget; readonly session: BridgedSession },
 ): (BridgedContext & { readonly bridge: SessionBridge }) | undefined {
-  const { toStateless: bridge, limits } = backend;
+  const { toStateless: bridge, limits, timeouts } = backend;
   if (bridge === undefined || target.kind === "sse" || target.kind === "openapi") return undefined;
   const { initialize } = owner;
-  return { bridge, exchange, messageLimit: limits.message, target, session, initialize };
+  return {
+    bridge,
+    exchange,
+    messageLimit: limits.message,
+    inputTimeout: timeouts.input,
+    target,
+    session,
+    initialize,
+  };
 }
 
 function refused(sink: CallSink): Call {

@@ -7,6 +7,7 @@ import type {
   UpstreamRequest,
 } from "../../http/upstream/upstream.ts";
 import type { Message } from "../protocol/message.ts";
+import { sessionRevisions } from "../protocol/revisions.ts";
 import { beginMcpCall } from "../transports/call-span.ts";
 import type { StreamableHttpTarget } from "../transports/target.ts";
 import { headersForTarget } from "../transports/upstream-headers.ts";
@@ -51,7 +52,10 @@ export function sendInSession(
   return request;
 }
 
-/** What a client's request asks for in a session of a target's, by headers that the target may read. */
+/**
+ * What a client's request asks for in a session of a target's, by headers that the target may read. The client itself may
+ * speak the revision without sessions.
+ */
 export function openInSession(
   { exchange, session: owner }: { readonly exchange: Exchange; readonly session: SessionOwner },
   options: Pick<
@@ -61,7 +65,8 @@ export function openInSession(
   handler: UpstreamHandler,
 ): UpstreamRequest {
   const headers = headersForTarget(exchange, options.target);
-  const version = exchange.header("mcp-protocol-version");
+  const said = exchange.header("mcp-protocol-version");
+  const version = said !== undefined && sessionRevisions.has(said) ? said : undefined;
   const { trace } = exchange;
   return sendInSession(
     { ...options, trace, owner, headers, version, acceptEncoding: undefined },

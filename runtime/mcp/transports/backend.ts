@@ -67,6 +67,8 @@ export interface McpTimeouts {
   readonly initialize: number;
   /** Until every target must have answered another request that goes to all of them: lists, ping. */
   readonly fanOut: number;
+  /** How long a call waits for what its client, or who sits before it, was asked. */
+  readonly input: number;
   /** How long a stdio or SSE target may work on a request without any sign of life. */
   readonly call: number;
   /** Without a request or an open stream, a session's connections and children end after this time. */

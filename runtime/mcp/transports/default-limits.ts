@@ -6,6 +6,7 @@ export const defaultMcpTimeouts: McpTimeouts = {
   request: undefined,
   initialize: 1 * MINUTE,
   fanOut: 10 * SECOND,
+  input: 10 * MINUTE,
   call: 5 * MINUTE,
   idle: 30 * MINUTE,
   session: 7 * 24 * HOUR,

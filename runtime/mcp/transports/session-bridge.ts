@@ -35,6 +35,8 @@ export interface BridgedContext {
   readonly exchange: Exchange;
   /** The most bytes of one message of the target's. */
   readonly messageLimit: number;
+  /** Milliseconds that a call waits for what its client was asked. */
+  readonly inputTimeout: number;
   readonly target: StreamableHttpTarget | StdioTarget;
   readonly session: BridgedSession;
   /** The client's `initialize` params as JSON text. */

@@ -1,5 +1,5 @@
 import type { Message } from "../protocol/message.ts";
-import type { Call, CallSink, TargetFailure } from "../transports/target.ts";
+import type { Call, CallSink, TargetFailure } from "./target.ts";
 
 /** What one target made of a request that went to several. */
 export type Outcome =
@@ -25,6 +25,19 @@ export function fanOut(calls: readonly FanOutCall[], options: FanOutOptions): Ca
   running.start(calls);
   return running;
 }
+
+/** Makes one call, and waits for its outcome until the deadline (milliseconds). What comes ahead of it is for nobody. */
+export function outcomeOf(call: FanOutCall, deadline: number): Promise<Outcome> {
+  return new Promise((resolve) => {
+    fanOut([call], {
+      deadline,
+      onMessage: () => true,
+      onDone: ([outcome = lost]) => resolve(outcome),
+    });
+  });
+}
+
+const lost: Outcome = { kind: "failure", failure: { kind: "protocol", detail: "no outcome" } };
 
 class FanOut implements Call {
   readonly #options: FanOutOptions;

@@ -1,0 +1,101 @@
+import type { Exchange } from "../../http/exchange.ts";
+import { SECOND } from "../../process/units.ts";
+import { type Message, ownMessage } from "../protocol/message.ts";
+import { HttpListener } from "../session/http-listener.ts";
+import type { HttpSession } from "../session/session.ts";
+import { callInSession } from "../session/session-call.ts";
+import type { SessionOwner } from "../session/session-request.ts";
+import { endTargetSession } from "../session/target-end.ts";
+import type { McpBackend } from "../transports/backend.ts";
+import type { Call, CallSink, ListenSink, StreamableHttpTarget } from "../transports/target.ts";
+import type { LeasedLink } from "./leased-link.ts";
+
+/** Some servers send nothing at all on a stream before they have something to say. */
+const longestSilence = 1 * SECOND;
+
+/** A session with a server over streamable HTTP. */
+export class HttpLink implements LeasedLink {
+  readonly isOpen = true;
+  readonly #backend: McpBackend;
+  readonly #target: StreamableHttpTarget;
+  /** By what it is renewed when the target has forgotten it. */
+  readonly #owner: SessionOwner;
+  #session: HttpSession = { kind: "http", id: "", version: "", features: "", renewal: undefined };
+  /** Of the last request: what is said beside it goes with its credentials. */
+  #exchange: Exchange;
+  #listener: HttpListener | undefined;
+
+  /** `initialize`: the params that the session is opened with, as JSON text. */
+  constructor(
+    exchange: Exchange,
+    backend: McpBackend,
+    target: StreamableHttpTarget,
+    initialize: string,
+  ) {
+    this.#exchange = exchange;
+    this.#backend = backend;
+    this.#target = target;
+    this.#owner = { initialize, isEnded: false };
+  }
+
+  /** Both sides speak this revision from now on. */
+  agree(version: string): void {
+    this.#session = { ...this.#session, version };
+  }
+
+  call(exchange: Exchange, request: Message, sink: CallSink): Call {
+    this.#exchange = exchange;
+    const call = this.#post(request, sink);
+    return {
+      resume: () => call.resume(),
+      cancel: () => {
+        call.cancel();
+        if (request.method !== "initialize") this.send(cancellationOf(request));
+      },
+    };
+  }
+
+  send(message: Message): void {
+    this.#post(message, unheard);
+  }
+
+  listen(sink: ListenSink): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, longestSilence);
+      const onHead = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const context = this.#context();
+      this.#listener = new HttpListener(context, this.#target, this.#session, {
+        onMessage: (message) => sink.onMessage(message),
+        onOpen: onHead,
+        onRefused: onHead,
+      });
+      this.#listener.start();
+    });
+  }
+
+  close(): void {
+    this.#owner.isEnded = true;
+    this.#listener?.cancel();
+    endTargetSession(this.#exchange, this.#target, this.#session);
+  }
+
+  #post(message: Message, sink: CallSink): Call {
+    return callInSession(this.#context(), this.#target, this.#session, message, sink);
+  }
+
+  #context() {
+    return { exchange: this.#exchange, backend: this.#backend, session: this.#owner };
+  }
+}
+
+function cancellationOf({ id }: Message): Message {
+  return ownMessage(
+    `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${id}}}`,
+  );
+}
+
+/** For what has no response. */
+const unheard: CallSink = { onMessage: () => true, onResponse: () => {}, onFailure: () => {} };

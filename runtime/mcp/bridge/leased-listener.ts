@@ -1,0 +1,112 @@
+import { randomUUID } from "node:crypto";
+import { type Message, ownMessage } from "../protocol/message.ts";
+import { rpcResult } from "../protocol/rpc-response.ts";
+import {
+  acknowledgement,
+  listSubscriptions,
+  readFilter,
+  type SubscriptionFilter,
+} from "../stateless/subscription-filter.ts";
+import { outcomeOf } from "../transports/fan-out.ts";
+import type { Call, CallSink } from "../transports/target.ts";
+import { type Lease, type LeaseOptions, openLease, refusalOf } from "./lease.ts";
+
+/**
+ * A subscription of a client without sessions to a target that has them: a session of its own, whose stream says what has
+ * changed.
+ */
+export class LeasedListener implements Call {
+  readonly #options: LeaseOptions;
+  readonly #request: Message;
+  readonly #sink: CallSink;
+  #lease: Lease | undefined;
+  #isOver = false;
+
+  constructor(options: LeaseOptions, request: Message, sink: CallSink) {
+    this.#options = options;
+    this.#request = request;
+    this.#sink = sink;
+  }
+
+  async start(): Promise<void> {
+    const outcome = await openLease(this.#options);
+    if (outcome.kind === "failure") {
+      this.#sink.onFailure(outcome.failure);
+      return;
+    }
+    const { lease } = outcome;
+    this.#lease = lease;
+    const asked = readFilter(this.#request) ?? { lists: [], uris: [] };
+    const heard = new Set(
+      asked.lists.filter((name) => offers(lease, name)).map((name) => listSubscriptions.get(name)),
+    );
+    await lease.link.listen({
+      onMessage: (message) => this.#take(message, heard),
+      onEnd: () => this.#end(),
+    });
+    const filter: SubscriptionFilter = {
+      lists: asked.lists.filter((name) => offers(lease, name)),
+      uris: await this.#subscribe(lease, asked.uris),
+    };
+    if (this.#isOver) lease.link.close();
+    else this.#sink.onMessage(acknowledgement(this.#request.id, filter));
+  }
+
+  cancel(): void {
+    this.#isOver = true;
+    this.#lease?.link.close();
+  }
+
+  /** What waits while a client reads slowly is the little that says what has changed. */
+  resume(): void {}
+
+  /** Those of the resources that the server takes a subscription to. */
+  async #subscribe(lease: Lease, uris: readonly string[]): Promise<readonly string[]> {
+    const taken: string[] = [];
+    for (const uri of uris) {
+      if (this.#isOver || !offers(lease, "resourceSubscriptions")) break;
+      const params = JSON.stringify({ uri });
+      const message = ownMessage(
+        `{"jsonrpc":"2.0","id":"${randomUUID()}","method":"resources/subscribe","params":${params}}`,
+      );
+      const outcome = await outcomeOf(
+        (sink) => lease.link.call(this.#options.exchange, message, sink),
+        this.#options.backend.timeouts.fanOut,
+      );
+      if (outcome.kind === "response" && outcome.response.result !== undefined) taken.push(uri);
+    }
+    return taken;
+  }
+
+  #take(message: Message, heard: ReadonlySet<string | undefined>): boolean {
+    if (message.kind === "request") {
+      const isPing = message.method === "ping";
+      const response = isPing ? ownMessage(rpcResult(message.id, "{}")) : refusalOf(message);
+      this.#lease?.link.send(response);
+      return true;
+    }
+    const isUpdate = message.method === "notifications/resources/updated";
+    if (isUpdate || heard.has(message.method)) this.#sink.onMessage(message);
+    return true;
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#sink.onFailure({ kind: "closed", detail: "the target has ended" });
+  }
+}
+
+/** Whether the server says that it tells of such changes. */
+function offers({ opened: { capabilities = {} } }: Lease, name: string): boolean {
+  switch (name) {
+    case "toolsListChanged":
+      return capabilities.tools?.listChanged === true;
+    case "promptsListChanged":
+      return capabilities.prompts?.listChanged === true;
+    case "resourcesListChanged":
+      return capabilities.resources?.listChanged === true;
+    default:
+      return capabilities.resources?.subscribe === true;
+  }
+}
