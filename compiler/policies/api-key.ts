@@ -1,19 +1,11 @@
+import { MODEL_PATTERN } from "../backends/ai/model-pattern.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { localObject } from "../manifests/field-types.ts";
-import { listChanges } from "../model/access.ts";
+import { listChanges, type SettingsChange } from "../model/access.ts";
 import type { Json } from "../model/json.ts";
 import { withoutLiteral } from "../model/literal-secrets.ts";
 import type { Text } from "../model/texts.ts";
-import {
-  anyText,
-  type Infer,
-  json,
-  list,
-  map,
-  object,
-  text,
-  unsupported,
-} from "../schema/schema.ts";
+import { anyText, type Infer, json, list, map, object, text } from "../schema/schema.ts";
 import { identityMode, type JwtMode, kubernetesMode, modeSchema } from "./jwt-auth.ts";
 import {
   type CredentialLocationConfig,
@@ -27,8 +19,13 @@ import { identityCheck, modeChange } from "./parts/identity-access.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
 
 /** A key: from the environment, by its digest, or in a file that is read where the gateway runs. */
-export type ApiKeySourceNode = { readonly metadata: Readonly<Record<string, Json>> } & (
-  | { readonly kind: "key"; readonly key: Text; readonly origin: Origin }
+export type ApiKeySourceNode = {
+  readonly metadata: Readonly<Record<string, Json>>;
+  /** The models that its holder may ask for; undefined: any. */
+  readonly allowedModels?: readonly string[];
+  readonly origin: Origin;
+} & (
+  | { readonly kind: "key"; readonly key: Text }
   | { readonly kind: "hash"; readonly sha256: string }
   | { readonly kind: "file"; readonly file: string; readonly isSecret?: boolean }
 );
@@ -59,7 +56,13 @@ const keySchema = object(
       maxProperties: 64,
       description: "What is known of the key's holder: `apiKey` in rules.",
     }),
-    allowedModels: unsupported("models by API key"),
+    allowedModels: list(text("A model by the name that clients use.", MODEL_PATTERN), {
+      minItems: 1,
+      maxItems: 256,
+      uniqueItems: true,
+      description:
+        "The models that its holder may ask for; all by default. What passes unread (`Passthrough`) is not open to it then.",
+    }),
   },
   { exactlyOneOf: ["key", "keyHash", "file"] },
 );
@@ -114,6 +117,7 @@ export const apiKey: Policy<
   compare: (before, after) => [
     ...modeChange(before.mode, after.mode),
     ...listChanges("key", before.keys.map(keyName), after.keys.map(keyName), "opens"),
+    ...before.keys.flatMap((key) => modelChanges(key, after.keys)),
   ],
   merge: "replace",
   lower: (given, origin) => {
@@ -139,12 +143,15 @@ export const apiKey: Policy<
       return {
         mode: kubernetesMode(given.mode),
         location: defaultLocation("Bearer"),
-        keys: files.map((file) => ({ kind: "file", file, isSecret: true, metadata: {} })),
+        keys: files.map((file) => ({
+          ...{ kind: "file", file, isSecret: true, metadata: {}, origin: at },
+        })),
       };
     },
   },
   resolve: (config, context) => {
     const keys = config.keys.map((source) => withoutLiteralKey(source, context));
+    for (const key of keys) meetModels(key, context);
     const location = resolveCredentialLocation(config.location, context);
     return location && { ...config, keys, location };
   },
@@ -162,17 +169,44 @@ function keyName(source: ApiKeySourceNode): string {
   }
 }
 
+/** What a key may be used for before and after. */
+function modelChanges(
+  before: ApiKeySourceNode,
+  keys: readonly ApiKeySourceNode[],
+): readonly SettingsChange[] {
+  const name = keyName(before);
+  const after = keys.find((each) => keyName(each) === name);
+  if (after === undefined) return [];
+  const [was, is] = [before.allowedModels, after.allowedModels];
+  if (was !== undefined && is !== undefined) {
+    return listChanges(`key ${name}: model`, was, is, "opens");
+  }
+  if (was === is) return [];
+  return is === undefined
+    ? [{ direction: "opens", text: `key ${name}: every model` }]
+    : [{ direction: "closes", text: `key ${name}: only the models ${is.join(", ")}` }];
+}
+
+/** Models are asked for by requests to models alone. */
+function meetModels({ allowedModels, origin }: ApiKeySourceNode, context: ResolveContext): void {
+  if (allowedModels === undefined) return;
+  const at = childOf(origin, "allowedModels");
+  const carried = context.route.protocol === "llm" ? (["llm"] as const) : (["requests"] as const);
+  context.sections.meet({ name: "allowedModels", actsOn: ["llm"], origin: at }, carried);
+}
+
 function withoutLiteralKey(source: ApiKeySourceNode, context: ResolveContext): ApiKeySourceNode {
   if (source.kind !== "key") return source;
-  const key = withoutLiteral(source.key, source.origin, { field: '"key"' }, context);
+  const at = childOf(source.origin, "key");
+  const key = withoutLiteral(source.key, at, { field: '"key"' }, context);
   return { ...source, key };
 }
 
 function lowerKey(given: Infer<typeof keySchema>, origin: Origin): ApiKeySourceNode {
-  const metadata = given.metadata ?? {};
-  if (given.key !== undefined)
-    return { kind: "key", key: given.key, metadata, origin: childOf(origin, "key") };
-  if (given.file !== undefined) return { kind: "file", file: given.file, metadata };
+  const { metadata = {}, allowedModels } = given;
+  const common = { metadata, origin, ...(allowedModels && { allowedModels }) };
+  if (given.key !== undefined) return { kind: "key", key: given.key, ...common };
+  if (given.file !== undefined) return { kind: "file", file: given.file, ...common };
   const sha256 = (given.keyHash ?? "").slice("sha256:".length).toLowerCase();
-  return { kind: "hash", sha256, metadata };
+  return { kind: "hash", sha256, ...common };
 }

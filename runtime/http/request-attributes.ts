@@ -6,7 +6,10 @@ import type {
   PolicyVariable,
 } from "../cel/variables.ts";
 
-/** What the policies of a request found out, for expressions that are evaluated elsewhere; null without it. */
+/** Whether a caller may ask for a model, by the name that clients use. */
+export type ModelTest = (model: string) => boolean;
+
+/** What the policies of a request found out, for what is decided elsewhere: variables of expressions are null without it. */
 export class RequestAttributes {
   jwt: JwtVariable = null;
   apiKey: ApiKeyVariable = null;
@@ -15,4 +18,6 @@ export class RequestAttributes {
   extproc: PolicyVariable = null;
   metadata: PolicyVariable = null;
   llm: LlmVariable = null;
+  /** Which models the caller may ask for; undefined: any. */
+  allowedModels: ModelTest | undefined = undefined;
 }

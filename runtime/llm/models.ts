@@ -2,6 +2,7 @@ import type { JsonObject } from "../cel/variables.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { headerValue } from "../http/headers/header-list.ts";
 import { queryValue } from "../http/routing/query.ts";
+import { isOpenModel } from "./calls/open-models.ts";
 import { refuseMethod, respondError } from "./calls/respond-error.ts";
 import { completionsErrors } from "./formats/completions/errors.ts";
 import { messagesErrors } from "./formats/messages/errors.ts";
@@ -15,13 +16,14 @@ export interface ListedModel {
 }
 
 /**
- * Responds with the models of the configuration, in the shape of the API that the client speaks. `api`: where the list
+ * Responds with the models of the configuration that are open to the caller, in the shape of the API that the client speaks. `api`: where the list
  * is; a model stands below it.
  */
-export function serveModels(exchange: Exchange, models: readonly ListedModel[], api: string): void {
+export function serveModels(exchange: Exchange, all: readonly ListedModel[], api: string): void {
   const isAnthropic = headerValue(exchange.requestHeaders, "anthropic-version") !== undefined;
   const errors = isAnthropic ? messagesErrors : completionsErrors;
   if (refuseMethod(exchange, errors, ["GET", "HEAD"])) return;
+  const models = all.filter((model) => isOpenModel(exchange, model.id));
   const id = decodeId(restOfPath(exchange.path, api) ?? "");
   if (id === "") {
     respondJson(exchange, isAnthropic ? anthropicPage(models, exchange.query) : openaiList(models));

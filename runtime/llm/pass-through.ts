@@ -9,6 +9,7 @@ import { type RetryTarget, sendRetrying } from "../policies/retry.ts";
 import { TimedRelay } from "../policies/timeout.ts";
 import { passedHeaders } from "./calls/call-headers.ts";
 import { retriedStatuses } from "./calls/limits.ts";
+import { refuseClosedModel } from "./calls/open-models.ts";
 import { recordProvider } from "./calls/record-call.ts";
 import type { AnyTarget, TargetChoice } from "./calls/target.ts";
 import type { Provider } from "./providers/provider.ts";
@@ -32,6 +33,7 @@ export interface PassTarget extends AnyTarget {
 
 /** Sends a request to a provider as it came, but for credentials, and its response back. */
 export function passRequest(exchange: Exchange, service: PassService): void {
+  if (refuseClosedModel(exchange, undefined)) return;
   const target = firstOf(exchange, service);
   if (target === undefined) return;
   passTo(exchange, target.provider, { ...service, path: pathAt(exchange, target) });
@@ -46,6 +48,7 @@ export function passInTurn(exchange: Exchange, service: PassService, tried?: Tri
     passRequest(exchange, service);
     return;
   }
+  if (refuseClosedModel(exchange, undefined)) return;
   const targets = passTargets(service, tried)[Symbol.iterator]();
   const { attempts, backoff, codes } = tried?.tries ?? onceEach;
   const settings = {

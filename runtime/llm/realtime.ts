@@ -7,6 +7,7 @@ import type { UpstreamTunnel } from "../http/upstream/upstream.ts";
 import { MiB } from "../process/units.ts";
 import { tokensOfUsage } from "./calls/call-attributes.ts";
 import { countTokens } from "./calls/count-tokens.ts";
+import { refuseClosedModel } from "./calls/open-models.ts";
 import { recordUsage } from "./calls/record-call.ts";
 import type { TargetSettings } from "./calls/target.ts";
 import type { Usage } from "./chat/usage.ts";
@@ -24,13 +25,15 @@ export async function serveRealtime(exchange: Exchange, service: RealtimeService
     refuse(exchange, 426, "BadRequest", "the Realtime API is a WebSocket", headers);
     return;
   }
+  const requested = queryValue(exchange.query, "model");
+  if (refuseClosedModel(exchange, requested)) return;
   const target = firstOf(exchange, service);
   if (target === undefined) return;
   const { provider } = target;
   // What passes is read: nothing may be compressed.
   exchange.removeRequestHeader("sec-websocket-extensions");
   if (provider.clientKey === undefined) removeProtocolKey(exchange);
-  const path = realtimePath(exchange, target);
+  const path = realtimePath(exchange, target, requested);
   const openTunnel = (_: Exchange, protocol: string) =>
     new RealtimeRelay(exchange, protocol, provider.system);
   passTo(exchange, provider, { path, openTunnel });
@@ -49,8 +52,11 @@ function removeProtocolKey(exchange: Exchange): void {
 }
 
 /** The query of the client, with the model by its name at the provider; transcriptions name none. */
-function realtimePath(exchange: Exchange, target: TargetSettings): string {
-  const requested = queryValue(exchange.query, "model");
+function realtimePath(
+  exchange: Exchange,
+  target: TargetSettings,
+  requested: string | undefined,
+): string {
   const model = modelOf(requested, target);
   const fields = logFields(exchange.record);
   fields.set("gen_ai.operation.name", "realtime");

@@ -1,5 +1,5 @@
 import { bufferBody } from "../http/buffer-body.ts";
-import type { Exchange } from "../http/exchange.ts";
+import type { Exchange, RefusalReason } from "../http/exchange.ts";
 import type { UpstreamCall } from "../http/upstream/upstream.ts";
 import type { TriedCall } from "../policies/retry/tries.ts";
 import { type AttemptOutcome, attempt } from "./calls/attempt.ts";
@@ -9,12 +9,13 @@ import { forwardedHeaders, requestHeaders } from "./calls/call-headers.ts";
 import { bodyFor, type ChatCall, readCall } from "./calls/chat-call.ts";
 import { expectTokens } from "./calls/count-tokens.ts";
 import { beginModelCall, endModelCall } from "./calls/model-span.ts";
+import { requireOpenModel } from "./calls/open-models.ts";
 import { noteOutcome } from "./calls/provider-verdict.ts";
 import { recordCall, recordResponse } from "./calls/record-call.ts";
 import { refuseMethod, respondError } from "./calls/respond-error.ts";
 import type { LlmTarget, TargetChoice } from "./calls/target.ts";
 import type { ErrorFormat } from "./chat/formats.ts";
-import { LlmRefusal } from "./chat/llm-error.ts";
+import { type LlmError, LlmRefusal } from "./chat/llm-error.ts";
 import type { TextFormat } from "./chat/texts.ts";
 
 /** One route type of a route: which clients it is for, and who responds to them. */
@@ -55,9 +56,14 @@ export async function serveChat(
     await serveCall(exchange, readCall(exchange), service, tried);
   } catch (error) {
     if (!(error instanceof LlmRefusal)) throw error;
-    exchange.record.reason = error.error.kind === "filtered" ? "PromptGuard" : "BadRequest";
+    exchange.record.reason = reasonOf(error.error);
     respondError(exchange, error.error, service.errors);
   }
+}
+
+function reasonOf({ kind }: LlmError): RefusalReason {
+  if (kind === "filtered") return "PromptGuard";
+  return kind === "permission" ? "Authorization" : "BadRequest";
 }
 
 async function serveCall(
@@ -66,6 +72,7 @@ async function serveCall(
   service: ChatService,
   tried: TriedCall | undefined,
 ): Promise<void> {
+  requireOpenModel(exchange, call.model);
   const targets = service.targets(call.model);
   if (targets === undefined) throw unknownModel(call.model);
   const attributes = recordCall(exchange, call, service.operation);

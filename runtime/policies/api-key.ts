@@ -1,9 +1,11 @@
 import { hash } from "node:crypto";
+import { allowedModels } from "../auth/allowed-models.ts";
 import { credentialIn, stripCredential } from "../auth/credentials.ts";
 import type { JsonObject } from "../cel/variables.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { CredentialLocation } from "../http/headers/credential-location.ts";
 import { refuse } from "../http/refuse.ts";
+import type { ModelTest } from "../http/request-attributes.ts";
 import { startupError } from "../process/startup-error.ts";
 import { WatchedFile } from "../process/watched-file.ts";
 
@@ -19,22 +21,36 @@ export type ApiKeySource = KnownKey | WatchedFile<KnownKey>;
 interface KnownKey {
   readonly digest: string;
   readonly metadata: JsonObject;
+  /** Which models its holder may ask for; undefined: any. */
+  readonly models: ModelTest | undefined;
 }
 
-/** A key that the environment gives. Throws StartupError when it is empty. */
-export function plaintextKey(key: string, metadata: JsonObject): ApiKeySource {
+/** A key that the environment gives. `models`: those that its holder may ask for. Throws StartupError when it is empty. */
+export function plaintextKey(
+  key: string,
+  metadata: JsonObject,
+  models?: readonly string[],
+): ApiKeySource {
   if (key === "") throw startupError("an API key is empty");
-  return { digest: digestOf(key), metadata };
+  return sha256Key(digestOf(key), metadata, models);
 }
 
 /** A key by its SHA-256 digest, hex. */
-export function sha256Key(digest: string, metadata: JsonObject): ApiKeySource {
-  return { digest, metadata };
+export function sha256Key(
+  digest: string,
+  metadata: JsonObject,
+  models?: readonly string[],
+): KnownKey {
+  return { digest, metadata, models: models && allowedModels(models) };
 }
 
-/** A key in a file: its text, or `{"key": ..., "metadata": {...}}`. Throws StartupError. */
-export function keyFile(path: string, metadata: JsonObject): ApiKeySource {
-  return new WatchedFile(path, (text) => readKey(text.trim(), metadata));
+/** A key in a file: its text, or `{"key": ..., "metadata": {...}, "allowedModels": [...]}`. Throws StartupError. */
+export function keyFile(
+  path: string,
+  metadata: JsonObject,
+  models?: readonly string[],
+): ApiKeySource {
+  return new WatchedFile(path, (text) => readKey(text.trim(), metadata, models));
 }
 
 /** The keys of a route, ready to be looked up. */
@@ -99,9 +115,10 @@ export function observeApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | n
 function consume(
   exchange: Exchange,
   { location }: ApiKeys,
-  { digest, metadata }: KnownKey,
+  { digest, metadata, models }: KnownKey,
 ): JsonObject {
   stripCredential(exchange, location, "apiKey");
+  if (models !== undefined) exchange.attributes.allowedModels = models;
   const { caller } = exchange.record;
   exchange.record.caller = caller === undefined ? `key ${digest}` : `${caller}, key ${digest}`;
   return metadata;
@@ -111,16 +128,27 @@ function digestOf(key: string): string {
   return hash("sha256", key);
 }
 
-function readKey(text: string, metadata: JsonObject): KnownKey {
+function readKey(
+  text: string,
+  metadata: JsonObject,
+  models: readonly string[] | undefined,
+): KnownKey {
   if (text === "") throw new Error("it is empty");
-  if (!text.startsWith("{")) return { digest: digestOf(text), metadata };
+  if (!text.startsWith("{")) return sha256Key(digestOf(text), metadata, models);
   const parsed = parseObject(text);
-  const { key, metadata: own = {} } = parsed;
+  const { key, metadata: own = {}, allowedModels: ownModels = models } = parsed;
   if (typeof key !== "string" || key === "") throw new Error('it has no text "key"');
   if (typeof own !== "object" || own === null || Array.isArray(own)) {
     throw new Error('"metadata" is no object');
   }
-  return { digest: digestOf(key), metadata: { ...metadata, ...own } };
+  if (ownModels !== undefined && !isTextList(ownModels)) {
+    throw new Error('"allowedModels" is no list of texts');
+  }
+  return sha256Key(digestOf(key), { ...metadata, ...own }, ownModels);
+}
+
+function isTextList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === "string");
 }
 
 function parseObject(text: string): JsonObject {

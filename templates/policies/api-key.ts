@@ -1,7 +1,8 @@
 import type { PolicySettings } from "../../compiler/ir/policies.ts";
 import { code, literal } from "../code/code.ts";
-import type { Code, Printable } from "../code/hole.ts";
+import type { Code, Expression, Printable } from "../code/hole.ts";
 import { imported } from "../code/names.ts";
+import { call } from "../code/syntax.ts";
 import { locationCode } from "./parts/credential-location.ts";
 import { identitySteps } from "./parts/identity.ts";
 import type { PolicyTemplate } from "./policy.ts";
@@ -39,15 +40,18 @@ const CHECKS = {
 function keyCode(source: PolicySettings["apiKey"]["keys"][number]): Code {
   // What was configured is JSON.
   const metadata = literal(source.metadata as Printable);
+  const models = source.allowedModels === undefined ? [] : [literal([...source.allowedModels])];
+  const made = (maker: string, key: Expression): Code =>
+    code`${call(imported(MODULE, maker), [key, metadata, ...models])}`;
   switch (source.kind) {
     case "key":
-      return code`${imported(MODULE, "plaintextKey")}(${literal(source.key)}, ${metadata})`;
+      return made("plaintextKey", literal(source.key));
     case "hash":
-      return code`${imported(MODULE, "sha256Key")}(${literal(source.sha256)}, ${metadata})`;
+      return made("sha256Key", literal(source.sha256));
     case "file": {
       const open = source.isSecret === true ? "secretFile" : "file";
-      const path = code`${imported("gwc/runtime/process/startup-values", open)}(${literal(source.file)})`;
-      return code`${imported(MODULE, "keyFile")}(${path}, ${metadata})`;
+      const opener = imported("gwc/runtime/process/startup-values", open);
+      return made("keyFile", call(opener, [literal(source.file)]));
     }
   }
 }

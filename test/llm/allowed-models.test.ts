@@ -1,0 +1,134 @@
+import { writeFileSync } from "node:fs";
+import { get } from "node:http";
+import { join } from "node:path";
+import Anthropic from "@anthropic-ai/sdk";
+import OpenAI from "openai";
+import { beforeAll, expect, it } from "vitest";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { startProvider } from "../harness/model-provider.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+
+let server: Awaited<ReturnType<typeof startProvider>>;
+let gateway: Gateway;
+
+beforeAll(async () => {
+  server = await startProvider([{ prompt: "", response: { content: "Hi." } }]);
+  const folder = temporaryFolder();
+  const rest = { key: "file-key", allowedModels: ["gpt-5"] };
+  writeFileSync(join(folder, "key.json"), JSON.stringify(rest));
+  const keys = [
+    { key: "${SMALL}", allowedModels: ["fast", "gpt-5-*"] },
+    { key: "${ANY}" },
+    { file: "key.json" },
+  ];
+  const routes = {
+    "/v1/messages": "messages",
+    "/v1/models": "models",
+    "/v1/realtime": "realtime",
+    "/v1/files": "passthrough",
+    "*": "completions",
+  };
+  const modelAliases = { fast: "gpt-5-mini", slow: "gpt-5-pro" };
+  gateway = await startGateway({
+    folder,
+    env: { KEY: "provider-key", SMALL: "small-key", ANY: "any-key" },
+    listeners: [
+      {
+        routes: [
+          {
+            policies: {
+              apiKey: { keys },
+              backendAuth: { key: "${KEY}" },
+              ai: { routes, modelAliases },
+            },
+            backends: [{ ai: { provider: { openAI: {} }, hostOverride: server.host } }],
+          },
+        ],
+      },
+    ],
+  });
+});
+
+const messages = [{ role: "user" as const, content: "Hello" }];
+
+function openai(apiKey: string): OpenAI {
+  return new OpenAI({ apiKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
+}
+
+function statusOf(apiKey: string, model: string): Promise<number> {
+  const asked = openai(apiKey).chat.completions.create({ model, messages });
+  return asked.then(
+    () => 200,
+    (error) => error.status,
+  );
+}
+
+it.each([
+  ["small-key", "fast", 200],
+  ["small-key", "gpt-5-nano", 200],
+  ["small-key", "slow", 403],
+  ["small-key", "gpt-5", 403],
+  ["any-key", "slow", 200],
+  ["file-key", "gpt-5", 200],
+  ["file-key", "fast", 403],
+])("the holder of %s asks for %s: %s", async (key, model, status) => {
+  const before = server.received.length;
+  expect(await statusOf(key, model)).toBe(status);
+  expect(server.received.length - before).toBe(status === 200 ? 1 : 0);
+});
+
+it("a client learns in its own format that a model is not open to it", async () => {
+  const call = openai("small-key").chat.completions.create({ model: "slow", messages });
+  await expect(call).rejects.toBeInstanceOf(OpenAI.PermissionDeniedError);
+  const defaultHeaders = { authorization: "Bearer small-key" };
+  const anthropic = new Anthropic({ apiKey: "x", baseURL: gateway.url, defaultHeaders });
+  const message = anthropic.messages.create({ model: "slow", messages, max_tokens: 10 });
+  await expect(message).rejects.toMatchObject({
+    status: 403,
+    error: {
+      error: {
+        type: "permission_error",
+        message: 'the model "slow" is not open to this API key',
+      },
+    },
+  });
+});
+
+it("the models that are listed are those that may be asked", async () => {
+  const idsOf = async (key: string) => (await openai(key).models.list()).data.map(({ id }) => id);
+  expect(await idsOf("small-key")).toEqual(["fast"]);
+  expect(await idsOf("any-key")).toEqual(["fast", "slow"]);
+  await expect(openai("small-key").models.retrieve("slow")).rejects.toMatchObject({ status: 404 });
+});
+
+it("nothing passes unread where not every model is open", async () => {
+  const ask = (path: string, key: string, headers = {}) =>
+    fetch(`${gateway.url}${path}`, { headers: { authorization: `Bearer ${key}`, ...headers } });
+  expect((await ask("/v1/files", "small-key")).status).toBe(403);
+  expect((await ask("/v1/files", "any-key")).status).not.toBe(403);
+});
+
+it("a session of Realtime is one with a model that is open", async () => {
+  const ask = (model: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const headers = {
+        authorization: "Bearer small-key",
+        connection: "upgrade",
+        upgrade: "websocket",
+        "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+        "sec-websocket-version": "13",
+      };
+      get(`${gateway.url}/v1/realtime?model=${model}`, { headers })
+        .on("response", (response) => {
+          response.resume();
+          resolve(response.statusCode);
+        })
+        .on("upgrade", (_, socket) => {
+          socket.destroy();
+          resolve(101);
+        })
+        .on("error", reject);
+    });
+  expect(await ask("slow")).toBe(403);
+  expect(await ask("fast")).not.toBe(403);
+});
