@@ -1,8 +1,10 @@
+import { elementsOf, isArrayAt, isObjectAt, objectMembers } from "../../json/json-text.ts";
 import { metaKey, withResult } from "../protocol/envelope.ts";
-import { type Message, ownMessage } from "../protocol/message.ts";
-import { errorCodeOf } from "../protocol/response-error.ts";
+import { fieldOf, type Message, ownMessage, textAt } from "../protocol/message.ts";
+import { edited, replaced } from "../protocol/message-edit.ts";
 import { statelessRevision } from "../protocol/revisions.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
+import { saidByClient } from "./stateless-request.ts";
 
 /** The result of a server's `initialize`, as far as it matters to clients without sessions. */
 export interface OpenedServer {
@@ -35,22 +37,77 @@ export function statelessResponse(
   response: Message,
   { serverInfo }: OpenedServer,
 ): Message {
-  if (response.result === undefined) return statelessError(response);
+  if (response.result === undefined) return statelessError(request, response);
   const meta = serverInfo === undefined ? {} : { [metaKey.serverInfo]: JSON.stringify(serverInfo) };
-  return withResult(response, meta, {
+  const shown = request.method === "tools/list" ? withoutTasks(response) : response;
+  return withResult(shown, meta, {
     resultType: '"complete"',
     ...(cacheable.has(request.method) ? { ttlMs: "0", cacheScope: '"private"' } : {}),
   });
 }
 
-/** Of revisions with sessions; the stateless one has another. */
-const resourceNotFound = -32002;
+/** Errors of revisions with sessions that the stateless one says in another way. */
+const sessionCode = { resourceNotFound: -32002, urlElicitationRequired: -32042 } as const;
 
-function statelessError(response: Message): Message {
-  if (errorCodeOf(response) !== resourceNotFound) return response;
-  const { error }: { readonly error: { readonly message: string; readonly data?: object } } =
-    JSON.parse(response.text);
-  return ownMessage(rpcError(response.id, rpcCode.invalidParams, error.message, error.data));
+function statelessError(request: Message, response: Message): Message {
+  const { error }: { readonly error: ErrorOfSession } = JSON.parse(response.text);
+  switch (error.code) {
+    case sessionCode.resourceNotFound:
+      return ownMessage(rpcError(response.id, rpcCode.invalidParams, error.message, error.data));
+    case sessionCode.urlElicitationRequired:
+      return urlElicitation(request, error);
+    default:
+      return response;
+  }
+}
+
+interface ErrorOfSession {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: { readonly elicitations?: readonly UrlElicitation[] };
+}
+
+interface UrlElicitation {
+  readonly message?: unknown;
+  readonly url?: unknown;
+}
+
+/** The user has to go somewhere before the call is made again: there is nothing that waits, and so no state. */
+function urlElicitation(request: Message, { message, data }: ErrorOfSession): Message {
+  const { elicitation }: { readonly elicitation?: { readonly url?: unknown } } = JSON.parse(
+    saidByClient(request).capabilities,
+  );
+  if (elicitation?.url === undefined) {
+    const requiredCapabilities = { elicitation: { url: {} } };
+    return ownMessage(
+      rpcError(request.id, rpcCode.missingCapability, message, { requiredCapabilities }),
+    );
+  }
+  const asked = (data?.elicitations ?? []).map((each, at) => {
+    const params = { mode: "url", message: each.message, url: each.url };
+    return [`r${at + 1}`, { method: "elicitation/create", params }];
+  });
+  const inputRequests = Object.fromEntries(asked);
+  return ownMessage(
+    rpcResult(request.id, JSON.stringify({ resultType: "input_required", inputRequests })),
+  );
+}
+
+/** Tasks of sessions are none of the stateless revision's: tools that need one can't be called. */
+function withoutTasks(response: Message): Message {
+  const { text, result } = response;
+  if (result === undefined || !text.includes('"execution"')) return response;
+  const at = fieldOf(text, result, "tools");
+  if (at === undefined || !isArrayAt(text, at.start)) return response;
+  const tools = elementsOf(text, at.start).flatMap((tool) => {
+    if (!isObjectAt(text, tool.start)) return [textAt(text, tool)];
+    const { execution }: { readonly execution?: { readonly taskSupport?: unknown } | null } =
+      JSON.parse(textAt(text, tool));
+    if (execution?.taskSupport === "required") return [];
+    const kept = objectMembers(text, tool.start).filter(({ key }) => key !== "execution");
+    return [`{${kept.map(({ keyStart, end }) => text.slice(keyStart, end)).join(",")}}`];
+  });
+  return edited(response, [replaced(at, `[${tools.join(",")}]`)]);
 }
 
 const cacheable: ReadonlySet<string> = new Set([

@@ -134,8 +134,10 @@ function keyOf(
   { exchange, target, owner }: StatelessCaller,
   { said: { capabilities, clientInfo } }: LeaseOptions,
 ): string | undefined {
-  const credentials = [exchange.header("authorization"), exchange.header("cookie")];
-  if (!owner.isKnown && credentials[0] === undefined) return undefined;
+  const authorization = exchange.header("authorization");
+  if (!owner.isKnown && authorization === undefined) return undefined;
+  // A token that was renewed is the same caller's; one that nobody has checked may be anybody's.
+  const credentials = owner.isKnown ? [] : [authorization, exchange.header("cookie")];
   const parts = [owner.binding, target.name, ...credentials, capabilities, clientInfo];
   return createHash("sha256").update(JSON.stringify(parts)).digest("base64url");
 }

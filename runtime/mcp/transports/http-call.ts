@@ -1,3 +1,4 @@
+import { CountedBuffer } from "../../http/body/counted-buffer.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import type {
   UpstreamFailure,
@@ -39,6 +40,8 @@ export class HttpCall implements UpstreamHandler, Call {
   readonly #sink: CallSink;
   #request: UpstreamRequest | undefined;
   #reader: ResponseReader | undefined;
+  /** Not the exchange's: a call may go on when its client has got a question for a response. */
+  #held: CountedBuffer | undefined;
   #lastEventId: string | undefined;
   #retry = defaultRetry;
   #timer: NodeJS.Timeout | undefined;
@@ -59,6 +62,7 @@ export class HttpCall implements UpstreamHandler, Call {
   cancel(): void {
     this.#isOver = true;
     clearTimeout(this.#timer);
+    this.#held?.release();
     this.#request?.abort();
   }
 
@@ -72,7 +76,8 @@ export class HttpCall implements UpstreamHandler, Call {
       this.#fail({ kind: failure, detail: `answered with ${status}` });
       return;
     }
-    this.#reader = readResponse(headers, this.#sender.limit, this.#exchange.newBuffer());
+    this.#held = new CountedBuffer(this.#exchange.gateway.buffers);
+    this.#reader = readResponse(headers, this.#sender.limit, this.#held);
     if (this.#reader === undefined && this.#message.kind === "request") {
       this.#fail({ kind: "protocol", detail: "answered with neither JSON nor an event stream" });
     }
