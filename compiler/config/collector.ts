@@ -1,6 +1,6 @@
-import type { HeaderField } from "../backends/parts/header-fields.ts";
 import type { OtlpProtocol } from "../ir/collector.ts";
 import type { DestinationConfig } from "../model/destinations.ts";
+import type { HeaderField } from "../model/header-changes.ts";
 
 /** An OTLP server, as configured. */
 export interface CollectorConfig {

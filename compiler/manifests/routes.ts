@@ -78,8 +78,14 @@ type HttpRouteRule = NonNullable<
 /** What a rule of any kind of route has. */
 export type RouteRule = Pick<HttpRouteRule, "name" | "filters" | "backendRefs">;
 
+/** The filters of routes, which say what policies say. */
+export interface RouteFilters {
+  readonly ofRule: Schema<readonly PolicyFields[]>;
+  readonly ofBackend: Schema<readonly PolicyFields[]>;
+}
+
 /** Gateway API HTTPRoute; policies have filters and fields of a rule. */
-export function httpRouteSchema(filters: Schema<readonly PolicyFields[]>, ruleFields: Fields) {
+export function httpRouteSchema(filters: RouteFilters, ruleFields: Fields) {
   return requestRouteSchema({
     ...ruleFieldsOf(filters),
     matches: list(httpMatch, {
@@ -91,16 +97,16 @@ export function httpRouteSchema(filters: Schema<readonly PolicyFields[]>, ruleFi
 }
 
 /** What the rules of every route of requests have. */
-function ruleFieldsOf(filters: Schema<readonly PolicyFields[]>) {
+function ruleFieldsOf({ ofRule, ofBackend }: RouteFilters) {
   return {
     name: sectionName,
-    filters,
+    filters: ofRule,
     backendRefs: listOfParts(
       object(
         {
           ...backendReferenceFields,
           weight,
-          filters: unsupported("filters of one backend", list({ type: "object" })),
+          filters: ofBackend,
         },
         { required: ["name"] },
       ),
@@ -244,7 +250,7 @@ const grpcMatch = object({
 export type GrpcRouteMatch = Infer<typeof grpcMatch>;
 
 /** Gateway API GRPCRoute. */
-export function grpcRouteSchema(filters: Schema<readonly PolicyFields[]>) {
+export function grpcRouteSchema(filters: RouteFilters) {
   return requestRouteSchema({
     ...ruleFieldsOf(filters),
     matches: list(grpcMatch, {

@@ -1,4 +1,5 @@
 import type { Origin } from "../diagnostics/diagnostic.ts";
+import type { HeaderChangesConfig } from "./header-changes.ts";
 import type { LlmPolicies } from "./llm-policies.ts";
 import type { ServerPolicies } from "./server-policies.ts";
 
@@ -6,6 +7,15 @@ import type { ServerPolicies } from "./server-policies.ts";
 export interface BackendPolicies extends ServerPolicies {
   readonly ai?: LlmPolicies;
   readonly health?: HealthConfig;
+  /** What requests to this backend alone say otherwise. */
+  readonly requestHeaders?: BackendHeaders;
+  /** What its responses say otherwise. */
+  readonly responseHeaders?: BackendHeaders;
+}
+
+/** Changes to the headers of one backend's messages. */
+export interface BackendHeaders extends HeaderChangesConfig {
+  readonly origin: Origin;
 }
 
 /** `health`: when a provider of models is left alone. Times in milliseconds. */

@@ -1,6 +1,7 @@
 import type { KeepAliveSettings } from "../../runtime/net/connection-settings.ts";
 import type { UpstreamTlsSettings } from "../../runtime/tls/upstream-tls.ts";
 import type { CloudCredentials } from "./cloud-credentials.ts";
+import type { HeaderChangesNode } from "./header-changes.ts";
 import type { AtStartup, MountedFile, Text } from "./texts.ts";
 
 /** How a backend is reached; times in milliseconds. */
@@ -16,6 +17,8 @@ export interface BackendConnection {
   readonly authorization?: Text | MountedFile;
   /** What every request shows in another way than that. */
   readonly credentials?: CloudCredentials;
+  readonly requestHeaders?: HeaderChangesNode;
+  readonly responseHeaders?: HeaderChangesNode;
   /** It is asked by the name that the client used; absent: unless it has a name of its own. */
   readonly keepsHost?: boolean;
   /** The client's own Authorization goes on, although a policy has taken it. */

@@ -1,12 +1,8 @@
 import { type ExpressionConfig, resolveExpression } from "../backends/parts/expressions.ts";
-import {
-  type HeaderField,
-  headerMapSchema,
-  readHeaders,
-  resolveHeader,
-} from "../backends/parts/header-fields.ts";
+import { headerMapSchema, readHeaders, resolveHeader } from "../backends/parts/header-fields.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
+import type { HeaderField } from "../model/header-changes.ts";
 import type { Text } from "../model/texts.ts";
 import {
   expression,

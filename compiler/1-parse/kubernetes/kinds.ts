@@ -26,7 +26,7 @@ import {
 import { object, type Schema } from "../../schema/schema.ts";
 import { policyRuleFields } from "./policy-fields.ts";
 import { backendKinds, backendPolicies, ownPolicies } from "./schemas/backend.ts";
-import { filters, grpcFilters } from "./schemas/filters.ts";
+import { grpcFilters, httpFilters } from "./schemas/filters.ts";
 import { frontendFields } from "./schemas/frontend.ts";
 import { trafficFields } from "./schemas/traffic.ts";
 import { CONNECTION_FIELDS } from "./supported-fields.ts";
@@ -61,7 +61,9 @@ export const kinds: readonly KindRow[] = [
     names: ["ListenerSet", "XListenerSet"],
     groups: [GATEWAY_GROUP, "gateway.networking.x-k8s.io"],
   },
-  gatewayKind("HTTPRoute", ["v1", "v1beta1"], () => httpRouteSchema(filters(), policyRuleFields())),
+  gatewayKind("HTTPRoute", ["v1", "v1beta1"], () =>
+    httpRouteSchema(httpFilters(), policyRuleFields()),
+  ),
   gatewayKind("GRPCRoute", ["v1"], () => grpcRouteSchema(grpcFilters())),
   gatewayKind("TCPRoute", ["v1alpha2", "v1"], () => tcpRouteSchema),
   gatewayKind("TLSRoute", ["v1alpha2", "v1alpha3", "v1"], () => tlsRouteSchema),

@@ -1,4 +1,4 @@
-import { backendPolicySchemas } from "../../backends/parts/policies-schema.ts";
+import { ownPolicySchemas } from "../../backends/parts/policies-schema.ts";
 import { policies } from "../../policies/index.ts";
 import { object, unsupported } from "../../schema/schema.ts";
 
@@ -12,7 +12,7 @@ export function ownPoliciesSchema() {
     unsupported(`${key} on a backend`),
   ]);
   return object(
-    { ...backendPolicySchemas(), ...Object.fromEntries(later) },
+    { ...ownPolicySchemas(), ...Object.fromEntries(later) },
     { hasParts: true, description: "How this backend is reached; over what the route says." },
   );
 }

@@ -4,7 +4,7 @@ import type { RoutePolicies } from "../../1-parse/standalone/policies.ts";
 import { modelsByName } from "../../backends/ai/front-door.ts";
 import type { BackendConfig } from "../../backends/index.ts";
 import { serversOfDoor } from "../../backends/mcp/front-door.ts";
-import { readBackendPolicies } from "../../backends/parts/read-policies.ts";
+import { readBackendPolicies, readOwnPolicies } from "../../backends/parts/read-policies.ts";
 import { isPartial } from "../../config/broken-parts.ts";
 import type { ListenerResource, RouteResource } from "../../config/resources.ts";
 import { routeTraffic } from "../../config/sections.ts";
@@ -29,7 +29,7 @@ export function readLlm(value: LlmValue, origin: Origin, context: FileContext): 
 
 /** The listener and the route of `mcp`: MCP servers at every path. */
 export function readMcp(value: McpDoorValue, origin: Origin, context: FileContext): FrontDoor {
-  const servers = serversOfDoor(value, origin, readBackendPolicies);
+  const servers = serversOfDoor(value, origin, readOwnPolicies);
   const policies = readBackendPolicies(value.policies, childOf(origin, "policies"));
   const backend = { ...servers, ...(policies && { policies }) };
   meetServers(backend, context);

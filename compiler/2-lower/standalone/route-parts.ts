@@ -12,7 +12,7 @@ import {
 } from "../../backends/index.ts";
 import { sectionsOf } from "../../backends/parts/connection-sections.ts";
 import type { BackendPoliciesValue } from "../../backends/parts/policies-schema.ts";
-import { readBackendPolicies } from "../../backends/parts/read-policies.ts";
+import { readBackendPolicies, readOwnPolicies } from "../../backends/parts/read-policies.ts";
 import { isPartial } from "../../config/broken-parts.ts";
 import { findBackend } from "../../config/named-backends.ts";
 import { backendTraffic, type SectionUse, weightSection } from "../../config/sections.ts";
@@ -80,7 +80,7 @@ function meetOwn<Kind extends BackendKind>(
   carried: readonly Traffic[] | undefined,
   context: FileContext,
 ): void {
-  const own = readBackendPolicies(policies, childOf(origin, "policies"));
+  const own = readOwnPolicies(policies, childOf(origin, "policies"));
   for (const section of sectionsOf(own ?? {})) context.sections.meet(section, carried);
   meetServers(backend, context);
 }
@@ -126,7 +126,7 @@ function readBackend(
   origin: Origin,
   { backends, broken, diagnostics }: FileContext,
 ): BackendConfig | undefined {
-  const own = readBackendPolicies(backend.policies, childOf(origin, "policies"));
+  const own = readOwnPolicies(backend.policies, childOf(origin, "policies"));
   const weight = backend.weight === undefined ? {} : { weight: backend.weight };
   const { backend: name } = backend;
   if (name !== undefined) {
@@ -153,7 +153,7 @@ function readKind<Kind extends BackendKind>(
 ): BackendConfig<Kind> | undefined {
   const value = backend[kind];
   if (value === undefined) return undefined;
-  const config = backendOf(kind).lower(value, { origin, policies: readBackendPolicies });
+  const config = backendOf(kind).lower(value, { origin, policies: readOwnPolicies });
   return { ...use, kind, config, origin };
 }
 

@@ -9,11 +9,16 @@ const rows = {
   auth: { fileKey: "backendAuth", actsOn: ["upstreamRequests"] },
   ai: { fileKey: "ai", actsOn: ["llm"] },
   health: { fileKey: "health", actsOn: ["llm"] },
+  requestHeaders: { fileKey: "requestHeaderModifier", actsOn: ["upstreamRequests"] },
+  responseHeaders: { fileKey: "responseHeaderModifier", actsOn: ["upstreamRequests"] },
 } as const satisfies Readonly<
   Record<keyof BackendPolicies, { readonly fileKey: string; readonly actsOn: readonly Traffic[] }>
 >;
 
-const PARTS = ["tcp", "tls", "http", "auth", "ai", "health"] as const;
+const PARTS = [
+  ...(["tcp", "tls", "http", "auth", "ai", "health"] as const),
+  ...(["requestHeaders", "responseHeaders"] as const),
+];
 
 /** What the section of a name in manifests acts on; nothing when there is none. */
 export function actsOnOfConnection(name: string): readonly Traffic[] {

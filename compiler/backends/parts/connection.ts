@@ -7,6 +7,7 @@ import type {
   AzureAuthConfig,
 } from "../../model/cloud-credentials.ts";
 import type { BackendConnection, BackendTlsNode, TcpConnection } from "../../model/connections.ts";
+import type { HeaderChangesConfig } from "../../model/header-changes.ts";
 import { type SecretContext, withoutLiteral } from "../../model/literal-secrets.ts";
 import {
   type BackendAuthConfig,
@@ -14,6 +15,7 @@ import {
   PLAIN_CONNECTION,
 } from "../../model/server-policies.ts";
 import type { MountedFile, Text } from "../../model/texts.ts";
+import { resolveHeaderChanges } from "./header-changes.ts";
 import { checkTlsFiles, type FileLookup, readWhatIsHere } from "./tls-files.ts";
 
 /** What resolving connections to backends needs. */
@@ -21,7 +23,7 @@ export interface ConnectionContext extends FileLookup, SecretContext {}
 
 /** How a backend is reached, complete; mistakes are reported. `aws`: the service of AWS that it is, as far as it is known. */
 export function resolveConnection(
-  { tls, auth, http, tcp }: BackendPolicies,
+  { tls, auth, http, tcp, requestHeaders, responseHeaders }: BackendPolicies,
   context: ConnectionContext,
   aws: Partial<AwsScope> = {},
 ): BackendConnection {
@@ -41,8 +43,20 @@ export function resolveConnection(
     ...(auth?.kind === "gcp" && {
       credentials: { kind: "gcp", token: auth.token, audience: auth.audience },
     }),
+    ...(requestHeaders && headersOf("requestHeaders", requestHeaders, context)),
+    ...(responseHeaders && headersOf("responseHeaders", responseHeaders, context)),
     isPassthrough: auth?.kind === "passthrough",
   };
+}
+
+/** Nothing when one of the changes can't be made (reported). */
+function headersOf(
+  part: "requestHeaders" | "responseHeaders",
+  changes: HeaderChangesConfig,
+  context: SecretContext,
+): Pick<BackendConnection, typeof part> {
+  const resolved = resolveHeaderChanges(changes, context);
+  return resolved === undefined ? {} : { [part]: resolved };
 }
 
 /** How connections are passed on to a backend, complete; mistakes are reported. */

@@ -1,5 +1,5 @@
 import { childOf, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
-
+import type { HeaderField } from "../../model/header-changes.ts";
 import { type SecretContext, withoutLiteral } from "../../model/literal-secrets.ts";
 import type { Text } from "../../model/texts.ts";
 import { anyText, map, text } from "../../schema/schema.ts";
@@ -26,15 +26,6 @@ export function headerMapSchema(description: string) {
     examples: [{ "x-team": "blue" }],
     description,
   });
-}
-
-/** A header as configured. */
-export interface HeaderField {
-  readonly name: string;
-  readonly value: Text;
-  readonly origin: Origin;
-  /** Where the value stands. */
-  readonly valueOrigin: Origin;
 }
 
 /** The fields of a validated map, in their order. */

@@ -1,18 +1,19 @@
 import type { PromptMessage } from "../../../runtime/llm/formats/prompt-messages.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import type { BackendPolicies } from "../../model/backend-policies.ts";
+import type { BackendHeaders, BackendPolicies } from "../../model/backend-policies.ts";
 import type { LlmPolicies } from "../../model/llm-policies.ts";
 import { parseTimer } from "../../schema/duration.ts";
 import { lowerPromptGuard } from "../ai/guard-file-form.ts";
 import { readHealth } from "../ai/health.ts";
 import { type LlmPoliciesValue, readPromptCaching, routeTypeOf } from "../ai/policies-schema.ts";
+import { type HeaderChangesValue, readHeaderChanges } from "./header-changes.ts";
 import { lowerExpressions } from "./named-expressions.ts";
-import type { BackendPoliciesValue } from "./policies-schema.ts";
+import type { BackendPoliciesValue, RouteBackendPoliciesValue } from "./policies-schema.ts";
 import { readConnection } from "./read-connection.ts";
 
-/** The parts of a validated `policies` that say how a backend is reached; undefined when it has none. */
+/** The parts of a route's validated `policies` that say how its backends are reached; undefined when it has none. */
 export function readBackendPolicies(
-  policies: BackendPoliciesValue | undefined,
+  policies: RouteBackendPoliciesValue | undefined,
   origin: Origin,
 ): BackendPolicies | undefined {
   const { ai, health } = policies ?? {};
@@ -22,6 +23,29 @@ export function readBackendPolicies(
     ...(health && { health: readHealth(health, childOf(origin, "health")) }),
   };
   return Object.keys(read).length === 0 ? undefined : read;
+}
+
+/** The validated `policies` of one backend or server; undefined when it has none. */
+export function readOwnPolicies(
+  policies: BackendPoliciesValue | undefined,
+  origin: Origin,
+): BackendPolicies | undefined {
+  const { requestHeaderModifier, responseHeaderModifier } = policies ?? {};
+  const reached = readBackendPolicies(policies, origin);
+  if (requestHeaderModifier === undefined && responseHeaderModifier === undefined) return reached;
+  const changes = (key: string, value: HeaderChangesValue): BackendHeaders => {
+    const at = childOf(origin, key);
+    return { ...readHeaderChanges(value, at), origin: at };
+  };
+  return {
+    ...reached,
+    ...(requestHeaderModifier && {
+      requestHeaders: changes("requestHeaderModifier", requestHeaderModifier),
+    }),
+    ...(responseHeaderModifier && {
+      responseHeaders: changes("responseHeaderModifier", responseHeaderModifier),
+    }),
+  };
 }
 
 function readLlm(

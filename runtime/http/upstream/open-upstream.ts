@@ -1,5 +1,6 @@
 import type { Lookup } from "../../net/lookup.ts";
 import { CredentialedUpstream } from "./credentialed-upstream.ts";
+import { HeaderChangingUpstream } from "./header-changing-upstream.ts";
 import { Http1Upstream } from "./node/http1-upstream.ts";
 import { Http2Upstream } from "./node/http2-upstream.ts";
 import { NegotiatedUpstream } from "./node/negotiated-upstream.ts";
@@ -10,11 +11,16 @@ import type { Upstream, UpstreamSettings } from "./upstream.ts";
  * its name to addresses. Throws StartupError on a malformed URL.
  */
 export function openUpstream(settings: UpstreamSettings, lookup?: Lookup): Upstream {
-  const { credential, signsBody = false } = settings;
-  const server = serverOf(settings, lookup);
-  return credential === undefined
-    ? server
-    : new CredentialedUpstream(server, credential, signsBody);
+  const { credential, signsBody = false, requestHeaders, responseHeaders } = settings;
+  let upstream = serverOf(settings, lookup);
+  if (credential !== undefined) {
+    upstream = new CredentialedUpstream(upstream, credential, signsBody);
+  }
+  // Credentials may be about headers: those are complete before.
+  if (requestHeaders !== undefined || responseHeaders !== undefined) {
+    upstream = new HeaderChangingUpstream(upstream, settings);
+  }
+  return upstream;
 }
 
 function serverOf(settings: UpstreamSettings, lookup: Lookup | undefined): Upstream {

@@ -1,6 +1,7 @@
 import type { KeepAliveSettings } from "../../net/connection-settings.ts";
 import type { UpstreamTlsSettings } from "../../tls/upstream-tls.ts";
 import type { BodySource } from "../body/body.ts";
+import type { HeaderModifier } from "../headers/header-modifier.ts";
 import type { Credential } from "./credential-file.ts";
 
 /** A destination that requests are sent to over pooled connections. */
@@ -27,8 +28,14 @@ export interface Upstream {
   close(): void;
 }
 
+/** What is changed of the messages of one upstream; absent: nothing. */
+export interface HeaderChanges {
+  readonly requestHeaders?: HeaderModifier;
+  readonly responseHeaders?: HeaderModifier;
+}
+
 /** Complete settings of an upstream: nothing is defaulted at run time. */
-export interface UpstreamSettings {
+export interface UpstreamSettings extends HeaderChanges {
   /** `http://` or `https://` with host, optional port and optional path. */
   readonly url: string;
   /** Milliseconds to connect. */

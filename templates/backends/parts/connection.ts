@@ -54,6 +54,8 @@ export function connectionSettings({
   authorization,
   connectTimeout,
   requestTimeout,
+  requestHeaders,
+  responseHeaders,
   ...rest
 }: BackendConnection): Readonly<Record<string, Printable | undefined>> {
   return {
@@ -63,6 +65,8 @@ export function connectionSettings({
     keepAlive: keepAlive && keepAliveSettings(keepAlive),
     tls: tls && tlsSettings(tls),
     authorization: authorization && credential(authorization),
+    requestHeaders: requestHeaders && { ...requestHeaders },
+    responseHeaders: responseHeaders && { ...responseHeaders },
   };
 }
 

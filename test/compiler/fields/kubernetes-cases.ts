@@ -100,6 +100,11 @@ const called = (filter: object): object => ({
     ],
   },
 });
+/** The same of one backend. */
+const filteredBackend = (kind: "HTTPRoute" | "GRPCRoute", filter: object): object => ({
+  Gateway: gateway,
+  [kind]: { ...route, rules: [{ name: "one", backendRefs: [{ ...service, filters: [filter] }] }] },
+});
 const streams = { name: "streams", port: 9000, protocol: "TCP" };
 const names = { name: "names", port: 9443, protocol: "TLS", tls: { mode: "Passthrough" } };
 const parameters = { group: "gwc.dev", kind: "GatewayParameters", name: "gatewayparameters" };
@@ -161,6 +166,16 @@ export const seeds: readonly object[] = [
   called({ type: "RequestHeaderModifier", requestHeaderModifier: { remove: ["x"] } }),
   called({ type: "ResponseHeaderModifier", responseHeaderModifier: { remove: ["x"] } }),
   called({ type: "RequestMirror", requestMirror: { backendRef: service } }),
+  ...(["HTTPRoute", "GRPCRoute"] as const).flatMap((kind) => [
+    filteredBackend(kind, {
+      type: "RequestHeaderModifier",
+      requestHeaderModifier: { remove: ["x"] },
+    }),
+    filteredBackend(kind, {
+      type: "ResponseHeaderModifier",
+      responseHeaderModifier: { remove: ["x"] },
+    }),
+  ]),
   {
     Gateway: gateway,
     HTTPRoute: {

@@ -1,5 +1,14 @@
+import { kubernetesHeaderChangesSchema } from "../../../backends/parts/header-changes.ts";
 import { localReference } from "../../../manifests/field-types.ts";
-import { choice, type Fields, list, object, unsupported } from "../../../schema/schema.ts";
+import type { RouteFilters } from "../../../manifests/routes.ts";
+import {
+  choice,
+  type Fields,
+  list,
+  object,
+  type Schema,
+  unsupported,
+} from "../../../schema/schema.ts";
 import { policyFilters } from "../policy-fields.ts";
 
 /** What a filter's `type` says, and the field that holds its settings. */
@@ -22,8 +31,11 @@ const HTTP_FILTERS: readonly FilterType[] = [
 ];
 
 /** Gateway API `HTTPRouteFilter`: policies say what filters hold. */
-export function filters() {
-  return filtersOf(HTTP_FILTERS, policyFilters());
+export function httpFilters(): RouteFilters {
+  return {
+    ofRule: filtersOf(HTTP_FILTERS, policyFilters(), "What is done with the rule's requests."),
+    ofBackend: backendFilters(HTTP_FILTERS),
+  };
 }
 
 const GRPC_FILTERS: readonly FilterType[] = [
@@ -36,15 +48,35 @@ const GRPC_FILTERS: readonly FilterType[] = [
 ];
 
 /** Gateway API `GRPCRouteFilter`. */
-export function grpcFilters() {
+export function grpcFilters(): RouteFilters {
   const fields = GRPC_FILTERS.map((type) => FILTERS[type]);
   const known = Object.entries(policyFilters()).filter(([field]) =>
     fields.some((each) => each === field),
   );
-  return filtersOf(GRPC_FILTERS, Object.fromEntries(known));
+  const what = "What is done with the rule's calls.";
+  return {
+    ofRule: filtersOf(GRPC_FILTERS, Object.fromEntries(known), what),
+    ofBackend: backendFilters(GRPC_FILTERS),
+  };
 }
 
-function filtersOf(types: readonly FilterType[], fields: Fields) {
+/** The filters of one backend that are built. */
+const BACKEND_FILTERS: Fields = {
+  requestHeaderModifier: kubernetesHeaderChangesSchema,
+  responseHeaderModifier: kubernetesHeaderChangesSchema,
+};
+
+/** The filters of a reference to a backend: what is done with the messages of that backend alone. */
+function backendFilters(types: readonly FilterType[]) {
+  const fields = types.map((type): readonly [string, Schema] => {
+    const field = FILTERS[type];
+    return [field, BACKEND_FILTERS[field] ?? unsupported(`filters of one backend of type ${type}`)];
+  });
+  const what = "What is done with the messages of this backend alone, after the rule's filters.";
+  return filtersOf(types, Object.fromEntries(fields), what);
+}
+
+function filtersOf(types: readonly FilterType[], fields: Fields, description: string) {
   return list(
     object(
       {
@@ -71,6 +103,6 @@ function filtersOf(types: readonly FilterType[], fields: Fields) {
         }),
       },
     ),
-    { maxItems: 16, description: "What is done with the rule's requests." },
+    { maxItems: 16, description },
   );
 }

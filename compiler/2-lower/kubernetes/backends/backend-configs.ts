@@ -15,6 +15,8 @@ import type { ConnectionDestination } from "./connections.ts";
 export interface WeightedBackend {
   readonly backend: KubernetesBackend;
   readonly weight: number;
+  /** What the reference to it changes of its messages; absent: nothing can be. */
+  readonly headers?: Pick<BackendPolicies, "requestHeaders" | "responseHeaders">;
 }
 
 /** The backends of a rule as the standalone file would have them: how each is reached, and what share it has. */
@@ -25,8 +27,12 @@ export function backendConfigs(
 ): readonly BackendConfig[] {
   // Every server of a backend with several gets the same part of the backend's share, in whole numbers.
   const unit = backends.reduce((all, { backend }) => multiple(all, serverCount(backend)), 1);
-  return backends.flatMap(({ backend, weight }): readonly BackendConfig[] => {
-    const config = connected({ ...traffic, backend }, backend, context);
+  return backends.flatMap(({ backend, weight, headers = {} }): readonly BackendConfig[] => {
+    const reached = connected({ ...traffic, backend }, backend, context);
+    const hasHeaders = Object.keys(headers).length > 0;
+    const config = hasHeaders
+      ? { ...reached, policies: { ...reached.policies, ...headers } }
+      : reached;
     const share = (weight * unit) / serverCount(backend);
     const { addresses } = backend;
     return addresses.length < 2

@@ -23,6 +23,7 @@ import type { RulePath } from "../policies/effective.ts";
 import { routePolicies } from "../policies/policies.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import type { AnyRoute, Attachment } from "./attach.ts";
+import { backendHeaders, checkFilters } from "./route-filters.ts";
 
 /** The rules of an HTTPRoute or GRPCRoute on one of its listeners, as the standalone file would have them. */
 export function routeResources(
@@ -36,7 +37,7 @@ export function routeResources(
     const origin = childOf(route.origin, "spec", "rules", index);
     const backends = ruleBackends({ listener, route, rule }, origin, context);
     const traffic: RulePath = { listener, route, rule, index, backend: backends[0]?.backend };
-    checkFilters(rule, origin, context);
+    checkFilters("a rule", rule, origin, context.diagnostics);
     const { policies, headersSent } = routePolicies(traffic, context);
     return [
       {
@@ -99,28 +100,6 @@ export function attachmentOf(
   return { listener: resource.key, hostnames: hostnames.includes("*") ? [] : hostnames };
 }
 
-/** A filter that stands twice (Gateway API: only mirrors may). */
-function checkFilters(
-  { filters = [] }: RouteRule,
-  origin: Origin,
-  { diagnostics }: PolicyContext,
-): void {
-  const seen = new Set<unknown>();
-  filters.forEach(({ type }, index) => {
-    const at = childOf(origin, "filters", index, "type");
-    if (seen.has(type) && type !== "RequestMirror") {
-      const message = `a rule has one filter of type ${String(type)}`;
-      diagnostics.report("broken-rule", at, { message });
-    }
-    seen.add(type);
-    const isEither = type === "RequestRedirect" || type === "URLRewrite";
-    if (isEither && seen.has("RequestRedirect") && seen.has("URLRewrite")) {
-      const message = "a rule rewrites its requests or redirects them, not both";
-      diagnostics.report("broken-rule", at, { message });
-    }
-  });
-}
-
 /** The rules of a route, undefined for those with mistakes; without any it matches everything, and answers nothing. */
 export function rulesOf({ spec }: AnyRoute): readonly (RouteRule | undefined)[] {
   return spec?.rules ?? [{}];
@@ -144,7 +123,8 @@ export function ruleBackends(
     const backend = referencedBackend({ reference, from: route, origin: at, server }, context);
     if (weight !== 1) checkWeight(backend, childOf(at, "weight"), context);
     if (route.kind === "GRPCRoute") checkGrpc(backend, childOf(at, "name"), context);
-    return [{ backend, weight }];
+    checkFilters("a backend", reference, at, context.diagnostics);
+    return [{ backend, weight, headers: backendHeaders(reference, at) }];
   });
 }
 

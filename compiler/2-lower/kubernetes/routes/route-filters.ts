@@ -1,0 +1,51 @@
+import {
+  kubernetesHeaderChangesSchema,
+  readKubernetesHeaderChanges,
+} from "../../../backends/parts/header-changes.ts";
+import { childOf, type Diagnostics, type Origin } from "../../../diagnostics/diagnostic.ts";
+import type { RouteRule } from "../../../manifests/routes.ts";
+import type { BackendHeaders, BackendPolicies } from "../../../model/backend-policies.ts";
+import { validated } from "../../../schema/schema.ts";
+
+/** A filter that stands twice (Gateway API: only mirrors may). */
+export function checkFilters(
+  what: "a rule" | "a backend",
+  { filters = [] }: Pick<RouteRule, "filters">,
+  origin: Origin,
+  diagnostics: Diagnostics,
+): void {
+  const seen = new Set<unknown>();
+  filters.forEach(({ type }, index) => {
+    const at = childOf(origin, "filters", index, "type");
+    if (seen.has(type) && type !== "RequestMirror") {
+      const message = `${what} has one filter of type ${String(type)}`;
+      diagnostics.report("broken-rule", at, { message });
+    }
+    seen.add(type);
+    const isEither = type === "RequestRedirect" || type === "URLRewrite";
+    if (isEither && seen.has("RequestRedirect") && seen.has("URLRewrite")) {
+      const message = "a rule rewrites its requests or redirects them, not both";
+      diagnostics.report("broken-rule", at, { message });
+    }
+  });
+}
+
+/** What its filters change of a backend's messages. */
+export function backendHeaders(
+  { filters = [] }: Pick<RouteRule, "filters">,
+  origin: Origin,
+): Pick<BackendPolicies, "requestHeaders" | "responseHeaders"> {
+  const changes = (field: string): BackendHeaders | undefined => {
+    const index = filters.findIndex((filter) => Object.hasOwn(filter, field));
+    if (index < 0) return undefined;
+    const at = childOf(origin, "filters", index, field);
+    const value = validated(kubernetesHeaderChangesSchema, filters[index]?.[field]);
+    return { ...readKubernetesHeaderChanges(value, at), origin: at };
+  };
+  const requestHeaders = changes("requestHeaderModifier");
+  const responseHeaders = changes("responseHeaderModifier");
+  return {
+    ...(requestHeaders && { requestHeaders }),
+    ...(responseHeaders && { responseHeaders }),
+  };
+}

@@ -1,0 +1,135 @@
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import { headerName } from "../../manifests/field-types.ts";
+import type {
+  HeaderChangesConfig,
+  HeaderChangesNode,
+  HeaderField,
+} from "../../model/header-changes.ts";
+import type { SecretContext } from "../../model/literal-secrets.ts";
+import type { Text } from "../../model/texts.ts";
+import { type Infer, list, object, text } from "../../schema/schema.ts";
+import {
+  checkHeaderName,
+  headerMapSchema,
+  headerNameSchema,
+  readHeaders,
+  resolveHeader,
+} from "./header-fields.ts";
+
+/** The shape of changes to headers in a file. */
+export function headerChangesSchema(description: string) {
+  return object(
+    {
+      set: headerMapSchema("Headers that replace all of their name."),
+      add: headerMapSchema("Headers that are added to those of their name."),
+      remove: list(headerNameSchema, {
+        minItems: 1,
+        maxItems: 64,
+        description: "Headers that are removed.",
+      }),
+    },
+    { atLeastOneOf: ["set", "add", "remove"], description },
+  );
+}
+
+/** Gateway API `HTTPHeaderFilter`: what is set, added and removed. */
+export const kubernetesHeaderChangesSchema = object(
+  {
+    set: kubernetesHeaders("Headers that replace what is there."),
+    add: kubernetesHeaders("Headers that are appended to what is there."),
+    remove: list(headerName, { maxItems: 16, description: "Headers that are taken out." }),
+  },
+  { atLeastOneOf: ["set", "add", "remove"], description: "What is changed of the headers." },
+);
+
+function kubernetesHeaders(description: string) {
+  return list(
+    object(
+      { name: headerName, value: text("The value.", { maxLength: 4096 }) },
+      { required: ["name", "value"] },
+    ),
+    { maxItems: 16, description },
+  );
+}
+
+/** Changes of a file, validated. */
+export type HeaderChangesValue = Infer<ReturnType<typeof headerChangesSchema>>;
+
+/** The same of manifests. */
+export type KubernetesHeaderChangesValue = Infer<typeof kubernetesHeaderChangesSchema>;
+
+/** The changes that a file says. */
+export function readHeaderChanges(
+  { set, add, remove = [] }: HeaderChangesValue,
+  origin: Origin,
+): HeaderChangesConfig {
+  return {
+    set: readHeaders(set, childOf(origin, "set")),
+    add: readHeaders(add, childOf(origin, "add")),
+    remove: removed(remove, origin),
+  };
+}
+
+/** The changes that manifests say. */
+export function readKubernetesHeaderChanges(
+  { set = [], add = [], remove = [] }: KubernetesHeaderChangesValue,
+  origin: Origin,
+): HeaderChangesConfig {
+  return {
+    set: set.map((field, index) => headerField(field, childOf(origin, "set", index))),
+    add: add.map((field, index) => headerField(field, childOf(origin, "add", index))),
+    remove: removed(remove, origin),
+  };
+}
+
+function headerField(
+  field: { readonly name: string; readonly value: Text },
+  origin: Origin,
+): HeaderField {
+  return { ...field, origin, valueOrigin: childOf(origin, "value") };
+}
+
+function removed(names: readonly string[], origin: Origin): HeaderChangesConfig["remove"] {
+  return names.map((name, index) => ({ name, origin: childOf(origin, "remove", index) }));
+}
+
+/** The changes to make; undefined when one of them can't be made (reported). */
+export function resolveHeaderChanges(
+  { set, add, remove }: HeaderChangesConfig,
+  context: SecretContext,
+): HeaderChangesNode | undefined {
+  const resolved = {
+    set: set.flatMap((field) => resolveHeader(field, context) ?? []),
+    add: add.flatMap((field) => resolveHeader(field, context) ?? []),
+  };
+  const isSound = [
+    resolved.set.length === set.length && resolved.add.length === add.length,
+    ...remove.map(({ name, origin }) => checkHeaderName(name, origin, context)),
+    checkConflicts([...set, ...add, ...remove], context),
+  ];
+  if (isSound.includes(false)) return undefined;
+  const pair = ({ name, value }: HeaderField): [string, Text] => [name.toLowerCase(), value];
+  return {
+    set: resolved.set.map(pair),
+    add: resolved.add.map(pair),
+    remove: remove.map(({ name }) => name.toLowerCase()),
+  };
+}
+
+function checkConflicts(
+  fields: readonly { readonly name: string; readonly origin: Origin }[],
+  { diagnostics }: SecretContext,
+): boolean {
+  const seen = new Map<string, Origin>();
+  let isSound = true;
+  for (const { name, origin } of fields) {
+    const first = seen.get(name.toLowerCase());
+    if (first !== undefined) {
+      const related = [{ at: first, label: "changed here first" }];
+      diagnostics.report("header-conflict", origin, { name }, related);
+      isSound = false;
+    }
+    seen.set(name.toLowerCase(), first ?? origin);
+  }
+  return isSound;
+}

@@ -1,0 +1,75 @@
+import { type HeaderModifier, modifiedHeaders } from "../headers/header-modifier.ts";
+import type {
+  HeaderChanges,
+  UpgradeHandler,
+  Upstream,
+  UpstreamCall,
+  UpstreamFailure,
+  UpstreamHandler,
+  UpstreamRequest,
+  UpstreamTunnel,
+} from "./upstream.ts";
+import { WrappedUpstream } from "./wrapped-upstream.ts";
+
+/** An upstream that gets other headers than the rest, or whose responses do. */
+export class HeaderChangingUpstream extends WrappedUpstream {
+  readonly #changes: HeaderChanges;
+
+  constructor(server: Upstream, changes: HeaderChanges) {
+    super(server);
+    this.#changes = changes;
+  }
+
+  override send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
+    const { responseHeaders } = this.#changes;
+    const changed =
+      responseHeaders === undefined ? handler : new ChangedResponse(handler, responseHeaders);
+    return this.server.send(this.#changed(call), changed);
+  }
+
+  override upgrade(call: UpstreamCall, protocol: string, handler: UpgradeHandler): UpstreamRequest {
+    const { responseHeaders } = this.#changes;
+    const changed =
+      responseHeaders === undefined ? handler : new ChangedUpgrade(handler, responseHeaders);
+    return this.server.upgrade(this.#changed(call), protocol, changed);
+  }
+
+  #changed(call: UpstreamCall): UpstreamCall {
+    const { requestHeaders } = this.#changes;
+    if (requestHeaders === undefined) return call;
+    return { ...call, headers: modifiedHeaders(call.headers, requestHeaders) };
+  }
+}
+
+/** A response with other headers. */
+class ChangedResponse<Handler extends UpstreamHandler> implements UpstreamHandler {
+  protected readonly handler: Handler;
+  protected readonly changes: HeaderModifier;
+
+  constructor(handler: Handler, changes: HeaderModifier) {
+    this.handler = handler;
+    this.changes = changes;
+  }
+
+  onHead(status: number, headers: readonly string[]): void {
+    this.handler.onHead(status, modifiedHeaders(headers, this.changes));
+  }
+
+  onData(chunk: Buffer): boolean {
+    return this.handler.onData(chunk);
+  }
+
+  onEnd(trailers?: readonly string[]): void {
+    this.handler.onEnd(trailers);
+  }
+
+  onError(failure: UpstreamFailure): void {
+    this.handler.onError(failure);
+  }
+}
+
+class ChangedUpgrade extends ChangedResponse<UpgradeHandler> implements UpgradeHandler {
+  onSwitch(headers: readonly string[], tunnel: UpstreamTunnel): void {
+    this.handler.onSwitch(modifiedHeaders(headers, this.changes), tunnel);
+  }
+}
