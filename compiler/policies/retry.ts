@@ -1,7 +1,8 @@
 import { type ExpressionConfig, resolveExpression } from "../backends/parts/expressions.ts";
-import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
+import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import { span } from "../manifests/field-types.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
+import { trafficText } from "../model/traffic.ts";
 import { parseTimer } from "../schema/duration.ts";
 import { duration, expression, type Infer, integer, list, object } from "../schema/schema.ts";
 import type { Policy } from "./policy.ts";
@@ -26,6 +27,9 @@ interface RetryNode {
   /** Which responses are tried again besides those of `codes`. */
   readonly condition: CompiledExpression | undefined;
 }
+
+/** What conditions read. */
+const RETRIED = trafficText(["forwards", "llmCalls"]);
 
 const schema = object(
   {
@@ -78,11 +82,11 @@ export const retry: Policy<
 > = {
   kind: "retry",
   summary:
-    "sends a request again when the backend fails or answers with a listed status; bodies up to 64 KiB are kept for it, those for models whole",
+    "sends a request again when the backend fails or answers with a listed status; bodies up to 64 KiB are kept for it, those for models whole; of MCP what asks and changes nothing (lists, `initialize`, reads), and whatever could not be sent",
   scope: ["route"],
   schema,
-  actsOn: ["forwards", "llmCalls"],
-  names: ["retry", "noRetry", "mayRetry", "wantsRetry"],
+  actsOn: ["forwards", "mcpServers", "llmCalls"],
+  names: ["retry", "noRetry", "retryApi", "mayRetry", "wantsRetry"],
   actsOnCall: true,
   merge: "replace",
   lower: lowerRetry,
@@ -95,6 +99,14 @@ export const retry: Policy<
   },
   resolve: (config, context) => {
     const { precondition, condition } = config;
+    if (context.route.protocol === "mcp") {
+      for (const key of ["precondition", "condition"] as const) {
+        const expression = config[key];
+        if (expression === undefined) continue;
+        const params = { field: `"${key}"`, actsOn: RETRIED, found: "requests to MCP servers" };
+        context.diagnostics.report("misplaced-field", keyPlace(expression.origin), params);
+      }
+    }
     const compile = (each: ExpressionConfig | undefined, phase: "request" | "response") =>
       each && resolveExpression(each, { phase, slot: "filter" }, context.diagnostics);
     const before = compile(precondition, "request");

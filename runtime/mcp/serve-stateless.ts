@@ -21,7 +21,7 @@ export async function serveStateless(
 ): Promise<void> {
   const wrongHeaders = headerProblem(exchange);
   const only = wrongHeaders === undefined ? await passthroughOf(exchange, backend) : undefined;
-  if (only !== undefined && isOpen(access)) {
+  if (only !== undefined && !only.holdsBodies && isOpen(access)) {
     noteClaims(exchange);
     passStateless(exchange, backend, only, access, undefined);
     return;

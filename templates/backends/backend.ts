@@ -1,8 +1,9 @@
+import type { Origin } from "../../compiler/diagnostics/diagnostic.ts";
 import type { BackendKind, BackendNode, TcpBackendNode } from "../../compiler/ir/backends.ts";
 import type { ListenerNode, RouteNode } from "../../compiler/ir/program.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
 import type { Expressions } from "../code/expression.ts";
-import type { Code, Expression, Hole } from "../code/hole.ts";
+import type { Code, Expression, Hole, Printable } from "../code/hole.ts";
 import type { Trace } from "../code/trace.ts";
 import type { RouteVariables } from "../code/variables.ts";
 
@@ -52,6 +53,9 @@ export interface TriesScope {
   readonly declarations: readonly Hole[];
   /** What the function that serves a request is given. */
   readonly argument: Expression;
+  /** The same for a backend that sends requests of its own, as settings. */
+  readonly settings: Printable;
+  readonly origin: Origin;
 }
 
 /** A list with something in it. */

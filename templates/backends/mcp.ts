@@ -7,7 +7,7 @@ import {
 } from "../../runtime/mcp/transports/default-limits.ts";
 import { code, extension, literal } from "../code/code.ts";
 import type { Code, Printable } from "../code/hole.ts";
-import { imported, importedType } from "../code/names.ts";
+import { name as identifier, imported, importedType } from "../code/names.ts";
 import { bytes, changed, milliseconds } from "../code/units.ts";
 import type { AtLeastOne, BackendCode, BackendScope, BackendTemplate } from "./backend.ts";
 import { passthrough, upstreamSettings } from "./parts/connection.ts";
@@ -33,7 +33,9 @@ function mcpCode([backend]: AtLeastOne<McpNode>, scope: BackendScope): BackendCo
   const open = imported(MODULE, "openMcpBackend");
   const settings = {
     route: scope.route.name,
-    targets: backend.targets.map((node) => target(node, hasIdentity ? "withhold" : "forward")),
+    targets: backend.targets.map((node) =>
+      target(node, hasIdentity ? "withhold" : "forward", scope.tries !== undefined),
+    ),
     prefix: backend.prefixMode === "always" || backend.targets.length > 1,
     failureMode: backend.failureMode,
     ruledMethods: scope.mcpMethods,
@@ -57,6 +59,7 @@ function mcpCode([backend]: AtLeastOne<McpNode>, scope: BackendScope): BackendCo
   );
   return {
     declarations: [
+      ...retries(backend, scope),
       code`
         ${scope.trace(backend.origin)}
         const backend = ${open}(${literal(settings)});
@@ -82,6 +85,28 @@ function mcpCode([backend]: AtLeastOne<McpNode>, scope: BackendScope): BackendCo
 function mayBeStateless({ kind, era }: McpNode["targets"][number]): boolean {
   return kind !== "sse" && era !== "sessions";
 }
+
+/** The constants that say how often requests to servers are sent again. */
+function retries({ targets }: McpNode, { tries, trace }: BackendScope): readonly Code[] {
+  if (tries === undefined) return [];
+  const kinds = [...new Set(targets.map(({ kind }) => retryOf[kind]))];
+  return kinds.flatMap((retry) => {
+    if (retry === undefined) return [];
+    const repeated = imported("gwc/runtime/mcp/transports/repeated-server", retry.make);
+    return [
+      code`
+        ${trace(tries.origin)}
+        const ${identifier(retry.constant)} = ${repeated}(${literal(tries.settings)});
+      `,
+    ];
+  });
+}
+
+const toServer = { constant: "retry", make: "repeatedServer" } as const;
+const toApi = { constant: "retryApi", make: "repeatedApi" } as const;
+
+/** What is asked again, and how; a child is not. */
+const retryOf = { streamable: toServer, sse: toServer, openapi: toApi, stdio: undefined } as const;
 
 /** What goes to all servers has less time by itself; a route's limits can only shorten that. */
 function timeouts(
@@ -168,7 +193,11 @@ const WELL_KNOWN =
  * `withhold`: the gateway checked the client's credentials, so they were meant for it and stay here. Without a check
  * they are the server's.
  */
-function target(node: McpNode["targets"][number], credentials: "withhold" | "forward"): Code {
+function target(
+  node: McpNode["targets"][number],
+  credentials: "withhold" | "forward",
+  isTriedAgain: boolean,
+): Code {
   const { name } = node;
   const era = node.era && { era: node.era };
   switch (node.kind) {
@@ -179,6 +208,7 @@ function target(node: McpNode["targets"][number], credentials: "withhold" | "for
         name,
         ...upstreamSettings(node.url, node.connection),
         credentials: node.connection.isPassthrough ? "token" : credentials,
+        ...(isTriedAgain && { retry: identifier(toServer.constant) }),
         ...(node.kind === "streamable" && era),
       };
       return code`${make}(${literal(settings)})`;
@@ -188,6 +218,7 @@ function target(node: McpNode["targets"][number], credentials: "withhold" | "for
         name,
         ...upstreamSettings(node.url, node.connection),
         credentials: node.connection.isPassthrough ? "token" : credentials,
+        ...(isTriedAgain && { retry: identifier(toApi.constant) }),
         tools: node.tools.map((tool) => ({ ...tool })),
       };
       return code`${imported("gwc/runtime/mcp/transports/openapi", "openapi")}(${literal(settings)})`;

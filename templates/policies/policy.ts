@@ -1,7 +1,8 @@
 import type { PolicyKind, PolicySettings, PolicyUse } from "../../compiler/ir/policies.ts";
+import type { TriesScope } from "../backends/backend.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
 import type { Expressions } from "../code/expression.ts";
-import type { Code, Expression, Hole } from "../code/hole.ts";
+import type { Code, Hole } from "../code/hole.ts";
 import type { Trace } from "../code/trace.ts";
 import type { RouteVariables } from "../code/variables.ts";
 
@@ -24,21 +25,13 @@ export interface PolicyCode {
   /** The call that passes the request on to an upstream, in the place of `forward`; the last policy's counts. */
   readonly forward?: (upstream: Code) => Code;
   /** What says how often a call is tried, for a backend that keeps to that itself. */
-  readonly tries?: TriesCode;
+  readonly tries?: TriesScope;
   /** Milliseconds to the end of the response, for a backend that keeps to them itself. */
   readonly limits?: CallLimits;
   /** What later parts of the route pass on: the name of the MCP rule function. */
   readonly mcpRule?: Code;
   /** The MCP methods that its rules name. */
   readonly mcpMethods?: readonly string[];
-}
-
-/** How often a call is tried, for a backend that keeps to that itself. */
-export interface TriesCode {
-  /** What the argument needs of the module. */
-  readonly declarations: readonly Hole[];
-  /** What the function that serves a request is given. */
-  readonly argument: Expression;
 }
 
 /** How long the backend may take, in milliseconds; undefined: no limit. */

@@ -43,7 +43,7 @@ function keptTries({ settings, origin }: PolicyUse<"retry">, scope: RouteScope):
     declarations: [],
     steps: [],
     readsRequestBody: readsBody([precondition ?? [], condition ?? []].flat(), "request"),
-    tries: { declarations, argument },
+    tries: { declarations, argument, settings: tries, origin },
   };
 }
 

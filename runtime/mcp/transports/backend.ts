@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Exchange } from "../../http/exchange.ts";
 import { openUpstream } from "../../http/upstream/open-upstream.ts";
-import type { UpstreamSettings } from "../../http/upstream/upstream.ts";
+import type { Upstream, UpstreamSettings } from "../../http/upstream/upstream.ts";
 import type { Message } from "../protocol/message.ts";
 import { inheritedEnvironment } from "./child-environment.ts";
 import type { SessionBridge } from "./session-bridge.ts";
@@ -144,6 +144,8 @@ export function openMcpBackend(settings: McpBackendSettings): McpBackend {
 export interface HttpTargetSettings extends UpstreamSettings {
   readonly name: string;
   readonly credentials: Credentials;
+  /** The server as one that is asked again (see `repeatedServer`); absent: every request is sent once. */
+  readonly retry?: (server: Upstream) => Upstream;
 }
 
 /** Settings of a target over streamable HTTP. */
@@ -154,12 +156,13 @@ export interface StreamableHttpSettings extends HttpTargetSettings {
 
 /** A server over streamable HTTP. */
 export function streamableHttp(settings: StreamableHttpSettings): StreamableHttpTarget {
-  const { name, credentials, era, ...rest } = settings;
+  const { name, credentials, era, retry, ...rest } = settings;
   return {
     kind: "streamableHttp",
     name,
-    upstream: openUpstream(rest),
+    upstream: openServer(rest, retry),
     credentials,
+    holdsBodies: retry !== undefined,
     identity: `http ${rest.url}`,
     era: new TargetEra(era),
   };
@@ -167,9 +170,18 @@ export function streamableHttp(settings: StreamableHttpSettings): StreamableHttp
 
 /** A server over the HTTP+SSE transport of revision 2024-11-05. */
 export function sse(settings: HttpTargetSettings): SseTarget {
-  const { name, credentials, ...rest } = settings;
-  const upstream = openUpstream(rest);
+  const { name, credentials, retry, ...rest } = settings;
+  const upstream = openServer(rest, retry);
   return { kind: "sse", name, upstream, credentials, identity: `sse ${rest.url}` };
+}
+
+/** The pool of a target, asked again where that is configured. */
+export function openServer(
+  settings: UpstreamSettings,
+  retry: ((server: Upstream) => Upstream) | undefined,
+): Upstream {
+  const server = openUpstream(settings);
+  return retry?.(server) ?? server;
 }
 
 /** Settings of a target that is started as a child process. */

@@ -1,5 +1,4 @@
-import { openUpstream } from "../../http/upstream/open-upstream.ts";
-import type { HttpTargetSettings } from "./backend.ts";
+import { type HttpTargetSettings, openServer } from "./backend.ts";
 import type { OpenApiTool } from "./openapi-tool.ts";
 import { openOpenApiTransport } from "./openapi-transport.ts";
 import type { OpenApiTarget } from "./target.ts";
@@ -12,8 +11,8 @@ export interface OpenApiTargetSettings extends HttpTargetSettings {
 
 /** An HTTP API whose operations are tools. */
 export function openapi(settings: OpenApiTargetSettings): OpenApiTarget {
-  const { name, credentials, tools: all, ...rest } = settings;
-  const upstream = openUpstream(rest);
+  const { name, credentials, tools: all, retry, ...rest } = settings;
+  const upstream = openServer(rest, retry);
   const list = JSON.stringify({
     tools: all.map(({ name: tool, description, inputSchema }) => ({
       name: tool,

@@ -15,6 +15,8 @@ export interface StreamableHttpTarget {
   readonly name: string;
   readonly upstream: Upstream;
   readonly credentials: Credentials;
+  /** Requests may be sent again: their bodies are kept. */
+  readonly holdsBodies: boolean;
   /** What makes it another server when it changes: session ids are bound to it. */
   readonly identity: string;
   readonly era: TargetEra;

@@ -1,27 +1,18 @@
 import { type Exchange, logFields } from "../../http/exchange.ts";
 import { retryAfter } from "../../http/headers/retry-after.ts";
+import type { RepeatSettings } from "../../http/upstream/repeating-upstream.ts";
 import { SECOND } from "../../process/units.ts";
 import type { RetryTest } from "../retry.ts";
 import { TransformedResponse } from "../transformations/response-variables.ts";
 import { RetryBudget } from "./retry-budget.ts";
 
-/** When and how often a call is tried again that is held whole. */
-export interface TrySettings {
-  /** Tries after the first one. */
-  readonly attempts: number;
-  /** Milliseconds between a try and the next one. */
-  readonly backoff: number;
-  /** Responses with these statuses are tried again beside those that always are. */
-  readonly codes: ReadonlySet<number>;
-}
-
-/** The same, with what all calls of a route may be tried again together. */
-export interface Tries extends TrySettings {
+/** When and how often a call is tried again that is held whole, and what all calls of a route may be tried again together. */
+export interface Tries extends RepeatSettings {
   readonly budget: RetryBudget;
 }
 
 /** Opens the budget of a route. */
-export function openTries(settings: TrySettings): Tries {
+export function openTries(settings: RepeatSettings): Tries {
   return { ...settings, budget: new RetryBudget() };
 }
 

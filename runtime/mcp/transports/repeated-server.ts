@@ -1,0 +1,51 @@
+import { RepeatingUpstream, type RepeatSettings } from "../../http/upstream/repeating-upstream.ts";
+import type { Upstream, UpstreamCall } from "../../http/upstream/upstream.ts";
+import { readMessage, readMessageBytes } from "../protocol/message.ts";
+
+/** Asks a server of MCP again for what it may get twice; a call of a tool may do something each time. */
+export function repeatedServer(settings: RepeatSettings): (server: Upstream) => Upstream {
+  return (server) => new RepeatingUpstream(server, settings, isRepeatable);
+}
+
+/** Asks an HTTP API again by methods that do the same twice as once (RFC 9110 9.2.2). */
+export function repeatedApi(settings: RepeatSettings): (server: Upstream) => Upstream {
+  return (server) =>
+    new RepeatingUpstream(server, settings, ({ method }) => idempotent.has(method));
+}
+
+const idempotent: ReadonlySet<string> = new Set([
+  "GET",
+  "HEAD",
+  "OPTIONS",
+  "TRACE",
+  "PUT",
+  "DELETE",
+]);
+
+/** Methods that change nothing for the other side when they come twice. */
+const repeatable: ReadonlySet<string> = new Set([
+  "initialize",
+  "server/discover",
+  "ping",
+  "tools/list",
+  "prompts/list",
+  "prompts/get",
+  "resources/list",
+  "resources/templates/list",
+  "resources/read",
+  "completion/complete",
+  "logging/setLevel",
+  "tasks/list",
+  "tasks/get",
+]);
+
+function isRepeatable({ method, body }: UpstreamCall): boolean {
+  // Streams, and the ends of sessions.
+  if (method !== "POST") return true;
+  if (typeof body === "string") return isNamed(readMessage(body));
+  return body instanceof Uint8Array && isNamed(readMessageBytes(Buffer.from(body)));
+}
+
+function isNamed(message: ReturnType<typeof readMessage>): boolean {
+  return message.kind === "request" && repeatable.has(message.method);
+}
