@@ -1,4 +1,5 @@
 import type { TextPart } from "../../runtime/llm/chat/texts.ts";
+import type { TextAnalysis } from "../../runtime/llm/guards/azure-guard.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { DestinationConfig } from "./destinations.ts";
 import type { NamedExpression } from "./expressions.ts";
@@ -10,6 +11,8 @@ import type { Text } from "./texts.ts";
 export interface PromptGuardConfig {
   readonly request: readonly GuardConfig[];
   readonly response: readonly GuardConfig[];
+  /** Where it says that streams pass the guards of responses by; undefined: they do not. */
+  readonly unguardedStreams: Origin | undefined;
   /** Characters of a stream that wait: for the rest of a match that has no bound, and for a server's word. */
   readonly window: number;
   /** Where the window stands; undefined: it is the default. */
@@ -24,7 +27,8 @@ export type ServerGuardConfig =
   | WebhookGuardConfig
   | ModerationGuardConfig
   | BedrockGuardConfig
-  | ModelArmorGuardConfig;
+  | ModelArmorGuardConfig
+  | AzureGuardConfig;
 
 /** What every guard has. */
 interface GuardPlace {
@@ -93,6 +97,15 @@ export interface ModelArmorGuardConfig extends ServiceGuardPlace {
   readonly location: string;
 }
 
+/** A resource of Azure AI Content Safety as configured; its server is the `host`. */
+export interface AzureGuardConfig extends ServiceGuardPlace {
+  readonly kind: "azureContentSafety";
+  /** How texts are analysed; undefined: they are not. */
+  readonly analysis: TextAnalysis | undefined;
+  /** The version of the API that looks for attacks in prompts; undefined: nobody does. */
+  readonly shieldVersion: string | undefined;
+}
+
 /** A pattern of the configuration, or one that gwc knows by name. */
 export type PatternConfig =
   | { readonly kind: "own"; readonly pattern: string; readonly origin: Origin }
@@ -134,3 +147,9 @@ export const DEFAULT_GUARD_WINDOW = 1_024;
 
 /** What moderates where nothing is said. */
 export const DEFAULT_MODERATION_MODEL = "omni-moderation-latest";
+
+/** The version of Azure's API that is asked where nothing is said: all that is asked is generally available in it. */
+export const DEFAULT_SAFETY_VERSION = "2024-09-01";
+
+/** Low: what Azure's service calls safe passes. */
+export const DEFAULT_SEVERITY = 2;

@@ -158,7 +158,7 @@ function ask(
   const { model, target: spoken } = request;
   if (health !== undefined) health.pending += 1;
   const span = beginModelCall(exchange.trace, { provider, model, operation }, request.call);
-  const guard = guards?.responseGuard(target);
+  const guard = guards?.responseGuard(target, call);
   const settle = (outcome: AttemptOutcome): void => {
     if (span !== undefined) endModelCall(span, outcome);
     if (guard !== undefined) guards?.settle(guard);

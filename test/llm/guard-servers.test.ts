@@ -109,6 +109,18 @@ beforeAll(async () => {
         },
       ],
     },
+    azure: {
+      request: [
+        {
+          azureContentSafety: {
+            endpoint: `http://${services.host}/finds`,
+            analyzeText: { severityThreshold: 6, blocklistNames: ["rivals"] },
+            policies: { backendAuth: { key: "${KEY}" } },
+          },
+        },
+      ],
+    },
+    unwatched: { response: [hook("reject")], streaming: "Disabled" },
     own: {
       request: [
         {
@@ -281,6 +293,36 @@ describe("a webhook", () => {
     expect(response.headers.get("content-type")).toBe("text/html");
     expect(await response.text()).toBe("<p>No.</p>");
   });
+});
+
+describe("Azure AI Content Safety", () => {
+  it("is asked with its key about what it takes at once, and no character is missed", async () => {
+    const content = `${"é😀".repeat(7_000)} and the rivals`;
+    await expect(asks.completions(`${gateway.url}/azure`, content)).rejects.toThrow();
+    const asked = services.received.filter(({ url }) => url.includes("/text:analyze?")).slice(-3);
+    expect(asked.map(({ url }) => url)).toEqual(
+      asked.map(() => "/finds/contentsafety/text:analyze?api-version=2024-09-01"),
+    );
+    const bodies = asked.map(({ body }) => JSON.parse(body.toString()));
+    const texts = bodies.map(({ text }) => text);
+    expect(Math.max(...texts.map((text) => text.length))).toBeLessThanOrEqual(10_000);
+    expect(texts.every((text) => text.isWellFormed())).toBe(true);
+    expect(texts.join("").length).toBeGreaterThan(content.length);
+    expect(texts.at(-1)).toContain("the rivals");
+    expect(bodies[0]).toMatchObject({ blocklistNames: ["rivals"], haltOnBlocklistHit: false });
+    expect(asked[0]?.headers["ocp-apim-subscription-key"]).toBe("provider-key");
+    expect(asked[0]?.headers).not.toHaveProperty("authorization");
+  });
+
+  it("rejects from the severity on that the configuration says", async () => {
+    expect(await asks.completions(`${gateway.url}/azure`, "secret3")).toBe("Hello there.");
+  });
+});
+
+it("streams pass guards by where the configuration says so, and whole responses do not", async () => {
+  const base = `${gateway.url}/unwatched`;
+  expect(await asks.completionsStream(base, "long")).toBe(long);
+  await expect(asks.completions(base, "long")).rejects.toThrow();
 });
 
 it("patterns look at system prompts alone when their scope says so", async () => {

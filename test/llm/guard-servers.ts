@@ -24,6 +24,8 @@ export function startGuardServices(): Promise<Scripted> {
 function saidTo({ url, body }: Received): object {
   const asked = JSON.parse(body.toString());
   if (url.endsWith("/v1/moderations")) return moderation(asked);
+  if (url.includes("/text:analyze?")) return analysis(asked);
+  if (url.includes("/text:shieldPrompt?")) return shield(asked);
   if (url.endsWith("/apply")) return guardrail(asked, url.startsWith("/masks"));
   return modelArmor(asked);
 }
@@ -90,6 +92,27 @@ function guardrail(
       : [{ text: "The guardrail says no." }],
     assessments: [{ sensitiveInformationPolicy: { piiEntities: [], regexes: [found] } }],
   } satisfies ApplyGuardrailResponse;
+}
+
+/** AnalyzeTextResult (2024-09-01). */
+function analysis({ text, blocklistNames }: { text: string; blocklistNames: readonly string[] }) {
+  const severity = text.match(word) === null ? 0 : 4;
+  return {
+    blocklistsMatch: blocklistNames
+      .filter((name) => text.includes(name))
+      .map((blocklistName) => {
+        return { blocklistName, blocklistItemId: "1", blocklistItemText: blocklistName };
+      }),
+    categoriesAnalysis: ["Hate", "SelfHarm", "Sexual", "Violence"].map((category) => {
+      return { category, severity: category === "Violence" ? severity : 0 };
+    }),
+  };
+}
+
+/** ShieldPromptResult (2024-09-01). */
+function shield({ userPrompt }: { userPrompt: string }) {
+  const attackDetected = userPrompt.match(word) !== null;
+  return { userPromptAnalysis: { attackDetected }, documentsAnalysis: [] };
 }
 
 function modelArmor(asked: {

@@ -78,6 +78,14 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
   googleModelArmor: withFailures((kind, rest) => armor(kind, rest), {
     rejects: { guard: { ...armor("finds"), ...own }, finds: rejected },
   }),
+  azureContentSafety: withFailures((kind, rest) => azure(kind, rest), {
+    rejects: { guard: { ...azure("finds"), ...own }, finds: rejected },
+    "rejects attacks": {
+      guard: { ...azure("finds", { detectJailbreak: {} }), ...own },
+      finds: rejected,
+      phases: ["request"],
+    },
+  }),
 };
 
 function hook(kind: string, rest: object = {}): object {
@@ -95,6 +103,11 @@ function bedrock(kind: string, rest: object = {}): object {
 
 function armor(kind: string, rest: object = {}): object {
   return { googleModelArmor: { ...service(kind), templateId: "t", projectId: "p", ...rest } };
+}
+
+function azure(kind: string, rest: object = {}): object {
+  const policies = { ...policiesFor(kind), backendAuth: { key: "${KEY}" } };
+  return { azureContentSafety: { endpoint: `http://SERVICES/${kind}`, policies, ...rest } };
 }
 
 function service(kind: string): object {
@@ -120,7 +133,7 @@ function withFailures(
     "talks rubbish, open": { guard: guard(rubbish, open), finds: { text: found } },
   };
   return Object.fromEntries(
-    Object.entries(all).map(([name, each]) => [name, { ...each, ...(phases && { phases }) }]),
+    Object.entries(all).map(([name, each]) => [name, { ...(phases && { phases }), ...each }]),
   );
 }
 

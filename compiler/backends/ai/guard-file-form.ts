@@ -18,9 +18,10 @@ import {
   object,
   shortText,
   text,
-  unsupported,
 } from "../../schema/schema.ts";
 import {
+  azurePromptSchema,
+  azureSchema,
   lowerServerGuard,
   moderationSchema,
   serverGuardKinds,
@@ -50,7 +51,6 @@ const status = integer("The status.", 200, 599, { default: DEFAULT_REJECTION.sta
 const guardFields = {
   regex,
   ...serverGuardSchemas,
-  azureContentSafety: unsupported("Azure's content safety"),
   response: object(
     {
       message: text("The message of the error, which is one of the client's own format.", {
@@ -82,16 +82,20 @@ const guardFields = {
   ),
 };
 
-const kinds = ["regex", ...serverGuardKinds, "azureContentSafety"];
+const kinds = ["regex", ...serverGuardKinds];
 
-const responseGuard = object(guardFields, {
-  exactlyOneOf: kinds,
-  atMostOneOf: ["response", "rejection"],
-});
+const responseGuard = object(
+  { ...guardFields, azureContentSafety: azureSchema },
+  {
+    exactlyOneOf: kinds,
+    atMostOneOf: ["response", "rejection"],
+  },
+);
 
 const requestGuard = object(
   {
     ...guardFields,
+    azureContentSafety: azurePromptSchema,
     openAIModeration: moderationSchema,
     externalModeration: { ...moderationSchema, aliasOf: "openAIModeration" },
     scope: list(choice("Texts of a kind.", textParts), {
@@ -121,10 +125,11 @@ export function promptGuardSchema() {
         maxItems: 8,
         description: "What responses pass, streams too.",
       }),
-      streaming: choice("Whether streams are guarded.", ["Enabled"], {
-        default: "Enabled",
-        unsupportedValues: { Disabled: "streams that pass guards by" },
-      }),
+      streaming: choice(
+        "Whether the guards of responses act on streams; where they do not, who asks for a stream goes around them.",
+        ["Enabled", "Disabled"],
+        { default: "Enabled" },
+      ),
       window: integer(
         "Characters of a stream that wait for the rest of a match whose pattern has no bound, and of which a server is asked at once; a quarter of them is asked about twice, so that nothing is missed between.",
         16,
@@ -144,7 +149,7 @@ type GuardValue = NonNullable<Value["request"]>[number];
 
 /** The canonical form of a validated `promptGuard`. */
 export function lowerPromptGuard(
-  { request = [], response = [], window }: Value,
+  { request = [], response = [], streaming, window }: Value,
   origin: Origin,
 ): PromptGuardConfig {
   const at = (phase: string, index: number) => childOf(origin, phase, index);
@@ -155,6 +160,7 @@ export function lowerPromptGuard(
     response: response.map((each, index) =>
       lowerGuard(each, DEFAULT_RESPONSE_REJECTION, at("response", index)),
     ),
+    unguardedStreams: streaming === "Disabled" ? childOf(origin, "streaming") : undefined,
     window: window ?? DEFAULT_GUARD_WINDOW,
     windowOrigin: window === undefined ? undefined : childOf(origin, "window"),
   };

@@ -139,6 +139,7 @@ export function readPromptGuard(
   return {
     request: read(request, "request", DEFAULT_REJECTION),
     response: read(response, "response", DEFAULT_RESPONSE_REJECTION),
+    unguardedStreams: undefined,
     window: DEFAULT_GUARD_WINDOW,
     windowOrigin: undefined,
   };

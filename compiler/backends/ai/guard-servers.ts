@@ -1,13 +1,25 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import {
+  type AzureGuardConfig,
   type BedrockGuardConfig,
   DEFAULT_MODERATION_MODEL,
+  DEFAULT_SAFETY_VERSION,
+  DEFAULT_SEVERITY,
   type ModelArmorGuardConfig,
   type ModerationGuardConfig,
   type ServerGuardConfig,
   type WebhookGuardConfig,
 } from "../../model/prompt-guards.ts";
-import { choice, type Infer, list, object, shortText, text } from "../../schema/schema.ts";
+import {
+  boolean,
+  choice,
+  type Infer,
+  integer,
+  list,
+  object,
+  shortText,
+  text,
+} from "../../schema/schema.ts";
 import { lowerServer, serverFields, serverKeys, serverPolicies } from "../parts/callout-server.ts";
 import { expressionsSchema, lowerExpressions } from "../parts/named-expressions.ts";
 import { readConnection } from "../parts/read-connection.ts";
@@ -90,17 +102,82 @@ export const moderationSchema = object(
   { description: "Asks OpenAI's moderation: what it flags is rejected." },
 );
 
+const apiVersion = text("The version of the API.", {
+  maxLength: 64,
+  pattern: "^[A-Za-z0-9.-]+$",
+  form: "a date: `2024-09-01`",
+  default: DEFAULT_SAFETY_VERSION,
+});
+
+const azureFields = {
+  endpoint: text("The resource: `NAME.cognitiveservices.azure.com`, or a URL.", {
+    maxLength: 1024,
+  }),
+  analyzeText: object(
+    {
+      severityThreshold: integer(
+        "From which severity on a text is rejected: 2 is low, 4 medium, 6 high.",
+        0,
+        7,
+        { default: DEFAULT_SEVERITY },
+      ),
+      blocklistNames: list(shortText("A list of the resource."), {
+        maxItems: 64,
+        description: "Lists of words: what is on one is rejected.",
+      }),
+      haltOnBlocklistHit: boolean("Whether a text that is on a list is looked at no further.", {
+        default: false,
+      }),
+      apiVersion,
+    },
+    {
+      description:
+        "Looks for hate, sexual content, violence and self-harm; by default where nothing else is looked for.",
+    },
+  ),
+  policies: serverPolicies,
+  failureMode,
+};
+
+/** `azureContentSafety` of responses. */
+export const azureSchema = object(azureFields, {
+  required: ["endpoint"],
+  description: "Asks Azure AI Content Safety: what is too severe is rejected.",
+});
+
+/** The same of requests, which may attack the model too. */
+export const azurePromptSchema = object(
+  {
+    ...azureFields,
+    detectJailbreak: object(
+      { apiVersion },
+      { description: "Looks for prompts that attack the model (Prompt Shields)." },
+    ),
+  },
+  {
+    required: ["endpoint"],
+    description:
+      "Asks Azure AI Content Safety: what is too severe, or attacks the model, is rejected.",
+  },
+);
+
 /** Guards of requests and responses that ask a server, by their names in a file. */
 export const serverGuardSchemas = { webhook, bedrockGuardrails, googleModelArmor };
 
 /** Their names. */
-export const serverGuardKinds = ["webhook", "bedrockGuardrails", "googleModelArmor"] as const;
+export const serverGuardKinds = [
+  "webhook",
+  "bedrockGuardrails",
+  "googleModelArmor",
+  "azureContentSafety",
+] as const;
 
 /** One of them, as validated; the others are not there. */
 interface ServerGuardValue {
   readonly webhook?: Infer<typeof webhook>;
   readonly bedrockGuardrails?: Infer<typeof bedrockGuardrails>;
   readonly googleModelArmor?: Infer<typeof googleModelArmor>;
+  readonly azureContentSafety?: Infer<typeof azurePromptSchema>;
   readonly openAIModeration?: Infer<typeof moderationSchema>;
   readonly externalModeration?: Infer<typeof moderationSchema>;
 }
@@ -113,6 +190,7 @@ export function lowerServerGuard(
     webhook: hook,
     bedrockGuardrails: bedrock,
     googleModelArmor: armor,
+    azureContentSafety: azure,
     openAIModeration,
     externalModeration,
   }: ServerGuardValue,
@@ -121,7 +199,8 @@ export function lowerServerGuard(
   | OwnPart<WebhookGuardConfig>
   | OwnPart<ModerationGuardConfig>
   | OwnPart<BedrockGuardConfig>
-  | OwnPart<ModelArmorGuardConfig> {
+  | OwnPart<ModelArmorGuardConfig>
+  | OwnPart<AzureGuardConfig> {
   if (hook !== undefined) return lowerWebhook(hook, childOf(origin, "webhook"));
   if (bedrock !== undefined) {
     const at = childOf(origin, "bedrockGuardrails");
@@ -135,6 +214,7 @@ export function lowerServerGuard(
     const own = { template, project, location };
     return { kind: "googleModelArmor", ...own, ...lowerService(armor, at) };
   }
+  if (azure !== undefined) return lowerAzure(azure, childOf(origin, "azureContentSafety"));
   const { model = DEFAULT_MODERATION_MODEL, ...service } =
     openAIModeration ?? externalModeration ?? {};
   const name = openAIModeration === undefined ? "externalModeration" : "openAIModeration";
@@ -159,6 +239,33 @@ function lowerWebhook(
     passesOnFailure: mode === "failOpen",
     origin,
   };
+}
+
+function lowerAzure(
+  { endpoint, analyzeText, detectJailbreak, ...service }: Infer<typeof azurePromptSchema>,
+  origin: Origin,
+): OwnPart<AzureGuardConfig> {
+  const isAnalyzed = analyzeText !== undefined || detectJailbreak === undefined;
+  const version = (given: string | undefined) => given ?? DEFAULT_SAFETY_VERSION;
+  return {
+    kind: "azureContentSafety",
+    analysis: isAnalyzed
+      ? {
+          apiVersion: version(analyzeText?.apiVersion),
+          severity: analyzeText?.severityThreshold ?? DEFAULT_SEVERITY,
+          blocklistNames: analyzeText?.blocklistNames ?? [],
+          haltOnBlocklistHit: analyzeText?.haltOnBlocklistHit ?? false,
+        }
+      : undefined,
+    shieldVersion: detectJailbreak && version(detectJailbreak.apiVersion),
+    ...lowerService({ ...service, host: secureHost(endpoint) }, origin),
+    hostOrigin: childOf(origin, "endpoint"),
+  };
+}
+
+/** A resource is reached by TLS unless it is a URL that says otherwise. */
+function secureHost(endpoint: string): string {
+  return endpoint.includes("://") ? endpoint : `https://${endpoint}`;
 }
 
 type ServiceValue = Pick<Infer<typeof moderationSchema>, "host" | "policies" | "failureMode">;

@@ -2,21 +2,26 @@ import type { Text } from "../../model/texts.ts";
 import type { GuardNode, PromptGuardNode } from "./guards.ts";
 
 /** What is scanned where, for people: a line for requests, one for whole responses, and one for streams. */
-export function guardLines({ request, response }: PromptGuardNode): readonly string[] {
+export function guardLines({
+  request,
+  response,
+  guardsStreams,
+}: PromptGuardNode): readonly string[] {
   const windows = response.flatMap((each) => (each.kind === "regex" ? [] : [each.window]));
   const [window] = windows;
-  const isHeld = window !== undefined;
   return [
     ...(request.length === 0 ? [] : [`requests: ${guardsText(request)}`]),
     ...(response.length === 0
       ? []
-      : [
-          `responses: ${guardsText(response)}`,
-          isHeld
-            ? `streams: the same, with servers asked about ${window} characters at a time`
-            : "streams: the same, as they pass",
-        ]),
+      : [`responses: ${guardsText(response)}`, streamsText(guardsStreams, window)]),
   ];
+}
+
+function streamsText(guardsStreams: boolean, window: number | undefined): string {
+  if (!guardsStreams) return "streams: no guard";
+  return window === undefined
+    ? "streams: the same, as they pass"
+    : `streams: the same, with servers asked about ${window} characters at a time`;
 }
 
 /** `1.regex (mask ssn, email), 2.webhook (http://127.0.0.1:9000)` */

@@ -19,6 +19,8 @@ import { resolveServerGuard, type ServerGuardNode } from "./server-guards.ts";
 export interface PromptGuardNode {
   readonly request: readonly GuardNode[];
   readonly response: readonly GuardNode[];
+  /** The guards of responses act on streams too. */
+  readonly guardsStreams: boolean;
   readonly origin: Origin;
 }
 
@@ -53,7 +55,7 @@ export function resolvePromptGuard(
   types: ReadonlySet<RouteType>,
   context: DestinationContext,
 ): PromptGuardNode | undefined {
-  const { request, response, window, windowOrigin } = value;
+  const { request, response, window, windowOrigin, unguardedStreams } = value;
   const { diagnostics } = context;
   const isSound = checkTraffic(value, types, origin, diagnostics);
   const resolve = (guards: readonly GuardConfig[]) =>
@@ -66,8 +68,25 @@ export function resolvePromptGuard(
     const params = { field: "window", actsOn: "patterns without a bound, and servers" };
     diagnostics.report("idle-guard-field", keyPlace(windowOrigin), params);
   }
+  if (unguardedStreams !== undefined) reportStreams(value, unguardedStreams, diagnostics);
   const isWhole = requests.length === request.length && responses.length === response.length;
-  return isSound && isWhole ? { request: requests, response: responses, origin } : undefined;
+  if (!isSound || !isWhole) return undefined;
+  const guardsStreams = unguardedStreams === undefined;
+  return { request: requests, response: responses, guardsStreams, origin };
+}
+
+/** Who asks for a stream goes around the guards. */
+function reportStreams(
+  { response }: PromptGuardConfig,
+  at: Origin,
+  diagnostics: Diagnostics,
+): void {
+  if (response.length > 0) {
+    diagnostics.report("unguarded-streams", at, {});
+    return;
+  }
+  const params = { field: "streaming", actsOn: "guards of responses" };
+  diagnostics.report("idle-guard-field", keyPlace(at), params);
 }
 
 function waitsForMore(guard: GuardNode): boolean {

@@ -7,6 +7,7 @@ import type { AwsScope } from "../../model/cloud-credentials.ts";
 import { forwardUrl } from "../../model/host-url.ts";
 import type { ValueMatchConfig } from "../../model/matches.ts";
 import type {
+  AzureGuardConfig,
   BedrockGuardConfig,
   ModelArmorGuardConfig,
   ModerationGuardConfig,
@@ -15,6 +16,7 @@ import type {
   WebhookGuardConfig,
 } from "../../model/prompt-guards.ts";
 import type { ServerPolicies } from "../../model/server-policies.ts";
+import type { MountedFile, Text } from "../../model/texts.ts";
 import { AMBIENT_AWS, AMBIENT_GCP } from "../parts/ambient-credentials.ts";
 import { resolveTarget } from "../parts/callout-server.ts";
 import { type CalloutTarget, calloutTarget } from "../parts/callout-target.ts";
@@ -28,7 +30,8 @@ export type ServerGuardNode =
   | WebhookGuardNode
   | ModerationGuardNode
   | BedrockGuardNode
-  | ModelArmorGuardNode;
+  | ModelArmorGuardNode
+  | AzureGuardNode;
 
 /** What every guard has that asks a server. */
 interface AskingGuardNode {
@@ -74,6 +77,15 @@ export interface ModelArmorGuardNode
   readonly kind: "googleModelArmor";
 }
 
+/** A resource of Azure AI Content Safety. */
+export interface AzureGuardNode
+  extends AskingGuardNode,
+    Pick<AzureGuardConfig, "analysis" | "shieldVersion"> {
+  readonly kind: "azureContentSafety";
+  /** In a header of its own; undefined: it is asked with a token. */
+  readonly key: Text | MountedFile | undefined;
+}
+
 /** A guard that asks a server, complete; undefined: a mistake was reported. */
 export function resolveServerGuard(
   guard: ServerGuardConfig,
@@ -86,7 +98,7 @@ export function resolveServerGuard(
     case "webhook":
       return resolveWebhook(guard, common, context);
     case "openAIModeration": {
-      checkModerationKey(guard, context);
+      if (guard.host === undefined) requireKey(guard, "OpenAI's moderation", context);
       const target = serviceTarget(guard, { url: "https://api.openai.com" }, context);
       return target && { kind: guard.kind, model: guard.model, target, ...common };
     }
@@ -103,16 +115,25 @@ export function resolveServerGuard(
       const target = serviceTarget(guard, { url, auth: AMBIENT_GCP }, context);
       return target && { kind: guard.kind, template, project, location, target, ...common };
     }
+    case "azureContentSafety": {
+      requireKey(guard, "Azure AI Content Safety", context);
+      const { analysis, shieldVersion, policies: { auth, ...others } = {} } = guard;
+      const key = auth?.kind === "key" ? auth.key : auth?.kind === "file" ? auth.file : undefined;
+      const policies = key === undefined ? guard.policies : others;
+      const target = serviceTarget({ ...guard, policies }, { url: "" }, context);
+      return target && { kind: guard.kind, analysis, shieldVersion, key, target, ...common };
+    }
   }
 }
 
-/** Its own server knows nobody without a key. */
-function checkModerationKey(
-  { host, policies, origin }: ModerationGuardConfig,
+/** A service knows nobody without a key. */
+function requireKey(
+  { policies, origin }: Exclude<ServerGuardConfig, WebhookGuardConfig>,
+  service: string,
   { diagnostics }: DestinationContext,
 ): void {
-  if (host !== undefined || policies?.auth !== undefined) return;
-  diagnostics.report("moderation-without-key", keyPlace(origin), {});
+  if (policies?.auth !== undefined) return;
+  diagnostics.report("moderation-without-key", keyPlace(origin), { service });
 }
 
 function resolveWebhook(

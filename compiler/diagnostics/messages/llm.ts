@@ -110,6 +110,13 @@ export const llmMessages = {
     explanation:
       "What clients get for a rejection means nothing at a guard that masks, and a window nothing where every pattern has a bound.",
   }),
+  "unguarded-streams": message<Record<never, never>>({
+    severity: "warning",
+    text: () => "who asks for a stream goes around the guards of responses",
+    hint: () => "take `streaming: Disabled` out: streams are guarded as they pass",
+    explanation:
+      "Whether a response is a stream is for its client to say. Where streams are not guarded, a client gets what the guards would have masked or rejected by setting `stream` in its request.",
+  }),
   "unbounded-guard-pattern": message<{ window: number }>({
     severity: "warning",
     text: ({ window }) =>
@@ -125,9 +132,9 @@ export const llmMessages = {
     explanation:
       "What a call takes of a limit is counted when its last token is known: `llm` says what it used. The head of the HTTP response is nothing that a price depends on.",
   }),
-  "moderation-without-key": message<Record<never, never>>({
+  "moderation-without-key": message<{ service: string }>({
     severity: "error",
-    text: () => "OpenAI's moderation is asked without a key, and would refuse every request",
+    text: ({ service }) => `${service} is asked without a key, and would refuse every request`,
     hint: () => "name the key in `policies`: `backendAuth` (`auth` in manifests)",
     explanation:
       "A moderation that refuses to be asked lets nothing pass, or, with `failOpen`, everything. The key of the provider is not shown to it by itself: the two may have different owners. Another server (`host`) may need none.",

@@ -46,8 +46,9 @@ export class CallGuards {
   }
 
   /** What guards the response of a target; undefined: nothing does. */
-  responseGuard({ guard }: LlmTarget): ResponseGuard | undefined {
+  responseGuard({ guard }: LlmTarget, { isStream }: ChatCall): ResponseGuard | undefined {
     if (guard === undefined || guard.response.length === 0) return undefined;
+    if (isStream && guard.passesStreams === true) return undefined;
     const run = new GuardRun("response", this.#exchange);
     return { run, steps: guard.response, format: this.#format };
   }

@@ -8,6 +8,8 @@ import type { GuardRun } from "./guard-run.ts";
 export interface PromptGuard {
   readonly request: readonly GuardStep[];
   readonly response: readonly GuardStep[];
+  /** Responses that are streams pass unguarded. */
+  readonly passesStreams?: true;
 }
 
 /** Guards that are passed together. */

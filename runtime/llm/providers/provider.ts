@@ -21,8 +21,13 @@ export interface ProviderSettings extends UpstreamSettings {
 /** The header in which a provider reads keys, or where that depends on the path. */
 export type KeyHeader = KeyHeaderName | KeyHeaderByPath;
 
-/** Where clients and providers of the formats have keys. */
-export type KeyHeaderName = "authorization" | "x-api-key" | "api-key" | "x-goog-api-key";
+/** Where clients and providers of the formats have keys, and services that guard. */
+export type KeyHeaderName =
+  | "authorization"
+  | "x-api-key"
+  | "api-key"
+  | "x-goog-api-key"
+  | "ocp-apim-subscription-key";
 
 /** A provider that has APIs of several makers. */
 export interface KeyHeaderByPath {

@@ -6,6 +6,7 @@ import { imported, importedType, name } from "../../code/names.ts";
 import { arrow, binary, call, objectExpression, value } from "../../code/syntax.ts";
 import { milliseconds } from "../../code/units.ts";
 import { upstreamCode } from "../parts/connection.ts";
+import { keyCode } from "./key-code.ts";
 
 const GUARDS = "gwc/runtime/llm/guards";
 
@@ -27,12 +28,13 @@ export interface GuardFunctions {
 /** The constant with what guards the requests and responses of providers. */
 export function promptGuardCode(
   id: Name,
-  { request, response }: GuardsNode,
+  { request, response, guardsStreams }: GuardsNode,
   functions: GuardFunctions,
 ): Code {
   const settings = {
     request: stepsCode(request, functions),
     response: stepsCode(response, functions),
+    passesStreams: guardsStreams ? undefined : true,
   };
   const type = importedType(`${GUARDS}/prompt-guard`, "PromptGuard");
   return code`const ${id}: ${type} = ${literal(settings)};`;
@@ -101,7 +103,7 @@ function patternCode(node: PatternNode): Code {
 function serverGuardCode(node: ServerNode, { expressions, headersOf }: GuardFunctions): Code {
   const { target, scope, window, passesOnFailure, rejection } = node;
   const common = {
-    server: upstreamCode(target.url, target.connection),
+    server: serverCode(node),
     deadline: milliseconds(target.deadline),
     scope: scope && [...scope],
     window,
@@ -140,5 +142,18 @@ function serverGuardCode(node: ServerNode, { expressions, headersOf }: GuardFunc
       const { template, project, location } = node;
       return make("model-armor-guard", "modelArmorGuard", { template, project, location });
     }
+    case "azureContentSafety": {
+      const { analysis, shieldVersion } = node;
+      const settings = analysis && { ...analysis, blocklistNames: [...analysis.blocklistNames] };
+      return make("azure-guard", "azureGuard", { analysis: settings, shieldVersion });
+    }
   }
+}
+
+/** Where a guard's server is, and with what it is asked. */
+function serverCode(node: ServerNode): Code {
+  const { url, connection } = node.target;
+  const key = node.kind === "azureContentSafety" ? node.key : undefined;
+  const credential = key && keyCode({ header: "ocp-apim-subscription-key", value: key });
+  return upstreamCode(url, connection, credential);
 }

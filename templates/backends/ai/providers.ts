@@ -1,14 +1,12 @@
 import type { BackendNode } from "../../../compiler/ir/backends.ts";
-import type { MountedFile, Text } from "../../../compiler/model/texts.ts";
-import type { KeyHeader } from "../../../runtime/llm/providers/provider.ts";
 import { code, literal } from "../../code/code.ts";
 import type { Code, ImportSymbol, Name, Printable } from "../../code/hole.ts";
 import { imported, isIdentifier, name } from "../../code/names.ts";
-import { call } from "../../code/syntax.ts";
 import type { Trace } from "../../code/trace.ts";
 import { milliseconds } from "../../code/units.ts";
-import { mountedFile, upstreamSettings } from "../parts/connection.ts";
+import { upstreamSettings } from "../parts/connection.ts";
 import type { AiFunctions } from "./functions.ts";
+import { keyCode, keyHeaderCode } from "./key-code.ts";
 
 type AiNode = BackendNode<"ai">;
 type ProviderNode = AiNode["groups"][number][number];
@@ -49,7 +47,7 @@ function providerCode(node: ProviderNode, functions: AiFunctions): Code {
     ...upstreamSettings(node.url, node.connection),
     headers: node.headers.length === 0 ? undefined : node.headers,
     ...(node.key && { credential: keyCode(node.key) }),
-    clientKey: node.clientKey && headerCode(node.clientKey),
+    clientKey: node.clientKey && keyHeaderCode(node.clientKey),
     health: node.health && healthSettings(node.health, functions.isUnhealthy(node)),
   };
   const open = imported("gwc/runtime/llm/providers/provider", "openProvider");
@@ -76,24 +74,4 @@ function healthSettings(node: HealthNode, isUnhealthy: Name | undefined): Printa
     restoreHealth,
     isUnhealthy,
   };
-}
-
-function keyCode({
-  header,
-  value,
-}: {
-  readonly header: KeyHeader;
-  readonly value: Text | MountedFile;
-}): Printable {
-  const module = "gwc/runtime/llm/providers/key-header";
-  if (typeof value === "string" || value.kind === "env") {
-    const args = [literal(headerCode(header)), literal(value)];
-    return code`${call(imported(module, "keyHeader"), args)}`;
-  }
-  const args = [literal(headerCode(header)), mountedFile(value)];
-  return code`${call(imported(module, "keyHeaderFile"), args)}`;
-}
-
-function headerCode(header: KeyHeader): Printable {
-  return typeof header === "string" ? header : { ...header };
 }

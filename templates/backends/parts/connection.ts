@@ -17,10 +17,15 @@ import type { Code, Printable } from "../../code/hole.ts";
 import { imported } from "../../code/names.ts";
 import { milliseconds } from "../../code/units.ts";
 
-/** The connections to an upstream. */
-export function upstreamCode(url: Text, connection: BackendConnection): Code {
+/** The connections to an upstream. `credential`: what signs its requests, beside what the connection has. */
+export function upstreamCode(
+  url: Text,
+  connection: BackendConnection,
+  credential?: Printable,
+): Code {
   const open = imported("gwc/runtime/http/upstream/open-upstream", "openUpstream");
-  return code`${open}(${literal(upstreamSettings(url, connection))})`;
+  const settings = { ...upstreamSettings(url, connection), ...(credential && { credential }) };
+  return code`${open}(${literal(settings)})`;
 }
 
 /** The connections to an upstream that requests are passed on to, below the path of its address. */

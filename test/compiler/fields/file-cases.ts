@@ -287,6 +287,8 @@ export const known: KnownValues = {
     },
   ],
   googleModelArmor: [{ templateId: "a", projectId: "b", host: "127.0.0.1:9000" }],
+  azureContentSafety: [{ endpoint: "a.test", policies: { backendAuth: { key: "${A}" } } }],
+  "azureContentSafety.endpoint": ["a.test", "b.test"],
   "openAIModeration.host": ["127.0.0.1:9000", "127.0.0.1:9002"],
   "bedrockGuardrails.host": ["127.0.0.1:9000", "127.0.0.1:9002"],
   "bedrockGuardrails.region": ["eu-west-1", "eu-west-2"],

@@ -1,0 +1,106 @@
+import { isJsonObject } from "../chat/request-object.ts";
+import { askServer } from "./ask-server.ts";
+import type { GuardStep } from "./prompt-guard.ts";
+import type { GuardQuestion, ServerGuardSettings } from "./server-guard.ts";
+import { ServerGuardStep } from "./server-step.ts";
+
+/** A resource of Azure AI Content Safety that is asked about texts. */
+export interface AzureGuardSettings extends ServerGuardSettings {
+  /** How texts are analysed; absent: they are not. */
+  readonly analysis?: TextAnalysis;
+  /** The version of the API that looks for attacks in prompts; absent: nobody looks for any. */
+  readonly shieldVersion?: string;
+}
+
+/** What of an analysis is the configuration's. */
+export interface TextAnalysis {
+  readonly apiVersion: string;
+  /** The severity (0 safe, 2 low, 4 medium, 6 high) from which on a text is rejected. */
+  readonly severity: number;
+  readonly blocklistNames: readonly string[];
+  readonly haltOnBlocklistHit: boolean;
+}
+
+/** The most characters that the service takes at once (10,000), and how many of them it gets again with the next ones. */
+const pieceLength = 10_000;
+const overlap = 500;
+
+/** Asks Azure AI Content Safety: what is too severe or on a list, and prompts that attack the model, are rejected. */
+export function azureGuard({
+  analysis,
+  shieldVersion,
+  ...settings
+}: AzureGuardSettings): GuardStep {
+  const asks = [
+    ...(analysis === undefined ? [] : [analyze(settings, analysis)]),
+    ...(shieldVersion === undefined ? [] : [shield(settings, shieldVersion)]),
+  ];
+  return new ServerGuardStep({
+    kind: "azureContentSafety",
+    ...settings,
+    ask: async (question) => {
+      for (const piece of piecesOf(question.texts.map(({ text }) => text).join("\n"))) {
+        const found = await Promise.all(asks.map((isBad) => isBad(piece, question)));
+        if (found.includes(true)) return { kind: "reject" };
+      }
+      return { kind: "pass" };
+    },
+  });
+}
+
+/** Whether a text is to be rejected. Rejects when the service does not say. */
+type TextTest = (text: string, question: GuardQuestion) => Promise<boolean>;
+
+function analyze(
+  settings: ServerGuardSettings,
+  { apiVersion, severity, blocklistNames, haltOnBlocklistHit }: TextAnalysis,
+): TextTest {
+  const path = pathOf("text:analyze", apiVersion);
+  return async (text, question) => {
+    const body = { text, blocklistNames, haltOnBlocklistHit, outputType: "FourSeverityLevels" };
+    const said = await askServer(settings, { path, body }, question);
+    const { blocklistsMatch: matches = [], categoriesAnalysis: categories } = said;
+    if (!Array.isArray(matches) || !Array.isArray(categories)) throw new Error("no analysis");
+    return matches.length > 0 || categories.some((each) => severityOf(each) >= severity);
+  };
+}
+
+function severityOf(category: unknown): number {
+  const severity = isJsonObject(category) ? category.severity : undefined;
+  if (typeof severity !== "number") throw new Error("no severity");
+  return severity;
+}
+
+/** It looks for attacks in what a user says, so in requests alone. */
+function shield(settings: ServerGuardSettings, apiVersion: string): TextTest {
+  const path = pathOf("text:shieldPrompt", apiVersion);
+  return async (userPrompt, question) => {
+    const body = { userPrompt, documents: [] };
+    const { userPromptAnalysis: said } = await askServer(settings, { path, body }, question);
+    const isAttack = isJsonObject(said) ? said.attackDetected : undefined;
+    if (typeof isAttack !== "boolean") throw new Error("no analysis");
+    return isAttack;
+  };
+}
+
+function pathOf(operation: string, apiVersion: string): string {
+  return `/contentsafety/${operation}?api-version=${encodeURIComponent(apiVersion)}`;
+}
+
+/** The text in pieces that the service takes; no pair of surrogates is cut. */
+function* piecesOf(text: string): Iterable<string> {
+  for (let start = 0; ; ) {
+    const end = start + pieceLength;
+    if (end >= text.length) {
+      yield text.slice(start);
+      return;
+    }
+    yield text.slice(start, isLowSurrogate(text, end) ? end - 1 : end);
+    start = end - overlap;
+    if (isLowSurrogate(text, start)) start -= 1;
+  }
+}
+
+function isLowSurrogate(text: string, at: number): boolean {
+  return (text.charCodeAt(at) & 0xfc00) === 0xdc00;
+}
