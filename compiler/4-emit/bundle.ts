@@ -11,7 +11,15 @@ export interface Bundle {
   /** The runtime modules in it, as `runtime/...` without extension, sorted, and who imports each. */
   readonly modules: readonly BundledModule[];
   /** The packages in it, sorted. */
-  readonly packages: readonly { readonly name: string; readonly bytes: number }[];
+  readonly packages: readonly BundledPackage[];
+}
+
+/** A package in a bundle. */
+export interface BundledPackage {
+  readonly name: string;
+  readonly bytes: number;
+  /** Where it was found, from gwc's own folder. */
+  readonly folder: string;
 }
 
 /** A runtime module in a bundle. */
@@ -201,7 +209,7 @@ function moduleName(input: string): string {
 }
 
 function packageSizes(metafiles: readonly Metafile[]): Bundle["packages"] {
-  const sizes = new Map<string, number>();
+  const sizes = new Map<string, { readonly bytes: number; readonly folder: string }>();
   for (const metafile of metafiles) {
     for (const [input, { bytesInOutput }] of Object.entries(bundledInputs(metafile))) {
       const stable = packagePath(input);
@@ -210,10 +218,12 @@ function packageSizes(metafiles: readonly Metafile[]): Bundle["packages"] {
       // The path is the key of a CommonJS module, and counts.
       const isKeyed = metafile.inputs[input]?.format === "cjs";
       const bytes = bytesInOutput + (isKeyed ? stable.length - input.length : 0);
-      sizes.set(name, (sizes.get(name) ?? 0) + bytes);
+      const known = sizes.get(name)?.bytes ?? 0;
+      const folder = input.slice(0, input.lastIndexOf(`node_modules/${name}/`));
+      sizes.set(name, { bytes: known + bytes, folder: `${folder}node_modules/${name}` });
     }
   }
-  return [...sizes].map(([name, bytes]) => ({ name, bytes })).sort(byName);
+  return [...sizes].map(([name, found]) => ({ name, ...found })).sort(byName);
 }
 
 function byName(a: { readonly name: string }, b: { readonly name: string }): number {

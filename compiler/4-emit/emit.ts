@@ -13,7 +13,9 @@ import type { EmitFinding } from "./check/type-checker.ts";
 import { startedCommands } from "./image-commands.ts";
 import { inputNames } from "./input-names.ts";
 import { kubernetesFiles } from "./kubernetes-files.ts";
-import { type BundleManifest, manifestOf } from "./manifest.ts";
+import { billOfMaterials } from "./manifest/bill-of-materials.ts";
+import { type BundleManifest, manifestOf } from "./manifest/manifest.ts";
+import { type ModuleGraph, moduleGraphOf } from "./manifest/module-graph.ts";
 import { emitModules, type TraceLevel } from "./modules.ts";
 import type { OutputFile } from "./write.ts";
 
@@ -38,6 +40,7 @@ export interface Emitted {
   readonly modules: readonly PrintedModule[];
   readonly bundle: Bundle;
   readonly manifest: BundleManifest;
+  readonly graph: ModuleGraph;
   /** Everything a build writes. */
   readonly files: readonly OutputFile[];
   /** Mistakes of gwc itself in the generated code. */
@@ -80,13 +83,20 @@ export async function emit(
   generated.push(...kubernetesFiles(program, packed, sha256, options));
   if (options.hasObservability === true)
     generated.push(...observabilityFiles(program, bundle.modules));
+  const graph = moduleGraphOf(program, bundle);
+  generated.push(
+    jsonFile("modules.json", graph),
+    jsonFile("gateway.cdx.json", billOfMaterials(program.name, bundle, sha256, options.version)),
+  );
   const names = [...generated.map((file) => file.path), "manifest.json"];
-  const manifest = manifestOf(program, bundle, sha256, names, options.version);
-  const files = [
-    ...generated,
-    { path: "manifest.json", text: `${JSON.stringify(manifest, undefined, 2)}\n` },
-  ];
-  return { modules, bundle, manifest, files, findings, packedSize: packed?.length };
+  const size = { bytes: Buffer.byteLength(bundleText), sha256 };
+  const manifest = manifestOf(program, size, names, options.version);
+  const files = [...generated, jsonFile("manifest.json", manifest)];
+  return { modules, bundle, manifest, graph, files, findings, packedSize: packed?.length };
+}
+
+function jsonFile(name: string, value: object): OutputFile {
+  return { path: name, text: `${JSON.stringify(value, undefined, 2)}\n` };
 }
 
 function portOf(address: string): number {

@@ -4,9 +4,9 @@ import { allRoutes } from "../ir/routes.ts";
 
 /** What a build holds, as an aligned table: routes, policies, modules, the bundle's size. */
 export function buildTable(folder: string, program: Program, emitted: Emitted): string {
-  const { modules, bundle, manifest } = emitted;
+  const { modules, bundle, graph } = emitted;
   const routes = allRoutes(program).map(({ route }) => route.name);
-  const policies = Object.keys(manifest.policies);
+  const policies = Object.keys(graph.policies);
   const rows: readonly (readonly [string, number | string, string])[] = [
     ["routes", routes.length, shortList(routes)],
     ["policies", policies.length, shortList(policies)],

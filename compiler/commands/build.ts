@@ -30,7 +30,8 @@ export const build: Command = {
   details:
     "FILES are standalone files or Kubernetes manifests: files, folders, or - for standard input; without any,\n" +
     "gateway.yaml of this folder.\n" +
-    "Writes main.ts, routes/*.ts, gateway.mjs (start it with `node gateway.mjs`), manifest.json and Dockerfile;\n" +
+    "Writes main.ts, routes/*.ts, gateway.mjs (start it with `node gateway.mjs`), Dockerfile, manifest.json (what the\n" +
+    "bundle serves), modules.json (what is in it and why) and gateway.cdx.json (its bill of materials, CycloneDX);\n" +
     "for a Gateway of manifests also kubernetes/, what runs it in a cluster.\n" +
     "Files of the last build that are no longer needed are removed; files that gwc did not write are never touched.",
   options: [

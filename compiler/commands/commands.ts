@@ -67,6 +67,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./can.ts")).can,
   },
   {
+    name: "verify",
+    positionals: "BUNDLE [FILES..]",
+    summary: "say whether a bundle is, byte for byte, what a configuration builds",
+    load: async () => (await import("./verify.ts")).verify,
+  },
+  {
     name: "init",
     positionals: "[FILE]",
     summary: "write a small commented configuration that works at once",

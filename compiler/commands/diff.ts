@@ -1,3 +1,5 @@
+import { gatewaySummary } from "../4-emit/manifest/gateway-summary.ts";
+import { readManifest } from "../4-emit/manifest/read-manifest.ts";
 import type { Checked } from "../compile.ts";
 import { textReport } from "../diagnostics/report/text.ts";
 import type { Host } from "../host.ts";
@@ -6,6 +8,7 @@ import type { ProgramDiff } from "../inspect/diff/difference.ts";
 import { gitHost } from "../inspect/diff/git-host.ts";
 import { programDiff } from "../inspect/diff/program-diff.ts";
 import { type DiffFormat, diffReport } from "../inspect/diff/report/diff-report.ts";
+import { type SummarySide, summaryDiff } from "../inspect/diff/summary-diff.ts";
 import type { Program } from "../ir/program.ts";
 import { oneOf } from "./arguments.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
@@ -19,7 +22,8 @@ export const diff: Command = {
   minPositionals: 0,
   maxPositionals: 2,
   details:
-    "OLD and NEW are files or folders. With --git BASE it is one of them (default: gateway.yaml), as it is in that\n" +
+    "OLD and NEW are files or folders, or a bundle's manifest.json, of which rules, routes, ports and needs are known and\n" +
+    "of settings whether they are the same. With --git BASE it is one of them (default: gateway.yaml), as it is in that\n" +
     "revision and as it is now. What is compared is what requests get, not text: ports, hosts, routes and their\n" +
     "precedence, policies, rules, backends, TLS, variables that are needed. For each difference of access there is\n" +
     "a request that was run on the compiled rules of both. The first line is the verdict; what opens access comes\n" +
@@ -46,6 +50,7 @@ export const diff: Command = {
   examples: [
     "gwc diff old.yaml new.yaml",
     "gwc diff --git main --format markdown",
+    "gwc diff out/gateway/manifest.json gateway.yaml",
     "gwc diff --git origin/main manifests/ --exit-code",
   ],
   work: compare,
@@ -54,26 +59,65 @@ export const diff: Command = {
 async function compare(given: Arguments, context: CommandContext): Promise<CommandResult> {
   const sides = sidesOf(given, context);
   if ("exitCode" in sides) return sides;
-  const [before, after] = sides.map(({ file, host }) =>
-    checkInput([file], host, false, given.options.gateway),
-  );
+  const [before, after] = sides.map((side) => readSide(side, given.options.gateway, context));
   if (before === undefined || after === undefined) throw new Error("a side is missing");
-  for (const [name, checked] of [
-    ["the old configuration", before],
-    ["the new configuration", after],
-  ] as const) {
-    if (checked.programs.length === 0) return mistakes(name, checked, context);
-  }
-  const found = joined(pairsOf(before, after).map(([old, now]) => programDiff(old, now)));
-  const files = { before: before.files, after: after.files };
+  if (before.kind === "refused") return before.result;
+  if (after.kind === "refused") return after.result;
+  const found =
+    before.kind === "checked" && after.kind === "checked"
+      ? joined(pairsOf(before.checked, after.checked).map(([old, now]) => programDiff(old, now)))
+      : summaryDiff(summaryOf(before), summaryOf(after));
+  const files = { before: filesOf(before), after: filesOf(after) };
   const defaults = context.host.variable("GITHUB_ACTIONS") === "true" ? "github" : "text";
   const stdout = diffReport(oneOf(FORMATS, given.options.format, defaults), found, files);
   return { exitCode: given.flags.has("exit-code") ? exitCodeOf(found) : 0, stdout };
 }
 
 interface Side {
+  readonly name: string;
   readonly file: string;
   readonly host: Host;
+}
+
+/** What a side turned out to be. */
+type ReadSide =
+  | {
+      readonly kind: "checked";
+      readonly checked: Checked;
+      readonly program: Program;
+      readonly file: string;
+    }
+  | { readonly kind: "manifest"; readonly side: SummarySide }
+  | { readonly kind: "refused"; readonly result: CommandResult };
+
+function readSide(
+  { name, file, host }: Side,
+  gatewayName: string | undefined,
+  context: CommandContext,
+): ReadSide {
+  const read = /\.json$/i.test(file) ? host.readText(file) : undefined;
+  const manifest = read?.kind === "text" ? readManifest(read.text) : undefined;
+  if (manifest?.kind === "manifest")
+    return { kind: "manifest", side: { summary: manifest.manifest, file } };
+  if (manifest?.kind === "problem") {
+    const stderr = `error: ${file} can't be compared: ${manifest.problem}\n`;
+    return { kind: "refused", result: { exitCode: 1, stderr } };
+  }
+  const checked = checkInput([file], host, false, gatewayName);
+  const [program] = checked.programs;
+  return program === undefined
+    ? { kind: "refused", result: mistakes(name, checked, context) }
+    : { kind: "checked", checked, program, file };
+}
+
+/** A side as its manifest would say it. */
+function summaryOf(side: Exclude<ReadSide, { kind: "refused" }>): SummarySide {
+  if (side.kind === "manifest") return side.side;
+  return { summary: gatewaySummary(side.program), file: side.file };
+}
+
+function filesOf(side: Exclude<ReadSide, { kind: "refused" }>): Checked["files"] {
+  return side.kind === "checked" ? side.checked.files : [];
 }
 
 function sidesOf(
@@ -84,8 +128,8 @@ function sidesOf(
   if (git === undefined) {
     if (first !== undefined && second !== undefined)
       return [
-        { file: first, host },
-        { file: second, host },
+        { name: OLD, file: first, host },
+        { name: NEW, file: second, host },
       ];
     return usage("`gwc diff OLD NEW` compares two files, `gwc diff --git BASE` one with itself");
   }
@@ -97,10 +141,13 @@ function sidesOf(
   if (input.kind === "none") return input.result;
   const [file = ""] = input.files;
   return [
-    { file, host: base },
-    { file, host },
+    { name: OLD, file, host: base },
+    { name: NEW, file, host },
   ];
 }
+
+const OLD = "the old configuration";
+const NEW = "the new configuration";
 
 function mistakes(
   name: string,

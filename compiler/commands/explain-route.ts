@@ -12,7 +12,7 @@ import {
   routeNames,
 } from "../inspect/explain/route.ts";
 import type { ListenerNode } from "../ir/program.ts";
-import type { RouteMatch, ValueMatch } from "../model/matches.ts";
+import { matchText } from "../model/matches.ts";
 import { policyOf } from "../policies/index.ts";
 import type { Arguments, CommandContext, CommandResult } from "./command.ts";
 
@@ -65,19 +65,6 @@ function earlierNotes({ earlier }: Reached): readonly string[] {
   return earlier
     .slice(0, 5)
     .map(({ route, match }) => `note: ${route.name} comes before it, for ${matchText(match)}`);
-}
-
-/** `path prefix /a, method GET, header x: y` */
-function matchText({ path, method, headers, query }: RouteMatch): string {
-  const argv = { exact: "path", prefix: "path prefix", regex: "path like" };
-  const value = ({ name, value: each }: ValueMatch): string =>
-    `${name} ${each.kind === "exact" ? "=" : "~"} ${each.value}`;
-  return [
-    `${argv[path.kind]} ${path.value}`,
-    ...(method === undefined ? [] : [`method ${method}`]),
-    ...headers.map((each) => `header ${value(each)}`),
-    ...query.map((each) => `query ${value(each)}`),
-  ].join(", ");
 }
 
 type Reached = Extract<ReturnType<typeof reachedRoute>, { kind: "route" }>;

@@ -1,6 +1,6 @@
 import { canonicalPath } from "../../runtime/http/routing/canonical-path.ts";
 import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
-import type { EnvTemplate, Text } from "./texts.ts";
+import { type EnvTemplate, shownText, type Text } from "./texts.ts";
 
 /** An address as URLs have it. */
 export function hostAndPort(host: string, port: number): string {
@@ -38,11 +38,10 @@ export function forwardUrl(host: Text, origin: Origin, diagnostics: Diagnostics)
 }
 
 /** Whether what is known of an address by now has no query; the rest is looked at when the gateway starts. */
-function checkParts({ parts }: EnvTemplate, origin: Origin, diagnostics: Diagnostics): boolean {
-  const known = parts.map((part) => (typeof part === "string" ? part : (part.fallback ?? "")));
+function checkParts(text: EnvTemplate, origin: Origin, diagnostics: Diagnostics): boolean {
+  const known = text.parts.map((part) => (typeof part === "string" ? part : (part.fallback ?? "")));
   if (!known.some((part) => /[?#]/.test(part))) return true;
-  const host = parts.map((part) => (typeof part === "string" ? part : `\${${part.env}}`)).join("");
-  diagnostics.report("query-in-host", origin, { host });
+  diagnostics.report("query-in-host", origin, { host: shownText(text) });
   return false;
 }
 

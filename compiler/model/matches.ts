@@ -12,6 +12,19 @@ export interface RouteMatch {
   readonly origin: Origin;
 }
 
+/** `path prefix /a, method GET, header x: y` */
+export function matchText({ path, method, headers, query }: RouteMatch): string {
+  const paths = { exact: "path", prefix: "path prefix", regex: "path like" };
+  const valueText = ({ name, value: each }: ValueMatch): string =>
+    `${name} ${each.kind === "exact" ? "=" : "~"} ${each.value}`;
+  return [
+    `${paths[path.kind]} ${path.value}`,
+    ...(method === undefined ? [] : [`method ${method}`]),
+    ...headers.map((each) => `header ${valueText(each)}`),
+    ...query.map((each) => `query ${valueText(each)}`),
+  ].join(", ");
+}
+
 /** What the path must be. */
 export type PathMatch =
   | { readonly kind: "exact"; readonly value: string }

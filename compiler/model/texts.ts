@@ -13,6 +13,12 @@ export interface EnvVariable {
 /** A text that is known at build time, or read at start. */
 export type Text = string | EnvTemplate;
 
+/** A text for people: parts that are read at start as `${NAME}`, for their values may be secrets. */
+export function shownText(text: Text): string {
+  if (typeof text === "string") return text;
+  return text.parts.map((part) => (typeof part === "string" ? part : `\${${part.env}}`)).join("");
+}
+
 /** KEY of a mounted Secret or ConfigMap, as NAME/KEY; or the path of another file. */
 export interface MountedFile {
   readonly kind: "secret" | "configMap" | "path";

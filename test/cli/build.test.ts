@@ -31,9 +31,11 @@ describe("gwc build", () => {
     );
     expect(filesOf(workspace.path("out/gateway"))).toEqual([
       "Dockerfile",
+      "gateway.cdx.json",
       "gateway.mjs",
       "main.ts",
       "manifest.json",
+      "modules.json",
       "routes/api.ts",
     ]);
   });
@@ -121,9 +123,11 @@ spec:
     expect(build().code).toBe(0);
     expect(filesOf(workspace.path("out"))).toEqual([
       "Dockerfile",
+      "gateway.cdx.json",
       "gateway.mjs",
       "main.ts",
       "manifest.json",
+      "modules.json",
       "notes.txt",
       "routes/shop.ts",
     ]);
@@ -244,9 +248,11 @@ describe("gwc build --check", () => {
     expect([code, stdout.split("\n")]).toEqual([
       1,
       [
+        "out/gateway/gateway.cdx.json: differs",
         "out/gateway/gateway.mjs: differs",
         "out/gateway/main.ts: differs",
         "out/gateway/manifest.json: differs",
+        "out/gateway/modules.json: differs",
         "out/gateway/routes/api.ts: left over",
         "out/gateway/routes/shop.ts: missing",
         "",

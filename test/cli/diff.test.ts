@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { memoryHost, realHost } from "../../compiler/host.ts";
@@ -169,6 +169,52 @@ it("the page of gwc diff has the first lines of five pull requests", () => {
   expect(written.map(([, line]) => line)).toEqual(
     edits.map((edit) => `\`${firstLine(diffWith(edit))}\``),
   );
+});
+
+describe("a bundle's manifest as a side", () => {
+  const moved = base.replace("127.0.0.1:9/mcp", "127.0.0.2:9/mcp");
+
+  function sides(): Workspace {
+    const workspace = new Workspace({ "gateway.yaml": base });
+    gwc(["build", "--no-type-check"], { cwd: workspace.folder });
+    return workspace;
+  }
+
+  it("solves rules, compares routes, servers and settings, and says nothing of what is the same", () => {
+    const workspace = sides();
+    const run = () =>
+      gwc(["diff", "out/gateway/manifest.json", "gateway.yaml"], { cwd: workspace.folder }).stdout;
+    expect(run()).toBe("no request is treated differently\n");
+    workspace.write("gateway.yaml", moved.replace('name == "get-sum"', 'name.startsWith("get-")'));
+    const said = run();
+    expect(said).toContain('when    jwt.sub == "ann", mcp.tool.name.startsWith("get-")');
+    expect(said).toContain("127.0.0.1:9/mcp -> files streamable: http://127.0.0.2:9/mcp");
+    workspace.write("gateway.yaml", base.replace("pathPrefix: /api", "pathPrefix: /v1"));
+    expect(run()).toContain("OPENS   route api (path prefix /v1)   match path prefix /v1 added");
+    workspace.write("gateway.yaml", base.replace("10s", "5s"));
+    expect(run()).toContain("timeout: its settings are others");
+  });
+
+  it("refuses one of a version that said less, and one with a rule that is none", () => {
+    const workspace = sides();
+    const file = workspace.path("out/gateway/manifest.json");
+    const run = () =>
+      gwc(["diff", "out/gateway/manifest.json", "gateway.yaml"], { cwd: workspace.folder });
+    const written = readFileSync(file, "utf8");
+    workspace.write(
+      "out/gateway/manifest.json",
+      written.replace('mcp.tool.name == \\"get-env\\"', "mcp.("),
+    );
+    expect(run()).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("its rule does not compile: mcp.("),
+    });
+    workspace.write("out/gateway/manifest.json", JSON.stringify({ gwc: "0.0.1", files: [] }));
+    expect(run()).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("gwc 0.0.1 wrote it, whose manifests say too little"),
+    });
+  });
 });
 
 describe("gwc diff", () => {

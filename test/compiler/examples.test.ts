@@ -21,8 +21,8 @@ describe.each(examples)("example %s", (name) => {
       const committed = path.join(folder, generated);
       const before = existsSync(committed) ? readFileSync(committed, "utf8") : "";
       const expected =
-        generated === "manifest.json"
-          ? text.replace('"gwc": "test"', `"gwc": "${version()}"`)
+        generated === "manifest.json" || generated === "gateway.cdx.json"
+          ? text.replaceAll('"test"', `"${version()}"`).replace("@test", `@${version()}`)
           : text;
       expect(before, `run npm run examples, then look at the diff of ${generated}`).toBe(expected);
     }
@@ -30,15 +30,14 @@ describe.each(examples)("example %s", (name) => {
     expect(globSync("**/*.*", { cwd: folder }).filter((each) => !known.has(each))).toEqual([]);
   });
 
-  it("bundles exactly the runtime modules that the manifest names, and nothing outside node:", async () => {
-    const { files, manifest } = await compileFile(
-      path.join(root, "examples", name, "gateway.yaml"),
-      { name },
-    );
+  it("bundles exactly the runtime modules that modules.json names, and nothing outside node:", async () => {
+    const { files, graph } = await compileFile(path.join(root, "examples", name, "gateway.yaml"), {
+      name,
+    });
     const bundle = files.find((each) => each.path === "gateway.mjs")?.text ?? "";
     const headings = [...bundle.matchAll(/^\/\/ (runtime\/.*)\.ts$/gm)].map(([, module]) => module);
     const inside = [...new Set(headings)].sort();
-    expect(inside).toEqual(Object.keys(manifest.runtime));
+    expect(inside).toEqual(Object.keys(graph.runtime));
     const imported = [...bundle.matchAll(/^(?:import|export) .*from "([^"]+)";$/gm)].map(
       ([, module]) => module,
     );

@@ -1,4 +1,4 @@
-import type { Text } from "../../model/texts.ts";
+import { shownText } from "../../model/texts.ts";
 import type { GuardNode, PromptGuardNode } from "./guards.ts";
 
 /** What is scanned where, for people: a line for requests, one for whole responses, and one for streams. */
@@ -31,13 +31,7 @@ function guardsText(guards: readonly GuardNode[]): string {
 
 function guardText(node: GuardNode): string {
   const scope = node.scope === undefined ? "all texts" : node.scope.join(", ");
-  if (node.kind !== "regex") return `asks ${addressText(node.target.url)}; ${scope}`;
+  if (node.kind !== "regex") return `asks ${shownText(node.target.url)}; ${scope}`;
   const names = node.patterns.map((each) => (each.kind === "named" ? each.name : each.pattern));
   return `${node.rejection === undefined ? "masks" : "rejects"} ${names.join(", ")}; ${scope}`;
-}
-
-/** Variables by their names. */
-function addressText(url: Text): string {
-  if (typeof url === "string") return url;
-  return url.parts.map((part) => (typeof part === "string" ? part : `\${${part.env}}`)).join("");
 }

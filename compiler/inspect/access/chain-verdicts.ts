@@ -1,8 +1,8 @@
 import type { Origin } from "../../diagnostics/diagnostic.ts";
+import { accessOf } from "../../ir/access.ts";
 import type { PolicyUse } from "../../ir/policies.ts";
 import type { AccessCheck } from "../../model/access.ts";
 import type { Rule } from "../../model/rules.ts";
-import { type PolicyKind, policyOf } from "../../policies/index.ts";
 import type { RequestData } from "../effect/data/request-data.ts";
 import { type KnownRequest, openDecision } from "../effect/model/open-decision.ts";
 import type { Wording } from "../effect/words/in-words.ts";
@@ -50,11 +50,6 @@ export function chainVerdicts(
     }
   }
   return verdicts;
-}
-
-/** What a policy decides about access. */
-export function accessOf<Kind extends PolicyKind>(use: PolicyUse<Kind>): readonly AccessCheck[] {
-  return policyOf(use.kind).access?.(use.settings) ?? [];
 }
 
 /** What is known of a request behind a check. */

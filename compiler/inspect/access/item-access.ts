@@ -1,5 +1,4 @@
-import { backendOf } from "../../backends/index.ts";
-import type { BackendKind, BackendNode } from "../../ir/backends.ts";
+import { mcpTargets } from "../../ir/backend-text.ts";
 import type { ListenerNode, Program, RouteNode } from "../../ir/program.ts";
 import { servedRoutes } from "../../ir/routes.ts";
 import type { DataPath } from "../effect/data/data-path.ts";
@@ -74,12 +73,6 @@ export function itemAccess(
         item.target === undefined ? targets : targets.filter((each) => each === item.target);
       return asked.map((target) => accessTo(route, listener, { ...item, target }, asker));
     });
-}
-
-/** The servers behind an MCP backend, by name. */
-export function mcpTargets<Kind extends BackendKind>(node: BackendNode<Kind>): readonly string[] {
-  const unit = backendOf(node.kind);
-  return unit.protocol === "mcp" ? unit.describe(node).flatMap(({ label }) => label ?? []) : [];
 }
 
 function accessTo(

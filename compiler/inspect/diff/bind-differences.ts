@@ -1,9 +1,9 @@
 import type { BindNode, ListenerNode } from "../../ir/program.ts";
+import { changedFields } from "../../ir/settings-text.ts";
 import { type Difference, plainDifference, type SidePlace } from "./difference.ts";
 import { guardsText, pairDifferences, servedBy } from "./pair-differences.ts";
 import { policyDifferences } from "./route-differences.ts";
 import { routePairs } from "./route-pairs.ts";
-import { changedFields } from "./settings-text.ts";
 
 /** What a port for requests does differently; what can't be decided is added to `undecided`. */
 export function bindDifferences(

@@ -1,6 +1,6 @@
+import { accessOf } from "../../ir/access.ts";
 import type { PolicyUse } from "../../ir/policies.ts";
 import type { Rule } from "../../model/rules.ts";
-import { accessOf } from "../access/chain-verdicts.ts";
 import type { RequestData } from "../effect/data/request-data.ts";
 import { type NodeId, type Operation, operation } from "../effect/diagram/diagrams.ts";
 import type { RuleModel } from "../effect/model/rule-model.ts";

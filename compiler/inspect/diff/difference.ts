@@ -57,3 +57,10 @@ export function plainDifference(
     example: undefined,
   };
 }
+
+/** What opens access first, then what closes it. */
+export function byRisk(differences: readonly Difference[]): readonly Difference[] {
+  return differences.toSorted((a, b) => RISK[a.direction] - RISK[b.direction]);
+}
+
+const RISK = { opens: 0, closes: 1, changes: 2 } as const;

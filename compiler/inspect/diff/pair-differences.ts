@@ -1,6 +1,7 @@
+import { backendText } from "../../ir/backend-text.ts";
 import type { ListenerNode, RouteNode } from "../../ir/program.ts";
 import { type Difference, plainDifference, type SidePlace } from "./difference.ts";
-import { backendText, routeDifferences } from "./route-differences.ts";
+import { routeDifferences } from "./route-differences.ts";
 import type { RoutePair } from "./route-pairs.ts";
 import { shortList } from "./short-list.ts";
 
@@ -81,7 +82,7 @@ function pathsOf(
 
 /** Who answers the requests of a route. */
 export function servedBy(route: RouteNode): string {
-  return `served by ${backendText(route)}`;
+  return `served by ${backendText(route.backends)}`;
 }
 
 /** `always: no authentication, no rules`, or the policies that stand before a route. */

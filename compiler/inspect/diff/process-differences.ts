@@ -1,8 +1,8 @@
 import { startupNeeds } from "../../4-emit/startup-needs.ts";
 import type { Program } from "../../ir/program.ts";
+import { changedFields, settingsKey } from "../../ir/settings-text.ts";
 import type { TcpBindNode } from "../../ir/tcp.ts";
 import { type Difference, plainDifference } from "./difference.ts";
-import { changedFields, settingsKey } from "./settings-text.ts";
 
 /** Ports that pass connections on. */
 export function tcpDifferences(

@@ -1,8 +1,8 @@
 import type { Program } from "../../ir/program.ts";
+import { settingsKey } from "../../ir/settings-text.ts";
 import { bindDifferences } from "./bind-differences.ts";
-import type { Difference, ProgramDiff } from "./difference.ts";
+import { byRisk, type Difference, type ProgramDiff } from "./difference.ts";
 import { needDifferences, processDifferences, tcpDifferences } from "./process-differences.ts";
-import { settingsKey } from "./settings-text.ts";
 import { shortList } from "./short-list.ts";
 
 /** What two programs do differently, the riskiest first. */
@@ -20,13 +20,11 @@ export function programDiff(before: Program, after: Program): ProgramDiff {
     ...processDifferences(before, after),
   ];
   return {
-    differences: grouped(differences).toSorted((a, b) => RISK[a.direction] - RISK[b.direction]),
+    differences: byRisk(grouped(differences)),
     undecided: [...new Set(undecided)],
     changedRoutes: changedRoutes(before, after),
   };
 }
-
-const RISK = { opens: 0, closes: 1, changes: 2 } as const;
 
 /** The same difference in many routes is one. */
 function grouped(differences: readonly Difference[]): readonly Difference[] {

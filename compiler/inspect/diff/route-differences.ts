@@ -1,18 +1,13 @@
-import { backendOf } from "../../backends/index.ts";
-import type { BackendKind, BackendNode } from "../../ir/backends.ts";
+import { accessOf } from "../../ir/access.ts";
+import { backendText, mcpTargets } from "../../ir/backend-text.ts";
 import type { PolicyUse } from "../../ir/policies.ts";
 import type { RouteNode } from "../../ir/program.ts";
+import { changedFields, settingsKey } from "../../ir/settings-text.ts";
 import type { ChangeDirection } from "../../model/access.ts";
-import type { Text } from "../../model/texts.ts";
 import { type PolicyKind, policyOf } from "../../policies/index.ts";
-import { accessOf, ruleReason } from "../access/chain-verdicts.ts";
-import { mcpTargets } from "../access/item-access.ts";
-import type { RequestData } from "../effect/data/request-data.ts";
-import { sayTerm } from "../effect/words/in-words.ts";
-import { type ChainDecision, chainKey, chainOf } from "./chain.ts";
-import { type ChainDifference, chainDiff } from "./chain-differences.ts";
+import { accessDifferences } from "./access-differences.ts";
+import { chainOf } from "./chain.ts";
 import { type Difference, plainDifference, type SidePlace } from "./difference.ts";
-import { changedFields, settingsKey } from "./settings-text.ts";
 
 /** Policies, and what is behind them. */
 export type Served = Pick<RouteNode, "policies" | "backends">;
@@ -23,103 +18,25 @@ export function routeDifferences(
   before: Served,
   after: Served,
 ): { readonly differences: readonly Difference[]; readonly undecided: readonly string[] } {
-  const targets = [
-    ...new Set([before, after].flatMap(({ backends }) => backends.flatMap(mcpTargets))),
-  ];
-  const isMcp = targets.length > 0;
-  const seen = new Set<string>();
-  const undecided: string[] = [];
-  const access = (isMcp ? targets : [undefined]).flatMap((target) => {
-    const chains = [before, after].map(({ policies }) => chainOf(policies, target));
-    const [old, now] = chains;
-    const key = chains.map(chainKey).join("\n");
-    if (old === undefined || now === undefined || seen.has(key)) return [];
-    seen.add(key);
-    const found = chainDiff(old, now, isMcp);
-    undecided.push(...found.undecided);
-    return found.differences.map((each) => accessDifference(subject, each, isMcp));
-  });
+  const targets = [before, after].flatMap(({ backends }) => backends.flatMap(mcpTargets));
+  const access = accessDifferences(subject, targets, (target) => [
+    chainOf(before.policies, target),
+    chainOf(after.policies, target),
+  ]);
   return {
     differences: [
-      ...access,
+      ...access.differences,
       ...policyDifferences(subject, before.policies, after.policies),
       ...backendDifferences(subject, before, after),
     ],
-    undecided,
+    undecided: access.undecided,
   };
 }
 
-function accessDifference(
-  subject: string,
-  { direction, term, isPartial, example, before, after }: ChainDifference,
-  isMcp: boolean,
-): Difference {
-  const isItem = isMcp && !isNoItem(example);
-  const { when, unless } = sayTerm(term);
-  const [closed, open] = isItem ? ["hidden", "callable"] : [statusOf(before, after), "served"];
-  const more = isPartial ? ["(and under further conditions)"] : [];
-  return {
-    direction,
-    subject,
-    change: direction === "opens" ? `${closed} -> ${open}` : `${open} -> ${closed}`,
-    when: [...when, ...more],
-    unless,
-    by: placeOf(after),
-    was: reasonText(before),
-    wasBy: before.reason.kind === "rule" ? before.reason.rule.origin : undefined,
-    example: exampleText(example, isItem),
-  };
-}
-
-function isNoItem({ mcp }: RequestData): boolean {
-  return !["tool", "prompt", "resource"].some((kind) => Object(mcp)[kind] !== undefined);
-}
-
-/** The status with which the side that refuses does so. */
-function statusOf(before: ChainDecision, after: ChainDecision): string {
-  const refusal = before.isAllowed ? after : before;
-  return refusal.reason.kind === "identity" ? "401" : "403";
-}
-
-function placeOf({ reason }: ChainDecision): SidePlace | undefined {
-  if (reason.kind !== "rule") return undefined;
-  const { origin, expression, action } = reason.rule;
-  const prefix = action === "allow" ? "" : `${action}: `;
-  return { side: "after", origin, text: `${prefix}${expression.source}` };
-}
-
-function reasonText({ isAllowed, reason }: ChainDecision): string {
-  if (reason.kind === "identity") return `without ${reason.variable} nobody passed`;
-  if (reason.kind === "rule") return ruleReason(reason.rule, isAllowed);
-  return isAllowed ? "no rule objected" : "no rule allowed it";
-}
-
-/** `tools/call get-x  as {"sub": "test-user"}` */
-function exampleText(data: RequestData, isItem: boolean): string {
-  const request: Readonly<Record<string, unknown>> = Object(data.request);
-  const item = Object(data.mcp);
-  const kinds = { tool: "tools/call", prompt: "prompts/get", resource: "resources/read" } as const;
-  const called = Object.entries(kinds).flatMap(([kind, method]) =>
-    item[kind] === undefined ? [] : `${method} ${Object(item[kind]).name}`,
-  );
-  const head = isItem
-    ? (called[0] ?? "tools/call")
-    : `${request.method ?? "GET"} ${request.host === undefined ? "" : `//${request.host}`}${request.path ?? "/"}`;
-  const headers = Object.entries(Object(request.headers)).map(
-    ([name, value]) => `${name}: ${value}`,
-  );
-  const address = Object(data.source).address;
-  const who = [
-    ...(data.jwt === undefined || data.jwt === null ? [] : [`as ${JSON.stringify(data.jwt)}`]),
-    ...(data.apiKey === undefined || data.apiKey === null
-      ? []
-      : [`with an API key of ${JSON.stringify(data.apiKey)}`]),
-    ...(data.basicAuth === undefined || data.basicAuth === null
-      ? []
-      : [`as user ${Object(data.basicAuth).username}`]),
-    ...(address === undefined ? [] : [`from ${address}`]),
-  ];
-  return [head, ...headers, ...who].join("  ");
+/** What a policy that is gained or lost does to who may. */
+export function policyDirection(kind: PolicyKind, what: "lost" | "gained"): ChangeDirection {
+  const direction = policyOf(kind).direction ?? "changes";
+  return what === "gained" ? direction : OPPOSITE[direction];
 }
 
 const OPPOSITE = { opens: "closes", closes: "opens", changes: "changes" } as const;
@@ -156,9 +73,8 @@ function goneOrNew(
   { kind, origin }: PolicyUse,
   what: "lost" | "gained",
 ): Difference {
-  const direction: ChangeDirection = policyOf(kind).direction ?? "changes";
   return plainDifference(
-    what === "gained" ? direction : OPPOSITE[direction],
+    policyDirection(kind, what),
     subject,
     `${kind} ${what === "gained" ? "added" : "removed"}`,
     { side: what === "gained" ? "after" : "before", origin, text: kind },
@@ -188,31 +104,11 @@ function changedPolicy<Kind extends PolicyKind>(
 /** Where requests go, and how that is reached. */
 function backendDifferences(subject: string, before: Served, after: Served): readonly Difference[] {
   if (settingsKey(before.backends) === settingsKey(after.backends)) return [];
-  const [old, now] = [backendText(before), backendText(after)];
+  const [old, now] = [backendText(before.backends), backendText(after.backends)];
   const [first] = after.backends;
   const by: SidePlace | undefined = first && { side: "after", origin: first.origin, text: now };
   if (old !== now) return [plainDifference("changes", subject, `goes to ${old} -> ${now}`, by)];
   return changedFields(before.backends, after.backends).map((text) =>
     plainDifference("changes", subject, `backend: ${text}`, by),
   );
-}
-
-/** `http://a:80, http://b:80`: every server of a route. */
-export function backendText({ backends }: Pick<Served, "backends">): string {
-  const lines = backends.flatMap((node) => linesOf(node));
-  return lines.length === 0 ? "no backend" : lines.join(", ");
-}
-
-function linesOf<Kind extends BackendKind>(node: BackendNode<Kind>): readonly string[] {
-  return backendOf(node.kind)
-    .describe(node)
-    .map(({ label, address }) => {
-      const where = address === undefined ? "" : textOf(address);
-      return [label, where].filter((each) => each !== undefined && each !== "").join(" ");
-    });
-}
-
-function textOf(text: Text): string {
-  if (typeof text === "string") return text;
-  return text.parts.map((part) => (typeof part === "string" ? part : `\${${part.env}}`)).join("");
 }

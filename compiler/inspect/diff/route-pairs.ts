@@ -1,9 +1,9 @@
-import { RE2JS } from "re2js";
 import type { ListenerNode, RouteEntry, RouteNode } from "../../ir/program.ts";
+import { settingsKey } from "../../ir/settings-text.ts";
 import type { PathMatch, ValueMatch } from "../../model/matches.ts";
 import { CANONICAL_PATH, stringClasses } from "../effect/strings/string-classes.ts";
 import type { StringFeature } from "../effect/strings/string-feature.ts";
-import { settingsKey } from "./settings-text.ts";
+import { coversHost, matchesPath, matchesValue } from "../routing/match-request.ts";
 
 /** Requests that go to one route before and to another one, or the same, after; undefined: nowhere. */
 export interface RoutePair {
@@ -106,18 +106,13 @@ function sideOf(listener: ListenerNode | undefined): Side {
   return {
     patterns: table.map(({ shared }) => shared),
     entriesFor: (host) =>
-      table.filter(({ shared }) => covers(shared, host)).flatMap(({ entries }) => entries),
+      table.filter(({ shared }) => coversHost(shared, host)).flatMap(({ entries }) => entries),
     routeOf: (rows, request) => {
       const row = rows.find(({ match }) => fits(match, request));
       return row && routes.get(row.route);
     },
     routes,
   };
-}
-
-function covers(pattern: string, host: string): boolean {
-  if (pattern === "*") return true;
-  return pattern.startsWith("*.") ? host.endsWith(pattern.slice(1)) : pattern === host;
 }
 
 /** A host that fits a pattern and, of wildcards, no narrower one. */
@@ -167,7 +162,7 @@ function rowsAt(entries: readonly RouteEntry[], path: string): readonly RouteEnt
   const rows: RouteEntry[] = [];
   for (const entry of entries) {
     const { match } = entry;
-    if (!fitsPath(match.path, path)) continue;
+    if (!matchesPath(match.path, path)) continue;
     rows.push(entry);
     if (match.method === undefined && match.headers.length + match.query.length === 0) break;
   }
@@ -222,33 +217,9 @@ function fits(
   request: RoutedRequest,
 ): boolean {
   return (
-    fitsPath(path, request.path) &&
+    matchesPath(path, request.path) &&
     (method === undefined || method === request.method) &&
-    headers.every((each) => fitsValue(each, request.headers[each.name])) &&
-    query.every((each) => fitsValue(each, request.query[each.name]))
+    headers.every((each) => matchesValue(each, request.headers[each.name])) &&
+    query.every((each) => matchesValue(each, request.query[each.name]))
   );
-}
-
-function fitsPath({ kind, value }: PathMatch, path: string): boolean {
-  switch (kind) {
-    case "exact":
-      return path === value;
-    case "prefix":
-      return value === "/" || path === value || path.startsWith(`${value}/`);
-    case "regex":
-      return patternOf(value).matches(path);
-  }
-}
-
-function fitsValue({ value }: ValueMatch, found: string | undefined): boolean {
-  if (found === undefined) return false;
-  return value.kind === "exact" ? found === value.value : patternOf(value.value).matches(found);
-}
-
-const patterns = new Map<string, RE2JS>();
-
-function patternOf(text: string): RE2JS {
-  const pattern = patterns.get(text) ?? RE2JS.compile(text);
-  patterns.set(text, pattern);
-  return pattern;
 }

@@ -1,8 +1,8 @@
-import { RE2JS } from "re2js";
 import type { Checked } from "../../compile.ts";
 import type { BindNode, ListenerNode, RouteNode } from "../../ir/program.ts";
 import type { TcpBindNode } from "../../ir/tcp.ts";
-import type { RouteMatch, ValueMatch } from "../../model/matches.ts";
+import type { RouteMatch } from "../../model/matches.ts";
+import { coversHost, matchesPath, matchesValue } from "../routing/match-request.ts";
 
 /** The route that a request reaches, or why it reaches none. */
 export type ReachedRoute =
@@ -39,7 +39,7 @@ export function reachedRoute(
   }
   const hostname = url.hostname.toLowerCase();
   for (const bind of binds) {
-    const listener = bind.listeners.find((each) => covers(each.hostname, hostname));
+    const listener = bind.listeners.find((each) => coversHost(each.hostname, hostname));
     if (listener === undefined) continue;
     const found = routeOf(listener, method, url, headers);
     if (found !== undefined) return { kind: "route", listener, ...found };
@@ -49,8 +49,8 @@ export function reachedRoute(
 
 /** What becomes of a connection to a port that answers no requests. */
 function passedOn({ port, listeners }: TcpBindNode, hostname: string): string {
-  const listener = listeners.find((each) => covers(each.hostname, hostname));
-  const entry = listener?.table.find((each) => covers(each.hostname, hostname));
+  const listener = listeners.find((each) => coversHost(each.hostname, hostname));
+  const entry = listener?.table.find((each) => coversHost(each.hostname, hostname));
   const route = listener?.routes.find(({ id }) => id === entry?.route);
   const what = `port ${port} passes connections on and answers no requests`;
   if (route === undefined) return `${what}; it closes those to ${hostname}`;
@@ -79,13 +79,11 @@ function routeOf(
   const hostname = url.hostname.toLowerCase();
   const earlier: { route: RouteNode; match: RouteMatch }[] = [];
   for (const host of table) {
-    if (!covers(host.hostname, hostname)) continue;
+    if (!coversHost(host.hostname, hostname)) continue;
     for (const { match, route: id } of host.entries) {
       const route = routes.find((each) => each.id === id);
       if (route === undefined || !matches(match, method, url)) continue;
-      const areMet = match.headers.every((each) =>
-        matchesValue(each, headers?.[each.name] ?? null),
-      );
+      const areMet = match.headers.every((each) => matchesValue(each, headers?.[each.name]));
       if (areMet) return { route, match, earlier };
       if (headers === undefined) earlier.push({ route, match });
     }
@@ -93,32 +91,11 @@ function routeOf(
   return undefined;
 }
 
-function covers(pattern: string, hostname: string): boolean {
-  if (pattern === "*") return true;
-  return pattern.startsWith("*.") ? hostname.endsWith(pattern.slice(1)) : pattern === hostname;
-}
-
 /** Whether all but the headers is as a match asks. */
 function matches(match: RouteMatch, method: string, url: URL): boolean {
   return (
     (match.method === undefined || match.method === method) &&
-    matchesPath(match, url.pathname) &&
-    match.query.every((each) => matchesValue(each, url.searchParams.get(each.name)))
+    matchesPath(match.path, url.pathname) &&
+    match.query.every((each) => matchesValue(each, url.searchParams.get(each.name) ?? undefined))
   );
-}
-
-function matchesPath({ path }: RouteMatch, found: string): boolean {
-  switch (path.kind) {
-    case "exact":
-      return found === path.value;
-    case "prefix":
-      return path.value === "/" || found === path.value || found.startsWith(`${path.value}/`);
-    case "regex":
-      return RE2JS.compile(path.value).matches(found);
-  }
-}
-
-function matchesValue({ value }: ValueMatch, found: string | null): boolean {
-  if (found === null) return false;
-  return value.kind === "exact" ? found === value.value : RE2JS.compile(value.value).matches(found);
 }

@@ -86,7 +86,7 @@ const providers = {
 
 // gateway.yaml binds[0].listeners[0].routes[0].backends[0].ai.groups[0].providers[0].policies.ai
 // .modelAliases
-function modelFor(requested: string): string {
+function modelForClaude(requested: string): string {
   switch (requested) {
     case "smart":
       return "claude-sonnet-4-5";
@@ -115,7 +115,7 @@ const prepareCompletion = editBody({
 
 // gateway.yaml binds[0].listeners[0].routes[0].backends[0].ai.groups[1].providers[0].policies.ai
 // .modelAliases
-function modelFor2(requested: string): string {
+function modelForGpt(requested: string): string {
   switch (requested) {
     case "smart":
       return "gpt-5";
@@ -127,7 +127,7 @@ function modelFor2(requested: string): string {
 
 // gateway.yaml binds[0].listeners[0].routes[0].backends[0].ai.groups[1].providers[1].policies.ai
 // .modelAliases
-function modelFor3(requested: string): string {
+function modelForGemini(requested: string): string {
   switch (requested) {
     case "smart":
       return "gemini-2.5-pro";
@@ -164,7 +164,7 @@ const tokenCountService: ChatService = {
     nativeTarget({
       provider: providers.claude,
       path: "/v1/messages/count_tokens",
-      modelFor,
+      modelFor: modelForClaude,
       prepare: prepareCount,
       format: tokenCountNative,
     }),
@@ -183,7 +183,7 @@ const completionsService: ChatService = {
       translatedTarget({
         provider: providers.claude,
         path: "/v1/messages",
-        modelFor,
+        modelFor: modelForClaude,
         prepare: prepareCompletion,
         client: completionsClient,
         format: messagesUpstream,
@@ -194,14 +194,14 @@ const completionsService: ChatService = {
       nativeTarget({
         provider: providers.gpt,
         path: "/v1/chat/completions",
-        modelFor: modelFor2,
+        modelFor: modelForGpt,
         prepare: prepareCompletion,
         format: completionsNative,
       }),
       nativeTarget({
         provider: providers.gemini,
         path: "/v1beta/openai/chat/completions",
-        modelFor: modelFor3,
+        modelFor: modelForGemini,
         prepare: prepareCompletion,
         format: completionsNative,
       }),
@@ -222,7 +222,7 @@ const responsesService: ResponsesService = {
       translatedTarget({
         provider: providers.claude,
         path: "/v1/messages",
-        modelFor,
+        modelFor: modelForClaude,
         prepare: prepareResponse,
         client: responsesClient,
         format: messagesUpstream,
@@ -233,7 +233,7 @@ const responsesService: ResponsesService = {
       nativeTarget({
         provider: providers.gpt,
         path: "/v1/responses",
-        modelFor: modelFor2,
+        modelFor: modelForGpt,
         prepare: prepareResponse,
         format: responsesNative,
       }),
@@ -243,7 +243,7 @@ const responsesService: ResponsesService = {
           "/v1beta/models/{model}:generateContent",
           "/v1beta/models/{model}:streamGenerateContent?alt=sse",
         ),
-        modelFor: modelFor3,
+        modelFor: modelForGemini,
         prepare: prepareResponse,
         client: responsesClient,
         format: generateContentUpstream,
@@ -254,7 +254,7 @@ const responsesService: ResponsesService = {
   keepAlive: 15 * SECOND,
   timeout: 5 * MINUTE,
   providerHeader: "x-llm-provider",
-  keeper: { provider: providers.gpt, path: "/v1/responses", modelFor: modelFor2 },
+  keeper: { provider: providers.gpt, path: "/v1/responses", modelFor: modelForGpt },
 };
 
 // gateway.yaml binds[0].listeners[0].routes[0].backends[0].ai
@@ -267,7 +267,7 @@ const messagesService: ChatService = {
       nativeTarget({
         provider: providers.claude,
         path: "/v1/messages",
-        modelFor,
+        modelFor: modelForClaude,
         prepare: prepareMessage,
         format: messagesNative,
       }),
@@ -276,7 +276,7 @@ const messagesService: ChatService = {
       translatedTarget({
         provider: providers.gpt,
         path: "/v1/chat/completions",
-        modelFor: modelFor2,
+        modelFor: modelForGpt,
         prepare: prepareMessage,
         client: messagesClient,
         format: completionsUpstream,
@@ -288,7 +288,7 @@ const messagesService: ChatService = {
           "/v1beta/models/{model}:generateContent",
           "/v1beta/models/{model}:streamGenerateContent?alt=sse",
         ),
-        modelFor: modelFor3,
+        modelFor: modelForGemini,
         prepare: prepareMessage,
         client: messagesClient,
         format: generateContentUpstream,

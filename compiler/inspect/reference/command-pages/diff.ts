@@ -10,6 +10,10 @@ export function diffPage(): Page {
           "from them, `gwc diff --git BASE` one with itself in another revision. Both are compiled; their text is never compared, " +
           "so re-quoting, moving, renaming and rewriting a rule into another one that means the same is no difference.",
       ),
+      paragraph(
+        "A side may be the `manifest.json` of a bundle: what runs, against what is proposed. It has the rules, which are solved " +
+          "like others, routes, ports and needs; of the settings of a policy it tells whether they are the same.",
+      ),
       heading("What it says"),
       paragraph(
         "The first line is the verdict: how many differences open, close or change something. What opens access comes first. " +

@@ -1,7 +1,7 @@
-import { Expressions } from "../../../templates/code/expression.ts";
-import { type Expression, type Hole, isHole } from "../../../templates/code/hole.ts";
-import { printText } from "../../../templates/code/print.ts";
-import type { CompiledExpression } from "../../model/expressions.ts";
+import { Expressions } from "../../templates/code/expression.ts";
+import { type Expression, type Hole, isHole } from "../../templates/code/hole.ts";
+import { printText } from "../../templates/code/print.ts";
+import type { CompiledExpression } from "../model/expressions.ts";
 
 /** Settings of a program without what does not matter to what it does: places, and how expressions are laid out. */
 export function comparable(settings: unknown): unknown {

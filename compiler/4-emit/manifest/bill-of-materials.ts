@@ -1,0 +1,68 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import type { Bundle } from "../bundle.ts";
+import { packageRoot } from "../runtime-folder.ts";
+
+/**
+ * `gateway.cdx.json`: the bill of materials of a bundle, as CycloneDX 1.6. It has no time and no serial number: the same
+ * bundle has the same one.
+ */
+export function billOfMaterials(
+  gateway: string,
+  bundle: Bundle,
+  sha256: string,
+  version: string,
+): object {
+  const packages = [
+    { isOwn: true, name: "gwc", version, licenses: [{ expression: "Apache-2.0" }] },
+    ...bundle.packages.map(({ name, folder }) => ({ isOwn: false, name, ...described(folder) })),
+  ];
+  const components = packages.map(({ isOwn, name, version: number, licenses }) => {
+    // gwc is no package of a registry: a scanner would take another one for it.
+    const purl = isOwn ? undefined : `pkg:npm/${name.replace("@", "%40")}@${number}`;
+    const [group, own] = name.startsWith("@") ? name.split("/") : [undefined, name];
+    return {
+      type: "library",
+      "bom-ref": purl ?? `${name}@${number}`,
+      ...(group === undefined ? {} : { group }),
+      name: own,
+      version: number,
+      licenses,
+      ...(purl === undefined ? {} : { purl }),
+    };
+  });
+  return {
+    $schema: "http://cyclonedx.org/schema/bom-1.6.schema.json",
+    bomFormat: "CycloneDX",
+    specVersion: "1.6",
+    version: 1,
+    metadata: {
+      tools: { components: [{ type: "application", name: "gwc", version }] },
+      component: {
+        type: "application",
+        "bom-ref": gateway,
+        name: gateway,
+        hashes: [{ alg: "SHA-256", content: sha256 }],
+      },
+    },
+    components,
+    dependencies: [
+      { ref: gateway, dependsOn: components.map((each) => each["bom-ref"]) },
+      ...components.map((each) => ({ ref: each["bom-ref"] })),
+    ],
+  };
+}
+
+/** What a package says of itself. */
+function described(folder: string): {
+  readonly version: string;
+  readonly licenses: readonly object[];
+} {
+  const file = path.join(packageRoot, folder, "package.json");
+  const { version, license }: { readonly version?: unknown; readonly license?: unknown } =
+    JSON.parse(readFileSync(file, "utf8"));
+  return {
+    version: String(version),
+    licenses: typeof license === "string" ? [{ expression: license }] : [],
+  };
+}

@@ -1,0 +1,100 @@
+import { createHash } from "node:crypto";
+import { accessOf } from "../../ir/access.ts";
+import { backendText, mcpTargets } from "../../ir/backend-text.ts";
+import type { PolicyUse } from "../../ir/policies.ts";
+import type { ListenerNode, Program } from "../../ir/program.ts";
+import { servedRoutes } from "../../ir/routes.ts";
+import { settingsKey } from "../../ir/settings-text.ts";
+import { matchText } from "../../model/matches.ts";
+import { startupNeeds } from "../startup-needs.ts";
+import type { ChainSummary, GatewaySummary } from "./manifest-schema.ts";
+
+/** The summary of a program. */
+export function gatewaySummary(program: Program): GatewaySummary {
+  const { binds, tcp } = program;
+  return {
+    listeners: binds.flatMap(({ port, address, tls, listeners }) =>
+      listeners.map((listener) => ({
+        port,
+        ...(address === undefined ? {} : { address }),
+        protocol: tls === undefined ? "http" : "https",
+        hostname: listener.hostname,
+        ...chainSummary(listener.preRouting?.policies ?? []),
+      })),
+    ),
+    routes: servedRoutes(program).map(({ route, listeners }) => {
+      const targets = route.backends.flatMap(mcpTargets);
+      return {
+        name: route.name,
+        listeners: binds.flatMap(({ port, listeners: all }) =>
+          all
+            .filter((each) => listeners.includes(each))
+            .map(({ hostname }) => `${hostname}:${port}`),
+        ),
+        matches: [...new Set(listeners.flatMap((listener) => matchesOf(listener, route.id)))],
+        ...chainSummary(route.policies),
+        backends: backendText(route.backends),
+        ...(targets.length === 0 ? {} : { targets }),
+      };
+    }),
+    connections: tcp.flatMap(({ port, listeners }) =>
+      listeners.map((listener) => ({
+        port,
+        hostname: listener.hostname,
+        routes: listener.routes.map(({ name }) => name),
+        settings: digest(listener),
+      })),
+    ),
+    needs: needsOf(program),
+  };
+}
+
+function matchesOf({ table }: ListenerNode, route: string): readonly string[] {
+  return table.flatMap(({ hostname, entries }) =>
+    entries
+      .filter((each) => each.route === route && !each.match.isDerived)
+      .map(({ match }) => `${hostname === "*" ? "" : `host ${hostname}, `}${matchText(match)}`),
+  );
+}
+
+function chainSummary(policies: readonly PolicyUse[]): ChainSummary {
+  const checks = policies.flatMap(accessOf);
+  return {
+    policies: Object.fromEntries(policies.map((use) => [use.kind, settingsOf(use)])),
+    identities: checks.flatMap((check) => {
+      if (check.kind !== "identity") return [];
+      const { variable, isRequired, proof } = check;
+      return { variable, isRequired, proof };
+    }),
+    rules: checks.flatMap((check) => {
+      if (check.kind !== "rules") return [];
+      const { phase, rules, targets } = check;
+      return rules.map(({ action, text }) => ({
+        about: phase,
+        action,
+        expression: text,
+        ...(targets === undefined ? {} : { targets }),
+      }));
+    }),
+  };
+}
+
+/** What `rules` says whole needs no digest. */
+function settingsOf(use: PolicyUse): string {
+  const checks = accessOf(use);
+  const isRules = checks.length > 0 && checks.every(({ kind }) => kind === "rules");
+  return isRules ? "rules" : digest(use.settings);
+}
+
+function digest(settings: unknown): string {
+  return createHash("sha256").update(settingsKey(settings)).digest("hex").slice(0, 12);
+}
+
+/** The variables and files without which a gateway does not start, each once. */
+function needsOf(program: Program): GatewaySummary["needs"] {
+  const needs = startupNeeds(program);
+  return {
+    variables: needs.flatMap((each) => (each.kind === "variable" ? each.name : [])),
+    files: needs.flatMap((each) => (each.kind === "file" ? each.file.file : [])),
+  };
+}

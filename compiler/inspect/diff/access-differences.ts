@@ -1,0 +1,103 @@
+import { ruleReason } from "../access/chain-verdicts.ts";
+import type { RequestData } from "../effect/data/request-data.ts";
+import { sayTerm } from "../effect/words/in-words.ts";
+import { type AccessChain, type ChainDecision, chainKey } from "./chain.ts";
+import { type ChainDifference, chainDiff } from "./chain-differences.ts";
+import type { Difference, SidePlace } from "./difference.ts";
+
+/**
+ * Who may do what now and might not before, or the other way round. `targets`: the servers of an MCP route, whose items
+ * rules may tell apart; `chainsFor` gives what decides before and after, of one of them.
+ */
+export function accessDifferences(
+  subject: string,
+  targets: readonly string[],
+  chainsFor: (target: string | undefined) => readonly [AccessChain, AccessChain],
+): { readonly differences: readonly Difference[]; readonly undecided: readonly string[] } {
+  const isMcp = targets.length > 0;
+  const seen = new Set<string>();
+  const undecided: string[] = [];
+  const differences = (isMcp ? [...new Set(targets)] : [undefined]).flatMap((target) => {
+    const [old, now] = chainsFor(target);
+    const key = [old, now].map(chainKey).join("\n");
+    if (seen.has(key)) return [];
+    seen.add(key);
+    const found = chainDiff(old, now, isMcp);
+    undecided.push(...found.undecided);
+    return found.differences.map((each) => accessDifference(subject, each, isMcp));
+  });
+  return { differences, undecided };
+}
+
+function accessDifference(
+  subject: string,
+  { direction, term, isPartial, example, before, after }: ChainDifference,
+  isMcp: boolean,
+): Difference {
+  const isItem = isMcp && !isNoItem(example);
+  const { when, unless } = sayTerm(term);
+  const [closed, open] = isItem ? ["hidden", "callable"] : [statusOf(before, after), "served"];
+  const more = isPartial ? ["(and under further conditions)"] : [];
+  return {
+    direction,
+    subject,
+    change: direction === "opens" ? `${closed} -> ${open}` : `${open} -> ${closed}`,
+    when: [...when, ...more],
+    unless,
+    by: placeOf(after),
+    was: reasonText(before),
+    wasBy: before.reason.kind === "rule" ? before.reason.rule.origin : undefined,
+    example: exampleText(example, isItem),
+  };
+}
+
+function isNoItem({ mcp }: RequestData): boolean {
+  return !["tool", "prompt", "resource"].some((kind) => Object(mcp)[kind] !== undefined);
+}
+
+/** The status with which the side that refuses does so. */
+function statusOf(before: ChainDecision, after: ChainDecision): string {
+  const refusal = before.isAllowed ? after : before;
+  return refusal.reason.kind === "identity" ? "401" : "403";
+}
+
+function placeOf({ reason }: ChainDecision): SidePlace | undefined {
+  if (reason.kind !== "rule") return undefined;
+  const { origin, expression, action } = reason.rule;
+  const prefix = action === "allow" ? "" : `${action}: `;
+  return { side: "after", origin, text: `${prefix}${expression.source}` };
+}
+
+function reasonText({ isAllowed, reason }: ChainDecision): string {
+  if (reason.kind === "identity") return `without ${reason.variable} nobody passed`;
+  if (reason.kind === "rule") return ruleReason(reason.rule, isAllowed);
+  return isAllowed ? "no rule objected" : "no rule allowed it";
+}
+
+/** `tools/call get-x  as {"sub": "test-user"}` */
+function exampleText(data: RequestData, isItem: boolean): string {
+  const request: Readonly<Record<string, unknown>> = Object(data.request);
+  const item = Object(data.mcp);
+  const kinds = { tool: "tools/call", prompt: "prompts/get", resource: "resources/read" } as const;
+  const called = Object.entries(kinds).flatMap(([kind, method]) =>
+    item[kind] === undefined ? [] : `${method} ${Object(item[kind]).name}`,
+  );
+  const head = isItem
+    ? (called[0] ?? "tools/call")
+    : `${request.method ?? "GET"} ${request.host === undefined ? "" : `//${request.host}`}${request.path ?? "/"}`;
+  const headers = Object.entries(Object(request.headers)).map(
+    ([name, value]) => `${name}: ${value}`,
+  );
+  const address = Object(data.source).address;
+  const who = [
+    ...(data.jwt === undefined || data.jwt === null ? [] : [`as ${JSON.stringify(data.jwt)}`]),
+    ...(data.apiKey === undefined || data.apiKey === null
+      ? []
+      : [`with an API key of ${JSON.stringify(data.apiKey)}`]),
+    ...(data.basicAuth === undefined || data.basicAuth === null
+      ? []
+      : [`as user ${Object(data.basicAuth).username}`]),
+    ...(address === undefined ? [] : [`from ${address}`]),
+  ];
+  return [head, ...headers, ...who].join("  ");
+}

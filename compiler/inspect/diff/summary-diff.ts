@@ -1,0 +1,199 @@
+import type { ChainSummary, GatewaySummary } from "../../4-emit/manifest/manifest-schema.ts";
+import { compileRule } from "../../cel/compile.ts";
+import type { Origin } from "../../diagnostics/diagnostic.ts";
+import { listChanges } from "../../model/access.ts";
+import type { Rule } from "../../model/rules.ts";
+import { type PolicyKind, policies } from "../../policies/index.ts";
+import { accessDifferences } from "./access-differences.ts";
+import type { AccessChain } from "./chain.ts";
+import {
+  byRisk,
+  type Difference,
+  type ProgramDiff,
+  plainDifference,
+  type SidePlace,
+} from "./difference.ts";
+import { policyDirection } from "./route-differences.ts";
+
+/** One side of a comparison that knows no more than what a `manifest.json` says. */
+export interface SummarySide {
+  readonly summary: GatewaySummary;
+  /** The file that it was read from. */
+  readonly file: string;
+}
+
+type RouteSummary = GatewaySummary["routes"][number];
+
+/**
+ * What two gateways do differently as far as their summaries tell: their rules are solved as those of configurations
+ * are; of the settings of a policy it is known whether they are the same.
+ */
+export function summaryDiff(before: SummarySide, after: SummarySide): ProgramDiff {
+  const routes = routePairsOf(before.summary, after.summary).map(([old, now]) =>
+    routeChanges(old, now, before, after),
+  );
+  const differences = [
+    ...listenerChanges(before.summary, after.summary),
+    ...routes.flatMap((each) => each.differences),
+    ...needChanges(before.summary.needs, after.summary.needs),
+  ];
+  const place: SidePlace = { side: "after", origin: originOf(after), text: after.file };
+  return {
+    differences: byRisk(differences.map((each) => ({ ...each, by: each.by ?? place }))),
+    undecided: routes.flatMap((each) => each.undecided),
+    changedRoutes: 0,
+  };
+}
+
+function originOf({ file }: SummarySide): Origin {
+  return { file, document: 0, path: [] };
+}
+
+/** Ports and host names that are new or gone, and what stands before routing there. */
+function listenerChanges(before: GatewaySummary, after: GatewaySummary): readonly Difference[] {
+  const named = ({ listeners, connections }: GatewaySummary) =>
+    new Map([
+      ...listeners.map(
+        (each) =>
+          [
+            `listener ${each.hostname}:${each.port}`,
+            JSON.stringify([each.address, each.protocol, each.policies]),
+          ] as const,
+      ),
+      ...connections.map(
+        (each) => [`connections of ${each.hostname}:${each.port}`, each.settings] as const,
+      ),
+    ]);
+  const [old, now] = [named(before), named(after)];
+  return [...new Set([...old.keys(), ...now.keys()])].flatMap((subject): readonly Difference[] => {
+    const [from, to] = [old.get(subject), now.get(subject)];
+    if (from === to) return [];
+    if (from === undefined) return [plainDifference("opens", subject, "not there -> open")];
+    if (to === undefined) return [plainDifference("closes", subject, "open -> gone")];
+    return [plainDifference("changes", subject, "its address, protocol or policies are others")];
+  });
+}
+
+/** Routes of both sides: those that are reached by the same requests, else those of one name. */
+function routePairsOf(
+  { routes: before }: GatewaySummary,
+  { routes: after }: GatewaySummary,
+): readonly (readonly [RouteSummary | undefined, RouteSummary | undefined])[] {
+  const reach = ({ listeners, matches }: RouteSummary) => JSON.stringify([listeners, matches]);
+  const left = new Set(before);
+  const pairs = after.map((now) => {
+    const old =
+      [...left].find((each) => reach(each) === reach(now)) ??
+      [...left].find((each) => each.name === now.name);
+    if (old !== undefined) left.delete(old);
+    return [old, now] as const;
+  });
+  return [...pairs, ...[...left].map((old) => [old, undefined] as const)];
+}
+
+function routeChanges(
+  old: RouteSummary | undefined,
+  now: RouteSummary | undefined,
+  before: SummarySide,
+  after: SummarySide,
+): Pick<ProgramDiff, "differences" | "undecided"> {
+  const subject = `route ${(now ?? old)?.name} (${(now ?? old)?.matches.join("; ")})`;
+  const only = (direction: "opens" | "closes", change: string) => ({
+    differences: [plainDifference(direction, subject, change)],
+    undecided: [],
+  });
+  if (old === undefined) return only("opens", `404 -> served by ${now?.backends}`);
+  if (now === undefined) return only("closes", `served by ${old.backends} -> 404`);
+  const targets = [...(old.targets ?? []), ...(now.targets ?? [])];
+  const access = accessDifferences(subject, targets, (target) => [
+    chainOfSummary(whole(old, before), target),
+    chainOfSummary(whole(now, after), target),
+  ]);
+  const reached = [
+    ...listChanges("listener", old.listeners, now.listeners, "opens"),
+    ...listChanges("match", old.matches, now.matches, "opens"),
+  ].map(({ direction, text }) => plainDifference(direction, subject, text));
+  const backends =
+    old.backends === now.backends
+      ? []
+      : [plainDifference("changes", subject, `goes to ${old.backends} -> ${now.backends}`)];
+  return {
+    differences: [
+      ...access.differences,
+      ...reached,
+      ...policyChanges(subject, old, now),
+      ...backends,
+    ],
+    undecided: access.undecided.map((text) => `${subject} depends on ${text}`),
+  };
+}
+
+/** What decides about a route's requests: the policies of its listener, then its own. */
+function whole(
+  route: RouteSummary,
+  side: SummarySide,
+): readonly { readonly chain: ChainSummary; readonly origin: Origin }[] {
+  const listener = side.summary.listeners.find(({ hostname, port }) =>
+    route.listeners.includes(`${hostname}:${port}`),
+  );
+  const chains = listener === undefined ? [route] : [listener, route];
+  return chains.map((chain) => ({ chain, origin: originOf(side) }));
+}
+
+function chainOfSummary(chains: ReturnType<typeof whole>, target: string | undefined): AccessChain {
+  const rules = chains.flatMap(({ chain, origin }) =>
+    chain.rules
+      .filter(
+        ({ targets }) =>
+          targets === undefined || targets.names.includes(target ?? "") !== targets.isExcluded,
+      )
+      .map((rule) => ({ about: rule.about, rule: compiled(rule, origin) })),
+  );
+  const about = (phase: "request" | "mcp"): readonly Rule[] | undefined => {
+    const some = rules.filter((each) => each.about === phase).map(({ rule }) => rule);
+    return some.length === 0 ? undefined : some;
+  };
+  return {
+    identities: chains.flatMap(({ chain }) => chain.identities),
+    request: about("request"),
+    mcp: about("mcp"),
+  };
+}
+
+function compiled(
+  { about, action, expression: text }: ChainSummary["rules"][number],
+  origin: Origin,
+): Rule {
+  const { expression, cases } = compileRule(text, about, action);
+  if (expression === undefined) throw new Error(`a rule of a bundle does not compile: ${text}`);
+  return { action, text, expression, cases, origin };
+}
+
+/** Policies that are gained, lost, or set otherwise; what identities and rules decide is said by their differences. */
+function policyChanges(
+  subject: string,
+  before: RouteSummary,
+  after: RouteSummary,
+): readonly Difference[] {
+  const known = policies.map(({ kind }) => kind);
+  return known.flatMap((kind: PolicyKind): readonly Difference[] => {
+    const [from, to] = [before.policies[kind], after.policies[kind]];
+    if (from === to || (from ?? to) === "rules") return [];
+    if (from === undefined || to === undefined) {
+      const [what, text] =
+        from === undefined ? (["gained", "added"] as const) : (["lost", "removed"] as const);
+      return [plainDifference(policyDirection(kind, what), subject, `${kind} ${text}`)];
+    }
+    return [plainDifference("changes", subject, `${kind}: its settings are others`)];
+  });
+}
+
+function needChanges(
+  before: GatewaySummary["needs"],
+  after: GatewaySummary["needs"],
+): readonly Difference[] {
+  return [
+    ...listChanges("variable", before.variables, after.variables, "changes"),
+    ...listChanges("file", before.files, after.files, "changes"),
+  ].map(({ direction, text }) => plainDifference(direction, "to start", text));
+}

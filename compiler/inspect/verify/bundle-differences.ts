@@ -1,0 +1,32 @@
+/** What two bundles have differently, by the parts that they are made of: `routes/tools.ts differs`. */
+export function bundleDifferences(bundle: string, built: string): readonly string[] {
+  const [found, expected] = [partsOf(bundle), partsOf(built)];
+  return [...new Set([...found.keys(), ...expected.keys()])].flatMap((name) => {
+    const [here, there] = [found.get(name), expected.get(name)];
+    if (here === there) return [];
+    if (there === undefined) return `${name} is in the bundle alone`;
+    return here === undefined ? `${name} is missing in the bundle` : `${name} differs`;
+  });
+}
+
+/** A bundle's modules by name; what stands before the first is its head. */
+function partsOf(bundle: string): ReadonlyMap<string, string> {
+  const parts = new Map<string, string>();
+  let name = "its head";
+  let lines: string[] = [];
+  const end = () => parts.set(name, (parts.get(name) ?? "") + lines.join("\n"));
+  for (const line of bundle.split("\n")) {
+    const heading =
+      /^\/\/ (?:generated:)?((?:runtime|node_modules|routes|listeners)\/\S+|\w+\.ts)$/;
+    const [, found] = heading.exec(line) ?? [];
+    if (found === undefined) {
+      lines.push(line);
+      continue;
+    }
+    end();
+    name = found;
+    lines = [];
+  }
+  end();
+  return parts;
+}

@@ -1,0 +1,25 @@
+import { backendOf } from "../backends/index.ts";
+import { shownText } from "../model/texts.ts";
+import type { BackendKind, BackendNode } from "./backends.ts";
+
+/** Every server of a route: `http://a:80, http://b:80`. */
+export function backendText(backends: readonly BackendNode[]): string {
+  const lines = backends.flatMap((node) => serverTexts(node));
+  return lines.length === 0 ? "no backend" : lines.join(", ");
+}
+
+/** The servers of a backend, each as its name and address: `files streamable: http://127.0.0.1:9/mcp`. */
+export function serverTexts<Kind extends BackendKind>(node: BackendNode<Kind>): readonly string[] {
+  return backendOf(node.kind)
+    .describe(node)
+    .map(({ label, address }) => {
+      const where = address === undefined ? "" : shownText(address);
+      return [label, where].filter((each) => each !== undefined && each !== "").join(" ");
+    });
+}
+
+/** The servers behind an MCP backend, by name. */
+export function mcpTargets<Kind extends BackendKind>(node: BackendNode<Kind>): readonly string[] {
+  const unit = backendOf(node.kind);
+  return unit.protocol === "mcp" ? unit.describe(node).flatMap(({ label }) => label ?? []) : [];
+}

@@ -1,0 +1,88 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { gwc } from "../harness/gwc.ts";
+import { Workspace } from "../harness/workspace.ts";
+
+const gateway = `binds:
+  - port: 3000
+    listeners:
+      - routes:
+          - name: tools
+            policies:
+              jwtAuth: {issuer: "https://id.example.com", audiences: [tools], jwks: {url: "https://id.example.com/keys"}}
+              authorization: {rules: ['jwt.sub == "ann"']}
+            backends: [{host: "127.0.0.1:9"}]
+`;
+
+function built(): Workspace {
+  const workspace = new Workspace({ "gateway.yaml": gateway });
+  gwc(["build", "--no-type-check"], { cwd: workspace.folder });
+  return workspace;
+}
+
+it("a bundle and its configuration verify as the same bytes, moved or not", () => {
+  const workspace = built();
+  const bundle = readFileSync(workspace.path("out/gateway/gateway.mjs"), "utf8");
+  workspace.write("deployed.mjs", bundle);
+  const run = (...argv: readonly string[]) => gwc(["verify", ...argv], { cwd: workspace.folder });
+  expect(run("out/gateway")).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^the same bytes: .*sha256 [0-9a-f]{64}/),
+  });
+  expect(run("deployed.mjs", "gateway.yaml").code).toBe(0);
+});
+
+it("a bundle that was edited, and a configuration that was, are told with the parts that differ", () => {
+  const workspace = built();
+  const run = () => gwc(["verify", "out/gateway"], { cwd: workspace.folder });
+  const file = "out/gateway/gateway.mjs";
+  const bundle = readFileSync(workspace.path(file), "utf8");
+  workspace.write(file, bundle.replace('"ann"', '"eve"'));
+  expect(run()).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/^not the same: .*\n {2}routes\/tools\.ts differs\n$/),
+  });
+  workspace.write(file, bundle);
+  workspace.write("gateway.yaml", gateway.replace("127.0.0.1", "127.0.0.2"));
+  expect(run().stdout).toContain("routes/tools.ts differs");
+});
+
+it("says that there is no bundle, and that the configuration has mistakes", () => {
+  const workspace = built();
+  const run = (...argv: readonly string[]) => gwc(["verify", ...argv], { cwd: workspace.folder });
+  expect(run("nothing")).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('there is no bundle "nothing"'),
+  });
+  workspace.write("gateway.yaml", "binds: 5\n");
+  expect(run("out/gateway").code).toBe(1);
+});
+
+it("the manifest says what is served, to whom and from where; the bill of materials names the packages", () => {
+  const workspace = built();
+  const read = (name: string): unknown =>
+    JSON.parse(readFileSync(workspace.path(`out/gateway/${name}`), "utf8"));
+  expect(read("manifest.json")).toMatchObject({
+    listeners: [{ port: 3000, protocol: "http", hostname: "*" }],
+    routes: [
+      {
+        name: "tools",
+        matches: ["path prefix /"],
+        identities: [{ variable: "jwt", isRequired: true }],
+        rules: [{ about: "request", action: "allow", expression: 'jwt.sub == "ann"' }],
+        backends: "http://127.0.0.1:9",
+      },
+    ],
+    ports: { clients: [3000] },
+  });
+  const jose = expect.objectContaining({
+    name: "jose",
+    purl: expect.stringMatching(/^pkg:npm\/jose@\d/),
+    licenses: [{ expression: "MIT" }],
+  });
+  expect(read("gateway.cdx.json")).toMatchObject({
+    bomFormat: "CycloneDX",
+    specVersion: "1.6",
+    components: expect.arrayContaining([jose]),
+  });
+});
