@@ -32,7 +32,7 @@ export function verdictOf(field: SchemaField, form: ConfigurationForm): FieldVer
   if (field.schema.enum?.length === 1) return "acts";
   const verdicts = { differ: "acts", equal: "does nothing", mistaken: "has no case" } as const;
   const isName = form.references?.test(field.path.join(".")) === true;
-  return verdicts[compareAll(field, form, (seed) => variantsOf(field, seed, form), isName)];
+  return verdicts[compareAll(field, form, (seed) => variantsOf(field, seed, form), { isName })];
 }
 
 /** What configurations become: different programs, the same one, or fewer than two that are no mistakes. */
@@ -40,16 +40,16 @@ type Comparison = "differ" | "equal" | "mistaken";
 
 /**
  * What the configurations become that are made of each seed: `differ` where any seed's do, or with `isName` where some are
- * mistakes and others are not.
+ * mistakes and others are not; `most`: that many of the likeliest seeds.
  */
 function compareAll(
   field: SchemaField,
   form: ConfigurationForm,
   configsOf: (seed: unknown) => readonly unknown[],
-  isName = false,
+  { isName = false, most = Infinity } = {},
 ): Comparison {
   let result: Comparison = "mistaken";
-  for (const seed of likeliestFirst(form, field)) {
+  for (const seed of likeliestFirst(form, field).take(most)) {
     const comparison = compare(configsOf(seed), form, isName);
     if (comparison === "differ") {
       for (const place of placesOf(field)) form.lastActed.set(place, seed);
@@ -64,14 +64,16 @@ function compareAll(
  * The configurations: first that in which the field's nearest neighbour acted, then those where most of what is around
  * the field is there. Most fields act in the first.
  */
-function likeliestFirst(
+function* likeliestFirst(
   { seeds, lastActed }: ConfigurationForm,
   field: SchemaField,
-): readonly unknown[] {
-  const nearest = seeds.toSorted((a, b) => depthOf(b, field.path) - depthOf(a, field.path));
-  const [place] = placesOf(field).filter((each) => seeds.includes(lastActed.get(each)));
-  const likeliest = place === undefined ? nearest[0] : lastActed.get(place);
-  return [likeliest, ...nearest.filter((seed) => seed !== likeliest)];
+): Generator<unknown, void> {
+  const place = placesOf(field).find((each) => seeds.includes(lastActed.get(each)));
+  const likeliest = place === undefined ? undefined : lastActed.get(place);
+  if (likeliest !== undefined) yield likeliest;
+  const depths = new Map(seeds.map((seed) => [seed, depthOf(seed, field.path)]));
+  const depth = (seed: unknown) => depths.get(seed) ?? 0;
+  yield* seeds.filter((seed) => seed !== likeliest).sort((a, b) => depth(b) - depth(a));
 }
 
 /** The path of a field, and those of all that it is in, from the field outwards. */
@@ -82,8 +84,8 @@ function placesOf({ path }: SchemaField): readonly string[] {
 /** How many steps towards a field a configuration has already. */
 function depthOf(config: unknown, [step, ...rest]: readonly Step[]): number {
   if (step === undefined || typeof config !== "object" || config === null) return 0;
-  const values: Readonly<Record<string, unknown>> = { ...config };
-  const inner = step === "[]" || step === "*" ? Object.values(values)[0] : values[step];
+  const isAny = step === "[]" || step === "*";
+  const inner: unknown = isAny ? Object.values(config)[0] : Reflect.get(config, step);
   return inner === undefined ? 0 : 1 + depthOf(inner, rest);
 }
 
@@ -145,14 +147,22 @@ export function silencedBy(field: SchemaField, form: ConfigurationForm): readonl
   return others.filter((key) => isSilent(field, [...owner, key], form));
 }
 
+/** A field is silenced where it acts otherwise: these configurations are where it does so likeliest. */
+const LIKELY_SEEDS = 3;
+
 function isSilent(field: SchemaField, other: readonly Step[], form: ConfigurationForm): boolean {
   const { schema, known } = form;
   const [value] = valuesOf(other.reduce(partOf, schema), other, known);
-  const besides = compareAll(field, form, (seed) => {
-    const beside = placed(schema, seed, other, value, known);
-    return valuesOf(field.schema, field.path, known)
-      .map((each) => placed(schema, beside, field.path, each, known))
-      .filter((config) => JSON.stringify(config).includes(`"${other.at(-1)}":`));
-  });
+  const besides = compareAll(
+    field,
+    form,
+    (seed) => {
+      const beside = placed(schema, seed, other, value, known);
+      return valuesOf(field.schema, field.path, known)
+        .map((each) => placed(schema, beside, field.path, each, known))
+        .filter((config) => JSON.stringify(config).includes(`"${other.at(-1)}":`));
+    },
+    { most: LIKELY_SEEDS },
+  );
   return besides === "equal";
 }

@@ -39,11 +39,25 @@ export function valuesOf(
 
 /** The values that are known for a path, by the longest end of it. */
 export function knownOf(path: readonly Step[], known: KnownValues): readonly unknown[] | undefined {
+  const ends = endsOf(known).get(path.at(-1) ?? "");
+  if (ends === undefined) return undefined;
   const whole = `.${path.join(".")}`;
-  const ends = Object.keys(known).filter((each) => whole.endsWith(`.${each}`));
-  const [longest] = ends.sort((a, b) => b.length - a.length);
+  const longest = ends.find((each) => whole.endsWith(`.${each}`));
   return longest === undefined ? undefined : known[longest];
 }
+
+/** The ends of paths by their last step, the longest first. */
+function endsOf(known: KnownValues): ReadonlyMap<string, readonly string[]> {
+  let ends = endsByStep.get(known);
+  if (ends === undefined) {
+    const longestFirst = Object.keys(known).sort((a, b) => b.length - a.length);
+    ends = Map.groupBy(longestFirst, (each) => each.slice(each.lastIndexOf(".") + 1));
+    endsByStep.set(known, ends);
+  }
+  return ends;
+}
+
+const endsByStep = new WeakMap<KnownValues, ReadonlyMap<string, readonly string[]>>();
 
 /** An object with what it needs, and `key` among that. */
 export function objectWith(
