@@ -5,7 +5,7 @@ import { TestProcess } from "../harness/test-process.ts";
 import { startMcpGateway } from "./mcp-gateway.ts";
 import { messagesOf } from "./raw-client.ts";
 import { mcpResponses, type RawUpstream, startUpstream } from "./raw-upstream.ts";
-import { ask, connectStateless, envelope } from "./stateless-client.ts";
+import { ask, connectStateless, envelope, revision } from "./stateless-client.ts";
 import { as } from "./subjects.ts";
 
 const old = new URL("../conformance/mcp-server.ts", import.meta.url).pathname;
@@ -32,6 +32,12 @@ beforeAll(async () => {
     { name: "stdio", path: "/stdio", targets: [stdio], hasSubjects },
     { name: "mixed", path: "/mixed", targets: [fresh, http], hasSubjects },
     { name: "raw", path: "/raw", targets: [{ name: "raw", mcp: { host: raw.url } }], hasSubjects },
+    {
+      name: "changing",
+      path: "/changing",
+      targets: [{ name: "raw", mcp: { host: raw.url } }],
+      hasSubjects,
+    },
     { name: "ruled", path: "/ruled", targets: [http], rules: ['mcp.tool.name == "test_sampling"'] },
   ];
   const env = { SESSION_KEY: "ab".repeat(32) };
@@ -379,5 +385,33 @@ describe("what a scripted server with sessions says", () => {
     };
     const listed = await ask(url("raw"), "tools/list", {}, as("eve"));
     expect([listed.status, JSON.parse(listed.text).result.tools]).toEqual([200, []]);
+  });
+
+  it("when it has become one of the other era is understood", async () => {
+    results = { "tools/list": { tools: [{ name: "old", inputSchema: { type: "object" } }] } };
+    const names = async () => {
+      const listed = await ask(url("changing"), "tools/list", {}, as("eve"));
+      return [listed.status, JSON.parse(listed.text).result?.tools[0].name];
+    };
+    const { response } = raw;
+    raw.response = (out, _, { id, method }) => {
+      const tools = { resultType: "complete", tools: [{ name: "new" }] };
+      const discovered = { supportedVersions: [revision], capabilities: {} };
+      const result = method === "server/discover" ? discovered : tools;
+      out.writeHead(200, json).end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+    };
+    expect(await names()).toEqual([200, "new"]);
+    // A server of before is in its place: it wants a session first.
+    raw.response = (out, request, message) => {
+      const hasSession = request.headers["mcp-session-id"] !== undefined;
+      if (hasSession || message.method === "initialize" || request.method !== "POST") {
+        response(out, request, message);
+        return;
+      }
+      const error = { code: -32000, message: "Bad Request: Server not initialized" };
+      out.writeHead(400, json).end(JSON.stringify({ jsonrpc: "2.0", id: null, error }));
+    };
+    expect((await names())[0]).toBe(400);
+    expect(await names()).toEqual([200, "old"]);
   });
 });

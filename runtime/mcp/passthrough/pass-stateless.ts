@@ -4,6 +4,7 @@ import { isListMethod } from "../protocol/primitives.ts";
 import { respondRpcError, rpcCode } from "../protocol/rpc-response.ts";
 import { isOpen, type McpAuthorization } from "../rules/authorization.ts";
 import { updatesFilter } from "../rules/list-filter.ts";
+import { isDoubtful } from "../stateless/response-status.ts";
 import { statelessFilter, withShownSubscriptions } from "../stateless/shown-lists.ts";
 import { statelessHeaders } from "../stateless/stateless-headers.ts";
 import type { McpBackend } from "../transports/backend.ts";
@@ -45,7 +46,9 @@ export function passStateless(
     limit: backend.limits.message,
     deadline: method === "subscriptions/listen" ? undefined : backend.timeouts.request,
     onSession: undefined,
-    onEnded: undefined,
+    onStatus: (status) => {
+      if (isDoubtful(status)) target.era.doubtStateless();
+    },
   });
   const headers = statelessHeaders(exchange, target);
   const acceptEncoding = isOpenRoute ? exchange.header("accept-encoding") : undefined;

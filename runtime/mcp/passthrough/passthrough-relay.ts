@@ -32,8 +32,8 @@ export interface PassthroughRelayOptions {
   readonly deadline: number | undefined;
   /** Takes the target's session id and gives the client's; undefined: this request opens no session. */
   readonly onSession: ((targetId: string) => string) | undefined;
-  /** Called when the target has ended its session (2xx), or says that it is no more (404, 410). */
-  readonly onEnded: (() => void) | undefined;
+  /** Takes the status of the response ahead of all else. */
+  readonly onStatus: ((status: number) => void) | undefined;
 }
 
 /** Passes one response of the only target on to the client. */
@@ -88,9 +88,9 @@ export class PassthroughRelay implements UpstreamHandler {
   }
 
   onHead(status: number, headers: readonly string[]): void {
-    const { filter, isList, readsRefusals, limit, onSession, onEnded } = this.#options;
+    const { filter, isList, readsRefusals, limit, onSession, onStatus } = this.#options;
+    onStatus?.(status);
     const isTaken = status >= 200 && status < 300;
-    if (isTaken || status === 404 || status === 410) onEnded?.();
     this.#status = status;
     this.#headers = headersForClient(headers, this.#target.credentials);
     const opened = onSession && headerValue(headers, "mcp-session-id");

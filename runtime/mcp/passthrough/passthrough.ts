@@ -79,9 +79,11 @@ export function passThrough(
     onSession: isOpening
       ? (opened) => openSession(exchange, backend, access, partsOf(post.message, opened)).id
       : undefined,
-    onEnded:
+    onStatus:
       exchange.method === "DELETE" && session !== undefined
-        ? () => endSession(exchange, session)
+        ? (status) => {
+            if (hasEnded(status)) endSession(exchange, session);
+          }
         : undefined,
   });
   const options = {
@@ -109,6 +111,11 @@ export function passThrough(
     serveSessionPost(exchange, backend, access, post.message);
   };
   relay.start((handler) => sendInSession(options, new RefusedSessions(handler, onVerdict)));
+}
+
+/** Whether a target has ended its session, or says that it is no more. */
+function hasEnded(status: number): boolean {
+  return (status >= 200 && status < 300) || status === 404 || status === 410;
 }
 
 /** Serves a session that the gateway keeps, as its target has none. */
@@ -149,7 +156,7 @@ export function passMetadata(
     limit: backend.limits.message,
     deadline: backend.timeouts.request,
     onSession: undefined,
-    onEnded: undefined,
+    onStatus: undefined,
   });
   const headers = headersForTarget(exchange, target);
   headers.push("accept", exchange.header("accept") ?? "*/*");

@@ -2,6 +2,14 @@ import type { Message } from "../protocol/message.ts";
 import { errorCodeOf } from "../protocol/response-error.ts";
 import { rpcCode } from "../protocol/rpc-response.ts";
 
+/**
+ * Whether a server of revisions with sessions may have answered a request of 2026-07-28 with this status; one that knows the
+ * revision does so only where something is wrong with the request.
+ */
+export function isDoubtful(status: number): boolean {
+  return status === 400 || status === 404 || status === 405;
+}
+
 /** The status that goes with a response that is not part of a stream (MCP 2026-07-28, transports). */
 export function responseStatusOf(response: Message): number {
   switch (errorCodeOf(response)) {

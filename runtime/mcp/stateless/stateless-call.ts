@@ -11,6 +11,7 @@ import { beginMcpCall } from "../transports/call-span.ts";
 import { type CallSender, HttpCall } from "../transports/http-call.ts";
 import type { Call, CallSink, StreamableHttpTarget, TargetFailure } from "../transports/target.ts";
 import { headersForTarget } from "../transports/upstream-headers.ts";
+import { isDoubtful } from "./response-status.ts";
 
 /** Sends one message of revision 2026-07-28 to an HTTP target, with the headers that say what it is. */
 export function callStateless(
@@ -55,6 +56,7 @@ class StatelessSender implements CallSender {
   }
 
   onHead(_message: Message, status: number): TargetFailure["kind"] | undefined {
+    if (isDoubtful(status)) this.#target.era.doubtStateless();
     const isRead = (status >= 200 && status <= 299) || status === 400 || status === 404;
     return isRead ? undefined : "status";
   }

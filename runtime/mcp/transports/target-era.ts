@@ -1,54 +1,69 @@
-import { MINUTE } from "../../process/units.ts";
+import { MINUTE, SECOND } from "../../process/units.ts";
 
 /** Which revisions a target speaks: those up to 2025-11-25, or 2026-07-28. */
 export type TargetEraName = "sessions" | "stateless";
 
-/** How long a target counts as one that does not speak the stateless revision: it may become a newer one. */
+/** How long a target counts as one that does not speak an era: another server may have come into its place. */
 const longestRefusal = 5 * MINUTE;
+/** How often it is asked anew, at most, because it has refused what it should know. */
+const shortestDoubt = 10 * SECOND;
+
+/** Whether a target speaks an era, and since when that is known. */
+interface Verdict {
+  readonly isSpoken: boolean;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
 
 /**
  * What is known of the revisions that a target speaks. It is shared by all clients of the target: an era is no secret, what
  * the target offers to one of them may be.
  */
 export class TargetEra {
-  readonly #isSet: boolean;
-  #hasSessions: boolean | undefined;
-  #isStateless: boolean | undefined;
+  readonly #configured: TargetEraName | undefined;
+  #sessions: Verdict | undefined;
+  #stateless: Verdict | undefined;
   /** Milliseconds since the epoch. */
-  #refusedAt = 0;
+  #doubtedAt = 0;
   /** Under way while somebody finds out. */
   #probe: Promise<boolean | undefined> | undefined;
 
   /** Undefined: it is to be found out. */
   constructor(configured: TargetEraName | undefined) {
-    this.#isSet = configured !== undefined;
-    this.#hasSessions = configured && configured === "sessions";
-    this.#isStateless = configured && configured === "stateless";
+    this.#configured = configured;
   }
 
-  /** Whether it opens sessions (up to 2025-11-25); undefined: nobody has tried. */
+  /** Whether it opens sessions (up to 2025-11-25); undefined: nobody has tried lately. */
   get hasSessions(): boolean | undefined {
-    return this.#hasSessions;
+    return this.#configured === undefined
+      ? current(this.#sessions)
+      : this.#configured === "sessions";
   }
 
   /** Whether it speaks the stateless revision (2026-07-28); undefined: nobody has tried lately. */
   get isStateless(): boolean | undefined {
-    const isOld = this.#isStateless === false && Date.now() - this.#refusedAt > longestRefusal;
-    return isOld && !this.#isSet ? undefined : this.#isStateless;
+    return this.#configured === undefined
+      ? current(this.#stateless)
+      : this.#configured === "stateless";
   }
 
   /** Notes what the target has shown of itself; a setting stands above that. */
   noteSessions(hasSessions: boolean): void {
-    if (this.#isSet) return;
-    this.#hasSessions = hasSessions;
+    this.#sessions = { isSpoken: hasSessions, at: Date.now() };
     // A server that speaks no revision with sessions speaks the other one.
-    if (!hasSessions) this.#isStateless = true;
+    if (!hasSessions) this.noteStateless(true);
   }
 
   noteStateless(isStateless: boolean): void {
-    if (this.#isSet) return;
-    this.#isStateless = isStateless;
-    this.#refusedAt = Date.now();
+    this.#stateless = { isSpoken: isStateless, at: Date.now() };
+  }
+
+  /** It has refused a request of the stateless revision, as one does that does not know it. */
+  doubtStateless(): void {
+    const now = Date.now();
+    if (now - this.#doubtedAt < shortestDoubt) return;
+    this.#doubtedAt = now;
+    this.#stateless = undefined;
   }
 
   /** Whether it speaks the stateless revision; `probe` finds out, one at a time. Undefined: that could not be known. */
@@ -61,4 +76,10 @@ export class TargetEra {
     if (found !== undefined) this.noteStateless(found);
     return found;
   }
+}
+
+/** What a target speaks holds until it refuses it; what it does not speak, for a while. */
+function current(verdict: Verdict | undefined): boolean | undefined {
+  if (verdict?.isSpoken === false && Date.now() - verdict.at > longestRefusal) return undefined;
+  return verdict?.isSpoken;
 }
