@@ -214,6 +214,35 @@ describe("two servers shown as one", () => {
     ).toEqual([{ resourceSubscriptions: ["x://a"] }, { resourceSubscriptions: ["x://a"] }]);
   });
 
+  it("a state goes back to the server that gave it, and to no other", async () => {
+    const needed = { resultType: "input_required", requestState: "secret" };
+    for (const raw of raws) {
+      raw.response = (response, { text }) => {
+        const { id } = JSON.parse(text);
+        response.writeHead(200, { "content-type": "application/json" });
+        response.end(JSON.stringify({ jsonrpc: "2.0", id, result: needed }));
+      };
+    }
+    const call = (name: string, params: object = {}) =>
+      ask(url("raw"), "tools/call", { name, ...params });
+    const { requestState } = JSON.parse((await call("t0_a")).text).result;
+    expect(requestState).not.toContain("secret");
+    for (const [name, state] of [
+      ["t1_a", requestState],
+      ["t0_a", `${requestState}A`],
+      ["t0_a", "secret"],
+      ["t0_a", 7],
+    ]) {
+      const refused = await call(name, { requestState: state });
+      expect(JSON.parse(refused.text).error?.code).toBe(-32602);
+    }
+    await call("t0_a", { requestState });
+    const states = raws.map(({ seen }) =>
+      seen.flatMap(({ text }) => JSON.parse(text).params?.requestState ?? []),
+    );
+    expect(states).toEqual([["secret"], []]);
+  });
+
   it("a server that is broken fails the list, or is left out of it by its name", async () => {
     const [first] = raws;
     if (first !== undefined) {

@@ -13,6 +13,7 @@ import {
 import { responseStatusOf } from "../stateless/response-status.ts";
 import { statelessFilter } from "../stateless/shown-lists.ts";
 import { clientName } from "./names.ts";
+import { withSealedState } from "./request-state.ts";
 import { type AggregateTarget, forClient, responseForClient } from "./to-client.ts";
 
 /** Sends a request to one target and everything that comes of it to the client. */
@@ -72,7 +73,10 @@ function shownResponse(
   response: Message,
 ): ShownMessage {
   const { backend, access, exchange } = context;
-  if (backend.prefix) return responseForClient(response, aggregateTarget(context, active));
+  if (backend.prefix) {
+    const shown = responseForClient(response, aggregateTarget(context, active));
+    return isStateless(context) ? withSealedState(context, active.target, shown) : shown;
+  }
   if (isOpen(access) || !isListMethod(request.method)) return response;
   const filter = isStateless(context) ? statelessFilter : rulesFilter;
   return filter(exchange, access, active.target.name)(response);
