@@ -221,6 +221,41 @@ describe("what a scripted server without sessions is sent", () => {
     expect(messagesOf(await call)).toMatchObject([{ method: "elicitation/create" }]);
   });
 
+  it("arguments that the server wants in headers, whether its list was asked for or not", async () => {
+    const region = { type: "string", "x-mcp-header": "Region" };
+    const count = { type: "integer", "x-mcp-header": "Count" };
+    const properties = { region, more: { type: "object", properties: { count } } };
+    const tool = { name: "t", inputSchema: { type: "object", properties } };
+    results = { "tools/list": { tools: [tool] }, "tools/call": { content: [] } };
+    const { response } = raw;
+    raw.response = (out, request, message) => {
+      const isCall = message.method === "tools/call";
+      if (!isCall || request.headers["mcp-param-region"] !== undefined) {
+        response(out, request, message);
+        return;
+      }
+      const error = { code: -32020, message: "Mcp-Param-Region is missing" };
+      out.writeHead(400, { "content-type": "application/json" });
+      out.end(JSON.stringify({ jsonrpc: "2.0", id: message.id, error }));
+    };
+    const session = await openSession(url("raw"));
+    const params = { name: "t", arguments: { region: "größe", more: { count: 7 } } };
+    const call = { jsonrpc: "2.0", id: 3, method: "tools/call", params };
+    for (const calls of [2, 1]) {
+      raw.seen.length = 0;
+      const [called] = messagesOf(
+        await post(url("raw"), call, { ...session, "mcp-param-count": "8" }),
+      );
+      expect(called).toMatchObject({ result: { content: [] } });
+      const made = sent().filter(({ method }) => method === "tools/call");
+      expect(made.length).toBe(calls);
+      expect(made.at(-1)?.headers).toMatchObject({
+        "mcp-param-region": `=?base64?${Buffer.from("größe").toString("base64")}?=`,
+        "mcp-param-count": "7",
+      });
+    }
+  });
+
   it("output that is no object is wrapped, with its schema", async () => {
     const outputSchema = { type: "array", items: { $ref: "#/$defs/a" }, $defs: { a: {} } };
     results = {

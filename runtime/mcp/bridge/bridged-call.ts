@@ -1,14 +1,17 @@
 import { withParams } from "../protocol/envelope.ts";
 import { type Message, ownMessage, textAt, withId } from "../protocol/message.ts";
+import { errorCodeOf } from "../protocol/response-error.ts";
 import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import type { BridgedContext, BridgedRequest } from "../transports/session-bridge.ts";
-import type { Call, CallSink } from "../transports/target.ts";
+import type { Call, CallSink, TargetFailure } from "../transports/target.ts";
 import { type InputRequest, neededInput } from "./input-requests.ts";
 import { sendLeg } from "./send-leg.ts";
-import { sessionResponse } from "./session-results.ts";
+import { noteParamHeaders, sessionResponse } from "./session-results.ts";
 
 /** How often a target may ask for more input within one request, as the second SDK's servers have it. */
 const mostRounds = 8;
+
+const list = ownMessage('{"jsonrpc":"2.0","id":"gwc-list","method":"tools/list"}');
 
 /**
  * A request of a session's client to a target without sessions. What the target needs to know it says in its result; the
@@ -25,6 +28,8 @@ export class BridgedCall implements BridgedRequest {
   #state: string | undefined;
   #leg: Call | undefined;
   #rounds = 0;
+  /** The server was asked what its tools repeat in headers. */
+  #hasListed = false;
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
 
@@ -82,16 +87,31 @@ export class BridgedCall implements BridgedRequest {
     });
   }
 
+  /** The server misses a header: what calls of its tools repeat in headers stands in its list. */
+  #list(params: Readonly<Record<string, string>>): void {
+    this.#hasListed = true;
+    this.#leg = sendLeg(this.#context, list, {
+      onMessage: () => true,
+      onResponse: (response) => {
+        noteParamHeaders(this.#context.session, response);
+        if (!this.#isOver) this.#send(params);
+      },
+      onFailure: (failure) => this.#lose(failure),
+    });
+  }
+
   #send(params: Readonly<Record<string, string>>): void {
     const request =
       Object.keys(params).length === 0 ? this.#request : withParams(this.#request, {}, params);
     this.#leg = sendLeg(this.#context, request, {
       onMessage: (message) => message.kind !== "notification" || this.#sink.onMessage(message),
-      onResponse: (response) => this.#take(response),
-      onFailure: (failure) => {
-        this.#finish();
-        this.#sink.onFailure(failure);
+      onResponse: (response) => {
+        const isMissing = errorCodeOf(response) === rpcCode.headerMismatch;
+        const isCall = this.#request.method === "tools/call";
+        if (isMissing && isCall && !this.#hasListed && !this.#isOver) this.#list(params);
+        else this.#take(response);
       },
+      onFailure: (failure) => this.#lose(failure),
     });
   }
 
@@ -125,8 +145,12 @@ export class BridgedCall implements BridgedRequest {
   }
 
   #fail(detail: string): void {
+    this.#lose({ kind: "protocol", detail });
+  }
+
+  #lose(failure: TargetFailure): void {
     this.#finish();
-    this.#sink.onFailure({ kind: "protocol", detail });
+    this.#sink.onFailure(failure);
   }
 
   /** The request ends with an error of the gateway's, for the client to read. */

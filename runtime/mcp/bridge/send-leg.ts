@@ -1,10 +1,12 @@
 import { isObjectAt } from "../../json/json-text.ts";
 import { metaKey, withParams } from "../protocol/envelope.ts";
 import { type Message, readFields, textAt } from "../protocol/message.ts";
+import { stringParamOf } from "../protocol/message-edit.ts";
+import { paramHeaderList } from "../protocol/param-headers.ts";
 import { statelessRevision } from "../protocol/revisions.ts";
 import { callChild } from "../stateless/shared-child.ts";
 import { callStateless } from "../stateless/stateless-call.ts";
-import type { BridgedContext } from "../transports/session-bridge.ts";
+import type { BridgedContext, BridgedSession } from "../transports/session-bridge.ts";
 import { type Call, type CallSink, endedCall } from "../transports/target.ts";
 
 /** Sends a request to a target without sessions, with what the client said of itself when it opened its session. */
@@ -12,13 +14,19 @@ export function sendLeg(context: BridgedContext, request: Message, sink: CallSin
   const { exchange, messageLimit, target, session } = context;
   const message = withParams(request, metaOf(context));
   if (target.kind === "streamableHttp") {
-    return callStateless(exchange, target, messageLimit, message, sink);
+    const params = paramHeaderList(message, paramHeadersOf(session, message));
+    return callStateless(exchange, target, messageLimit, message, sink, params);
   }
   if (session.connection !== undefined) {
     return callChild(exchange, target, session.connection, message, sink);
   }
   sink.onFailure({ kind: "session", detail: "it has ended" });
   return endedCall;
+}
+
+function paramHeadersOf({ paramHeaders }: BridgedSession, message: Message) {
+  const name = message.method === "tools/call" ? stringParamOf(message, "name") : undefined;
+  return (name === undefined ? undefined : paramHeaders.get(name)) ?? [];
 }
 
 function metaOf({ initialize, session }: BridgedContext): Readonly<Record<string, string>> {

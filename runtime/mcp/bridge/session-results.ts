@@ -9,6 +9,7 @@ import {
 import { metaKey } from "../protocol/envelope.ts";
 import { fieldOf, type Message, ownMessage, textAt } from "../protocol/message.ts";
 import { edited, replaced, stringParamOf } from "../protocol/message-edit.ts";
+import { listedParamHeaders } from "../protocol/param-headers.ts";
 import { newestSessionRevision, sessionRevisions } from "../protocol/revisions.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
 import type { BridgedSession } from "../transports/session-bridge.ts";
@@ -47,12 +48,18 @@ export function sessionResponse(
   if (response.result === undefined) return sessionError(request, response);
   switch (request.method) {
     case "tools/list":
+      noteParamHeaders(session, response);
       return edited(response, schemaEdits(session, response));
     case "tools/call":
       return edited(response, outputEdits(session, request, response));
     default:
       return response;
   }
+}
+
+/** Remembers what calls of the listed tools have to repeat in headers. */
+export function noteParamHeaders({ paramHeaders }: BridgedSession, response: Message): void {
+  for (const [name, headers] of listedParamHeaders(response)) paramHeaders.set(name, headers);
 }
 
 interface DiscoverResult {

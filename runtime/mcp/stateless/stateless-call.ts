@@ -6,6 +6,7 @@ import { encodeHeader } from "../protocol/header-names.ts";
 import type { Message } from "../protocol/message.ts";
 import { paramOf } from "../protocol/message-edit.ts";
 import { namedParams } from "../protocol/methods.ts";
+import { isParamHeader } from "../protocol/param-headers.ts";
 import { statelessRevision } from "../protocol/revisions.ts";
 import { beginMcpCall } from "../transports/call-span.ts";
 import { type CallSender, HttpCall } from "../transports/http-call.ts";
@@ -13,15 +14,20 @@ import type { Call, CallSink, StreamableHttpTarget, TargetFailure } from "../tra
 import { headersForTarget } from "../transports/upstream-headers.ts";
 import { isDoubtful } from "./response-status.ts";
 
-/** Sends one message of revision 2026-07-28 to an HTTP target, with the headers that say what it is. */
+/**
+ * Sends one message of revision 2026-07-28 to an HTTP target, with the headers that say what it is. `paramHeaders`: those
+ * that repeat arguments, as a flat list; absent: the client has sent them itself.
+ */
 export function callStateless(
   exchange: Exchange,
   target: StreamableHttpTarget,
   limit: number,
   message: Message,
   sink: CallSink,
+  paramHeaders?: readonly string[],
 ): Call {
-  const call = new HttpCall(exchange, new StatelessSender(exchange, target, limit), message, sink);
+  const sender = new StatelessSender(exchange, target, limit, paramHeaders);
+  const call = new HttpCall(exchange, sender, message, sink);
   call.start();
   return call;
 }
@@ -31,9 +37,16 @@ class StatelessSender implements CallSender {
   readonly limit: number;
   readonly #exchange: Exchange;
   readonly #target: StreamableHttpTarget;
+  readonly #paramHeaders: readonly string[] | undefined;
 
-  constructor(exchange: Exchange, target: StreamableHttpTarget, limit: number) {
+  constructor(
+    exchange: Exchange,
+    target: StreamableHttpTarget,
+    limit: number,
+    paramHeaders: readonly string[] | undefined,
+  ) {
     this.limit = limit;
+    this.#paramHeaders = paramHeaders;
     this.#exchange = exchange;
     this.#target = target;
   }
@@ -44,7 +57,7 @@ class StatelessSender implements CallSender {
     handler: UpstreamHandler,
   ): UpstreamRequest {
     const { upstream } = this.#target;
-    const headers = headersForTarget(this.#exchange, this.#target);
+    const headers = this.#clientHeaders();
     headers.push("accept", "application/json, text/event-stream");
     headers.push("content-type", "application/json");
     headers.push("mcp-protocol-version", statelessRevision, "mcp-method", message.method);
@@ -53,6 +66,14 @@ class StatelessSender implements CallSender {
     const call = { method: "POST", path: upstream.path, headers, body: message.text };
     const span = beginMcpCall(this.#exchange.trace, this.#target, message, "POST");
     return sendInSpan(span, upstream, call, handler);
+  }
+
+  #clientHeaders(): string[] {
+    const headers = headersForTarget(this.#exchange, this.#target);
+    if (this.#paramHeaders === undefined) return headers;
+    // What a client with sessions says under such names is about nothing.
+    const kept = headers.filter((_, at) => !isParamHeader(headers[at - (at % 2)] ?? ""));
+    return [...kept, ...this.#paramHeaders];
   }
 
   onHead(_message: Message, status: number): TargetFailure["kind"] | undefined {

@@ -1,5 +1,6 @@
 import type { Exchange } from "../../http/exchange.ts";
 import type { Message } from "../protocol/message.ts";
+import type { ParamHeader } from "../protocol/param-headers.ts";
 import type { Call, CallSink, ListenSink, StdioTarget, StreamableHttpTarget } from "./target.ts";
 import type { TargetConnection } from "./target-connection.ts";
 
@@ -18,6 +19,8 @@ export interface BridgedSession {
   readonly calls: Map<string, BridgedRequest>;
   /** Called when the subscriptions have changed. */
   readonly listeners: Set<() => void>;
+  /** What calls of tools repeat in headers, by their names, as lists have shown it. */
+  readonly paramHeaders: Map<string, readonly ParamHeader[]>;
   /** Tools whose output is wrapped, as their schemas are (old clients know objects only). */
   readonly wrapped: Set<string>;
 }
@@ -67,6 +70,7 @@ export function newBridgedSession(
     subscriptions: new Set(),
     calls: new Map(),
     listeners: new Set(),
+    paramHeaders: new Map(),
     wrapped: new Set(),
   };
 }
