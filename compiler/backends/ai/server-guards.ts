@@ -116,7 +116,7 @@ export function resolveServerGuard(
       return target && { kind: guard.kind, template, project, location, target, ...common };
     }
     case "azureContentSafety": {
-      requireKey(guard, "Azure AI Content Safety", context);
+      if (isAzure(guard.host)) requireKey(guard, "Azure AI Content Safety", context);
       const { analysis, shieldVersion, policies: { auth, ...others } = {} } = guard;
       const key = auth?.kind === "key" ? auth.key : auth?.kind === "file" ? auth.file : undefined;
       const policies = key === undefined ? guard.policies : others;
@@ -134,6 +134,11 @@ function requireKey(
 ): void {
   if (policies?.auth !== undefined) return;
   diagnostics.report("moderation-without-key", keyPlace(origin), { service });
+}
+
+/** Whether a server is one of Azure's clouds; another one may need no key. */
+function isAzure(host: Text | undefined): boolean {
+  return typeof host === "string" && /\.azure\.(?:com|us|cn)\/*$/i.test(host);
 }
 
 function resolveWebhook(
