@@ -9,11 +9,13 @@ import { otlpDropped, otlpExported } from "../../runtime/telemetry/metrics/table
 import { guardChecks, guardDuration } from "../../runtime/telemetry/metrics/table/guards.ts";
 import { rateLimited } from "../../runtime/telemetry/metrics/table/limits.ts";
 import {
+  mcpEras,
   mcpMessageDuration,
   mcpMessages,
   mcpProcesses,
   mcpProcessFailures,
   mcpSessions,
+  mcpWaitingCalls,
 } from "../../runtime/telemetry/metrics/table/mcp.ts";
 import {
   modelDuration,
@@ -175,6 +177,12 @@ export const panels: Readonly<Record<MetricGroupName, (query: Promql) => readonl
       [query.sum(mcpSessions), "sessions"],
       [query.sum(mcpProcesses, { by: ["target"] }), "{{target}} processes"],
       [query.rate(mcpProcessFailures, { by: ["target"] }), "{{target}} failures per second"],
+    ),
+    panel(
+      "Eras of clients and targets",
+      "short",
+      [query.rate(mcpEras, { by: ["client", "target"] }), "{{client}} to {{target}} per second"],
+      [query.sum(mcpWaitingCalls, { by: ["era"] }), "{{era}} clients that were asked"],
     ),
   ],
   models: (query) => [

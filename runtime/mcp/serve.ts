@@ -17,6 +17,7 @@ import { passesTransportChecks } from "./protocol/transport-check.ts";
 import type { McpAuthorization } from "./rules/authorization.ts";
 import { serveStateless } from "./serve-stateless.ts";
 import type { McpBackend } from "./transports/backend.ts";
+import { noteClientEra } from "./transports/noted-eras.ts";
 
 /**
  * Serves an MCP route over streamable HTTP: the revisions with sessions (2025-03-26, 2025-06-18, 2025-11-25), and the
@@ -33,6 +34,7 @@ export async function serveMcp(
     case "POST": {
       const version = exchange.header("mcp-protocol-version");
       const hasSessions = version === undefined || sessionRevisions.has(version);
+      noteClientEra(exchange, hasSessions ? "sessions" : "stateless");
       return (hasSessions ? servePost : serveStateless)(exchange, backend, access);
     }
     case "DELETE":

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { expositionOf } from "../harness/exposition.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { TestProcess } from "../harness/test-process.ts";
 import { startMcpGateway } from "./mcp-gateway.ts";
@@ -186,6 +187,29 @@ describe("the state of a call that waits for its client", () => {
     expect(elsewhere).toMatchObject({ error: { code: -32602 } });
     expect(elsewhere.error.message).toContain("call again");
   });
+});
+
+it("the log and the metrics say what either side speaks, and what waits", async () => {
+  const headers = as("grace");
+  await (await connectStateless(url("mixed"), {}, headers)).close();
+  const params = { name: "http_test_elicitation", arguments: { message: "m" } };
+  const response = await ask(url("mixed"), "tools/call", params, headers);
+  const { value } = await expositionOf(await gateway.statsPort());
+  const eras = (target: string) =>
+    `gwc_mcp_eras_total{route="mixed",client="stateless",target="${target}"}`;
+  expect(value(eras("both"))).toBeGreaterThan(0);
+  expect(value(eras("sessions"))).toBeGreaterThan(0);
+  const waiting = 'gwc_mcp_waiting_calls{era="stateless"}';
+  const before = value(waiting) ?? 0;
+  expect(before).toBeGreaterThan(0);
+  const [asked] = messagesOf(response);
+  const { requestState } = JSON.parse(JSON.stringify(asked)).result;
+  const inputResponses = { r1: { action: "decline" } };
+  await ask(url("mixed"), "tools/call", { ...params, requestState, inputResponses }, headers);
+  const after = await expositionOf(await gateway.statsPort());
+  expect(after.value(waiting)).toBe(before - 1);
+  const call = /mcp\.method\.name=tools\/call.*mcp\.target\.era=sessions/;
+  expect(gateway.output).toMatch(call);
 });
 
 describe("sessions with the server", () => {

@@ -2,6 +2,7 @@ import { withParams } from "../protocol/envelope.ts";
 import { type Message, ownMessage, textAt, withId } from "../protocol/message.ts";
 import { errorCodeOf } from "../protocol/response-error.ts";
 import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
+import { McpMetrics } from "../rules/mcp-metrics.ts";
 import type { BridgedContext, BridgedRequest } from "../transports/session-bridge.ts";
 import type { Call, CallSink, TargetFailure } from "../transports/target.ts";
 import { type InputRequest, neededInput } from "./input-requests.ts";
@@ -21,6 +22,7 @@ export class BridgedCall implements BridgedRequest {
   readonly #context: BridgedContext;
   readonly #request: Message;
   readonly #sink: CallSink;
+  readonly #metrics: McpMetrics;
   /** What the client was asked and has not answered, by the id of the question. */
   readonly #asked = new Map<string, InputRequest>();
   /** Its responses by the target's names for the questions, as JSON text. */
@@ -37,6 +39,7 @@ export class BridgedCall implements BridgedRequest {
     this.#context = context;
     this.#request = request;
     this.#sink = sink;
+    this.#metrics = context.exchange.gateway.metrics.part(McpMetrics);
   }
 
   start(): void {
@@ -76,7 +79,7 @@ export class BridgedCall implements BridgedRequest {
   }
 
   #again(): void {
-    clearTimeout(this.#timer);
+    this.#stopWaiting();
     const responses = Object.entries(this.#responses).map(
       ([key, value]) => `${JSON.stringify(key)}:${value}`,
     );
@@ -140,8 +143,16 @@ export class BridgedCall implements BridgedRequest {
     }
     const { inputTimeout } = this.#context;
     this.#timer = setTimeout(() => this.#refuse("The client did not answer in time"), inputTimeout);
+    this.#metrics.beginWaiting("sessions");
     for (const each of needed.requests) this.#asked.set(each.request.id, each);
     for (const { request } of needed.requests) this.#sink.onMessage(request);
+  }
+
+  #stopWaiting(): void {
+    if (this.#timer === undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#metrics.endWaiting("sessions");
   }
 
   #fail(detail: string): void {
@@ -161,7 +172,7 @@ export class BridgedCall implements BridgedRequest {
 
   #finish(): void {
     this.#isOver = true;
-    clearTimeout(this.#timer);
+    this.#stopWaiting();
     const { calls } = this.#context.session;
     if (calls.get(this.#request.id) === this) calls.delete(this.#request.id);
   }

@@ -5,6 +5,7 @@ import type { LiveParts } from "../session/session.ts";
 import { sessionTable } from "../session/session-table.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import { beginMcpCall, tracedSink, withTrace } from "../transports/call-span.ts";
+import { noteTargetEra } from "../transports/noted-eras.ts";
 import {
   type Call,
   type CallSink,
@@ -31,11 +32,13 @@ export class ConnectionLink implements LeasedLink {
     return "connection" in this.#opened && this.#opened.connection.isOpen;
   }
 
-  call({ trace, requestHeaders }: Exchange, request: Message, sink: CallSink): Call {
+  call(exchange: Exchange, request: Message, sink: CallSink): Call {
+    const { trace, requestHeaders } = exchange;
     if ("failure" in this.#opened) {
       sink.onFailure(this.#opened.failure);
       return endedCall;
     }
+    noteTargetEra(exchange, "sessions");
     const { connection } = this.#opened;
     const span = beginMcpCall(trace, this.#target, request, "");
     if (span === undefined) return connection.call(request, sink);

@@ -1,5 +1,6 @@
 import type { LiveSession } from "../../process/gateway-context.ts";
 import { MINUTE } from "../../process/units.ts";
+import type { McpMetrics } from "../rules/mcp-metrics.ts";
 import type { SessionLimits } from "../transports/backend.ts";
 import type { Lease } from "./lease.ts";
 
@@ -30,6 +31,11 @@ export class LeasePool<Parked extends ParkedCall> implements LiveSession {
   #idleCount = 0;
   /** By the ids that are sealed into the states of their clients. */
   readonly #parked = new Map<string, Parked>();
+  readonly #metrics: McpMetrics;
+
+  constructor(metrics: McpMetrics) {
+    this.#metrics = metrics;
+  }
 
   /** A session that its client has used before; `key` says whose it is. */
   take(key: string): Lease | undefined {
@@ -63,13 +69,14 @@ export class LeasePool<Parked extends ParkedCall> implements LiveSession {
     const own = this.#parked.values().filter(({ caller }) => caller === call.caller);
     if (this.#parked.size >= perCaller && own.toArray().length >= perCaller) return false;
     this.#parked.set(id, call);
+    this.#metrics.beginWaiting("stateless");
     return true;
   }
 
   /** The call that waits under this id; from now on it does not. */
   unpark(id: string): Parked | undefined {
     const call = this.#parked.get(id);
-    this.#parked.delete(id);
+    if (this.#parked.delete(id)) this.#metrics.endWaiting("stateless");
     return call;
   }
 

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import { type Message, ownMessage } from "../protocol/message.ts";
 import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
+import { McpMetrics } from "../rules/mcp-metrics.ts";
 import { unsealSession } from "../session/session-seal.ts";
 import type { StatelessBridge, StatelessCaller } from "../transports/backend.ts";
 import type { Call, CallSink } from "../transports/target.ts";
@@ -109,11 +110,14 @@ class StatelessRequest implements Call {
 }
 
 /** The pool of this process. */
-function leasePool({ sessions }: Pick<GatewayContext, "sessions">): LeasePool<LeasedCall> {
+function leasePool({
+  sessions,
+  metrics,
+}: Pick<GatewayContext, "sessions" | "metrics">): LeasePool<LeasedCall> {
   const found = sessions.get(poolKey);
   // Only this function writes under the key.
   if (found !== undefined) return found as LeasePool<LeasedCall>;
-  const pool = new LeasePool<LeasedCall>();
+  const pool = new LeasePool<LeasedCall>(metrics.part(McpMetrics));
   sessions.set(poolKey, pool);
   return pool;
 }

@@ -9,6 +9,7 @@ import { statelessFilter, withShownSubscriptions } from "../stateless/shown-list
 import { statelessHeaders } from "../stateless/stateless-headers.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import { beginMcpCall } from "../transports/call-span.ts";
+import { noteTargetEra } from "../transports/noted-eras.ts";
 import type { StreamableHttpTarget } from "../transports/target.ts";
 import type { PassthroughMessage } from "./passthrough.ts";
 import { PassthroughRelay } from "./passthrough-relay.ts";
@@ -50,6 +51,7 @@ export function passStateless(
       if (isDoubtful(status)) target.era.doubtStateless();
     },
   });
+  noteTargetEra(exchange, "stateless");
   const headers = statelessHeaders(exchange, target);
   const acceptEncoding = isOpenRoute ? exchange.header("accept-encoding") : undefined;
   if (acceptEncoding !== undefined) headers.push("accept-encoding", acceptEncoding);

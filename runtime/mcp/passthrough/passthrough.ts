@@ -26,6 +26,7 @@ import {
   resumeSession,
 } from "../session/sessions.ts";
 import type { McpBackend } from "../transports/backend.ts";
+import { noteTargetEra } from "../transports/noted-eras.ts";
 import type { StreamableHttpTarget } from "../transports/target.ts";
 import { headersForTarget } from "../transports/upstream-headers.ts";
 import { PassthroughRelay } from "./passthrough-relay.ts";
@@ -64,6 +65,7 @@ export function passThrough(
     serveBridged(exchange, backend, access, post);
     return;
   }
+  noteTargetEra(exchange, "sessions");
   const isOpenRoute = isOpen(access);
   const isList = mayList(exchange, post);
   const lastEventId = exchange.header("last-event-id");

@@ -1,7 +1,12 @@
 import { type Exchange, logFields } from "../../http/exchange.ts";
 import { SECOND } from "../../process/units.ts";
 import type { Metrics } from "../../telemetry/metrics/metrics.ts";
-import { mcpMessageDuration, mcpMessages } from "../../telemetry/metrics/table/mcp.ts";
+import {
+  mcpEras,
+  mcpMessageDuration,
+  mcpMessages,
+  mcpWaitingCalls,
+} from "../../telemetry/metrics/table/mcp.ts";
 import type { Message } from "../protocol/message.ts";
 import { responseError } from "../protocol/response-error.ts";
 
@@ -25,9 +30,23 @@ const maxItems = 1000;
 export class McpMetrics {
   readonly #metrics: Metrics;
   readonly #items = new Set<string>();
+  /** Calls that wait for what their clients were asked, by what the clients speak. */
+  readonly #waiting = { sessions: 0, stateless: 0 };
 
   constructor(metrics: Metrics) {
     this.#metrics = metrics;
+    metrics.read(mcpWaitingCalls, () =>
+      Object.entries(this.#waiting).map(([era, count]) => [[era], count] as const),
+    );
+  }
+
+  /** A call waits from now on for what its client was asked. */
+  beginWaiting(era: "sessions" | "stateless"): void {
+    this.#waiting[era] += 1;
+  }
+
+  endWaiting(era: "sessions" | "stateless"): void {
+    this.#waiting[era] -= 1;
   }
 
   /** A message that went no further. */
@@ -48,11 +67,18 @@ export class McpMetrics {
       const isError = record.reason !== undefined || responseStatus >= 400;
       const hasFailed = isError || record.fields?.has("error.type") === true;
       this.message(exchange, subject, hasFailed ? "failed" : "allowed");
+      this.#countEras(exchange);
       const { target = "" } = subject;
       this.#metrics
         .histogram(mcpMessageDuration, record.route ?? "unknown", target)
         .add((performance.now() - started) / SECOND);
     });
+  }
+
+  #countEras({ record: { route = "unknown", fields } }: Exchange): void {
+    const [client, target] = [fields?.get("mcp.era"), fields?.get("mcp.target.era")];
+    if (client === undefined || target === undefined) return;
+    this.#metrics.counter(mcpEras, route, client, target).value += 1;
   }
 
   #item(name: string): string {

@@ -4,6 +4,7 @@ import type { UpstreamHandler, UpstreamRequest } from "../../http/upstream/upstr
 import type { Message } from "../protocol/message.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import { type CallSender, HttpCall } from "../transports/http-call.ts";
+import { noteTargetEra } from "../transports/noted-eras.ts";
 import type { Call, CallSink, StreamableHttpTarget, TargetFailure } from "../transports/target.ts";
 import type { HttpSession } from "./session.ts";
 import { openInSession, type SessionOwner } from "./session-request.ts";
@@ -23,6 +24,7 @@ export function callInSession(
   message: Message,
   sink: CallSink,
 ): Call {
+  noteTargetEra(context.exchange, "sessions");
   const call = new HttpCall(
     context.exchange,
     new SessionSender(context, target, session),

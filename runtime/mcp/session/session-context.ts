@@ -3,6 +3,7 @@ import type { Message } from "../protocol/message.ts";
 import type { McpAuthorization } from "../rules/authorization.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import { beginMcpCall, tracedSink, withTrace } from "../transports/call-span.ts";
+import { noteTargetEra } from "../transports/noted-eras.ts";
 import type {
   BridgedContext,
   BridgedSession,
@@ -75,6 +76,7 @@ export function callTarget(
     return bridged === undefined ? refused(sink) : bridged.bridge.call(bridged, request, sink);
   }
   if (session.kind === "live") {
+    noteTargetEra(context.exchange, "sessions");
     const { trace, requestHeaders } = context.exchange;
     const span = beginMcpCall(trace, target, request, "");
     if (span === undefined) return session.connection.call(request, sink);

@@ -7,6 +7,7 @@ import { openConnection } from "../session/open-connection.ts";
 import { sessionTable } from "../session/session-table.ts";
 import type { McpBackend, RequestOwner } from "../transports/backend.ts";
 import { beginMcpCall, tracedSink, withTrace } from "../transports/call-span.ts";
+import { noteTargetEra } from "../transports/noted-eras.ts";
 import type { Call, CallSink, StdioTarget, TargetFailure } from "../transports/target.ts";
 import type { TargetConnection } from "../transports/target-connection.ts";
 import { discoverRequest, verdictSink } from "./discovery.ts";
@@ -63,6 +64,7 @@ export function callChild(
   request: Message,
   sink: CallSink,
 ): Call {
+  noteTargetEra(exchange, "stateless");
   const id = JSON.stringify(randomUUID());
   const token = progressTokenOf(request);
   const named = withId(request, id);

@@ -10,6 +10,7 @@ import { isParamHeader } from "../protocol/param-headers.ts";
 import { statelessRevision } from "../protocol/revisions.ts";
 import { beginMcpCall } from "../transports/call-span.ts";
 import { type CallSender, HttpCall } from "../transports/http-call.ts";
+import { noteTargetEra } from "../transports/noted-eras.ts";
 import type { Call, CallSink, StreamableHttpTarget, TargetFailure } from "../transports/target.ts";
 import { headersForTarget } from "../transports/upstream-headers.ts";
 import { isDoubtful } from "./response-status.ts";
@@ -26,6 +27,7 @@ export function callStateless(
   sink: CallSink,
   paramHeaders?: readonly string[],
 ): Call {
+  noteTargetEra(exchange, "stateless");
   const sender = new StatelessSender(exchange, target, limit, paramHeaders);
   const call = new HttpCall(exchange, sender, message, sink);
   call.start();

@@ -19,6 +19,22 @@ export const mcpMessageDuration = {
   bounds,
 } as const satisfies HistogramMetric;
 
+/** `gwc_mcp_eras_total` */
+export const mcpEras = {
+  kind: "counter",
+  name: "gwc_mcp_eras_total",
+  help: "Messages of MCP clients that reached a target, by what either side speaks: sessions, stateless, or both of several targets.",
+  labels: ["route", "client", "target"],
+} as const satisfies CounterMetric;
+
+/** `gwc_mcp_waiting_calls` */
+export const mcpWaitingCalls = {
+  kind: "gauge",
+  name: "gwc_mcp_waiting_calls",
+  help: "Calls to targets of the other era that wait for what their clients were asked, by what the clients speak.",
+  labels: ["era"],
+} as const satisfies GaugeMetric;
+
 /** `gwc_mcp_sessions_active` */
 export const mcpSessions = {
   kind: "gauge",
