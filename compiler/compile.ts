@@ -1,7 +1,8 @@
-import { parse } from "./1-parse/parse.ts";
+import { type Parsed, parse } from "./1-parse/parse.ts";
 import type { KubernetesModel } from "./2-lower/kubernetes/gateway/gateways.ts";
-import { type LowerOptions, lower } from "./2-lower/lower.ts";
-import { resolve } from "./3-resolve/resolve.ts";
+import { isolated } from "./2-lower/kubernetes/isolate.ts";
+import { type Lowered, type LowerOptions, lower } from "./2-lower/lower.ts";
+import { type Resolved, resolve } from "./3-resolve/resolve.ts";
 import type { EmitOptions, Emitted } from "./4-emit/emit.ts";
 import { type Diagnostic, isError } from "./diagnostics/diagnostic.ts";
 import type { SourceFile } from "./diagnostics/source.ts";
@@ -29,6 +30,8 @@ export interface Checked {
 export interface CheckOptions extends LowerOptions {
   /** Warnings count as mistakes. */
   readonly isStrict: boolean;
+  /** A part of manifests with mistakes does not keep the rest from being served: there are programs without it. */
+  readonly isIsolating?: boolean;
 }
 
 /** Parses, lowers and resolves; `gwc check`, `build` and `run` all ask this one function, so they have one verdict. */
@@ -48,8 +51,14 @@ export function checkFiles(paths: readonly string[], host: Host, options: CheckO
   const resolved =
     parsed.value && lowered?.value && resolve(lowered.value, parsed.value, recording);
   const diagnostics = [parsed, lowered, resolved].flatMap((phase) => phase?.diagnostics ?? []);
-  const isRefused = diagnostics.some((each) => isError(each, options.isStrict));
-  const { programs = [], literals = [] } = (isRefused ? undefined : resolved?.value) ?? {};
+  const errors = diagnostics.filter((each) => isError(each, options.isStrict));
+  const served =
+    errors.length === 0
+      ? resolved?.value
+      : options.isIsolating === true && parsed.value && lowered?.value
+        ? resolveIsolated(lowered.value, parsed.value, errors, recording)
+        : undefined;
+  const { programs = [], literals = [] } = served ?? {};
   return {
     program: programs[0],
     programs,
@@ -60,6 +69,37 @@ export function checkFiles(paths: readonly string[], host: Host, options: CheckO
     dependencies: [...read.keys()],
   };
 }
+
+/** How often mistakes are isolated that show only when others are: each time there are fewer parts left. */
+const ROUNDS = 4;
+
+/** Resolves each gateway without what has mistakes; one that has some itself is not there. */
+function resolveIsolated(
+  { gateways, kubernetes }: Lowered,
+  parsed: Parsed,
+  found: readonly Diagnostic[],
+  host: Host,
+): Resolved {
+  const resolved = gateways.flatMap((gateway): readonly Resolved[] => {
+    let errors = found;
+    for (let round = 0; round < ROUNDS; round++) {
+      const left = kubernetes && isolated(gateway, kubernetes, errors);
+      if (left === undefined) return [];
+      const declared = { gateways: [left], unserved: NOTHING_UNSERVED };
+      const { value, diagnostics } = resolve(declared, parsed, host);
+      const more = diagnostics.filter((each) => isError(each, false));
+      if (more.length === 0) return value === undefined ? [] : [value];
+      errors = [...errors, ...more];
+    }
+    return [];
+  });
+  return {
+    programs: resolved.flatMap(({ programs }) => programs),
+    literals: resolved.flatMap(({ literals }) => literals),
+  };
+}
+
+const NOTHING_UNSERVED = { policies: [], backends: [], logLevels: [] };
 
 /** Emits a program that was checked. What writes is loaded for those who ask for it: checking stays fast. */
 export async function emitProgram(

@@ -89,6 +89,8 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     "compile.ts",
     "inspect",
     "run",
+    "agent",
+    "controller",
     "commands",
     "cli.ts",
     "package",
@@ -130,6 +132,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     "llm",
     "tcp",
     "gateway",
+    "discovery",
   ],
 };
 

@@ -37,6 +37,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./status.ts")).status,
   },
   {
+    name: "controller",
+    positionals: "",
+    summary: "compile the Gateways of a Kubernetes API server as they change; write statuses",
+    load: async () => (await import("./controller.ts")).controller,
+  },
+  {
     name: "schema",
     positionals: "",
     summary: "print the JSON schema of the configuration, for editors",

@@ -88,7 +88,7 @@ class GrpcChannel {
 
   /** Starts a call of messages in both directions. Rejects with GrpcError when there is no connection. */
   async stream<Request extends DescMessage, Response extends DescMessage>(
-    gateway: GatewayContext,
+    gateway: Pick<GatewayContext, "connections">,
     method: DescMethodBiDiStreaming<Request, Response>,
     handler: MessageHandler<Response>,
     options: CallOptions,
@@ -166,7 +166,7 @@ class GrpcChannel {
   }
 
   /** The connection of this process: one for all channels that lead to the same server in the same way. */
-  #connectionIn({ connections }: GatewayContext): SharedConnection {
+  #connectionIn({ connections }: Pick<GatewayContext, "connections">): SharedConnection {
     if (this.#connection !== undefined) return this.#connection;
     const { key } = this.#target;
     const found = connections.get(key) ?? openGrpcConnection(this.#target);

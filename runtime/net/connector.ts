@@ -4,6 +4,7 @@ import type { UpstreamTls } from "../tls/upstream-tls.ts";
 import { connectCounts } from "./connect-metrics.ts";
 import type { KeepAliveSettings } from "./connection-settings.ts";
 import type { Lookup } from "./lookup.ts";
+import { podOf } from "./service-endpoints.ts";
 
 /** Where connections lead and what they are made with. */
 export interface ConnectorSettings {
@@ -112,6 +113,8 @@ function addressOf({
   lookup,
   allowHalfOpen = false,
 }: Pick<ConnectorSettings, "host" | "port" | "lookup" | "allowHalfOpen">) {
+  const pod = podOf(host, port);
+  if (pod !== undefined) return { host: pod[0], port: pod[1], allowHalfOpen };
   return { host, port, allowHalfOpen, ...(lookup && { lookup: socketLookup(lookup) }) };
 }
 

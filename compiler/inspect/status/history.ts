@@ -6,23 +6,24 @@ const NEVER = "1970-01-01T00:00:00Z";
 /**
  * A status as a controller would leave it: each condition with the generation that it is about (`metadata.generation`;
  * undefined when the manifest does not say), and the time of its last change as the status in the manifest has it, while
- * that says the same. The same manifests have the same status whenever it is asked for.
+ * that says the same, else `changed`. Without a time the same manifests have the same status whenever it is asked for.
  */
 export function withHistory(
   status: unknown,
   previous: unknown,
   generation: number | undefined,
+  changed = NEVER,
 ): unknown {
   if (Array.isArray(status)) {
     const known = Array.isArray(previous) ? previous : [];
-    return status.map((item: unknown) => withHistory(item, same(item, known), generation));
+    return status.map((item: unknown) => withHistory(item, same(item, known), generation, changed));
   }
   if (typeof status !== "object" || status === null) return status;
-  if (isCondition(status)) return stamped(status, previous, generation);
+  if (isCondition(status)) return stamped(status, previous, generation, changed);
   return Object.fromEntries(
     Object.entries(status).map(([name, value]) => [
       name,
-      withHistory(value, member(previous, name), generation),
+      withHistory(value, member(previous, name), generation, changed),
     ]),
   );
 }
@@ -31,6 +32,7 @@ function stamped(
   { type, status, reason, message }: Condition,
   previous: unknown,
   generation: number | undefined,
+  changed: string,
 ): object {
   const time = member(previous, "lastTransitionTime");
   const isSame = member(previous, "status") === status && typeof time === "string";
@@ -38,7 +40,7 @@ function stamped(
     type,
     status,
     ...(generation === undefined ? {} : { observedGeneration: generation }),
-    lastTransitionTime: isSame ? time : NEVER,
+    lastTransitionTime: isSame ? time : changed,
     reason,
     message,
   };

@@ -20,16 +20,30 @@ export interface ResourceStatus {
   readonly status: unknown;
 }
 
+/** What is said of a resource, without the times of its changes. */
+export interface TimelessStatus {
+  readonly manifest: Manifest;
+  readonly status: object;
+}
+
 /** The conditions of everything that has a status, sorted by kind, namespace and name. */
 export function statusOf(checked: Checked, kubernetes: KubernetesModel): readonly ResourceStatus[] {
+  return timelessStatuses(checked, kubernetes)
+    .toSorted((a, b) => (sortKey(a.manifest) < sortKey(b.manifest) ? -1 : 1))
+    .map(({ manifest, status }) => resourceStatus(manifest, status, checked));
+}
+
+/** The same in the order of the manifests, for who keeps the times itself. */
+export function timelessStatuses(
+  checked: Checked,
+  kubernetes: KubernetesModel,
+): readonly TimelessStatus[] {
   const problemsOf = problemsByResource(checked);
-  return kubernetes.manifests
-    .toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
-    .flatMap((manifest): readonly ResourceStatus[] => {
-      const whole = manifest.spec === undefined ? withReferences(manifest, checked) : manifest;
-      const status = statusOfOne(whole, problemsOf(manifest), kubernetes);
-      return status === undefined ? [] : [resourceStatus(manifest, status, checked)];
-    });
+  return kubernetes.manifests.flatMap((manifest): readonly TimelessStatus[] => {
+    const whole = manifest.spec === undefined ? withReferences(manifest, checked) : manifest;
+    const status = statusOfOne(whole, problemsOf(manifest), kubernetes);
+    return status === undefined ? [] : [{ manifest, status }];
+  });
 }
 
 /**

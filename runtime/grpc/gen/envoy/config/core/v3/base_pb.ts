@@ -4,15 +4,188 @@
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Address } from "./address_pb.ts";
+import { file_envoy_config_core_v3_address } from "./address_pb.ts";
+import type { SemanticVersion } from "../../../type/v3/semantic_version_pb.ts";
+import { file_envoy_type_v3_semantic_version } from "../../../type/v3/semantic_version_pb.ts";
 import type { Any } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_any, file_google_protobuf_struct, file_google_protobuf_wrappers } from "@bufbuild/protobuf/wkt";
+import type { ContextParams } from "../../../../xds/core/v3/context_params_pb.ts";
+import { file_xds_core_v3_context_params } from "../../../../xds/core/v3/context_params_pb.ts";
 import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file envoy/config/core/v3/base.proto.
  */
 export const file_envoy_config_core_v3_base: GenFile = /*@__PURE__*/
-  fileDesc("Ch9lbnZveS9jb25maWcvY29yZS92My9iYXNlLnByb3RvEhRlbnZveS5jb25maWcuY29yZS52MyLRAgoITWV0YWRhdGESSwoPZmlsdGVyX21ldGFkYXRhGAEgAygLMjIuZW52b3kuY29uZmlnLmNvcmUudjMuTWV0YWRhdGEuRmlsdGVyTWV0YWRhdGFFbnRyeRJWChV0eXBlZF9maWx0ZXJfbWV0YWRhdGEYAiADKAsyNy5lbnZveS5jb25maWcuY29yZS52My5NZXRhZGF0YS5UeXBlZEZpbHRlck1ldGFkYXRhRW50cnkaTgoTRmlsdGVyTWV0YWRhdGFFbnRyeRILCgNrZXkYASABKAkSJgoFdmFsdWUYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0OgI4ARpQChhUeXBlZEZpbHRlck1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEiMKBXZhbHVlGAIgASgLMhQuZ29vZ2xlLnByb3RvYnVmLkFueToCOAEiLAoOUXVlcnlQYXJhbWV0ZXISCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJIjwKC0hlYWRlclZhbHVlEgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCRIRCglyYXdfdmFsdWUYAyABKAwi4gIKEUhlYWRlclZhbHVlT3B0aW9uEjEKBmhlYWRlchgBIAEoCzIhLmVudm95LmNvbmZpZy5jb3JlLnYzLkhlYWRlclZhbHVlEi4KBmFwcGVuZBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5Cb29sVmFsdWVCAhgBElEKDWFwcGVuZF9hY3Rpb24YAyABKA4yOi5lbnZveS5jb25maWcuY29yZS52My5IZWFkZXJWYWx1ZU9wdGlvbi5IZWFkZXJBcHBlbmRBY3Rpb24SGAoQa2VlcF9lbXB0eV92YWx1ZRgEIAEoCCJ9ChJIZWFkZXJBcHBlbmRBY3Rpb24SGwoXQVBQRU5EX0lGX0VYSVNUU19PUl9BREQQABIRCg1BRERfSUZfQUJTRU5UEAESHgoaT1ZFUldSSVRFX0lGX0VYSVNUU19PUl9BREQQAhIXChNPVkVSV1JJVEVfSUZfRVhJU1RTEAMiPwoJSGVhZGVyTWFwEjIKB2hlYWRlcnMYASADKAsyIS5lbnZveS5jb25maWcuY29yZS52My5IZWFkZXJWYWx1ZUJ1CiJpby5lbnZveXByb3h5LmVudm95LmNvbmZpZy5jb3JlLnYzQglCYXNlUHJvdG9QAVpCZ2l0aHViLmNvbS9lbnZveXByb3h5L2dvLWNvbnRyb2wtcGxhbmUvZW52b3kvY29uZmlnL2NvcmUvdjM7Y29yZXYzYgZwcm90bzM", [file_google_protobuf_any, file_google_protobuf_struct, file_google_protobuf_wrappers]);
+  fileDesc("Ch9lbnZveS9jb25maWcvY29yZS92My9iYXNlLnByb3RvEhRlbnZveS5jb25maWcuY29yZS52MyI6CghMb2NhbGl0eRIOCgZyZWdpb24YASABKAkSDAoEem9uZRgCIAEoCRIQCghzdWJfem9uZRgDIAEoCSJqCgxCdWlsZFZlcnNpb24SLwoHdmVyc2lvbhgBIAEoCzIeLmVudm95LnR5cGUudjMuU2VtYW50aWNWZXJzaW9uEikKCG1ldGFkYXRhGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCKiAQoJRXh0ZW5zaW9uEgwKBG5hbWUYASABKAkSEAoIY2F0ZWdvcnkYAiABKAkSGwoPdHlwZV9kZXNjcmlwdG9yGAMgASgJQgIYARIzCgd2ZXJzaW9uGAQgASgLMiIuZW52b3kuY29uZmlnLmNvcmUudjMuQnVpbGRWZXJzaW9uEhAKCGRpc2FibGVkGAUgASgIEhEKCXR5cGVfdXJscxgGIAMoCSLiBAoETm9kZRIKCgJpZBgBIAEoCRIPCgdjbHVzdGVyGAIgASgJEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBJNChJkeW5hbWljX3BhcmFtZXRlcnMYDCADKAsyMS5lbnZveS5jb25maWcuY29yZS52My5Ob2RlLkR5bmFtaWNQYXJhbWV0ZXJzRW50cnkSMAoIbG9jYWxpdHkYBCABKAsyHi5lbnZveS5jb25maWcuY29yZS52My5Mb2NhbGl0eRIXCg91c2VyX2FnZW50X25hbWUYBiABKAkSHAoSdXNlcl9hZ2VudF92ZXJzaW9uGAcgASgJSAASRgoYdXNlcl9hZ2VudF9idWlsZF92ZXJzaW9uGAggASgLMiIuZW52b3kuY29uZmlnLmNvcmUudjMuQnVpbGRWZXJzaW9uSAASMwoKZXh0ZW5zaW9ucxgJIAMoCzIfLmVudm95LmNvbmZpZy5jb3JlLnYzLkV4dGVuc2lvbhIXCg9jbGllbnRfZmVhdHVyZXMYCiADKAkSPgoTbGlzdGVuaW5nX2FkZHJlc3NlcxgLIAMoCzIdLmVudm95LmNvbmZpZy5jb3JlLnYzLkFkZHJlc3NCAhgBGlQKFkR5bmFtaWNQYXJhbWV0ZXJzRW50cnkSCwoDa2V5GAEgASgJEikKBXZhbHVlGAIgASgLMhoueGRzLmNvcmUudjMuQ29udGV4dFBhcmFtczoCOAFCGQoXdXNlcl9hZ2VudF92ZXJzaW9uX3R5cGVKBAgFEAZSDWJ1aWxkX3ZlcnNpb24i0QIKCE1ldGFkYXRhEksKD2ZpbHRlcl9tZXRhZGF0YRgBIAMoCzIyLmVudm95LmNvbmZpZy5jb3JlLnYzLk1ldGFkYXRhLkZpbHRlck1ldGFkYXRhRW50cnkSVgoVdHlwZWRfZmlsdGVyX21ldGFkYXRhGAIgAygLMjcuZW52b3kuY29uZmlnLmNvcmUudjMuTWV0YWRhdGEuVHlwZWRGaWx0ZXJNZXRhZGF0YUVudHJ5Gk4KE0ZpbHRlck1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEiYKBXZhbHVlGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdDoCOAEaUAoYVHlwZWRGaWx0ZXJNZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRIjCgV2YWx1ZRgCIAEoCzIULmdvb2dsZS5wcm90b2J1Zi5Bbnk6AjgBIiwKDlF1ZXJ5UGFyYW1ldGVyEgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCSI8CgtIZWFkZXJWYWx1ZRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAkSEQoJcmF3X3ZhbHVlGAMgASgMIuICChFIZWFkZXJWYWx1ZU9wdGlvbhIxCgZoZWFkZXIYASABKAsyIS5lbnZveS5jb25maWcuY29yZS52My5IZWFkZXJWYWx1ZRIuCgZhcHBlbmQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuQm9vbFZhbHVlQgIYARJRCg1hcHBlbmRfYWN0aW9uGAMgASgOMjouZW52b3kuY29uZmlnLmNvcmUudjMuSGVhZGVyVmFsdWVPcHRpb24uSGVhZGVyQXBwZW5kQWN0aW9uEhgKEGtlZXBfZW1wdHlfdmFsdWUYBCABKAgifQoSSGVhZGVyQXBwZW5kQWN0aW9uEhsKF0FQUEVORF9JRl9FWElTVFNfT1JfQUREEAASEQoNQUREX0lGX0FCU0VOVBABEh4KGk9WRVJXUklURV9JRl9FWElTVFNfT1JfQUREEAISFwoTT1ZFUldSSVRFX0lGX0VYSVNUUxADIj8KCUhlYWRlck1hcBIyCgdoZWFkZXJzGAEgAygLMiEuZW52b3kuY29uZmlnLmNvcmUudjMuSGVhZGVyVmFsdWUiIgoMQ29udHJvbFBsYW5lEhIKCmlkZW50aWZpZXIYASABKAlCdQoiaW8uZW52b3lwcm94eS5lbnZveS5jb25maWcuY29yZS52M0IJQmFzZVByb3RvUAFaQmdpdGh1Yi5jb20vZW52b3lwcm94eS9nby1jb250cm9sLXBsYW5lL2Vudm95L2NvbmZpZy9jb3JlL3YzO2NvcmV2M2IGcHJvdG8z", [file_envoy_config_core_v3_address, file_envoy_type_v3_semantic_version, file_google_protobuf_any, file_google_protobuf_struct, file_google_protobuf_wrappers, file_xds_core_v3_context_params]);
+
+/**
+ * @generated from message envoy.config.core.v3.Locality
+ */
+export type Locality = Message<"envoy.config.core.v3.Locality"> & {
+  /**
+   * @generated from field: string region = 1;
+   */
+  region: string;
+
+  /**
+   * @generated from field: string zone = 2;
+   */
+  zone: string;
+
+  /**
+   * @generated from field: string sub_zone = 3;
+   */
+  subZone: string;
+};
+
+/**
+ * Describes the message envoy.config.core.v3.Locality.
+ * Use `create(LocalitySchema)` to create a new message.
+ */
+export const LocalitySchema: GenMessage<Locality> = /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_base, 0);
+
+/**
+ * @generated from message envoy.config.core.v3.BuildVersion
+ */
+export type BuildVersion = Message<"envoy.config.core.v3.BuildVersion"> & {
+  /**
+   * @generated from field: envoy.type.v3.SemanticVersion version = 1;
+   */
+  version?: SemanticVersion | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Struct metadata = 2;
+   */
+  metadata?: JsonObject | undefined;
+};
+
+/**
+ * Describes the message envoy.config.core.v3.BuildVersion.
+ * Use `create(BuildVersionSchema)` to create a new message.
+ */
+export const BuildVersionSchema: GenMessage<BuildVersion> = /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_base, 1);
+
+/**
+ * @generated from message envoy.config.core.v3.Extension
+ */
+export type Extension = Message<"envoy.config.core.v3.Extension"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from field: string category = 2;
+   */
+  category: string;
+
+  /**
+   * @generated from field: string type_descriptor = 3 [deprecated = true];
+   * @deprecated
+   */
+  typeDescriptor: string;
+
+  /**
+   * @generated from field: envoy.config.core.v3.BuildVersion version = 4;
+   */
+  version?: BuildVersion | undefined;
+
+  /**
+   * @generated from field: bool disabled = 5;
+   */
+  disabled: boolean;
+
+  /**
+   * @generated from field: repeated string type_urls = 6;
+   */
+  typeUrls: string[];
+};
+
+/**
+ * Describes the message envoy.config.core.v3.Extension.
+ * Use `create(ExtensionSchema)` to create a new message.
+ */
+export const ExtensionSchema: GenMessage<Extension> = /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_base, 2);
+
+/**
+ * @generated from message envoy.config.core.v3.Node
+ */
+export type Node = Message<"envoy.config.core.v3.Node"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: string cluster = 2;
+   */
+  cluster: string;
+
+  /**
+   * @generated from field: google.protobuf.Struct metadata = 3;
+   */
+  metadata?: JsonObject | undefined;
+
+  /**
+   * @generated from field: map<string, xds.core.v3.ContextParams> dynamic_parameters = 12;
+   */
+  dynamicParameters: { [key: string]: ContextParams };
+
+  /**
+   * @generated from field: envoy.config.core.v3.Locality locality = 4;
+   */
+  locality?: Locality | undefined;
+
+  /**
+   * @generated from field: string user_agent_name = 6;
+   */
+  userAgentName: string;
+
+  /**
+   * @generated from oneof envoy.config.core.v3.Node.user_agent_version_type
+   */
+  userAgentVersionType: {
+    /**
+     * @generated from field: string user_agent_version = 7;
+     */
+    value: string;
+    case: "userAgentVersion";
+  } | {
+    /**
+     * @generated from field: envoy.config.core.v3.BuildVersion user_agent_build_version = 8;
+     */
+    value: BuildVersion;
+    case: "userAgentBuildVersion";
+  } | { case: undefined; value?: undefined };
+
+  /**
+   * @generated from field: repeated envoy.config.core.v3.Extension extensions = 9;
+   */
+  extensions: Extension[];
+
+  /**
+   * @generated from field: repeated string client_features = 10;
+   */
+  clientFeatures: string[];
+
+  /**
+   * @generated from field: repeated envoy.config.core.v3.Address listening_addresses = 11 [deprecated = true];
+   * @deprecated
+   */
+  listeningAddresses: Address[];
+};
+
+/**
+ * Describes the message envoy.config.core.v3.Node.
+ * Use `create(NodeSchema)` to create a new message.
+ */
+export const NodeSchema: GenMessage<Node> = /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_base, 3);
 
 /**
  * @generated from message envoy.config.core.v3.Metadata
@@ -34,7 +207,7 @@ export type Metadata = Message<"envoy.config.core.v3.Metadata"> & {
  * Use `create(MetadataSchema)` to create a new message.
  */
 export const MetadataSchema: GenMessage<Metadata> = /*@__PURE__*/
-  messageDesc(file_envoy_config_core_v3_base, 0);
+  messageDesc(file_envoy_config_core_v3_base, 4);
 
 /**
  * @generated from message envoy.config.core.v3.QueryParameter
@@ -56,7 +229,7 @@ export type QueryParameter = Message<"envoy.config.core.v3.QueryParameter"> & {
  * Use `create(QueryParameterSchema)` to create a new message.
  */
 export const QueryParameterSchema: GenMessage<QueryParameter> = /*@__PURE__*/
-  messageDesc(file_envoy_config_core_v3_base, 1);
+  messageDesc(file_envoy_config_core_v3_base, 5);
 
 /**
  * @generated from message envoy.config.core.v3.HeaderValue
@@ -83,7 +256,7 @@ export type HeaderValue = Message<"envoy.config.core.v3.HeaderValue"> & {
  * Use `create(HeaderValueSchema)` to create a new message.
  */
 export const HeaderValueSchema: GenMessage<HeaderValue> = /*@__PURE__*/
-  messageDesc(file_envoy_config_core_v3_base, 2);
+  messageDesc(file_envoy_config_core_v3_base, 6);
 
 /**
  * @generated from message envoy.config.core.v3.HeaderValueOption
@@ -116,7 +289,7 @@ export type HeaderValueOption = Message<"envoy.config.core.v3.HeaderValueOption"
  * Use `create(HeaderValueOptionSchema)` to create a new message.
  */
 export const HeaderValueOptionSchema: GenMessage<HeaderValueOption> = /*@__PURE__*/
-  messageDesc(file_envoy_config_core_v3_base, 3);
+  messageDesc(file_envoy_config_core_v3_base, 7);
 
 /**
  * @generated from enum envoy.config.core.v3.HeaderValueOption.HeaderAppendAction
@@ -152,7 +325,7 @@ export type HeaderValueOption_HeaderAppendAction = (typeof HeaderValueOption_Hea
  * Describes the enum envoy.config.core.v3.HeaderValueOption.HeaderAppendAction.
  */
 export const HeaderValueOption_HeaderAppendActionSchema: GenEnum<HeaderValueOption_HeaderAppendAction> = /*@__PURE__*/
-  enumDesc(file_envoy_config_core_v3_base, 3, 0);
+  enumDesc(file_envoy_config_core_v3_base, 7, 0);
 
 /**
  * @generated from message envoy.config.core.v3.HeaderMap
@@ -169,5 +342,22 @@ export type HeaderMap = Message<"envoy.config.core.v3.HeaderMap"> & {
  * Use `create(HeaderMapSchema)` to create a new message.
  */
 export const HeaderMapSchema: GenMessage<HeaderMap> = /*@__PURE__*/
-  messageDesc(file_envoy_config_core_v3_base, 4);
+  messageDesc(file_envoy_config_core_v3_base, 8);
+
+/**
+ * @generated from message envoy.config.core.v3.ControlPlane
+ */
+export type ControlPlane = Message<"envoy.config.core.v3.ControlPlane"> & {
+  /**
+   * @generated from field: string identifier = 1;
+   */
+  identifier: string;
+};
+
+/**
+ * Describes the message envoy.config.core.v3.ControlPlane.
+ * Use `create(ControlPlaneSchema)` to create a new message.
+ */
+export const ControlPlaneSchema: GenMessage<ControlPlane> = /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_base, 9);
 

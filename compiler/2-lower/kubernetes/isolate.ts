@@ -1,0 +1,185 @@
+import { resourceKind } from "../../1-parse/kubernetes/kinds.ts";
+import { isPartial } from "../../config/broken-parts.ts";
+import type {
+  GatewayResources,
+  ListenerResource,
+  Resource,
+  RouteResource,
+  TcpRouteResource,
+} from "../../config/resources.ts";
+import { type ConfigPath, childOf, type Diagnostic } from "../../diagnostics/diagnostic.ts";
+import type { Manifest, ManifestOf } from "../../manifests/manifests.ts";
+import { unresolved } from "./backends/backends.ts";
+import type { KubernetesModel } from "./gateway/gateways.ts";
+
+/**
+ * The resources of a Gateway with what has mistakes made harmless, so that the rest can be served: a rule with mistakes,
+ * or with a policy or backend that has some, is answered 500 where it stands (its requests fall through to no other
+ * rule), a listener with mistakes is left out. Undefined when the mistakes are the Gateway's own.
+ */
+export function isolated(
+  { name, resources }: GatewayResources,
+  kubernetes: KubernetesModel,
+  errors: readonly Diagnostic[],
+): GatewayResources | undefined {
+  const faults = new Faults(kubernetes, errors);
+  const gateway = resources.find((resource) => resource.kind === "gateway");
+  const title = gateway?.origin.resource?.name ?? "";
+  if (gateway === undefined || faults.isBrokenGateway(title)) return undefined;
+  const listeners = gateway.listeners.filter((each) => !faults.isIn(each));
+  const keys = new Set(listeners.map(({ key }) => key));
+  const routes = resources.flatMap((route): readonly Resource[] => {
+    if (route.kind === "gateway") return [];
+    const own = route.listeners.filter(({ listener }) => keys.has(listener));
+    if (own.length === 0) return [];
+    const kept = { ...route, listeners: own, isPartial: faults.lacksMatches(route) };
+    return [
+      faults.isBrokenRoute(route) ? { ...kept, policies: [], backends: [none(route)] } : kept,
+    ];
+  });
+  return { name, resources: [{ ...gateway, listeners }, ...routes] };
+}
+
+/** Stands for the backends of a rule with mistakes: no request goes to it. */
+function none({ origin }: Pick<RouteResource, "origin">): RouteResource["backends"][number] {
+  return { ...unresolved(origin), weight: 0 };
+}
+
+type TargetingPolicy = ManifestOf<"GatewayPolicy" | "BackendTLSPolicy">;
+
+/** Which parts of manifests have mistakes. */
+class Faults {
+  readonly #kubernetes: KubernetesModel;
+  /** Paths from a resource's root, by the resource's name. */
+  readonly #paths: ReadonlyMap<string, readonly ConfigPath[]>;
+  readonly #policies: readonly TargetingPolicy[];
+
+  constructor(kubernetes: KubernetesModel, errors: readonly Diagnostic[]) {
+    this.#kubernetes = kubernetes;
+    const byName = Map.groupBy(errors, ({ at }) => at.resource?.name ?? "");
+    this.#paths = new Map(
+      [...byName].map(([name, found]) => [
+        name,
+        found.map(({ at }) => at.path.slice(at.resource?.depth ?? 0)),
+      ]),
+    );
+    const { inventory } = kubernetes;
+    this.#policies = [
+      ...inventory.all("GatewayPolicy"),
+      ...inventory.all("BackendTLSPolicy"),
+    ].filter((policy) => this.#has(policy));
+  }
+
+  /** Mistakes of a Gateway that are no listener's; those of its parameters are its own. */
+  isBrokenGateway(name: string): boolean {
+    const own = this.#paths.get(name) ?? [];
+    if (own.some(([spec, field]) => spec !== "spec" || field !== "listeners")) return true;
+    const manifest = this.#kubernetes.gateways.find(
+      (each) => each.manifest.origin.resource?.name === name,
+    )?.manifest;
+    const { inventory } = this.#kubernetes;
+    const found = inventory.find("GatewayClass", "", manifest?.spec?.gatewayClassName ?? "");
+    const named = [manifest?.spec?.infrastructure?.parametersRef, found?.spec?.parametersRef];
+    const parameters = named.flatMap((reference) => reference?.name ?? []);
+    return (
+      (found !== undefined && this.#has(found)) ||
+      inventory
+        .all("GatewayParameters")
+        .some((each) => this.#has(each) && parameters.includes(each.name))
+    );
+  }
+
+  isIn({ origin }: ListenerResource): boolean {
+    const path = origin.path.slice(origin.resource?.depth ?? 0);
+    return (this.#paths.get(origin.resource?.name ?? "") ?? []).some((each) => isBelow(each, path));
+  }
+
+  /** Which requests the rule is about is not known for certain: it can answer none. */
+  lacksMatches(route: RouteResource | TcpRouteResource): boolean {
+    const manifest = this.#manifestOf(route);
+    return manifest !== undefined && isPartial(childOf(route.origin, "matches"), manifest);
+  }
+
+  isBrokenRoute(route: RouteResource | TcpRouteResource): boolean {
+    const manifest = this.#manifestOf(route);
+    if (manifest === undefined) return false;
+    const rule = route.origin.path.slice(route.origin.resource?.depth ?? 0);
+    const own = this.#paths.get(route.origin.resource?.name ?? "") ?? [];
+    return (
+      own.some((each) => isBelow(each, rule) || !ELSEWHERE.has(String(each[1]))) ||
+      [...mentioned([route.policies, route.backends])].some((each) => this.#paths.has(each)) ||
+      this.#policies.some((policy) => this.#isAbout(policy, manifest, route))
+    );
+  }
+
+  #has({ origin }: Manifest): boolean {
+    return this.#paths.has(origin.resource?.name ?? "");
+  }
+
+  #manifestOf({ origin }: RouteResource | TcpRouteResource): Manifest | undefined {
+    const attachment = this.#kubernetes.attachments.find(
+      ({ route }) => route.origin.resource?.name === origin.resource?.name,
+    );
+    return attachment?.route;
+  }
+
+  /** Whether a policy with mistakes may be about a route: what it would have refused must not pass. */
+  #isAbout(
+    { kind, spec, namespace }: TargetingPolicy,
+    route: Manifest,
+    { backends }: RouteResource | TcpRouteResource,
+  ): boolean {
+    if (spec === undefined) return namespace === route.namespace;
+    const selectors =
+      kind === "GatewayPolicy" && "targetSelectors" in spec ? spec.targetSelectors : [];
+    const { inventory } = this.#kubernetes;
+    const targets = [
+      ...(spec.targetRefs ?? []).map(({ group, kind: target, name }) =>
+        titleOfTarget(resourceKind(group, target) ?? target, namespace, name),
+      ),
+      ...(selectors ?? []).flatMap(({ group, kind: target, matchLabels }) => {
+        const known = resourceKind(group, target);
+        if (known === undefined) return [];
+        return inventory
+          .withLabels(known, namespace, matchLabels)
+          .map(({ name }) => titleOfTarget(known, namespace, name));
+      }),
+    ];
+    const owners = this.#kubernetes.attachments
+      .filter((each) => each.route === route)
+      .flatMap(({ listener }) => [listener.gateway, listener.owner]);
+    const services = [...(JSON.stringify(backends).match(SERVICE_HOST) ?? [])].map((host) => {
+      const [name = "", of = ""] = host.split(".");
+      return titleOfTarget("Service", of, name);
+    });
+    const names = [route, ...owners].map(({ origin }) => origin.resource?.name ?? "");
+    return [...names, ...services, ...mentioned(backends)].some((each) => targets.includes(each));
+  }
+}
+
+/** Fields of a route with mistakes that keep it from attaching somewhere, and say nothing of its rules. */
+const ELSEWHERE: ReadonlySet<string> = new Set(["parentRefs", "hostnames", "rules", "undefined"]);
+
+/** The name of a Service and its namespace, in a host. */
+const SERVICE_HOST = /[a-z0-9-]+\.[a-z0-9-]+(?=\.svc\.)/g;
+
+function titleOfTarget(kind: string, namespace: string, name: string): string {
+  return `${kind} ${namespace}/${name}`;
+}
+
+function isBelow(path: ConfigPath, place: ConfigPath): boolean {
+  return place.every((step, index) => path[index] === step);
+}
+
+/** The resources that any part of a value comes from. */
+function mentioned(value: unknown, found: Set<string> = new Set()): ReadonlySet<string> {
+  if (typeof value !== "object" || value === null) return found;
+  const resource: unknown = Reflect.get(value, "resource");
+  if (typeof resource === "object" && resource !== null) {
+    const name: unknown = Reflect.get(resource, "name");
+    if (typeof name === "string") found.add(name);
+  }
+  const parts = value instanceof Map ? [...value.values()] : Object.values(value);
+  for (const part of parts) mentioned(part, found);
+  return found;
+}

@@ -1,0 +1,110 @@
+import { hostname } from "node:os";
+import type { ApiServer } from "./kubernetes/api-server.ts";
+import { LeaderElection } from "./kubernetes/leader-election.ts";
+import { type CompiledObjects, compileObjects } from "./model/compile-objects.ts";
+import { WatchedObjects } from "./model/watched-objects.ts";
+import { StatusWriter, type WantedStatus } from "./status/status-writer.ts";
+
+/** What a controller is made with. */
+export interface ControllerSettings {
+  readonly api: ApiServer;
+  /** Where the controller itself lives. */
+  readonly namespace: string;
+  readonly log: (level: "info" | "warn", message: string) => void;
+}
+
+/** The Lease by which one of several replicas writes. */
+const LEASE = "gwc-controller";
+/** Milliseconds of quiet after a change before gateways are compiled, and the most that changes may be put off. */
+const QUIET = 20;
+const PATIENCE = 500;
+/** How often everything is compared with what it should be, in milliseconds, whatever was heard of it. */
+const COMPARE_AGAIN = 30_000;
+
+/** Compiles the Gateways of a Kubernetes API server as they change, and says on every object what came of it. */
+export class Controller {
+  readonly #settings: ControllerSettings;
+  readonly #objects: WatchedObjects;
+  readonly #statuses: StatusWriter;
+  #compiled: CompiledObjects = { gateways: new Map(), statuses: [] };
+  #isDirty = true;
+  #timer: NodeJS.Timeout | undefined;
+  #deadline = 0;
+  readonly #comparing: NodeJS.Timeout;
+  readonly #election: LeaderElection;
+
+  private constructor(settings: ControllerSettings, objects: WatchedObjects) {
+    this.#settings = settings;
+    this.#objects = objects;
+    this.#statuses = new StatusWriter(settings.api, objects, (text) => settings.log("warn", text));
+    this.#comparing = setInterval(() => this.#statuses.compare(), COMPARE_AGAIN);
+    this.#election = new LeaderElection(settings.api, {
+      namespace: settings.namespace,
+      name: LEASE,
+      identity: `${hostname()}_${process.pid}`,
+      changed: (isLeading) => this.#lead(isLeading),
+      warn: (message) => settings.log("warn", message),
+    });
+  }
+
+  /** Resolves when everything is known and compiled for the first time. */
+  static async open(settings: ControllerSettings): Promise<Controller> {
+    // What is heard before everything is known is part of what is compiled first.
+    let changed = (_isDeclared: boolean): void => {};
+    const objects = await WatchedObjects.open(settings.api, {
+      declared: () => changed(true),
+      data: () => changed(false),
+      warn: (message) => settings.log("warn", message),
+    });
+    const controller = new Controller(settings, objects);
+    changed = (isDeclared) => controller.#changed(isDeclared);
+    controller.#work();
+    return controller;
+  }
+
+  /** Gives the lead to another replica. */
+  async stop(): Promise<void> {
+    clearInterval(this.#comparing);
+    clearTimeout(this.#timer);
+    await this.#election.stop().catch(() => {});
+    this.#objects.stop();
+  }
+
+  #lead(isLeading: boolean): void {
+    this.#settings.log("info", isLeading ? "leading" : "another replica leads");
+    this.#statuses.isLeading = isLeading;
+    this.#statuses.compare();
+  }
+
+  #changed(isDeclared: boolean): void {
+    this.#isDirty ||= isDeclared;
+    const now = performance.now();
+    if (this.#timer === undefined) this.#deadline = now + PATIENCE;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#work(), Math.min(QUIET, this.#deadline - now));
+  }
+
+  #work(): void {
+    this.#timer = undefined;
+    if (this.#isDirty) {
+      this.#isDirty = false;
+      this.#compile();
+    }
+    this.#statuses.want(this.#wantedStatuses());
+  }
+
+  #compile(): void {
+    const began = performance.now();
+    this.#compiled = compileObjects(this.#objects);
+    const time = Math.round(performance.now() - began);
+    this.#settings.log("info", `compiled ${this.#compiled.gateways.size} gateways in ${time} ms`);
+  }
+
+  #wantedStatuses(): readonly WantedStatus[] {
+    return this.#compiled.statuses.map(({ manifest: { kind, namespace, name }, status }) => ({
+      kind,
+      key: namespace === "" ? name : `${namespace}/${name}`,
+      status,
+    }));
+  }
+}

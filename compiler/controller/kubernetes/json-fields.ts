@@ -1,0 +1,20 @@
+/** JSON of the API server as an object; undefined when it is none. */
+export function recordOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return isRecord(value) ? value : undefined;
+}
+
+/** A field that is a text. */
+export function textField(value: unknown, field: string): string | undefined {
+  const found = recordOf(value)?.[field];
+  return typeof found === "string" ? found : undefined;
+}
+
+/** A field that is a list; empty when it is none. */
+export function itemsField(value: unknown, field: string): readonly unknown[] {
+  const found = recordOf(value)?.[field];
+  return Array.isArray(found) ? found : [];
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,174 @@
+import { setTimeout as pause } from "node:timers/promises";
+import {
+  type ApiObject,
+  objectKey,
+  type ResourceType,
+  readObject,
+  resourcePath,
+} from "./api-object.ts";
+import { type ApiServer, WatchRefused } from "./api-server.ts";
+import { itemsField, recordOf, textField } from "./json-fields.ts";
+
+/** What a reflector follows, and who hears of it. */
+export interface ReflectorSettings {
+  readonly type: ResourceType;
+  /** Which objects; undefined: all. */
+  readonly fieldSelector?: string | undefined;
+  /** What is kept of an object: memory holds nothing that nobody reads. */
+  readonly keep: (object: ApiObject) => ApiObject;
+  /** Called after each change of `objects`, with what was there before. */
+  readonly changed: (key: string, before: ApiObject | undefined) => void;
+  /** Tells an operator what went wrong; the reflector goes on. */
+  readonly warn: (message: string) => void;
+}
+
+/** Objects of a page of a list. */
+const PAGE = 500;
+/** How long the server keeps a watch open, in seconds; a part of it is random, so that not all end at once. */
+const WATCH_TIME = 300;
+/** Milliseconds that a watch may be silent beyond its time: bookmarks come about once a minute. */
+const SILENCE = (WATCH_TIME * 2 + 30) * 1000;
+/** The first pause after a failure and the longest, in milliseconds. */
+const FIRST_PAUSE = 250;
+const LONGEST_PAUSE = 30_000;
+/** How long a watch has to last for the next failure to be a first one again. */
+const STEADY = 10_000;
+
+/**
+ * The objects of one kind, kept in step with the API server: a list, then a watch from there, resumed where it broke off
+ * and begun anew when the server no longer knows that place (410). It ends with `stop` alone.
+ */
+export class Reflector {
+  readonly objects: Map<string, ApiObject> = new Map();
+  /** Resolves when the first list is there. */
+  readonly synced: Promise<void>;
+  readonly #api: ApiServer;
+  readonly type: ResourceType;
+  readonly #settings: ReflectorSettings;
+  readonly #stopped = new AbortController();
+  #sync: () => void = () => {};
+  #version: string | undefined;
+  #failures = 0;
+  /** How often the kind was listed. */
+  lists = 0;
+
+  constructor(api: ApiServer, settings: ReflectorSettings) {
+    this.#api = api;
+    this.#settings = settings;
+    this.type = settings.type;
+    this.synced = new Promise((resolve) => {
+      this.#sync = resolve;
+    });
+    void this.#follow();
+  }
+
+  stop(): void {
+    this.#stopped.abort();
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      const began = performance.now();
+      try {
+        this.#version ??= await this.#list();
+        await this.#watch(this.#version);
+        this.#failures = 0;
+      } catch (error) {
+        if (signal.aborted) return;
+        if (performance.now() - began > STEADY) this.#failures = 0;
+        if (error instanceof WatchRefused && error.status === GONE) this.#version = undefined;
+        else this.#settings.warn(`${this.#settings.type.plural}: ${errorText(error)}`);
+        await this.#pause();
+      }
+    }
+  }
+
+  /** Everything there is, page by page; what is no longer there is forgotten. Gives the place to watch from. */
+  async #list(): Promise<string> {
+    const { type, fieldSelector, keep } = this.#settings;
+    const found = new Map<string, ApiObject>();
+    let [next, version] = ["", ""];
+    do {
+      const query = new URLSearchParams({ limit: String(PAGE) });
+      if (next !== "") query.set("continue", next);
+      if (fieldSelector !== undefined) query.set("fieldSelector", fieldSelector);
+      const path = `${resourcePath(type)}?${query}`;
+      const { status, body } = await this.#api.request({ method: "GET", path });
+      // The definition of the kind is gone, and so is all that was of it.
+      if (status === 404) for (const key of [...this.objects.keys()]) this.#set(key, undefined);
+      if (status !== 200) throw new WatchRefused(status, `a list has status ${status}`);
+      for (const item of itemsField(body, "items")) {
+        const object = readObject(item, type);
+        if (object !== undefined) found.set(objectKey(object.metadata), keep(object));
+      }
+      const metadata = recordOf(body)?.metadata;
+      next = textField(metadata, "continue") ?? "";
+      version = textField(metadata, "resourceVersion") ?? "";
+    } while (next !== "");
+    this.lists += 1;
+    for (const key of [...this.objects.keys()]) if (!found.has(key)) this.#set(key, undefined);
+    for (const [key, object] of found) this.#set(key, object);
+    this.#sync();
+    return version;
+  }
+
+  #watch(from: string): Promise<void> {
+    const { type, fieldSelector } = this.#settings;
+    const time = WATCH_TIME + Math.floor(Math.random() * WATCH_TIME);
+    const query = new URLSearchParams({
+      watch: "true",
+      allowWatchBookmarks: "true",
+      resourceVersion: from,
+      timeoutSeconds: String(time),
+    });
+    if (fieldSelector !== undefined) query.set("fieldSelector", fieldSelector);
+    return this.#api.watch(`${resourcePath(type)}?${query}`, (event) => this.#take(event), {
+      silence: SILENCE,
+      signal: this.#stopped.signal,
+    });
+  }
+
+  #take(event: unknown): void {
+    const { type, keep } = this.#settings;
+    const kind = textField(event, "type");
+    const value = recordOf(event)?.object;
+    if (kind === "ERROR") {
+      const code = recordOf(value)?.code;
+      throw new WatchRefused(
+        typeof code === "number" ? code : 0,
+        textField(value, "message") ?? "an error of the watch",
+      );
+    }
+    this.#version = textField(recordOf(value)?.metadata, "resourceVersion") ?? this.#version;
+    const object = kind === "BOOKMARK" ? undefined : readObject(value, type);
+    if (object === undefined) return;
+    this.#set(objectKey(object.metadata), kind === "DELETED" ? undefined : keep(object));
+  }
+
+  #set(key: string, object: ApiObject | undefined): void {
+    const before = this.objects.get(key);
+    if (object === undefined) this.objects.delete(key);
+    else this.objects.set(key, object);
+    const isSame = object?.metadata.resourceVersion === before?.metadata.resourceVersion;
+    if (!isSame || (object === undefined) !== (before === undefined))
+      this.#settings.changed(key, before);
+  }
+
+  /** Longer after each failure, and never the same for all: a server that comes back is not stormed. */
+  #pause(): Promise<void> {
+    const longest = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** this.#failures);
+    this.#failures += 1;
+    const time = longest * (0.5 + Math.random() / 2);
+    return pause(time, undefined, { signal: this.#stopped.signal }).catch(() => {});
+  }
+}
+
+/** HTTP 410, and the code of an ERROR event: the resourceVersion is too old. */
+const GONE = 410;
+
+/** What went wrong, for a log. Failures of connections have no text, but a code. */
+export function errorText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.message || ("code" in error ? String(error.code) : error.name);
+}

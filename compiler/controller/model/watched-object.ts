@@ -1,0 +1,53 @@
+import type { ApiObject, ResourceType } from "../kubernetes/api-object.ts";
+import { recordOf } from "../kubernetes/json-fields.ts";
+
+/**
+ * What is kept of an object: nothing that nobody reads. Values stay where data planes need them: those of Secrets, and
+ * the certificates of ConfigMaps.
+ */
+export function keptObject(object: ApiObject): ApiObject {
+  const { name, namespace, uid, resourceVersion, generation, labels, creationTimestamp } =
+    object.metadata;
+  const metadata = {
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    ...(generation === undefined ? {} : { generation }),
+    ...(labels === undefined ? {} : { labels }),
+    ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+  };
+  if (object.kind === "Namespace") return { ...head(object), metadata };
+  if (object.kind !== "ConfigMap") return { ...object, metadata };
+  const data = recordOf(object.data) ?? {};
+  const kept = Object.entries(data).map(([key, value]) => [key, key === CA ? value : ""]);
+  return { ...head(object), metadata, data: Object.fromEntries(kept) };
+}
+
+/** Which objects of a kind are read; undefined: all. Releases of Helm are large Secrets that no gateway reads. */
+export function fieldSelectorOf({ kind }: ResourceType): string | undefined {
+  return kind === "Secret" ? "type!=helm.sh/release.v1" : undefined;
+}
+
+/**
+ * The manifest of an object for the compiler: what was declared, without status and without the values of Secrets. The
+ * same text, the same program.
+ */
+export function manifestText(object: ApiObject): string {
+  const { apiVersion, kind, status: _, ...rest } = object;
+  const { uid: _uid, resourceVersion: _version, ...metadata } = object.metadata;
+  return JSON.stringify({ apiVersion, kind, ...rest, metadata, ...keysOnly(object) });
+}
+
+/** The entry of a ConfigMap that gateways read: certificates of authorities (Gateway API). */
+const CA = "ca.crt";
+
+function head({ apiVersion, kind }: ApiObject): Pick<ApiObject, "apiVersion" | "kind"> {
+  return { apiVersion, kind };
+}
+
+function keysOnly({ kind, data }: ApiObject): { readonly data?: unknown } {
+  if (kind !== "Secret" && kind !== "ConfigMap") return {};
+  const keys = Object.keys(recordOf(data) ?? {}).toSorted();
+  return { data: Object.fromEntries(keys.map((key) => [key, ""])) };
+}

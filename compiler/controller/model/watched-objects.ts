@@ -1,0 +1,136 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { type ApiObject, apiVersionOf, type ResourceType } from "../kubernetes/api-object.ts";
+import type { ApiServer } from "../kubernetes/api-server.ts";
+import { errorText, Reflector } from "../kubernetes/reflector.ts";
+import { servedTypes } from "../kubernetes/served-types.ts";
+import { fieldSelectorOf, keptObject, manifestText } from "./watched-object.ts";
+
+/** Who hears of changes of watched objects. */
+export interface WatchListener {
+  /** What gateways are compiled of has changed. */
+  readonly declared: () => void;
+  /** What data planes get as data, or a status, has changed: nothing is compiled. */
+  readonly data: () => void;
+  readonly warn: (message: string) => void;
+}
+
+/** Milliseconds between two looks for kinds that were not installed. */
+const LOOK_AGAIN = 10_000;
+/** The same while the API server does not say anything. */
+const ASK_AGAIN = 1_000;
+
+/** Every object that gateways are made of, kept in step with the API server. */
+export class WatchedObjects {
+  readonly #api: ApiServer;
+  readonly #listener: WatchListener;
+  readonly #reflectors: Map<string, Reflector> = new Map();
+  /** Manifests by path, for those that were read: an object that did not change is not written again. */
+  readonly #texts: WeakMap<ApiObject, string> = new WeakMap();
+  #timer: NodeJS.Timeout | undefined;
+
+  private constructor(api: ApiServer, listener: WatchListener) {
+    this.#api = api;
+    this.#listener = listener;
+  }
+
+  /** Follows every kind that is installed; resolves when all of their objects are known. */
+  static async open(api: ApiServer, listener: WatchListener): Promise<WatchedObjects> {
+    const objects = new WatchedObjects(api, listener);
+    objects.#follow(await objects.#firstTypes());
+    await Promise.all([...objects.#reflectors.values()].map(({ synced }) => synced));
+    objects.#timer = setInterval(() => void objects.#lookAgain(), LOOK_AGAIN);
+    return objects;
+  }
+
+  /** The objects of a kind, of whatever group. */
+  *ofKind(kind: string): Iterable<ApiObject> {
+    for (const { objects, type } of this.#reflectors.values())
+      if (type.kind === kind) yield* objects.values();
+  }
+
+  /** An object by its kind and `NAMESPACE/NAME`. */
+  find(kind: string, key: string): ApiObject | undefined {
+    for (const { objects, type } of this.#reflectors.values()) {
+      const found = type.kind === kind ? objects.get(key) : undefined;
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  /** The type that a kind is served as. */
+  typeOf(kind: string, apiVersion: string): ResourceType | undefined {
+    return this.#reflectors.get(`${apiVersion} ${kind}`)?.type;
+  }
+
+  /** The manifests of all objects that are compiled, by a path that says which. */
+  manifests(): ReadonlyMap<string, string> {
+    const found = new Map<string, string>();
+    for (const { type, objects } of this.#reflectors.values()) {
+      if (!isCompiled(type)) continue;
+      for (const [key, object] of objects) {
+        const text = this.#texts.get(object) ?? manifestText(object);
+        this.#texts.set(object, text);
+        found.set(`/${apiVersionOf(type)}/${type.kind}/${key}.json`, text);
+      }
+    }
+    return found;
+  }
+
+  /** How often kinds were listed. */
+  get lists(): number {
+    return [...this.#reflectors.values()].reduce((sum, { lists }) => sum + lists, 0);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    for (const reflector of this.#reflectors.values()) reflector.stop();
+  }
+
+  #follow(types: readonly ResourceType[]): void {
+    for (const type of types) {
+      const id = `${apiVersionOf(type)} ${type.kind}`;
+      if (this.#reflectors.has(id)) continue;
+      const reflector: Reflector = new Reflector(this.#api, {
+        type,
+        fieldSelector: fieldSelectorOf(type),
+        keep: keptObject,
+        changed: (key, before) => this.#changed(type, reflector.objects.get(key), before),
+        warn: this.#listener.warn,
+      });
+      this.#reflectors.set(id, reflector);
+    }
+  }
+
+  #changed(type: ResourceType, object: ApiObject | undefined, before: ApiObject | undefined): void {
+    const text = object && manifestText(object);
+    if (object !== undefined && text !== undefined) this.#texts.set(object, text);
+    const known = before && (this.#texts.get(before) ?? manifestText(before));
+    if (isCompiled(type) && text !== known) this.#listener.declared();
+    else this.#listener.data();
+  }
+
+  /** The kinds that are installed, as soon as the API server says so. */
+  async #firstTypes(): Promise<readonly ResourceType[]> {
+    for (;;) {
+      try {
+        return await servedTypes(this.#api);
+      } catch (error) {
+        this.#listener.warn(`the API server is away: ${errorText(error)}`);
+        await pause(ASK_AGAIN);
+      }
+    }
+  }
+
+  async #lookAgain(): Promise<void> {
+    try {
+      this.#follow(await servedTypes(this.#api));
+    } catch (error) {
+      this.#listener.warn(errorText(error));
+    }
+  }
+}
+
+/** Endpoints are data: pods come and go without anything being compiled. */
+function isCompiled({ kind }: ResourceType): boolean {
+  return kind !== "EndpointSlice";
+}

@@ -1,0 +1,121 @@
+import { type ApiObject, objectKey, resourcePath } from "../kubernetes/api-object.ts";
+import type { ApiServer } from "../kubernetes/api-server.ts";
+import { recordOf } from "../kubernetes/json-fields.ts";
+import type { WatchedObjects } from "../model/watched-objects.ts";
+import { isSameStatus, mergedStatus } from "./merged-status.ts";
+
+/** What an object's status should say. */
+export interface WantedStatus {
+  readonly kind: string;
+  /** `NAMESPACE/NAME`. */
+  readonly key: string;
+  readonly status: object;
+}
+
+/** Kinds that have a status of ours. */
+const KINDS = [
+  ...["GatewayClass", "Gateway", "ListenerSet", "HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute"],
+  ...["BackendTLSPolicy", "GatewayBackend", "GatewayPolicy"],
+];
+
+/** Writes under way at a time. */
+const AT_ONCE = 8;
+/** HTTP 409: somebody else wrote in between; the watch brings it, and the object is compared again. */
+const CONFLICT = 409;
+/** HTTP 404: the object is gone. */
+const MISSING = 404;
+
+/**
+ * Keeps the statuses of objects as they should be. It is level-triggered: whatever is wanted is compared with what the
+ * objects say, and only differences are written, one write for an object at a time.
+ */
+export class StatusWriter {
+  readonly #api: ApiServer;
+  readonly #objects: WatchedObjects;
+  readonly #warn: (message: string) => void;
+  #wanted: ReadonlyMap<string, WantedStatus> = new Map();
+  readonly #waiting: Set<string> = new Set();
+  readonly #busy: Set<string> = new Set();
+  /** What was written last over which version: the watch has not brought it yet. */
+  readonly #written: Map<string, { readonly over: string | undefined; readonly status: unknown }> =
+    new Map();
+  /** Statuses that were written. */
+  writes = 0;
+  /** False: another replica writes. */
+  isLeading = false;
+
+  constructor(api: ApiServer, objects: WatchedObjects, warn: (message: string) => void) {
+    this.#api = api;
+    this.#objects = objects;
+    this.#warn = warn;
+  }
+
+  /** Replaces what is wanted. */
+  want(wanted: readonly WantedStatus[]): void {
+    this.#wanted = new Map(wanted.map((each) => [`${each.kind} ${each.key}`, each]));
+    this.compare();
+  }
+
+  /** Compares all objects with what is wanted, and writes what differs. */
+  compare(): void {
+    if (!this.isLeading) return;
+    for (const kind of KINDS) {
+      for (const object of this.#objects.ofKind(kind)) {
+        const id = `${kind} ${objectKey(object.metadata)}`;
+        if (this.#difference(id, object) !== undefined) this.#waiting.add(id);
+      }
+    }
+    this.#write();
+  }
+
+  #write(): void {
+    for (const id of this.#waiting) {
+      if (this.#busy.size >= AT_ONCE) return;
+      if (this.#busy.has(id)) continue;
+      this.#waiting.delete(id);
+      this.#busy.add(id);
+      void this.#writeOne(id).finally(() => {
+        this.#busy.delete(id);
+        this.#write();
+      });
+    }
+  }
+
+  async #writeOne(id: string): Promise<void> {
+    const [kind = "", key = ""] = id.split(" ");
+    const object = this.#objects.find(kind, key);
+    const type = object && this.#objects.typeOf(kind, object.apiVersion);
+    const status = object && this.#difference(id, object);
+    if (object === undefined || type === undefined || status === undefined || !this.isLeading)
+      return;
+    const { namespace, name, resourceVersion } = object.metadata;
+    try {
+      const response = await this.#api.request({
+        method: "PATCH",
+        path: `${resourcePath(type, namespace, name)}/status`,
+        contentType: "application/merge-patch+json",
+        // A list is replaced whole: nobody may have written in between.
+        body: { metadata: { resourceVersion }, status },
+      });
+      if (response.status === 200) {
+        this.writes += 1;
+        this.#written.set(id, { over: resourceVersion, status: recordOf(response.body)?.status });
+      } else if (response.status !== CONFLICT && response.status !== MISSING) {
+        const said = JSON.stringify(recordOf(response.body)?.message ?? response.body);
+        this.#warn(`the status of ${id} was refused (${response.status}): ${said}`);
+      }
+    } catch (error) {
+      this.#warn(`the status of ${id} was not written: ${String(error)}`);
+    }
+  }
+
+  /** The status to write; undefined when the object has it. */
+  #difference(id: string, object: ApiObject): unknown {
+    const written = this.#written.get(id);
+    const isAhead = written !== undefined && written.over === object.metadata.resourceVersion;
+    const live = isAhead ? { ...object, status: written.status } : object;
+    const wanted = this.#wanted.get(id)?.status;
+    const status = mergedStatus(wanted, live, new Date().toISOString().replace(/\.\d+Z$/, "Z"));
+    return isSameStatus(status, live.status ?? {}) ? undefined : status;
+  }
+}

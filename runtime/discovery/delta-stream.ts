@@ -1,0 +1,124 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  DeltaDiscoveryRequest,
+  DeltaDiscoveryResponseSchema,
+} from "../grpc/gen/envoy/service/discovery/v3/discovery_pb.ts";
+import { MiB } from "../process/units.ts";
+import type { DiscoveryResource, ResourceSet } from "./resource-types.ts";
+
+/** A response of the delta protocol. */
+type DeltaResponse = MessageInitShape<typeof DeltaDiscoveryResponseSchema>;
+
+/** What a stream needs of whoever serves it. */
+export interface DeltaStreamSettings {
+  /** The types in the order in which they are sent; the last one waits until all before it are taken. */
+  readonly order: readonly string[];
+  /** The resources of a type as they are now. */
+  readonly resources: (type: string) => ResourceSet;
+  readonly send: (response: DeltaResponse) => void;
+  /** The client has taken, or refused with a message, these versions of a type, by name. */
+  readonly settled: (type: string, versions: ReadonlyMap<string, string>, problem?: string) => void;
+}
+
+/** What a client knows of a type. */
+interface Subscription {
+  /** Versions, by name. */
+  readonly known: Map<string, string>;
+  /** The response that it has neither taken nor refused; newer changes wait for that, and are sent as one. */
+  open: { readonly nonce: string; readonly versions: ReadonlyMap<string, string> } | undefined;
+}
+
+/** Bytes of resources in one response: clients take no messages that are much larger. */
+const RESPONSE_SIZE = 1 * MiB;
+
+/**
+ * The server's half of one stream of Envoy's delta discovery protocol (xds_protocol): a client is sent what it does not
+ * have, and what is gone, one response of a type at a time.
+ */
+export class DeltaStream {
+  readonly #settings: DeltaStreamSettings;
+  readonly #subscriptions: Map<string, Subscription> = new Map();
+  #nonce = 0;
+
+  constructor(settings: DeltaStreamSettings) {
+    this.#settings = settings;
+  }
+
+  /** A request is a subscription, or says what became of a response. */
+  receive({
+    typeUrl,
+    initialResourceVersions,
+    responseNonce,
+    errorDetail,
+  }: DeltaDiscoveryRequest): void {
+    if (!this.#settings.order.includes(typeUrl)) return;
+    const subscription = this.#subscriptions.get(typeUrl);
+    if (subscription === undefined) {
+      const known = new Map(Object.entries(initialResourceVersions));
+      this.#subscriptions.set(typeUrl, { known, open: undefined });
+      // What it has and should have needs no word of its own.
+      if (this.#difference(typeUrl, known) === undefined) this.#settings.settled(typeUrl, known);
+    } else if (subscription.open?.nonce === responseNonce) {
+      const { versions } = subscription.open;
+      subscription.open = undefined;
+      this.#settings.settled(typeUrl, versions, errorDetail?.message);
+    }
+    this.push();
+  }
+
+  /** Sends what has changed. */
+  push(): void {
+    const last = this.#settings.order.at(-1);
+    for (const type of this.#settings.order) {
+      const isHeldUp = [...this.#subscriptions.values()].some(({ open }) => open !== undefined);
+      if (type === last && isHeldUp) return;
+      const subscription = this.#subscriptions.get(type);
+      if (subscription !== undefined && subscription.open === undefined)
+        this.#send(type, subscription);
+    }
+  }
+
+  #send(typeUrl: string, subscription: Subscription): void {
+    const difference = this.#difference(typeUrl, subscription.known);
+    if (difference === undefined) return;
+    const { changed, removed } = difference;
+    const nonce = String(++this.#nonce);
+    const versions = new Map(changed.map(([name, { version }]) => [name, version]));
+    for (const [name, version] of versions) subscription.known.set(name, version);
+    for (const name of removed) subscription.known.delete(name);
+    subscription.open = { nonce, versions };
+    this.#settings.send({
+      typeUrl,
+      nonce,
+      removedResources: [...removed],
+      resources: changed.map(([name, { version, value }]) => ({
+        name,
+        version,
+        resource: { typeUrl, value },
+      })),
+    });
+  }
+
+  /** What a client lacks, as far as it fits into a response, and what it should forget; undefined: nothing. */
+  #difference(
+    type: string,
+    known: ReadonlyMap<string, string>,
+  ):
+    | {
+        readonly changed: readonly (readonly [string, DiscoveryResource])[];
+        readonly removed: readonly string[];
+      }
+    | undefined {
+    const resources = this.#settings.resources(type);
+    const changed: [string, DiscoveryResource][] = [];
+    let size = 0;
+    for (const [name, resource] of resources) {
+      if (known.get(name) === resource.version) continue;
+      size += resource.value.length;
+      if (changed.length > 0 && size > RESPONSE_SIZE) return { changed, removed: [] };
+      changed.push([name, resource]);
+    }
+    const removed = [...known.keys()].filter((name) => !resources.has(name));
+    return changed.length + removed.length === 0 ? undefined : { changed, removed };
+  }
+}

@@ -1,0 +1,150 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { type GrpcChannel, openGrpcChannel } from "../grpc/channel.ts";
+import { AggregatedDiscoveryService } from "../grpc/gen/envoy/service/discovery/v3/ads_pb.ts";
+import type { DeltaDiscoveryResponse } from "../grpc/gen/envoy/service/discovery/v3/discovery_pb.ts";
+import type { UpstreamSettings } from "../http/upstream/upstream.ts";
+import type { SharedConnection } from "../process/shared-connection.ts";
+import { SECOND } from "../process/units.ts";
+import { GATEWAY_METADATA } from "./discovery-server.ts";
+import { resourceTypes } from "./resource-types.ts";
+
+/** What a data plane asks for, and what it does with what comes. */
+export interface DiscoveryClientSettings {
+  readonly controller: UpstreamSettings;
+  /** `NAMESPACE/NAME`. */
+  readonly gateway: string;
+  /** Who asks: the pod. */
+  readonly node: string;
+  /** The versions that are here already, by name. */
+  readonly known: (type: string) => Readonly<Record<string, string>>;
+  /** Takes a change of resources. Rejects with what the controller is to know: the old ones go on. */
+  readonly take: (change: ResourceChange) => Promise<void>;
+  readonly log: (message: string) => void;
+}
+
+/** Resources of a type that have changed. */
+export interface ResourceChange {
+  readonly type: string;
+  readonly changed: readonly ChangedResource[];
+  /** Names of those that are gone. */
+  readonly removed: readonly string[];
+}
+
+/** A resource with its new value. */
+export interface ChangedResource {
+  readonly name: string;
+  readonly version: string;
+  readonly value: Uint8Array;
+}
+
+/** The first pause before the controller is asked again and the longest, in milliseconds. */
+const FIRST_PAUSE = 100;
+const LONGEST_PAUSE = 15 * SECOND;
+/** google.rpc.Code INVALID_ARGUMENT: what a refusal has in its error. */
+const INVALID_ARGUMENT = 3;
+
+const method = AggregatedDiscoveryService.method.deltaAggregatedResources;
+
+/** Follows the resources of a Gateway, over any number of connections one after the other. */
+export class DiscoveryClient {
+  readonly #settings: DiscoveryClientSettings;
+  readonly #channel: GrpcChannel;
+  readonly #connections: Map<string, SharedConnection> = new Map();
+  #failures = 0;
+  #isStopped = false;
+  #cancel: () => void = () => {};
+  #isConnected = false;
+
+  constructor(settings: DiscoveryClientSettings) {
+    this.#settings = settings;
+    this.#channel = openGrpcChannel(settings.controller);
+    void this.#follow();
+  }
+
+  /** Whether the controller is there. */
+  get isConnected(): boolean {
+    return this.#isConnected;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancel();
+  }
+
+  async #follow(): Promise<void> {
+    while (!this.#isStopped) {
+      const reason = await this.#stream().catch((error: unknown) => String(error));
+      if (this.#isConnected || this.#failures === 0)
+        this.#settings.log(`the controller ${this.#channel.name} is away: ${reason}`);
+      this.#isConnected = false;
+      const longest = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** this.#failures);
+      this.#failures += 1;
+      // Not all data planes come back in the same moment.
+      await pause(longest * (0.5 + Math.random() / 2));
+    }
+  }
+
+  /** One stream; resolves with why it ended. */
+  async #stream(): Promise<string> {
+    const { gateway, node, known, take, log } = this.#settings;
+    let ended: (reason: string) => void = () => {};
+    const end = new Promise<string>((resolve) => {
+      ended = resolve;
+    });
+    // Changes of all types are worked off in the order in which they came.
+    let work: Promise<void> = Promise.resolve();
+    const stream = await this.#channel.stream(
+      { connections: this.#connections },
+      method,
+      {
+        onMessage: (response) => {
+          if (!this.#isConnected) log(`following ${gateway} of ${this.#channel.name}`);
+          this.#isConnected = true;
+          this.#failures = 0;
+          const { typeUrl, nonce } = response;
+          work = work
+            .then(() => take(changeOf(response)))
+            .then(
+              () => stream.send({ typeUrl, responseNonce: nonce }),
+              (error: unknown) => {
+                const message = error instanceof Error ? error.message : String(error);
+                log(`refused: ${message}`);
+                const errorDetail = { code: INVALID_ARGUMENT, message };
+                stream.send({ typeUrl, responseNonce: nonce, errorDetail });
+              },
+            )
+            .then(() => {});
+        },
+        onEnd: (error) => ended(error?.message ?? "it ended the stream"),
+      },
+      { deadline: undefined, metadata: [GATEWAY_METADATA, gateway] },
+    );
+    this.#cancel = () => stream.cancel();
+    for (const typeUrl of Object.values(resourceTypes)) {
+      const initialResourceVersions = { ...known(typeUrl) };
+      stream.send({
+        node: { id: node },
+        typeUrl,
+        resourceNamesSubscribe: ["*"],
+        initialResourceVersions,
+      });
+    }
+    return end;
+  }
+}
+
+function changeOf({
+  typeUrl,
+  resources,
+  removedResources,
+}: DeltaDiscoveryResponse): ResourceChange {
+  return {
+    type: typeUrl,
+    changed: resources.map(({ name, version, resource }) => ({
+      name,
+      version,
+      value: resource?.value ?? new Uint8Array(),
+    })),
+    removed: removedResources,
+  };
+}

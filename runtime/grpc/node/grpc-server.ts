@@ -1,0 +1,146 @@
+import {
+  createSecureServer,
+  createServer,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
+import type { AddressInfo } from "node:net";
+import { grpcStatus } from "../../http/grpc-status.ts";
+import { SECOND } from "../../process/units.ts";
+import { FrameReader, frameOf } from "../frames.ts";
+import { GrpcError } from "../status.ts";
+
+/** A call of messages in both directions, as its server sees it. */
+export interface ServerCall {
+  readonly metadata: IncomingHttpHeaders;
+  send(message: Uint8Array): void;
+  /** Ends it: with a status other than success, it has failed. */
+  end(status: number, message?: string): void;
+}
+
+/** What a server does with the messages of a call. */
+export interface ServerCallHandler {
+  onMessage(message: Uint8Array): void;
+  /** The end, once, whoever ended it. */
+  onEnd(): void;
+}
+
+/** Which method a server has, and where it listens. */
+export interface GrpcServerSettings {
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  /** PEM; absent: without TLS. */
+  readonly tls?: { readonly cert: string; readonly key: string };
+  /** `/package.Service/Method`. */
+  readonly path: string;
+  readonly accept: (call: ServerCall) => ServerCallHandler;
+}
+
+/** How often a client is asked whether it is there, and how long it may take to say so; milliseconds. */
+const PING_EVERY = 20 * SECOND;
+
+/** A gRPC server with one method whose messages go both ways (grpc.io, PROTOCOL-HTTP2). */
+export class GrpcServer {
+  readonly #server: Http2Server;
+  readonly #sessions: Set<ServerHttp2Session> = new Set();
+
+  private constructor({ tls, path, accept }: GrpcServerSettings) {
+    this.#server = tls === undefined ? createServer() : createSecureServer({ ...tls });
+    this.#server.on("session", (session) => this.#keep(session));
+    this.#server.on("stream", (stream, headers) => {
+      if (headers[":path"] === path) serve(stream, headers, accept);
+      else refuse(stream, grpcStatus.unimplemented, "there is no such method");
+    });
+  }
+
+  /** Opens the port; rejects when it can't. */
+  static open(settings: GrpcServerSettings): Promise<GrpcServer> {
+    const opened = new GrpcServer(settings);
+    return new Promise((resolve, reject) => {
+      opened.#server.once("error", reject);
+      opened.#server.listen(settings.port, settings.host, () => resolve(opened));
+    });
+  }
+
+  get port(): number {
+    const address: AddressInfo | string | null = this.#server.address();
+    return typeof address === "object" ? (address?.port ?? 0) : 0;
+  }
+
+  /** Takes no more calls, and breaks off those that are open. */
+  close(): void {
+    this.#server.close();
+    for (const session of this.#sessions) session.destroy();
+  }
+
+  #keep(session: ServerHttp2Session): void {
+    this.#sessions.add(session);
+    let isSilent = false;
+    const timer = setInterval(() => {
+      if (isSilent) {
+        session.destroy();
+        return;
+      }
+      isSilent = true;
+      session.ping(() => {
+        isSilent = false;
+      });
+    }, PING_EVERY);
+    // A connection that breaks closes, too.
+    session.on("error", () => {});
+    session.on("close", () => {
+      clearInterval(timer);
+      this.#sessions.delete(session);
+    });
+  }
+}
+
+function serve(
+  stream: ServerHttp2Stream,
+  metadata: IncomingHttpHeaders,
+  accept: GrpcServerSettings["accept"],
+): void {
+  let isOver = false;
+  const end = (status: number, message = ""): void => {
+    if (isOver || stream.destroyed) return;
+    isOver = true;
+    stream.once("wantTrailers", () =>
+      stream.sendTrailers({ "grpc-status": String(status), "grpc-message": encodeURI(message) }),
+    );
+    stream.end();
+  };
+  stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
+  const send = (message: Uint8Array): void => {
+    if (!isOver && !stream.destroyed) stream.write(frameOf(message));
+  };
+  const handler = accept({ metadata, send, end });
+  const reader = new FrameReader();
+  stream.on("data", (piece: Buffer) => {
+    try {
+      for (const message of reader.push(piece)) handler.onMessage(message);
+    } catch (error) {
+      if (!(error instanceof GrpcError)) throw error;
+      end(error.code, error.message);
+    }
+  });
+  stream.on("end", () => end(grpcStatus.ok));
+  // A stream that breaks closes, too.
+  stream.on("error", () => {});
+  stream.on("close", () => handler.onEnd());
+}
+
+function refuse(stream: ServerHttp2Stream, status: number, message: string): void {
+  stream.on("error", () => {});
+  stream.respond(
+    {
+      ":status": 200,
+      "content-type": "application/grpc",
+      "grpc-status": String(status),
+      "grpc-message": encodeURI(message),
+    },
+    { endStream: true },
+  );
+}

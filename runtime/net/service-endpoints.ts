@@ -1,0 +1,28 @@
+/** An address and port of a pod. */
+export type PodAddress = readonly [host: string, port: number];
+
+/**
+ * The pods behind Services, by `NAME.NAMESPACE.svc...:PORT`, where a controller says which they are: connections go to them
+ * without asking DNS. Empty in a process that no controller tells anything: names are looked up.
+ */
+const known: Map<string, readonly PodAddress[]> = new Map();
+
+/** Says which pods are ready for a Service's port (`NAMESPACE/NAME:PORT`); undefined: nobody knows. */
+export function setEndpoints(port: string, pods: readonly PodAddress[] | undefined): void {
+  if (pods === undefined) known.delete(port);
+  else known.set(port, pods);
+}
+
+/**
+ * Where the next connection to a host goes: to any pod of the Service that it names, as it does through the Service's own
+ * address. Undefined: nothing is known of such a Service, or no pod of it is ready.
+ */
+export function podOf(host: string, port: number): PodAddress | undefined {
+  if (known.size === 0) return undefined;
+  const [, name, namespace] = SERVICE.exec(host) ?? [];
+  const pods = name === undefined ? undefined : known.get(`${namespace}/${name}:${port}`);
+  return pods?.[Math.floor(Math.random() * pods.length)];
+}
+
+/** The name of a Service in the DNS of Kubernetes. */
+const SERVICE = /^([a-z0-9-]+)\.([a-z0-9-]+)\.svc(?:\.|$)/;

@@ -1,0 +1,238 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { request } from "node:https";
+import { homedir } from "node:os";
+import path from "node:path";
+import { parseAllDocuments } from "yaml";
+import { customResourceDefinitions } from "../../compiler/1-parse/kubernetes/crd.ts";
+import { eventually } from "./eventually.ts";
+import { freePort } from "./free-port.ts";
+import { TestProcess } from "./test-process.ts";
+import { Workspace } from "./workspace.ts";
+
+/** Where the binaries of a Kubernetes control plane are kept: `bin/kube-apiserver`, `bin/etcd`. */
+const home = process.env.GWC_KUBE_HOME ?? path.join(homedir(), ".cache", "gwc-kube");
+
+/** The definitions of the Gateway API, as Go's module cache has them. */
+const definitions = path.join(
+  process.env.GOMODCACHE ?? path.join(homedir(), "go", "pkg", "mod"),
+  "sigs.k8s.io",
+  "gateway-api@v1.5.1",
+  "config",
+  "crd",
+);
+
+/** Why there is no API server to test with; undefined: there is one. */
+export function missingApiServer(): string | undefined {
+  for (const name of ["kube-apiserver", "etcd"])
+    if (!existsSync(path.join(home, "bin", name)))
+      return `${path.join(home, "bin", name)} is not there`;
+  if (!existsSync(definitions))
+    return `the definitions of the Gateway API are not in ${definitions}`;
+  return undefined;
+}
+
+/** A manifest, as an object. */
+export interface TestObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    [field: string]: unknown;
+  };
+  [field: string]: unknown;
+}
+
+/** What the API server says. */
+interface Said {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: JSON of many shapes, which each test knows.
+  readonly body: any;
+}
+
+/** A real kube-apiserver with its etcd, empty but for the definitions of the Gateway API and of gwc. */
+export class KubernetesApi {
+  readonly kubeconfig: string;
+  readonly #workspace: Workspace;
+  readonly #port: number;
+  readonly #etcdPort: number;
+  #server: TestProcess | undefined;
+  #etcd: TestProcess | undefined;
+
+  private constructor(workspace: Workspace, port: number, etcdPort: number) {
+    this.#workspace = workspace;
+    this.#port = port;
+    this.#etcdPort = etcdPort;
+    this.kubeconfig = workspace.write("kubeconfig", kubeconfigOf(port, workspace.path("api.crt")));
+  }
+
+  static async start(): Promise<KubernetesApi> {
+    const workspace = new Workspace({ "tokens.csv": "admin-token,admin,admin,system:masters\n" });
+    writeKeys(workspace);
+    const api = new KubernetesApi(workspace, await freePort(), await freePort());
+    await api.startEtcd(await freePort());
+    await api.startServer();
+    await api.#installDefinitions();
+    return api;
+  }
+
+  async startEtcd(peerPort: number): Promise<void> {
+    const own = `http://127.0.0.1:${this.#etcdPort}`;
+    const peer = `http://127.0.0.1:${peerPort}`;
+    this.#etcd = new TestProcess(path.join(home, "bin", "etcd"), [
+      ...["--data-dir", this.#workspace.path("etcd"), "--unsafe-no-fsync", "--log-level", "warn"],
+      ...["--listen-client-urls", own, "--advertise-client-urls", own],
+      ...["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer],
+      ...["--initial-cluster", `default=${peer}`],
+    ]);
+  }
+
+  async startServer(): Promise<void> {
+    const file = (name: string) => this.#workspace.path(name);
+    this.#server = new TestProcess(path.join(home, "bin", "kube-apiserver"), [
+      ...["--etcd-servers", `http://127.0.0.1:${this.#etcdPort}`, "--bind-address", "127.0.0.1"],
+      ...["--secure-port", String(this.#port), "--service-cluster-ip-range", "10.96.0.0/16"],
+      ...["--tls-cert-file", file("api.crt"), "--tls-private-key-file", file("api.key")],
+      ...["--token-auth-file", file("tokens.csv"), "--authorization-mode", "RBAC"],
+      ...["--endpoint-reconciler-type", "none", "--disable-admission-plugins", "ServiceAccount"],
+      ...["--service-account-issuer", "https://kubernetes.default.svc"],
+      ...["--service-account-key-file", file("sa.key")],
+      ...["--service-account-signing-key-file", file("sa.key")],
+      ...["--cert-dir", file("certs")],
+    ]);
+    const isReady = () => this.ask("GET", "/readyz").then(({ status }) => status === 200 || null);
+    await eventually(() => isReady().catch(() => null), "the API server");
+  }
+
+  /** Ends the API server at once; etcd keeps what it said. */
+  async killServer(): Promise<void> {
+    await this.#server?.stop("SIGKILL");
+  }
+
+  async stop(): Promise<void> {
+    await this.#server?.stop("SIGKILL");
+    await this.#etcd?.stop("SIGKILL");
+  }
+
+  /** Sends a request as an administrator. */
+  ask(method: string, url: string, body?: unknown, type = "application/json"): Promise<Said> {
+    return new Promise((resolve, reject) => {
+      const headers = { authorization: "Bearer admin-token", "content-type": type };
+      const ca = readFileSync(this.#workspace.path("api.crt"));
+      const options = { host: "127.0.0.1", port: this.#port, path: url, method, headers, ca };
+      const sent = request(options, (response) => {
+        let text = "";
+        response.setEncoding("utf8").on("data", (piece: string) => {
+          text += piece;
+        });
+        response.on("end", () => {
+          const isJson = /json/.test(response.headers["content-type"] ?? "");
+          resolve({ status: response.statusCode ?? 0, body: isJson ? JSON.parse(text) : text });
+        });
+      });
+      sent.on("error", reject);
+      sent.end(body === undefined ? undefined : JSON.stringify(body));
+    });
+  }
+
+  /** Makes or changes objects, as `kubectl apply --server-side` does. */
+  async apply(...objects: readonly TestObject[]): Promise<void> {
+    for (const object of objects) {
+      const { metadata } = object;
+      const url = `${this.url(object)}?fieldManager=test&force=true`;
+      const said = await this.ask("PATCH", url, object, "application/apply-patch+yaml");
+      if (said.status >= 300)
+        throw new Error(`${object.kind} ${metadata.name}: ${JSON.stringify(said.body)}`);
+    }
+  }
+
+  /** Makes or changes what a text of YAML documents says. */
+  applyText(text: string): Promise<void> {
+    return this.apply(...parseAllDocuments(text).map((each) => each.toJS() as TestObject));
+  }
+
+  /** An object as it is now; undefined when it is not there. */
+  // biome-ignore lint/suspicious/noExplicitAny: JSON of many shapes, which each test knows.
+  async get(apiVersion: string, kind: string, namespace: string, name: string): Promise<any> {
+    const said = await this.ask(
+      "GET",
+      this.url({ apiVersion, kind, metadata: { name, namespace } }),
+    );
+    return said.status === 200 ? said.body : undefined;
+  }
+
+  async delete(object: Pick<TestObject, "apiVersion" | "kind" | "metadata">): Promise<void> {
+    await this.ask("DELETE", this.url(object));
+  }
+
+  url({
+    apiVersion,
+    kind,
+    metadata,
+  }: Pick<TestObject, "apiVersion" | "kind" | "metadata">): string {
+    const root = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+    const place = WITHOUT_NAMESPACE.has(kind)
+      ? ""
+      : `/namespaces/${metadata.namespace ?? "default"}`;
+    return `${root}${place}/${pluralOf(kind)}/${metadata.name}`;
+  }
+
+  async #installDefinitions(): Promise<void> {
+    const files = globSync(`${definitions}/standard/*.yaml`);
+    const all = files.flatMap((file) =>
+      parseAllDocuments(readFileSync(file, "utf8")).map((each) => each.toJS() as TestObject),
+    );
+    const own = customResourceDefinitions() as readonly TestObject[];
+    const crds = [...all, ...own].filter(({ kind }) => kind === "CustomResourceDefinition");
+    await Promise.all(crds.map((each) => this.apply(each)));
+    for (const each of crds)
+      await eventually(async () => {
+        const { body } = await this.ask("GET", this.url(each));
+        const conditions: { type: string; status: string }[] = body.status?.conditions ?? [];
+        return conditions.some((c) => c.type === "Established" && c.status === "True") || null;
+      }, each.metadata.name);
+  }
+}
+
+const WITHOUT_NAMESPACE = new Set([
+  ...["CustomResourceDefinition", "GatewayClass", "Namespace"],
+  ...["ClusterRole", "ClusterRoleBinding"],
+]);
+
+function pluralOf(kind: string): string {
+  const word = kind.toLowerCase();
+  if (/(s|x|ch)$/.test(word)) return `${word}es`;
+  return /[^aeiou]y$/.test(word) ? `${word.slice(0, -1)}ies` : `${word}s`;
+}
+
+function kubeconfigOf(port: number, ca: string): string {
+  return JSON.stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": "test",
+    clusters: [
+      {
+        name: "test",
+        cluster: { server: `https://127.0.0.1:${port}`, "certificate-authority": ca },
+      },
+    ],
+    users: [{ name: "admin", user: { token: "admin-token" } }],
+    contexts: [{ name: "test", context: { cluster: "test", user: "admin" } }],
+  });
+}
+
+function writeKeys(workspace: Workspace): void {
+  const file = (name: string) => workspace.path(name);
+  const quiet = { stdio: "ignore" } as const;
+  execFileSync(
+    "openssl",
+    [
+      ...["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=test"],
+      ...["-keyout", file("api.key"), "-out", file("api.crt")],
+      ...["-addext", "subjectAltName=IP:127.0.0.1"],
+    ],
+    quiet,
+  );
+  execFileSync("openssl", ["genrsa", "-out", file("sa.key"), "2048"], quiet);
+}

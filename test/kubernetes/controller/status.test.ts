@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../../harness/eventually.ts";
+import { GwcProcess } from "../../harness/gwc.ts";
+import { KubernetesApi, missingApiServer } from "../../harness/kubernetes-api.ts";
+
+const missing = missingApiServer();
+const note = missing === undefined ? "" : ` (left out: ${missing})`;
+
+const GATEWAY = `
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: { name: gwc }
+spec: { controllerName: gwc.dev/gateway }
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: { name: front }
+spec:
+  gatewayClassName: gwc
+  listeners: [{ name: http, port: 8080, protocol: HTTP }]
+---
+apiVersion: v1
+kind: Service
+metadata: { name: echo }
+spec: { ports: [{ port: 80 }] }
+`;
+
+function route(name: string, backend: string, path = `/${name}`): string {
+  return `
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: { name: ${name} }
+spec:
+  parentRefs: [{ name: front }]
+  rules:
+    - matches: [{ path: { value: ${path} } }]
+      backendRefs: [{ name: ${backend}, port: 80 }]
+`;
+}
+
+interface TestCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly observedGeneration: number;
+}
+
+describe.runIf(missing === undefined)(`gwc controller and the status of objects${note}`, () => {
+  let api: KubernetesApi;
+  let controller: GwcProcess;
+
+  beforeAll(async () => {
+    api = await KubernetesApi.start();
+    await api.applyText(GATEWAY);
+    await api.applyText(route("good", "echo"));
+    controller = new GwcProcess(["controller", "--kubeconfig", api.kubeconfig]);
+    await controller.seen(/leading/);
+  }, 180_000);
+
+  afterAll(async () => {
+    await controller.stop();
+    await api.stop();
+  });
+
+  /** A condition of a route once it is about the newest generation and has this status. */
+  function routeCondition(name: string, type: string, status: string): Promise<TestCondition> {
+    return eventually(async () => {
+      const found = await api.get("gateway.networking.k8s.io/v1", "HTTPRoute", "default", name);
+      const conditions: TestCondition[] = (found?.status?.parents ?? []).flatMap(
+        (each: { controllerName: string; conditions: TestCondition[] }) =>
+          each.controllerName === "gwc.dev/gateway" ? each.conditions : [],
+      );
+      const own = conditions.find((each) => each.type === type);
+      const isNew = own?.observedGeneration === found?.metadata.generation;
+      return own !== undefined && isNew && own.status === status ? own : null;
+    }, `${type} ${status} of the route ${name}`);
+  }
+
+  it("a route that attaches is accepted, and the Gateway counts it", async () => {
+    await routeCondition("good", "Accepted", "True");
+    await routeCondition("good", "ResolvedRefs", "True");
+    const gateway = await eventually(async () => {
+      const found = await api.get("gateway.networking.k8s.io/v1", "Gateway", "default", "front");
+      return found.status?.listeners?.[0]?.attachedRoutes >= 1 ? found : null;
+    }, "an attached route");
+    expect(gateway.status.conditions).toContainEqual(
+      expect.objectContaining({ type: "Accepted", status: "True", observedGeneration: 1 }),
+    );
+  });
+
+  it("a backend that comes later resolves the reference, without a change of the route", async () => {
+    await api.applyText(route("waits", "late"));
+    const { reason } = await routeCondition("waits", "ResolvedRefs", "False");
+    expect(reason).toBe("BackendNotFound");
+    await api.applyText(`
+apiVersion: v1
+kind: Service
+metadata: { name: late }
+spec: { ports: [{ port: 80 }] }
+`);
+    await routeCondition("waits", "ResolvedRefs", "True");
+  });
+
+  it("what another controller says of a route stays", async () => {
+    await api.applyText(route("shared", "echo"));
+    await routeCondition("shared", "Accepted", "True");
+    const url = "/apis/gateway.networking.k8s.io/v1/namespaces/default/httproutes/shared";
+    const { body } = await api.ask("GET", url);
+    const other = {
+      parentRef: { name: "elsewhere" },
+      controllerName: "other.example/controller",
+      conditions: body.status.parents[0].conditions,
+    };
+    const status = { parents: [...body.status.parents, other] };
+    await api.ask("PATCH", `${url}/status`, { status }, "application/merge-patch+json");
+    await api.applyText(route("shared", "nothing"));
+    await routeCondition("shared", "ResolvedRefs", "False");
+    const after = await api.ask("GET", url);
+    const names = after.body.status.parents.map(
+      (each: { controllerName: string }) => each.controllerName,
+    );
+    expect(names.sort()).toEqual(["gwc.dev/gateway", "other.example/controller"]);
+  });
+
+  it("nothing is written when nothing has changed", async () => {
+    const found = () => api.get("gateway.networking.k8s.io/v1", "HTTPRoute", "default", "good");
+    const before = await found();
+    // A change that reaches the controller after the last write: once it is answered, all is compared.
+    await api.applyText(route("marker", "echo"));
+    await routeCondition("marker", "Accepted", "True");
+    expect((await found()).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+  });
+
+  it("a Gateway of another class is left alone", async () => {
+    await api.applyText(`
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: { name: foreign }
+spec:
+  gatewayClassName: nobody
+  listeners: [{ name: http, port: 8080, protocol: HTTP }]
+`);
+    await api.applyText(route("second-marker", "echo"));
+    await routeCondition("second-marker", "Accepted", "True");
+    const found = await api.get("gateway.networking.k8s.io/v1", "Gateway", "default", "foreign");
+    expect(found.status.conditions[0].reason).toBe("Pending");
+  });
+
+  it("a second controller waits, and goes on when the first one ends", async () => {
+    const second = new GwcProcess(["controller", "--kubeconfig", api.kubeconfig]);
+    await second.seen(/ready/);
+    expect(second.output).not.toContain("leading");
+    await controller.stop();
+    await second.seen(/leading/);
+    await api.applyText(route("after-change", "echo"));
+    await routeCondition("after-change", "Accepted", "True");
+  });
+
+  it("a restart of the API server is survived", async () => {
+    const follower = new GwcProcess(["controller", "--kubeconfig", api.kubeconfig]);
+    await follower.seen(/leading/);
+    await api.killServer();
+    await follower.seen(/httproutes: /);
+    await api.startServer();
+    await api.applyText(route("after-restart", "echo"));
+    await routeCondition("after-restart", "Accepted", "True");
+  });
+});
