@@ -43,6 +43,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./controller.ts")).controller,
   },
   {
+    name: "agent",
+    positionals: "",
+    summary: "serve what a controller sends: what the pods of a Gateway run",
+    load: async () => (await import("./agent.ts")).agent,
+  },
+  {
     name: "schema",
     positionals: "",
     summary: "print the JSON schema of the configuration, for editors",

@@ -1,8 +1,10 @@
 import { hostname } from "node:os";
+import { Delivery } from "./delivery/delivery.ts";
 import type { ApiServer } from "./kubernetes/api-server.ts";
 import { LeaderElection } from "./kubernetes/leader-election.ts";
 import { type CompiledObjects, compileObjects } from "./model/compile-objects.ts";
 import { WatchedObjects } from "./model/watched-objects.ts";
+import { withDelivery } from "./status/delivery-status.ts";
 import { StatusWriter, type WantedStatus } from "./status/status-writer.ts";
 
 /** What a controller is made with. */
@@ -10,6 +12,13 @@ export interface ControllerSettings {
   readonly api: ApiServer;
   /** Where the controller itself lives. */
   readonly namespace: string;
+  /** Where data planes are served. */
+  readonly discovery: {
+    readonly host: string;
+    readonly port: number;
+    /** PEM; undefined: without TLS. */
+    readonly tls: { readonly cert: string; readonly key: string } | undefined;
+  };
   readonly log: (level: "info" | "warn", message: string) => void;
 }
 
@@ -26,6 +35,7 @@ export class Controller {
   readonly #settings: ControllerSettings;
   readonly #objects: WatchedObjects;
   readonly #statuses: StatusWriter;
+  readonly #delivery: Delivery;
   #compiled: CompiledObjects = { gateways: new Map(), statuses: [] };
   #isDirty = true;
   #timer: NodeJS.Timeout | undefined;
@@ -33,8 +43,9 @@ export class Controller {
   readonly #comparing: NodeJS.Timeout;
   readonly #election: LeaderElection;
 
-  private constructor(settings: ControllerSettings, objects: WatchedObjects) {
+  private constructor(settings: ControllerSettings, objects: WatchedObjects, delivery: Delivery) {
     this.#settings = settings;
+    this.#delivery = delivery;
     this.#objects = objects;
     this.#statuses = new StatusWriter(settings.api, objects, (text) => settings.log("warn", text));
     this.#comparing = setInterval(() => this.#statuses.compare(), COMPARE_AGAIN);
@@ -56,7 +67,12 @@ export class Controller {
       data: () => changed(false),
       warn: (message) => settings.log("warn", message),
     });
-    const controller = new Controller(settings, objects);
+    const { api, discovery, log } = settings;
+    const delivery = await Delivery.open({
+      ...{ api, objects, log, ...discovery },
+      changed: () => changed(false),
+    });
+    const controller = new Controller(settings, objects, delivery);
     changed = (isDeclared) => controller.#changed(isDeclared);
     controller.#work();
     return controller;
@@ -67,7 +83,13 @@ export class Controller {
     clearInterval(this.#comparing);
     clearTimeout(this.#timer);
     await this.#election.stop().catch(() => {});
+    this.#delivery.close();
     this.#objects.stop();
+  }
+
+  /** The port at which data planes are served. */
+  get discoveryPort(): number {
+    return this.#delivery.port;
   }
 
   #lead(isLeading: boolean): void {
@@ -89,7 +111,8 @@ export class Controller {
     if (this.#isDirty) {
       this.#isDirty = false;
       this.#compile();
-    }
+      this.#delivery.deliver(this.#compiled.gateways);
+    } else this.#delivery.refreshData();
     this.#statuses.want(this.#wantedStatuses());
   }
 
@@ -101,10 +124,11 @@ export class Controller {
   }
 
   #wantedStatuses(): readonly WantedStatus[] {
-    return this.#compiled.statuses.map(({ manifest: { kind, namespace, name }, status }) => ({
-      kind,
-      key: namespace === "" ? name : `${namespace}/${name}`,
-      status,
-    }));
+    return this.#compiled.statuses.map(({ manifest: { kind, namespace, name }, status }) => {
+      const key = namespace === "" ? name : `${namespace}/${name}`;
+      if (kind !== "Gateway") return { kind, key, status };
+      const generation = this.#objects.find(kind, key)?.metadata.generation;
+      return { kind, key, status: withDelivery(status, this.#delivery.stateOf(key), generation) };
+    });
   }
 }

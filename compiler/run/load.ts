@@ -17,7 +17,7 @@ export async function loadGateway({
   modules,
   literals,
 }: {
-  readonly modules: readonly PrintedModule[];
+  readonly modules: readonly Pick<PrintedModule, "path" | "text">[];
   readonly literals: readonly LiteralSecret[];
 }): Promise<Gateway> {
   for (const { variable, value } of literals) process.env[variable] = value;

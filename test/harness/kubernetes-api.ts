@@ -58,7 +58,6 @@ export class KubernetesApi {
   readonly #port: number;
   readonly #etcdPort: number;
   #server: TestProcess | undefined;
-  #etcd: TestProcess | undefined;
 
   private constructor(workspace: Workspace, port: number, etcdPort: number) {
     this.#workspace = workspace;
@@ -71,16 +70,16 @@ export class KubernetesApi {
     const workspace = new Workspace({ "tokens.csv": "admin-token,admin,admin,system:masters\n" });
     writeKeys(workspace);
     const api = new KubernetesApi(workspace, await freePort(), await freePort());
-    await api.startEtcd(await freePort());
+    api.#startEtcd(await freePort());
     await api.startServer();
     await api.#installDefinitions();
     return api;
   }
 
-  async startEtcd(peerPort: number): Promise<void> {
+  #startEtcd(peerPort: number): TestProcess {
     const own = `http://127.0.0.1:${this.#etcdPort}`;
     const peer = `http://127.0.0.1:${peerPort}`;
-    this.#etcd = new TestProcess(path.join(home, "bin", "etcd"), [
+    return new TestProcess(path.join(home, "bin", "etcd"), [
       ...["--data-dir", this.#workspace.path("etcd"), "--unsafe-no-fsync", "--log-level", "warn"],
       ...["--listen-client-urls", own, "--advertise-client-urls", own],
       ...["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer],
@@ -108,11 +107,6 @@ export class KubernetesApi {
   /** Ends the API server at once; etcd keeps what it said. */
   async killServer(): Promise<void> {
     await this.#server?.stop("SIGKILL");
-  }
-
-  async stop(): Promise<void> {
-    await this.#server?.stop("SIGKILL");
-    await this.#etcd?.stop("SIGKILL");
   }
 
   /** Sends a request as an administrator. */
@@ -202,6 +196,7 @@ const WITHOUT_NAMESPACE = new Set([
 
 function pluralOf(kind: string): string {
   const word = kind.toLowerCase();
+  if (word.endsWith("parameters")) return word;
   if (/(s|x|ch)$/.test(word)) return `${word}es`;
   return /[^aeiou]y$/.test(word) ? `${word.slice(0, -1)}ies` : `${word}s`;
 }

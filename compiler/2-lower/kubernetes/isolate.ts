@@ -107,7 +107,9 @@ class Faults {
     const own = this.#paths.get(route.origin.resource?.name ?? "") ?? [];
     return (
       own.some((each) => isBelow(each, rule) || !ELSEWHERE.has(String(each[1]))) ||
-      [...mentioned([route.policies, route.backends])].some((each) => this.#paths.has(each)) ||
+      [...mentioned([route.policies, route.backends])].some(
+        (each) => each !== route.origin.resource?.name && this.#paths.has(each),
+      ) ||
       this.#policies.some((policy) => this.#isAbout(policy, manifest, route))
     );
   }

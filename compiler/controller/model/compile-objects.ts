@@ -41,12 +41,17 @@ export function compileObjects(objects: WatchedObjects): CompiledObjects {
     const key = gatewayKey(program);
     const own = { ...program, inputs: [{ name: `Gateway ${key}`, sha256: "" }] };
     const modules = emitModules(own, "path", checked.files);
-    return [key, { key, program, modules, literals }];
+    return [key, { key, program, modules, literals: literals.filter(isReadBy(modules)) }];
   });
   return {
     gateways: new Map(gateways),
     statuses: kubernetes === undefined ? [] : timelessStatuses(checked, kubernetes),
   };
+}
+
+/** Whether a credential is one of a Gateway's own: others must not get it. */
+function isReadBy(modules: readonly PrintedModule[]): (literal: LiteralSecret) => boolean {
+  return ({ variable }) => modules.some(({ text }) => text.includes(JSON.stringify(variable)));
 }
 
 /** `NAMESPACE/NAME` of the Gateway that a program serves. */

@@ -26,6 +26,8 @@ export class WatchedObjects {
   readonly #reflectors: Map<string, Reflector> = new Map();
   /** Manifests by path, for those that were read: an object that did not change is not written again. */
   readonly #texts: WeakMap<ApiObject, string> = new WeakMap();
+  /** By Service, then by their own key. */
+  readonly #slices: Map<string, Map<string, ApiObject>> = new Map();
   #timer: NodeJS.Timeout | undefined;
 
   private constructor(api: ApiServer, listener: WatchListener) {
@@ -55,6 +57,11 @@ export class WatchedObjects {
       if (found !== undefined) return found;
     }
     return undefined;
+  }
+
+  /** The EndpointSlices of a Service, by its `NAMESPACE/NAME`. */
+  slicesOf(service: string): Iterable<ApiObject> {
+    return this.#slices.get(service)?.values() ?? [];
   }
 
   /** The type that a kind is served as. */
@@ -94,11 +101,23 @@ export class WatchedObjects {
         type,
         fieldSelector: fieldSelectorOf(type),
         keep: keptObject,
-        changed: (key, before) => this.#changed(type, reflector.objects.get(key), before),
+        changed: (key, before) => {
+          const object = reflector.objects.get(key);
+          if (type.kind === "EndpointSlice") this.#indexSlice(key, object, before);
+          this.#changed(type, object, before);
+        },
         warn: this.#listener.warn,
       });
       this.#reflectors.set(id, reflector);
     }
+  }
+
+  #indexSlice(key: string, object: ApiObject | undefined, before: ApiObject | undefined): void {
+    const [old, now] = [before, object].map((each) => each && serviceOf(each));
+    if (old !== undefined) this.#slices.get(old)?.delete(key);
+    if (now === undefined || object === undefined) return;
+    const own = this.#slices.get(now) ?? new Map<string, ApiObject>();
+    this.#slices.set(now, own.set(key, object));
   }
 
   #changed(type: ResourceType, object: ApiObject | undefined, before: ApiObject | undefined): void {
@@ -128,6 +147,12 @@ export class WatchedObjects {
       this.#listener.warn(errorText(error));
     }
   }
+}
+
+/** `NAMESPACE/NAME` of the Service that an EndpointSlice is of. */
+function serviceOf({ metadata: { namespace, labels } }: ApiObject): string | undefined {
+  const name = labels?.["kubernetes.io/service-name"];
+  return name === undefined ? undefined : `${namespace}/${name}`;
 }
 
 /** Endpoints are data: pods come and go without anything being compiled. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../../harness/eventually.ts";
 import { GwcProcess } from "../../harness/gwc.ts";
 import { KubernetesApi, missingApiServer } from "../../harness/kubernetes-api.ts";
@@ -53,14 +53,13 @@ describe.runIf(missing === undefined)(`gwc controller and the status of objects$
     api = await KubernetesApi.start();
     await api.applyText(GATEWAY);
     await api.applyText(route("good", "echo"));
-    controller = new GwcProcess(["controller", "--kubeconfig", api.kubeconfig]);
+    controller = startController();
     await controller.seen(/leading/);
   }, 180_000);
 
-  afterAll(async () => {
-    await controller.stop();
-    await api.stop();
-  });
+  function startController(): GwcProcess {
+    return new GwcProcess(["controller", "--kubeconfig", api.kubeconfig, "--xds-port", "0"]);
+  }
 
   /** A condition of a route once it is about the newest generation and has this status. */
   function routeCondition(name: string, type: string, status: string): Promise<TestCondition> {
@@ -147,7 +146,7 @@ spec:
   });
 
   it("a second controller waits, and goes on when the first one ends", async () => {
-    const second = new GwcProcess(["controller", "--kubeconfig", api.kubeconfig]);
+    const second = startController();
     await second.seen(/ready/);
     expect(second.output).not.toContain("leading");
     await controller.stop();
@@ -157,7 +156,7 @@ spec:
   });
 
   it("a restart of the API server is survived", async () => {
-    const follower = new GwcProcess(["controller", "--kubeconfig", api.kubeconfig]);
+    const follower = startController();
     await follower.seen(/leading/);
     await api.killServer();
     await follower.seen(/httproutes: /);

@@ -1,0 +1,173 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { Generation } from "../../runtime/discovery/resource-types.ts";
+
+/** What is on the disk of a data plane: enough to serve again without the controller. */
+interface StoredState {
+  /** Versions by type and name. */
+  readonly versions: Record<string, Record<string, string>>;
+  readonly variables: Record<string, string>;
+  readonly endpoints: Record<string, unknown>;
+  /** The last one that was served. */
+  generation?: Generation;
+}
+
+/** Keeps what the controller sent: modules by digest, Secrets and ConfigMaps as the files that the gateway reads. */
+export class AgentStore {
+  readonly secrets: string;
+  readonly configMaps: string;
+  readonly #folder: string;
+  readonly #state: StoredState;
+
+  /** Opens the folder of a data plane; what is not whole in it counts as absent. Throws when it can't be written. */
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.secrets = path.join(folder, "secrets");
+    this.configMaps = path.join(folder, "config-maps");
+    for (const each of [this.secrets, this.configMaps, this.#modules])
+      mkdirSync(each, { recursive: true, mode: 0o700 });
+    this.#state = readState(this.#stateFile);
+  }
+
+  /** The last generation that was served; undefined: none was. */
+  get generation(): Generation | undefined {
+    return this.#state.generation;
+  }
+
+  get variables(): Readonly<Record<string, string>> {
+    return this.#state.variables;
+  }
+
+  /** JSON of each, by `NAMESPACE/NAME:PORT`. */
+  get endpoints(): Readonly<Record<string, unknown>> {
+    return this.#state.endpoints;
+  }
+
+  /** The versions that are here, by name. */
+  versions(type: string): Readonly<Record<string, string>> {
+    return this.#state.versions[type] ?? {};
+  }
+
+  /** The texts of a generation's modules. Throws when one is not here, or is not what its digest says. */
+  modulesOf({ modules }: Generation): readonly { readonly path: string; readonly text: string }[] {
+    return modules.map(({ path: name, sha256 }) => {
+      const text = readFileSync(this.#moduleFile(sha256), "utf8");
+      if (digestOf(text) !== sha256)
+        throw new Error(`the module ${name} is not what its digest says`);
+      return { path: name, text };
+    });
+  }
+
+  /** Keeps a module; throws when its digest is another one. */
+  putModule(sha256: string, text: string): void {
+    if (!/^[0-9a-f]{64}$/.test(sha256) || digestOf(text) !== sha256)
+      throw new Error(`a module is not what its digest ${sha256} says`);
+    writeWhole(this.#moduleFile(sha256), text);
+  }
+
+  /** Removes a module, unless what is served needs it. */
+  removeModule(sha256: string): void {
+    const isNeeded = this.generation?.modules.some((each) => each.sha256 === sha256);
+    if (isNeeded !== true && /^[0-9a-f]{64}$/.test(sha256))
+      rmSync(this.#moduleFile(sha256), { force: true });
+  }
+
+  /** Writes the entries of a Secret or ConfigMap as files, and removes those that it has no more. */
+  putFiles(folder: string, name: string, entries: ReadonlyMap<string, Buffer>): void {
+    const own = folderOf(folder, name);
+    const next = `${own}.next`;
+    rmSync(next, { recursive: true, force: true });
+    mkdirSync(next, { recursive: true, mode: 0o700 });
+    for (const [key, value] of entries)
+      writeFileSync(path.join(next, plainName(key)), value, { mode: 0o400 });
+    // All entries change together: a certificate belongs to its key.
+    rmSync(own, { recursive: true, force: true });
+    renameSync(next, own);
+  }
+
+  removeFiles(folder: string, name: string): void {
+    rmSync(folderOf(folder, name), { recursive: true, force: true });
+  }
+
+  /** Notes what has come and gone of a type, and writes everything down that is not a file of its own. */
+  note(
+    type: string,
+    changed: readonly { readonly name: string; readonly version: string }[],
+    removed: readonly string[],
+  ): void {
+    const versions = { ...this.#state.versions[type] };
+    for (const { name, version } of changed) versions[name] = version;
+    for (const name of removed) delete versions[name];
+    this.#state.versions[type] = versions;
+    this.#save();
+  }
+
+  setVariable(name: string, value: string | undefined): void {
+    if (value === undefined) delete this.#state.variables[name];
+    else this.#state.variables[name] = value;
+  }
+
+  setEndpoints(name: string, value: unknown): void {
+    if (value === undefined) delete this.#state.endpoints[name];
+    else this.#state.endpoints[name] = value;
+  }
+
+  /** Remembers what is served now. */
+  setGeneration(generation: Generation): void {
+    const gone = this.generation?.modules ?? [];
+    this.#state.generation = generation;
+    const kept = new Set(generation.modules.map(({ sha256 }) => sha256));
+    this.#save();
+    for (const { sha256 } of gone)
+      if (!kept.has(sha256)) rmSync(this.#moduleFile(sha256), { force: true });
+  }
+
+  #save(): void {
+    writeWhole(this.#stateFile, JSON.stringify(this.#state));
+  }
+
+  get #modules(): string {
+    return path.join(this.#folder, "modules");
+  }
+
+  get #stateFile(): string {
+    return path.join(this.#folder, "state.json");
+  }
+
+  #moduleFile(sha256: string): string {
+    return path.join(this.#modules, `${sha256}.ts`);
+  }
+}
+
+function readState(file: string): StoredState {
+  const empty: StoredState = { versions: {}, variables: {}, endpoints: {} };
+  try {
+    // Only this class writes the file, and always as a whole.
+    return { ...empty, ...(JSON.parse(readFileSync(file, "utf8")) as Partial<StoredState>) };
+  } catch {
+    return empty;
+  }
+}
+
+/** A reader sees the old text or the new one. */
+function writeWhole(file: string, text: string): void {
+  const next = `${file}.next`;
+  writeFileSync(next, text, { mode: 0o600 });
+  renameSync(next, file);
+}
+
+function folderOf(folder: string, name: string): string {
+  return path.join(folder, plainName(name));
+}
+
+/** Names of objects and their entries are no paths; what is one nevertheless is refused. */
+function plainName(name: string): string {
+  if (!/^[A-Za-z0-9._-]+$/.test(name) || name.startsWith("..") || name === ".")
+    throw new Error(`"${name}" is no name of a file`);
+  return name;
+}
+
+function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

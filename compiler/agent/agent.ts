@@ -1,0 +1,197 @@
+import type { DiscoveryClient, ResourceChange } from "../../runtime/discovery/discovery-client.ts";
+import type { Generation, resourceTypes } from "../../runtime/discovery/resource-types.ts";
+import type { RunningGateway } from "../../runtime/gateway/gateway.ts";
+import type { UpstreamSettings } from "../../runtime/http/upstream/upstream.ts";
+import type { PodAddress } from "../../runtime/net/service-endpoints.ts";
+import { loadGateway } from "../run/load.ts";
+import { AgentStore } from "./agent-store.ts";
+
+/** What an agent is made with. */
+export interface AgentSettings {
+  readonly controller: UpstreamSettings;
+  /** `NAMESPACE/NAME` of the Gateway that it is a data plane of. */
+  readonly gateway: string;
+  /** The pod. */
+  readonly node: string;
+  /** Where it keeps what it got. */
+  readonly folder: string;
+  readonly log: (message: string) => void;
+  /** The gateway serves for the first time. */
+  readonly serving: (running: RunningGateway) => void;
+}
+
+/**
+ * Text of modules that a process imports before it ends for another one to take its place, in bytes: imported modules are
+ * never freed, and take about four times their text. Not all data planes reach it together.
+ */
+const MOST_IMPORTED = 64 * 1024 * 1024;
+
+/** What the agent uses of the runtime: the one that generated code uses, too. */
+interface RuntimeParts {
+  readonly types: typeof resourceTypes;
+  readonly setEndpoints: (port: string, pods: readonly PodAddress[] | undefined) => void;
+}
+
+/** Serves what a controller sends: the code of a Gateway, and the data that it reads. */
+export class Agent {
+  readonly #settings: AgentSettings;
+  readonly #store: AgentStore;
+  readonly #runtime: RuntimeParts;
+  readonly #mostImported = MOST_IMPORTED * (1 + Math.random());
+  #running: RunningGateway | undefined;
+  #client: DiscoveryClient | undefined;
+  #imported = 0;
+
+  private constructor(settings: AgentSettings, runtime: RuntimeParts) {
+    this.#settings = settings;
+    this.#runtime = runtime;
+    this.#store = new AgentStore(settings.folder);
+  }
+
+  /** Serves what was served last, if anything was, and follows the controller from then on. */
+  static async open(settings: AgentSettings): Promise<Agent> {
+    const { resourceTypes: types } = await import("gwc/runtime/discovery/resource-types");
+    const { setEndpoints } = await import("gwc/runtime/net/service-endpoints");
+    const { DiscoveryClient: Client } = await import("gwc/runtime/discovery/discovery-client");
+    const agent = new Agent(settings, { types, setEndpoints });
+    await agent.#restore();
+    const { controller, gateway, node, log } = settings;
+    agent.#client = new Client({
+      ...{ controller, gateway, node, log },
+      known: (type) => agent.#store.versions(type),
+      take: (change) => agent.#take(change),
+    });
+    return agent;
+  }
+
+  stop(): void {
+    this.#client?.stop();
+  }
+
+  async #restore(): Promise<void> {
+    process.env.GWC_SECRETS_DIR = this.#store.secrets;
+    process.env.GWC_CONFIG_MAPS_DIR = this.#store.configMaps;
+    Object.assign(process.env, this.#store.variables);
+    for (const [port, pods] of Object.entries(this.#store.endpoints))
+      this.#runtime.setEndpoints(port, podsOf(pods));
+    const { generation } = this.#store;
+    if (generation === undefined) return;
+    try {
+      await this.#serve(generation);
+      this.#settings.log(`serving generation ${generation.configDigest} of the disk`);
+    } catch (error) {
+      this.#settings.log(`what was served last can't be served: ${String(error)}`);
+    }
+  }
+
+  async #take({ type, changed, removed }: ResourceChange): Promise<void> {
+    const { types } = this.#runtime;
+    if (type === types.generation) {
+      for (const { value } of changed) await this.#takeGeneration(generationOf(textOf(value)));
+    } else {
+      for (const { name, value } of changed) this.#put(type, name, textOf(value));
+      for (const name of removed) this.#remove(type, name);
+    }
+    this.#store.note(type, changed, removed);
+  }
+
+  #put(type: string, name: string, text: string): void {
+    const { types, setEndpoints } = this.#runtime;
+    switch (type) {
+      case types.module:
+        this.#store.putModule(name, text);
+        return;
+      case types.secret:
+        this.#store.putFiles(this.#store.secrets, name, entriesOf(text));
+        return;
+      case types.configMap:
+        this.#store.putFiles(this.#store.configMaps, name, entriesOf(text));
+        return;
+      case types.variable:
+        process.env[name] = text;
+        this.#store.setVariable(name, text);
+        return;
+      case types.endpoints: {
+        const pods = podsOf(JSON.parse(text));
+        setEndpoints(name, pods);
+        this.#store.setEndpoints(name, pods);
+      }
+    }
+  }
+
+  #remove(type: string, name: string): void {
+    const { types, setEndpoints } = this.#runtime;
+    switch (type) {
+      case types.module:
+        this.#store.removeModule(name);
+        return;
+      case types.secret:
+        this.#store.removeFiles(this.#store.secrets, name);
+        return;
+      case types.configMap:
+        this.#store.removeFiles(this.#store.configMaps, name);
+        return;
+      case types.variable:
+        // Code that still runs may have read it; the next process does not have it.
+        this.#store.setVariable(name, undefined);
+        return;
+      case types.endpoints:
+        setEndpoints(name, undefined);
+        this.#store.setEndpoints(name, undefined);
+    }
+  }
+
+  /** Serves a generation from now on; when it can't be, the one before goes on, and the error says why. */
+  async #takeGeneration(generation: Generation): Promise<void> {
+    await this.#serve(generation);
+    this.#store.setGeneration(generation);
+    this.#settings.log(`serving generation ${generation.configDigest}`);
+    if (this.#imported > this.#mostImported && this.#running !== undefined) {
+      this.#settings.log(
+        `${this.#imported} bytes of modules were imported: ending for a new process`,
+      );
+      this.stop();
+      void this.#running.close().then(() => process.exit(0));
+    }
+  }
+
+  async #serve(generation: Generation): Promise<void> {
+    const modules = this.#store.modulesOf(generation);
+    this.#imported += modules.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+    const gateway = await loadGateway({ modules, literals: [] });
+    const { version, configDigest } = generation;
+    const build = { version, configDigest };
+    if (this.#running !== undefined) {
+      await this.#running.replace(gateway, build);
+      return;
+    }
+    const { openGateway } = await import("gwc/runtime/gateway/gateway");
+    this.#running = await openGateway(gateway, { defaultAddress: EVERY_ADDRESS, build });
+    this.#settings.serving(this.#running);
+  }
+}
+
+/** A pod's own address is the one that others reach. */
+const EVERY_ADDRESS = "0.0.0.0";
+
+function textOf(value: Uint8Array): string {
+  return Buffer.from(value).toString("utf8");
+}
+
+/** The controller speaks the same version of gwc, and its table was checked by digest of each module. */
+function generationOf(text: string): Generation {
+  return JSON.parse(text) as Generation;
+}
+
+function entriesOf(text: string): ReadonlyMap<string, Buffer> {
+  const entries = Object.entries(JSON.parse(text) as Readonly<Record<string, string>>);
+  return new Map(entries.map(([key, value]) => [key, Buffer.from(value, "base64")]));
+}
+
+function podsOf(value: unknown): readonly PodAddress[] {
+  return Array.isArray(value) ? value.filter(isPodAddress) : [];
+}
+
+function isPodAddress(value: unknown): value is PodAddress {
+  return Array.isArray(value) && typeof value[0] === "string" && typeof value[1] === "number";
+}

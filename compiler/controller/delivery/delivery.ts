@@ -1,0 +1,201 @@
+import type { DiscoveryServer, Settled } from "../../../runtime/discovery/discovery-server.ts";
+import type {
+  ResourceSet,
+  ResourceUrl,
+  resourceTypes,
+} from "../../../runtime/discovery/resource-types.ts";
+import type { Program } from "../../ir/program.ts";
+import type { ApiServer } from "../kubernetes/api-server.ts";
+import type { CompiledGateway } from "../model/compile-objects.ts";
+import type { WatchedObjects } from "../model/watched-objects.ts";
+import { DataPlaneIdentity } from "./data-plane-identity.ts";
+import {
+  type CodeResources,
+  codeResources,
+  dataResources,
+  type GatewayResourceSets,
+} from "./gateway-resources.ts";
+
+/** What the data planes of a Gateway made of what they got. */
+export type DeliveryState =
+  /** No data plane is connected, or not all have said. */
+  | { readonly kind: "pending"; readonly connected: number }
+  /** All have taken it; `generation` is that of the Gateway whose code they took. */
+  | { readonly kind: "taken"; readonly generation: number }
+  | { readonly kind: "refused"; readonly problem: string };
+
+/** What delivery needs, and who hears of it. */
+export interface DeliverySettings {
+  readonly api: ApiServer;
+  readonly objects: WatchedObjects;
+  readonly host: string;
+  readonly port: number;
+  readonly tls: { readonly cert: string; readonly key: string } | undefined;
+  /** The state of a Gateway has changed. */
+  readonly changed: () => void;
+  readonly log: (level: "info" | "warn", message: string) => void;
+}
+
+/** A Gateway as it is delivered. */
+interface Delivered {
+  readonly program: Program;
+  readonly code: CodeResources;
+  data: GatewayResourceSets;
+  /** The generation of the Gateway that was compiled. */
+  readonly generation: number;
+}
+
+/** What one data plane said of its code. */
+interface Taken {
+  readonly version: string;
+  readonly problem: string | undefined;
+}
+
+/** Delivers compiled Gateways to their data planes: code by digest, everything else as data. */
+export class Delivery {
+  readonly #settings: DeliverySettings;
+  readonly #types: typeof resourceTypes;
+  readonly #identity: DataPlaneIdentity;
+  readonly #delivered: Map<string, Delivered> = new Map();
+  /** By Gateway, then by stream. */
+  readonly #taken: Map<string, Map<number, Taken>> = new Map();
+  /** The generation of each Gateway that its data planes last took together. */
+  readonly #programmed: Map<string, number> = new Map();
+  #server: DiscoveryServer | undefined;
+  /** Refusals of data planes. */
+  refusals = 0;
+
+  private constructor(settings: DeliverySettings, types: typeof resourceTypes) {
+    this.#settings = settings;
+    this.#types = types;
+    this.#identity = new DataPlaneIdentity(settings.api);
+  }
+
+  /** Opens the port; data planes are served what `deliver` says from then on. */
+  static async open(settings: DeliverySettings): Promise<Delivery> {
+    const { resourceTypes: types } = await import("gwc/runtime/discovery/resource-types");
+    const { DiscoveryServer: Server } = await import("gwc/runtime/discovery/discovery-server");
+    const { GrpcError } = await import("gwc/runtime/grpc/status");
+    const { grpcStatus } = await import("gwc/runtime/http/grpc-status");
+    const delivery = new Delivery(settings, types);
+    const { host, port, tls } = settings;
+    delivery.#server = await Server.open({
+      host,
+      port,
+      ...(tls === undefined ? {} : { tls }),
+      authorize: async (token, gateway) => {
+        const problem = await delivery.#problemOf(token, gateway);
+        if (problem === undefined) return;
+        settings.log("warn", `a data plane of ${gateway} was refused: ${problem}`);
+        throw new GrpcError(grpcStatus.permissionDenied, problem);
+      },
+      resources: (gateway, type) => delivery.#resources(gateway, type),
+      settled: (settled) => delivery.#settle(settled),
+      connected: (gateway, stream, isThere) => delivery.#connect(gateway, stream, isThere),
+    });
+    return delivery;
+  }
+
+  get port(): number {
+    return this.#server?.port ?? 0;
+  }
+
+  /** Data planes that are connected. */
+  get dataPlanes(): number {
+    return this.#server?.size ?? 0;
+  }
+
+  /** Responses that were sent to data planes. */
+  get pushes(): number {
+    return this.#server?.pushes ?? 0;
+  }
+
+  /** Replaces the code of Gateways; those that are not there any more are forgotten, those that were refused stay. */
+  deliver(gateways: ReadonlyMap<string, CompiledGateway>): void {
+    const { objects } = this.#settings;
+    for (const key of this.#delivered.keys())
+      if (objects.find("Gateway", key) === undefined) this.#delivered.delete(key);
+    for (const [key, gateway] of gateways) {
+      const code = codeResources(gateway, this.#types);
+      const generation = objects.find("Gateway", key)?.metadata.generation ?? 0;
+      const { program } = gateway;
+      const data = dataResources(program, code, objects, this.#types);
+      this.#delivered.set(key, { program, code, data, generation });
+      this.#judge(key);
+      this.#server?.push(key);
+    }
+  }
+
+  /** Sends what changed of the data that code reads. */
+  refreshData(): void {
+    for (const [key, each] of this.#delivered) {
+      each.data = dataResources(each.program, each.code, this.#settings.objects, this.#types);
+      this.#server?.push(key);
+    }
+  }
+
+  /** What became of a Gateway. */
+  stateOf(gateway: string): DeliveryState {
+    const all = [...(this.#taken.get(gateway)?.values() ?? [])];
+    const version = this.#delivered.get(gateway)?.code.version;
+    const refused = all.find((each) => each.version === version && each.problem !== undefined);
+    if (refused?.problem !== undefined) return { kind: "refused", problem: refused.problem };
+    const generation = this.#programmed.get(gateway);
+    if (all.length === 0 || generation === undefined)
+      return { kind: "pending", connected: all.length };
+    return { kind: "taken", generation };
+  }
+
+  close(): void {
+    this.#server?.close();
+  }
+
+  /** Why a caller is no data plane of a Gateway; undefined: it is one. */
+  async #problemOf(token: string, gateway: string): Promise<string | undefined> {
+    const { deployment } = this.#delivered.get(gateway)?.program ?? {};
+    if (deployment === undefined) return `there is no Gateway ${gateway} of this controller`;
+    const user = await this.#identity.userOf(token);
+    const wanted = `system:serviceaccount:${deployment.namespace}:${deployment.name}`;
+    if (user === undefined) return "its token is not good";
+    return user === wanted ? undefined : `${user} is not ${wanted}`;
+  }
+
+  #resources(gateway: string, type: string): ResourceSet {
+    const { code, data } = this.#delivered.get(gateway) ?? {};
+    // Whatever is asked for, what is no type of ours has no resources.
+    const url = type as ResourceUrl;
+    return code?.sets.get(url) ?? data?.get(url) ?? new Map();
+  }
+
+  #connect(gateway: string, stream: number, isThere: boolean): void {
+    const streams = this.#taken.get(gateway) ?? new Map<number, Taken>();
+    this.#taken.set(gateway, streams);
+    if (isThere) streams.set(stream, { version: "", problem: undefined });
+    else streams.delete(stream);
+    this.#settings.log("info", `${gateway} has ${streams.size} data planes`);
+    this.#judge(gateway);
+  }
+
+  #settle({ gateway, stream, type, versions, problem }: Settled): void {
+    if (problem !== undefined) {
+      this.refusals += 1;
+      this.#settings.log("warn", `a data plane of ${gateway} refused a change: ${problem}`);
+    }
+    const version = versions.get(gateway);
+    if (type !== this.#types.generation || version === undefined) return;
+    this.#taken.get(gateway)?.set(stream, { version, problem });
+    this.#judge(gateway);
+  }
+
+  /** All data planes of a Gateway have the same code: that is what it is programmed with. */
+  #judge(gateway: string): void {
+    const delivered = this.#delivered.get(gateway);
+    const all = [...(this.#taken.get(gateway)?.values() ?? [])];
+    const isTaken = all.every(
+      ({ version, problem }) => version === delivered?.code.version && problem === undefined,
+    );
+    if (delivered !== undefined && all.length > 0 && isTaken)
+      this.#programmed.set(gateway, delivered.generation);
+    this.#settings.changed();
+  }
+}

@@ -1,0 +1,220 @@
+import { createServer } from "node:http";
+import { networkInterfaces } from "node:os";
+import { beforeAll, describe, expect, it } from "vitest";
+import { atEnd } from "../../harness/at-end.ts";
+import { eventually } from "../../harness/eventually.ts";
+import { freePort } from "../../harness/free-port.ts";
+import { GwcProcess } from "../../harness/gwc.ts";
+import { KubernetesApi, missingApiServer } from "../../harness/kubernetes-api.ts";
+import { send } from "../../harness/send.ts";
+import { temporaryFolder } from "../../harness/temporary-folder.ts";
+import { Workspace } from "../../harness/workspace.ts";
+
+/** An address that is not the machine's loopback: the API server takes no other one for a pod. */
+const address = Object.values(networkInterfaces())
+  .flat()
+  .find((each) => each?.family === "IPv4" && !each.internal)?.address;
+
+/** A server on every address of the machine, which answers with this text. */
+async function startPod(text: string): Promise<{ readonly port: number; stop(): void }> {
+  const server = createServer((_, response) => response.end(text));
+  const port = await freePort();
+  await new Promise<void>((resolve) => {
+    server.listen(port, () => resolve());
+  });
+  const stop = () => server.close().closeAllConnections();
+  atEnd(stop);
+  return { port, stop };
+}
+
+const missing =
+  missingApiServer() ?? (address === undefined ? "only loopback is there" : undefined);
+const note = missing === undefined ? "" : ` (left out: ${missing})`;
+
+describe.runIf(missing === undefined)(`gwc controller and its data planes${note}`, () => {
+  let api: KubernetesApi;
+  let controller: GwcProcess;
+  let agent: GwcProcess;
+  let folder: string;
+  let port: number;
+  let second: Awaited<ReturnType<typeof startPod>>;
+  let xdsPort: number;
+  let env: Record<string, string>;
+
+  beforeAll(async () => {
+    api = await KubernetesApi.start();
+    port = await freePort();
+    xdsPort = await freePort();
+    const first = await startPod("first");
+    second = await startPod("second");
+    await api.applyText(`
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: { name: gwc }
+spec: { controllerName: gwc.dev/gateway }
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: { name: front }
+spec:
+  gatewayClassName: gwc
+  infrastructure: { parametersRef: { group: gwc.dev, kind: GatewayParameters, name: ports } }
+  listeners: [{ name: http, port: ${port}, protocol: HTTP }]
+---
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayParameters
+metadata: { name: ports }
+spec:
+  rawConfig:
+    config: { statsAddr: "127.0.0.1:${await freePort()}", readinessAddr: "127.0.0.1:${await freePort()}" }
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: { name: front }
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: { name: stranger }
+`);
+    await api.applyText(service("one", first.port));
+    await api.applyText(service("two", second.port));
+    await api.applyText(route("one", "one"));
+    controller = startController();
+    await controller.seen(/leading/);
+    const workspace = new Workspace({ token: await tokenOf("front") });
+    folder = temporaryFolder();
+    env = {
+      XDS_ADDRESS: `http://127.0.0.1:${xdsPort}`,
+      NAMESPACE: "default",
+      GATEWAY: "front",
+      GWC_AGENT_DIR: folder,
+      XDS_TOKEN_FILE: workspace.path("token"),
+    };
+    agent = new GwcProcess(["agent"], { env });
+    await agent.seen(/serving generation/);
+  }, 180_000);
+
+  function startController(): GwcProcess {
+    const options = ["--kubeconfig", api.kubeconfig, "--xds-port", String(xdsPort)];
+    return new GwcProcess(["controller", ...options]);
+  }
+
+  async function tokenOf(account: string): Promise<string> {
+    const url = `/api/v1/namespaces/default/serviceaccounts/${account}/token`;
+    const spec = { audiences: ["gwc.dev/controller"], expirationSeconds: 3600 };
+    return (await api.ask("POST", url, { spec })).body.status.token;
+  }
+
+  /** A Service with one pod, which listens at this port of the machine. */
+  function service(name: string, podPort: number): string {
+    return `
+apiVersion: v1
+kind: Service
+metadata: { name: ${name} }
+spec: { ports: [{ port: 80, targetPort: ${podPort} }] }
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: { name: ${name}, labels: { kubernetes.io/service-name: ${name} } }
+addressType: IPv4
+endpoints: [{ addresses: ["${address}"] }]
+ports: [{ name: "", port: ${podPort} }]
+`;
+  }
+
+  function route(name: string, backend: string): string {
+    return `
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: { name: ${name} }
+spec:
+  parentRefs: [{ name: front }]
+  rules:
+    - matches: [{ path: { value: /${name} } }]
+      backendRefs: [{ name: ${backend}, port: 80 }]
+`;
+  }
+
+  const get = (path: string) =>
+    send(`http://127.0.0.1:${port}${path}`, "GET").catch(() => ({ status: 0, body: "" }));
+
+  /** Waits until a path is answered like this. */
+  function answered(path: string, status: number, body?: string): Promise<unknown> {
+    let last = "";
+    return eventually(
+      async () => {
+        const got = await get(path);
+        last = `${got.status} ${got.body}`;
+        return got.status === status && (body === undefined || got.body === body) ? got : null;
+      },
+      () => `${status} at ${path}, which is ${last}`,
+    );
+  }
+
+  function programmed(status: string): Promise<unknown> {
+    return eventually(async () => {
+      const found = await api.get("gateway.networking.k8s.io/v1", "Gateway", "default", "front");
+      const conditions: { type: string; status: string; observedGeneration: number }[] =
+        found.status?.conditions ?? [];
+      const own = conditions.find((each) => each.type === "Programmed");
+      return own?.status === status && own.observedGeneration === found.metadata.generation
+        ? own
+        : null;
+    }, `Programmed ${status}`);
+  }
+
+  it("a data plane serves what the API server has, and the Gateway is programmed", async () => {
+    await answered("/one", 200, "first");
+    await programmed("True");
+  });
+
+  it("a new route is served without a connection being closed", async () => {
+    await api.applyText(route("two", "two"));
+    await answered("/two", 200, "second");
+    await answered("/one", 200, "first");
+  });
+
+  it("a pod that takes another one's place is called, and nothing is compiled", async () => {
+    const before = compiled();
+    const third = await startPod("third");
+    await api.applyText(service("two", third.port).split("---\n")[1] ?? "");
+    second.stop();
+    await answered("/two", 200, "third");
+    expect(compiled()).toBe(before);
+  });
+
+  it("a route whose backend is missing answers 500, and lets no request fall through", async () => {
+    await api.applyText(route("", "one").replace("name:  }", "name: root }"));
+    await api.applyText(route("broken", "nothing"));
+    await answered("/anything", 200, "first");
+    await answered("/broken", 500);
+    await answered("/one", 200, "first");
+  });
+
+  it("a stranger's token gets nothing", async () => {
+    const workspace = new Workspace({ token: await tokenOf("stranger") });
+    const stranger = new GwcProcess(["agent"], {
+      env: { ...env, GWC_AGENT_DIR: temporaryFolder(), XDS_TOKEN_FILE: workspace.path("token") },
+    });
+    await stranger.seen(/is away: .*stranger is not/);
+    expect(stranger.output).not.toContain("serving");
+  });
+
+  it("without a controller the data plane goes on, and starts with what it had", async () => {
+    await controller.stop();
+    await agent.stop();
+    agent = new GwcProcess(["agent"], { env });
+    await agent.seen(/serving generation \w+ of the disk/);
+    await answered("/one", 200, "first");
+    controller = startController();
+    await controller.seen(/leading/);
+    await api.applyText(route("again", "one"));
+    await answered("/again", 200, "first");
+    await programmed("True");
+  });
+
+  /** How often gateways were compiled. */
+  function compiled(): number {
+    return [...controller.output.matchAll(/compiled \d+ gateways/g)].length;
+  }
+});
