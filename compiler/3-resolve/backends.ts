@@ -78,6 +78,16 @@ export function openProxyOf(backends: readonly BackendConfig[]): BackendConfig |
 /** Reports a backend that can't share a route with others. */
 export function checkShares(backends: readonly BackendConfig[], diagnostics: Diagnostics): void {
   const only = backends.find(({ kind }) => backendOf(kind).takesWeight !== true);
+  if (backends.length < 2) reportHealth(backends, diagnostics);
   if (backends.length < 2 || only === undefined) return;
   diagnostics.report("several-backends", keyPlace(only.origin), { kind: only.kind });
+}
+
+/** Where there is nobody else to ask, nobody is left alone. */
+function reportHealth(backends: readonly BackendConfig[], diagnostics: Diagnostics): void {
+  for (const { kind, policies } of backends) {
+    if (policies?.health === undefined || backendOf(kind).takesWeight !== true) continue;
+    const params = { field: '"health"', actsOn: "backends of several servers", found: "one" };
+    diagnostics.report("misplaced-field", keyPlace(policies.health.origin), params);
+  }
 }

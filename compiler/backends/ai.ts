@@ -5,10 +5,10 @@ import { HTTP_SERVER, type Section } from "../model/traffic.ts";
 import type { AiConfig } from "./ai/ai-config.ts";
 import { type AiValue, aiSchema, lowerAi } from "./ai/file-form.ts";
 import type { PromptGuardNode } from "./ai/guards.ts";
-import { restText } from "./ai/health.ts";
 import { type KubernetesAiValue, kubernetesAi } from "./ai/manifest-form.ts";
 import { type AiNode, resolveAi, resolveRoutes } from "./ai/resolve.ts";
 import type { Backend } from "./backend.ts";
+import { restText } from "./parts/health.ts";
 import { curlCommand, type TryRequest } from "./parts/try-request.ts";
 
 /** Models of providers, which speak formats of their own. */

@@ -13,6 +13,7 @@ import {
   resolveTcpConnection,
   secureUrl,
 } from "./parts/connection.ts";
+import { type HealthNode, resolveHealth, restText } from "./parts/health.ts";
 import { curlCommand } from "./parts/try-request.ts";
 
 /** `host` as configured: `host:port`, or a URL. */
@@ -27,6 +28,8 @@ interface HostNode {
   readonly connection: BackendConnection;
   /** Its share of the route's requests, in relation to the others'; 0: none. */
   readonly weight: number;
+  /** When it is left alone; undefined: never. */
+  readonly health: HealthNode | undefined;
   readonly origin: Origin;
 }
 
@@ -75,20 +78,21 @@ export const host: Backend<
   protocol: "http",
   carries: () => [{ traffic: ["forwards", "shares", ...HTTP_SERVER] }],
   takesWeight: true,
-  names: ["upstream", "upstreams"],
+  names: ["upstream", "upstreams", "isUnhealthy"],
   resolve: ({ config, policies = {}, keepsHost, weight = 1, origin }, context) => {
     const url = forwardUrl(config.address, origin, context.diagnostics);
     const connection = {
       ...resolveConnection(policies, context, awsScopeOf(url)),
       ...(keepsHost === true && { keepsHost }),
     };
+    const health = policies.health && resolveHealth(policies.health, context.diagnostics);
     if (url === undefined) return undefined;
-    return { kind: "host", url: secureUrl(url, connection), connection, weight, origin };
+    return { kind: "host", url: secureUrl(url, connection), connection, weight, health, origin };
   },
   passesToken: ({ connection }) => connection.isPassthrough,
   resolveTcp,
   serverAddress: ({ address }) => address,
-  describe: ({ url }) => [{ address: url }],
+  describe: ({ url, health }) => [{ address: url, ...(health && { rest: restText(health) }) }],
   describeTcp: ({ address }) => ({ address }),
   tryCommand: (request) => curlCommand(request),
 };

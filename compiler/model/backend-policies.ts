@@ -18,7 +18,7 @@ export interface BackendHeaders extends HeaderChangesConfig {
   readonly origin: Origin;
 }
 
-/** `health`: when a provider of models is left alone. Times in milliseconds. */
+/** `health`: when a server of several, or a provider of models, is left alone. Times in milliseconds. */
 export interface HealthConfig {
   /** Whether a response is a failure; undefined: by its status. */
   readonly unhealthy: { readonly text: string; readonly origin: Origin } | undefined;

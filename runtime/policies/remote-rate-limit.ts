@@ -9,6 +9,7 @@ import {
 import { GrpcError } from "../grpc/status.ts";
 import { type Exchange, logFields } from "../http/exchange.ts";
 import { grpcStatus } from "../http/grpc-status.ts";
+import { ReceivedResponse } from "../http/received-response.ts";
 import { refuse } from "../http/refuse.ts";
 import { grpcCallout } from "../telemetry/callout.ts";
 import { noteRateLimited } from "../telemetry/rate-limited.ts";
@@ -19,7 +20,6 @@ import {
   type LimitDescriptor,
 } from "./remote-rate-limit/descriptor.ts";
 import { strictestLimit } from "./remote-rate-limit/limit-headers.ts";
-import { TransformedResponse } from "./transformations/response-variables.ts";
 
 /** A service that counts for all gateways. */
 export interface LimitService {
@@ -149,7 +149,7 @@ function countTokens(
 ): void {
   const { attributes, record, responseStatus = 0, responseHeaders, gateway } = exchange;
   const descriptors = tokens.flatMap(({ entries, limit, cost }) => {
-    const response = new TransformedResponse(responseStatus, responseHeaders);
+    const response = new ReceivedResponse(responseStatus, responseHeaders);
     const used = cost === undefined ? attributes.llm?.totalTokens : cost(attributes.llm, response);
     return used === undefined ? [] : (descriptorOf({ entries, limit }, used) ?? []);
   });

@@ -6,6 +6,7 @@ import { ReplayBody } from "../http/body/replay-body.ts";
 import { type Exchange, logFields } from "../http/exchange.ts";
 import { httpStatusOf } from "../http/grpc-status.ts";
 import { headerValue } from "../http/headers/header-list.ts";
+import { ReceivedResponse } from "../http/received-response.ts";
 import { sendTraced } from "../http/upstream/traced-request.ts";
 import type {
   Upstream,
@@ -15,7 +16,6 @@ import type {
   UpstreamRequest,
 } from "../http/upstream/upstream.ts";
 import { timedOut } from "./timeout.ts";
-import { TransformedResponse } from "./transformations/response-variables.ts";
 
 /** When and how often a request is sent again. Times in milliseconds; undefined: no limit. */
 export interface RetrySettings {
@@ -43,21 +43,29 @@ const keptBody = 65_536;
 /**
  * Like `forward`, and again when the upstream can't be reached, breaks off, takes too long or answers with a status to
  * retry; never once the client has seen a byte of the response. Later attempts carry `x-retry-attempt: N`.
- * A change of the protocol is asked for once.
+ * A change of the protocol is asked for once. `upstream`: the one to ask, or what chooses one for each attempt.
  */
 export function forwardRetrying(
   exchange: Exchange,
-  upstream: Upstream,
+  upstream: Upstream | (() => Upstream),
   settings: RetrySettings,
   isWanted?: RetryTest,
 ): void {
+  const choose = typeof upstream === "function" ? upstream : () => upstream;
   if (exchange.upgrade !== undefined) {
-    forward(exchange, upstream);
+    forward(exchange, choose());
     return;
   }
+  const next = (): RetryTarget => {
+    const chosen = choose();
+    return { upstream: chosen, call: () => namedCall(exchange, chosen) };
+  };
+  sendRetrying(exchange, next, settings, isWanted);
+}
+
+function namedCall(exchange: Exchange, upstream: Upstream): UpstreamCall {
   exchange.record.upstream = upstream.name;
-  const target = { upstream, call: () => upstreamCall(exchange, upstream) };
-  sendRetrying(exchange, () => target, settings, isWanted);
+  return upstreamCall(exchange, upstream);
 }
 
 /** Where an attempt goes. */
@@ -126,7 +134,7 @@ class Attempts {
   rejects(status: number, headers: readonly string[]): boolean {
     if (!this.hasAnother) return false;
     if (this.settings.codes.has(retryStatus(status, headers))) return true;
-    return this.#isWanted?.(new TransformedResponse(status, headers)) === true;
+    return this.#isWanted?.(new ReceivedResponse(status, headers)) === true;
   }
 
   /** Whether an attempt that failed is followed by another one. */
@@ -186,7 +194,7 @@ class Attempts {
   }
 
   #end(failure: UpstreamFailure): void {
-    this.#current?.drop();
+    this.#current?.drop("timeout");
     this.fail(failure);
   }
 }
@@ -214,16 +222,16 @@ class Attempt implements UpstreamHandler {
     const { attemptTimeout } = this.#attempts.settings;
     if (this.#isOver || attemptTimeout === undefined) return;
     this.#timer = setTimeout(() => {
-      request.abort();
+      request.abort("timeout");
       this.onError({ kind: "timeout", detail: "upstream call timeout" });
     }, attemptTimeout);
   }
 
   /** Breaks it off; nothing more comes of it. */
-  drop(): void {
+  drop(reason?: "timeout"): void {
     this.#isOver = true;
     clearTimeout(this.#timer);
-    this.#request?.abort();
+    this.#request?.abort(reason);
   }
 
   onHead(status: number, headers: readonly string[]): void {

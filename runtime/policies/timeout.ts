@@ -38,7 +38,7 @@ export class TimedRelay extends Relay {
     super.start(request);
     if (this.#isOver) return;
     this.#timer = setTimeout(() => {
-      request.abort();
+      request.abort("timeout");
       super.onError(timedOut);
     }, this.#limit);
     this.#exchange.onAbort(() => clearTimeout(this.#timer));

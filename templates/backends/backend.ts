@@ -34,7 +34,7 @@ export interface BackendScope {
   /** The origins whose pages the policies let in, with `*` for any part. */
   readonly allowedOrigins: readonly string[];
   /** The call that passes the request on to an upstream; undefined: once. */
-  readonly forward: ((upstream: Code) => Code) | undefined;
+  readonly forward: Forward | undefined;
   /** What says how often a call is tried; undefined: no policy does. */
   readonly tries: TriesScope | undefined;
   /** Milliseconds to the end of the response; undefined: no policy says any. */
@@ -46,6 +46,9 @@ export interface BackendScope {
   /** The methods that those rules name. */
   readonly mcpMethods: readonly string[];
 }
+
+/** The call that passes a request on to an upstream; `chosen`: the code chooses one of several, each time anew. */
+export type Forward = (upstream: Code, chosen?: "chosen") => Code;
 
 /** How often a call is tried. */
 export interface TriesScope {

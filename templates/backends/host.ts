@@ -1,14 +1,16 @@
 import type { BackendNode, TcpBackendNode } from "../../compiler/ir/backends.ts";
 import { code, literal } from "../code/code.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
-import type { Code } from "../code/hole.ts";
-import { imported } from "../code/names.ts";
+import type { Code, Name } from "../code/hole.ts";
+import { imported, name } from "../code/names.ts";
 import type { Trace } from "../code/trace.ts";
 import type { AtLeastOne, BackendCode, BackendScope, BackendTemplate } from "./backend.ts";
 import { forwardCode, passthrough, tcpSettings } from "./parts/connection.ts";
 import { plainForward } from "./parts/forward.ts";
+import { healthSettings, unhealthyFunction } from "./parts/health.ts";
 
 const WEIGHTED = "gwc/runtime/backends/weighted";
+const WATCHED = "gwc/runtime/backends/watched";
 
 /** Plain HTTP upstreams: the request is passed on as it is by then, to one of them by weight; without any weight it is refused. */
 export const hostTemplate: BackendTemplate<"host"> = { code: hostCode, connection: connectionCode };
@@ -33,27 +35,61 @@ function hostCode(nodes: AtLeastOne<BackendNode<"host">>, scope: BackendScope): 
       step: [...token, code`return ${pass(code`upstream`)};`],
     };
   }
-  const choices = [only, ...others].map(
-    ({ url, connection, weight, origin }) => code`
+  const shared = [only, ...others];
+  const isWatched = shared.some(({ health }) => health !== undefined);
+  const tests = unhealthyTests(shared, scope);
+  const choices = shared.map(
+    ({ url, connection, weight, health, origin }) => code`
       {
         ${scope.trace(origin)}
         weight: ${literal(weight)},
         upstream: ${forwardCode(url, connection)},
+        ${health === undefined ? [] : code`health: ${literal(healthSettings(health, tests.idOf(health)))},`}
       },
     `,
   );
+  const [prepare, pick] = isWatched
+    ? [imported(WATCHED, "watchUpstreams"), imported(WATCHED, "pickHealthy")]
+    : [imported(WEIGHTED, "weighUpstreams"), imported(WEIGHTED, "pickUpstream")];
   return {
     ...NOTHING,
     declarations: [
+      ...tests.declarations,
       code`
-        const upstreams = ${imported(WEIGHTED, "weighUpstreams")}([
+        const upstreams = ${prepare}([
           ${choices}
         ]);
       `,
     ],
-    step: [...token, code`return ${pass(code`${imported(WEIGHTED, "pickUpstream")}(upstreams)`)};`],
+    step: [...token, code`return ${pass(code`${pick}(upstreams)`, "chosen")};`],
   };
 }
+
+/** The functions that tell failures, each once. */
+function unhealthyTests(
+  nodes: readonly BackendNode<"host">[],
+  { expressions, trace }: BackendScope,
+): {
+  readonly declarations: readonly Code[];
+  readonly idOf: (health: HealthNode) => Name | undefined;
+} {
+  const tests = nodes.flatMap(({ health }) => health?.unhealthy ?? []);
+  const sources = [...new Set(tests.map(({ source }) => source))];
+  const idAt = (index: number) => name(index === 0 ? "isUnhealthy" : `isUnhealthy${index + 1}`);
+  return {
+    declarations: sources.flatMap((source, index) => {
+      const test = tests.find((each) => each.source === source);
+      if (test === undefined) return [];
+      return code`
+        ${trace(test.origin)}
+        ${unhealthyFunction(idAt(index), test, expressions)}
+      `;
+    }),
+    idOf: ({ unhealthy }) => unhealthy && idAt(sources.indexOf(unhealthy.source)),
+  };
+}
+
+type HealthNode = NonNullable<BackendNode<"host">["health"]>;
 
 const NOTHING = { first: [], guard: [], isAsync: false } as const;
 

@@ -1,5 +1,5 @@
 import type { PolicyKind, PolicySettings, PolicyUse } from "../../compiler/ir/policies.ts";
-import type { TriesScope } from "../backends/backend.ts";
+import type { Forward, TriesScope } from "../backends/backend.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
 import type { Expressions } from "../code/expression.ts";
 import type { Code, Hole } from "../code/hole.ts";
@@ -23,7 +23,7 @@ export interface PolicyCode {
   /** True when the last step answers every request: it ends the route's function. */
   readonly responses?: boolean;
   /** The call that passes the request on to an upstream, in the place of `forward`; the last policy's counts. */
-  readonly forward?: (upstream: Code) => Code;
+  readonly forward?: Forward;
   /** What says how often a call is tried, for a backend that keeps to that itself. */
   readonly tries?: TriesScope;
   /** Milliseconds to the end of the response, for a backend that keeps to them itself. */

@@ -78,8 +78,10 @@ function forwardedTries({ settings, origin }: PolicyUse<"retry">, scope: RouteSc
     ],
     steps: [],
     readsRequestBody: readsBody(conditions, "request"),
-    forward: (upstream) =>
-      code`${imported(MODULE, "forwardRetrying")}(exchange, ${upstream}, ${chosen}${wanted})`,
+    forward: (upstream, choice) => {
+      const next = choice === "chosen" ? code`() => ${upstream}` : upstream;
+      return code`${imported(MODULE, "forwardRetrying")}(exchange, ${next}, ${chosen}${wanted})`;
+    },
   };
 }
 

@@ -16,11 +16,11 @@ import type { BackendUse } from "../backend.ts";
 import { AMBIENT_AWS, AMBIENT_GCP } from "../parts/ambient-credentials.ts";
 import { type ConnectionContext, resolveConnection, secureUrl } from "../parts/connection.ts";
 import type { DestinationContext } from "../parts/destination.ts";
+import { type HealthNode, resolveHealth } from "../parts/health.ts";
 import { type NamedNode, resolveExpressions } from "../parts/named-expressions.ts";
 import type { AiConfig, ProviderConfig } from "./ai-config.ts";
 import { checkProviders } from "./check-providers.ts";
 import { type PromptGuardNode, resolvePromptGuard } from "./guards.ts";
-import { type HealthNode, resolveHealth } from "./health.ts";
 import { type ProviderKind, type ProviderOptions, providerOf } from "./providers/index.ts";
 import type { LlmCredentialForm, LlmEndpoint } from "./providers/provider.ts";
 

@@ -8,7 +8,7 @@ const rows = {
   http: { fileKey: "http", actsOn: ["upstreamRequests"] },
   auth: { fileKey: "backendAuth", actsOn: ["upstreamRequests"] },
   ai: { fileKey: "ai", actsOn: ["llm"] },
-  health: { fileKey: "health", actsOn: ["llm"] },
+  health: { fileKey: "health", actsOn: ["shares", "llm"] },
   requestHeaders: { fileKey: "requestHeaderModifier", actsOn: ["upstreamRequests"] },
   responseHeaders: { fileKey: "responseHeaderModifier", actsOn: ["upstreamRequests"] },
 } as const satisfies Readonly<

@@ -1,8 +1,8 @@
 import { type ObjectValue, unsupported } from "../../schema/schema.ts";
-import { healthSchema } from "../ai/health.ts";
 import { llmPoliciesSchema } from "../ai/policies-schema.ts";
 import { connectionSchemas } from "./connection-schema.ts";
 import { headerChangesSchema } from "./header-changes.ts";
+import { healthSchema } from "./health.ts";
 
 /** The parts of a route's `policies` that say how its backends are reached, as the schema lets them through. */
 export type RouteBackendPoliciesValue = ObjectValue<ReturnType<typeof backendPolicySchemas>, never>;

@@ -4,9 +4,9 @@ import type { BackendHeaders, BackendPolicies } from "../../model/backend-polici
 import type { LlmPolicies } from "../../model/llm-policies.ts";
 import { parseTimer } from "../../schema/duration.ts";
 import { lowerPromptGuard } from "../ai/guard-file-form.ts";
-import { readHealth } from "../ai/health.ts";
 import { type LlmPoliciesValue, readPromptCaching, routeTypeOf } from "../ai/policies-schema.ts";
 import { type HeaderChangesValue, readHeaderChanges } from "./header-changes.ts";
+import { readHealth } from "./health.ts";
 import { lowerExpressions } from "./named-expressions.ts";
 import type { BackendPoliciesValue, RouteBackendPoliciesValue } from "./policies-schema.ts";
 import { readConnection } from "./read-connection.ts";

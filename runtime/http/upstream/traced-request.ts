@@ -99,9 +99,9 @@ class TracedRequest<Handler extends UpstreamHandler> implements UpstreamHandler,
     this.handler.onError(failure);
   }
 
-  abort(): void {
+  abort(reason?: "timeout"): void {
     this.span.end("aborted");
-    this.#request?.abort();
+    this.#request?.abort(reason);
   }
 
   resume(): void {

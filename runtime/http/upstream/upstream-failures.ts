@@ -30,3 +30,17 @@ export const invalidStatus: UpstreamFailure = {
   kind: "protocol",
   detail: "a status above 599",
 };
+
+/** A header or a target that would not arrive as it is. */
+export const unsendable: UpstreamFailure = {
+  kind: "protocol",
+  isOfRequest: true,
+  detail: "a header or a target that HTTP/1.1 can't carry",
+};
+
+/** The rest of the body will not come. */
+export const senderLeft: UpstreamFailure = {
+  kind: "closed",
+  isOfRequest: true,
+  detail: "request body: the sender left",
+};

@@ -105,13 +105,18 @@ export interface UpstreamFailure {
   readonly kind: "connect" | "timeout" | "protocol" | "closed";
   /** The destination is not one that the client may choose. */
   readonly isForbidden?: true;
+  /** The request is to blame, not the server: nothing that could be sent, or its client has left. */
+  readonly isOfRequest?: true;
   /** For the log only, never for a client. */
   readonly detail: string;
 }
 
 /** A request under way. */
 export interface UpstreamRequest {
-  /** Breaks the request off; the upstream's connection is closed at once. Safe to call again. */
-  abort(): void;
+  /**
+   * Breaks the request off; the upstream's connection is closed at once. Safe to call again. `reason`: the upstream took
+   * too long; absent: nobody waits for the response.
+   */
+  abort(reason?: "timeout"): void;
   resume(): void;
 }

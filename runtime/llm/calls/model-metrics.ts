@@ -1,3 +1,4 @@
+import type { ServerHealth } from "../../backends/server-health.ts";
 import type { ServerState, ServerStates } from "../../process/server-states.ts";
 import { SECOND } from "../../process/units.ts";
 import type { Histogram } from "../../telemetry/metrics/histogram.ts";
@@ -13,7 +14,6 @@ import {
   providerPending,
 } from "../../telemetry/metrics/table/models.ts";
 import type { Usage } from "../chat/usage.ts";
-import type { ProviderHealth } from "../providers/health.ts";
 
 /** One request to a provider, when it is over. Times in seconds. */
 export interface ModelCallFigures {
@@ -36,7 +36,7 @@ export interface ModelCallFigures {
 interface ProviderState {
   readonly route: string;
   readonly name: string;
-  readonly health: ProviderHealth;
+  readonly health: ServerHealth;
 }
 
 /** Models with labels of their own: what clients name must not fill the memory of who reads the metrics. */
@@ -77,7 +77,7 @@ export class ModelMetrics implements ServerStates {
   }
 
   /** From here on its health is shown; one of the same name before it was of an earlier configuration. */
-  provider(route: string, name: string, health: ProviderHealth): void {
+  provider(route: string, name: string, health: ServerHealth): void {
     const key = `${route}\n${name}`;
     if (this.#providers.get(key)?.health === health) return;
     if (this.#providers.size === 0) this.#readHealth();
@@ -97,7 +97,7 @@ export class ModelMetrics implements ServerStates {
   }
 
   #readHealth(): void {
-    const each = (value: (health: ProviderHealth) => number) => () =>
+    const each = (value: (health: ServerHealth) => number) => () =>
       Array.from(
         this.#providers.values(),
         ({ route, name, health }) => [[route, name], value(health)] as const,

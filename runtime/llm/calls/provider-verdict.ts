@@ -1,11 +1,10 @@
+import type { ServerHealth } from "../../backends/server-health.ts";
 import { retryAfter } from "../../http/headers/retry-after.ts";
-import { TransformedResponse } from "../../policies/transformations/response-variables.ts";
 import { SECOND } from "../../process/units.ts";
-import type { ProviderHealth } from "../providers/health.ts";
 import type { AttemptOutcome } from "./attempt.ts";
 
 /** Notes how a request ended for the health of its provider; `start`: milliseconds of the monotonic clock. */
-export function noteOutcome(health: ProviderHealth, outcome: AttemptOutcome, start: number): void {
+export function noteOutcome(health: ServerHealth, outcome: AttemptOutcome, start: number): void {
   if (outcome.kind === "abandoned") return;
   const now = performance.now();
   if (isFailure(health, outcome)) health.fail(now, askedPause(outcome));
@@ -16,16 +15,13 @@ export function noteOutcome(health: ProviderHealth, outcome: AttemptOutcome, sta
 
 /** No response, or one that broke off, is always a failure; of the others the configuration or the status decides. */
 function isFailure(
-  { settings }: ProviderHealth,
+  health: ServerHealth,
   { head, error }: Exclude<AttemptOutcome, { kind: "abandoned" }>,
 ): boolean {
   if (head === undefined) return true;
   // What it said was not to be said: it has worked.
   if (head.status < 300 && error !== undefined) return error.kind !== "filtered";
-  if (settings.isUnhealthy !== undefined) {
-    return settings.isUnhealthy(new TransformedResponse(head.status, head.headers));
-  }
-  return head.status >= 500 || head.status === 429;
+  return health.isFailure(head.status, head.headers, (status) => status >= 500 || status === 429);
 }
 
 /** Milliseconds for which a provider that has too much to do wants to be left alone. */

@@ -1,6 +1,6 @@
+import { type HealthSettings, ServerHealth } from "../../backends/server-health.ts";
 import { openUpstream } from "../../http/upstream/open-upstream.ts";
 import type { Upstream, UpstreamSettings } from "../../http/upstream/upstream.ts";
-import { type HealthSettings, ProviderHealth } from "./health.ts";
 
 /** Complete settings of one provider of a route. */
 export interface ProviderSettings extends UpstreamSettings {
@@ -48,7 +48,7 @@ export interface Provider {
   /** Those, and what is said anew of a body that is read here. */
   readonly replaced: ReadonlySet<string>;
   readonly clientKey: KeyHeader | undefined;
-  readonly health: ProviderHealth | undefined;
+  readonly health: ServerHealth | undefined;
   readonly upstream: Upstream;
 }
 
@@ -70,7 +70,7 @@ export function openProvider(settings: ProviderSettings): Provider {
     withheld,
     replaced: new Set([...withheld, ...ofBody]),
     clientKey,
-    health: health && new ProviderHealth(health),
+    health: health && new ServerHealth(health),
     upstream: openUpstream(server),
   };
 }

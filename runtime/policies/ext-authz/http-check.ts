@@ -1,6 +1,7 @@
 import type { JsonObject, ResponseVariables } from "../../cel/variables.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { endToEnd } from "../../http/headers/hop-by-hop.ts";
+import { ReceivedResponse } from "../../http/received-response.ts";
 import { fetchResponse } from "../../http/upstream/fetch-response.ts";
 import type { Upstream } from "../../http/upstream/upstream.ts";
 import { MiB } from "../../process/units.ts";
@@ -9,7 +10,6 @@ import { isSettable } from "../envoy/header-edits.ts";
 import { fieldValue } from "../transformations/field-value.ts";
 import type { HeaderValue } from "../transformations/message-changes.ts";
 import { plainValues } from "../transformations/plain-values.ts";
-import { TransformedResponse } from "../transformations/response-variables.ts";
 import { targetValue } from "../transformations/target-value.ts";
 import { type ForwardedBody, partialBodyHeader } from "./forwarded-body.ts";
 import { type AuthorizationVerdict, type NoVerdict, plainVerdict } from "./verdict.ts";
@@ -75,7 +75,7 @@ export async function askOverHttp(
     return { kind: "none", detail: `status ${status}` };
   }
   callout.end(status < 300 ? "ok" : "denied");
-  const seen = new TransformedResponse(status, response.headers);
+  const seen = new ReceivedResponse(status, response.headers);
   seen.bufferedBody = response.body;
   const verdict = { ...plainVerdict, metadata: metadata && plainValues(metadata(seen)) };
   if (status < 300) return { ...verdict, ...takenHeaders(seen, responseHeaders) };
@@ -109,7 +109,7 @@ function part(body: ForwardedBody | undefined): string[] {
 
 /** The server's headers, and those that it does not have: a client could name itself in them. */
 function takenHeaders(
-  response: TransformedResponse,
+  response: ReceivedResponse,
   names: readonly string[] | "all",
 ): Pick<AuthorizationVerdict, "removed" | "headers"> {
   const known = (names === "all" ? sentNames(response) : names).filter(isSettable);
@@ -120,7 +120,7 @@ function takenHeaders(
   return { removed: known.filter((name) => response.header(name) === undefined), headers };
 }
 
-function sentNames({ headers }: TransformedResponse): readonly string[] {
+function sentNames({ headers }: ReceivedResponse): readonly string[] {
   const names = headers.filter((_, index) => index % 2 === 0).map((each) => each.toLowerCase());
   return [...new Set(names)].filter((name) => !name.startsWith("content-"));
 }

@@ -6,8 +6,8 @@ import type {
 import type { CountedBuffer } from "../../http/body/counted-buffer.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { sendableTrailers } from "../../http/headers/trailers.ts";
+import { ReceivedResponse } from "../../http/received-response.ts";
 import type { ResponseSink } from "../../http/response-sink.ts";
-import { TransformedResponse } from "../transformations/response-variables.ts";
 import type { ImmediateReply } from "./immediate-reply.ts";
 import { mutatedFields, mutatedHead } from "./mutated-response.ts";
 import { PendingPieces } from "./pending-pieces.ts";
@@ -104,7 +104,7 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
       return;
     }
     this.#state = "head";
-    const more = this.#shown.attributes?.(new TransformedResponse(status, headers));
+    const more = this.#shown.attributes?.(new ReceivedResponse(status, headers));
     this.#session.send(responseHead(status, headers, this.#isBodiless, more));
     this.#note();
   }

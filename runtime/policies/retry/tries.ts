@@ -1,9 +1,9 @@
 import { type Exchange, logFields } from "../../http/exchange.ts";
 import { retryAfter } from "../../http/headers/retry-after.ts";
+import { ReceivedResponse } from "../../http/received-response.ts";
 import type { RepeatSettings } from "../../http/upstream/repeating-upstream.ts";
 import { SECOND } from "../../process/units.ts";
 import type { RetryTest } from "../retry.ts";
-import { TransformedResponse } from "../transformations/response-variables.ts";
 import { RetryBudget } from "./retry-budget.ts";
 
 /** When and how often a call is tried again that is held whole, and what all calls of a route may be tried again together. */
@@ -47,7 +47,7 @@ class TriedCall {
     if (mayTryNext) return true;
     if (head === undefined) return false;
     if (this.tries.codes.has(head.status)) return true;
-    return this.isWanted?.(new TransformedResponse(head.status, head.headers)) === true;
+    return this.isWanted?.(new ReceivedResponse(head.status, head.headers)) === true;
   }
 
   /**

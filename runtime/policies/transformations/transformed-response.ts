@@ -2,11 +2,11 @@ import { decodeBody } from "../../http/body/content-coding.ts";
 import type { CountedBuffer } from "../../http/body/counted-buffer.ts";
 import { type Exchange, logFields } from "../../http/exchange.ts";
 import { ResponseHeaderEdits } from "../../http/headers/response-header-edits.ts";
+import { ReceivedResponse } from "../../http/received-response.ts";
 import type { ResponseSink } from "../../http/response-sink.ts";
 import { fieldValue } from "./field-value.ts";
 import { bodyBytes, type ResponseTransform } from "./message-changes.ts";
 import { replacedHeaders } from "./replaced-headers.ts";
-import { TransformedResponse } from "./response-variables.ts";
 
 /** Changes heads; the body passes, or another one is sent. */
 export class HeadFilter implements ResponseSink {
@@ -25,7 +25,7 @@ export class HeadFilter implements ResponseSink {
   respond(status: number, headers: readonly string[], body: string | Uint8Array): void {
     const changed = changedResponse(
       this.#exchange,
-      new TransformedResponse(status, headers),
+      new ReceivedResponse(status, headers),
       this.#transform,
     );
     this.#next.respond(changed.status, changed.headers, changed.body ?? body);
@@ -34,7 +34,7 @@ export class HeadFilter implements ResponseSink {
   writeHead(status: number, headers: readonly string[], length: number | undefined): void {
     const changed = changedResponse(
       this.#exchange,
-      new TransformedResponse(status, headers),
+      new ReceivedResponse(status, headers),
       this.#transform,
     );
     if (changed.body === undefined) {
@@ -64,7 +64,7 @@ export class WholeFilter implements ResponseSink {
   readonly #next: ResponseSink;
   readonly #transform: ResponseTransform;
   readonly #limit: number;
-  #head: TransformedResponse | undefined;
+  #head: ReceivedResponse | undefined;
   readonly #held: CountedBuffer;
 
   constructor(exchange: Exchange, next: ResponseSink, transform: ResponseTransform, limit: number) {
@@ -82,7 +82,7 @@ export class WholeFilter implements ResponseSink {
   }
 
   writeHead(status: number, headers: readonly string[], length: number | undefined): void {
-    this.#head = new TransformedResponse(status, headers);
+    this.#head = new ReceivedResponse(status, headers);
     if (length !== undefined && length > this.#limit) this.#refuse("response too large to change");
   }
 
@@ -106,7 +106,7 @@ export class WholeFilter implements ResponseSink {
     this.#next.onDrain(listener);
   }
 
-  async #finish(head: TransformedResponse, body: Buffer): Promise<void> {
+  async #finish(head: ReceivedResponse, body: Buffer): Promise<void> {
     const coding = head.header("content-encoding");
     const content = await decodeBody(body, coding, this.#limit, this.#exchange.newBuffer());
     if (typeof content === "string") {
@@ -132,7 +132,7 @@ export class WholeFilter implements ResponseSink {
 /** The response with the changes made; no body: the one there is. */
 function changedResponse(
   { original }: Exchange,
-  response: TransformedResponse,
+  response: ReceivedResponse,
   transform: ResponseTransform,
 ): { status: number; headers: readonly string[]; body: Uint8Array | undefined } {
   const changes = transform(response);

@@ -1,15 +1,14 @@
 import type { Origin } from "../../../compiler/diagnostics/diagnostic.ts";
 import type { BackendNode } from "../../../compiler/ir/backends.ts";
-import { code, comment, join, literal } from "../../code/code.ts";
+import { code, join, literal } from "../../code/code.ts";
 import type { Expressions } from "../../code/expression.ts";
 import { headerList } from "../../code/header-list.ts";
 import type { Code, Name, Printable } from "../../code/hole.ts";
-import { returned } from "../../code/layout.ts";
 import { logVariables } from "../../code/log-variables.ts";
 import { capitalized, imported, importedType, name } from "../../code/names.ts";
 import type { Trace } from "../../code/trace.ts";
-import { parameter } from "../../code/variables.ts";
 import type { BackendScope } from "../backend.ts";
+import { unhealthyFunction } from "../parts/health.ts";
 import { promptGuardCode, type WebhookNode } from "./guards.ts";
 import { modelCases } from "./model-cases.ts";
 import type { AskedType } from "./route-types.ts";
@@ -55,17 +54,11 @@ export class AiFunctions {
   isUnhealthy(node: ProviderNode): Name | undefined {
     const unhealthy = node.health?.unhealthy;
     if (unhealthy === undefined) return undefined;
-    const { source, variables, code: emitted, origin } = unhealthy;
     return this.#declare(node, {
       label: "isUnhealthy",
       says: ({ health }) => health?.unhealthy?.source,
-      origin,
-      make: (id) => code`
-        function ${id}(${join(variables.map(parameter), ", ")}): boolean {
-          ${comment(source)}
-          ${returned(this.#expressions.use(emitted))}
-        }
-      `,
+      origin: unhealthy.origin,
+      make: (id) => unhealthyFunction(id, unhealthy, this.#expressions),
     });
   }
 

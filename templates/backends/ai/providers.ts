@@ -1,16 +1,15 @@
 import type { BackendNode } from "../../../compiler/ir/backends.ts";
 import { code, literal } from "../../code/code.ts";
-import type { Code, ImportSymbol, Name, Printable } from "../../code/hole.ts";
+import type { Code, ImportSymbol, Printable } from "../../code/hole.ts";
 import { imported, isIdentifier, name } from "../../code/names.ts";
 import type { Trace } from "../../code/trace.ts";
-import { milliseconds } from "../../code/units.ts";
 import { upstreamSettings } from "../parts/connection.ts";
+import { healthSettings } from "../parts/health.ts";
 import type { AiFunctions } from "./functions.ts";
 import { keyCode, keyHeaderCode } from "./key-code.ts";
 
 type AiNode = BackendNode<"ai">;
 type ProviderNode = AiNode["groups"][number][number];
-type HealthNode = NonNullable<ProviderNode["health"]>;
 
 /** The providers of a route by name. */
 export function providersCode(
@@ -63,15 +62,4 @@ function modelCode({ model, modelName }: ProviderNode): Printable | undefined {
 /** The function that names models as a provider's paths do. */
 export function modelNaming(modelName: NonNullable<ProviderNode["modelName"]>): ImportSymbol {
   return imported("gwc/runtime/llm/providers/vertex-model", modelName);
-}
-
-function healthSettings(node: HealthNode, isUnhealthy: Name | undefined): Printable {
-  const { eviction, consecutiveFailures, healthThreshold, restoreHealth } = node;
-  return {
-    eviction: milliseconds(eviction),
-    consecutiveFailures,
-    healthThreshold,
-    restoreHealth,
-    isUnhealthy,
-  };
 }

@@ -1,8 +1,8 @@
 import { type BodySource, collect, isBodySource } from "../../body/body.ts";
 import { CountedBuffer } from "../../body/counted-buffer.ts";
 import { CountedRequest } from "../counted-request.ts";
-import type { UpstreamCall, UpstreamFailure, UpstreamHandler } from "../upstream.ts";
-import { connectFailure } from "../upstream-failures.ts";
+import type { UpstreamCall, UpstreamHandler } from "../upstream.ts";
+import { connectFailure, senderLeft, unsendable } from "../upstream-failures.ts";
 import type { RequestCounts } from "../upstream-metrics.ts";
 import type { CloseReason, Http1Connection, Http1User } from "./http1-connection.ts";
 import type { Http1Head } from "./http1-head.ts";
@@ -137,12 +137,3 @@ export class Http1ClientRequest extends CountedRequest implements Http1User {
 
 /** Bodies up to this many bytes are collected and sent in one write with the head: half the cost of a stream. */
 const oneWrite = 16_384;
-
-/** A header or a path that would not arrive as it is. */
-const unsendable: UpstreamFailure = {
-  kind: "protocol",
-  detail: "a header or a target that HTTP/1.1 can't carry",
-};
-
-/** The rest of the body will not come. */
-const senderLeft: UpstreamFailure = { kind: "closed", detail: "request body: the sender left" };

@@ -1,7 +1,7 @@
 import { type ClientHttp2Stream, constants } from "node:http2";
 import { CountedRequest } from "../counted-request.ts";
 import type { UpstreamCall, UpstreamHandler } from "../upstream.ts";
-import { connectFailure } from "../upstream-failures.ts";
+import { connectFailure, senderLeft } from "../upstream-failures.ts";
 import type { RequestCounts } from "../upstream-metrics.ts";
 import type { Http2Connection, Http2Pool } from "./http2-pool.ts";
 import { isSafe } from "./safe-methods.ts";
@@ -84,7 +84,8 @@ export class Http2ClientRequest extends CountedRequest {
     try {
       return connection.request(this.#head(), isBodiless);
     } catch (error) {
-      this.fail({ kind: "protocol", detail: error instanceof Error ? error.message : "" });
+      const detail = error instanceof Error ? error.message : "";
+      this.fail({ kind: "protocol", isOfRequest: true, detail });
       return undefined;
     }
   }
@@ -119,7 +120,7 @@ export class Http2ClientRequest extends CountedRequest {
       onEnd: () => {
         if (stream.writable) stream.end();
       },
-      onAbort: () => breakOff(stream),
+      onAbort: () => this.giveUp(senderLeft),
     });
   }
 

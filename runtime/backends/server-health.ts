@@ -1,7 +1,8 @@
-import type { ResponseVariables } from "../../cel/variables.ts";
-import { SECOND } from "../../process/units.ts";
+import type { ResponseVariables } from "../cel/variables.ts";
+import { ReceivedResponse } from "../http/received-response.ts";
+import { SECOND } from "../process/units.ts";
 
-/** When a provider of a group is left alone, and for how long. */
+/** When a server of several is left alone, and for how long. */
 export interface HealthSettings {
   /** Milliseconds of the first ejection; each further one in a row is longer by as much. */
   readonly eviction: number;
@@ -11,21 +12,21 @@ export interface HealthSettings {
   readonly healthThreshold?: number;
   /** Its health when it returns; absent: what it was. */
   readonly restoreHealth?: number;
-  /** Whether a response is a failure; absent: by its status, 5xx and 429. */
+  /** Whether a response is a failure; absent: by its status. */
   readonly isUnhealthy?: (response: ResponseVariables) => boolean;
 }
 
-/** The longest ejection in milliseconds, also when the provider asks for more: then it is tried again. */
+/** The longest ejection in milliseconds, also when the server asks for more: then it is tried again. */
 const maxEviction = 300 * SECOND;
 
 /** The share of the last request in the averages. */
 const weight = 0.3;
 
-/** Seconds that a provider is taken to need before anything is known of its group. */
+/** Seconds that a server is taken to need before anything is known of its group. */
 const assumedLatency = 1;
 
-/** What is known of how a provider does: plain numbers, and all requests of the process share them. */
-export class ProviderHealth {
+/** What is known of how a server does: plain numbers, and all requests of the process share them. */
+export class ServerHealth {
   readonly settings: HealthSettings;
   /** Moving average of success: 1 is all well. */
   score = 1;
@@ -59,6 +60,17 @@ export class ProviderHealth {
     return this.isEjected(now) ? this.#ejectedUntil - now : 0;
   }
 
+  /** Whether a response shows that it does badly; `failures`: the statuses of that where no expression says. */
+  isFailure(
+    status: number,
+    headers: readonly string[],
+    failures: (status: number) => boolean,
+  ): boolean {
+    const { isUnhealthy } = this.settings;
+    if (isUnhealthy === undefined) return failures(status);
+    return isUnhealthy(new ReceivedResponse(status, headers));
+  }
+
   /** A response came whole; `latency`: seconds to its first content. */
   succeed(latency: number): void {
     this.score += weight * (1 - this.score);
@@ -67,7 +79,7 @@ export class ProviderHealth {
     if (!this.#isEjected) this.#ejections = 0;
   }
 
-  /** The provider failed; `retryAfter`: the milliseconds for which it asks to be left alone. */
+  /** The server failed; `retryAfter`: the milliseconds for which it asks to be left alone. */
   fail(now: number, retryAfter: number | undefined): void {
     this.score -= weight * this.score;
     // What was sent before the ejection says nothing new.

@@ -1,8 +1,8 @@
-import type { ResponseVariables } from "../../cel/variables.ts";
-import { headerMap, headerValue } from "../../http/headers/header-list.ts";
+import type { ResponseVariables } from "../cel/variables.ts";
+import { headerMap, headerValue } from "./headers/header-list.ts";
 
 /** A response as expressions see it. */
-export class TransformedResponse implements ResponseVariables {
+export class ReceivedResponse implements ResponseVariables {
   readonly status: number;
   readonly headers: readonly string[];
   bufferedBody: Uint8Array | undefined;

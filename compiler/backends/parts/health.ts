@@ -11,12 +11,12 @@ export function healthSchema() {
   return object(
     {
       unhealthyExpression: expression(
-        "Which responses are failures, by status and headers: `response.code == 500`; 5xx and 429 by default. No response, and a stream that breaks off, always are.",
+        "Which responses are failures, by status and headers: `response.code == 500`; by default 5xx, and 429 of models. No response, and one that breaks off, always are.",
       ),
       eviction: object(
         {
           duration: duration(
-            "How long a provider that failed is not asked: as many times as it was ejected in a row, 5 minutes at most. A 429 says itself how long.",
+            "How long a server that failed is not asked: as many times as it was ejected in a row, 5 minutes at most. A 429 of a model says itself how long. When none is left, all are asked.",
             { default: "10s", minimumDuration: "1ms" },
           ),
           restoreHealth: number("Its health when it returns: 1 is all well.", 0, 1),
@@ -25,10 +25,14 @@ export function healthSchema() {
           }),
           healthThreshold: number("The health below which that is so.", 0, 1),
         },
-        { description: "When a provider is not asked, and for how long." },
+        { description: "When a server is not asked, and for how long." },
       ),
     },
-    { minProperties: 1, description: "How a provider of models that fails is told from others." },
+    {
+      minProperties: 1,
+      description:
+        "How one of several servers or providers of models that fails is told from others.",
+    },
   );
 }
 
@@ -48,7 +52,7 @@ export function readHealth(value: HealthValue, origin: Origin): HealthConfig {
   };
 }
 
-/** When a provider is left alone, complete; times in milliseconds. */
+/** When a server is left alone, complete; times in milliseconds. */
 export interface HealthNode {
   readonly eviction: number;
   readonly consecutiveFailures: number | undefined;
@@ -58,10 +62,10 @@ export interface HealthNode {
   readonly unhealthy: (CompiledExpression & { readonly origin: Origin }) | undefined;
 }
 
-/** Milliseconds for which a provider is not asked unless the configuration says. */
+/** Milliseconds for which a server is not asked unless the configuration says. */
 const DEFAULT_EVICTION = 10_000;
 
-/** What holds for a provider that is one of several; mistakes are reported. */
+/** What holds for a server that is one of several; mistakes are reported. */
 export function resolveHealth(
   health: HealthConfig | undefined,
   diagnostics: Diagnostics,
@@ -93,7 +97,7 @@ function resolveUnhealthy(
   return undefined;
 }
 
-/** When a provider is not asked, in words. */
+/** When a server is not asked, in words. */
 export function restText(health: HealthNode): string {
   const { eviction, consecutiveFailures: failures, healthThreshold } = health;
   const causes = [

@@ -1,0 +1,158 @@
+import type {
+  UpgradeHandler,
+  Upstream,
+  UpstreamCall,
+  UpstreamFailure,
+  UpstreamHandler,
+  UpstreamRequest,
+  UpstreamTunnel,
+} from "../http/upstream/upstream.ts";
+import { WrappedUpstream } from "../http/upstream/wrapped-upstream.ts";
+import { SECOND } from "../process/units.ts";
+import { type HealthSettings, ServerHealth } from "./server-health.ts";
+
+/** An upstream of several, with its share of the requests. */
+interface Watched {
+  readonly weight: number;
+  readonly upstream: WatchedUpstream;
+}
+
+/** Upstreams that share the requests of a route, less those that have failed. */
+export type WatchedUpstreams = readonly Watched[];
+
+/** Prepares the choice. Weights are above zero; an upstream without settings of its health is always asked. */
+export function watchUpstreams(
+  upstreams: readonly {
+    readonly weight: number;
+    readonly upstream: Upstream;
+    readonly health?: HealthSettings;
+  }[],
+): WatchedUpstreams {
+  return upstreams.map(({ weight, upstream, health }) => ({
+    weight,
+    upstream: new WatchedUpstream(upstream, health),
+  }));
+}
+
+/**
+ * An upstream by chance, in proportion to the weights of those that are not ejected. When all are, all are asked: a gateway
+ * that asks nobody learns nothing.
+ */
+export function pickHealthy(upstreams: WatchedUpstreams): Upstream {
+  const now = performance.now();
+  const healthy = upstreams.filter(({ upstream }) => !upstream.isEjected(now));
+  const asked = healthy.length === 0 ? upstreams : healthy;
+  let left = Math.random() * asked.reduce((sum, { weight }) => sum + weight, 0);
+  const found = asked.find(({ weight }) => {
+    left -= weight;
+    return left < 0;
+  });
+  const { upstream } = found ?? asked.at(-1) ?? {};
+  if (upstream === undefined) throw new Error("a route without upstreams");
+  return upstream;
+}
+
+/** An upstream whose failures are counted. */
+class WatchedUpstream extends WrappedUpstream {
+  readonly #health: ServerHealth | undefined;
+
+  constructor(server: Upstream, settings: HealthSettings | undefined) {
+    super(server);
+    this.#health = settings && new ServerHealth(settings);
+  }
+
+  /** `now`: milliseconds of the monotonic clock. */
+  isEjected(now: number): boolean {
+    return this.#health?.isEjected(now) ?? false;
+  }
+
+  override send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
+    if (this.#health === undefined) return this.server.send(call, handler);
+    const watched = new WatchedRequest(this.#health, handler);
+    return watched.started(this.server.send(call, watched));
+  }
+
+  override upgrade(call: UpstreamCall, protocol: string, handler: UpgradeHandler): UpstreamRequest {
+    if (this.#health === undefined) return this.server.upgrade(call, protocol, handler);
+    const watched = new WatchedUpgrade(this.#health, handler);
+    return watched.started(this.server.upgrade(call, protocol, watched));
+  }
+}
+
+/** A request whose end says how its server does. */
+class WatchedRequest<Handler extends UpstreamHandler> implements UpstreamHandler, UpstreamRequest {
+  protected readonly handler: Handler;
+  readonly #health: ServerHealth;
+  readonly #start = performance.now();
+  #request: UpstreamRequest | undefined;
+  #latency: number | undefined;
+  #isNoted = false;
+
+  constructor(health: ServerHealth, handler: Handler) {
+    this.#health = health;
+    this.handler = handler;
+  }
+
+  started(request: UpstreamRequest): this {
+    this.#request = request;
+    return this;
+  }
+
+  onHead(status: number, headers: readonly string[]): void {
+    this.#latency = (performance.now() - this.#start) / SECOND;
+    if (this.#health.isFailure(status, headers, isServerError)) this.#fail();
+    this.handler.onHead(status, headers);
+  }
+
+  onData(chunk: Buffer): boolean {
+    return this.handler.onData(chunk);
+  }
+
+  onEnd(trailers?: readonly string[]): void {
+    this.#succeed();
+    this.handler.onEnd(trailers);
+  }
+
+  onError(failure: UpstreamFailure): void {
+    if (failure.isOfRequest !== true) this.#fail();
+    this.handler.onError(failure);
+  }
+
+  abort(reason?: "timeout"): void {
+    if (reason === "timeout") this.#fail();
+    this.#request?.abort(reason);
+  }
+
+  resume(): void {
+    this.#request?.resume();
+  }
+
+  /** What was asked of the server has come. */
+  protected succeeded(): void {
+    this.#latency ??= (performance.now() - this.#start) / SECOND;
+    this.#succeed();
+  }
+
+  #succeed(): void {
+    if (this.#isNoted) return;
+    this.#isNoted = true;
+    this.#health.succeed(this.#latency ?? 0);
+  }
+
+  #fail(): void {
+    if (this.#isNoted) return;
+    this.#isNoted = true;
+    this.#health.fail(performance.now(), undefined);
+  }
+}
+
+class WatchedUpgrade extends WatchedRequest<UpgradeHandler> implements UpgradeHandler {
+  onSwitch(headers: readonly string[], tunnel: UpstreamTunnel): void {
+    this.succeeded();
+    this.handler.onSwitch(headers, tunnel);
+  }
+}
+
+function isServerError(status: number): boolean {
+  return status >= 500;
+}

@@ -1,0 +1,35 @@
+import type { BackendNode } from "../../../compiler/ir/backends.ts";
+import { code, comment, join } from "../../code/code.ts";
+import type { Expressions } from "../../code/expression.ts";
+import type { Code, Name, Printable } from "../../code/hole.ts";
+import { returned } from "../../code/layout.ts";
+import { milliseconds } from "../../code/units.ts";
+import { parameter } from "../../code/variables.ts";
+
+type HealthNode = NonNullable<BackendNode<"host">["health"]>;
+
+/** When a server is left alone, as the runtime takes it; `isUnhealthy`: the function that tells a failure. */
+export function healthSettings(node: HealthNode, isUnhealthy: Name | undefined): Printable {
+  const { eviction, consecutiveFailures, healthThreshold, restoreHealth } = node;
+  return {
+    eviction: milliseconds(eviction),
+    consecutiveFailures,
+    healthThreshold,
+    restoreHealth,
+    isUnhealthy,
+  };
+}
+
+/** The function that tells a failure by the head of a response. */
+export function unhealthyFunction(
+  id: Name,
+  { source, variables, code: emitted }: NonNullable<HealthNode["unhealthy"]>,
+  expressions: Expressions,
+): Code {
+  return code`
+    function ${id}(${join(variables.map(parameter), ", ")}): boolean {
+      ${comment(source)}
+      ${returned(expressions.use(emitted))}
+    }
+  `;
+}
