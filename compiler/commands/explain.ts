@@ -40,6 +40,7 @@ export const explain: Command = {
     "gwc explain timeout.requestTimeout",
     "gwc explain cel",
     "gwc explain metrics",
+    "gwc explain eras",
     "gwc explain diff",
     "gwc explain route default/tools -f manifests/",
     "gwc explain GET https://example.com/mcp -f manifests/",
@@ -70,6 +71,7 @@ async function explainWords(given: Arguments, context: CommandContext): Promise<
     ...diagnosticCodes,
     "cel",
     "metrics",
+    "eras",
     ...commandPages.map(([name]) => name),
   ]);
   const hint = near === undefined ? "`gwc explain` lists what there is" : `did you mean "${near}"?`;
@@ -107,6 +109,11 @@ async function everything(): Promise<Page> {
       ...table(["section", "what it is"], fileSections(fields)),
       heading("Expressions"),
       ...table(["page", "what it is"], [["cel", "variables, functions and macros of rules"]]),
+      heading("Protocols"),
+      ...table(
+        ["page", "what it is"],
+        [["eras", "MCP with sessions and without, and what is bridged"]],
+      ),
       heading("Running a gateway"),
       ...table(["page", "what it is"], [["metrics", "metrics, dashboard and alerts"]]),
       heading("Reviewing a change"),
@@ -127,6 +134,7 @@ async function pageOf(name: string): Promise<Page | undefined> {
   if (name === "cel")
     return (await import("../inspect/reference/expressions.ts")).expressionsPage();
   if (name === "metrics") return (await import("../inspect/reference/metrics.ts")).metricsPage();
+  if (name === "eras") return (await import("../inspect/reference/mcp-eras.ts")).erasPage();
   const own = diagnosticPage(name) ?? policyPage(name) ?? backendPage(name) ?? commandPage(name);
   if (own !== undefined) return own;
   const { fieldPage, fields } = await fieldReference();

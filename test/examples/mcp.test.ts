@@ -6,6 +6,8 @@ import { afterEach, expect, it } from "vitest";
 import { startEverything } from "../harness/everything-server.ts";
 import { type RunningExample, startExample } from "../harness/example-gateway.ts";
 import { root } from "../harness/root.ts";
+import { TestProcess } from "../harness/test-process.ts";
+import { connectStateless } from "../mcp/stateless-client.ts";
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -60,6 +62,30 @@ it("multiplex: two servers' tools carry their names, and rules see them without"
   expect(names).toContain("everything_get-sum");
   const { content } = await client.callTool({ name: "second_echo", arguments: { message: "b" } });
   expect(content).toEqual([{ type: "text", text: "Echo: b" }]);
+});
+
+it("eras: clients of either era find a server of either, and what they may call", async () => {
+  const script = path.join(root, "test/conformance/stateless-server.ts");
+  const server = new TestProcess(process.execPath, [script, "http", "reject"]);
+  const [, port] = await server.seen(/port (\d+)/);
+  const example = await startExample("eras", { STATELESS: `http://127.0.0.1:${port}/mcp` });
+  const url = `http://127.0.0.1:${example.port}/mcp`;
+  for (const client of [await connect(example), await connectStateless(url)]) {
+    const names = (await client.listTools()).tools.map(({ name }) => name);
+    expect(names.filter((name) => name.startsWith("sessions_"))).toEqual([
+      "sessions_echo",
+      "sessions_get-sum",
+    ]);
+    expect(names).toContain("stateless_test_simple_text");
+    const sum = await client.callTool({ name: "sessions_get-sum", arguments: { a: 2, b: 3 } });
+    expect(JSON.stringify(sum.content)).toContain("5");
+    const simple = await client.callTool({ name: "stateless_test_simple_text", arguments: {} });
+    expect(JSON.stringify(simple.content)).toContain("simple text");
+    await expect(client.callTool({ name: "sessions_get-env", arguments: {} })).rejects.toThrow(
+      "Unknown tool: sessions_get-env",
+    );
+    await client.close();
+  }
 });
 
 it("authentication: a client without a token learns where the authorization server is", async () => {

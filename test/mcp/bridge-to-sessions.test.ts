@@ -194,22 +194,22 @@ it("the log and the metrics say what either side speaks, and what waits", async 
   await (await connectStateless(url("mixed"), {}, headers)).close();
   const params = { name: "http_test_elicitation", arguments: { message: "m" } };
   const response = await ask(url("mixed"), "tools/call", params, headers);
-  const { value } = await expositionOf(await gateway.statsPort());
-  const eras = (target: string) =>
-    `gwc_mcp_eras_total{route="mixed",client="stateless",target="${target}"}`;
-  expect(value(eras("both"))).toBeGreaterThan(0);
-  expect(value(eras("sessions"))).toBeGreaterThan(0);
+  const value = async (sample: string) =>
+    (await expositionOf(await gateway.statsPort())).value(sample) ?? 0;
+  for (const target of ["both", "sessions"]) {
+    const eras = `gwc_mcp_eras_total{route="mixed",client="stateless",target="${target}"}`;
+    await expect.poll(() => value(eras)).toBeGreaterThan(0);
+  }
   const waiting = 'gwc_mcp_waiting_calls{era="stateless"}';
-  const before = value(waiting) ?? 0;
+  const before = await value(waiting);
   expect(before).toBeGreaterThan(0);
   const [asked] = messagesOf(response);
   const { requestState } = JSON.parse(JSON.stringify(asked)).result;
   const inputResponses = { r1: { action: "decline" } };
   await ask(url("mixed"), "tools/call", { ...params, requestState, inputResponses }, headers);
-  const after = await expositionOf(await gateway.statsPort());
-  expect(after.value(waiting)).toBe(before - 1);
+  expect(await value(waiting)).toBe(before - 1);
   const call = /mcp\.method\.name=tools\/call.*mcp\.target\.era=sessions/;
-  expect(gateway.output).toMatch(call);
+  await expect.poll(() => gateway.output).toMatch(call);
 });
 
 describe("sessions with the server", () => {
@@ -316,6 +316,12 @@ describe("what a scripted server with sessions says", () => {
     const done = await call({ requestState, inputResponses: { r1: { action: "decline" } } });
     expect(JSON.parse(done.text).result).toMatchObject({ resultType: "complete", content: [] });
     expect(sent().find(({ id }) => id === 7)?.result).toEqual({ action: "decline" });
+  });
+
+  it("as a question that the client can't answer is refused", async () => {
+    const unable = { "io.modelcontextprotocol/clientCapabilities": { sampling: {} } };
+    await call({ _meta: { ...envelope, ...unable } });
+    expect(sent().find(({ id }) => id === 7)?.error).toMatchObject({ code: -32601 });
   });
 
   it("of changes reaches who has subscribed, what the server offers and nothing else", async () => {

@@ -10,7 +10,7 @@ import type { McpTarget, TargetFailure } from "../transports/target.ts";
 import { ConnectionLink } from "./connection-link.ts";
 import { HttpLink } from "./http-link.ts";
 import type { LeasedLink } from "./leased-link.ts";
-import type { SaidByClient } from "./stateless-request.ts";
+import { isAnswerable, type SaidByClient } from "./stateless-request.ts";
 import type { OpenedServer } from "./stateless-results.ts";
 
 /** A session with a target, for one request at a time of a client that has none. */
@@ -63,7 +63,8 @@ export async function openLease(options: LeaseOptions): Promise<LeaseOutcome> {
   link.send(initialized);
   const lease: Lease = { opened, link, logLevel: undefined, onMessage: undefined };
   // A child says everything on its one connection.
-  if (link instanceof HttpLink && mayBeAsked(said)) await listen(lease);
+  const mayBeAsked = [...inputMethods].some((method) => isAnswerable(said, method));
+  if (link instanceof HttpLink && mayBeAsked) await listen(lease);
   return { kind: "lease", lease };
 }
 
@@ -83,12 +84,6 @@ function linkTo(
 
 function failed(failure: TargetFailure): LeaseOutcome {
   return { kind: "failure", failure };
-}
-
-/** Whether the client can do anything that servers ask for. */
-function mayBeAsked({ capabilities }: SaidByClient): boolean {
-  const known = Object.keys(JSON.parse(capabilities));
-  return [...inputMethods].some((method) => known.includes(method.split("/", 1)[0] ?? ""));
 }
 
 /** A server over HTTP may ask on the session's own stream: one request has the session, so that is the one it asks for. */

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Exchange } from "../../http/exchange.ts";
 import { type Message, ownMessage, textAt, withId } from "../protocol/message.ts";
-import { inputMethods } from "../protocol/methods.ts";
 import { progressTokenOf, withProgressToken } from "../protocol/progress-token.ts";
 import { rpcResult } from "../protocol/rpc-response.ts";
 import { sealSession } from "../session/session-seal.ts";
@@ -15,9 +14,6 @@ import { statelessResponse } from "./stateless-results.ts";
 
 /** Milliseconds in which a server says all that it wants to know at once. */
 const gathering = 20;
-
-/** The requests that may be ended with questions (MCP 2026-07-28, multi round-trip requests). */
-const mayAsk: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
 
 /** The request of a client without sessions that is served now. */
 export interface Leg {
@@ -35,6 +31,8 @@ export interface LeasedCallOptions {
   readonly key: string | undefined;
   /** Whose share of what waits it takes. */
   readonly caller: string;
+  /** The methods by which its client can be asked. */
+  readonly askable: ReadonlySet<string>;
   /** Where its state is valid: route, target, identity, and what was asked for. */
   readonly binding: string;
 }
@@ -160,9 +158,7 @@ export class LeasedCall implements ParkedCall {
       link.send(ownMessage(rpcResult(question.id, "{}")));
       return;
     }
-    const method = this.#leg?.request.method;
-    const isInTime = !this.#isOver && (method === undefined || mayAsk.has(method));
-    if (!isInTime || !inputMethods.has(question.method)) {
+    if (this.#isOver || !this.#options.askable.has(question.method)) {
       link.send(refusalOf(question));
       return;
     }

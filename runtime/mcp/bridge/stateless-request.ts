@@ -3,6 +3,7 @@ import { isObjectAt, objectMembers } from "../../json/json-text.ts";
 import { metaFields, metaKey } from "../protocol/envelope.ts";
 import { type Message, readFields, textAt, withId } from "../protocol/message.ts";
 import { edited, paramOf, replaced, stringParamOf } from "../protocol/message-edit.ts";
+import { inputMethods } from "../protocol/methods.ts";
 
 /** What a client without sessions says of itself with every request, as JSON text. */
 export interface SaidByClient {
@@ -18,6 +19,12 @@ export function saidByClient(request: Message): SaidByClient {
     capabilities: metaObject(request, metaKey.clientCapabilities) ?? "{}",
     clientInfo: metaObject(request, metaKey.clientInfo) ?? '{"name":"gwc","version":"1"}',
   };
+}
+
+/** Whether such a client can answer what a server asks by this method. */
+export function isAnswerable({ capabilities }: SaidByClient, method: string): boolean {
+  const [ability = ""] = method.split("/", 1);
+  return inputMethods.has(method) && Object.hasOwn(JSON.parse(capabilities), ability);
 }
 
 /** From which level on the request wants log messages, as JSON text; undefined: it wants none. */

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import { type Message, ownMessage } from "../protocol/message.ts";
+import { inputMethods } from "../protocol/methods.ts";
 import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import { McpMetrics } from "../rules/mcp-metrics.ts";
 import { unsealSession } from "../session/session-seal.ts";
@@ -10,7 +11,7 @@ import { type LeaseOptions, openLease } from "./lease.ts";
 import { LeasePool } from "./lease-pool.ts";
 import { LeasedCall, type Leg, type ParkedState } from "./leased-call.ts";
 import { LeasedListener } from "./leased-listener.ts";
-import { requestDigest, requestStateOf, saidByClient } from "./stateless-request.ts";
+import { isAnswerable, requestDigest, requestStateOf, saidByClient } from "./stateless-request.ts";
 import { discoverResponse } from "./stateless-results.ts";
 
 /** Serves clients of revision 2026-07-28 by targets that have sessions. */
@@ -73,7 +74,16 @@ class StatelessRequest implements Call {
     }
     const { caller } = owner;
     const binding = this.#binding();
-    this.#call = new LeasedCall({ pool: this.#pool, lease, backend, key, caller, binding });
+    const askable = askableMethods(this.#request, options);
+    this.#call = new LeasedCall({
+      pool: this.#pool,
+      lease,
+      backend,
+      key,
+      caller,
+      askable,
+      binding,
+    });
     await this.#call.start(this.#leg());
   }
 
@@ -107,6 +117,12 @@ class StatelessRequest implements Call {
     const { owner, target } = this.#caller;
     return `input\n${owner.binding}\n${target.name}\n${requestDigest(this.#request)}`;
   }
+}
+
+/** The methods by which a client can be asked within a request: only some may end with questions (MCP 2026-07-28). */
+function askableMethods({ method }: Message, { said }: LeaseOptions): ReadonlySet<string> {
+  const mayAsk = method === "tools/call" || method === "prompts/get" || method === "resources/read";
+  return new Set(mayAsk ? [...inputMethods].filter((each) => isAnswerable(said, each)) : []);
 }
 
 /** The pool of this process. */
