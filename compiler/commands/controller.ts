@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { Controller } from "../controller/controller.ts";
+import { TOKEN_AUDIENCE } from "../controller/delivery/data-plane-identity.ts";
 import { kubernetesAccess } from "../controller/kubernetes/access.ts";
 import { ApiServer } from "../controller/kubernetes/api-server.ts";
+import type { PodSettings } from "../controller/provisioning/wanted-objects.ts";
 import { fileProblem } from "../host.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 
@@ -24,7 +26,17 @@ export const controller: Command = {
     {
       name: "xds-tls",
       value: "DIR",
-      summary: "a folder with tls.crt and tls.key for them (default: no TLS)",
+      summary: "a folder with tls.crt, tls.key and ca.crt for them (default: no TLS)",
+    },
+    {
+      name: "image",
+      value: "IMAGE",
+      summary: "what runs data planes; without it, Deployments and Services are not made",
+    },
+    {
+      name: "xds-address",
+      value: "URL",
+      summary: "where data planes find this controller (default: its Service gwc of its namespace)",
     },
   ],
   examples: ["gwc controller", "gwc controller --kubeconfig ~/.kube/config"],
@@ -51,6 +63,10 @@ async function control(
     api,
     log,
     namespace: access.namespace,
+    pods:
+      options.image === undefined
+        ? undefined
+        : podsOf(options.image, options["xds-address"], access.namespace, tls),
     discovery: { host: "::", port: Number(options["xds-port"] ?? 9978), tls },
   });
   log("info", `ready; data planes are served at port ${running.discoveryPort}`);
@@ -62,14 +78,32 @@ async function control(
   return { exitCode: 0 };
 }
 
+/** PEM of a certificate, its key, and the authority that data planes know it by. */
+interface Certificate {
+  readonly cert: string;
+  readonly key: string;
+  readonly ca: string;
+}
+
+function podsOf(
+  image: string,
+  given: string | undefined,
+  namespace: string,
+  tls: Certificate | undefined,
+): PodSettings {
+  const scheme = tls === undefined ? "http" : "https";
+  const address = given ?? `${scheme}://gwc.${namespace}.svc:9978`;
+  return { image, address, audience: TOKEN_AUDIENCE, authority: tls?.ca };
+}
+
 /** A certificate and its key as a Secret of type TLS is mounted; undefined: none is asked for. */
 function readPair(
   folder: string | undefined,
-): { readonly cert: string; readonly key: string } | { readonly problem: string } | undefined {
+): Certificate | { readonly problem: string } | undefined {
   if (folder === undefined) return undefined;
   const read = (name: string) => readFileSync(path.join(folder, name), "utf8");
   try {
-    return { cert: read("tls.crt"), key: read("tls.key") };
+    return { cert: read("tls.crt"), key: read("tls.key"), ca: read("ca.crt") };
   } catch (error) {
     return { problem: fileProblem(error) };
   }

@@ -4,7 +4,9 @@ import type { ApiServer } from "./kubernetes/api-server.ts";
 import { LeaderElection } from "./kubernetes/leader-election.ts";
 import { type CompiledObjects, compileObjects } from "./model/compile-objects.ts";
 import { WatchedObjects } from "./model/watched-objects.ts";
-import { withDelivery } from "./status/delivery-status.ts";
+import { type ProvisionedGateway, Provisioner } from "./provisioning/provisioner.ts";
+import type { PodSettings } from "./provisioning/wanted-objects.ts";
+import { gatewayAddresses, withDelivery } from "./status/delivery-status.ts";
 import { StatusWriter, type WantedStatus } from "./status/status-writer.ts";
 
 /** What a controller is made with. */
@@ -19,6 +21,8 @@ export interface ControllerSettings {
     /** PEM; undefined: without TLS. */
     readonly tls: { readonly cert: string; readonly key: string } | undefined;
   };
+  /** How the pods of Gateways are made; undefined: somebody else makes them. */
+  readonly pods: PodSettings | undefined;
   readonly log: (level: "info" | "warn", message: string) => void;
 }
 
@@ -36,6 +40,7 @@ export class Controller {
   readonly #objects: WatchedObjects;
   readonly #statuses: StatusWriter;
   readonly #delivery: Delivery;
+  readonly #provisioner: Provisioner | undefined;
   #compiled: CompiledObjects = { gateways: new Map(), statuses: [] };
   #isDirty = true;
   #timer: NodeJS.Timeout | undefined;
@@ -47,14 +52,18 @@ export class Controller {
     this.#settings = settings;
     this.#delivery = delivery;
     this.#objects = objects;
-    this.#statuses = new StatusWriter(settings.api, objects, (text) => settings.log("warn", text));
-    this.#comparing = setInterval(() => this.#statuses.compare(), COMPARE_AGAIN);
+    const warn = (message: string) => settings.log("warn", message);
+    this.#statuses = new StatusWriter(settings.api, objects, warn);
+    const { api, pods } = settings;
+    this.#provisioner =
+      pods && new Provisioner({ api, pods, warn, changed: () => this.#changed(false) });
+    this.#comparing = setInterval(() => this.#compare(), COMPARE_AGAIN);
     this.#election = new LeaderElection(settings.api, {
       namespace: settings.namespace,
       name: LEASE,
       identity: `${hostname()}_${process.pid}`,
       changed: (isLeading) => this.#lead(isLeading),
-      warn: (message) => settings.log("warn", message),
+      warn,
     });
   }
 
@@ -83,6 +92,7 @@ export class Controller {
     clearInterval(this.#comparing);
     clearTimeout(this.#timer);
     await this.#election.stop().catch(() => {});
+    this.#provisioner?.stop();
     this.#delivery.close();
     this.#objects.stop();
   }
@@ -95,7 +105,13 @@ export class Controller {
   #lead(isLeading: boolean): void {
     this.#settings.log("info", isLeading ? "leading" : "another replica leads");
     this.#statuses.isLeading = isLeading;
+    if (this.#provisioner !== undefined) this.#provisioner.isLeading = isLeading;
+    this.#compare();
+  }
+
+  #compare(): void {
     this.#statuses.compare();
+    this.#provisioner?.compare();
   }
 
   #changed(isDeclared: boolean): void {
@@ -112,6 +128,7 @@ export class Controller {
       this.#isDirty = false;
       this.#compile();
       this.#delivery.deliver(this.#compiled.gateways);
+      this.#provisioner?.provision(this.#provisioned());
     } else this.#delivery.refreshData();
     this.#statuses.want(this.#wantedStatuses());
   }
@@ -123,12 +140,33 @@ export class Controller {
     this.#settings.log("info", `compiled ${this.#compiled.gateways.size} gateways in ${time} ms`);
   }
 
+  #provisioned(): ReadonlyMap<string, ProvisionedGateway> {
+    const all = [...this.#compiled.gateways].flatMap(([key, compiled]) => {
+      const gateway = this.#objects.find("Gateway", key);
+      return gateway === undefined ? [] : [[key, { gateway, compiled }] as const];
+    });
+    return new Map(all);
+  }
+
   #wantedStatuses(): readonly WantedStatus[] {
     return this.#compiled.statuses.map(({ manifest: { kind, namespace, name }, status }) => {
       const key = namespace === "" ? name : `${namespace}/${name}`;
       if (kind !== "Gateway") return { kind, key, status };
       const generation = this.#objects.find(kind, key)?.metadata.generation;
-      return { kind, key, status: withDelivery(status, this.#delivery.stateOf(key), generation) };
+      const problem = this.#provisioner?.problemOf(key);
+      const state =
+        problem === undefined
+          ? this.#delivery.stateOf(key)
+          : ({ kind: "refused", problem } as const);
+      return { kind, key, status: this.#addressed(key, withDelivery(status, state, generation)) };
     });
+  }
+
+  /** The status of a Gateway with the addresses of the Service that this controller made for it. */
+  #addressed(key: string, status: object): object {
+    const { deployment } = this.#compiled.gateways.get(key)?.program ?? {};
+    if (this.#provisioner === undefined || deployment === undefined) return status;
+    const service = this.#objects.find("Service", `${deployment.namespace}/${deployment.name}`);
+    return { ...status, addresses: gatewayAddresses(service) };
   }
 }

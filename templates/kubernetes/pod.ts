@@ -4,8 +4,9 @@ import type { Program } from "../../compiler/ir/program.ts";
 import type { Json } from "../../compiler/model/json.ts";
 import { backendTemplateOf } from "../backends/index.ts";
 import { templateOf } from "../policies/index.ts";
+import { agentMounts, agentVariables, agentVolumes } from "./agent-pod.ts";
 import { GATEWAY_CONTAINER, selectorLabels } from "./names.ts";
-import type { KubernetesSettings } from "./settings.ts";
+import type { AgentPodSettings, KubernetesSettings } from "./settings.ts";
 import { isObject } from "./strategic-merge.ts";
 
 /** Seconds between the drain's last deadline and the kubelet's kill. */
@@ -27,7 +28,7 @@ const STATE_DIR = "/var/lib/gwc";
 export function podTemplate(
   program: Program,
   deployment: DeploymentNode,
-  { image, digest }: KubernetesSettings,
+  { image, digest, agent }: KubernetesSettings,
 ): Json {
   const { drain, addresses } = program.process;
   const stats = portOf(addresses.stats);
@@ -45,9 +46,10 @@ export function podTemplate(
       sysctls: [{ name: "net.ipv4.ip_unprivileged_port_start", value: "0" }],
     },
     ...(isPacked ? { initContainers: [unpackContainer(deployment)] } : {}),
-    containers: [gatewayContainer(program, deployment, image)],
+    containers: [gatewayContainer(program, deployment, image, agent)],
     volumes: [
       { name: "tmp", emptyDir: {} },
+      ...(agent === undefined ? [] : agentVolumes(deployment, agent)),
       ...(keepsState(program) ? [{ name: "state", emptyDir: {} }] : []),
       ...(isPacked
         ? [
@@ -58,14 +60,16 @@ export function podTemplate(
             },
           ]
         : []),
-      ...mountsOf(deployment).map(({ volume }) => volume),
+      // Whoever sends the code sends its Secrets, too.
+      ...(agent === undefined ? mountsOf(deployment) : []).map(({ volume }) => volume),
     ],
   };
   return {
     metadata: {
       labels: { ...selectorLabels(deployment), ...deployment.labels },
       annotations: {
-        "gwc.dev/bundle": digest,
+        // Code that is sent changes without new pods.
+        ...(agent === undefined ? { "gwc.dev/bundle": digest } : {}),
         "prometheus.io/scrape": "true",
         "prometheus.io/path": "/metrics",
         "prometheus.io/port": String(stats),
@@ -101,6 +105,7 @@ function gatewayContainer(
   program: Program,
   deployment: DeploymentNode,
   image: string | undefined,
+  agent: AgentPodSettings | undefined,
 ): Json {
   const { binds, tcp, process } = program;
   const { addresses, drain } = process;
@@ -120,11 +125,13 @@ function gatewayContainer(
     image: image ?? NODE_IMAGE,
     ...(pullPolicy ? { imagePullPolicy: pullPolicy } : {}),
     ...(image === undefined ? { command: ["node", "/bundle/gateway.mjs"] } : {}),
+    ...(agent === undefined ? {} : { args: ["agent"] }),
     env: withOverrides(
       [
         ...defaults,
         ...sessionKey(binds, deployment),
         ...(hasState ? [{ name: "GWC_STATE_DIR", value: STATE_DIR }] : []),
+        ...(agent === undefined ? [] : agentVariables(agent)),
       ],
       deployment.env,
     ),
@@ -140,7 +147,9 @@ function gatewayContainer(
       { name: "tmp", mountPath: "/tmp" },
       ...(hasState ? [{ name: "state", mountPath: STATE_DIR }] : []),
       ...(image === undefined ? [{ name: "bundle", mountPath: "/bundle", readOnly: true }] : []),
-      ...mountsOf(deployment).map(({ mount }) => mount),
+      ...(agent === undefined
+        ? mountsOf(deployment).map(({ mount }) => mount)
+        : agentMounts(agent)),
     ],
   };
 }

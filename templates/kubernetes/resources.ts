@@ -19,7 +19,11 @@ export function kubernetesResources(
   deployment: DeploymentNode,
   settings: KubernetesSettings,
 ): readonly KubernetesResource[] {
-  const image = settings.image ?? deployment.image;
+  // What runs agents is chosen by the parameters of a Gateway before it is by the controller.
+  const image =
+    settings.agent === undefined
+      ? (settings.image ?? deployment.image)
+      : (deployment.image ?? settings.image);
   const made = { ...settings, image };
   const all: readonly (KubernetesResource | undefined)[] = [
     resource("serviceAccount", deployment, {
@@ -31,6 +35,9 @@ export function kubernetesResources(
     image === undefined
       ? { file: "config-map", value: bundleMap(deployment, settings) }
       : undefined,
+    settings.agent?.authority === undefined
+      ? undefined
+      : { file: "xds-ca", value: authorityMap(deployment, settings.agent.authority) },
     resource("deployment", deployment, {
       apiVersion: "apps/v1",
       kind: "Deployment",
@@ -103,6 +110,15 @@ function bundleMap(deployment: DeploymentNode, { bundle }: KubernetesSettings): 
     kind: "ConfigMap",
     metadata: { ...metadata(deployment), name: `${deployment.name}-bundle` },
     binaryData: { "gateway.mjs.gz": bundle ?? "" },
+  };
+}
+
+function authorityMap(deployment: DeploymentNode, authority: string): Json {
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { ...metadata(deployment), name: `${deployment.name}-xds-ca` },
+    data: { "ca.crt": authority },
   };
 }
 

@@ -6,4 +6,18 @@ export interface KubernetesSettings {
   readonly bundle: string | undefined;
   /** SHA-256 of the bundle, hex: a new bundle makes new pods. */
   readonly digest: string;
+  /** The controller that sends the code; absent: the pods have it. */
+  readonly agent?: AgentPodSettings;
+}
+
+/** How pods find the controller that sends them what they serve. */
+export interface AgentPodSettings {
+  /** Its URL. */
+  readonly address: string;
+  /** The Gateway's own name: that of its resources may be shorter. */
+  readonly gateway: string;
+  /** For whom the token is made that pods show. */
+  readonly audience: string;
+  /** PEM of the authority of its certificate; undefined: without TLS. */
+  readonly authority: string | undefined;
 }

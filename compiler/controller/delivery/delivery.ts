@@ -139,7 +139,11 @@ export class Delivery {
     const all = [...(this.#taken.get(gateway)?.values() ?? [])];
     const version = this.#delivered.get(gateway)?.code.version;
     const refused = all.find((each) => each.version === version && each.problem !== undefined);
-    if (refused?.problem !== undefined) return { kind: "refused", problem: refused.problem };
+    if (refused?.problem !== undefined)
+      return {
+        kind: "refused",
+        problem: `a data plane goes on with what it had: ${refused.problem}`,
+      };
     const generation = this.#programmed.get(gateway);
     if (all.length === 0 || generation === undefined)
       return { kind: "pending", connected: all.length };

@@ -14,6 +14,7 @@ export interface ReflectorSettings {
   readonly type: ResourceType;
   /** Which objects; undefined: all. */
   readonly fieldSelector?: string | undefined;
+  readonly labelSelector?: string | undefined;
   /** What is kept of an object: memory holds nothing that nobody reads. */
   readonly keep: (object: ApiObject) => ApiObject;
   /** Called after each change of `objects`, with what was there before. */
@@ -86,13 +87,12 @@ export class Reflector {
 
   /** Everything there is, page by page; what is no longer there is forgotten. Gives the place to watch from. */
   async #list(): Promise<string> {
-    const { type, fieldSelector, keep } = this.#settings;
+    const { type, keep } = this.#settings;
     const found = new Map<string, ApiObject>();
     let [next, version] = ["", ""];
     do {
-      const query = new URLSearchParams({ limit: String(PAGE) });
+      const query = this.#query({ limit: String(PAGE) });
       if (next !== "") query.set("continue", next);
-      if (fieldSelector !== undefined) query.set("fieldSelector", fieldSelector);
       const path = `${resourcePath(type)}?${query}`;
       const { status, body } = await this.#api.request({ method: "GET", path });
       // The definition of the kind is gone, and so is all that was of it.
@@ -114,19 +114,26 @@ export class Reflector {
   }
 
   #watch(from: string): Promise<void> {
-    const { type, fieldSelector } = this.#settings;
+    const { type } = this.#settings;
     const time = WATCH_TIME + Math.floor(Math.random() * WATCH_TIME);
-    const query = new URLSearchParams({
+    const query = this.#query({
       watch: "true",
       allowWatchBookmarks: "true",
       resourceVersion: from,
       timeoutSeconds: String(time),
     });
-    if (fieldSelector !== undefined) query.set("fieldSelector", fieldSelector);
     return this.#api.watch(`${resourcePath(type)}?${query}`, (event) => this.#take(event), {
       silence: SILENCE,
       signal: this.#stopped.signal,
     });
+  }
+
+  #query(parameters: Readonly<Record<string, string>>): URLSearchParams {
+    const { fieldSelector, labelSelector } = this.#settings;
+    const query = new URLSearchParams(parameters);
+    if (fieldSelector !== undefined) query.set("fieldSelector", fieldSelector);
+    if (labelSelector !== undefined) query.set("labelSelector", labelSelector);
+    return query;
   }
 
   #take(event: unknown): void {

@@ -1,4 +1,5 @@
 import type { DeliveryState } from "../delivery/delivery.ts";
+import type { ApiObject } from "../kubernetes/api-object.ts";
 import { itemsField, recordOf, textField } from "../kubernetes/json-fields.ts";
 
 /**
@@ -41,7 +42,7 @@ function deliveredCondition(
       return {
         status: "False",
         reason: "Invalid",
-        message: `a data plane goes on with what it had: ${state.problem}`,
+        message: state.problem,
       };
     case "pending":
       return pending(
@@ -54,4 +55,17 @@ function deliveredCondition(
 
 function pending(message: string): object {
   return { status: "False", reason: "Pending", message };
+}
+
+/** Where clients find a Gateway: at its Service's load balancer, else at the Service's own address. */
+export function gatewayAddresses(service: ApiObject | undefined): readonly object[] {
+  const balancer = recordOf(recordOf(service?.status)?.loadBalancer);
+  const found = itemsField(balancer, "ingress").flatMap((each): readonly object[] => {
+    const [ip, hostname] = [textField(each, "ip"), textField(each, "hostname")];
+    if (ip !== undefined) return [{ type: "IPAddress", value: ip }];
+    return hostname === undefined ? [] : [{ type: "Hostname", value: hostname }];
+  });
+  if (found.length > 0) return found;
+  const own = textField(service?.spec, "clusterIP");
+  return own === undefined || own === "None" ? [] : [{ type: "IPAddress", value: own }];
 }

@@ -1,0 +1,18 @@
+import type { ResourceType } from "../kubernetes/api-object.ts";
+
+/** The kinds of objects that run a Gateway. */
+export const ownedTypes: readonly ResourceType[] = [
+  owned("", "v1", "ServiceAccount", "serviceaccounts"),
+  owned("", "v1", "ConfigMap", "configmaps"),
+  owned("", "v1", "Service", "services"),
+  owned("apps", "v1", "Deployment", "deployments"),
+  owned("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets"),
+  owned("autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers"),
+];
+
+/** The objects of a controller have this label. */
+export const OWNED_LABEL = "app.kubernetes.io/managed-by=gwc";
+
+function owned(group: string, version: string, kind: string, plural: string): ResourceType {
+  return { group, version, kind, plural, isNamespaced: true };
+}

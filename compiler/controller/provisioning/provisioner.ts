@@ -1,0 +1,216 @@
+import { randomBytes } from "node:crypto";
+import {
+  type ApiObject,
+  objectKey,
+  type ResourceType,
+  resourcePath,
+} from "../kubernetes/api-object.ts";
+import type { ApiServer } from "../kubernetes/api-server.ts";
+import { itemsField, recordOf, textField } from "../kubernetes/json-fields.ts";
+import { errorText, Reflector } from "../kubernetes/reflector.ts";
+import type { CompiledGateway } from "../model/compile-objects.ts";
+import { OWNED_LABEL, ownedTypes } from "./owned-types.ts";
+import { type PodSettings, wantedObjects } from "./wanted-objects.ts";
+
+/** What provisioning needs, and who hears of it. */
+export interface ProvisionerSettings {
+  readonly api: ApiServer;
+  readonly pods: PodSettings;
+  /** What became of a Gateway's objects has changed. */
+  readonly changed: () => void;
+  readonly warn: (message: string) => void;
+}
+
+/** A Gateway and the code that its objects are made of. */
+export interface ProvisionedGateway {
+  readonly gateway: ApiObject;
+  readonly compiled: CompiledGateway;
+}
+
+/** Who writes the fields of the objects (server-side apply). */
+const FIELD_MANAGER = "gwc-controller";
+/** Milliseconds until what failed is tried again. */
+const TRY_AGAIN = 5_000;
+
+/**
+ * Keeps the objects that run each Gateway: made and changed by server-side apply, mended when somebody changes our fields,
+ * removed when they are no longer wanted. What belongs to somebody else is never touched.
+ */
+export class Provisioner {
+  readonly #settings: ProvisionerSettings;
+  readonly #reflectors: ReadonlyMap<string, Reflector>;
+  #wanted: ReadonlyMap<string, ProvisionedGateway> = new Map();
+  /** What was applied, by the object's kind and key. */
+  readonly #applied: Map<string, { readonly text: string; readonly mark: unknown }> = new Map();
+  readonly #problems: Map<string, string> = new Map();
+  readonly #waiting: Set<string> = new Set();
+  #isBusy = false;
+  #timer: NodeJS.Timeout | undefined;
+  /** False: another replica writes. */
+  isLeading = false;
+
+  constructor(settings: ProvisionerSettings) {
+    this.#settings = settings;
+    this.#reflectors = new Map(
+      ownedTypes.map((type) => [
+        type.kind,
+        new Reflector(settings.api, {
+          type,
+          labelSelector: OWNED_LABEL,
+          keep: withoutContent,
+          changed: () => this.compare(),
+          warn: settings.warn,
+        }),
+      ]),
+    );
+  }
+
+  /** Why a Gateway's objects are not as they should be; undefined: they are, or nothing is known yet. */
+  problemOf(gateway: string): string | undefined {
+    return this.#problems.get(gateway);
+  }
+
+  /** Replaces the Gateways that are to run. */
+  provision(wanted: ReadonlyMap<string, ProvisionedGateway>): void {
+    this.#wanted = wanted;
+    this.compare();
+  }
+
+  /** Looks at all Gateways again. */
+  compare(): void {
+    if (!this.isLeading) return;
+    for (const key of this.#wanted.keys()) this.#waiting.add(key);
+    void this.#work();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    for (const reflector of this.#reflectors.values()) reflector.stop();
+  }
+
+  async #work(): Promise<void> {
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    await Promise.all([...this.#reflectors.values()].map(({ synced }) => synced));
+    for (const key of this.#waiting) {
+      this.#waiting.delete(key);
+      const wanted = this.#wanted.get(key);
+      if (wanted === undefined || !this.isLeading) continue;
+      const problem = await this.#provisionOne(wanted).catch(errorText);
+      if (problem === this.#problems.get(key)) continue;
+      if (problem === undefined) this.#problems.delete(key);
+      else {
+        this.#problems.set(key, problem);
+        this.#settings.warn(`the objects of ${key}: ${problem}`);
+      }
+      this.#settings.changed();
+    }
+    this.#isBusy = false;
+    if (this.#problems.size === 0) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.compare(), TRY_AGAIN);
+  }
+
+  /** What went wrong; undefined: nothing. */
+  async #provisionOne({ gateway, compiled }: ProvisionedGateway): Promise<string | undefined> {
+    const objects = wantedObjects(compiled.program, gateway, this.#settings.pods);
+    const [first] = objects;
+    if (first !== undefined) await this.#makeSessionKey(first, gateway);
+    for (const object of objects) {
+      const problem = await this.#apply(object, gateway);
+      if (problem !== undefined) return problem;
+    }
+    await this.#prune(objects, gateway);
+    return undefined;
+  }
+
+  async #apply(object: ApiObject, gateway: ApiObject): Promise<string | undefined> {
+    const type = ownedTypes.find(({ kind }) => kind === object.kind);
+    if (type === undefined) return undefined;
+    const id = `${object.kind} ${objectKey(object.metadata)}`;
+    const live = this.#reflectors.get(object.kind)?.objects.get(objectKey(object.metadata));
+    const text = JSON.stringify(object);
+    const applied = this.#applied.get(id);
+    if (live !== undefined && applied?.text === text && applied.mark === markOf(live))
+      return undefined;
+    const { namespace, name } = object.metadata;
+    const path = resourcePath(type, namespace, name);
+    const found = live ?? (await this.#read(path));
+    if (found !== undefined && !isOwnedBy(found, gateway))
+      return `${object.kind} ${name} is there, and belongs to somebody else`;
+    const { status, body } = await this.#settings.api.request({
+      method: "PATCH",
+      path: `${path}?fieldManager=${FIELD_MANAGER}&force=true`,
+      contentType: "application/apply-patch+yaml",
+      body: object,
+    });
+    if (status >= 300) return `${id} was refused (${status}): ${textField(body, "message") ?? ""}`;
+    this.#applied.set(id, { text, mark: markOf(body) });
+    return undefined;
+  }
+
+  /** Removes what a Gateway no longer asks for: a budget, an autoscaler. */
+  async #prune(wanted: readonly ApiObject[], gateway: ApiObject): Promise<void> {
+    const kept = new Set(wanted.map(({ kind, metadata }) => `${kind} ${objectKey(metadata)}`));
+    for (const { type, objects } of this.#reflectors.values()) {
+      for (const [key, object] of objects) {
+        if (kept.has(`${type.kind} ${key}`) || !isOwnedBy(object, gateway)) continue;
+        await this.#delete(type, object);
+      }
+    }
+  }
+
+  async #delete(type: ResourceType, { metadata: { namespace, name } }: ApiObject): Promise<void> {
+    const path = resourcePath(type, namespace, name);
+    await this.#settings.api.request({ method: "DELETE", path });
+  }
+
+  /** The key that sessions are sealed with, made once: all pods have it, and nobody else. */
+  async #makeSessionKey({ metadata }: ApiObject, gateway: ApiObject): Promise<void> {
+    const name = `${metadata.name}-session-key`;
+    const id = `Secret ${metadata.namespace}/${name}`;
+    if (this.#applied.has(id)) return;
+    const { apiVersion, kind } = gateway;
+    const owner = { apiVersion, kind, name: gateway.metadata.name, uid: gateway.metadata.uid };
+    const { status, body } = await this.#settings.api.request({
+      method: "POST",
+      path: `/api/v1/namespaces/${metadata.namespace}/secrets`,
+      body: {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name, namespace: metadata.namespace, ownerReferences: [owner] },
+        stringData: { key: randomBytes(KEY_BYTES).toString("hex") },
+      },
+    });
+    if (status >= 300 && status !== 409)
+      throw new Error(`${id} was refused (${status}): ${textField(body, "message") ?? ""}`);
+    this.#applied.set(id, { text: "", mark: undefined });
+  }
+
+  async #read(path: string): Promise<unknown> {
+    const { status, body } = await this.#settings.api.request({ method: "GET", path });
+    if (status === 404) return undefined;
+    if (status !== 200) throw new Error(`${path} has status ${status}`);
+    return body;
+  }
+}
+
+/** AES-256. */
+const KEY_BYTES = 32;
+
+/** What tells whether somebody changed an object: statuses change its version, but not its generation. */
+function markOf(object: unknown): unknown {
+  const metadata = recordOf(recordOf(object)?.metadata);
+  return metadata?.generation ?? metadata?.resourceVersion;
+}
+
+function isOwnedBy(object: unknown, gateway: ApiObject): boolean {
+  return itemsField(recordOf(object)?.metadata, "ownerReferences").some(
+    (each) => textField(each, "uid") === gateway.metadata.uid,
+  );
+}
+
+/** Of objects that are compared by their generation, nothing else is kept. */
+function withoutContent({ apiVersion, kind, metadata }: ApiObject): ApiObject {
+  return { apiVersion, kind, metadata };
+}
