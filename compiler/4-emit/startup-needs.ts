@@ -1,3 +1,4 @@
+import { isHole } from "../../templates/code/hole.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { Program } from "../ir/program.ts";
 import type { StartupNode } from "../ir/startup.ts";
@@ -7,7 +8,8 @@ import type { MountedFile } from "../model/texts.ts";
 export function startupNeeds(program: Program): readonly StartupNode[] {
   const needs = new Map<string, StartupNode>();
   const walk = (value: unknown, around: Origin | undefined): void => {
-    if (typeof value !== "object" || value === null) return;
+    // code has no more than what is beside it
+    if (typeof value !== "object" || value === null || isHole(value)) return;
     if (Array.isArray(value)) {
       for (const item of value) walk(item, around);
       return;

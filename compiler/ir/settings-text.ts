@@ -1,6 +1,9 @@
 import { Expressions } from "../../templates/code/expression.ts";
 import { type Expression, type Hole, isHole } from "../../templates/code/hole.ts";
 import { printText } from "../../templates/code/print.ts";
+import { canonicalText } from "../cel/parse/canonical-text.ts";
+import { parseExpression } from "../cel/parse/parse.ts";
+import { Problems } from "../cel/parse/problems.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
 
 /** Settings of a program without what does not matter to what it does: places, and how expressions are laid out. */
@@ -8,18 +11,33 @@ export function comparable(settings: unknown): unknown {
   if (isHole(settings)) return isExpression(settings) ? codeText(settings) : printText(settings);
   if (Array.isArray(settings)) return settings.map(comparable);
   if (typeof settings !== "object" || settings === null) return settings;
-  if (isCompiled(settings)) return codeText(settings.code);
+  if (isCompiled(settings)) return canonicalSource(settings.source);
   const fields = Object.entries(settings);
+  // what a rule says is its expression
   const isRule = "cases" in settings;
   return Object.fromEntries(
     fields
-      .filter(([name]) => !/origin$/i.test(name) && !(isRule && name === "text"))
+      .filter(([name]) => !/origin$/i.test(name) && !(isRule && ["text", "cases"].includes(name)))
       .map(([name, value]) => [name, comparable(value)]),
   );
 }
 
 function isCompiled(settings: object): settings is CompiledExpression {
   return "code" in settings && "source" in settings && "variables" in settings;
+}
+
+/** Expressions are asked about again and again: those of both sides, and for each table that leads to them. */
+const canonical = new Map<string, string>();
+
+/** An expression without its layout: how it is compiled follows from it. */
+function canonicalSource(source: string): string {
+  const known = canonical.get(source);
+  if (known !== undefined) return known;
+  const root = parseExpression(source, new Problems());
+  if (root === undefined) throw new Error(`an expression that was compiled is none: ${source}`);
+  const text = canonicalText(root);
+  canonical.set(source, text);
+  return text;
 }
 
 /** What only says how code is laid out. */

@@ -1,8 +1,8 @@
 import type { Program } from "../../ir/program.ts";
-import { settingsKey } from "../../ir/settings-text.ts";
 import { bindDifferences } from "./bind-differences.ts";
 import { byRisk, type Difference, type ProgramDiff } from "./difference.ts";
 import { needDifferences, processDifferences, tcpDifferences } from "./process-differences.ts";
+import { routeKey } from "./route-key.ts";
 import { shortList } from "./short-list.ts";
 
 /** What two programs do differently, the riskiest first. */
@@ -42,9 +42,7 @@ function grouped(differences: readonly Difference[]): readonly Difference[] {
 /** How many routes are written as none was before; what they do may be the same. */
 function changedRoutes(before: Program, after: Program): number {
   const texts = ({ binds }: Program) =>
-    binds
-      .flatMap(({ listeners }) => listeners.flatMap(({ routes }) => routes))
-      .map(({ policies, backends }) => settingsKey([policies, backends]));
+    binds.flatMap(({ listeners }) => listeners.flatMap(({ routes }) => routes)).map(routeKey);
   const known = new Set(texts(before));
   return texts(after).filter((text) => !known.has(text)).length;
 }

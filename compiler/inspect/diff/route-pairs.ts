@@ -1,9 +1,9 @@
 import type { ListenerNode, RouteEntry, RouteNode } from "../../ir/program.ts";
-import { settingsKey } from "../../ir/settings-text.ts";
 import type { PathMatch, ValueMatch } from "../../model/matches.ts";
 import { CANONICAL_PATH, stringClasses } from "../effect/strings/string-classes.ts";
 import type { StringFeature } from "../effect/strings/string-feature.ts";
 import { coversHost, matchesPath, matchesValue } from "../routing/match-request.ts";
+import { routeKey } from "./route-key.ts";
 
 /** Requests that go to one route before and to another one, or the same, after; undefined: nowhere. */
 export interface RoutePair {
@@ -63,7 +63,7 @@ export function routePairs(
       for (const request of requests ?? []) {
         const whole = { ...request, host, path };
         const [from, to] = [old?.routeOf(a, whole), now?.routeOf(b, whole)];
-        if (keyOf(from) === keyOf(to)) continue;
+        if (routeKey(from) === routeKey(to)) continue;
         const id = `${from?.id}\n${to?.id}`;
         const pair = pairs.get(id) ?? {
           requests: [],
@@ -81,16 +81,6 @@ export function routePairs(
     requests: pair.requests,
   }));
   return { pairs: found, undecided };
-}
-
-const keys = new WeakMap<RouteNode, string>();
-
-/** The same for routes that do the same. */
-function keyOf(route: RouteNode | undefined): string {
-  if (route === undefined) return "";
-  const key = keys.get(route) ?? settingsKey([route.policies, route.backends]);
-  keys.set(route, key);
-  return key;
 }
 
 interface Side {
@@ -127,7 +117,7 @@ function signature(entries: readonly RouteEntry[], side: Side | undefined): stri
         `${path.kind} ${path.value}`,
         method,
         ...[...headers, ...query].map(({ name, value }) => `${name} ${value.kind} ${value.value}`),
-        keyOf(side?.routes.get(route)),
+        routeKey(side?.routes.get(route)),
       ].join("|"),
     )
     .join("\n");

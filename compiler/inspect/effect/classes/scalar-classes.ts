@@ -1,6 +1,6 @@
 import { pathKey } from "../data/data-path.ts";
 import { CANONICAL_PATH, type StringDomain, stringClasses } from "../strings/string-classes.ts";
-import { featureTest, featureVector, type StringFeature } from "../strings/string-feature.ts";
+import { featureVector, type StringFeature } from "../strings/string-feature.ts";
 
 /** Which strings a path of the request can have, and those that read well. */
 const DOMAINS: Readonly<Record<string, StringDomain>> = {
@@ -40,10 +40,10 @@ export function stringCells(
   domain: StringDomain,
   add: (example: string) => number,
 ): ScalarClasses<string> {
-  const tests = features.map(featureTest);
+  const vectorOf = featureVector(features);
   const { examples, isComplete } = stringClasses(features, domain);
   const classes = new Map([...examples].map(([vector, example]) => [vector, add(example)]));
-  return { classOf: (value) => classes.get(featureVector(tests, value)) ?? -1, isComplete };
+  return { classOf: (value) => classes.get(vectorOf(value)) ?? -1, isComplete };
 }
 
 /** Numbers by those that they are compared with: each of them, and what lies between. */

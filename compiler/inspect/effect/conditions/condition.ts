@@ -1,7 +1,7 @@
 import { inlineBindings } from "../../../cel/kinds/inline-bindings.ts";
 import { childrenOf, type MacroNode, mapChildren, type Node } from "../../../cel/parse/ast.ts";
+import { canonicalText } from "../../../cel/parse/canonical-text.ts";
 import { type DataPath, kindOfPath, pathAskedFor, pathKey } from "../data/data-path.ts";
-import { canonicalText } from "./canonical-text.ts";
 import { type LeafShape, leafShape } from "./leaf-features.ts";
 
 /** What a condition is: true, false, or a failure. */

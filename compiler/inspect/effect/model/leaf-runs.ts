@@ -3,7 +3,7 @@ import type { LeafCondition, Truth } from "../conditions/condition.ts";
 import type { DataPath } from "../data/data-path.ts";
 import { dataWith } from "../data/request-data.ts";
 import { runCondition } from "../rules/run-rules.ts";
-import { featureTest, featureVector } from "../strings/string-feature.ts";
+import { featureVector } from "../strings/string-feature.ts";
 
 /** Runs conditions over one value on values of each class, and remembers what came out. */
 export class LeafRuns {
@@ -33,12 +33,8 @@ export class LeafRuns {
     if (typeof example === "number")
       return `number ${[...numbers].map((each) => Math.sign(example - each)).join()}`;
     if (typeof example !== "string") return undefined;
-    const test = this.#tests.get(leaf) ?? vectorTest([...strings.values()].map(featureTest));
+    const test = this.#tests.get(leaf) ?? featureVector([...strings.values()]);
     this.#tests.set(leaf, test);
     return `string ${test(example)}`;
   }
-}
-
-function vectorTest(tests: readonly ((value: string) => boolean)[]): (value: string) => string {
-  return (value) => featureVector(tests, value);
 }

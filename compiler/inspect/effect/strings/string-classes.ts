@@ -3,7 +3,7 @@ import { alphabetOf } from "./alphabet.ts";
 import type { Machine } from "./machine.ts";
 import { PrefixMachine } from "./prefix-machine.ts";
 import { RegexMachine } from "./regex-machine.ts";
-import { featureTest, featureVector, type StringFeature } from "./string-feature.ts";
+import { featureVector, type StringFeature } from "./string-feature.ts";
 
 /** Strings by what they have of some features: for each combination that there is, one that has it. */
 export interface StringClasses {
@@ -29,12 +29,12 @@ export function stringClasses(
   features: readonly StringFeature[],
   domain: StringDomain,
 ): StringClasses {
-  const tests = features.map(featureTest);
+  const vectorOf = featureVector(features);
   const pattern = domain.pattern === undefined ? undefined : RE2JS.compile(domain.pattern);
   const examples = new Map<string, string>();
   const offer = (text: string): void => {
     if (pattern !== undefined && !pattern.test(text)) return;
-    const vector = featureVector(tests, text);
+    const vector = vectorOf(text);
     if (!examples.has(vector)) examples.set(vector, text);
   };
   for (const text of [...domain.plain, ...readableTexts(features)]) offer(text);

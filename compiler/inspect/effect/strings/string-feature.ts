@@ -14,13 +14,45 @@ export function featureKey({ kind, text }: StringFeature): string {
   return `${kind} ${text}`;
 }
 
-/** A function that says whether a string has a feature. */
-export function featureTest({ kind, text }: StringFeature): (value: string) => boolean {
+/**
+ * A function that says which of several features a string has: a digit for each. Constants and prefixes are looked up, so
+ * that thousands of them (the paths of a routing table) cost no more than the string is long.
+ */
+export function featureVector(features: readonly StringFeature[]): (value: string) => string {
+  const places = (kind: StringFeature["kind"]): ReadonlyMap<string, readonly number[]> => {
+    const own = features.flatMap((each, at) =>
+      each.kind === kind ? [{ text: each.text, at }] : [],
+    );
+    const groups = Map.groupBy(own, ({ text }) => text);
+    return new Map([...groups].map(([text, same]) => [text, same.map(({ at }) => at)]));
+  };
+  const [constants, prefixes] = [places("equals"), places("startsWith")];
+  const longest = Math.max(-1, ...[...prefixes.keys()].map(({ length }) => length));
+  const others = features.flatMap((each, at) => {
+    const has = featureTest(each);
+    return has === undefined ? [] : [{ has, at }];
+  });
+  return (value) => {
+    const digits = Buffer.alloc(features.length, "0");
+    const mark = (found: readonly number[] = []) => {
+      for (const at of found) digits[at] = ONE;
+    };
+    mark(constants.get(value));
+    for (let end = 0; end <= Math.min(longest, value.length); end += 1)
+      mark(prefixes.get(value.slice(0, end)));
+    for (const { has, at } of others) if (has(value)) digits[at] = ONE;
+    return digits.toString("latin1");
+  };
+}
+
+const ONE = "1".charCodeAt(0);
+
+/** Whether a string has a feature that is not looked up. */
+function featureTest({ kind, text }: StringFeature): ((value: string) => boolean) | undefined {
   switch (kind) {
     case "equals":
-      return (value) => value === text;
     case "startsWith":
-      return (value) => value.startsWith(text);
+      return undefined;
     case "endsWith":
       return (value) => value.endsWith(text);
     case "contains":
@@ -30,12 +62,4 @@ export function featureTest({ kind, text }: StringFeature): (value: string) => b
       return (value) => pattern.test(value);
     }
   }
-}
-
-/** Which of several features a string has: a digit for each. */
-export function featureVector(
-  tests: readonly ((value: string) => boolean)[],
-  value: string,
-): string {
-  return tests.map((has) => (has(value) ? "1" : "0")).join("");
 }

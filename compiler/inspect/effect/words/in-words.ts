@@ -1,4 +1,4 @@
-import { withoutParentheses } from "../conditions/canonical-text.ts";
+import { withoutParentheses } from "../../../cel/parse/canonical-text.ts";
 import type { LeafCondition, OpaqueCondition } from "../conditions/condition.ts";
 import { ITEM } from "../data/request-data.ts";
 import { type Diagrams, type NodeId, operation, type Path } from "../diagram/diagrams.ts";

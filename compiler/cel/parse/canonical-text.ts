@@ -1,4 +1,4 @@
-import type { LiteralValue, MacroNode, Node } from "../../../cel/parse/ast.ts";
+import type { LiteralValue, MacroNode, Node } from "./ast.ts";
 
 /** The names that macros give their variables here, by the names they have in the expression. */
 type Renamed = Readonly<Record<string, string>>;
