@@ -5,39 +5,39 @@ import { canonicalText } from "../cel/parse/canonical-text.ts";
 import { parseExpression } from "../cel/parse/parse.ts";
 import { Problems } from "../cel/parse/problems.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
+import type { Rule } from "../model/rules.ts";
 
 /** Settings of a program without what does not matter to what it does: places, and how expressions are laid out. */
 export function comparable(settings: unknown): unknown {
   if (isHole(settings)) return isExpression(settings) ? codeText(settings) : printText(settings);
   if (Array.isArray(settings)) return settings.map(comparable);
   if (typeof settings !== "object" || settings === null) return settings;
-  if (isCompiled(settings)) return canonicalSource(settings.source);
-  const fields = Object.entries(settings);
-  // what a rule says is its expression
-  const isRule = "cases" in settings;
-  return Object.fromEntries(
-    fields
-      .filter(([name]) => !/origin$/i.test(name) && !(isRule && ["text", "cases"].includes(name)))
-      .map(([name, value]) => [name, comparable(value)]),
-  );
+  if (isCompiled(settings)) return codeText(settings.code);
+  if (isRule(settings)) return [settings.action, canonicalRule(settings.text)];
+  const fields = Object.entries(settings).filter(([name]) => !/origin$/i.test(name));
+  return Object.fromEntries(fields.map(([name, value]) => [name, comparable(value)]));
 }
 
 function isCompiled(settings: object): settings is CompiledExpression {
   return "code" in settings && "source" in settings && "variables" in settings;
 }
 
-/** Expressions are asked about again and again: those of both sides, and for each table that leads to them. */
+function isRule(settings: object): settings is Rule {
+  return "cases" in settings && "action" in settings && "text" in settings;
+}
+
+/** Rules are asked about again and again: those of both sides, and for each table that leads to them. */
 const canonical = new Map<string, string>();
 
-/** An expression without its layout: how it is compiled follows from it. */
-function canonicalSource(source: string): string {
-  const known = canonical.get(source);
+/** A rule without its layout: what is compiled follows from it. */
+function canonicalRule(text: string): string {
+  const known = canonical.get(text);
   if (known !== undefined) return known;
-  const root = parseExpression(source, new Problems());
-  if (root === undefined) throw new Error(`an expression that was compiled is none: ${source}`);
-  const text = canonicalText(root);
-  canonical.set(source, text);
-  return text;
+  const root = parseExpression(text, new Problems());
+  if (root === undefined) throw new Error(`a rule that was compiled is no expression: ${text}`);
+  const found = canonicalText(root);
+  canonical.set(text, found);
+  return found;
 }
 
 /** What only says how code is laid out. */

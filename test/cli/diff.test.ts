@@ -259,6 +259,20 @@ describe("gwc diff", () => {
   });
 });
 
+it("texts that differ in their spaces alone are different, and an example is a request for its route", () => {
+  const spaced = diffWith((text) => text.replace('== "blue"', '== "deep  blue"'));
+  expect(spaced).toContain("e.g.    GET /api  x-team: deep  blue");
+  const rule = (text: string) => text.replace('== "blue"', '== "deep  blue"');
+  const said = [base, rule(base), rule(base).replace("deep  blue", "deep blue")].map((text) => {
+    const { program } = checkInput(["a.yaml"], memoryHost({ "a.yaml": text }), false);
+    if (program === undefined) throw new Error("the base has mistakes");
+    return program;
+  });
+  const [, old, now] = said;
+  if (old === undefined || now === undefined) throw new Error("a side is missing");
+  expect(reported(old, now)).toMatch(/^2 differences: 1 OPENS, 1 CLOSES\n/);
+});
+
 it("rules with lists and bodies, whose code reads constants of the module, are compared", () => {
   const widened = diffWith((text) =>
     text.replace('["x-team"] == "blue"', '["x-team"] in ["blue", "green"]'),

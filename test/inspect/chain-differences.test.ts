@@ -50,7 +50,7 @@ describe("what two chains of policies decide differently", () => {
       }
       expect(missed.slice(0, 2)).toEqual([]);
       expect(counts.differ).toBeGreaterThan(PAIRS / 3);
-      expect(counts.undecided).toBeLessThan(PAIRS / 5);
+      expect(counts.undecided).toBeLessThanOrEqual(PAIRS / 20);
     },
     120_000,
   );

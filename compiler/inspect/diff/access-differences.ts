@@ -4,6 +4,7 @@ import { sayTerm } from "../effect/words/in-words.ts";
 import { type AccessChain, type ChainDecision, chainKey } from "./chain.ts";
 import { type ChainDifference, chainDiff } from "./chain-differences.ts";
 import type { Difference, SidePlace } from "./difference.ts";
+import type { RoutedRequest } from "./route-pairs.ts";
 
 /**
  * Who may do what now and might not before, or the other way round. `targets`: the servers of an MCP route, whose items
@@ -13,6 +14,8 @@ export function accessDifferences(
   subject: string,
   targets: readonly string[],
   chainsFor: (target: string | undefined) => readonly [AccessChain, AccessChain],
+  /** A request that reaches the route: what rules do not ask for is as it has it. */
+  sent?: RoutedRequest,
 ): { readonly differences: readonly Difference[]; readonly undecided: readonly string[] } {
   const isMcp = targets.length > 0;
   const seen = new Set<string>();
@@ -24,7 +27,7 @@ export function accessDifferences(
     seen.add(key);
     const found = chainDiff(old, now, isMcp);
     undecided.push(...found.undecided);
-    return found.differences.map((each) => accessDifference(subject, each, isMcp));
+    return found.differences.map((each) => accessDifference(subject, each, isMcp, sent));
   });
   return { differences, undecided };
 }
@@ -33,6 +36,7 @@ function accessDifference(
   subject: string,
   { direction, term, isPartial, example, before, after }: ChainDifference,
   isMcp: boolean,
+  sent: RoutedRequest | undefined,
 ): Difference {
   const isItem = isMcp && !isNoItem(example);
   const { when, unless } = sayTerm(term);
@@ -47,7 +51,7 @@ function accessDifference(
     by: placeOf(after),
     was: reasonText(before),
     wasBy: before.reason.kind === "rule" ? before.reason.rule.origin : undefined,
-    example: exampleText(example, isItem),
+    example: exampleText(example, isItem, sent),
   };
 }
 
@@ -75,7 +79,7 @@ function reasonText({ isAllowed, reason }: ChainDecision): string {
 }
 
 /** `tools/call get-x  as {"sub": "test-user"}` */
-function exampleText(data: RequestData, isItem: boolean): string {
+function exampleText(data: RequestData, isItem: boolean, sent: RoutedRequest | undefined): string {
   const request: Readonly<Record<string, unknown>> = Object(data.request);
   const item = Object(data.mcp);
   const kinds = { tool: "tools/call", prompt: "prompts/get", resource: "resources/read" } as const;
@@ -84,7 +88,7 @@ function exampleText(data: RequestData, isItem: boolean): string {
   );
   const head = isItem
     ? (called[0] ?? "tools/call")
-    : `${request.method ?? "GET"} ${request.host === undefined ? "" : `//${request.host}`}${request.path ?? "/"}`;
+    : `${request.method ?? sent?.method ?? "GET"} ${request.host === undefined ? "" : `//${request.host}`}${request.path ?? sent?.path ?? "/"}`;
   const headers = Object.entries(Object(request.headers)).map(
     ([name, value]) => `${name}: ${value}`,
   );

@@ -41,7 +41,12 @@ export function pairDifferences(
     policies: [...(listener?.preRouting?.policies ?? []), ...route.policies],
     backends: route.backends,
   });
-  const found = routeDifferences(subject, chain(oldListener, before), chain(newListener, after));
+  const found = routeDifferences(
+    subject,
+    chain(oldListener, before),
+    chain(newListener, after),
+    request,
+  );
   undecided.push(...found.undecided.map((text) => `${subject} depends on ${text}`));
   const isOther = before.id !== after.id;
   const taken: readonly Difference[] = isOther

@@ -8,6 +8,7 @@ import { type PolicyKind, policyOf } from "../../policies/index.ts";
 import { accessDifferences } from "./access-differences.ts";
 import { chainOf } from "./chain.ts";
 import { type Difference, plainDifference, type SidePlace } from "./difference.ts";
+import type { RoutedRequest } from "./route-pairs.ts";
 
 /** Policies, and what is behind them. */
 export type Served = Pick<RouteNode, "policies" | "backends">;
@@ -17,12 +18,16 @@ export function routeDifferences(
   subject: string,
   before: Served,
   after: Served,
+  /** One of those requests. */
+  sent: RoutedRequest | undefined,
 ): { readonly differences: readonly Difference[]; readonly undecided: readonly string[] } {
   const targets = [before, after].flatMap(({ backends }) => backends.flatMap(mcpTargets));
-  const access = accessDifferences(subject, targets, (target) => [
-    chainOf(before.policies, target),
-    chainOf(after.policies, target),
-  ]);
+  const access = accessDifferences(
+    subject,
+    targets,
+    (target) => [chainOf(before.policies, target), chainOf(after.policies, target)],
+    sent,
+  );
   return {
     differences: [
       ...access.differences,

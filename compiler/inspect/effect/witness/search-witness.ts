@@ -1,5 +1,5 @@
 import type { DataPath } from "../data/data-path.ts";
-import type { RequestData } from "../data/request-data.ts";
+import { dataAt, type RequestData } from "../data/request-data.ts";
 import type { Path } from "../diagram/diagrams.ts";
 import type { RuleModel } from "../model/rule-model.ts";
 import type { OpaqueVariable } from "../model/variable.ts";
@@ -25,7 +25,8 @@ export function searchWitness(
     .filter((variable) => variable?.kind === "opaque");
   if (opaque.length === 0) return undefined;
   const reads = opaque.flatMap((variable) => variable.reads);
-  const pool = valuesFor(model, opaque);
+  const found = reads.map((read) => dataAt(read, first));
+  const pool = valuesFor(model, opaque, found);
   let state = 1;
   const below = (limit: number): number => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
@@ -34,8 +35,11 @@ export function searchWitness(
   const pick = (): unknown => pool[below(pool.length)];
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const shared = pick();
-    const data = reads.reduce<RequestData>((made, read) => {
-      const value = below(2) === 0 ? shared : pick();
+    const data = reads.reduce<RequestData>((made, read, index) => {
+      const own = found[index];
+      // What the path says of a value holds on: it is kept, or a list gets more elements.
+      const choices = [own, Array.isArray(own) ? withMore(own, pick()) : shared, shared, pick()];
+      const value = choices[below(choices.length)];
       return withValue(made, read, read[0] === "request" ? requestText(read, value) : value);
     }, first);
     if (holds(data)) return data;
@@ -43,8 +47,17 @@ export function searchWitness(
   return undefined;
 }
 
-/** Constants of the conditions, values near them, and what the classes are known by. */
-function valuesFor(model: RuleModel, opaque: readonly OpaqueVariable[]): readonly unknown[] {
+/** A list with another element at its start or, for lists of them, at its end. */
+function withMore(list: readonly unknown[], value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? [...list, ...value] : [value, ...list];
+}
+
+/** Constants of the conditions, values near them, those that are there, and what the classes are known by. */
+function valuesFor(
+  model: RuleModel,
+  opaque: readonly OpaqueVariable[],
+  found: readonly unknown[],
+): readonly unknown[] {
   const texts = opaque.map(({ text }) => text).join(" ");
   const strings = [...texts.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, inner = ""]) => inner);
   const numbers = [...texts.matchAll(/\b\d+(?:\.\d+)?\b/g)].map(([text]) => Number(text));
@@ -54,9 +67,13 @@ function valuesFor(model: RuleModel, opaque: readonly OpaqueVariable[]): readonl
       : [],
   );
   const near = [...numbers, 0].flatMap((each) => [each, each + 1, each - 1]);
-  const joined = strings.flatMap((each) => ["other", ...strings].map((other) => `${each}${other}`));
-  const scalars = [...strings, "other", ...examples, ...joined, ...near];
-  return [...scalars, ...strings.map((each) => [each]), [...strings], true, undefined];
+  const present = found.filter((each) => typeof each === "string");
+  const joined = strings.flatMap((each) =>
+    ["other", ...strings, ...present].map((other) => `${each}${other}`),
+  );
+  const scalars = [...strings, "other", ...present, ...examples, ...joined, ...near];
+  const lists = strings.flatMap((each) => [[each], [`${each}x`, `${each}y`]]);
+  return [...scalars, ...lists, [...strings], true, undefined];
 }
 
 function requestText([, field]: DataPath, value: unknown): string {
