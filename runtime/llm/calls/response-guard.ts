@@ -68,7 +68,11 @@ export class GuardedStream {
   }
 
   #events(output: StreamStep["output"]): readonly Buffer[] {
-    // An event is never longer than what the relay takes.
-    return output.flatMap((piece) => this.#frames.push(bufferOf(piece)) ?? []);
+    const events: Buffer[] = [];
+    for (const piece of output) {
+      // An event is never longer than what the relay takes.
+      events.push(...(this.#frames.push(bufferOf(piece)) ?? []));
+    }
+    return events;
   }
 }

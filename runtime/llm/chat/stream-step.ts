@@ -12,6 +12,7 @@ export interface StreamStep {
 
 /** A piece of a stream as bytes; those that it has are not copied. */
 export function bufferOf(piece: string | Uint8Array): Buffer {
+  if (Buffer.isBuffer(piece)) return piece;
   if (typeof piece === "string") return Buffer.from(piece);
   return Buffer.from(piece.buffer, piece.byteOffset, piece.length);
 }

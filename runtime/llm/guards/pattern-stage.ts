@@ -37,6 +37,8 @@ export class PatternStage implements StreamStage {
   }
 
   #guarded(events: readonly (string | Uint8Array)[]): (string | Uint8Array)[] {
-    return events.flatMap((event) => this.#texts.see(bufferOf(event)));
+    const output: (string | Uint8Array)[] = [];
+    for (const event of events) output.push(...this.#texts.see(bufferOf(event)));
+    return output;
   }
 }

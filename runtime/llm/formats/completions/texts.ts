@@ -75,12 +75,11 @@ class CompletionsTexts implements StreamTexts {
   /** The choice of a chunk for the client; `before`: events that come first. */
   #choice(choice: JsonObject, before: string[]): JsonObject {
     const { index, delta, finish_reason: finish, logprobs } = choice;
-    const open = this.#open.get(index) ?? new Map<string, OpenText>();
-    this.#open.set(index, open);
-    const seen = new Set<string>();
+    const open = this.#textsOf(index);
+    const seen: string[] = [];
     const changed = isJsonObject(delta) ? this.#delta(delta, open, seen) : delta;
-    if (seen.size > 0) {
-      this.#close(index, open, before, ({ isJson }, place) => !isJson && !seen.has(place));
+    if (seen.length > 0 && open.size > seen.length) {
+      this.#close(index, open, before, ({ isJson }, place) => !isJson && !seen.includes(place));
     }
     if (typeof finish === "string") {
       const rest: string[] = [];
@@ -96,9 +95,19 @@ class CompletionsTexts implements StreamTexts {
     return changed === delta ? choice : { ...choice, delta: changed };
   }
 
-  #delta(delta: JsonObject, open: Map<string, OpenText>, seen: Set<string>): JsonObject {
+  #textsOf(index: unknown): Map<string, OpenText> {
+    let open = this.#open.get(index);
+    if (open === undefined) {
+      open = new Map();
+      this.#open.set(index, open);
+    }
+    return open;
+  }
+
+  #delta(delta: JsonObject, open: Map<string, OpenText>, seen: string[]): JsonObject {
     let changed: Record<string, unknown> | undefined;
-    for (const [key, value] of Object.entries(delta)) {
+    for (const key of Object.keys(delta)) {
+      const value = delta[key];
       const next = this.#member(key, value, open, seen);
       if (next === value) continue;
       changed ??= { ...delta };
@@ -107,7 +116,7 @@ class CompletionsTexts implements StreamTexts {
     return changed ?? delta;
   }
 
-  #member(key: string, value: unknown, open: Map<string, OpenText>, seen: Set<string>): unknown {
+  #member(key: string, value: unknown, open: Map<string, OpenText>, seen: string[]): unknown {
     if (key === "role") return value;
     if (typeof value === "string") {
       return this.#piece(key, value, { open, seen, isJson: false }, (text) => ({ [key]: text }));
@@ -121,7 +130,7 @@ class CompletionsTexts implements StreamTexts {
     return mapTexts(value, this.#texts);
   }
 
-  #call(call: JsonObject, open: Map<string, OpenText>, seen: Set<string>): JsonObject {
+  #call(call: JsonObject, open: Map<string, OpenText>, seen: string[]): JsonObject {
     const { index } = call;
     for (const [part, key, isJson] of callTexts) {
       const object = call[part];
@@ -138,7 +147,7 @@ class CompletionsTexts implements StreamTexts {
   #piece(
     place: string,
     piece: string,
-    { open, seen, isJson }: { open: Map<string, OpenText>; seen: Set<string>; isJson: boolean },
+    { open, seen, isJson }: { open: Map<string, OpenText>; seen: string[]; isJson: boolean },
     delta: OpenText["delta"],
   ): string {
     if (piece === "") return piece;
@@ -148,7 +157,7 @@ class CompletionsTexts implements StreamTexts {
       text = { guard, isJson, delta };
       open.set(place, text);
     }
-    seen.add(place);
+    if (!seen.includes(place)) seen.push(place);
     return text.guard.push(piece);
   }
 
@@ -189,7 +198,8 @@ function same(list: readonly unknown[], changed: readonly unknown[]): readonly u
 /** Whether a delta says nothing. */
 function isEmptyDelta(delta: unknown): boolean {
   if (!isJsonObject(delta)) return true;
-  return Object.entries(delta).every(([key, value]) => {
+  return Object.keys(delta).every((key) => {
+    const value = delta[key];
     if (key !== "tool_calls" || !Array.isArray(value)) return value === "" || value === null;
     return value.every((call) => isJsonObject(call) && call.id === undefined && isEmptyCall(call));
   });
