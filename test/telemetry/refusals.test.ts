@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { startMcpServer } from "../harness/mcp-server.ts";
+import { startScripted } from "../harness/scripted.ts";
 import { now, publicPart, sign } from "../harness/token.ts";
 
 const ISSUER = "https://issuer.example";
@@ -113,6 +114,51 @@ it("an MCP tool that rules deny and one that is not there are the same to a clie
   expect((await metrics.text()).match(/^gwc_mcp_messages_total.*$/gm)).toEqual([
     'gwc_mcp_messages_total{route="root",method="tools/call",target="one",item="drop",outcome="denied"} 1',
     'gwc_mcp_messages_total{route="root",method="tools/call",target="",item="",outcome="unknown"} 1',
+  ]);
+});
+
+it("a message that fails at its target is counted so, though its response passes unread", async () => {
+  const failed = { code: -32603, message: "no" };
+  const responses: Readonly<Record<string, object>> = {
+    good: { result: { content: [{ type: "text", text: '"error" and "isError":true' }] } },
+    refused: { error: failed },
+    broken: { result: { content: [], isError: true } },
+    streamed: { error: failed },
+  };
+  const server = await startScripted((response, _, { body }) => {
+    const { name } = JSON.parse(body.toString()).params;
+    const text = JSON.stringify({ jsonrpc: "2.0", id: 1, ...responses[name] });
+    const isStream = name === "streamed";
+    const type = isStream ? "text/event-stream" : "application/json";
+    response.writeHead(200, { "content-type": type });
+    response.end(isStream ? `event: message\ndata: ${text}\n\n` : text);
+  });
+  const target = { name: "one", mcp: { host: `http://${server.host}/mcp` } };
+  const gateway = await startGateway({
+    listeners: [{ routes: [{ backends: [{ mcp: { targets: [target] } }] }] }],
+  });
+  for (const name of Object.keys(responses)) {
+    const response = await fetch(gateway.url, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+      },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name } }),
+    });
+    expect(response.status).toBe(200);
+    await response.text();
+  }
+  const outcomes = await eventually(async () => {
+    const metrics = await fetch(`http://127.0.0.1:${await gateway.statsPort()}/metrics`);
+    const found = (await metrics.text()).match(/item="\w+",outcome="\w+"/g) ?? [];
+    return found.length >= Object.keys(responses).length ? found : null;
+  }, "four counts");
+  expect(outcomes.toSorted()).toEqual([
+    'item="broken",outcome="failed"',
+    'item="good",outcome="allowed"',
+    'item="refused",outcome="failed"',
+    'item="streamed",outcome="failed"',
   ]);
 });
 

@@ -15,6 +15,7 @@ import { listsChanged } from "../session/lists-changed.ts";
 import { type Received, type ResponseReader, readResponse } from "../transports/response-reader.ts";
 import type { StreamableHttpTarget } from "../transports/target.ts";
 import { headersForClient } from "../transports/upstream-headers.ts";
+import { notePassedError } from "./passed-error.ts";
 
 /** How a response is passed on. */
 export interface PassthroughRelayOptions {
@@ -120,6 +121,7 @@ export class PassthroughRelay implements UpstreamHandler {
   onData(chunk: Buffer): boolean {
     if (this.#exchange.isOver) return true;
     if (this.#reader !== undefined) return this.#pass(this.#reader.push(chunk));
+    if (this.#options.requestId !== undefined) notePassedError(this.#exchange, chunk);
     if (this.#isStream) {
       this.#isResumable ||= chunk.includes("id:");
       this.#isBetweenEvents = endsEvent(chunk);
