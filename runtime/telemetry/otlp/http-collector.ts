@@ -26,7 +26,7 @@ export function httpCollector({ upstream, path, headers = [] }: HttpCollectorSet
     exporter: ({ open, close, rejected }) => ({
       name: upstream.name,
       send: async (items) => {
-        const body = Buffer.from(`${open}${items.join(",")}${close}`);
+        const body = bytesOf(open, items, close);
         const request = { method: "POST", url, headers: head, body, server: upstream } as const;
         try {
           const response = await fetchResponse(request, { maxBytes, deadline: exportDeadline });
@@ -38,6 +38,22 @@ export function httpCollector({ upstream, path, headers = [] }: HttpCollectorSet
       },
     }),
   };
+}
+
+/** The most bytes of a UTF-16 unit in UTF-8. */
+const mostBytes = 3;
+
+/** A list as bytes. Its items are written one by one: joined first, all of them would be copied once more. */
+function bytesOf(open: string, items: readonly string[], close: string): Buffer {
+  const length = items.reduce((sum, item) => sum + item.length + 1, open.length + close.length);
+  const bytes = Buffer.allocUnsafe(length * mostBytes);
+  let end = bytes.write(open);
+  items.forEach((item, index) => {
+    if (index > 0) end += bytes.write(",", end);
+    end += bytes.write(item, end);
+  });
+  end += bytes.write(close, end);
+  return bytes.subarray(0, end);
 }
 
 /** The statuses after which a batch may be sent again (OTLP/HTTP, Failures): every other one would come again. */
