@@ -57,7 +57,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "explain",
     positionals: "[WHAT..]",
-    summary: "explain a diagnostic, a policy, a backend, a route, a request, a generated line",
+    summary: "explain a diagnostic, policy, backend, field, route, request or generated line",
     load: async () => (await import("./explain.ts")).explain,
   },
   {
@@ -79,8 +79,14 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./can.ts")).can,
   },
   {
+    name: "audit",
+    positionals: "[FILES..]",
+    summary: "say what is open, weak or does nothing, beyond mistakes",
+    load: async () => (await import("./audit.ts")).audit,
+  },
+  {
     name: "verify",
-    positionals: "BUNDLE [FILES..]",
+    positionals: "BUNDLE [FILE]",
     summary: "say whether a bundle is, byte for byte, what a configuration builds",
     load: async () => (await import("./verify.ts")).verify,
   },

@@ -1,3 +1,4 @@
+import { auditMessages } from "./audit.ts";
 import { celMessages } from "./cel.ts";
 import { connectionMessages } from "./connections.ts";
 import { fileMessages } from "./files.ts";
@@ -24,6 +25,7 @@ export const messages = {
   ...llmMessages,
   ...celMessages,
   ...kubernetesMessages,
+  ...auditMessages,
 };
 
 /** The permanent name of a diagnostic. */

@@ -1,3 +1,4 @@
+import { auditPage } from "./command-pages/audit.ts";
 import { canPage } from "./command-pages/can.ts";
 import { diffPage } from "./command-pages/diff.ts";
 import type { Page } from "./page.ts";
@@ -11,4 +12,5 @@ export function commandPage(name: string): Page | undefined {
 export const commandPages: readonly (readonly [name: string, page: () => Page])[] = [
   ["diff", diffPage],
   ["can", canPage],
+  ["audit", auditPage],
 ];

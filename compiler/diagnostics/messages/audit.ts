@@ -1,0 +1,60 @@
+import { message } from "./message.ts";
+
+/** What `gwc audit` says of a configuration that has no mistake: what is open, weak or does nothing. */
+export const auditMessages = {
+  "open-backend": message<{ route: string; what: string }>({
+    severity: "warning",
+    text: ({ route, what }) => `the route "${route}" lets everybody use ${what}`,
+    hint: () =>
+      "add jwtAuth, apiKey, mcpAuthentication or authorization to the route or its listener",
+    explanation:
+      "Nothing before this backend asks who sends a request, and no rule says who may. Whoever reaches the port calls its " +
+      "tools, or spends the tokens of its models. A gateway that is reached by trusted clients alone can say so in the " +
+      "baseline (`.gwc-audit.yaml`).",
+  }),
+  "unruled-tools": message<{ route: string }>({
+    severity: "note",
+    text: ({ route }) => `everybody who is known may use every tool of the route "${route}"`,
+    hint: () => "say who may use what in mcpAuthorization",
+    explanation:
+      "The route asks who a caller is and not what they may do. MCP servers get new tools with their updates, and each of " +
+      "them is offered to all callers as soon as it is there. With rules in `mcpAuthorization` a tool that no rule allows is " +
+      "hidden. `gwc can --who tool NAME` says who may use one.",
+  }),
+  "dead-rule": message<{ rule: string; why: string }>({
+    severity: "warning",
+    text: ({ rule, why }) => `this rule never decides: ${why} (${rule})`,
+    hint: () => "remove it, or say what was meant; `gwc can` shows which rule decides",
+    explanation:
+      "Rules are asked in the order deny, require, allow, and the first that decides ends it. All requests were worked " +
+      "out: there is none for which this rule is the one that decides. A rule that does nothing looks like protection, or " +
+      "like a permission that somebody relies on.",
+  }),
+  "passed-token": message<{ route: string }>({
+    severity: "note",
+    text: ({ route }) => `the servers of the route "${route}" get the token of each client`,
+    hint: () => "let the gateway have a credential of its own (backendAuth), or exchange the token",
+    explanation:
+      "Whoever has a bearer token can use it anywhere that takes it. A server that is passed the tokens of its callers can " +
+      "act as any of them, on other servers too. The MCP specification forbids it for tokens that were not issued for that " +
+      "server (2025-06-18, Security Best Practices: token passthrough).",
+  }),
+  "unverified-server": message<{ route: string }>({
+    severity: "warning",
+    text: ({ route }) =>
+      `the route "${route}" speaks TLS with a server whose certificate is not checked`,
+    hint: () => "give the authority of its certificate (backendTLS.root), and its name (hostname)",
+    explanation:
+      "With `insecure` any certificate will do: whoever can redirect connections on the way reads and changes what passes, " +
+      "and TLS keeps out nobody who matters.",
+  }),
+  "credentials-in-clear": message<{ port: number }>({
+    severity: "note",
+    text: ({ port }) => `port ${port} takes credentials without TLS, on every address`,
+    hint: () => "add tls to the listener, or bind to the address where something in front ends TLS",
+    explanation:
+      "Tokens, keys and passwords cross the network readable by everybody on the way. Where a load balancer ends TLS in " +
+      "front of the gateway this is fine: `address` keeps others from reaching the port, and the baseline " +
+      "(`.gwc-audit.yaml`) keeps the reason.",
+  }),
+};

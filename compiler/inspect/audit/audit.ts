@@ -1,0 +1,71 @@
+import { backendOf } from "../../backends/index.ts";
+import { type Diagnostic, Diagnostics, keyPlace } from "../../diagnostics/diagnostic.ts";
+import { accessOf } from "../../ir/access.ts";
+import type { BackendKind, BackendNode } from "../../ir/backends.ts";
+import type { PolicyUse } from "../../ir/policies.ts";
+import type { BindNode, ListenerNode, Program, RouteNode } from "../../ir/program.ts";
+import { servedRoutes } from "../../ir/routes.ts";
+import { reportDeadRules } from "./dead-rules.ts";
+
+/** What is open, weak or does nothing in programs that have no mistake. */
+export function auditPrograms(programs: readonly Program[]): readonly Diagnostic[] {
+  const diagnostics = new Diagnostics();
+  for (const program of programs) {
+    for (const { route, listeners } of servedRoutes(program))
+      for (const listener of listeners) auditRoute(route, listener, diagnostics);
+    for (const bind of program.binds) auditBind(bind, diagnostics);
+  }
+  return diagnostics.list;
+}
+
+function auditRoute(route: RouteNode, listener: ListenerNode, diagnostics: Diagnostics): void {
+  const policies = policiesBefore(route, listener);
+  const checks = policies.flatMap(accessOf);
+  const at = keyPlace(route.origin);
+  const backends = route.backends.map((node) => traitsOf(node));
+  const [served] = backends.flatMap(({ protocol }) => (protocol === "http" ? [] : [protocol]));
+  const isGuarded = checks.some((check) => check.kind !== "identity" || check.isRequired);
+  if (served !== undefined && !isGuarded)
+    diagnostics.report("open-backend", at, { route: route.name, what: SERVED[served] });
+  const isRuled = checks.some((check) => check.kind === "rules" && check.phase === "mcp");
+  if (served === "mcp" && isGuarded && !isRuled)
+    diagnostics.report("unruled-tools", at, { route: route.name });
+  if (backends.some(({ passesToken }) => passesToken))
+    diagnostics.report("passed-token", at, { route: route.name });
+  if (route.backends.some(isUnverified))
+    diagnostics.report("unverified-server", at, { route: route.name });
+  for (const check of checks)
+    if (check.kind === "rules") reportDeadRules(check.rules, check.phase, diagnostics);
+}
+
+const SERVED = { mcp: "the tools of its MCP servers", llm: "its models" } as const;
+
+function policiesBefore(route: RouteNode, listener: ListenerNode): readonly PolicyUse[] {
+  return [...(listener.preRouting?.policies ?? []), ...route.policies];
+}
+
+function traitsOf<Kind extends BackendKind>(node: BackendNode<Kind>) {
+  const unit = backendOf(node.kind);
+  return { protocol: unit.protocol, passesToken: unit.passesToken?.(node) === true };
+}
+
+/** Whether some server behind a backend is reached over TLS that checks no certificate. */
+function isUnverified(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const fields = Object.entries(value);
+  return fields.some(([name, each]) =>
+    name === "verification" ? each === "none" : isUnverified(each),
+  );
+}
+
+function auditBind({ port, address, tls, listeners, origin }: BindNode, diagnostics: Diagnostics) {
+  if (tls !== undefined || address !== undefined) return;
+  const asks = listeners.some((listener) =>
+    listener.routes.some((route) =>
+      policiesBefore(route, listener)
+        .flatMap(accessOf)
+        .some(({ kind }) => kind === "identity"),
+    ),
+  );
+  if (asks) diagnostics.report("credentials-in-clear", keyPlace(origin), { port });
+}

@@ -1,0 +1,107 @@
+import { describe, expect, it } from "vitest";
+import { memoryHost } from "../../compiler/host.ts";
+import { auditPrograms } from "../../compiler/inspect/audit/audit.ts";
+import { checkInput } from "../../compiler/inspect/check-input.ts";
+import { gwc } from "../harness/gwc.ts";
+import { Workspace } from "../harness/workspace.ts";
+
+const jwt = `jwtAuth: {issuer: "https://id.example.com", audiences: [tools], jwks: {url: "https://id.example.com/keys"}}`;
+const tools = `mcp: {targets: [{name: files, mcp: {host: "http://127.0.0.1:9/mcp"}}]}`;
+
+function gateway(policies: string, backend: string, bind = ""): string {
+  return `binds:
+  - port: 3000${bind}
+    listeners:
+      - routes:
+          - name: tools
+            policies: {${policies}}
+            backends: [{${backend}}]
+`;
+}
+
+/** The codes of what an audit finds, beyond what a check does. */
+function found(text: string): readonly string[] {
+  const { programs, findings } = checkInput(["a.yaml"], memoryHost({ "a.yaml": text }), false);
+  if (programs.length === 0) throw new Error(findings.map(({ message }) => message).join("\n"));
+  return auditPrograms(programs).map(({ code }) => code);
+}
+
+/** The rules that never decide, as they are written. */
+function dead(...rules: readonly string[]): readonly unknown[] {
+  const policies = `${jwt}, mcpAuthorization: {rules: [${rules.join(", ")}]}`;
+  const host = memoryHost({ "a.yaml": gateway(policies, tools) });
+  return auditPrograms(checkInput(["a.yaml"], host, false).programs).flatMap((each) =>
+    each.code === "dead-rule" ? [Object(each.params).rule] : [],
+  );
+}
+
+describe("an audit finds", () => {
+  it("MCP servers and models that everybody may use: open-backend", () => {
+    expect(found(gateway("", tools))).toEqual(["open-backend"]);
+    expect(found(gateway("", "ai: {name: a, provider: {openAI: {}}}"))).toEqual(["open-backend"]);
+    const rule = `authorization: {rules: ['source.address == "10.0.0.1"']}`;
+    expect(found(gateway(rule, "ai: {name: a, provider: {openAI: {}}}"))).toEqual([]);
+    const optional = jwt.replace("{issuer", "{mode: optional, issuer");
+    expect(found(gateway(optional, tools))).toContain("open-backend");
+  });
+
+  it("known callers who may use every tool: unruled-tools, and credentials-in-clear", () => {
+    expect(found(gateway(jwt, tools))).toEqual(["unruled-tools", "credentials-in-clear"]);
+    const local = gateway(jwt, tools, '\n    address: "127.0.0.1"');
+    expect(found(local)).toEqual(["unruled-tools"]);
+  });
+
+  it("rules that never decide: dead-rule", () => {
+    expect(dead('mcp.tool.name.startsWith("get-")', 'mcp.tool.name == "get-sum"')).toEqual([
+      'mcp.tool.name == "get-sum"',
+    ]);
+    expect(dead('mcp.tool.name == "a" && mcp.tool.name == "b"', 'mcp.tool.name == "c"')).toEqual([
+      'mcp.tool.name == "a" && mcp.tool.name == "b"',
+    ]);
+    expect(dead('mcp.tool.name == "a"', '{deny: mcp.tool.name == "a"}')).toEqual([
+      'mcp.tool.name == "a"',
+    ]);
+    expect(dead('mcp.tool.name == "a"', 'jwt.sub == "ann" && mcp.tool.name == "b"')).toEqual([]);
+  });
+
+  it("servers whose certificates are not checked: unverified-server", () => {
+    const backend = 'host: "127.0.0.1:9", policies: {backendTLS: {insecure: true}}';
+    expect(found(gateway("", backend))).toEqual(["unverified-server"]);
+    expect(found(gateway("", backend.replace("insecure: true", "")))).toEqual([]);
+  });
+
+  it("servers that get the tokens of their clients: passed-token", () => {
+    const backend = 'host: "127.0.0.1:9", policies: {backendAuth: {passthrough: {}}}';
+    expect(found(gateway(jwt, backend))).toContain("passed-token");
+  });
+});
+
+describe("gwc audit", () => {
+  it("fails on a warning until it is accepted, and tells what is accepted and gone", () => {
+    const workspace = new Workspace({ "gateway.yaml": gateway("", tools) });
+    const run = (...argv: readonly string[]) => gwc(["audit", ...argv], { cwd: workspace.folder });
+    expect(run()).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining("warning[open-backend]"),
+    });
+    workspace.write(".gwc-audit.yaml", run("--write-baseline").stdout);
+    expect(run()).toMatchObject({
+      code: 0,
+      stderr: "gateway.yaml: nothing found, 1 accepted\n",
+    });
+    workspace.write("gateway.yaml", gateway("", 'host: "127.0.0.1:9"'));
+    expect(run().stderr).toContain("note: accepted and not found any more: the route");
+  });
+
+  it("says that a baseline is none, and that a configuration has mistakes", () => {
+    const workspace = new Workspace({
+      "gateway.yaml": gateway("", tools),
+      ".gwc-audit.yaml": "accepted: {a: 1}\n",
+    });
+    const run = () => gwc(["audit"], { cwd: workspace.folder });
+    expect(run()).toMatchObject({ code: 2, stderr: expect.stringContaining("is no baseline") });
+    workspace.write(".gwc-audit.yaml", "accepted: []\n");
+    workspace.write("gateway.yaml", "binds: 5\n");
+    expect(run()).toMatchObject({ code: 1, stdout: expect.stringContaining("error[") });
+  });
+});
