@@ -5,7 +5,7 @@ import { requireAtStart } from "gwc/runtime/process/startup-needs";
 requireAtStart([
   {
     variable: "TEAM_KEY",
-    config: "gateway.yaml binds[0].listeners[0].routes[0].policies.apiKey.keys[0].key",
+    config: "gateway.yaml binds[0].listeners[0].routes[0].policies.apiKey.keys[0]",
   },
   {
     variable: "ANTHROPIC_API_KEY",

@@ -10,6 +10,6 @@ requireAtStart([
   },
   {
     variable: "PARTNER_KEY",
-    config: "gateway.yaml binds[0].listeners[0].routes[5].policies.apiKey.keys[0].key",
+    config: "gateway.yaml binds[0].listeners[0].routes[5].policies.apiKey.keys[0]",
   },
 ]);

@@ -7,6 +7,7 @@ import { metadataUrls } from "gwc/runtime/auth/oauth/well-known";
 import { contains } from "gwc/runtime/cel/functions/strings";
 import type { JwtVariable } from "gwc/runtime/cel/variables";
 import type { Exchange } from "gwc/runtime/http/exchange";
+import { toSessions } from "gwc/runtime/mcp/bridge/to-sessions";
 import { toStateless } from "gwc/runtime/mcp/bridge/to-stateless";
 import { type OriginSettings, refuseForeignOrigin } from "gwc/runtime/mcp/origin";
 import { jsonRpcRefusal } from "gwc/runtime/mcp/protocol/json-rpc-refusal";
@@ -84,6 +85,7 @@ const backend = openMcpBackend({
   timeouts: defaultMcpTimeouts,
   limits: defaultStdioLimits,
   toStateless,
+  toSessions,
 });
 
 const allowedOrigins: OriginSettings = { hostnames: [], allowOrigins: ["*"] };

@@ -5,6 +5,7 @@ import { inlineKeys } from "gwc/runtime/auth/jwt/key-source";
 import { startsWith } from "gwc/runtime/cel/functions/strings";
 import { includes } from "gwc/runtime/cel/values/compare";
 import type { Exchange } from "gwc/runtime/http/exchange";
+import { toSessions } from "gwc/runtime/mcp/bridge/to-sessions";
 import { toStateless } from "gwc/runtime/mcp/bridge/to-stateless";
 import { type OriginSettings, refuseForeignOrigin } from "gwc/runtime/mcp/origin";
 import { jsonRpcRefusal } from "gwc/runtime/mcp/protocol/json-rpc-refusal";
@@ -84,6 +85,7 @@ const backend = openMcpBackend({
   timeouts: defaultMcpTimeouts,
   limits: defaultStdioLimits,
   toStateless,
+  toSessions,
 });
 
 const allowedOrigins: OriginSettings = { hostnames: [], allowOrigins: ["*"] };

@@ -2,6 +2,7 @@
 // Route agents/tools: cors, mcpAuthorization, then mcp.
 
 import type { Exchange } from "gwc/runtime/http/exchange";
+import { toSessions } from "gwc/runtime/mcp/bridge/to-sessions";
 import { toStateless } from "gwc/runtime/mcp/bridge/to-stateless";
 import { type OriginSettings, refuseForeignOrigin } from "gwc/runtime/mcp/origin";
 import { jsonRpcRefusal } from "gwc/runtime/mcp/protocol/json-rpc-refusal";
@@ -69,6 +70,7 @@ const backend = openMcpBackend({
   timeouts: defaultMcpTimeouts,
   limits: defaultMcpLimits,
   toStateless,
+  toSessions,
 });
 
 const allowedOrigins: OriginSettings = { hostnames: [], allowOrigins: ["https://app.example.com"] };

@@ -2,6 +2,7 @@
 // Route both: mcpAuthorization, then mcp.
 
 import type { Exchange } from "gwc/runtime/http/exchange";
+import { toSessions } from "gwc/runtime/mcp/bridge/to-sessions";
 import { toStateless } from "gwc/runtime/mcp/bridge/to-stateless";
 import { type OriginSettings, refuseForeignOrigin } from "gwc/runtime/mcp/origin";
 import { jsonRpcRefusal } from "gwc/runtime/mcp/protocol/json-rpc-refusal";
@@ -49,6 +50,7 @@ const backend = openMcpBackend({
   timeouts: defaultMcpTimeouts,
   limits: defaultStdioLimits,
   toStateless,
+  toSessions,
 });
 
 const allowedOrigins: OriginSettings = { hostnames: [], allowOrigins: [] };
