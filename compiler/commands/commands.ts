@@ -86,7 +86,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: "verify",
-    positionals: "BUNDLE [FILE]",
+    positionals: "OUT [FILE]",
     summary: "say whether a bundle is, byte for byte, what a configuration builds",
     load: async () => (await import("./verify.ts")).verify,
   },

@@ -19,7 +19,7 @@ export const verify: Command = {
   minPositionals: 1,
   maxPositionals: Number.POSITIVE_INFINITY,
   details:
-    "BUNDLE is a gateway.mjs, or the folder that a build wrote. It is built again from FILES (default: gateway.yaml) in\n" +
+    "OUT is the folder that a build wrote, or a gateway.mjs. It is built again from FILE (default: gateway.yaml) in\n" +
     "memory and compared byte by byte; nothing is written, nothing of the bundle is run. Where it differs, the parts of\n" +
     "it that do are named: generated modules, modules of the runtime, packages.\n" +
     "Exit code: 0 the same bytes, 1 others (or mistakes in the configuration).",
@@ -43,7 +43,7 @@ async function verifyBundle(
   const found = bundleText(bundle, host);
   if (found === undefined)
     return { exitCode: 2, stderr: `error: there is no bundle "${bundle}"\n${HINT}` };
-  const input = commandInput(given, host, "gwc verify BUNDLE FILE");
+  const input = commandInput(given, host, "gwc verify OUT FILE");
   if (input.kind === "none") return input.result;
   const { programs, files, findings } = checkInput(input.files, host, false, options.gateway);
   const [program, second] = programs;
