@@ -18,7 +18,10 @@ import {
   SubscribeRequestSchema,
   UnsubscribeRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import { pixel, prompts, tools } from "./mcp-server-primitives.ts";
+import { askingTools } from "./asking-tools.ts";
+import { tools as ownTools, pixel, prompts } from "./mcp-server-primitives.ts";
+
+const tools = { ...ownTools, ...askingTools };
 
 function conformanceServer(): Server {
   const server = new Server(

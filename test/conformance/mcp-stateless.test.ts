@@ -16,7 +16,15 @@ beforeAll(async () => {
   const only = new TestProcess(process.execPath, [script, "http", "reject"]);
   const [, onlyPort] = await only.seen(/port (\d+)/);
   const statelessOnly = [{ name: "one", mcp: { host: `http://127.0.0.1:${onlyPort}/mcp` } }];
+  const args = [script, "stdio"];
+  const child = [{ name: "one", stdio: { cmd: process.execPath, args } }];
+  const old = fileURLToPath(new URL("./mcp-server.ts", import.meta.url));
+  const oldServer = new TestProcess(process.execPath, [old]);
+  const [, oldPort] = await oldServer.seen(/port (\d+)/);
+  const withSessions = [{ name: "one", mcp: { host: `http://127.0.0.1:${oldPort}/mcp` } }];
   gateway = await startMcpGateway([
+    { name: "child", path: "/child", targets: child },
+    { name: "sessions", path: "/sessions", targets: withSessions },
     { name: "open", path: "/open", targets },
     { name: "ruled", path: "/ruled", targets, rules: ["true"] },
     { name: "only", path: "/only", targets: statelessOnly },
@@ -38,8 +46,8 @@ it("the fixture passes every scored scenario itself", () => {
   expect(direct.size).toBeGreaterThanOrEqual(50);
 });
 
-it.each(["open", "ruled"])(
-  "what passes directly passes over an HTTP target, on a route that is %s",
+it.each(["open", "ruled", "child"])(
+  "what passes directly passes through a gateway: over HTTP, open or with rules, and over stdio (%s)",
   { timeout: 240_000 },
   async (route) => {
     const through = await verdicts(`http://localhost:${gateway.port}/${route}`, "2026-07-28");
@@ -56,4 +64,22 @@ it("clients with sessions find a server without one that passes every scenario o
   );
   expect(failed).toEqual([]);
   expect(through.size).toBeGreaterThanOrEqual(30);
+});
+
+/** What a server with sessions cannot show, or this one does not. */
+const missing: Readonly<Record<string, string>> = {
+  "server-stateless": "it never refuses for want of a capability: its tool fails",
+  "sep-2164-resource-not-found": "it does not repeat the URI in its error",
+  "input-required-result-basic-elicitation": "the names of questions are the gateway's",
+  "input-required-result-ignore-extra-params": "the names of questions are the gateway's",
+  "input-required-result-non-tool-request": "its prompts ask nothing",
+  "http-custom-header-server-validation": "its tools want nothing in headers",
+};
+
+it("clients without sessions find a server with them that passes what it can show", {
+  timeout: 240_000,
+}, async () => {
+  const through = await verdicts(`http://localhost:${gateway.port}/sessions`, "2026-07-28");
+  const other = [...through].filter(([name, counts]) => direct.get(name) !== counts);
+  expect(other.map(([name]) => name).sort()).toEqual(Object.keys(missing).sort());
 });
