@@ -48,8 +48,9 @@ function isReference(value: string): boolean {
   return /^["']?\$\{[^}]*\}["']?\s*$/.test(value);
 }
 
-/** `maxTokens: 1000` */
+/** `tokens: 1000`, `max_tokens: "llmRequest.max_tokens / 2"` */
 function isCount(key: string, value: string): boolean {
+  if (/\bmax[\w-]*tokens["']?\s*[:=]/i.test(key)) return true;
   return /tokens["']?\s*[:=]/i.test(key) && /^\d+\s*$/.test(value);
 }
 
