@@ -70,6 +70,11 @@ export function protocolOf(backends: readonly BackendConfig[]): BackendProtocol 
   return first === undefined ? "http" : backendOf(first.kind).protocol;
 }
 
+/** Whether requests may be to models. */
+export function asksModels(backends: readonly BackendConfig[]): boolean {
+  return backends.some(({ kind }) => backendOf(kind).protocol === "llm");
+}
+
 /** The backend through which clients choose what they reach. */
 export function openProxyOf(backends: readonly BackendConfig[]): BackendConfig | undefined {
   return backends.find(({ kind }) => backendOf(kind).isOpenProxy === true);

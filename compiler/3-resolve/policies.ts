@@ -14,6 +14,7 @@ export const withoutRoute: PolicyPlace = {
   phase: "PostRouting",
   route: {
     protocol: "http",
+    asksModels: undefined,
     spendsTokens: undefined,
     policies: [],
     preRouting: [],

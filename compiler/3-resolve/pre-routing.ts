@@ -2,7 +2,7 @@ import type { ListenerResource, RouteResource } from "../config/resources.ts";
 import { keyPlace } from "../diagnostics/diagnostic.ts";
 import type { PreRoutingNode } from "../ir/program.ts";
 import { passesAnonymous, respondsToAll } from "../policies/index.ts";
-import { protocolOf, spendsTokens } from "./backends.ts";
+import { asksModels, protocolOf, spendsTokens } from "./backends.ts";
 import { withoutConsequences } from "./consequences.ts";
 import { effectivePolicies, type PolicyPlace, resolvePolicies } from "./policies.ts";
 import type { RouteContext } from "./routes.ts";
@@ -23,6 +23,7 @@ export function resolvePreRouting(
     phase: "PreRouting",
     route: {
       protocol: protocolOf(backends),
+      asksModels: isKnown ? asksModels(backends) : undefined,
       spendsTokens: isKnown ? spendsTokens(backends) : undefined,
       policies: policies.map(({ kind }) => kind),
       preRouting: [],

@@ -10,6 +10,7 @@ import type { Identifiers } from "../model/identifiers.ts";
 import type { RouteMatch, ValueMatch, ValueMatchConfig } from "../model/matches.ts";
 import { type PolicyConfig, passesAnonymous, policyOf } from "../policies/index.ts";
 import {
+  asksModels,
   checkShares,
   itemTargetsOf,
   openProxyOf,
@@ -231,6 +232,7 @@ function routePlace(
     phase: "PostRouting",
     route: {
       protocol: protocolOf(resource.backends),
+      asksModels: resource.isPartial === true ? undefined : asksModels(resource.backends),
       spendsTokens: resource.isPartial === true ? undefined : spendsTokens(resource.backends),
       policies: policies.map(({ kind }) => kind),
       preRouting: preRouting.map(({ kind }) => kind),

@@ -191,7 +191,7 @@ function modelChanges(
 function meetModels({ allowedModels, origin }: ApiKeySourceNode, context: ResolveContext): void {
   if (allowedModels === undefined) return;
   const at = childOf(origin, "allowedModels");
-  const carried = context.route.protocol === "llm" ? (["llm"] as const) : (["requests"] as const);
+  const carried = context.route.asksModels === false ? (["requests"] as const) : undefined;
   context.sections.meet({ name: "allowedModels", actsOn: ["llm"], origin: at }, carried);
 }
 

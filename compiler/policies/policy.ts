@@ -140,6 +140,8 @@ export interface ResolveContext {
   readonly route: {
     /** What its backend speaks. */
     readonly protocol: BackendProtocol;
+    /** Its requests may be to models; undefined: a mistake hides whether they are. */
+    readonly asksModels: boolean | undefined;
     /** Its requests use tokens of models that are counted; undefined: a mistake hides whether they do. */
     readonly spendsTokens: boolean | undefined;
     readonly policies: readonly string[];

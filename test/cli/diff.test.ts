@@ -33,10 +33,17 @@ const base = `binds:
             backends: [{host: "127.0.0.1:9"}]
 `;
 
+/** The same with a model behind its second route. */
+const modelled = base.replace('{host: "127.0.0.1:9"}', "{ai: {provider: {openAI: {}}}}");
+
 function diffWith(change: (text: string) => string, format: DiffFormat = "text"): string {
   const changed = change(base);
   expect(changed).not.toBe(base);
-  const [before, after] = [base, changed].map((text, index) => {
+  return diffOf(base, changed, format);
+}
+
+function diffOf(from: string, to: string, format: DiffFormat = "text"): string {
+  const [before, after] = [from, to].map((text, index) => {
     const file = index === 0 ? "old.yaml" : "new.yaml";
     return checkInput([file], memoryHost({ [file]: text }), false);
   });
@@ -136,6 +143,15 @@ OPENS   route tools (:3000 /mcp)   hidden -> callable
     );
     expect(said).toContain("jwtAuth: audience of https://id.example.com more added");
     expect(said).toContain("cors: origin https://app.example.com widened to *");
+  });
+
+  it("a model added to a key's opens, and models where there were none close", () => {
+    const withKey = (models: string): string =>
+      modelled.replace("timeout:", `apiKey: {keys: [{file: key${models}}]}, timeout:`);
+    const [any, one, two] = ["", ", allowedModels: [fast]", ", allowedModels: [fast, slow]"];
+    const added = diffOf(withKey(one), withKey(two));
+    expect(added).toContain("key key: model slow added");
+    expect(diffOf(withKey(any), withKey(one))).toContain("key key: only the models fast");
   });
 
   it("a route that takes another one's requests is said with a request, a shorter timeout with its times", () => {

@@ -108,6 +108,33 @@ it("nothing passes unread where not every model is open", async () => {
   expect((await ask("/v1/files", "any-key")).status).not.toBe(403);
 });
 
+it("keys of a listener have models on those of its routes that serve any", async () => {
+  const { url } = await startGateway({
+    env: { KEY: "provider-key", SMALL: "small-key" },
+    listeners: [
+      {
+        policies: { apiKey: { keys: [{ key: "${SMALL}", allowedModels: ["gpt-5"] }] } },
+        routes: [
+          {
+            matches: [{ path: { exact: "/" } }],
+            policies: { directResponse: { status: 200, body: "ok" } },
+          },
+          {
+            policies: { backendAuth: { key: "${KEY}" } },
+            backends: [{ ai: { provider: { openAI: {} }, hostOverride: server.host } }],
+          },
+        ],
+      },
+    ],
+  });
+  const headers = { authorization: "Bearer small-key" };
+  expect((await fetch(url, { headers })).status).toBe(200);
+  const client = new OpenAI({ apiKey: "small-key", baseURL: `${url}/v1`, maxRetries: 0 });
+  await client.chat.completions.create({ model: "gpt-5", messages });
+  const other = client.chat.completions.create({ model: "gpt-4", messages });
+  await expect(other).rejects.toMatchObject({ status: 403 });
+});
+
 it("a session of Realtime is one with a model that is open", async () => {
   const ask = (model: string) =>
     new Promise<number | undefined>((resolve, reject) => {
