@@ -4,6 +4,8 @@ import { Controller } from "../controller/controller.ts";
 import { TOKEN_AUDIENCE } from "../controller/delivery/data-plane-identity.ts";
 import { kubernetesAccess } from "../controller/kubernetes/access.ts";
 import { ApiServer } from "../controller/kubernetes/api-server.ts";
+import { exposition } from "../controller/operation/figures.ts";
+import { openPages } from "../controller/operation/service-pages.ts";
 import type { PodSettings } from "../controller/provisioning/wanted-objects.ts";
 import { fileProblem } from "../host.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
@@ -27,6 +29,16 @@ export const controller: Command = {
       name: "xds-tls",
       value: "DIR",
       summary: "a folder with tls.crt, tls.key and ca.crt for them (default: no TLS)",
+    },
+    {
+      name: "health-port",
+      value: "PORT",
+      summary: "where /healthz and /readyz are served (default: 9093)",
+    },
+    {
+      name: "metrics-port",
+      value: "PORT",
+      summary: "where /metrics is served (default: 9092)",
     },
     {
       name: "image",
@@ -59,21 +71,31 @@ async function control(
   const log = (level: "info" | "warn", message: string) =>
     print(`${new Date().toISOString()} ${level} ${message}\n`);
   log("info", `following ${access.server.origin}`);
-  const running = await Controller.open({
+  let running: Controller | undefined;
+  const health = await openPages(portOf(options["health-port"], 9093), {
+    "/healthz": () => ({ status: 200, text: "ok\n" }),
+    "/readyz": () =>
+      running === undefined ? { status: 503, text: "not ready\n" } : { status: 200, text: "ok\n" },
+  });
+  const metrics = await openPages(portOf(options["metrics-port"], 9092), {
+    "/metrics": () => ({ status: 200, text: exposition(running?.figures() ?? []) }),
+  });
+  const controlling = await Controller.open({
     api,
     log,
     namespace: access.namespace,
-    pods:
-      options.image === undefined
-        ? undefined
-        : podsOf(options.image, options["xds-address"], access.namespace, tls),
-    discovery: { host: "::", port: Number(options["xds-port"] ?? 9978), tls },
+    pods: options.image === undefined ? undefined : podsOf(options, access.namespace, tls),
+    discovery: { host: "::", port: portOf(options["xds-port"], 9978), tls },
   });
-  log("info", `ready; data planes are served at port ${running.discoveryPort}`);
+  running = controlling;
+  log("info", `ready; data planes are served at port ${controlling.discoveryPort}`);
   await new Promise<void>((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve());
   });
-  await running.stop();
+  log("info", "ending");
+  running = undefined;
+  await controlling.stop();
+  for (const server of [health, metrics]) server.close().closeAllConnections();
   api.close();
   return { exitCode: 0 };
 }
@@ -86,14 +108,17 @@ interface Certificate {
 }
 
 function podsOf(
-  image: string,
-  given: string | undefined,
+  { image = "", "xds-address": given }: Arguments["options"],
   namespace: string,
   tls: Certificate | undefined,
 ): PodSettings {
   const scheme = tls === undefined ? "http" : "https";
   const address = given ?? `${scheme}://gwc.${namespace}.svc:9978`;
   return { image, address, audience: TOKEN_AUDIENCE, authority: tls?.ca };
+}
+
+function portOf(given: string | undefined, fallback: number): number {
+  return given === undefined ? fallback : Number(given);
 }
 
 /** A certificate and its key as a Secret of type TLS is mounted; undefined: none is asked for. */

@@ -4,6 +4,7 @@ import type { ApiServer } from "./kubernetes/api-server.ts";
 import { LeaderElection } from "./kubernetes/leader-election.ts";
 import { type CompiledObjects, compileObjects } from "./model/compile-objects.ts";
 import { WatchedObjects } from "./model/watched-objects.ts";
+import type { Figure } from "./operation/figures.ts";
 import { type ProvisionedGateway, Provisioner } from "./provisioning/provisioner.ts";
 import type { PodSettings } from "./provisioning/wanted-objects.ts";
 import { gatewayAddresses, withDelivery } from "./status/delivery-status.ts";
@@ -42,6 +43,8 @@ export class Controller {
   readonly #delivery: Delivery;
   readonly #provisioner: Provisioner | undefined;
   #compiled: CompiledObjects = { gateways: new Map(), statuses: [] };
+  /** Compilations, and the seconds that they took. */
+  readonly #compilations = { count: 0, seconds: 0 };
   #isDirty = true;
   #timer: NodeJS.Timeout | undefined;
   #deadline = 0;
@@ -102,6 +105,28 @@ export class Controller {
     return this.#delivery.port;
   }
 
+  /** What is counted and measured. */
+  figures(): readonly Figure[] {
+    const { count, seconds } = this.#compilations;
+    const counter = (name: string, help: string, value: number): Figure => {
+      return { name: `gwc_controller_${name}_total`, kind: "counter", help, value };
+    };
+    const gauge = (name: string, help: string, value: number): Figure => {
+      return { name: `gwc_controller_${name}`, kind: "gauge", help, value };
+    };
+    return [
+      gauge("leading", "Whether this replica writes.", Number(this.#election.isLeading)),
+      gauge("gateways", "Gateways that are compiled.", this.#compiled.gateways.size),
+      gauge("data_planes", "Data planes that are connected.", this.#delivery.dataPlanes),
+      counter("compilations", "Compilations.", count),
+      counter("compile_seconds", "Seconds that compilations took.", seconds),
+      counter("pushes", "Changes sent to data planes.", this.#delivery.pushes),
+      counter("refusals", "Changes that data planes refused.", this.#delivery.refusals),
+      counter("status_writes", "Statuses written.", this.#statuses.writes),
+      counter("lists", "Lists of the API server that were read.", this.#objects.lists),
+    ];
+  }
+
   #lead(isLeading: boolean): void {
     this.#settings.log("info", isLeading ? "leading" : "another replica leads");
     this.#statuses.isLeading = isLeading;
@@ -136,8 +161,11 @@ export class Controller {
   #compile(): void {
     const began = performance.now();
     this.#compiled = compileObjects(this.#objects);
-    const time = Math.round(performance.now() - began);
-    this.#settings.log("info", `compiled ${this.#compiled.gateways.size} gateways in ${time} ms`);
+    const time = performance.now() - began;
+    this.#compilations.count += 1;
+    this.#compilations.seconds += time / 1000;
+    const { size } = this.#compiled.gateways;
+    this.#settings.log("info", `compiled ${size} gateways in ${Math.round(time)} ms`);
   }
 
   #provisioned(): ReadonlyMap<string, ProvisionedGateway> {

@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import { networkInterfaces } from "node:os";
 import { beforeAll, describe, expect, it } from "vitest";
 import { atEnd } from "../../harness/at-end.ts";
+import { startController } from "../../harness/controller.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { freePort } from "../../harness/free-port.ts";
 import { GwcProcess } from "../../harness/gwc.ts";
@@ -79,7 +80,7 @@ metadata: { name: stranger }
     await api.applyText(service("one", first.port));
     await api.applyText(service("two", second.port));
     await api.applyText(route("one", "one"));
-    controller = startController();
+    controller = startController(api, "--xds-port", String(xdsPort));
     await controller.seen(/leading/);
     const workspace = new Workspace({ token: await tokenOf("front") });
     folder = temporaryFolder();
@@ -93,11 +94,6 @@ metadata: { name: stranger }
     agent = new GwcProcess(["agent"], { env });
     await agent.seen(/serving generation/);
   }, 180_000);
-
-  function startController(): GwcProcess {
-    const options = ["--kubeconfig", api.kubeconfig, "--xds-port", String(xdsPort)];
-    return new GwcProcess(["controller", ...options]);
-  }
 
   async function tokenOf(account: string): Promise<string> {
     const url = `/api/v1/namespaces/default/serviceaccounts/${account}/token`;
@@ -206,7 +202,7 @@ spec:
     agent = new GwcProcess(["agent"], { env });
     await agent.seen(/serving generation \w+ of the disk/);
     await answered("/one", 200, "first");
-    controller = startController();
+    controller = startController(api, "--xds-port", String(xdsPort));
     await controller.seen(/leading/);
     await api.applyText(route("again", "one"));
     await answered("/again", 200, "first");

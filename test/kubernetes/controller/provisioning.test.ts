@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { startController } from "../../harness/controller.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { freePort } from "../../harness/free-port.ts";
 import { GwcProcess } from "../../harness/gwc.ts";
@@ -33,10 +34,11 @@ spec:
   podDisruptionBudget: { spec: { minAvailable: 1 } }
 `);
     await api.applyText(gateway("front", port));
-    const controller = new GwcProcess([
-      ...["controller", "--kubeconfig", api.kubeconfig, "--image", "example.com/gwc:1"],
-      ...["--xds-port", String(xdsPort), "--xds-address", `http://127.0.0.1:${xdsPort}`],
-    ]);
+    const controller = startController(
+      api,
+      ...["--image", "example.com/gwc:1", "--xds-port", String(xdsPort)],
+      ...["--xds-address", `http://127.0.0.1:${xdsPort}`],
+    );
     await controller.seen(/leading/);
   }, 180_000);
 

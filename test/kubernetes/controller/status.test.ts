@@ -1,7 +1,10 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { startController } from "../../harness/controller.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { GwcProcess } from "../../harness/gwc.ts";
+import { freePort } from "../../harness/free-port.ts";
+import type { GwcProcess } from "../../harness/gwc.ts";
 import { KubernetesApi, missingApiServer } from "../../harness/kubernetes-api.ts";
+import { send } from "../../harness/send.ts";
 
 const missing = missingApiServer();
 const note = missing === undefined ? "" : ` (left out: ${missing})`;
@@ -53,13 +56,9 @@ describe.runIf(missing === undefined)(`gwc controller and the status of objects$
     api = await KubernetesApi.start();
     await api.applyText(GATEWAY);
     await api.applyText(route("good", "echo"));
-    controller = startController();
+    controller = startController(api);
     await controller.seen(/leading/);
   }, 180_000);
-
-  function startController(): GwcProcess {
-    return new GwcProcess(["controller", "--kubeconfig", api.kubeconfig, "--xds-port", "0"]);
-  }
 
   /** A condition of a route once it is about the newest generation and has this status. */
   function routeCondition(name: string, type: string, status: string): Promise<TestCondition> {
@@ -145,8 +144,22 @@ spec:
     expect(found.status.conditions[0].reason).toBe("Pending");
   });
 
+  it("health and figures say what it does", async () => {
+    const [health, metrics] = [await freePort(), await freePort()];
+    const second = startController(
+      api,
+      ...["--health-port", String(health), "--metrics-port", String(metrics)],
+    );
+    await second.seen(/ready/);
+    expect((await send(`http://127.0.0.1:${health}/readyz`, "GET")).status).toBe(200);
+    const { body } = await send(`http://127.0.0.1:${metrics}/metrics`, "GET");
+    expect(body).toMatch(/^gwc_controller_leading 0$/m);
+    expect(body).toMatch(/^gwc_controller_gateways 1$/m);
+    expect(await second.stop()).toBe(0);
+  });
+
   it("a second controller waits, and goes on when the first one ends", async () => {
-    const second = startController();
+    const second = startController(api);
     await second.seen(/ready/);
     expect(second.output).not.toContain("leading");
     await controller.stop();
@@ -156,7 +169,7 @@ spec:
   });
 
   it("a restart of the API server is survived", async () => {
-    const follower = startController();
+    const follower = startController(api);
     await follower.seen(/leading/);
     await api.killServer();
     await follower.seen(/httproutes: /);
