@@ -7,7 +7,13 @@ import { ApiServer } from "../controller/kubernetes/api-server.ts";
 import { exposition } from "../controller/operation/figures.ts";
 import { openPages } from "../controller/operation/service-pages.ts";
 import type { PodSettings } from "../controller/provisioning/wanted-objects.ts";
+import { Diagnostics } from "../diagnostics/diagnostic.ts";
 import { fileProblem } from "../host.ts";
+import { labelSelector } from "../manifests/field-types.ts";
+import type { LabelSelector } from "../manifests/manifests.ts";
+import { list } from "../schema/schema.ts";
+import { validator } from "../schema/validate.ts";
+import { oneOf } from "./arguments.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 
 /** `gwc controller`: serves the Gateways of a Kubernetes API server until a signal ends it. */
@@ -41,6 +47,18 @@ export const controller: Command = {
       summary: "where /metrics is served (default: 9092)",
     },
     {
+      name: "namespaces",
+      value: "JSON",
+      summary: "a list of label selectors: only namespaces that one of them selects are read",
+    },
+    { name: "inference-extension", summary: "read InferencePools, too" },
+    {
+      name: "log-level",
+      value: "LEVEL",
+      choices: ["info", "warn", "error"],
+      summary: "what is logged (default: info)",
+    },
+    {
       name: "image",
       value: "IMAGE",
       summary: "what runs data planes; without it, Deployments and Services are not made",
@@ -56,9 +74,15 @@ export const controller: Command = {
 };
 
 async function control(
-  { options }: Arguments,
+  { options, flags }: Arguments,
   { host, print }: CommandContext,
 ): Promise<CommandResult> {
+  const wrong = PORTS.find((name) => !/^\d{1,5}$/.test(options[name] ?? "0"));
+  if (wrong !== undefined)
+    return { exitCode: 2, stderr: `error: --${wrong} is a port, not "${options[wrong]}"\n` };
+  const namespaces = selectorsOf(options.namespaces ?? "[]");
+  if (namespaces === undefined)
+    return { exitCode: 2, stderr: "error: --namespaces is a JSON list of label selectors\n" };
   const access = kubernetesAccess(host, options.kubeconfig);
   if ("problem" in access) {
     const hint = "hint: `gwc controller --help` says how the API server is found\n";
@@ -68,8 +92,10 @@ async function control(
   if (tls !== undefined && "problem" in tls)
     return { exitCode: 1, stderr: `error: ${options["xds-tls"]}: ${tls.problem}\n` };
   const api = new ApiServer(access);
-  const log = (level: "info" | "warn", message: string) =>
-    print(`${new Date().toISOString()} ${level} ${message}\n`);
+  const least = LEVELS.indexOf(oneOf(LEVELS, options["log-level"], "info"));
+  const log = (level: "info" | "warn", message: string) => {
+    if (LEVELS.indexOf(level) >= least) print(`${new Date().toISOString()} ${level} ${message}\n`);
+  };
   log("info", `following ${access.server.origin}`);
   let running: Controller | undefined;
   const health = await openPages(portOf(options["health-port"], 9093), {
@@ -84,6 +110,7 @@ async function control(
     api,
     log,
     namespace: access.namespace,
+    scope: { namespaces, hasInference: flags.has("inference-extension") },
     pods: options.image === undefined ? undefined : podsOf(options, access.namespace, tls),
     discovery: { host: "::", port: portOf(options["xds-port"], 9978), tls },
   });
@@ -115,6 +142,23 @@ function podsOf(
   const scheme = tls === undefined ? "http" : "https";
   const address = given ?? `${scheme}://gwc.${namespace}.svc:9978`;
   return { image, address, audience: TOKEN_AUDIENCE, authority: tls?.ca };
+}
+
+const PORTS = ["xds-port", "health-port", "metrics-port"];
+const LEVELS = ["info", "warn", "error"] as const;
+
+/** Label selectors of JSON; undefined: it is something else. */
+function selectorsOf(text: string): readonly LabelSelector[] | undefined {
+  const diagnostics = new Diagnostics();
+  try {
+    const value = JSON.parse(text);
+    const read = { value, envTemplates: [], expanded: [] };
+    const origin = { file: "--namespaces", document: 0, path: [] };
+    const shape = list(labelSelector, { description: "Selectors of namespaces." });
+    return validator(shape, [value], "--namespaces").whole(read, origin, diagnostics);
+  } catch {
+    return undefined;
+  }
 }
 
 function portOf(given: string | undefined, fallback: number): number {

@@ -24,13 +24,8 @@ export const schema: Command = {
 async function printSchema({ options, flags }: Arguments): Promise<CommandResult> {
   if (!flags.has("crd") && options.kind === undefined)
     return { exitCode: 0, stdout: editorSchemaText() };
-  const { customResourceDefinitions, kindSchema } = await import("../1-parse/kubernetes/crd.ts");
-  if (options.kind === undefined) {
-    const documents = customResourceDefinitions().map((each) =>
-      stringify(each, { lineWidth: 0, aliasDuplicateObjects: false }),
-    );
-    return { exitCode: 0, stdout: documents.join("---\n") };
-  }
+  if (options.kind === undefined) return { exitCode: 0, stdout: await definitionsText() };
+  const { kindSchema } = await import("../1-parse/kubernetes/crd.ts");
   const found = kindSchema(options.kind);
   if (found !== undefined)
     return { exitCode: 0, stdout: `${JSON.stringify(found, undefined, 2)}\n` };
@@ -44,4 +39,13 @@ async function printSchema({ options, flags }: Arguments): Promise<CommandResult
 /** The text of a schema file. */
 export function editorSchemaText(): string {
   return `${JSON.stringify(editorSchema(), undefined, 2)}\n`;
+}
+
+/** The definitions of gwc's kinds as `kubectl apply` takes them. */
+export async function definitionsText(): Promise<string> {
+  const { customResourceDefinitions } = await import("../1-parse/kubernetes/crd.ts");
+  const documents = customResourceDefinitions().map((each) =>
+    stringify(each, { lineWidth: 0, aliasDuplicateObjects: false }),
+  );
+  return documents.join("---\n");
 }

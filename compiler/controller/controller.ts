@@ -3,7 +3,7 @@ import { Delivery } from "./delivery/delivery.ts";
 import type { ApiServer } from "./kubernetes/api-server.ts";
 import { LeaderElection } from "./kubernetes/leader-election.ts";
 import { type CompiledObjects, compileObjects } from "./model/compile-objects.ts";
-import { WatchedObjects } from "./model/watched-objects.ts";
+import { WatchedObjects, type WatchScope } from "./model/watched-objects.ts";
 import type { Figure } from "./operation/figures.ts";
 import { type ProvisionedGateway, Provisioner } from "./provisioning/provisioner.ts";
 import type { PodSettings } from "./provisioning/wanted-objects.ts";
@@ -15,6 +15,8 @@ export interface ControllerSettings {
   readonly api: ApiServer;
   /** Where the controller itself lives. */
   readonly namespace: string;
+  /** Which objects are read. */
+  readonly scope: WatchScope;
   /** Where data planes are served. */
   readonly discovery: {
     readonly host: string;
@@ -74,7 +76,7 @@ export class Controller {
   static async open(settings: ControllerSettings): Promise<Controller> {
     // What is heard before everything is known is part of what is compiled first.
     let changed = (_isDeclared: boolean): void => {};
-    const objects = await WatchedObjects.open(settings.api, {
+    const objects = await WatchedObjects.open(settings.api, settings.scope, {
       declared: () => changed(true),
       data: () => changed(false),
       warn: (message) => settings.log("warn", message),

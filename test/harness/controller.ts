@@ -2,7 +2,10 @@ import { GwcProcess } from "./gwc.ts";
 import type { KubernetesApi } from "./kubernetes-api.ts";
 
 /** `gwc controller` on free ports; it is gone at the end of the test. */
-export function startController({ kubeconfig }: KubernetesApi, ...options: string[]): GwcProcess {
+export function startController(
+  { kubeconfig }: Pick<KubernetesApi, "kubeconfig">,
+  ...options: string[]
+): GwcProcess {
   const ports = ["xds-port", "health-port", "metrics-port"]
     .map((name) => `--${name}`)
     .filter((name) => !options.includes(name));

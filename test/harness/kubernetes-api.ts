@@ -63,7 +63,13 @@ export class KubernetesApi {
     this.#workspace = workspace;
     this.#port = port;
     this.#etcdPort = etcdPort;
-    this.kubeconfig = workspace.write("kubeconfig", kubeconfigOf(port, workspace.path("api.crt")));
+    this.kubeconfig = this.kubeconfigOf("admin-token", "default");
+  }
+
+  /** A kubeconfig of whoever has a token. */
+  kubeconfigOf(token: string, namespace: string): string {
+    const text = kubeconfigText(this.#port, this.#workspace.path("api.crt"), token, namespace);
+    return this.#workspace.write(`kubeconfig-${namespace}`, text);
   }
 
   static async start(): Promise<KubernetesApi> {
@@ -201,7 +207,7 @@ function pluralOf(kind: string): string {
   return /[^aeiou]y$/.test(word) ? `${word.slice(0, -1)}ies` : `${word}s`;
 }
 
-function kubeconfigOf(port: number, ca: string): string {
+function kubeconfigText(port: number, ca: string, token: string, namespace: string): string {
   return JSON.stringify({
     apiVersion: "v1",
     kind: "Config",
@@ -212,8 +218,8 @@ function kubeconfigOf(port: number, ca: string): string {
         cluster: { server: `https://127.0.0.1:${port}`, "certificate-authority": ca },
       },
     ],
-    users: [{ name: "admin", user: { token: "admin-token" } }],
-    contexts: [{ name: "test", context: { cluster: "test", user: "admin" } }],
+    users: [{ name: "admin", user: { token } }],
+    contexts: [{ name: "test", context: { cluster: "test", user: "admin", namespace } }],
   });
 }
 

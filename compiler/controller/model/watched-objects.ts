@@ -1,9 +1,19 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { selects } from "../../2-lower/kubernetes/inventory/selectors.ts";
+import type { LabelSelector } from "../../manifests/manifests.ts";
 import { type ApiObject, apiVersionOf, type ResourceType } from "../kubernetes/api-object.ts";
 import type { ApiServer } from "../kubernetes/api-server.ts";
 import { errorText, Reflector } from "../kubernetes/reflector.ts";
 import { servedTypes } from "../kubernetes/served-types.ts";
 import { fieldSelectorOf, keptObject, manifestText } from "./watched-object.ts";
+
+/** Which objects are read. */
+export interface WatchScope {
+  /** Only namespaces that one of these selects; empty: all. */
+  readonly namespaces: readonly LabelSelector[];
+  /** Whether InferencePools are. */
+  readonly hasInference: boolean;
+}
 
 /** Who hears of changes of watched objects. */
 export interface WatchListener {
@@ -23,6 +33,7 @@ const ASK_AGAIN = 1_000;
 export class WatchedObjects {
   readonly #api: ApiServer;
   readonly #listener: WatchListener;
+  readonly #scope: WatchScope;
   readonly #reflectors: Map<string, Reflector> = new Map();
   /** Manifests by path, for those that were read: an object that did not change is not written again. */
   readonly #texts: WeakMap<ApiObject, string> = new WeakMap();
@@ -30,14 +41,19 @@ export class WatchedObjects {
   readonly #slices: Map<string, Map<string, ApiObject>> = new Map();
   #timer: NodeJS.Timeout | undefined;
 
-  private constructor(api: ApiServer, listener: WatchListener) {
+  private constructor(api: ApiServer, scope: WatchScope, listener: WatchListener) {
     this.#api = api;
+    this.#scope = scope;
     this.#listener = listener;
   }
 
   /** Follows every kind that is installed; resolves when all of their objects are known. */
-  static async open(api: ApiServer, listener: WatchListener): Promise<WatchedObjects> {
-    const objects = new WatchedObjects(api, listener);
+  static async open(
+    api: ApiServer,
+    scope: WatchScope,
+    listener: WatchListener,
+  ): Promise<WatchedObjects> {
+    const objects = new WatchedObjects(api, scope, listener);
     objects.#follow(await objects.#firstTypes());
     await Promise.all([...objects.#reflectors.values()].map(({ synced }) => synced));
     objects.#timer = setInterval(() => void objects.#lookAgain(), LOOK_AGAIN);
@@ -75,6 +91,7 @@ export class WatchedObjects {
     for (const { type, objects } of this.#reflectors.values()) {
       if (!isCompiled(type)) continue;
       for (const [key, object] of objects) {
+        if (!this.#isSelected(object)) continue;
         const text = this.#texts.get(object) ?? manifestText(object);
         this.#texts.set(object, text);
         found.set(`/${apiVersionOf(type)}/${type.kind}/${key}.json`, text);
@@ -93,8 +110,17 @@ export class WatchedObjects {
     for (const reflector of this.#reflectors.values()) reflector.stop();
   }
 
+  /** Whether the namespace of an object is one of those that are read. */
+  #isSelected({ metadata: { namespace } }: ApiObject): boolean {
+    const { namespaces } = this.#scope;
+    if (namespace === undefined || namespaces.length === 0) return true;
+    const labels = this.find("Namespace", namespace)?.metadata.labels ?? {};
+    return namespaces.some((selector) => selects(selector, labels));
+  }
+
   #follow(types: readonly ResourceType[]): void {
     for (const type of types) {
+      if (type.kind === "InferencePool" && !this.#scope.hasInference) continue;
       const id = `${apiVersionOf(type)} ${type.kind}`;
       if (this.#reflectors.has(id)) continue;
       const reflector: Reflector = new Reflector(this.#api, {

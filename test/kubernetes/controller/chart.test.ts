@@ -1,0 +1,100 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import path from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { definitionsText } from "../../../compiler/commands/schema.ts";
+import { startController } from "../../harness/controller.ts";
+import { eventually } from "../../harness/eventually.ts";
+import { freePort } from "../../harness/free-port.ts";
+import { KubernetesApi, missingApiServer, type TestObject } from "../../harness/kubernetes-api.ts";
+import { root } from "../../harness/root.ts";
+
+const home = process.env.GWC_KUBE_HOME ?? path.join(homedir(), ".cache", "gwc-kube");
+const helm = path.join(home, "bin", "helm");
+const chart = path.join(root, "out", "helm", "gwc");
+const missing = existsSync(helm) ? missingApiServer() : `${helm} is not there`;
+const note = missing === undefined ? "" : ` (left out: ${missing})`;
+
+function rendered(...options: string[]): readonly TestObject[] {
+  const argv = ["template", "gwc", chart, "--namespace", "gwc-system", ...options];
+  const text = execFileSync(helm, argv, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  return parseAllDocuments(text).map((each) => each.toJS() as TestObject);
+}
+
+describe("the Helm chart", () => {
+  it("is its source with the definitions of gwc's kinds (`npm run helm` writes it)", async () => {
+    const source = path.join(root, "templates", "helm", "gwc");
+    const files = (folder: string) => globSync("**/*.*", { cwd: folder }).sort();
+    expect(files(chart).filter((file) => !file.startsWith("crds"))).toEqual(files(source));
+    for (const file of files(source))
+      expect(readFileSync(path.join(chart, file), "utf8"), file).toBe(
+        readFileSync(path.join(source, file), "utf8"),
+      );
+    const definitions = readFileSync(path.join(chart, "crds", "gwc.dev.yaml"), "utf8");
+    expect(definitions).toBe(await definitionsText());
+  });
+});
+
+describe.runIf(missing === undefined)(`the Helm chart on an API server${note}`, () => {
+  let api: KubernetesApi;
+
+  beforeAll(async () => {
+    api = await KubernetesApi.start();
+    await api.applyText("apiVersion: v1\nkind: Namespace\nmetadata: { name: gwc-system }\n");
+  }, 180_000);
+
+  it("helm finds nothing wrong with it", () => {
+    expect(() => execFileSync(helm, ["lint", "--strict", chart], { stdio: "pipe" })).not.toThrow();
+  });
+
+  it("a value that is none is refused", () => {
+    expect(() => rendered("--set", "controller.replicas=2")).toThrow(/replicas/);
+  });
+
+  it("the API server takes all of it, with every value set", async () => {
+    const objects = rendered(
+      ...["--set", "controller.xds.tls.enabled=true,inferenceExtension.enabled=true"],
+      ...["--set", "controller.podDisruptionBudget.minAvailable=1,controller.extraEnv.A=b"],
+      ...[
+        "--set",
+        "gatewayClassParametersRefs.gwc.name=a,gatewayClassParametersRefs.gwc.namespace=b",
+      ],
+      ...["--set-json", 'discoveryNamespaceSelectors=[{"matchLabels":{"team":"a"}}]'],
+    );
+    expect(objects.map(({ kind }) => kind)).toContain("PodDisruptionBudget");
+    await api.apply(...objects);
+  });
+
+  it("its roles are enough to compile, to write statuses and to run a Gateway", async () => {
+    await api.apply(...rendered());
+    await api.applyText(`
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: { name: front }
+spec:
+  gatewayClassName: gwc
+  listeners: [{ name: http, port: ${await freePort()}, protocol: HTTP }]
+`);
+    const token = "/api/v1/namespaces/gwc-system/serviceaccounts/gwc/token";
+    const said = await api.ask("POST", token, { spec: {} });
+    const controller = startController(
+      { kubeconfig: api.kubeconfigOf(said.body.status.token, "gwc-system") },
+      ...["--image", "example.com/gateway:1"],
+    );
+    await controller.seen(/leading/);
+    const gateway = await eventually(async () => {
+      const found = await api.get("gateway.networking.k8s.io/v1", "Gateway", "default", "front");
+      return found.status?.addresses?.length === 1 ? found : null;
+    }, "an address of the Gateway");
+    expect(gateway.status.conditions).toContainEqual(
+      expect.objectContaining({ type: "Accepted", status: "True" }),
+    );
+    await eventually(
+      async () => (await api.get("apps/v1", "Deployment", "default", "front")) ?? null,
+      "the Deployment",
+    );
+    expect(controller.output).not.toMatch(/403|refused/);
+  });
+});
