@@ -85,6 +85,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./audit.ts")).audit,
   },
   {
+    name: "graph",
+    positionals: "[FILE]",
+    summary: "draw a gateway, or what a change adds to it and removes",
+    load: async () => (await import("./graph.ts")).graph,
+  },
+  {
     name: "verify",
     positionals: "OUT [FILE]",
     summary: "say whether a bundle is, byte for byte, what a configuration builds",

@@ -2,10 +2,13 @@ import { backendOf } from "../backends/index.ts";
 import { shownText } from "../model/texts.ts";
 import type { BackendKind, BackendNode } from "./backends.ts";
 
+/** What stands for the servers of a route that answers by itself. */
+export const NO_BACKEND = "no backend";
+
 /** Every server of a route: `http://a:80, http://b:80`. */
 export function backendText(backends: readonly BackendNode[]): string {
   const lines = backends.flatMap((node) => serverTexts(node));
-  return lines.length === 0 ? "no backend" : lines.join(", ");
+  return lines.length === 0 ? NO_BACKEND : lines.join(", ");
 }
 
 /** The servers of a backend, each as its name and address: `files streamable: http://127.0.0.1:9/mcp`. */

@@ -1,6 +1,7 @@
 import { auditPage } from "./command-pages/audit.ts";
 import { canPage } from "./command-pages/can.ts";
 import { diffPage } from "./command-pages/diff.ts";
+import { graphPage } from "./command-pages/graph.ts";
 import type { Page } from "./page.ts";
 
 /** The page of a command that needs more than its help; undefined: its help says all. */
@@ -13,4 +14,5 @@ export const commandPages: readonly (readonly [name: string, page: () => Page])[
   ["diff", diffPage],
   ["can", canPage],
   ["audit", auditPage],
+  ["graph", graphPage],
 ];

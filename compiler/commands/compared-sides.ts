@@ -1,0 +1,124 @@
+import { gatewaySummary } from "../4-emit/manifest/gateway-summary.ts";
+import { readManifest } from "../4-emit/manifest/read-manifest.ts";
+import type { Checked } from "../compile.ts";
+import { textReport } from "../diagnostics/report/text.ts";
+import type { Host } from "../host.ts";
+import { type CheckedInput, checkInput } from "../inspect/check-input.ts";
+import { gitHost } from "../inspect/diff/git-host.ts";
+import type { SummarySide } from "../inspect/diff/summary-diff.ts";
+import type { Program } from "../ir/program.ts";
+import type { Arguments, CommandContext, CommandResult } from "./command.ts";
+import { commandInput } from "./default-input.ts";
+
+/** A configuration or a manifest, and where it is read. */
+export interface Side {
+  readonly name: string;
+  readonly file: string;
+  readonly host: Host;
+}
+
+/** What a side turned out to be. */
+export type ReadSide =
+  | {
+      readonly kind: "checked";
+      readonly checked: Checked;
+      readonly program: Program;
+      readonly file: string;
+    }
+  | { readonly kind: "manifest"; readonly side: SummarySide }
+  | { readonly kind: "refused"; readonly result: CommandResult };
+
+/** Reads a side: a `manifest.json`, or a configuration that is checked. */
+export function readSide(
+  { name, file, host }: Side,
+  gatewayName: string | undefined,
+  context: CommandContext,
+): ReadSide {
+  const read = /\.json$/i.test(file) ? host.readText(file) : undefined;
+  const manifest = read?.kind === "text" ? readManifest(read.text) : undefined;
+  if (manifest?.kind === "manifest")
+    return { kind: "manifest", side: { summary: manifest.manifest, file } };
+  if (manifest?.kind === "problem") {
+    const stderr = `error: ${file} can't be compared: ${manifest.problem}\n`;
+    return { kind: "refused", result: { exitCode: 1, stderr } };
+  }
+  const checked = checkInput([file], host, false, gatewayName);
+  const [program] = checked.programs;
+  return program === undefined
+    ? { kind: "refused", result: mistakes(name, checked, context) }
+    : { kind: "checked", checked, program, file };
+}
+
+/** A side as its manifest would say it. */
+export function summaryOf(side: Exclude<ReadSide, { kind: "refused" }>): SummarySide {
+  if (side.kind === "manifest") return side.side;
+  return { summary: gatewaySummary(side.program), file: side.file };
+}
+
+/** A manifest and a picture are of one Gateway: of several nobody said which is meant. */
+export function severalGateways(
+  sides: readonly Exclude<ReadSide, { kind: "refused" }>[],
+): CommandResult | undefined {
+  const isOfSeveral = sides.some(
+    (side) => side.kind === "checked" && side.checked.programs.length > 1,
+  );
+  if (!isOfSeveral) return undefined;
+  const stderr = "error: these are several Gateways\nhint: name one by --gateway NAMESPACE/NAME\n";
+  return { exitCode: 2, stderr };
+}
+
+/** The files of a side, for places in them. */
+export function filesOf(side: Exclude<ReadSide, { kind: "refused" }>): Checked["files"] {
+  return side.kind === "checked" ? side.checked.files : [];
+}
+
+/** The two sides that `OLD NEW`, or `--git BASE [FILE]`, mean to a command. */
+export function comparedSides(
+  { positionals, options: { git } }: Arguments,
+  { host }: CommandContext,
+  command: string,
+): readonly [Side, Side] | CommandResult {
+  const [first, second, ...more] = positionals;
+  if (git === undefined) {
+    if (first !== undefined && second !== undefined)
+      return [
+        { name: OLD, file: first, host },
+        { name: NEW, file: second, host },
+      ];
+    return usage(
+      command,
+      `\`gwc ${command} OLD NEW\` compares two files, \`gwc ${command} --git BASE\` one with itself`,
+    );
+  }
+  if (second !== undefined || more.length > 0)
+    return usage(command, "with --git it is one file or folder, as it was and as it is");
+  const base = gitHost(git, host);
+  if (base === undefined) return usage(command, `git knows no revision "${git}" here`);
+  const input = commandInput(
+    first === undefined ? [] : [first],
+    host,
+    `gwc ${command} --git BASE FILE`,
+  );
+  if (input.kind === "none") return input.result;
+  const [file = ""] = input.files;
+  return [
+    { name: OLD, file, host: base },
+    { name: NEW, file, host },
+  ];
+}
+
+const OLD = "the old configuration";
+const NEW = "the new configuration";
+
+function mistakes(
+  name: string,
+  { findings }: CheckedInput,
+  { isColored }: CommandContext,
+): CommandResult {
+  const stderr = `error: ${name} has mistakes\n\n${textReport(findings, isColored.stderr)}`;
+  return { exitCode: 1, stderr };
+}
+
+function usage(command: string, problem: string): CommandResult {
+  return { exitCode: 2, stderr: `error: ${problem}\nhint: \`gwc ${command} --help\` says more\n` };
+}

@@ -1,0 +1,103 @@
+import type { GatewaySummary } from "../../4-emit/manifest/manifest-schema.ts";
+import { NO_BACKEND } from "../../ir/backend-text.ts";
+
+/** What a part of a picture is beside the one before. */
+export type GraphChange = "added" | "removed" | "changed" | "same";
+
+/** A box of the picture. */
+export interface GraphNode {
+  readonly id: string;
+  /** From left to right: listeners, routes with their policies, servers. */
+  readonly column: 0 | 1 | 2;
+  /** The first is its name. */
+  readonly lines: readonly string[];
+  readonly change: GraphChange;
+}
+
+/** An arrow of the picture: what one box leads to. */
+export interface GraphEdge {
+  readonly from: string;
+  readonly to: string;
+  readonly change: GraphChange;
+}
+
+/** The picture of a gateway. */
+export interface GatewayGraph {
+  readonly nodes: readonly GraphNode[];
+  readonly edges: readonly GraphEdge[];
+}
+
+/** The picture of a gateway; `before`: what it adds, removes and changes beside another one is marked. */
+export function gatewayGraph(after: GatewaySummary, before?: GatewaySummary): GatewayGraph {
+  const now = partsOf(after);
+  const old = before === undefined ? now : partsOf(before);
+  const names = [...new Set([...now.nodes.keys(), ...old.nodes.keys()])];
+  const nodes = names.flatMap((id): readonly GraphNode[] => {
+    const [here, there] = [now.nodes.get(id), old.nodes.get(id)];
+    const shown = here ?? there;
+    if (shown === undefined) return [];
+    const { column, lines } = shown;
+    return [{ id, column, lines, change: changeOf(here?.key, there?.key) }];
+  });
+  const edges = [...new Set([...now.edges, ...old.edges])].map((key) => {
+    const [from = "", to = ""] = key.split("\n");
+    const sides = [now, old].map(({ edges: all }) => (all.has(key) ? key : undefined));
+    return { from, to, change: changeOf(sides[0], sides[1]) };
+  });
+  return { nodes, edges };
+}
+
+function changeOf(here: string | undefined, there: string | undefined): GraphChange {
+  if (here === there) return "same";
+  if (there === undefined) return "added";
+  return here === undefined ? "removed" : "changed";
+}
+
+interface Parts {
+  readonly nodes: ReadonlyMap<
+    string,
+    Pick<GraphNode, "column" | "lines"> & { readonly key: string }
+  >;
+  readonly edges: ReadonlySet<string>;
+}
+
+function partsOf({ listeners, routes, connections }: GatewaySummary): Parts {
+  const nodes = new Map<string, Pick<GraphNode, "column" | "lines"> & { readonly key: string }>();
+  const edges = new Set<string>();
+  const add = (id: string, column: GraphNode["column"], lines: readonly string[], all: unknown) =>
+    nodes.set(id, { column, lines, key: JSON.stringify(all) });
+  for (const listener of listeners) {
+    const name = `${listener.hostname}:${listener.port}`;
+    add(`listener ${name}`, 0, [name, listener.protocol, ...policyLine(listener)], listener);
+  }
+  for (const { hostname, port, routes: names, settings } of connections)
+    add(
+      `listener ${hostname}:${port}`,
+      0,
+      [`${hostname}:${port}`, "connections", ...names],
+      settings,
+    );
+  for (const route of routes) {
+    const own = `route ${route.name}`;
+    add(own, 1, [route.name, ...route.matches, ...policyLine(route), ...ruleLine(route)], route);
+    for (const listener of route.listeners) edges.add(`listener ${listener}\n${own}`);
+    if (route.backends === NO_BACKEND) continue;
+    for (const server of route.backends.split(", ")) {
+      add(`server ${server}`, 2, [server], server);
+      edges.add(`${own}\nserver ${server}`);
+    }
+  }
+  return { nodes, edges };
+}
+
+function policyLine({
+  policies,
+}: GatewaySummary["routes"][number] | GatewaySummary["listeners"][number]) {
+  const kinds = Object.keys(policies);
+  return kinds.length === 0 ? [] : [kinds.join(" · ")];
+}
+
+function ruleLine({ rules }: GatewaySummary["routes"][number]): readonly string[] {
+  if (rules.length === 0) return [];
+  return [rules.length === 1 ? "1 rule" : `${rules.length} rules`];
+}
