@@ -61,6 +61,20 @@ it("a call whose client does not come back in time ends, and so does its session
   expect(await waitingAt(gateway)).toBe(0);
 });
 
+it("a state is its caller's, also where the server alone knows who that is", async () => {
+  const gateway = await start({}, {});
+  const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+  const { requestState } = (await shown(call(gateway.url, {}, bearer("ada")))).result;
+  const params = { requestState, inputResponses: { r1: { action: "accept" } } };
+  for (const other of [bearer("bob"), {}]) {
+    expect((await shown(call(gateway.url, params, other))).error).toMatchObject({
+      code: -32602,
+      message: "Invalid requestState",
+    });
+  }
+  expect(await waitingAt(gateway)).toBe(1);
+});
+
 it("no more calls wait than may, however many are made, and what is made beyond is told", async () => {
   const gateway = await start({}, { sessions: 40, sessionsPerCaller: 20 });
   const calls = Array.from({ length: 200 }, () => call(gateway.url));

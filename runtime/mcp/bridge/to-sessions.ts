@@ -115,7 +115,8 @@ class StatelessRequest implements Call {
   /** Where a state of this request is valid. */
   #binding(): string {
     const { owner, target } = this.#caller;
-    return `input\n${owner.binding}\n${target.name}\n${requestDigest(this.#request)}`;
+    const parts = [owner.binding, target.name, ...credentialsOf(this.#caller)];
+    return `input\n${JSON.stringify(parts)}\n${requestDigest(this.#request)}`;
   }
 }
 
@@ -151,13 +152,18 @@ function leaseOptions(
  * Whose session with a target it is: never somebody else's, and one of the same abilities. Undefined: nobody knows who asks.
  */
 function keyOf(
-  { exchange, target, owner }: StatelessCaller,
+  caller: StatelessCaller,
   { said: { capabilities, clientInfo } }: LeaseOptions,
 ): string | undefined {
-  const authorization = exchange.header("authorization");
-  if (!owner.isKnown && authorization === undefined) return undefined;
-  // A token that was renewed is the same caller's; one that nobody has checked may be anybody's.
-  const credentials = owner.isKnown ? [] : [authorization, exchange.header("cookie")];
-  const parts = [owner.binding, target.name, ...credentials, capabilities, clientInfo];
-  return createHash("sha256").update(JSON.stringify(parts)).digest("base64url");
+  const { exchange, target, owner } = caller;
+  if (!owner.isKnown && exchange.header("authorization") === undefined) return undefined;
+  const who = [owner.binding, target.name, ...credentialsOf(caller)];
+  return createHash("sha256")
+    .update(JSON.stringify([...who, capabilities, clientInfo]))
+    .digest("base64url");
+}
+
+/** A token that was renewed is the same caller's; one that the gateway has not checked may be anybody's, and tells them apart. */
+function credentialsOf({ exchange, owner }: StatelessCaller): readonly (string | undefined)[] {
+  return owner.isKnown ? [] : [exchange.header("authorization"), exchange.header("cookie")];
 }
