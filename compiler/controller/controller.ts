@@ -2,11 +2,13 @@ import { hostname } from "node:os";
 import { Delivery } from "./delivery/delivery.ts";
 import type { ApiServer } from "./kubernetes/api-server.ts";
 import { LeaderElection } from "./kubernetes/leader-election.ts";
-import { type CompiledObjects, compileObjects } from "./model/compile-objects.ts";
+import { errorText } from "./kubernetes/reflector.ts";
+import type { CompiledFiles, PodSettings } from "./model/compile-files.ts";
+import { CompilerThread } from "./model/compiler-thread.ts";
+import { snapshotOf } from "./model/snapshot.ts";
 import { WatchedObjects, type WatchScope } from "./model/watched-objects.ts";
 import type { Figure } from "./operation/figures.ts";
 import { type ProvisionedGateway, Provisioner } from "./provisioning/provisioner.ts";
-import type { PodSettings } from "./provisioning/wanted-objects.ts";
 import { gatewayAddresses, withDelivery } from "./status/delivery-status.ts";
 import { StatusWriter, type WantedStatus } from "./status/status-writer.ts";
 
@@ -44,7 +46,11 @@ export class Controller {
   readonly #statuses: StatusWriter;
   readonly #delivery: Delivery;
   readonly #provisioner: Provisioner | undefined;
-  #compiled: CompiledObjects = { gateways: new Map(), statuses: [] };
+  readonly #compiler = new CompilerThread();
+  #compiled: CompiledFiles = { gateways: new Map(), statuses: [] };
+  /** The generations of objects that were compiled. */
+  #generations: ReadonlyMap<string, number> = new Map();
+  #isCompiling = false;
   /** Compilations, and the seconds that they took. */
   readonly #compilations = { count: 0, seconds: 0 };
   #isDirty = true;
@@ -60,8 +66,7 @@ export class Controller {
     const warn = (message: string) => settings.log("warn", message);
     this.#statuses = new StatusWriter(settings.api, objects, warn);
     const { api, pods } = settings;
-    this.#provisioner =
-      pods && new Provisioner({ api, pods, warn, changed: () => this.#changed(false) });
+    this.#provisioner = pods && new Provisioner({ api, warn, changed: () => this.#changed(false) });
     this.#comparing = setInterval(() => this.#compare(), COMPARE_AGAIN);
     this.#election = new LeaderElection(settings.api, {
       namespace: settings.namespace,
@@ -88,7 +93,7 @@ export class Controller {
     });
     const controller = new Controller(settings, objects, delivery);
     changed = (isDeclared) => controller.#changed(isDeclared);
-    controller.#work();
+    await controller.#compile();
     return controller;
   }
 
@@ -97,6 +102,7 @@ export class Controller {
     clearInterval(this.#comparing);
     clearTimeout(this.#timer);
     await this.#election.stop().catch(() => {});
+    this.#compiler.stop();
     this.#provisioner?.stop();
     this.#delivery.close();
     this.#objects.stop();
@@ -151,23 +157,34 @@ export class Controller {
 
   #work(): void {
     this.#timer = undefined;
-    if (this.#isDirty) {
-      this.#isDirty = false;
-      this.#compile();
-      this.#delivery.deliver(this.#compiled.gateways);
-      this.#provisioner?.provision(this.#provisioned());
-    } else this.#delivery.refreshData();
+    if (this.#isDirty) void this.#compile();
+    this.#delivery.refreshData();
     this.#statuses.want(this.#wantedStatuses());
   }
 
-  #compile(): void {
+  /** Compiles what is declared now, and once more when that has changed meanwhile: the newest counts. */
+  async #compile(): Promise<void> {
+    if (this.#isCompiling) return;
+    this.#isCompiling = true;
+    this.#isDirty = false;
+    const { log, pods } = this.#settings;
     const began = performance.now();
-    this.#compiled = compileObjects(this.#objects);
-    const time = performance.now() - began;
-    this.#compilations.count += 1;
-    this.#compilations.seconds += time / 1000;
-    const { size } = this.#compiled.gateways;
-    this.#settings.log("info", `compiled ${size} gateways in ${Math.round(time)} ms`);
+    const { files, generations } = snapshotOf(this.#objects);
+    try {
+      this.#compiled = await this.#compiler.compile(files, pods);
+      this.#generations = generations;
+      const time = performance.now() - began;
+      this.#compilations.count += 1;
+      this.#compilations.seconds += time / 1000;
+      log("info", `compiled ${this.#compiled.gateways.size} gateways in ${Math.round(time)} ms`);
+      this.#delivery.deliver(this.#compiled.gateways, generations);
+      this.#provisioner?.provision(this.#provisioned());
+      this.#statuses.want(this.#wantedStatuses());
+    } catch (error) {
+      log("warn", `what is declared can't be compiled: ${errorText(error)}`);
+    }
+    this.#isCompiling = false;
+    if (this.#isDirty) this.#changed(true);
   }
 
   #provisioned(): ReadonlyMap<string, ProvisionedGateway> {
@@ -179,24 +196,24 @@ export class Controller {
   }
 
   #wantedStatuses(): readonly WantedStatus[] {
-    return this.#compiled.statuses.map(({ manifest: { kind, namespace, name }, status }) => {
-      const key = namespace === "" ? name : `${namespace}/${name}`;
-      if (kind !== "Gateway") return { kind, key, status };
-      const generation = this.#objects.find(kind, key)?.metadata.generation;
+    return this.#compiled.statuses.map(({ kind, key, status }) => {
+      const generation = this.#generations.get(`${kind} ${key}`);
+      if (kind !== "Gateway") return { kind, key, status, generation };
       const problem = this.#provisioner?.problemOf(key);
       const state =
         problem === undefined
           ? this.#delivery.stateOf(key)
           : ({ kind: "refused", problem } as const);
-      return { kind, key, status: this.#addressed(key, withDelivery(status, state, generation)) };
+      const delivered = withDelivery(status, state, generation);
+      return { kind, key, status: this.#addressed(key, delivered), generation };
     });
   }
 
   /** The status of a Gateway with the addresses of the Service that this controller made for it. */
   #addressed(key: string, status: object): object {
-    const { deployment } = this.#compiled.gateways.get(key)?.program ?? {};
-    if (this.#provisioner === undefined || deployment === undefined) return status;
-    const service = this.#objects.find("Service", `${deployment.namespace}/${deployment.name}`);
+    const compiled = this.#compiled.gateways.get(key);
+    if (this.#provisioner === undefined || compiled === undefined) return status;
+    const service = this.#objects.find("Service", `${compiled.namespace}/${compiled.name}`);
     return { ...status, addresses: gatewayAddresses(service) };
   }
 }

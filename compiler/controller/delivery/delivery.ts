@@ -4,9 +4,8 @@ import type {
   ResourceUrl,
   resourceTypes,
 } from "../../../runtime/discovery/resource-types.ts";
-import type { Program } from "../../ir/program.ts";
 import type { ApiServer } from "../kubernetes/api-server.ts";
-import type { CompiledGateway } from "../model/compile-objects.ts";
+import type { CompiledGateway } from "../model/compile-files.ts";
 import type { WatchedObjects } from "../model/watched-objects.ts";
 import { DataPlaneIdentity } from "./data-plane-identity.ts";
 import {
@@ -38,7 +37,7 @@ export interface DeliverySettings {
 
 /** A Gateway as it is delivered. */
 interface Delivered {
-  readonly program: Program;
+  readonly compiled: CompiledGateway;
   readonly code: CodeResources;
   data: GatewayResourceSets;
   /** The generation of the Gateway that was compiled. */
@@ -111,16 +110,18 @@ export class Delivery {
   }
 
   /** Replaces the code of Gateways; those that are not there any more are forgotten, those that were refused stay. */
-  deliver(gateways: ReadonlyMap<string, CompiledGateway>): void {
+  deliver(
+    gateways: ReadonlyMap<string, CompiledGateway>,
+    generations: ReadonlyMap<string, number>,
+  ): void {
     const { objects } = this.#settings;
     for (const key of this.#delivered.keys())
       if (objects.find("Gateway", key) === undefined) this.#delivered.delete(key);
-    for (const [key, gateway] of gateways) {
-      const code = codeResources(gateway, this.#types);
-      const generation = objects.find("Gateway", key)?.metadata.generation ?? 0;
-      const { program } = gateway;
-      const data = dataResources(program, code, objects, this.#types);
-      this.#delivered.set(key, { program, code, data, generation });
+    for (const [key, compiled] of gateways) {
+      const code = codeResources(compiled, this.#types);
+      const generation = generations.get(`Gateway ${key}`) ?? 0;
+      const data = dataResources(compiled, objects, this.#types);
+      this.#delivered.set(key, { compiled, code, data, generation });
       this.#judge(key);
       this.#server?.push(key);
     }
@@ -129,7 +130,7 @@ export class Delivery {
   /** Sends what changed of the data that code reads. */
   refreshData(): void {
     for (const [key, each] of this.#delivered) {
-      each.data = dataResources(each.program, each.code, this.#settings.objects, this.#types);
+      each.data = dataResources(each.compiled, this.#settings.objects, this.#types);
       this.#server?.push(key);
     }
   }
@@ -156,10 +157,10 @@ export class Delivery {
 
   /** Why a caller is no data plane of a Gateway; undefined: it is one. */
   async #problemOf(token: string, gateway: string): Promise<string | undefined> {
-    const { deployment } = this.#delivered.get(gateway)?.program ?? {};
-    if (deployment === undefined) return `there is no Gateway ${gateway} of this controller`;
+    const compiled = this.#delivered.get(gateway)?.compiled;
+    if (compiled === undefined) return `there is no Gateway ${gateway} of this controller`;
     const user = await this.#identity.userOf(token);
-    const wanted = `system:serviceaccount:${deployment.namespace}:${deployment.name}`;
+    const wanted = `system:serviceaccount:${compiled.namespace}:${compiled.name}`;
     if (user === undefined) return "its token is not good";
     return user === wanted ? undefined : `${user} is not ${wanted}`;
   }

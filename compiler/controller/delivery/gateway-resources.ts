@@ -7,11 +7,10 @@ import type {
   resourceTypes,
 } from "../../../runtime/discovery/resource-types.ts";
 import { buildInfoOf } from "../../4-emit/build-info.ts";
-import type { Program } from "../../ir/program.ts";
 import { recordOf } from "../kubernetes/json-fields.ts";
-import type { CompiledGateway } from "../model/compile-objects.ts";
+import type { CompiledGateway } from "../model/compile-files.ts";
 import type { WatchedObjects } from "../model/watched-objects.ts";
-import { type ServicePortName, servicePods, servicesOf } from "./service-pods.ts";
+import { servicePods } from "./service-pods.ts";
 
 /** Everything that the data planes of a Gateway are to have, by type. */
 export type GatewayResourceSets = ReadonlyMap<ResourceUrl, ResourceSet>;
@@ -21,13 +20,11 @@ export interface CodeResources {
   readonly sets: GatewayResourceSets;
   /** The version of the generation. */
   readonly version: string;
-  /** The Services that the code calls. */
-  readonly services: readonly ServicePortName[];
 }
 
 /** The modules of a compiled Gateway, the table that names them, and the credentials that they read. */
 export function codeResources(
-  { key, modules, literals, program }: CompiledGateway,
+  { key, modules, literals }: CompiledGateway,
   types: typeof resourceTypes,
 ): CodeResources {
   const own = modules.map(({ path, text }) => ({ path, text, sha256: digestOf(text) }));
@@ -38,7 +35,6 @@ export function codeResources(
   const table = resourceOf(JSON.stringify(generation));
   return {
     version: table.version,
-    services: servicesOf(program),
     sets: new Map<ResourceUrl, ResourceSet>([
       [types.module, new Map(own.map(({ sha256, text }) => [sha256, moduleOf(sha256, text)]))],
       [types.generation, new Map([[key, table]])],
@@ -52,12 +48,10 @@ export function codeResources(
 
 /** What the code of a Gateway reads while it runs: nothing of it is compiled. */
 export function dataResources(
-  { deployment }: Program,
-  { services }: Pick<CodeResources, "services">,
+  { namespace, secrets, configMaps, services }: CompiledGateway,
   objects: WatchedObjects,
   types: typeof resourceTypes,
 ): GatewayResourceSets {
-  const namespace = deployment?.namespace ?? "";
   const entries = (kind: "Secret" | "ConfigMap", names: readonly string[]): ResourceSet =>
     new Map(
       names.flatMap((name): readonly [string, DiscoveryResource][] => {
@@ -74,8 +68,8 @@ export function dataResources(
     ];
   });
   return new Map<ResourceUrl, ResourceSet>([
-    [types.secret, entries("Secret", deployment?.secrets ?? [])],
-    [types.configMap, entries("ConfigMap", deployment?.configMaps ?? [])],
+    [types.secret, entries("Secret", secrets)],
+    [types.configMap, entries("ConfigMap", configMaps)],
     [types.endpoints, new Map(endpoints)],
   ]);
 }

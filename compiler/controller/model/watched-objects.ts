@@ -24,6 +24,15 @@ export interface WatchListener {
   readonly warn: (message: string) => void;
 }
 
+/** An object that is compiled. */
+export interface DeclaredObject {
+  /** Says which it is. */
+  readonly path: string;
+  /** Its manifest. */
+  readonly text: string;
+  readonly object: ApiObject;
+}
+
 /** Milliseconds between two looks for kinds that were not installed. */
 const LOOK_AGAIN = 10_000;
 /** The same while the API server does not say anything. */
@@ -85,16 +94,16 @@ export class WatchedObjects {
     return this.#reflectors.get(`${apiVersion} ${kind}`)?.type;
   }
 
-  /** The manifests of all objects that are compiled, by a path that says which. */
-  manifests(): ReadonlyMap<string, string> {
-    const found = new Map<string, string>();
+  /** All objects that are compiled, with their manifests. */
+  declared(): readonly DeclaredObject[] {
+    const found: DeclaredObject[] = [];
     for (const { type, objects } of this.#reflectors.values()) {
       if (!isCompiled(type)) continue;
       for (const [key, object] of objects) {
         if (!this.#isSelected(object)) continue;
         const text = this.#texts.get(object) ?? manifestText(object);
         this.#texts.set(object, text);
-        found.set(`/${apiVersionOf(type)}/${type.kind}/${key}.json`, text);
+        found.push({ path: `/${apiVersionOf(type)}/${type.kind}/${key}.json`, text, object });
       }
     }
     return found;

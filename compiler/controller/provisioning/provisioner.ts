@@ -8,14 +8,13 @@ import {
 import type { ApiServer } from "../kubernetes/api-server.ts";
 import { itemsField, recordOf, textField } from "../kubernetes/json-fields.ts";
 import { errorText, Reflector } from "../kubernetes/reflector.ts";
-import type { CompiledGateway } from "../model/compile-objects.ts";
+import type { CompiledGateway } from "../model/compile-files.ts";
 import { OWNED_LABEL, ownedTypes } from "./owned-types.ts";
-import { type PodSettings, wantedObjects } from "./wanted-objects.ts";
+import { wantedObjects } from "./wanted-objects.ts";
 
 /** What provisioning needs, and who hears of it. */
 export interface ProvisionerSettings {
   readonly api: ApiServer;
-  readonly pods: PodSettings;
   /** What became of a Gateway's objects has changed. */
   readonly changed: () => void;
   readonly warn: (message: string) => void;
@@ -113,7 +112,7 @@ export class Provisioner {
 
   /** What went wrong; undefined: nothing. */
   async #provisionOne({ gateway, compiled }: ProvisionedGateway): Promise<string | undefined> {
-    const objects = wantedObjects(compiled.program, gateway, this.#settings.pods);
+    const objects = wantedObjects(compiled.objects, gateway);
     const [first] = objects;
     if (first !== undefined) await this.#makeSessionKey(first, gateway);
     for (const object of objects) {

@@ -10,10 +10,13 @@ const SHARED_LISTS = ["parents", "ancestors"];
  * The status that an object should have: what is wanted, with the times of changes, and everything that others say of
  * it. `now`: RFC 3339. Without anything wanted, what this controller once said is withdrawn.
  */
-export function mergedStatus(wanted: object | undefined, object: ApiObject, now: string): unknown {
-  const { status, metadata } = object;
-  const live = recordOf(status) ?? {};
-  const own = withHistory(wanted ?? {}, ownStatus(live), metadata.generation, now);
+export function mergedStatus(
+  wanted: { readonly status: object; readonly generation: number | undefined } | undefined,
+  object: ApiObject,
+  now: string,
+): unknown {
+  const live = recordOf(object.status) ?? {};
+  const own = withHistory(wanted?.status ?? {}, ownStatus(live), wanted?.generation, now);
   const merged: Record<string, unknown> = { ...live, ...recordOf(own) };
   for (const list of SHARED_LISTS) {
     if (merged[list] === undefined) continue;

@@ -10,6 +10,8 @@ export interface WantedStatus {
   /** `NAMESPACE/NAME`. */
   readonly key: string;
   readonly status: object;
+  /** The generation of the object that it is about. */
+  readonly generation: number | undefined;
 }
 
 /** Kinds that have a status of ours. */
@@ -114,8 +116,11 @@ export class StatusWriter {
     const written = this.#written.get(id);
     const isAhead = written !== undefined && written.over === object.metadata.resourceVersion;
     const live = isAhead ? { ...object, status: written.status } : object;
-    const wanted = this.#wanted.get(id)?.status;
-    const status = mergedStatus(wanted, live, new Date().toISOString().replace(/\.\d+Z$/, "Z"));
+    const status = mergedStatus(
+      this.#wanted.get(id),
+      live,
+      new Date().toISOString().replace(/\.\d+Z$/, "Z"),
+    );
     return isSameStatus(status, live.status ?? {}) ? undefined : status;
   }
 }

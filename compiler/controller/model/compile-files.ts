@@ -1,0 +1,106 @@
+import type { PrintedModule } from "../../../templates/code/print.ts";
+import { kubernetesResources } from "../../../templates/kubernetes/resources.ts";
+import type { AgentPodSettings } from "../../../templates/kubernetes/settings.ts";
+import { emitModules } from "../../4-emit/modules.ts";
+import { checkFiles } from "../../compile.ts";
+import { memoryHost } from "../../host.ts";
+import { timelessStatuses } from "../../inspect/status/status.ts";
+import type { Program } from "../../ir/program.ts";
+import type { Json } from "../../model/json.ts";
+import type { LiteralSecret } from "../../model/literal-secrets.ts";
+import { type ServicePortName, servicesOf } from "./called-services.ts";
+
+/** How the pods of Gateways are made. */
+export interface PodSettings extends Omit<AgentPodSettings, "gateway"> {
+  /** What runs `gwc agent`, unless the parameters of a Gateway name another image. */
+  readonly image: string;
+}
+
+/** A Gateway, compiled for its data planes: plain data. */
+export interface CompiledGateway {
+  /** `NAMESPACE/NAME`. */
+  readonly key: string;
+  readonly namespace: string;
+  /** Of its Deployment, its Service and its account. */
+  readonly name: string;
+  readonly modules: readonly PrintedModule[];
+  /** Credentials that its code reads and the configuration writes out. */
+  readonly literals: readonly Pick<LiteralSecret, "variable" | "value">[];
+  /** The Services that its code calls. */
+  readonly services: readonly ServicePortName[];
+  /** Names of the Secrets and ConfigMaps that its code reads. */
+  readonly secrets: readonly string[];
+  readonly configMaps: readonly string[];
+  /** The objects that run it, when somebody asked for them. */
+  readonly objects: readonly Json[];
+}
+
+/** What is said of an object, without the times of its changes. */
+export interface CompiledStatus {
+  readonly kind: string;
+  /** `NAMESPACE/NAME`. */
+  readonly key: string;
+  readonly status: object;
+}
+
+/** What the objects of a moment mean: plain data. */
+export interface CompiledFiles {
+  /** By key; a Gateway with mistakes of its own is not there. */
+  readonly gateways: ReadonlyMap<string, CompiledGateway>;
+  /** Everything that has a status. */
+  readonly statuses: readonly CompiledStatus[];
+}
+
+/**
+ * Compiles manifests with the functions of `gwc build`. What has mistakes is isolated: its status says so, and the rest is
+ * served.
+ */
+export function compileFiles(
+  files: Readonly<Record<string, string>>,
+  pods: PodSettings | undefined,
+): CompiledFiles {
+  const options = { name: "gateway", isStrict: false, isIsolating: true };
+  const checked = checkFiles(Object.keys(files), memoryHost(files), options);
+  const { kubernetes, programs, literals } = checked;
+  const statuses = kubernetes === undefined ? [] : timelessStatuses(checked, kubernetes);
+  const gateways = programs.flatMap((program): readonly CompiledGateway[] => {
+    const { deployment } = program;
+    if (deployment === undefined) return [];
+    const title = deployment.origin.resource?.name ?? "";
+    const key = title.slice(title.indexOf(" ") + 1);
+    const own = { ...program, inputs: [{ name: title, sha256: "" }] };
+    const modules = emitModules(own, "path", checked.files);
+    const { namespace, name, secrets, configMaps } = deployment;
+    return [
+      {
+        ...{ key, namespace, name, modules, secrets, configMaps },
+        literals: literals.filter(isReadBy(modules)),
+        services: servicesOf(program),
+        objects: pods === undefined ? [] : objectsOf(program, key, pods),
+      },
+    ];
+  });
+  return {
+    gateways: new Map(gateways.map((gateway) => [gateway.key, gateway])),
+    statuses: statuses.map(({ manifest: { kind, namespace, name }, status }) => {
+      return { kind, key: namespace === "" ? name : `${namespace}/${name}`, status };
+    }),
+  };
+}
+
+/** Whether a credential is one of a Gateway's own: others must not get it. */
+function isReadBy(modules: readonly PrintedModule[]): (literal: LiteralSecret) => boolean {
+  return ({ variable }) => modules.some(({ text }) => text.includes(JSON.stringify(variable)));
+}
+
+function objectsOf(
+  program: Program,
+  key: string,
+  { image, ...agent }: PodSettings,
+): readonly Json[] {
+  const { deployment } = program;
+  const gateway = key.slice(key.indexOf("/") + 1);
+  const settings = { image, bundle: undefined, digest: "", agent: { ...agent, gateway } };
+  const resources = deployment && kubernetesResources(program, deployment, settings);
+  return (resources ?? []).map(({ value }) => value);
+}
