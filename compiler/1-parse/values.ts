@@ -4,6 +4,7 @@ import type { SourceDocument } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
 import type { EnvTemplate, EnvVariable } from "../model/texts.ts";
 import type { ConfigValue, ExpandedText, ReadValue } from "../schema/config-values.ts";
+import { bytesOf, isQuantity } from "../schema/quantity.ts";
 import { type Schema, schemaAt } from "../schema/schema.ts";
 
 /**
@@ -66,7 +67,7 @@ interface Context {
   readonly aliases: ReadonlyMap<Alias, Node>;
   /** Where the walk is. */
   readonly path: (string | number)[];
-  /** What a text with a dollar sign stands for. */
+  /** What a text with a dollar sign, or one that may be a quantity, stands for. */
   readonly expand: (text: string, isPlain: boolean, path: ConfigPath) => ConfigValue;
 }
 
@@ -94,7 +95,7 @@ function toValue(node: Node | null, context: Context): ConfigValue {
   if (!isScalar(node)) return null;
   const { value } = node;
   if (typeof value === "string") {
-    return value.includes("$")
+    return value.includes("$") || isQuantity(value)
       ? context.expand(value, node.type === "PLAIN", [...context.path])
       : value;
   }
@@ -121,7 +122,11 @@ function expand(text: string, isPlain: boolean, path: ConfigPath, context: Expan
   const schema = schemaAt(context.schema, path);
   const [, bare] = (schema?.secret === true && BARE_VARIABLE.exec(text)) || [];
   const parts = bare === undefined ? variableParts(text) : [{ env: bare }];
-  if (parts.every((part) => typeof part === "string")) return parts.join("");
+  const isBytes = schema?.isQuantity === true;
+  if (parts.every((part) => typeof part === "string")) {
+    const plain = parts.join("");
+    return isBytes && isQuantity(plain) ? bytesOf(plain) : plain;
+  }
   if (schema?.readAtStart === true || schema?.secret === true) {
     context.envTemplates.push({ path, text: { kind: "env", parts } });
     return text;
@@ -138,6 +143,7 @@ function expand(text: string, isPlain: boolean, path: ConfigPath, context: Expan
     expanded += value ?? "";
   }
   context.expanded.push({ path, source: text, isComplete });
+  if (isBytes && isQuantity(expanded)) return bytesOf(expanded);
   return isPlain && parts.length === 1 ? plainScalar(expanded) : expanded;
 }
 

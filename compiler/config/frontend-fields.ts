@@ -1,4 +1,4 @@
-import { duration, integer, type Schema } from "../schema/schema.ts";
+import { byteCount, duration, integer, type Schema } from "../schema/schema.ts";
 
 /** A time as one of the forms spells it. */
 type TimeSchema = (
@@ -9,10 +9,13 @@ type TimeSchema = (
 /** Larger ones are taken as the largest that there are (RFC 9113 6.9.1), smaller ones as the smallest. */
 const ANY_WINDOW = [1, Number.MAX_SAFE_INTEGER] as const;
 
+/** How a form says numbers of bytes. */
+type SizeSchema = typeof byteCount;
+
 /** What both forms say of HTTP with clients: the same names, bounds and defaults. */
-export function frontendHttpFields(time: TimeSchema = duration) {
+export function frontendHttpFields(time: TimeSchema = duration, size: SizeSchema = byteCount) {
   return {
-    maxBufferSize: integer(
+    maxBufferSize: size(
       "The most bytes of a body that is read as a whole, for policies and MCP messages that need it so; never more than " +
         "`config.maxBufferedBytes`.",
       1,
@@ -26,17 +29,17 @@ export function frontendHttpFields(time: TimeSchema = duration) {
       minimumDuration: "1s",
       default: "10m",
     }),
-    http2WindowSize: integer(
+    http2WindowSize: size(
       "Bytes that a client may send on one stream before it has to wait.",
       ...ANY_WINDOW,
       { default: 262_144 },
     ),
-    http2ConnectionWindowSize: integer(
+    http2ConnectionWindowSize: size(
       "Bytes that a client may send on all streams of a connection before it has to wait; at least 65535.",
       ...ANY_WINDOW,
       { default: 1_048_576 },
     ),
-    http2FrameSize: integer("The longest HTTP/2 frame that is taken.", 16_384, 1_677_215, {
+    http2FrameSize: size("The longest HTTP/2 frame that is taken.", 16_384, 1_677_215, {
       default: 16_384,
     }),
     http2KeepaliveInterval: time("Between two HTTP/2 PINGs; none without it.", {

@@ -62,6 +62,8 @@ export interface Schema<Value = unknown> {
   readonly isHidden?: boolean;
   /** The value is a CEL expression. */
   readonly expression?: boolean;
+  /** A number of bytes: in a file a quantity may say it (`2Mi`). */
+  readonly isQuantity?: boolean;
 }
 
 declare const VALUE: unique symbol;
@@ -215,6 +217,16 @@ export function integer(
   rest: Rest<"type"> = {},
 ): Schema<number> {
   return { type: "integer", description, minimum, maximum, ...rest };
+}
+
+/** A number of bytes within bounds, both included. */
+export function byteCount(
+  description: string,
+  minimum: number,
+  maximum: number,
+  rest: Rest<"type"> = {},
+): Schema<number> {
+  return { ...integer(description, minimum, maximum, rest), isQuantity: true };
 }
 
 /** A number within bounds, both included. */

@@ -146,12 +146,22 @@ function scalarAdvice(schema: Schema, found: Scalar): string | undefined {
       return durationAdvice(String(found));
     return types.includes("string") ? `put it in quotes: "${shown(found, schema)}"` : undefined;
   }
+  if (schema.isQuantity === true) return quantityAdvice(found);
   if (types.includes("integer") || types.includes("number")) {
     const [number] = /^[0-9]+/.exec(found) ?? [];
     return number && `it is a number, without quotes and unit: ${number}`;
   }
   const [, yes] = /^(?:(true|yes|on)|false|no|off)$/i.exec(found) ?? [undefined, null];
   return yes === null ? undefined : `write ${yes === undefined ? "false" : "true"}`;
+}
+
+/** `2MB` is `2M`, and `2mib` is `2Mi`. */
+function quantityAdvice(found: string): string | undefined {
+  const [, number, unit = "", binary] = /^([0-9.]{1,9}) ?([kmgt]?)(i?)b?$/i.exec(found) ?? [];
+  if (number === undefined || Number.isNaN(Number(number))) return undefined;
+  if (unit === "") return `it is a number of bytes, without quotes and unit: ${number}`;
+  const own = binary === "" && unit.toLowerCase() === "k" ? "k" : unit.toUpperCase();
+  return `write ${number}${own}${binary === "" ? "" : "i"}`;
 }
 
 /** The value, where it is surely no secret: a number, a path, a URL without user name and query, a name. */

@@ -1,3 +1,4 @@
+import { QUANTITY } from "../../schema/quantity.ts";
 import { isWritable, type Schema } from "../../schema/schema.ts";
 import { withSharedParts } from "./shared-parts.ts";
 import { standaloneSchema } from "./standalone.ts";
@@ -67,7 +68,9 @@ const VARIABLE = "\\$\\{";
 /** `1h30m`, `1.5s`, `0`. */
 const DURATION = "^(0|([0-9]+(\\.[0-9]*)?(h|ms|m|s|us|µs|ns))+)$";
 
-function scalar({ type, enum: words, pattern, format }: Schema): JsonSchema {
+function scalar({ type, enum: words, pattern, format, isQuantity }: Schema): JsonSchema {
+  if (isQuantity === true)
+    return { type: ["integer", "string"], pattern: `${QUANTITY}|${VARIABLE}` };
   if (type === "integer" || type === "number" || type === "boolean")
     return { type: [type, "string"], pattern: VARIABLE };
   if (words !== undefined)

@@ -2,6 +2,7 @@ import { CIPHER_SUITES } from "../../config/frontend.ts";
 import { frontendHttpFields, handshakeTimeout } from "../../config/frontend-fields.ts";
 import { keepAliveSchema } from "../../schema/keep-alive.ts";
 import {
+  byteCount,
   choice,
   duration,
   expression,
@@ -44,7 +45,7 @@ export function frontendSchema() {
       http: object(
         {
           ...frontendHttpFields(),
-          minRequestBodyRate: integer(
+          minRequestBodyRate: byteCount(
             "Bytes per second at which a request body has to come where it is read whole; a slower one is a 408 after five " +
               "seconds. 0: at any rate.",
             0,
@@ -52,7 +53,7 @@ export function frontendSchema() {
             { default: 240 },
           ),
           http1HeaderCase: unsupported("a choice of the case of header names"),
-          http2MaxHeaderSize: integer(
+          http2MaxHeaderSize: byteCount(
             "Bytes of an HTTP/2 header list, with 32 for each field; a longer one resets its stream.",
             1024,
             1_048_576,

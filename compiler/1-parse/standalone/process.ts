@@ -1,10 +1,10 @@
 import {
+  byteCount,
   choice,
   duration,
   either,
   expression,
   type Infer,
-  integer,
   list,
   object,
   text,
@@ -60,7 +60,7 @@ export const processSchema = object(
       { description: "Logging." },
     ),
     tracing: processTracingSchema(),
-    maxBufferedBytes: integer(
+    maxBufferedBytes: byteCount(
       "Bytes that bodies which are read whole may take together; a request beyond is a 503. By default a quarter of the " +
         "memory that the container, else the machine, has when the gateway starts.",
       65_536,

@@ -27,8 +27,9 @@ function fieldRows(schema: Schema, prefix: string): readonly Row[] {
 }
 
 /** The type of a value, as people say it: `text`, `list of expressions`. */
-export function typeText({ type, format, expression, items }: Schema): string {
+export function typeText({ type, format, expression, items, isQuantity }: Schema): string {
   if (expression === true) return "expression";
+  if (isQuantity === true) return "bytes";
   if (format !== undefined) return FORMATS[format] ?? format;
   if (items !== undefined) return `list of ${plural(typeText(items))}`;
   const types = type === undefined ? [] : [type].flat();
@@ -47,11 +48,18 @@ function plural(type: string): string {
 }
 
 /** What values it takes besides its type, and what holds without it. */
-function limitsText({ default: value, enum: choices, minimum, maximum }: Schema): string {
+function limitsText({
+  default: value,
+  enum: choices,
+  minimum,
+  maximum,
+  isQuantity,
+}: Schema): string {
   const one = choices === undefined ? "" : ` One of: ${choices.map(code).join(", ")}.`;
   const range =
     minimum === undefined || maximum === undefined ? "" : ` From ${minimum} to ${maximum}.`;
-  return `${one}${range}${value === undefined ? "" : ` Default: ${code(value)}.`}`;
+  const quantity = isQuantity === true ? " A number, or a quantity such as `2Mi`." : "";
+  return `${one}${quantity}${range}${value === undefined ? "" : ` Default: ${code(value)}.`}`;
 }
 
 function code(value: unknown): string {

@@ -11,6 +11,7 @@ import { parseTimer } from "../../schema/duration.ts";
 import {
   anyText,
   boolean,
+  byteCount,
   choice,
   duration,
   either,
@@ -58,7 +59,7 @@ const http = object(
 
 const body = object(
   {
-    maxRequestBytes: integer("Bytes of the body at most; 413 beyond.", 1, 1_073_741_824, {
+    maxRequestBytes: byteCount("Bytes of the body at most; 413 beyond.", 1, 1_073_741_824, {
       default: 8192,
     }),
     allowPartialMessage: boolean("True: the server gets the beginning of a longer body.", {

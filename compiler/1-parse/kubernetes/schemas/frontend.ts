@@ -1,7 +1,7 @@
 import { CIPHER_SUITES } from "../../../config/frontend.ts";
 import { frontendHttpFields, handshakeTimeout } from "../../../config/frontend-fields.ts";
 import { backendReference, span, tinyText } from "../../../manifests/field-types.ts";
-import { choice, expression, list, object, shortText } from "../../../schema/schema.ts";
+import { choice, expression, integer, list, object, shortText } from "../../../schema/schema.ts";
 import { keepalive } from "./connection.ts";
 
 const tlsVersion = (description: string) => choice(description, ["1.2", "1.3"]);
@@ -29,7 +29,7 @@ const tls = object(
   },
 );
 
-const httpFields = frontendHttpFields(span);
+const httpFields = frontendHttpFields(span, integer);
 
 const attributes = object(
   {

@@ -1,0 +1,26 @@
+/** Kubernetes' quantities of bytes: a whole number or a fraction, with a unit of 1000 or of 1024. */
+export const QUANTITY = "^[0-9]+(\\.[0-9]+)?([kMGT]|[KMGT]i)$";
+
+const UNITS: Readonly<Record<string, number>> = {
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+  Ti: 2 ** 40,
+};
+
+const quantity = new RegExp(QUANTITY);
+
+/** Whether a text may be a quantity. */
+export function isQuantity(text: string): boolean {
+  return quantity.test(text);
+}
+
+/** The bytes of a quantity, the part of one left out. */
+export function bytesOf(text: string): number {
+  const unit = text.replace(/^[0-9.]+/, "");
+  return Math.floor(Number.parseFloat(text) * (UNITS[unit] ?? Number.NaN));
+}
