@@ -41,6 +41,9 @@ export interface LlmPolicies {
   readonly origin: Origin;
 }
 
+/** What becomes of requests as configured; guards, which may be asked with keys, are what they were resolved to. */
+export type ProviderPolicies = Omit<LlmPolicies, "promptGuard">;
+
 /** A part of the configuration, and where it stands. */
 export interface Configured<Value> {
   readonly value: Value;

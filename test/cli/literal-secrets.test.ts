@@ -18,6 +18,8 @@ const secrets = {
   line: "Bearer stdio-header-4c5b6a",
   aws: "aws-secret-9f8e7d",
   llm: "sk-llm-5b4a39",
+  claude: "sk-ant-6c5d4e",
+  safety: "safety-key-2a3b4c",
   traces: "Bearer traces-1a2b3c",
 } as const;
 
@@ -63,6 +65,10 @@ function configuration(
       backends: [{ mcp: { targets: [{ name: "a", stdio: { cmd: "true", args, env } }] } }],
     },
   ];
+  const azureContentSafety = {
+    endpoint: "a.cognitiveservices.azure.com",
+    policies: { backendAuth: { key: own.safety } },
+  };
   return {
     config: {
       tracing: { otlpEndpoint: upstream, headers: { authorization: own.traces } },
@@ -70,7 +76,12 @@ function configuration(
     binds: [{ port, listeners: [{ routes }] }],
     llm: {
       port: port + 1,
-      models: [{ name: "*", provider: "openAI", params: { apiKey: own.llm } }],
+      models: [
+        { name: "*", provider: "openAI", params: { apiKey: own.llm } },
+        // Its key has a header of its own.
+        { name: "claude-*", provider: "anthropic", params: { apiKey: own.claude } },
+      ],
+      policies: { ai: { promptGuard: { request: [{ azureContentSafety }] } } },
     },
   };
 }
@@ -99,7 +110,7 @@ describe("a credential that is written out", () => {
 
   it("is a warning, wherever it stands, and an error with --strict", () => {
     const { code, stdout } = gwc(["check", "gateway.yaml"], { cwd: workspace.folder });
-    expect(stdout.match(/^warning\[literal-secret\]: \S+/gm)).toHaveLength(10);
+    expect(stdout.match(/^warning\[literal-secret\]: \S+/gm)).toHaveLength(12);
     expect(code).toBe(0);
     expect(gwc(["check", "--strict", "gateway.yaml"], { cwd: workspace.folder }).code).toBe(1);
   });

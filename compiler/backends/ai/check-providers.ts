@@ -1,6 +1,11 @@
 import { childOf, type Diagnostics, keyPlace, placeKey } from "../../diagnostics/diagnostic.ts";
 import type { NamedExpression } from "../../model/expressions.ts";
-import type { Configured, LlmPolicies, RouteType } from "../../model/llm-policies.ts";
+import type {
+  Configured,
+  LlmPolicies,
+  ProviderPolicies,
+  RouteType,
+} from "../../model/llm-policies.ts";
 import type { ProviderConfig } from "./ai-config.ts";
 import {
   type ProviderKind,
@@ -13,7 +18,7 @@ import {
 interface CheckedProvider {
   /** Undefined: the one that the request names. */
   readonly model: string | undefined;
-  readonly policies: LlmPolicies | undefined;
+  readonly policies: ProviderPolicies | undefined;
 }
 
 /** Reports what is configured for providers and cannot be meant. `resolved`: the same ones with what holds for them. */

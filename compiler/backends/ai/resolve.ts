@@ -10,11 +10,16 @@ import type { AwsScope } from "../../model/cloud-credentials.ts";
 import type { BackendConnection } from "../../model/connections.ts";
 import { hostUrl } from "../../model/host-url.ts";
 import { camelCase } from "../../model/identifiers.ts";
-import type { LlmPolicies, RouteType } from "../../model/llm-policies.ts";
+import type { LlmPolicies, ProviderPolicies, RouteType } from "../../model/llm-policies.ts";
 import type { MountedFile, Text } from "../../model/texts.ts";
 import type { BackendUse } from "../backend.ts";
 import { AMBIENT_AWS, AMBIENT_GCP } from "../parts/ambient-credentials.ts";
-import { type ConnectionContext, resolveConnection, secureUrl } from "../parts/connection.ts";
+import {
+  backendKey,
+  type ConnectionContext,
+  resolveConnection,
+  secureUrl,
+} from "../parts/connection.ts";
 import type { DestinationContext } from "../parts/destination.ts";
 import { type HealthNode, resolveHealth } from "../parts/health.ts";
 import { type NamedNode, resolveExpressions } from "../parts/named-expressions.ts";
@@ -76,7 +81,7 @@ export interface AiProviderNode {
   readonly expectsTokens: boolean;
   /** It is the provider's own server, of which the newest ways are known. */
   readonly isOwnServer: boolean;
-  readonly policies: LlmPolicies | undefined;
+  readonly policies: ProviderPolicies | undefined;
   /** Fields of requests that expressions make; undefined: none. */
   readonly transforms: TransformsNode | undefined;
   /** What guards its requests and responses; undefined: nothing does. */
@@ -213,7 +218,7 @@ function resolveProvider(
   const isHeader = header !== "authorization";
   const { authorization: _, ...withoutAuthorization } = resolved;
   const connection = isHeader ? withoutAuthorization : resolved;
-  const key = auth?.kind === "key" ? auth.key : auth?.kind === "file" ? auth.file : undefined;
+  const key = backendKey(auth, context);
   const url =
     server === undefined
       ? ownUrl(options, port)
@@ -224,7 +229,7 @@ function resolveProvider(
     const params = { field: "aws", actsOn: "requests to services of AWS", found: undefined };
     context.diagnostics.report("misplaced-field", keyPlace(merged.auth.origin), params);
   }
-  const promptGuard = merged.ai?.promptGuard;
+  const { promptGuard, ...policies } = merged.ai ?? { origin };
   const guard = promptGuard && resolvePromptGuard(promptGuard, place.types, context);
   if (url === undefined || endpoints === undefined) return undefined;
   if (promptGuard !== undefined && guard === undefined) return undefined;
@@ -247,7 +252,7 @@ function resolveProvider(
     path,
     expectsTokens: config.tokenize !== undefined,
     isOwnServer: server === undefined,
-    policies: merged.ai,
+    policies: merged.ai && policies,
     transforms,
     guard,
     health: isOne ? reportHealth(health, context) : resolveHealth(health, context.diagnostics),

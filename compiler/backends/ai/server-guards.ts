@@ -20,7 +20,7 @@ import type { MountedFile, Text } from "../../model/texts.ts";
 import { AMBIENT_AWS, AMBIENT_GCP } from "../parts/ambient-credentials.ts";
 import { resolveTarget } from "../parts/callout-server.ts";
 import { type CalloutTarget, calloutTarget } from "../parts/callout-target.ts";
-import { resolveConnection, secureUrl } from "../parts/connection.ts";
+import { backendKey, resolveConnection, secureUrl } from "../parts/connection.ts";
 import type { DestinationContext } from "../parts/destination.ts";
 import { checkHeaderName } from "../parts/header-fields.ts";
 import { type NamedNode, resolveExpressions } from "../parts/named-expressions.ts";
@@ -118,7 +118,7 @@ export function resolveServerGuard(
     case "azureContentSafety": {
       if (isAzure(guard.host)) requireKey(guard, "Azure AI Content Safety", context);
       const { analysis, shieldVersion, policies: { auth, ...others } = {} } = guard;
-      const key = auth?.kind === "key" ? auth.key : auth?.kind === "file" ? auth.file : undefined;
+      const key = backendKey(auth, context);
       const policies = key === undefined ? guard.policies : others;
       const target = serviceTarget({ ...guard, policies }, { url: "" }, context);
       return target && { kind: guard.kind, analysis, shieldVersion, key, target, ...common };

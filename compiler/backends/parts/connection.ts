@@ -82,6 +82,15 @@ export function secureUrl(url: Text, { tls }: BackendConnection): Text {
   return { kind: "env", parts: [first.replace(/^http:/, "https:"), ...rest] };
 }
 
+/** The key that a backend is asked with, without what is written out; undefined: it is asked with something else. */
+export function backendKey(
+  auth: BackendAuthConfig | undefined,
+  context: SecretContext,
+): Text | MountedFile | undefined {
+  if (auth?.kind === "key") return keyOf(auth, context);
+  return auth?.kind === "file" ? auth.file : undefined;
+}
+
 function keyOf(
   { key, keyOrigin }: Extract<BackendAuthConfig, { readonly kind: "key" }>,
   context: SecretContext,
