@@ -20,7 +20,9 @@ export async function serveStateless(
   access: McpAuthorization,
 ): Promise<void> {
   const wrongHeaders = headerProblem(exchange);
-  const only = wrongHeaders === undefined ? await passthroughOf(exchange, backend) : undefined;
+  const found = wrongHeaders === undefined ? passthroughOf(exchange, backend) : undefined;
+  // A body is cheaper to read as it comes: nothing is waited for that is known.
+  const only = found instanceof Promise ? await found : found;
   if (only !== undefined && !only.holdsBodies && isOpen(access)) {
     noteClaims(exchange);
     passStateless(exchange, backend, only, access, undefined);
@@ -43,14 +45,15 @@ export async function serveStateless(
 }
 
 /** The only target, when requests can be passed on to it; one that has sessions alone is asked in another way. */
-async function passthroughOf(
+function passthroughOf(
   exchange: Exchange,
-  backend: McpBackend,
-): Promise<StreamableHttpTarget | undefined> {
-  const { passthrough: only, toSessions, limits } = backend;
-  if (only === undefined || toSessions === undefined || only.era.isStateless === true) return only;
+  { passthrough: only, toSessions, limits }: McpBackend,
+): StreamableHttpTarget | undefined | Promise<StreamableHttpTarget | undefined> {
+  if (only === undefined || toSessions === undefined) return only;
+  const { isStateless } = only.era;
+  if (isStateless !== undefined) return isStateless ? only : undefined;
   const probe = () => discoverOverHttp(exchange, only, limits.message);
-  return (await only.era.findStateless(probe)) === false ? undefined : only;
+  return only.era.findStateless(probe).then((found) => (found === false ? undefined : only));
 }
 
 /** What the headers say of a message that is not read, for the log and for who counts. */

@@ -26,7 +26,7 @@ export function erasPage(): Page {
           [
             "stateless",
             "sessions",
-            "the gateway opens sessions with the target and leases each to one request at a time: to one identity for a minute, to a caller without identity for one request",
+            "the gateway opens sessions with the target and leases each to one request at a time: to one identity for a minute, to a caller without identity for one request (over stdio a process each: let callers show who they are)",
           ],
         ],
       ),
