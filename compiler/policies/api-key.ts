@@ -49,7 +49,7 @@ const keySchema = object(
       examples: [`sha256:${"0".repeat(64)}`],
     }),
     file: text(
-      "Path of a file with the key, or with `{key, metadata}` as JSON; read where the gateway runs, and again when it changes.",
+      "Path of a file with the key, or with `{key, metadata, allowedModels}` as JSON; read where the gateway runs, and again when it changes.",
       { maxLength: 1024 },
     ),
     metadata: map(json, {
@@ -79,7 +79,9 @@ const schema = object(
 const kubernetesSchema = object(
   {
     mode: identityMode,
-    secretRef: localObject("A Secret whose entries are API keys."),
+    secretRef: localObject(
+      "A Secret whose entries are API keys: each the key itself, or `{key, metadata, allowedModels}` as JSON.",
+    ),
     secretSelector: object(
       {
         matchLabels: map(anyText({ maxLength: 63 }), {
