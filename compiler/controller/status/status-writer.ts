@@ -35,7 +35,8 @@ export class StatusWriter {
   readonly #api: ApiServer;
   readonly #objects: WatchedObjects;
   readonly #warn: (message: string) => void;
-  #wanted: ReadonlyMap<string, WantedStatus> = new Map();
+  /** Undefined: nothing is known yet, and what objects say stays. */
+  #wanted: ReadonlyMap<string, WantedStatus> | undefined;
   readonly #waiting: Set<string> = new Set();
   readonly #busy: Set<string> = new Set();
   /** What was written last over which version: the watch has not brought it yet. */
@@ -60,7 +61,7 @@ export class StatusWriter {
 
   /** Compares all objects with what is wanted, and writes what differs. */
   compare(): void {
-    if (!this.isLeading) return;
+    if (!this.isLeading || this.#wanted === undefined) return;
     for (const kind of KINDS) {
       for (const object of this.#objects.ofKind(kind)) {
         const id = `${kind} ${objectKey(object.metadata)}`;
@@ -117,7 +118,7 @@ export class StatusWriter {
     const isAhead = written !== undefined && written.over === object.metadata.resourceVersion;
     const live = isAhead ? { ...object, status: written.status } : object;
     const status = mergedStatus(
-      this.#wanted.get(id),
+      this.#wanted?.get(id),
       live,
       new Date().toISOString().replace(/\.\d+Z$/, "Z"),
     );
