@@ -2,10 +2,13 @@ import { pathKey } from "../data/data-path.ts";
 import { CANONICAL_PATH, type StringDomain, stringClasses } from "../strings/string-classes.ts";
 import { featureVector, type StringFeature } from "../strings/string-feature.ts";
 
+/** The methods that clients use (RFC 9110 9, RFC 5789). */
+const METHODS = ["GET", "POST", "DELETE", "PUT", "PATCH", "HEAD", "OPTIONS", "TRACE", "CONNECT"];
+
 /** Which strings a path of the request can have, and those that read well. */
 const DOMAINS: Readonly<Record<string, StringDomain>> = {
   "request.path": { pattern: CANONICAL_PATH, plain: ["/other", "/"] },
-  "request.method": { pattern: "^[A-Z]+$", plain: ["GET", "POST", "DELETE", "PUT"] },
+  "request.method": { pattern: "^[A-Z]+$", plain: METHODS },
   "request.scheme": { pattern: "^https?$", plain: ["http", "https"] },
   "request.version": { pattern: "^HTTP/[12](\\.[01])?$", plain: ["HTTP/1.1", "HTTP/2"] },
   "request.host": {
