@@ -4,7 +4,7 @@ import type { Checked } from "../compile.ts";
 import { textReport } from "../diagnostics/report/text.ts";
 import type { Host } from "../host.ts";
 import { type CheckedInput, checkInput } from "../inspect/check-input.ts";
-import { gitHost } from "../inspect/diff/git-host.ts";
+import { gitHost, isInRepository } from "../inspect/diff/git-host.ts";
 import type { SummarySide } from "../inspect/diff/summary-diff.ts";
 import type { Program } from "../ir/program.ts";
 import type { Arguments, CommandContext, CommandResult } from "./command.ts";
@@ -101,6 +101,8 @@ export function comparedSides(
   );
   if (input.kind === "none") return input.result;
   const [file = ""] = input.files;
+  if (!isInRepository(file))
+    return usage(command, `"${file}" is not in the git repository of this folder`);
   return [
     { name: OLD, file, host: base },
     { name: NEW, file, host },

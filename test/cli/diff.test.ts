@@ -254,6 +254,10 @@ describe("gwc diff", () => {
     expect(run().code).toBe(4);
     write(base.replace(/ +- deny: .*\n/, ""));
     expect(run().code).toBe(5);
+    const named = (input: string) => ["diff", "--git", "main", input, "--exit-code"];
+    expect(gwc(named(join(folder, "gateway.yaml")), { cwd: folder }).code).toBe(5);
+    expect(gwc(named("."), { cwd: folder }).code).toBe(5);
+    expect(gwc(named(folder)).code).toBe(2);
   });
 
   it("says which side has mistakes, which revision there is none of, and that a file is gone", () => {

@@ -12,12 +12,14 @@ export function gitHost(revision: string, host: Host): Host | undefined {
   return {
     ...host,
     readText: (file): FileText => {
-      if (file === "-" || path.isAbsolute(file)) return host.readText(file);
-      const text = git(["show", `${commit}:./${posix(file)}`]);
+      // What lies outside of the repository has no revisions: it is as it is.
+      if (!isInRepository(file)) return host.readText(file);
+      const text = git(["cat-file", "blob", `${commit}:./${posix(file)}`]);
       if (text === undefined) return { kind: "problem", problem: `it is not in ${revision}` };
       return { kind: "text", text };
     },
     filesIn: (folder) => {
+      if (!isInRepository(folder)) return host.filesIn(folder);
       const tree = git(["ls-tree", "-r", "--name-only", "-z", commit, "--", `${posix(folder)}/`]);
       const files = tree?.split("\0").filter((file) => /\.(ya?ml|json)$/i.test(file)) ?? [];
       const visible = files.filter((file) => !file.split("/").some(isForOthers));
@@ -26,12 +28,20 @@ export function gitHost(revision: string, host: Host): Host | undefined {
   };
 }
 
+/** Whether a file lies in the repository of the working directory, whether it is there or not. */
+export function isInRepository(file: string): boolean {
+  const root = git(["rev-parse", "--show-toplevel"])?.trim();
+  if (root === undefined || file === "-") return false;
+  return !path.relative(root, path.resolve(file)).startsWith("..");
+}
+
+/** A path from the working directory, as git takes it. */
 function posix(file: string): string {
-  return path.normalize(file).split(path.sep).join("/").replace(/\/$/, "");
+  return path.relative("", file).split(path.sep).join("/") || ".";
 }
 
 function isForOthers(name: string): boolean {
-  return name === "node_modules" || name.startsWith(".");
+  return name === "node_modules" || /^\.(?!\.?$)/.test(name);
 }
 
 function git(args: readonly string[]): string | undefined {
