@@ -22,7 +22,7 @@ describe.each(examples)("example %s", (name) => {
       const before = existsSync(committed) ? readFileSync(committed, "utf8") : "";
       const expected =
         generated === "manifest.json" || generated === "gateway.cdx.json"
-          ? text.replaceAll('"test"', `"${version()}"`).replace("@test", `@${version()}`)
+          ? text.replaceAll('"test"', `"${version()}"`).replaceAll("gwc@test", `gwc@${version()}`)
           : text;
       expect(before, `run npm run examples, then look at the diff of ${generated}`).toBe(expected);
     }
