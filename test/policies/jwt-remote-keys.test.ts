@@ -88,16 +88,18 @@ describe("remote keys", () => {
   it("are fetched at most once in 10 seconds, however many tokens name unknown ones", async () => {
     const { provider, status } = await startWorld();
     const token = await provider.token();
-    expect(await status(token)).toBe(200);
-    const claims = { iss: provider.issuer, aud: audience, exp: now() + 60 };
+    const claims = { iss: provider.issuer, aud: audience, exp: now() + 600 };
     const unknown = await Promise.all(
       Array.from({ length: 100 }, (_, i) =>
         sign(provider.keys[0] ?? {}, claims, { kid: `unknown-${i}` }),
       ),
     );
+    const start = performance.now();
+    expect(await status(token)).toBe(200);
     const responses = await Promise.all(unknown.map((token) => status(token)));
     expect(new Set(responses)).toEqual(new Set([401]));
-    expect(provider.keySetRequests).toBe(1);
+    const intervals = Math.floor((performance.now() - start) / 10_000);
+    expect(provider.keySetRequests).toBeLessThanOrEqual(1 + intervals);
     expect(await status(token)).toBe(200);
   });
 
