@@ -122,18 +122,9 @@ it.each([
     said: ['policy-without-effect: GatewayPolicy "default/p" acts on nothing that is served'],
   },
   {
-    what: "what of a Gateway's policy does not act, where only MCP is served",
+    what: "what of a Gateway's policy acts, where only MCP is served",
     document: `${policy(target("Gateway", "mg"), "traffic: {timeouts: {request: 1s}, retry: {attempts: 1}, hostRewrite: {mode: None}}")}\n---\n${mcpWorld}`,
-    said: [
-      'policy-without-effect: "retry" of GatewayPolicy "default/p" acts on nothing that is served',
-    ],
-  },
-  {
-    what: "retries on a route to MCP servers",
-    document: `${policy(target("HTTPRoute", "mr"), "traffic: {timeouts: {request: 1s}, retry: {attempts: 1}}")}\n---\n${mcpWorld}`,
-    said: [
-      'misplaced-field: "retry" acts on plain HTTP requests and calls of models, and here are only MCP messages',
-    ],
+    said: [],
   },
   {
     what: "a Gateway's policies where a route answers by itself",
