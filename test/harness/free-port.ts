@@ -18,3 +18,10 @@ export function freePort(): Promise<number> {
     server.listen(port, () => server.close(() => resolve(port)));
   });
 }
+
+/** So many of them, no two of which are the same. */
+export async function freePorts(count: number): Promise<readonly number[]> {
+  const ports = new Set<number>();
+  while (ports.size < count) ports.add(await freePort());
+  return [...ports];
+}

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { atEnd } from "../../harness/at-end.ts";
 import { startController } from "../../harness/controller.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { freePort } from "../../harness/free-port.ts";
+import { freePorts } from "../../harness/free-port.ts";
 import { GwcProcess } from "../../harness/gwc.ts";
 import { KubernetesApi, missingApiServer } from "../../harness/kubernetes-api.ts";
 import { send } from "../../harness/send.ts";
@@ -19,10 +19,11 @@ const address = Object.values(networkInterfaces())
 /** A server on every address of the machine, which answers with this text. */
 async function startPod(text: string): Promise<{ readonly port: number; stop(): void }> {
   const server = createServer((_, response) => response.end(text));
-  const port = await freePort();
   await new Promise<void>((resolve) => {
-    server.listen(port, () => resolve());
+    server.listen(0, () => resolve());
   });
+  const bound = server.address();
+  const port = typeof bound === "object" ? (bound?.port ?? 0) : 0;
   const stop = () => server.close().closeAllConnections();
   atEnd(stop);
   return { port, stop };
@@ -44,8 +45,9 @@ describe.runIf(missing === undefined)(`gwc controller and its data planes${note}
 
   beforeAll(async () => {
     api = await KubernetesApi.start();
-    port = await freePort();
-    xdsPort = await freePort();
+    const [listener, stats, ready, xds] = await freePorts(4);
+    port = listener ?? 0;
+    xdsPort = xds ?? 0;
     const first = await startPod("first");
     second = await startPod("second");
     await api.applyText(`
@@ -67,7 +69,7 @@ kind: GatewayParameters
 metadata: { name: ports }
 spec:
   rawConfig:
-    config: { statsAddr: "127.0.0.1:${await freePort()}", readinessAddr: "127.0.0.1:${await freePort()}" }
+    config: { statsAddr: "127.0.0.1:${stats}", readinessAddr: "127.0.0.1:${ready}" }
 ---
 apiVersion: v1
 kind: ServiceAccount
@@ -184,6 +186,21 @@ spec:
     await api.applyText(route("broken", "nothing"));
     await answered("/anything", 200, "first");
     await answered("/broken", 500);
+    await answered("/one", 200, "first");
+  });
+
+  it("a policy with mistakes lets nothing through, and no other route suffers", async () => {
+    const policy = {
+      apiVersion: "gwc.dev/v1alpha1",
+      kind: "GatewayPolicy",
+      metadata: { name: "typo" },
+    };
+    const targetRefs = [{ group: "gateway.networking.k8s.io", kind: "HTTPRoute", name: "one" }];
+    const authorization = { policy: { matchExpressions: ["request.method == "] } };
+    await api.apply({ ...policy, spec: { targetRefs, traffic: { authorization } } });
+    await answered("/one", 500);
+    await answered("/anything", 200, "first");
+    await api.delete(policy);
     await answered("/one", 200, "first");
   });
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { startController } from "../../harness/controller.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { freePort } from "../../harness/free-port.ts";
+import { freePort, freePorts } from "../../harness/free-port.ts";
 import { GwcProcess } from "../../harness/gwc.ts";
 import { KubernetesApi, missingApiServer } from "../../harness/kubernetes-api.ts";
 import { send } from "../../harness/send.ts";
@@ -17,8 +17,8 @@ describe.runIf(missing === undefined)(`gwc controller runs Gateways${note}`, () 
 
   beforeAll(async () => {
     api = await KubernetesApi.start();
-    port = await freePort();
-    const xdsPort = await freePort();
+    const [listener, stats, ready, xdsPort] = await freePorts(4);
+    port = listener ?? 0;
     await api.applyText(`
 apiVersion: gateway.networking.k8s.io/v1
 kind: GatewayClass
@@ -30,7 +30,7 @@ kind: GatewayParameters
 metadata: { name: own }
 spec:
   rawConfig:
-    config: { statsAddr: "127.0.0.1:${await freePort()}", readinessAddr: "127.0.0.1:${await freePort()}" }
+    config: { statsAddr: "127.0.0.1:${stats}", readinessAddr: "127.0.0.1:${ready}" }
   podDisruptionBudget: { spec: { minAvailable: 1 } }
 `);
     await api.applyText(gateway("front", port));
