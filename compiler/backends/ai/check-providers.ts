@@ -39,6 +39,12 @@ export function checkProviders(
     if (used.includes(placeOf(each))) reportAliases(each, diagnostics);
     else diagnostics.report("idle-aliases", keyPlace(each.origin), {});
   }
+  for (const part of ["defaults", "overrides"] as const) {
+    for (const { value, origin } of distinct(policies.map((own) => own?.[part]))) {
+      const fields = Object.keys(value).map((name) => ({ name, origin: childOf(origin, name) }));
+      reportFixedFields(fields, diagnostics);
+    }
+  }
   for (const { value } of distinct(policies.map((own) => own?.transformations))) {
     reportFixedFields(value, diagnostics);
   }
@@ -97,8 +103,11 @@ function reportForeignModel(
   diagnostics.report("foreign-model", childOf(optionsOrigin, "model"), params);
 }
 
-/** What decided on the way of a request before its fields are made. */
-function reportFixedFields(fields: readonly NamedExpression[], diagnostics: Diagnostics): void {
+/** What decided on the way of a request before its fields are set. */
+function reportFixedFields(
+  fields: readonly Pick<NamedExpression, "name" | "origin">[],
+  diagnostics: Diagnostics,
+): void {
   for (const { name, origin } of fields) {
     if (name === "model" || name === "stream") {
       diagnostics.report("fixed-request-field", keyPlace(origin), { field: name });

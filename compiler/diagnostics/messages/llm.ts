@@ -65,13 +65,13 @@ export const llmMessages = {
   }),
   "fixed-request-field": message<{ field: "model" | "stream" }>({
     severity: "error",
-    text: ({ field }) => `"${field}" of a request is read before expressions make its fields`,
+    text: ({ field }) => `"${field}" of a request is read before its fields are set`,
     hint: ({ field }) =>
       field === "model"
         ? "give models other names in `modelAliases`, or set the `model` of the provider"
         : "take it out: clients say whether they take a stream",
     explanation:
-      "Who is asked and where follows from the model of a request, and how its response is read from `stream`. Fields that expressions make go to the provider alone: another model or a stream there would be what nobody expects.",
+      "Who is asked and where follows from the model of a request, and how its response is read from `stream`. Fields that the configuration sets go to the provider alone: another model or a stream there would be what nobody expects.",
   }),
   "repeated-base-path": message<{ base: string; path: string }>({
     severity: "error",
