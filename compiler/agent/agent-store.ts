@@ -1,5 +1,17 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
 import type { Generation } from "../../runtime/discovery/resource-types.ts";
 
@@ -73,21 +85,28 @@ export class AgentStore {
       rmSync(this.#moduleFile(sha256), { force: true });
   }
 
-  /** Writes the entries of a Secret or ConfigMap as files, and removes those that it has no more. */
+  /**
+   * Writes the entries of a Secret or ConfigMap as files, and removes those that it has no more. All change together, as in
+   * a volume of a pod: a certificate belongs to its key, and there is no moment without either.
+   */
   putFiles(folder: string, name: string, entries: ReadonlyMap<string, Buffer>): void {
     const own = folderOf(folder, name);
-    const next = `${own}.next`;
-    rmSync(next, { recursive: true, force: true });
-    mkdirSync(next, { recursive: true, mode: 0o700 });
+    const data = path.join(folder, DATA);
+    mkdirSync(data, { recursive: true, mode: 0o700 });
+    const next = mkdtempSync(path.join(data, `${name}.`));
     for (const [key, value] of entries)
       writeFileSync(path.join(next, plainName(key)), value, { mode: 0o400 });
-    // All entries change together: a certificate belongs to its key.
-    rmSync(own, { recursive: true, force: true });
-    renameSync(next, own);
+    const before = targetOf(own);
+    const link = `${next}.link`;
+    symlinkSync(path.join(DATA, path.basename(next)), link);
+    renameSync(link, own);
+    // Who has followed the name just now still finds what it led to; it goes with the next change.
+    this.#removeData(folder, name, [next, before]);
   }
 
   removeFiles(folder: string, name: string): void {
     rmSync(folderOf(folder, name), { recursive: true, force: true });
+    this.#removeData(folder, name, []);
   }
 
   /** Notes what has come and gone of a type, and writes everything down that is not a file of its own. */
@@ -123,6 +142,17 @@ export class AgentStore {
       if (!kept.has(sha256)) rmSync(this.#moduleFile(sha256), { force: true });
   }
 
+  /** Removes the folders that a name has led to, but these. */
+  #removeData(folder: string, name: string, kept: readonly (string | undefined)[]): void {
+    const data = path.join(folder, DATA);
+    const names = kept.map((each) => each && path.basename(each));
+    for (const each of existsSync(data) ? readdirSync(data) : []) {
+      // Behind the name stand a dot and six characters.
+      if (each.slice(0, -7) === name && !names.includes(each))
+        rmSync(path.join(data, each), { recursive: true, force: true });
+    }
+  }
+
   #save(): void {
     writeWhole(this.#stateFile, JSON.stringify(this.#state));
   }
@@ -155,6 +185,16 @@ function writeWhole(file: string, text: string): void {
   const next = `${file}.next`;
   writeFileSync(next, text, { mode: 0o600 });
   renameSync(next, file);
+}
+
+/** Where the folders are that names lead to: no object is called so. */
+const DATA = "..data";
+
+/** What a link leads to; undefined: there is none. */
+function targetOf(link: string): string | undefined {
+  return lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() === true
+    ? readlinkSync(link)
+    : undefined;
 }
 
 function folderOf(folder: string, name: string): string {

@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { expect, it } from "vitest";
+import { AgentStore } from "../../compiler/agent/agent-store.ts";
+import { pause } from "../harness/pause.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { TestProcess } from "../harness/test-process.ts";
+
+const bytes = (entries: Readonly<Record<string, string>>) =>
+  new Map(Object.entries(entries).map(([key, value]) => [key, Buffer.from(value)]));
+
+it("files of a Secret change together, and leave nothing behind", () => {
+  const store = new AgentStore(temporaryFolder());
+  const read = (key: string) => readFileSync(path.join(store.secrets, "pair", key), "utf8");
+  store.putFiles(store.secrets, "pair", bytes({ "tls.crt": "1", "tls.key": "1", gone: "1" }));
+  store.putFiles(store.secrets, "pair", bytes({ "tls.crt": "2", "tls.key": "2" }));
+  expect([read("tls.crt"), read("tls.key")]).toEqual(["2", "2"]);
+  expect(readdirSync(path.join(store.secrets, "pair"))).toEqual(["tls.crt", "tls.key"]);
+  expect(readdirSync(path.join(store.secrets, "..data"))).toHaveLength(2);
+  store.removeFiles(store.secrets, "pair");
+  expect(readdirSync(store.secrets)).toEqual(["..data"]);
+  expect(readdirSync(path.join(store.secrets, "..data"))).toEqual([]);
+});
+
+it("no reader finds a file missing while it changes", async () => {
+  const store = new AgentStore(temporaryFolder());
+  const put = (version: number) =>
+    store.putFiles(store.secrets, "pair", bytes({ one: String(version), two: String(version) }));
+  put(0);
+  const file = path.join(store.secrets, "pair", "one");
+  const reader = new TestProcess(process.execPath, ["--eval", READER, file], {});
+  await reader.seen(/reading/);
+  for (let version = 1; version <= 500; version += 1) {
+    put(version);
+    await pause(1);
+  }
+  await reader.seen(/saw 500/);
+});
+
+const READER = `
+const { readFileSync } = require("node:fs");
+const look = () => {
+  for (let i = 0; i < 100; i += 1) {
+    if (readFileSync(process.argv[1], "utf8") !== "500") continue;
+    console.log("saw 500");
+    return;
+  }
+  setImmediate(look);
+};
+console.log("reading");
+look();
+`;
