@@ -11,6 +11,7 @@ import { Diagnostics } from "../diagnostics/diagnostic.ts";
 import { fileProblem } from "../host.ts";
 import { labelSelector } from "../manifests/field-types.ts";
 import type { LabelSelector } from "../manifests/manifests.ts";
+import { listenProblem } from "../run/listen-problem.ts";
 import { list } from "../schema/schema.ts";
 import { validator } from "../schema/validate.ts";
 import { oneOf } from "./arguments.ts";
@@ -73,9 +74,23 @@ export const controller: Command = {
   work: control,
 };
 
-async function control(
+async function control(given: Arguments, context: CommandContext): Promise<CommandResult> {
+  const opened: (() => void)[] = [];
+  try {
+    return await follow(given, context, opened);
+  } catch (error) {
+    for (const close of opened) close();
+    const isListening = error instanceof Error && "syscall" in error && error.syscall === "listen";
+    if (!isListening) throw error;
+    const port = "port" in error ? ` on port ${error.port}` : "";
+    return { exitCode: 1, stderr: `error: cannot listen${port}: ${listenProblem(error)}\n` };
+  }
+}
+
+async function follow(
   { options, flags }: Arguments,
   { host, print }: CommandContext,
+  opened: (() => void)[],
 ): Promise<CommandResult> {
   const wrong = PORTS.find((name) => !/^\d{1,5}$/.test(options[name] ?? "0"));
   if (wrong !== undefined)
@@ -92,6 +107,7 @@ async function control(
   if (tls !== undefined && "problem" in tls)
     return { exitCode: 1, stderr: `error: ${options["xds-tls"]}: ${tls.problem}\n` };
   const api = new ApiServer(access);
+  opened.push(() => api.close());
   const least = LEVELS.indexOf(oneOf(LEVELS, options["log-level"], "info"));
   const log = (level: "info" | "warn", message: string) => {
     if (LEVELS.indexOf(level) >= least) print(`${new Date().toISOString()} ${level} ${message}\n`);
@@ -103,9 +119,11 @@ async function control(
     "/readyz": () =>
       running === undefined ? { status: 503, text: "not ready\n" } : { status: 200, text: "ok\n" },
   });
+  opened.push(() => health.close());
   const metrics = await openPages(portOf(options["metrics-port"], 9092), {
     "/metrics": () => ({ status: 200, text: exposition(running?.figures() ?? []) }),
   });
+  opened.push(() => metrics.close());
   const controlling = await Controller.open({
     api,
     log,

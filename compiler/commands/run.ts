@@ -1,4 +1,5 @@
 import { AdminServer } from "../run/admin/server.ts";
+import { listenProblem } from "../run/listen-problem.ts";
 import { LiveGateway } from "../run/live-gateway.ts";
 import { tryCommand } from "../run/try-command.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
@@ -64,9 +65,6 @@ async function openAdmin(address: string, live: LiveGateway): Promise<string> {
     const { url } = await AdminServer.open(address, live);
     return `admin page: ${url}\n`;
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    const reason = error instanceof Error ? error.message : String(error);
-    const problem = code === "EADDRINUSE" ? "the port is in use" : reason;
-    return `warning: no admin page on ${address}: ${problem}\n`;
+    return `warning: no admin page on ${address}: ${listenProblem(error)}\n`;
   }
 }

@@ -38,16 +38,16 @@ function hostCode(nodes: AtLeastOne<BackendNode<"host">>, scope: BackendScope): 
   const shared = [only, ...others];
   const isWatched = shared.some(({ health }) => health !== undefined);
   const tests = unhealthyTests(shared, scope);
-  const choices = shared.map(
-    ({ url, connection, weight, health, origin }) => code`
-      {
-        ${scope.trace(origin)}
-        weight: ${literal(weight)},
-        upstream: ${forwardCode(url, connection)},
-        ${health === undefined ? [] : code`health: ${literal(healthSettings(health, tests.idOf(health)))},`}
-      },
-    `,
-  );
+  const choices = shared.map(({ url, connection, weight, health, origin }) => {
+    const watch = health && code`health: ${literal(healthSettings(health, tests.idOf(health)))},`;
+    return code`
+        {
+          ${scope.trace(origin)}
+          weight: ${literal(weight)},
+          ${[code`upstream: ${forwardCode(url, connection)},`, ...(watch === undefined ? [] : [watch])]}
+        },
+      `;
+  });
   const [prepare, pick] = isWatched
     ? [imported(WATCHED, "watchUpstreams"), imported(WATCHED, "pickHealthy")]
     : [imported(WEIGHTED, "weighUpstreams"), imported(WEIGHTED, "pickUpstream")];

@@ -2,7 +2,7 @@ import type { PolicySettings } from "../../compiler/ir/policies.ts";
 import { code, literal } from "../code/code.ts";
 import type { Code, Expression, Printable } from "../code/hole.ts";
 import { imported } from "../code/names.ts";
-import { call } from "../code/syntax.ts";
+import { call, listExpression } from "../code/syntax.ts";
 import { locationCode } from "./parts/credential-location.ts";
 import { identitySteps } from "./parts/identity.ts";
 import type { PolicyTemplate } from "./policy.ts";
@@ -40,9 +40,11 @@ const CHECKS = {
 function keyCode(source: PolicySettings["apiKey"]["keys"][number]): Code {
   // What was configured is JSON.
   const metadata = literal(source.metadata as Printable);
-  const models = source.allowedModels === undefined ? [] : [literal([...source.allowedModels])];
+  const models = source.allowedModels?.map((model) => literal(model));
   const made = (maker: string, key: Expression): Code =>
-    code`${call(imported(MODULE, maker), [key, metadata, ...models])}`;
+    models === undefined
+      ? code`${imported(MODULE, maker)}(${key}, ${metadata})`
+      : code`${call(imported(MODULE, maker), [key, metadata, listExpression(models)])}`;
   switch (source.kind) {
     case "key":
       return made("plaintextKey", literal(source.key));

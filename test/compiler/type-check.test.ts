@@ -127,3 +127,18 @@ it.each([
   const values: Readonly<Record<string, string>> = variables;
   expect(cacheFolder({ variable: (name) => values[name] }, platform)).toBe(expected);
 });
+
+it("rules that ask for what rules before them refused are compiled as they stand", async () => {
+  const rules = [
+    { deny: 'request.method != "GET"' },
+    { allow: 'request.method == "POST"' },
+    { deny: "!jwt.verified" },
+    { allow: "!jwt.verified" },
+  ];
+  const jwtAuth = { mode: "optional", issuer: "https://a.test", jwks: { url: "https://a.test/" } };
+  const policies = { jwtAuth, authorization: { rules }, directResponse: { status: 200 } };
+  const text = JSON.stringify({ binds: [{ port: 1, listeners: [{ routes: [{ policies }] }] }] });
+  const file = path.join(temporaryFolder({ "gateway.yaml": text }), "gateway.yaml");
+  const compiled = await compileFile(file, { name: "gateway" });
+  expect(await checkModules(compiled.modules, temporaryFolder())).toEqual([]);
+});

@@ -130,7 +130,7 @@ export const routingMessages = {
   "several-backends": message<{ kind: string }>({
     severity: "error",
     text: ({ kind }) => {
-      const article = kind === "mcp" ? "an" : "a";
+      const article = kind === "mcp" || kind === "ai" ? "an" : "a";
       return `${article} ${kind} backend can't share a route with other backends`;
     },
     hint: ({ kind }) =>

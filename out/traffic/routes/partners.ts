@@ -16,10 +16,9 @@ const apiKeys = openApiKeys({
   location: { header: "x-api-key", prefix: "" },
   keys: [
     plaintextKey(env("PARTNER_KEY"), { partner: "northwind" }),
-    sha256Key(
-      "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b",
-      { partner: "contoso" },
-    ),
+    sha256Key("2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b", {
+      partner: "contoso",
+    }),
   ],
 });
 

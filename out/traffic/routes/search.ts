@@ -36,7 +36,7 @@ const upstreams = weighUpstreams([
       url: baseUrl(httpUrl(env("SEARCH", "127.0.0.1:8084"))),
       connectTimeout: 10 * SECOND,
     }),
-    },
+  },
   {
     // gateway.yaml binds[0].listeners[0].routes[6].backends[1].host
     weight: 1,
@@ -44,7 +44,7 @@ const upstreams = weighUpstreams([
       url: baseUrl(httpUrl(env("SEARCH_NEXT", "127.0.0.1:8085"))),
       connectTimeout: 10 * SECOND,
     }),
-    },
+  },
 ]);
 
 // gateway.yaml binds[0].listeners[0].routes[6]
