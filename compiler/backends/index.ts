@@ -3,6 +3,7 @@ import type { Text } from "../model/texts.ts";
 import { validated } from "../schema/schema.ts";
 import type { PromptGuardNode } from "./ai/guards.ts";
 import { ai } from "./ai.ts";
+import { aws } from "./aws.ts";
 import type { Backend, BackendUse } from "./backend.ts";
 import { dynamic } from "./dynamic.ts";
 import { host } from "./host.ts";
@@ -10,7 +11,7 @@ import { inferencePool } from "./inference-pool.ts";
 import { mcp } from "./mcp.ts";
 
 /** Every kind of backend; messages and schemas name them in this order. */
-const units = { mcp, host, dynamic, inferencePool, ai };
+const units = { mcp, host, dynamic, inferencePool, ai, aws };
 
 /** The name of a kind of backend, as it stands in the configuration. */
 export type BackendKind = keyof typeof units;

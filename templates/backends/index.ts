@@ -1,5 +1,6 @@
 import type { BackendKind } from "../../compiler/ir/backends.ts";
 import { aiTemplate } from "./ai.ts";
+import { awsTemplate } from "./aws.ts";
 import type { BackendTemplate } from "./backend.ts";
 import { dynamicTemplate } from "./dynamic.ts";
 import { hostTemplate } from "./host.ts";
@@ -13,6 +14,7 @@ const templates: { readonly [Kind in BackendKind]: BackendTemplate<Kind> } = {
   host: hostTemplate,
   dynamic: dynamicTemplate,
   inferencePool: inferencePoolTemplate,
+  aws: awsTemplate,
 };
 
 /** The template of a kind of backend. */

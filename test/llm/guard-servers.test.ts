@@ -1,11 +1,12 @@
 import OpenAI from "openai";
 import { beforeAll, describe, expect, it } from "vitest";
 import { expectedSignature } from "../harness/aws-signature.ts";
+import { compileFile } from "../harness/compile-file.ts";
 import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { type GuardWebhook, startGuardWebhook } from "../harness/guard-webhook.ts";
 import { startProvider } from "../harness/model-provider.ts";
-import type { Scripted } from "../harness/scripted.ts";
+import { type Scripted, startScripted } from "../harness/scripted.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { modelsRoute } from "../kubernetes/models-route.ts";
 import { asks } from "./ask.ts";
@@ -34,6 +35,9 @@ beforeAll(async () => {
     startGuardServices(),
     startProvider(replies),
   ]);
+  const identity = await startScripted((response) =>
+    response.end(JSON.stringify({ access_token: "entra-token", expires_in: "3600" })),
+  );
   const hook = (kind: string) => ({ webhook: { target: { host: `${webhook.url}/${kind}` } } });
   const guards: Readonly<Record<string, object>> = {
     headers: {
@@ -120,6 +124,17 @@ beforeAll(async () => {
         },
       ],
     },
+    token: {
+      request: [
+        {
+          azureContentSafety: {
+            endpoint: `http://${services.host}/finds`,
+            detectJailbreak: {},
+            policies: { backendAuth: { azure: { implicit: {} } } },
+          },
+        },
+      ],
+    },
     unwatched: { response: [hook("reject")], streaming: "Disabled" },
     own: {
       request: [
@@ -136,7 +151,11 @@ beforeAll(async () => {
     ...Object.fromEntries(rubbish.map((kind) => [kind, { request: [hook(kind)] }])),
   };
   gateway = await startGateway({
-    env: { KEY: "provider-key", CLIENT_KEY: "key-of-blue" },
+    env: {
+      KEY: "provider-key",
+      CLIENT_KEY: "key-of-blue",
+      AZURE_POD_IDENTITY_AUTHORITY_HOST: `http://${identity.host}`,
+    },
     file: { backends: [{ name: "hook", host: `${webhook.url.slice("http://".length)}` }] },
     listeners: [
       {
@@ -313,6 +332,28 @@ describe("Azure AI Content Safety", () => {
     expect(asked[0]?.headers["ocp-apim-subscription-key"]).toBe("provider-key");
     expect(asked[0]?.headers).not.toHaveProperty("authorization");
   });
+
+  it("is asked with a token where it has no key", async () => {
+    expect(await asks.completions(`${gateway.url}/token`, "Hello")).toBe("Hello there.");
+    const asked = services.received.filter(({ url }) => url.includes("/text:shieldPrompt?"));
+    expect(asked.map(({ headers }) => headers.authorization)).toEqual(["Bearer entra-token"]);
+  });
+
+  it.each(["com", "us", "cn"])(
+    "of azure.%s is asked with a token unless a key is given",
+    async (cloud) => {
+      const azureContentSafety = { endpoint: `shop.cognitiveservices.azure.${cloud}` };
+      const policies = { ai: { promptGuard: { request: [{ azureContentSafety }] } } };
+      const routes = [{ name: "chat", policies, backends: [{ ai: { provider: { openAI: {} } } }] }];
+      const file = { binds: [{ port: 3000, listeners: [{ routes }] }] };
+      const folder = temporaryFolder({ "gateway.yaml": JSON.stringify(file) });
+      const { modules } = await compileFile(`${folder}/gateway.yaml`, { name: "guarded" });
+      const route = modules.find(({ path }) => path === "routes/chat.ts");
+      expect(route?.text).toContain(
+        `ambientToken("https://cognitiveservices.azure.${cloud}/.default")`,
+      );
+    },
+  );
 
   it("rejects from the severity on that the configuration says", async () => {
     expect(await asks.completions(`${gateway.url}/azure`, "secret3")).toBe("Hello there.");

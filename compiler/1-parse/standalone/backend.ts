@@ -16,7 +16,7 @@ export type BackendValue = Infer<ReturnType<typeof routeBackendSchema>>;
 
 /** Where requests go. */
 export function routeBackendSchema() {
-  const later = ["service", "backend", "internal", "aws", "routeGroup"] as const;
+  const later = ["service", "backend", "internal", "routeGroup"] as const;
   return object(backendFields(), {
     exactlyOneOf: [...backends.map(({ kind }) => kind), ...later],
     hasParts: true,
@@ -34,7 +34,6 @@ function backendFields() {
     service: unsupported("mesh services"),
     backend: shortText("The name of one of the file's `backends`."),
     internal: unsupported("internal backends"),
-    aws: unsupported("AWS backends"),
     routeGroup: unsupported("route groups"),
   };
 }
@@ -53,7 +52,7 @@ export type NamedBackendValue = Infer<ReturnType<typeof namedBackendSchema>>;
 
 /** An item of the file's `backends`. */
 export function namedBackendSchema() {
-  const later = ["internal", "aws"] as const;
+  const later = ["internal"] as const;
   const kinds = [
     ...backends.filter(({ isNameable }) => isNameable === true).map(({ kind }) => kind),
     ...later,

@@ -110,9 +110,10 @@ const apiVersion = text("The version of the API.", {
 });
 
 const azureFields = {
-  endpoint: text("The resource: `NAME.cognitiveservices.azure.com`, or a URL.", {
-    maxLength: 1024,
-  }),
+  endpoint: text(
+    "The resource: `NAME.cognitiveservices.azure.com`, or a URL. Without a key a resource of Azure is asked with a token of whatever the gateway runs as.",
+    { maxLength: 1024 },
+  ),
   analyzeText: object(
     {
       severityThreshold: integer(

@@ -3,7 +3,7 @@ import type { Expression } from "../../../templates/code/hole.ts";
 import { addProblems } from "../../cel/parse/problems.ts";
 import { compileConstantPattern } from "../../cel/regex/pattern.ts";
 import { keyPlace } from "../../diagnostics/diagnostic.ts";
-import type { AwsScope } from "../../model/cloud-credentials.ts";
+import type { AwsScope, CloudAuthConfig } from "../../model/cloud-credentials.ts";
 import { forwardUrl } from "../../model/host-url.ts";
 import type { ValueMatchConfig } from "../../model/matches.ts";
 import type {
@@ -17,7 +17,7 @@ import type {
 } from "../../model/prompt-guards.ts";
 import type { ServerPolicies } from "../../model/server-policies.ts";
 import type { MountedFile, Text } from "../../model/texts.ts";
-import { AMBIENT_AWS, AMBIENT_GCP } from "../parts/ambient-credentials.ts";
+import { AMBIENT_AWS, AMBIENT_GCP, ambientAzure } from "../parts/ambient-credentials.ts";
 import { resolveTarget } from "../parts/callout-server.ts";
 import { type CalloutTarget, calloutTarget } from "../parts/callout-target.ts";
 import { backendKey, resolveConnection, secureUrl } from "../parts/connection.ts";
@@ -98,7 +98,7 @@ export function resolveServerGuard(
     case "webhook":
       return resolveWebhook(guard, common, context);
     case "openAIModeration": {
-      if (guard.host === undefined) requireKey(guard, "OpenAI's moderation", context);
+      if (guard.host === undefined) requireKey(guard, context);
       const target = serviceTarget(guard, { url: "https://api.openai.com" }, context);
       return target && { kind: guard.kind, model: guard.model, target, ...common };
     }
@@ -116,29 +116,29 @@ export function resolveServerGuard(
       return target && { kind: guard.kind, template, project, location, target, ...common };
     }
     case "azureContentSafety": {
-      if (isAzure(guard.host)) requireKey(guard, "Azure AI Content Safety", context);
       const { analysis, shieldVersion, policies: { auth, ...others } = {} } = guard;
       const key = backendKey(auth, context);
       const policies = key === undefined ? guard.policies : others;
-      const target = serviceTarget({ ...guard, policies }, { url: "" }, context);
+      const service = { url: "", ...(key === undefined && azureToken(guard.host)) };
+      const target = serviceTarget({ ...guard, policies }, service, context);
       return target && { kind: guard.kind, analysis, shieldVersion, key, target, ...common };
     }
   }
 }
 
-/** A service knows nobody without a key. */
+/** OpenAI knows nobody without a key. */
 function requireKey(
-  { policies, origin }: Exclude<ServerGuardConfig, WebhookGuardConfig>,
-  service: string,
+  { policies, origin }: ModerationGuardConfig,
   { diagnostics }: DestinationContext,
 ): void {
   if (policies?.auth !== undefined) return;
-  diagnostics.report("moderation-without-key", keyPlace(origin), { service });
+  diagnostics.report("moderation-without-key", keyPlace(origin), {});
 }
 
-/** Whether a server is one of Azure's clouds; another one may need no key. */
-function isAzure(host: Text | undefined): boolean {
-  return typeof host === "string" && /\.azure\.(?:com|us|cn)\/*$/i.test(host);
+/** What a resource of one of Azure's clouds is asked with; another server may need nothing. */
+function azureToken(host: Text | undefined): Pick<KnownService, "auth"> | undefined {
+  const [, cloud] = typeof host === "string" ? (/\.azure\.(com|us|cn)\/*$/i.exec(host) ?? []) : [];
+  return cloud === undefined ? undefined : { auth: ambientAzure(cloud.toLowerCase()) };
 }
 
 function resolveWebhook(
@@ -176,7 +176,7 @@ interface KnownService {
   /** Its own server. */
   readonly url: string;
   /** What it is asked with when nothing is configured; absent: nothing. */
-  readonly auth?: typeof AMBIENT_AWS | typeof AMBIENT_GCP;
+  readonly auth?: CloudAuthConfig;
   readonly aws?: AwsScope;
 }
 

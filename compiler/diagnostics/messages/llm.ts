@@ -132,9 +132,9 @@ export const llmMessages = {
     explanation:
       "What a call takes of a limit is counted when its last token is known: `llm` says what it used. The head of the HTTP response is nothing that a price depends on.",
   }),
-  "moderation-without-key": message<{ service: string }>({
+  "moderation-without-key": message<Record<never, never>>({
     severity: "error",
-    text: ({ service }) => `${service} is asked without a key, and would refuse every request`,
+    text: () => "OpenAI's moderation is asked without a key, and would refuse every request",
     hint: () => "name the key in `policies`: `backendAuth` (`auth` in manifests)",
     explanation:
       "A moderation that refuses to be asked lets nothing pass, or, with `failOpen`, everything. The key of the provider is not shown to it by itself: the two may have different owners. Another server (`host`) may need none.",

@@ -20,6 +20,8 @@ const models = {
 };
 const bedrock = { name: "aa", provider: { bedrock: { model: "anthropic.claude-sonnet-4" } } };
 const bedrocks = { groups: [{ providers: [bedrock] }] };
+const agentRuntimeArn = "arn:aws:bedrock-agentcore:us-west-2:123456789012:runtime/a-1";
+const agent = { agentCore: { agentRuntimeArn } };
 const listenerTls = { cert: "cert.pem", key: "key.pem" };
 
 function gateway(listener: object, rest: object = {}): object {
@@ -75,6 +77,11 @@ export const seeds: readonly unknown[] = [
   gateway({
     routes: [{ backends: [{ inferencePool: { host: "127.0.0.1:9006", endpointPicker: asked } }] }],
   }),
+  gateway({ routes: [{ backends: [{ aws: agent }] }] }),
+  gateway(
+    { routes: [{ backends: [{ backend: "a" }] }] },
+    { backends: [{ name: "a", aws: agent }] },
+  ),
   gateway({ routes: [{ backends: [{ ai: model }] }] }),
   gateway({ routes: [{ backends: [{ ai: models }] }] }),
   gateway({ routes: [{ policies: spending, backends: [{ ai: model }] }] }),
@@ -184,6 +191,7 @@ export const told: readonly (readonly [part: string, code: string])[] = [
 
 /** Values of fields where the schema alone does not say what makes sense. */
 export const known: KnownValues = {
+  agentRuntimeArn: [agentRuntimeArn, agentRuntimeArn.replace("a-1", "b-1")],
   extAuthz: [asked],
   extProc: [asked],
   remoteRateLimit: [limits],

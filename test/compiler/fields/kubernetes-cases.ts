@@ -11,6 +11,7 @@ const service = { name: "a", port: 80 };
 const ofBackend = { group: "gwc.dev", kind: "GatewayBackend", name: "gatewaybackend" };
 const route = { parentRefs: [parent], rules: [{ name: "one", backendRefs: [service] }] };
 const routed = { parentRefs: [parent], rules: [{ backendRefs: [ofBackend] }] };
+const agentRuntimeArn = "arn:aws:bedrock-agentcore:us-west-2:123456789012:runtime/a-1";
 const fixed = { static: { host: "a.test", port: 80 } };
 const mcp = { mcp: { targets: [{ name: "one", static: { host: "a.test", port: 80 } }] } };
 const sse = {
@@ -145,6 +146,7 @@ export const seeds: readonly object[] = [
   behind(fixed, { ...policyOf("HTTPRoute"), ...tokens }),
   behind(mcp, { ...policyOf("Gateway"), ...before }),
   { Gateway: gateway, HTTPRoute: route, GatewayPolicy: labelled },
+  behind({ aws: { agentCore: { agentRuntimeArn } } }),
   behind({ dynamicForwardProxy: {} }, { ...policyOf("HTTPRoute"), ...authorized }),
   filtered({ type: "CORS", cors: { allowOrigins: ["https://a.test"] } }),
   filtered({ type: "RequestHeaderModifier", requestHeaderModifier: { remove: ["x"] } }),
@@ -247,6 +249,7 @@ const pathChanges = [
 
 /** Values of fields where the schema alone does not say what makes sense. */
 export const known: KnownValues = {
+  agentRuntimeArn: [agentRuntimeArn, agentRuntimeArn.replace("a-1", "b-1")],
   "GatewayClass.controllerName": ["gwc.dev/gateway", "other.test/gateway"],
   "GatewayClass.parametersRef": [ofClass.parametersRef],
   "infrastructure.parametersRef": [parameters],
