@@ -1,7 +1,7 @@
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import { port } from "../manifests/field-types.ts";
 import type { BackendConnection, TcpConnection } from "../model/connections.ts";
-import { forwardUrl, hostAndPort } from "../model/host-url.ts";
+import { hostAndPort, serverUrl } from "../model/host-url.ts";
 import type { Text } from "../model/texts.ts";
 import { HTTP_SERVER } from "../model/traffic.ts";
 import { type Infer, object, shortText, text } from "../schema/schema.ts";
@@ -61,7 +61,7 @@ export const host: Backend<
   summary: "passes requests on to a server, or shares requests or connections by weight",
   schema: () =>
     text(
-      "`host:port` or a URL of a plain HTTP upstream; its path is put before those of requests.",
+      "`host:port` or a URL of a plain HTTP upstream, whose path is put before those of requests; or a Unix socket, `unix:/run/app.sock`.",
       { readAtStart: true, examples: ["127.0.0.1:8080"] },
     ),
   tcpSchema: text("`host:port` of a server.", { readAtStart: true }),
@@ -80,7 +80,8 @@ export const host: Backend<
   takesWeight: true,
   names: ["upstream", "upstreams", "isUnhealthy"],
   resolve: ({ config, policies = {}, keepsHost, weight = 1, origin }, context) => {
-    const url = forwardUrl(config.address, origin, context.diagnostics);
+    const isSecure = policies.tls !== undefined;
+    const url = serverUrl(config.address, isSecure, origin, context.diagnostics);
     const connection = {
       ...resolveConnection(policies, context, awsScopeOf(url)),
       ...(keepsHost === true && { keepsHost }),

@@ -37,6 +37,29 @@ export function forwardUrl(host: Text, origin: Origin, diagnostics: Diagnostics)
   return undefined;
 }
 
+/**
+ * The same of a server that may listen on a Unix socket of the machine instead: `unix:/run/agent.sock`, which stays as it
+ * is. `isSecure`: it is to be reached over TLS, which has no name to hold a socket against.
+ */
+export function serverUrl(
+  host: Text,
+  isSecure: boolean,
+  origin: Origin,
+  diagnostics: Diagnostics,
+): Text | undefined {
+  if (typeof host !== "string" || !host.startsWith("unix:")) {
+    return forwardUrl(host, origin, diagnostics);
+  }
+  if (!/^unix:\/[!-~]{1,106}$/.test(host) || /[?#%]/.test(host)) {
+    const expected = "unix: and the absolute path of a socket, of 107 characters at most";
+    reportHost(host, expected, origin, diagnostics);
+    return undefined;
+  }
+  if (!isSecure) return host;
+  diagnostics.report("tls-to-socket", origin, { host });
+  return undefined;
+}
+
 /** Whether what is known of an address by now has no query; the rest is looked at when the gateway starts. */
 function checkParts(text: EnvTemplate, origin: Origin, diagnostics: Diagnostics): boolean {
   const known = text.parts.map((part) => (typeof part === "string" ? part : (part.fallback ?? "")));

@@ -108,8 +108,8 @@ function resolveHttp(
 ): AuthorizationNode["protocol"] | undefined {
   const path = resolveOptional(config.path, context);
   const redirect = resolveOptional(config.redirect, context);
-  const areHeaders = config.addHeaders.map(({ name, origin }) =>
-    checkHeaderName(name, origin, context),
+  const areHeaders = config.addHeaders.map(
+    ({ name, origin }) => name === ":authority" || checkHeaderName(name, origin, context),
   );
   const addHeaders = resolveExpressions(config.addHeaders.map(inLowerCase), "request", context);
   const metadata = resolveExpressions(config.metadata, "response", context);

@@ -11,6 +11,8 @@ export interface ConnectorSettings {
   /** A name, or an address; IPv6 without brackets. */
   readonly host: string;
   readonly port: number;
+  /** A Unix socket of the machine, in the place of host and port. */
+  readonly socketPath?: string;
   /** Absent: plain TCP. */
   readonly tls?: UpstreamTls;
   /** What is spoken, for ALPN. */
@@ -110,9 +112,11 @@ function openTls(
 function addressOf({
   host,
   port,
+  socketPath,
   lookup,
   allowHalfOpen = false,
-}: Pick<ConnectorSettings, "host" | "port" | "lookup" | "allowHalfOpen">) {
+}: Omit<ConnectorSettings, "tls" | "alpn" | "timeout" | "keepAlive" | "countedAs">) {
+  if (socketPath !== undefined) return { path: socketPath, allowHalfOpen };
   const pod = podOf(host, port);
   if (pod !== undefined) return { host: pod[0], port: pod[1], allowHalfOpen };
   return { host, port, allowHalfOpen, ...(lookup && { lookup: socketLookup(lookup) }) };

@@ -11,7 +11,7 @@ import { readConnection } from "./read-connection.ts";
 
 /** The fields of a file that name the server of a policy; exactly one of `serverKeys` is there. */
 export const serverFields = {
-  host: text("`host:port` or a URL of the server.", {
+  host: text("`host:port` or a URL of the server, or a Unix socket: `unix:/run/app.sock`.", {
     readAtStart: true,
     examples: ["127.0.0.1:8080"],
   }),

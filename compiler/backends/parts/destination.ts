@@ -2,7 +2,7 @@ import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagno
 import type { BackendPolicies } from "../../model/backend-policies.ts";
 import type { BackendConnection } from "../../model/connections.ts";
 import type { DestinationConfig } from "../../model/destinations.ts";
-import { forwardUrl } from "../../model/host-url.ts";
+import { serverUrl } from "../../model/host-url.ts";
 import type { Text } from "../../model/texts.ts";
 import { type ConnectionContext, resolveConnection, secureUrl } from "./connection.ts";
 
@@ -65,7 +65,7 @@ export function resolveServer(
   context: DestinationContext,
 ): ServerNode | undefined {
   if ("host" in to) {
-    const url = forwardUrl(to.host, origin, context.diagnostics);
+    const url = serverUrl(to.host, policies.tls !== undefined, origin, context.diagnostics);
     if (url === undefined) return undefined;
     const connection = resolveConnection(policies, context);
     const { http, auth } = policies;

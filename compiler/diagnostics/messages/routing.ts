@@ -113,6 +113,13 @@ export const routingMessages = {
       "Gateway API: of several conditions of one match on the same header or query parameter only the first one counts. " +
       "Header names are the same in any case of their letters.",
   }),
+  "tls-to-socket": message<{ host: string }>({
+    severity: "error",
+    text: ({ host }) => `"${host}" is a Unix socket, and would be reached over TLS`,
+    hint: () => "take `backendTLS` out: what passes a socket does not leave the machine",
+    explanation:
+      "A certificate says which host a server is, and a socket of the machine has no name to hold it against. Who may listen on its path is a matter of the file system.",
+  }),
   "route-without-backend": message<{ route: string }>({
     severity: "error",
     text: ({ route }) => `the route "${route}" has no backend`,

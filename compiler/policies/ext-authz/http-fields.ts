@@ -11,7 +11,9 @@ export const headerNames = (description: string) =>
 export const questionFields = {
   path: expression("The path and query that are asked for; those of the request by default."),
   redirect: expression("Where a client goes whose request got 401 or 403, with 302."),
-  addRequestHeaders: expressionsSchema("Headers for the server; one that fails is left out."),
+  addRequestHeaders: expressionsSchema(
+    "Headers for the server; one that fails is left out. `:authority`: what it is asked as (Host), in the place of its own name.",
+  ),
 };
 
 /** The headers that come from the server. */

@@ -1,6 +1,7 @@
 import type { ClientHttp2Session } from "node:http2";
 import { connectorsTo } from "../../http/upstream/node/connectors.ts";
 import { openHttp2Session } from "../../http/upstream/node/http2-session.ts";
+import { readServerUrl } from "../../http/upstream/node/server-url.ts";
 import type { UpstreamSettings } from "../../http/upstream/upstream.ts";
 import type { Connect } from "../../net/connector.ts";
 import type { CallHandler, CallStream, SharedConnection } from "../../process/shared-connection.ts";
@@ -10,7 +11,7 @@ import { GrpcCall } from "./grpc-call.ts";
 
 /** Where calls go and how. */
 export interface GrpcTarget {
-  /** `host:port`. */
+  /** `host:port`, or `unix:/run/agent.sock`. */
   readonly name: string;
   readonly scheme: string;
   readonly authority: string;
@@ -25,18 +26,18 @@ export interface GrpcTarget {
 /** Reads the settings of a target. Throws StartupError on a malformed URL or a file of TLS that can't be used. */
 export function openGrpcTarget(settings: UpstreamSettings): GrpcTarget {
   const { connectTimeout, keepAlive, tls } = settings;
-  const url = URL.parse(settings.url);
-  if (url === null || !/^https?:$/.test(url.protocol)) {
+  const server = readServerUrl(settings.url);
+  if (server === undefined) {
     throw startupError(`"${settings.url}" is not the URL of a gRPC server`);
   }
-  const port = url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
+  const { url, name } = server;
   return {
-    name: `${url.hostname}:${port}`,
+    name,
     scheme: url.protocol.slice(0, -1),
     authority: url.host,
     origin: url.origin,
-    key: JSON.stringify([url.origin, connectTimeout, keepAlive, tls]),
-    connect: connectorsTo(url, settings).http2(),
+    key: JSON.stringify([url.origin, name, connectTimeout, keepAlive, tls]),
+    connect: connectorsTo(server, settings).http2(),
     connectTimeout,
   };
 }

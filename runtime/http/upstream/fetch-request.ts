@@ -7,6 +7,8 @@ export interface FetchRequest {
   readonly url: string;
   /** Flat list, without Host. */
   readonly headers: readonly string[];
+  /** What its server is asked as, when that is reached in a way of its own; absent: by its own name. */
+  readonly authority?: string | undefined;
   readonly body?: Buffer;
   /** The server of the URL, when it is reached in a way of its own. */
   readonly server?: Upstream | undefined;

@@ -24,12 +24,12 @@ export async function fetchResponse(
 /** The same over an upstream that is the URL's server. */
 function requestFrom(
   server: Upstream,
-  { method, url, headers, body, span }: FetchRequest,
+  { method, url, authority = server.authority, headers, body, span }: FetchRequest,
   { maxBytes, expectedStatus }: FetchLimits,
   signal: AbortSignal,
 ): Promise<FetchedResponse> {
   const { pathname, search } = new URL(url);
-  const sent = ["host", server.authority, ...headers];
+  const sent = ["host", authority, ...headers];
   const call = { method, path: `${pathname}${search}`, headers: sent, body: body ?? null };
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];

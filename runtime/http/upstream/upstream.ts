@@ -6,13 +6,13 @@ import type { Credential } from "./credential-file.ts";
 
 /** A destination that requests are sent to over pooled connections. */
 export interface Upstream {
-  /** `host:port`, for logs. */
+  /** `host:port`, or `unix:/run/agent.sock`, for logs. */
   readonly name: string;
   /** Scheme, host and port of the destination. */
   readonly origin: string;
   /** What a request to it says in Host: the host, with the port unless it is the scheme's own. */
   readonly authority: string;
-  /** True when it is asked by the name that the client used: a policy, or an IP address, which is no name. */
+  /** True when it is asked by the name that the client used: a policy, or an IP address or a socket, which are no names. */
   readonly keepsHost: boolean;
   /** The path the destination's URL carries (`/mcp`), or `/`. */
   readonly path: string;
@@ -36,7 +36,7 @@ export interface HeaderChanges {
 
 /** Complete settings of an upstream: nothing is defaulted at run time. */
 export interface UpstreamSettings extends HeaderChanges {
-  /** `http://` or `https://` with host, optional port and optional path. */
+  /** `http://` or `https://` with host, optional port and optional path; `unix:` with the path of a socket. */
   readonly url: string;
   /** Milliseconds to connect. */
   readonly connectTimeout: number;

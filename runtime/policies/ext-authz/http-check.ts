@@ -2,6 +2,8 @@ import type { JsonObject, ResponseVariables } from "../../cel/variables.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { endToEnd } from "../../http/headers/hop-by-hop.ts";
 import { ReceivedResponse } from "../../http/received-response.ts";
+import { canonicalHost } from "../../http/routing/canonical-host.ts";
+import type { FetchRequest } from "../../http/upstream/fetch-request.ts";
 import { fetchResponse } from "../../http/upstream/fetch-response.ts";
 import type { Upstream } from "../../http/upstream/upstream.ts";
 import { MiB } from "../../process/units.ts";
@@ -35,7 +37,7 @@ export interface HttpAuthorizationServer {
 export interface HttpQuestion {
   /** The path and query; absent: those of the request. */
   readonly path?: unknown;
-  /** Further headers; one that failed is left out. */
+  /** Further headers, and `:authority`; one that failed is left out. */
   readonly headers?: readonly HeaderValue[];
   /** Where a client goes that got 401 or 403. */
   readonly redirect?: () => unknown;
@@ -52,11 +54,13 @@ export async function askOverHttp(
 ): Promise<AuthorizationVerdict | NoVerdict> {
   const target = path === undefined ? exchange.target : targetValue(path);
   if (target === undefined) return { kind: "none", detail: "the path is no request target" };
+  const made = madeHeaders(headers);
   const request = {
     // A tunnel is asked about, not asked for.
     method: exchange.isTunnel ? "GET" : exchange.method,
     url: `${server.origin}${server.basePath}${target}`,
-    headers: [...sentHeaders(exchange, requestHeaders), ...madeHeaders(headers), ...part(body)],
+    authority: made.authority,
+    headers: [...sentHeaders(exchange, requestHeaders), ...made.headers, ...part(body)],
     ...(body !== undefined && { body: Buffer.from(body.bytes) }),
     server,
   };
@@ -96,11 +100,16 @@ function sentHeaders({ requestHeaders: sent }: Exchange, wanted: readonly string
   return kept;
 }
 
-function madeHeaders(headers: readonly HeaderValue[]): string[] {
-  return headers.flatMap(([name, value]) => {
+/** What expressions say of the request; an authority that is no host and port is left out like a value that failed. */
+function madeHeaders(made: readonly HeaderValue[]): Pick<FetchRequest, "authority" | "headers"> {
+  let authority: string | undefined;
+  const headers = made.flatMap(([name, value]) => {
     const text = fieldValue(value);
-    return text === undefined ? [] : [name, text];
+    if (name !== ":authority") return text === undefined ? [] : [name, text];
+    authority = text === undefined ? undefined : canonicalHost(text.toLowerCase());
+    return [];
   });
+  return { authority, headers };
 }
 
 function part(body: ForwardedBody | undefined): string[] {

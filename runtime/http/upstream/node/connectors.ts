@@ -3,6 +3,7 @@ import type { Lookup } from "../../../net/lookup.ts";
 import { startupError } from "../../../process/startup-error.ts";
 import { UpstreamTls } from "../../../tls/upstream-tls.ts";
 import type { UpstreamSettings } from "../upstream.ts";
+import type { ServerUrl } from "./server-url.ts";
 
 /** The ways to connect to one destination. */
 export interface Connectors {
@@ -15,7 +16,11 @@ export interface Connectors {
 }
 
 /** Makes the ways to one destination. Throws StartupError when a file of its TLS can't be used. */
-export function connectorsTo(url: URL, settings: UpstreamSettings, lookup?: Lookup): Connectors {
+export function connectorsTo(
+  { url, socketPath, name }: ServerUrl,
+  settings: UpstreamSettings,
+  lookup?: Lookup,
+): Connectors {
   const isTls = url.protocol === "https:";
   const tls = isTls ? openTls(settings) : undefined;
   const open = (version: UpstreamSettings["version"]) =>
@@ -26,7 +31,8 @@ export function connectorsTo(url: URL, settings: UpstreamSettings, lookup?: Look
       alpn: alpnOf(version),
       timeout: settings.connectTimeout,
       keepAlive: settings.keepAlive ?? systemKeepAlive,
-      ...(settings.countedAs && { countedAs: settings.countedAs }),
+      ...(socketPath !== undefined && { socketPath }),
+      countedAs: settings.countedAs ?? name,
       ...(lookup && { lookup }),
     });
   return {

@@ -14,6 +14,7 @@ import type {
 } from "../upstream.ts";
 import { type CountedPool, type RequestCounts, requestCounts } from "../upstream-metrics.ts";
 import { type Connectors, connectorsTo } from "./connectors.ts";
+import { readServerUrl, type ServerUrl } from "./server-url.ts";
 import { sendUpgrade } from "./upgrade-request.ts";
 
 /** A server of the configuration, whatever version of HTTP it is asked in. */
@@ -36,20 +37,20 @@ export abstract class ServerUpstream implements Upstream {
 
   /** Throws StartupError on a malformed URL. */
   constructor(settings: UpstreamSettings, lookup: Lookup | undefined) {
-    const url = parse(settings.url);
-    const port = url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
+    const server = parse(settings.url);
+    const { url, name } = server;
     this.url = url;
     this.requestTimeout = settings.requestTimeout;
     this.#authorization = settings.authorization;
-    this.name = `${url.hostname}:${port}`;
+    this.name = name;
     this.#countedAs = settings.countedAs ?? this.name;
     this.origin = url.origin;
     this.authority = url.host;
     const isAddress = isIP(url.hostname.replace(/^\[|\]$/g, "")) !== 0;
-    this.keepsHost = settings.keepsHost ?? isAddress;
+    this.keepsHost = settings.keepsHost ?? (isAddress || server.socketPath !== undefined);
     this.path = `${url.pathname}${url.search}`;
     this.basePath = url.pathname.replace(/\/$/, "");
-    this.connectors = connectorsTo(url, settings, lookup);
+    this.connectors = connectorsTo(server, settings, lookup);
   }
 
   send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
@@ -99,8 +100,8 @@ function setCredential(headers: string[], value: string | Credential | undefined
   replaceHeader(headers, "authorization", typeof value === "string" ? value : value());
 }
 
-function parse(text: string): URL {
-  const url = URL.parse(text);
-  if (url !== null && (url.protocol === "http:" || url.protocol === "https:")) return url;
+function parse(text: string): ServerUrl {
+  const server = readServerUrl(text);
+  if (server !== undefined) return server;
   throw startupError(`"${text.replace(/\/\/[^/]*@/, "//")}" is not the URL of an HTTP server`);
 }
