@@ -30,6 +30,17 @@ export interface BundledModule {
   readonly importers: readonly string[];
 }
 
+/** What a bundle begins with, and what it has in the place of the runtime's own modules. */
+export interface BundleOptions {
+  /** The path of a generated module. */
+  readonly entry: string;
+  /** Paths below runtime/ by the paths of what they replace; a replacement itself sees the real module. */
+  readonly replaced: ReadonlyMap<string, string>;
+}
+
+/** A gateway as it serves. */
+const WHOLE: BundleOptions = { entry: "main.ts", replaced: new Map() };
+
 /** An old Node.js gets a clear word. */
 const VERSION_CHECK = `if (Number.parseInt(process.versions.node, 10) < 24) {
   process.stderr.write(\`error: this gateway needs Node.js 24 or newer, not \${process.version}\\n\`);
@@ -66,19 +77,42 @@ const STYLE = {
 export async function bundleModules(
   modules: readonly PrintedModule[],
   info: BuildInfo,
+  { entry, replaced }: BundleOptions = WHOLE,
 ): Promise<Bundle> {
   const { build } = await import("esbuild");
   const threads: Metafile[] = [];
   const { metafile, outputFiles } = await build({
     ...STYLE,
-    entryPoints: ["generated:main.ts"],
+    entryPoints: [`generated:${entry}`],
     define: { GWC_BUILD: JSON.stringify(info) },
-    plugins: [generated(modules), threadsInside(threads)],
+    plugins: [inPlaceOf(replaced), generated(modules), threadsInside(threads)],
   });
   return {
     text: VERSION_CHECK + outputText(outputFiles, metafile),
     modules: runtimeModules([metafile, ...threads]),
     packages: packageSizes([metafile, ...threads]),
+  };
+}
+
+/** Puts modules of the runtime in the place of others. */
+function inPlaceOf(replaced: ReadonlyMap<string, string>): Plugin {
+  const files = new Map(
+    Array.from(replaced, (pair) => pair.map((name) => path.join(runtimeFolder, name))).map(
+      ([old = "", now = ""]) => [old, now],
+    ),
+  );
+  return {
+    name: "in-place-of",
+    setup(build) {
+      if (files.size === 0) return;
+      build.onResolve({ filter: /^(\.|gwc\/runtime\/)/ }, ({ path: name, importer }) => {
+        const asked = name.startsWith(".")
+          ? path.resolve(path.dirname(importer), name)
+          : path.join(runtimeFolder, `${name.slice("gwc/runtime/".length)}.ts`);
+        const found = files.get(asked);
+        return found === undefined || found === importer ? undefined : { path: found };
+      });
+    },
   };
 }
 

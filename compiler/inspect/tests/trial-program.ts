@@ -1,0 +1,102 @@
+import type { TrialRequest } from "../../../runtime/trial/trial.ts";
+import type { TrialGateway, TrialOutcome } from "../../../runtime/trial/try-request.ts";
+import { type BundleOptions, bundleModules } from "../../4-emit/bundle.ts";
+import { emitModules } from "../../4-emit/modules.ts";
+import type { SourceFile } from "../../diagnostics/source.ts";
+import { accessOf } from "../../ir/access.ts";
+import type { Program } from "../../ir/program.ts";
+import { servedRoutes } from "../../ir/routes.ts";
+
+/** A compiled program that requests are sent through in this process: no port is open, no server is asked. */
+export interface TrialProgram {
+  readonly program: Program;
+  /** Sends a request, several times where it says so; what came of the last. */
+  readonly send: (request: TrialRequest, count: number) => Promise<TrialOutcome>;
+  /** Ends what requests have opened. */
+  readonly close: () => void;
+}
+
+/** Compiles a program as a build does, but for what reaches outside the process. */
+export async function openTrialProgram(
+  program: Program,
+  files: readonly SourceFile[],
+): Promise<TrialProgram> {
+  const modules = emitModules(program, "path", files);
+  const entry = { path: ENTRY, text: ENTRY_TEXT, imports: [] };
+  const info = { version: "", configDigest: "" };
+  const { text } = await bundleModules([...modules, entry], info, TRIAL);
+  const url = `data:text/javascript;base64,${Buffer.from(text).toString("base64")}`;
+  const shared = await load(url);
+  const isStateful = hasState(program);
+  let copies = 0;
+  return {
+    program,
+    send: async (request, count) => {
+      copies += 1;
+      // A limit counts requests: none of another test is among them.
+      const gateway = isStateful ? await load(`${url}#${copies}`) : shared;
+      for (let sent = 1; sent < count; sent++) await gateway.send(request);
+      const outcome = await gateway.send(request);
+      if (isStateful) gateway.close();
+      return outcome;
+    },
+    close: () => shared.close(),
+  };
+}
+
+const ENTRY = "trial.ts";
+
+const ENTRY_TEXT = `import { openTrials } from "gwc/runtime/trial/try-request";
+import { gateway } from "./main.ts";
+
+const trials = openTrials(gateway);
+
+export { trials };
+`;
+
+/** What stands in for the world, below runtime/trial/stand-ins: by the modules of the runtime that reach out for it. */
+export const standIns: Readonly<Record<string, string>> = {
+  "auth/credentials.ts": "credentials.ts",
+  "auth/jwt/key-source.ts": "key-source.ts",
+  "auth/jwt/remote-keys.ts": "key-source.ts",
+  "auth/jwt/verifier.ts": "verifier.ts",
+  "auth/password/verified-logins.ts": "verified-logins.ts",
+  "gateway/http-port.ts": "http-port.ts",
+  "grpc/node/grpc-connection.ts": "grpc-connection.ts",
+  "http/upstream/node/connectors.ts": "connectors.ts",
+  "http/upstream/node/http1-upstream.ts": "server.ts",
+  "http/upstream/node/http2-upstream.ts": "server.ts",
+  "http/upstream/node/negotiated-upstream.ts": "server.ts",
+  "http/upstream/node/request-url.ts": "request-url.ts",
+  "mcp/transports/backend.ts": "mcp-targets.ts",
+  "mcp/transports/process-groups.ts": "process-groups.ts",
+  "mcp/transports/sse-transport.ts": "transports.ts",
+  "mcp/transports/stdio-transport.ts": "transports.ts",
+  "policies/api-key.ts": "api-key.ts",
+  "policies/basic-auth.ts": "basic-auth.ts",
+  "process/startup-needs.ts": "startup-needs.ts",
+  "process/startup-values.ts": "startup-values.ts",
+  "process/watched-file.ts": "watched-file.ts",
+};
+
+const TRIAL: BundleOptions = {
+  entry: ENTRY,
+  replaced: new Map(
+    Object.entries(standIns).map(([real, own]) => [real, `trial/stand-ins/${own}`]),
+  ),
+};
+
+async function load(url: string): Promise<TrialGateway> {
+  const loaded: unknown = await import(url);
+  // ENTRY_TEXT exports it under this type.
+  return (loaded as { readonly trials: TrialGateway }).trials;
+}
+
+/** Whether requests may be decided by those before them. */
+function hasState(program: Program): boolean {
+  return servedRoutes(program).some(({ route, listeners }) =>
+    [...route.policies, ...listeners.flatMap(({ preRouting }) => preRouting?.policies ?? [])]
+      .flatMap(accessOf)
+      .some(({ kind }) => kind === "outside"),
+  );
+}

@@ -1,0 +1,17 @@
+import { hash } from "node:crypto";
+import type { PasswordFile } from "../../auth/password/password-file.ts";
+import { htpasswd } from "../../policies/basic-auth.ts";
+import { trialPassword } from "../trial-credential.ts";
+
+export {
+  acceptBasicAuth,
+  htpasswd,
+  observeBasicAuth,
+  openBasicAuth,
+  requireBasicAuth,
+} from "../../policies/basic-auth.ts";
+
+/** In the place of policies/basic-auth.ts: the file need not be there. */
+export function htpasswdFile(): PasswordFile {
+  return htpasswd(`trial:{SHA}${hash("sha1", trialPassword, "base64")}`);
+}

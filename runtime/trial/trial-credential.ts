@@ -1,0 +1,34 @@
+import type { JsonObject } from "../cel/variables.ts";
+import type { CredentialKind } from "../http/headers/credential-location.ts";
+import type { TrialIdentities } from "./trial.ts";
+
+/** What says that a credential is one of a trial. */
+const MARK = "trial.";
+
+/** The password of every user. */
+export const trialPassword = "trial";
+
+/** The credential that a trial shows, as it stands in a request; undefined: none of this kind. */
+export function credentialText(
+  { jwt, apiKey, basicAuth }: TrialIdentities,
+  kind: CredentialKind,
+): string | undefined {
+  switch (kind) {
+    case "jwt":
+      return jwt && written(jwt);
+    case "apiKey":
+      return apiKey && written(apiKey);
+    case "basicAuth":
+      return basicAuth && Buffer.from(`${basicAuth}:${trialPassword}`).toString("base64");
+  }
+}
+
+/** The claims or the metadata of a trial's credential; undefined: it is none. */
+export function readCredential(text: string): JsonObject | undefined {
+  if (!text.startsWith(MARK)) return undefined;
+  return JSON.parse(Buffer.from(text.slice(MARK.length), "base64url").toString("utf8"));
+}
+
+function written(value: JsonObject): string {
+  return MARK + Buffer.from(JSON.stringify(value)).toString("base64url");
+}

@@ -1,0 +1,214 @@
+import { EventEmitter } from "node:events";
+import { Readable } from "node:stream";
+import type { Gateway } from "../gateway/definition.ts";
+import { processSettings } from "../gateway/environment.ts";
+import { LiveContext } from "../gateway/live-context.ts";
+import { acceptRequest } from "../http/engine/accept-request.ts";
+import type { EngineConnection, EngineRequest, EngineResponse } from "../http/engine/engine.ts";
+import type { ServerHandlers } from "../http/engine/server-handlers.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { Metrics } from "../telemetry/metrics/metrics.ts";
+import { messageRequest } from "./mcp-client.ts";
+import { portSettings } from "./stand-ins/http-port.ts";
+import { type Trial, type TrialCall, type TrialRequest, trials } from "./trial.ts";
+
+/** What came of a request. */
+export interface TrialOutcome {
+  /** Undefined: it was not answered. */
+  readonly status: number | undefined;
+  /** A flat list. */
+  readonly headers: readonly string[];
+  readonly body: string;
+  /** Why the gateway itself answered; undefined: a server did. */
+  readonly reason: string | undefined;
+  readonly listener: string | undefined;
+  readonly route: string | undefined;
+  /** The further fields of its line in the access log. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** What servers were asked, in order. */
+  readonly calls: readonly TrialCall[];
+  /** The request as rules see it. */
+  readonly request: Readonly<Record<string, unknown>>;
+  /** The claims of the token that was checked. */
+  readonly claims: Readonly<Record<string, unknown>> | undefined;
+  /** What went wrong that nobody foresaw: a bug. */
+  readonly failure: string | undefined;
+}
+
+/** Milliseconds after which a request counts as one that is not answered. */
+const patience = 5000;
+
+/** A gateway that requests are tried on. */
+export interface TrialGateway {
+  /** Sends one request through its code. Never rejects, but for a port that speaks no HTTP. */
+  send(request: TrialRequest): Promise<TrialOutcome>;
+  /** Ends what requests have opened. */
+  close(): void;
+}
+
+/** Makes a gateway one that requests are tried on, one after the other. */
+export function openTrials(gateway: Gateway): TrialGateway {
+  const settings = { ...processSettings(gateway, {}), stateDir: undefined };
+  const context = new LiveContext(settings, new Metrics(), () => {});
+  return {
+    send: (request) => {
+      const trial: Trial = { request, calls: [], shown: new Set(), claims: undefined };
+      return trials.run(trial, () => send(gateway, context, trial));
+    },
+    close: () => context.closeSessions(),
+  };
+}
+
+function send(gateway: Gateway, context: LiveContext, trial: Trial): Promise<TrialOutcome> {
+  const { request } = trial;
+  const port = gateway.ports.find((each) => each.port === request.port);
+  const settings = port && portSettings(port);
+  if (settings === undefined) throw new Error(`no port ${request.port} speaks HTTP`);
+  const response = new TrialResponse();
+  return new Promise((resolve) => {
+    let failure: string | undefined;
+    let exchange: Exchange | undefined;
+    const end = () => {
+      clearTimeout(timer);
+      if (exchange === undefined) return;
+      resolve(outcomeOf(trial, exchange, { incoming, response, failure }));
+    };
+    const timer = setTimeout(() => response.destroy(), patience);
+    const handlers: ServerHandlers = {
+      handle: settings.handle,
+      began: (begun) => {
+        exchange = begun;
+        gateway.requestId?.(begun);
+      },
+      isForwardProxy: settings.isForwardProxy ?? false,
+      takesTunnels: settings.takesTunnels ?? false,
+      keepsPaths: settings.keepsPaths ?? false,
+      ended: () => {},
+      failed: (_, error) => {
+        failure = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      },
+      malformed: () => {},
+      refused: () => {},
+      warn: () => {},
+      broken: undefined,
+      connections: gateway.connections,
+    };
+    const incoming = new IncomingRequest(request);
+    const accepted = { handlers: () => handlers, gateway: context, ended: end };
+    acceptRequest(incoming, response, {}, accepted);
+  });
+}
+
+function outcomeOf(
+  { calls, claims }: Trial,
+  exchange: Exchange,
+  { incoming, response, failure }: Sent,
+): TrialOutcome {
+  const { record, original } = exchange;
+  return {
+    status: response.headersSent ? response.statusCode : undefined,
+    headers: response.head,
+    body: Buffer.concat(response.pieces).toString("utf8"),
+    reason: record.reason,
+    listener: record.listener,
+    route: record.route,
+    fields: Object.fromEntries(record.fields ?? []),
+    calls,
+    request: {
+      method: original.method,
+      scheme: original.scheme,
+      host: original.host,
+      path: exchange.path,
+      pathAndQuery: exchange.pathAndQuery,
+      headers: incoming.sent,
+    },
+    claims,
+    failure,
+  };
+}
+
+/** Both ends of an exchange. */
+interface Sent {
+  readonly incoming: IncomingRequest;
+  readonly response: TrialResponse;
+  readonly failure: string | undefined;
+}
+
+/** A request without a connection. */
+class IncomingRequest extends Readable implements EngineRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly rawHeaders: string[];
+  readonly httpVersion = "1.1";
+  readonly socket: EngineConnection;
+  /** Its headers by name. */
+  readonly sent: Readonly<Record<string, string>>;
+  readonly #body: string | undefined;
+
+  constructor({ method, target, headers, message, address, port, isTls, ...rest }: TrialRequest) {
+    super();
+    const { host = "" } = headers;
+    const { headers: own, body } = message ? messageRequest(message) : { headers: {}, ...rest };
+    const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
+    this.method = method;
+    this.url = target;
+    this.sent = { ...length, ...own, ...headers };
+    this.rawHeaders = Object.entries(this.sent).flat();
+    this.#body = body;
+    this.socket = {
+      remoteAddress: address,
+      remotePort: 50_000,
+      localAddress: "127.0.0.1",
+      localPort: port,
+      encrypted: isTls,
+      servername: isTls && host.replace(/:\d+$/, ""),
+      resetAndDestroy: () => {},
+    };
+  }
+
+  override _read(): void {
+    if (this.#body !== undefined) this.push(this.#body);
+    this.push(null);
+  }
+}
+
+/** A response that nobody reads but the trial. */
+class TrialResponse extends EventEmitter implements EngineResponse {
+  readonly pieces: Buffer[] = [];
+  head: readonly string[] = [];
+  statusCode = 0;
+  headersSent = false;
+  writableFinished = false;
+  #isClosed = false;
+
+  writeHead(status: number, head: string[]): void {
+    this.statusCode = status;
+    this.head = head;
+    this.headersSent = true;
+  }
+
+  writeContinue(): void {}
+
+  write(chunk: Uint8Array | ""): boolean {
+    if (chunk !== "") this.pieces.push(Buffer.from(chunk));
+    return true;
+  }
+
+  end(chunk?: Uint8Array | string, encoding?: "latin1"): void {
+    if (typeof chunk === "string") this.pieces.push(Buffer.from(chunk, encoding));
+    else if (chunk !== undefined) this.pieces.push(Buffer.from(chunk));
+    this.writableFinished = true;
+    this.#close();
+  }
+
+  destroy(): void {
+    this.#close();
+  }
+
+  #close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    // As after a socket: what the handler does behind the end is done by then.
+    setImmediate(() => this.emit("close"));
+  }
+}
