@@ -79,6 +79,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./can.ts")).can,
   },
   {
+    name: "test",
+    positionals: "[FILES..]",
+    summary: "run the tests beside a configuration: requests, and what must come out",
+    load: async () => (await import("./test.ts")).testCommand,
+  },
+  {
     name: "audit",
     positionals: "[FILES..]",
     summary: "say what is open, weak or does nothing, beyond mistakes",

@@ -1,11 +1,12 @@
 import { stringify } from "yaml";
-import { editorSchema } from "../1-parse/standalone/editor.ts";
+import { editorSchema, fileSchema } from "../1-parse/standalone/editor.ts";
 import { suggest } from "../diagnostics/suggestion.ts";
+import { testFileSchema } from "../inspect/tests/test-schema.ts";
 import type { Arguments, Command, CommandResult } from "./command.ts";
 
 /**
- * `gwc schema`: the schema of the standalone file, for editors; with `--kind` that of a kind of Kubernetes manifest, with
- * `--crd` the definitions of our kinds for a cluster.
+ * `gwc schema`: the schema of the standalone file, for editors; with `--tests` that of files of tests, with `--kind` that of
+ * a kind of Kubernetes manifest, with `--crd` the definitions of our kinds for a cluster.
  */
 export const schema: Command = {
   minPositionals: 0,
@@ -15,6 +16,7 @@ export const schema: Command = {
     "  # yaml-language-server: $schema=gateway.schema.json",
   options: [
     { name: "kind", value: "KIND", summary: "the schema of a kind of Kubernetes manifest" },
+    { name: "tests", summary: "the schema of files of tests (`gwc test`)" },
     { name: "crd", summary: "the custom resource definitions of gwc's kinds, as YAML" },
   ],
   examples: ["gwc schema > gateway.schema.json", "gwc schema --crd | kubectl apply -f -"],
@@ -22,6 +24,7 @@ export const schema: Command = {
 };
 
 async function printSchema({ options, flags }: Arguments): Promise<CommandResult> {
+  if (flags.has("tests")) return { exitCode: 0, stdout: testsSchemaText() };
   if (!flags.has("crd") && options.kind === undefined)
     return { exitCode: 0, stdout: editorSchemaText() };
   if (options.kind === undefined) return { exitCode: 0, stdout: await definitionsText() };
@@ -39,6 +42,10 @@ async function printSchema({ options, flags }: Arguments): Promise<CommandResult
 /** The text of a schema file. */
 export function editorSchemaText(): string {
   return `${JSON.stringify(editorSchema(), undefined, 2)}\n`;
+}
+
+function testsSchemaText(): string {
+  return `${JSON.stringify(fileSchema("tests", testFileSchema), undefined, 2)}\n`;
 }
 
 /** The definitions of gwc's kinds as `kubectl apply` takes them. */

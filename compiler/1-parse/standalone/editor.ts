@@ -8,10 +8,15 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** The schema of the standalone file for editors: gwc's own keywords spelled out, what is not built yet left out. */
 export function editorSchema(): JsonSchema {
+  return withSharedParts(fileSchema("gateway", standaloneSchema()));
+}
+
+/** The schema of a file for editors; `name`: what kind of file. */
+export function fileSchema(name: string, schema: Schema): JsonSchema {
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
-    $id: "https://gwc.dev/schemas/gateway.schema.json",
-    ...withSharedParts(standard(standaloneSchema())),
+    $id: `https://gwc.dev/schemas/${name}.schema.json`,
+    ...standard(schema),
   };
 }
 

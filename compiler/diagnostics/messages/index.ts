@@ -9,6 +9,7 @@ import type { DiagnosticMessage } from "./message.ts";
 import { policyMessages } from "./policies.ts";
 import { routingMessages } from "./routing.ts";
 import { shapeMessages } from "./shape.ts";
+import { testMessages } from "./tests.ts";
 import { tracingMessages } from "./tracing.ts";
 import { yamlMessages } from "./yaml.ts";
 
@@ -26,6 +27,7 @@ export const messages = {
   ...celMessages,
   ...kubernetesMessages,
   ...auditMessages,
+  ...testMessages,
 };
 
 /** The permanent name of a diagnostic. */

@@ -50,11 +50,13 @@ function testCase(classname: string, finding: Finding): string[] {
   ];
 }
 
-function content(text: string): string {
+/** A text inside an element. */
+export function content(text: string): string {
   return valid(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-function attribute(text: string): string {
+/** A text inside the quotes of an attribute. */
+export function attribute(text: string): string {
   return content(text).replaceAll('"', "&quot;").replaceAll("\n", "&#10;").replaceAll("\t", "&#9;");
 }
 

@@ -18,6 +18,8 @@ export interface PolicyVerdict {
   readonly reason: string;
   /** The rule that decides, or the policy. */
   readonly origin: Origin;
+  /** The rule that decides; absent: none does. */
+  readonly rule?: Rule;
   /** Of what depends: when it passes. */
   readonly passes?: Wording;
 }
@@ -116,6 +118,7 @@ function rulesVerdict(
         verdict,
         reason: ruleReason(rule, found.isAllowed),
         origin: rule?.origin ?? origin,
+        ...(rule && { rule }),
       };
     }
     case "depends":

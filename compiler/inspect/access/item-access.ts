@@ -1,5 +1,5 @@
 import { mcpTargets } from "../../ir/backend-text.ts";
-import type { ListenerNode, Program, RouteNode } from "../../ir/program.ts";
+import type { ListenerNode, Program, RouteEntry, RouteNode } from "../../ir/program.ts";
 import { servedRoutes } from "../../ir/routes.ts";
 import type { DataPath } from "../effect/data/data-path.ts";
 import { chainVerdicts, type Identities, type PolicyVerdict } from "./chain-verdicts.ts";
@@ -81,9 +81,7 @@ function accessTo(
   { kind, name, target }: AskedItem,
   { identities, headers, address }: Asker,
 ): RouteAccess {
-  const entry = listener.table
-    .flatMap(({ shared, entries }) => entries.map((each) => ({ shared, ...each })))
-    .find((each) => each.route === route.id && !each.match.isDerived);
+  const entry = routeEntry(route, listener);
   const path = entry?.match.path;
   const host = entry?.shared ?? "*";
   const data = {
@@ -108,4 +106,14 @@ function accessTo(
   return target === undefined
     ? { route, listener, verdicts }
     : { route, listener, target, verdicts };
+}
+
+/** The first way to a route that its configuration names. */
+export function routeEntry(
+  route: RouteNode,
+  { table }: ListenerNode,
+): (RouteEntry & { readonly shared: string }) | undefined {
+  return table
+    .flatMap(({ shared, entries }) => entries.map((each) => ({ shared, ...each })))
+    .find((each) => each.route === route.id && !each.match.isDerived);
 }

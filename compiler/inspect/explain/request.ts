@@ -27,11 +27,10 @@ export function reachedRoute(
   url: URL,
   headers?: Headers,
 ): ReachedRoute {
-  const isTls = url.protocol === "https:";
-  const port = url.port === "" ? (isTls ? 443 : 80) : Number(url.port);
   const all = programs.flatMap(({ binds }) => binds);
-  const binds = bindsFor(all, port, url.port !== "", isTls);
+  const binds = bindsFor(all, url);
   if (binds.length === 0) {
+    const port = portOf(url);
     const passing = programs.flatMap(({ tcp }) => tcp).find((each) => each.port === port);
     if (passing !== undefined) return { kind: "none", reason: passedOn(passing, url.hostname) };
     const ports = all.map((each) => each.port).join(", ");
@@ -58,16 +57,17 @@ function passedOn({ port, listeners }: TcpBindNode, hostname: string): string {
 }
 
 /** A URL without a port means the usual one, or else those of its scheme: a load balancer in front may have another. */
-function bindsFor(
-  binds: readonly BindNode[],
-  port: number,
-  isExplicit: boolean,
-  isTls: boolean,
-): readonly BindNode[] {
+export function bindsFor(binds: readonly BindNode[], url: URL): readonly BindNode[] {
+  const isTls = url.protocol === "https:";
+  const port = portOf(url);
   const exact = binds.filter((bind) => bind.port === port);
-  if (exact.length > 0 || isExplicit) return exact;
+  if (exact.length > 0 || url.port !== "") return exact;
   const alike = binds.filter((bind) => (bind.tls !== undefined) === isTls);
   return alike.length > 0 ? alike : binds;
+}
+
+function portOf({ port, protocol }: URL): number {
+  return port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
 }
 
 function routeOf(

@@ -2,6 +2,7 @@ import { auditPage } from "./command-pages/audit.ts";
 import { canPage } from "./command-pages/can.ts";
 import { diffPage } from "./command-pages/diff.ts";
 import { graphPage } from "./command-pages/graph.ts";
+import { testPage } from "./command-pages/test.ts";
 import type { Page } from "./page.ts";
 
 /** The page of a command that needs more than its help; undefined: its help says all. */
@@ -13,6 +14,7 @@ export function commandPage(name: string): Page | undefined {
 export const commandPages: readonly (readonly [name: string, page: () => Page])[] = [
   ["diff", diffPage],
   ["can", canPage],
+  ["test", testPage],
   ["audit", auditPage],
   ["graph", graphPage],
 ];

@@ -1,0 +1,115 @@
+import path from "node:path";
+import { isTestFile } from "../1-parse/input-files.ts";
+import { findingsOf } from "../diagnostics/report/findings.ts";
+import { type ReportFormat, report } from "../diagnostics/report/report.ts";
+import { textReport } from "../diagnostics/report/text.ts";
+import type { Host } from "../host.ts";
+import { checkInput } from "../inspect/check-input.ts";
+import { coverageText } from "../inspect/tests/report/coverage-text.ts";
+import { runTests, type TestRun } from "../inspect/tests/run-tests.ts";
+import { version } from "../version.ts";
+import { oneOf } from "./arguments.ts";
+import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
+import { commandInput } from "./default-input.ts";
+import { gateway } from "./shared-options.ts";
+
+const FORMATS: readonly ReportFormat[] = ["text", "json", "sarif", "github", "junit"];
+
+/** `gwc test`: whether requests come out as the tests beside a configuration expect. */
+export const testCommand: Command = {
+  minPositionals: 0,
+  maxPositionals: Number.POSITIVE_INFINITY,
+  details:
+    "FILES are files of tests; without any they are the `*.test.yaml` beside the configuration. Each test is a request, an\n" +
+    "MCP call or list, or a question to a model, with what must come out. They run on the compiled program in this\n" +
+    "process: the code is that of `gwc build`, no port is opened, no server is asked and no secret is needed. Who sends\n" +
+    "a request is said by claims, metadata of a key, or a user: their credentials are valid.\n" +
+    "`gwc explain test` shows what a test may say; `gwc schema --tests` is its schema for editors.\n" +
+    "Exit code: 0 every test passes, 1 one fails (or mistakes in the configuration or the tests).",
+  options: [
+    {
+      name: "file",
+      short: "f",
+      value: "PATH",
+      summary: "the configuration: a file or a folder (default: gateway.yaml)",
+    },
+    {
+      name: "format",
+      value: "FORMAT",
+      choices: ["text", "json", "sarif", "github", "junit"],
+      summary: "how what fails is written (default: text)",
+    },
+    { name: "coverage", summary: "say which rules, policies and routes no test touches" },
+    gateway,
+  ],
+  examples: [
+    "gwc test",
+    "gwc test -f gateway.yaml access.test.yaml --coverage",
+    "gwc test -f manifests/ --format junit > tests.xml",
+  ],
+  work: testFiles,
+};
+
+async function testFiles(
+  { positionals, options, flags }: Arguments,
+  { host, isColored }: CommandContext,
+): Promise<CommandResult> {
+  const given = options.file === undefined ? [] : [options.file];
+  const input = commandInput(given, host, "gwc test -f FILE");
+  if (input.kind === "none") return input.result;
+  const [config = "."] = input.files;
+  const paths = positionals.length > 0 ? positionals : testsBeside(config, host);
+  if (paths.length === 0) return noTests(config);
+  const checked = checkInput(input.files, host, false, options.gateway);
+  if (checked.programs.length === 0)
+    return { exitCode: 1, stderr: textReport(checked.findings, isColored.stderr) };
+  const run = await runTests(paths, checked, host);
+  const failed = run.verdicts.filter(({ diagnostics }) => diagnostics.length > 0);
+  const diagnostics = [...run.mistakes, ...failed.flatMap((each) => each.diagnostics)];
+  const findings = findingsOf(diagnostics, run.files, false);
+  const defaults = host.variable("GITHUB_ACTIONS") === "true" ? "github" : "text";
+  const format = oneOf(FORMATS, options.format, defaults);
+  const stdout =
+    format === "junit"
+      ? (await import("../inspect/tests/report/junit.ts")).junitTests(run)
+      : await report(format, findings, {
+          files: paths,
+          version: version(),
+          isColored: isColored.stdout,
+        });
+  const coverage = flags.has("coverage") ? coverageText(run) : "";
+  const isMachine = format !== "text";
+  return {
+    exitCode: diagnostics.length > 0 ? 1 : 0,
+    stdout: isMachine ? stdout : `${stdout}${coverage}`,
+    stderr: `${isMachine ? coverage : ""}${verdictText(run, paths, failed.length)}`,
+  };
+}
+
+/** The files of tests in the folder of a configuration. */
+function testsBeside(config: string, host: Host): readonly string[] {
+  const folder = host.filesIn(config) === undefined ? path.dirname(config) : config;
+  const names = (host.filesIn(folder) ?? []).filter(isTestFile);
+  return names.filter((file) => path.normalize(path.dirname(file)) === path.normalize(folder));
+}
+
+function noTests(config: string): CommandResult {
+  const stderr =
+    `error: there is no *.test.yaml beside ${config}\n` +
+    "hint: `gwc explain test` shows a first one; `gwc test FILE` takes another\n";
+  return { exitCode: 2, stderr };
+}
+
+/** `access.test.yaml: 12 passed, 1 failed` */
+function verdictText(
+  { verdicts, mistakes }: TestRun,
+  paths: readonly string[],
+  failed: number,
+): string {
+  const parts = [
+    `${verdicts.length - failed} passed`,
+    ...(failed === 0 ? [] : [`${failed} failed`]),
+    ...(mistakes.length === 0 ? [] : ["not all tests could be run"]),
+  ];
+  return `${paths.join(", ")}: ${parts.join(", ")}\n`;
+}

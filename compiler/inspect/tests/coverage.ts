@@ -1,0 +1,41 @@
+import { type Origin, placeKey } from "../../diagnostics/diagnostic.ts";
+import { accessOf } from "../../ir/access.ts";
+import type { Program } from "../../ir/program.ts";
+import { servedRoutes } from "../../ir/routes.ts";
+
+/** A part of a configuration that tests may touch. */
+export interface CoveredPart {
+  readonly kind: "route" | "policy" | "rule";
+  /** What people call it: `route tools`, `policy cors of route tools`, a rule's text. */
+  readonly name: string;
+  readonly origin: Origin;
+}
+
+/** Each part of a program once, in the order of the configuration. */
+export function coverableParts(programs: readonly Program[]): readonly CoveredPart[] {
+  const all = programs.flatMap(servedRoutes).flatMap(({ route, listeners }) => {
+    const listed = listeners.flatMap(({ name, preRouting }) =>
+      (preRouting?.policies ?? []).map((use) => ({ use, of: `listener ${name}` })),
+    );
+    const own = route.policies.map((use) => ({ use, of: `route ${route.name}` }));
+    return [
+      { kind: "route", name: `route ${route.name}`, origin: route.origin } as const,
+      ...[...listed, ...own].flatMap(({ use, of }): readonly CoveredPart[] => [
+        { kind: "policy", name: `${use.kind} of ${of}`, origin: use.origin },
+        ...accessOf(use)
+          .flatMap((check) => (check.kind === "rules" ? check.rules : []))
+          .map(({ action, text, origin }) => ({
+            kind: "rule" as const,
+            name: action === "allow" ? text : `${action}: ${text}`,
+            origin,
+          })),
+      ]),
+    ];
+  });
+  return [...new Map(all.map((part) => [partKey(part), part])).values()];
+}
+
+/** The one text of a part. */
+export function partKey({ kind, origin }: Pick<CoveredPart, "kind" | "origin">): string {
+  return `${kind} ${placeKey(origin)}`;
+}

@@ -1,0 +1,75 @@
+import type { TrialOutcome } from "../../../runtime/trial/try-request.ts";
+import type { ListenerNode, Program, RouteNode } from "../../ir/program.ts";
+import { servedRoutes } from "../../ir/routes.ts";
+import type { Rule } from "../../model/rules.ts";
+import { chainVerdicts, type PolicyVerdict } from "../access/chain-verdicts.ts";
+import { ALWAYS_OPEN } from "../access/item-access.ts";
+import type { RequestData } from "../effect/data/request-data.ts";
+import type { GatewayTest } from "./test-schema.ts";
+
+/** The route that a request has reached, of a program. */
+export interface ReachedNode {
+  readonly route: RouteNode;
+  readonly listener: ListenerNode;
+}
+
+/** The route of an outcome; undefined: it reached none. */
+export function reachedNode(
+  program: Program,
+  { route: name, listener: listenerName }: TrialOutcome,
+): ReachedNode | undefined {
+  const found = servedRoutes(program).flatMap(({ route, listeners }) =>
+    route.name === name
+      ? listeners
+          .filter((each) => each.name === listenerName)
+          .map((listener) => ({ route, listener }))
+      : [],
+  );
+  return found[0];
+}
+
+/** An MCP item as rules see it: `{methodName: "tools/call", tool: {name: "x", target: "y"}}`. */
+export type ItemData = Readonly<Record<string, unknown>>;
+
+/** The item that a request was about; undefined: about none. */
+export function itemOf({ fields }: TrialOutcome): ItemData | undefined {
+  const methodName = fields["mcp.method.name"];
+  const target = fields["mcp.target"];
+  const found = ITEM_FIELDS.find(([field]) => fields[field] !== undefined);
+  if (methodName === undefined || target === undefined || found === undefined) return undefined;
+  const [field, kind] = found;
+  return { methodName, [kind]: { name: fields[field], target } };
+}
+
+/** The fields of the access log that name an item. */
+const ITEM_FIELDS = [
+  ["gen_ai.tool.name", "tool"],
+  ["gen_ai.prompt.name", "prompt"],
+  ["mcp.resource.uri", "resource"],
+] as const;
+
+/** What each policy of the route has decided, in order: as `gwc can` finds it. */
+export function verdictsOf(
+  { as = {}, from = "127.0.0.1" }: GatewayTest,
+  { request, claims }: TrialOutcome,
+  { route, listener }: ReachedNode,
+  item: ItemData | undefined,
+): readonly PolicyVerdict[] {
+  const given: RequestData = {
+    ...(claims && { jwt: claims }),
+    ...(as.apiKey && { apiKey: as.apiKey }),
+    ...(as.basicAuth !== undefined && { basicAuth: { username: as.basicAuth } }),
+  };
+  const data = { request, source: { address: from }, ...(item && { mcp: item }) };
+  const policies = [...(listener.preRouting?.policies ?? []), ...route.policies];
+  const known = { data, open: ALWAYS_OPEN, present: [] };
+  return chainVerdicts(policies, known, { given, isAnyone: false });
+}
+
+/** The rule that decided: the one that refuses, else the last that allows. Undefined: none has. */
+export function decidingRule(verdicts: readonly PolicyVerdict[]): Rule | undefined {
+  const refusing = verdicts.find(({ verdict }) => verdict === "refuses");
+  return refusing === undefined
+    ? verdicts.findLast(({ rule }) => rule !== undefined)?.rule
+    : refusing.rule;
+}

@@ -1,0 +1,168 @@
+import type { TrialCall } from "../../../runtime/trial/trial.ts";
+import type { TrialOutcome } from "../../../runtime/trial/try-request.ts";
+import type { ConfigPath } from "../../diagnostics/diagnostic.ts";
+import type { Rule } from "../../model/rules.ts";
+import type { Expectation, GatewayTest } from "./test-schema.ts";
+
+/** An expectation that is not met. */
+export interface UnmetExpectation {
+  /** Where it stands, below `expect`. */
+  readonly path: ConfigPath;
+  /** What is not as expected: `the status`. */
+  readonly what: string;
+  readonly found: string;
+  readonly expected: string;
+}
+
+/** What came of a test, as expectations ask for it. */
+export interface TestResult {
+  readonly outcome: TrialOutcome;
+  /** The rule that decided; undefined: none. */
+  readonly rule: Rule | undefined;
+}
+
+const ALLOWED = { true: "allowed", false: "refused" } as const;
+
+/** What of a result is not as a test expects it. */
+export function unmetExpectations(
+  { expect, list }: GatewayTest,
+  { outcome, rule }: TestResult,
+): readonly UnmetExpectation[] {
+  const { allowed, backend, listed } = expect;
+  const headers = headersOf(outcome.headers);
+  return [
+    ...(allowed === undefined
+      ? []
+      : sameWords(["allowed"], "it", ALLOWED[`${isPassed(outcome)}`], ALLOWED[`${allowed}`])),
+    ...same(["status"], "the status", outcome.status, expect.status),
+    ...same(["reason"], "the reason", outcome.reason, expect.reason),
+    ...same(["rule"], "the deciding rule", rule?.expression.source, expect.rule),
+    ...same(["route"], "the route", outcome.route, expect.route),
+    ...(listed === undefined || list === undefined
+      ? []
+      : sameNames(["listed"], "the list", listedNames(outcome, list), listed)),
+    ...sameHeaders(["headers"], "the response's", headers, expect.headers),
+    ...holds(["contains"], "the response's body", outcome.body, expect.contains),
+    ...(backend === undefined ? [] : unmetByBackend(backend, outcome.calls.at(-1))),
+  ];
+}
+
+/** Whether a request got through: no policy has refused it. */
+export function isPassed({ status, reason }: TrialOutcome): boolean {
+  const isOwn = reason === "DirectResponse" || reason === "Redirect";
+  return status !== undefined && (reason === undefined || isOwn);
+}
+
+function unmetByBackend(
+  { server, path, headers, contains }: NonNullable<Expectation["backend"]>,
+  call: TrialCall | undefined,
+): readonly UnmetExpectation[] {
+  if (call === undefined)
+    return [{ path: ["backend"], what: "the backend", found: "not asked", expected: "a request" }];
+  return [
+    ...same(["backend", "server"], "the backend", call.server, server),
+    ...same(["backend", "path"], "the path that the backend gets", call.path, path),
+    ...sameHeaders(["backend", "headers"], "the backend's", headersOf(call.headers), headers),
+    ...holds(["backend", "contains"], "the body that the backend gets", call.body, contains),
+  ];
+}
+
+function same(
+  path: ConfigPath,
+  what: string,
+  found: string | number | undefined,
+  expected: string | number | undefined,
+): readonly UnmetExpectation[] {
+  if (expected === undefined || found === expected) return [];
+  return [{ path, what, found: shown(found), expected: shown(expected) }];
+}
+
+function sameWords(
+  path: ConfigPath,
+  what: string,
+  found: string,
+  expected: string,
+): readonly UnmetExpectation[] {
+  return found === expected ? [] : [{ path, what, found, expected }];
+}
+
+function sameNames(
+  path: ConfigPath,
+  what: string,
+  found: readonly string[],
+  expected: readonly string[],
+): readonly UnmetExpectation[] {
+  return sameWords(path, what, namesText(found), namesText(expected));
+}
+
+function sameHeaders(
+  path: ConfigPath,
+  whose: string,
+  found: ReadonlyMap<string, string>,
+  expected: Readonly<Record<string, string | null>> = {},
+): readonly UnmetExpectation[] {
+  return Object.entries(expected).flatMap(([name, value]) => {
+    const has = found.get(name.toLowerCase());
+    if (has === (value ?? undefined)) return [];
+    const what = `${whose} header ${name.toLowerCase()}`;
+    return [
+      { path: [...path, name], what, found: shown(has), expected: shown(value ?? undefined) },
+    ];
+  });
+}
+
+function holds(
+  path: ConfigPath,
+  what: string,
+  found: string,
+  part: string | undefined,
+): readonly UnmetExpectation[] {
+  if (part === undefined || found.includes(part)) return [];
+  return [{ path, what, found: shown(shortened(found)), expected: `one with ${shown(part)}` }];
+}
+
+/** Characters of a body that messages show. */
+const LONGEST_SHOWN = 200;
+
+function shortened(text: string): string {
+  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}...` : text;
+}
+
+function shown(value: string | number | undefined): string {
+  if (value === undefined) return "none";
+  return typeof value === "number" ? String(value) : JSON.stringify(value);
+}
+
+/** In any order. */
+function namesText(names: readonly string[]): string {
+  return `[${names.toSorted().join(", ")}]`;
+}
+
+/** Header names in lower case; several of a name are one value, as HTTP joins them. */
+function headersOf(list: readonly string[]): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (let at = 0; at < list.length; at += 2) {
+    const name = (list[at] ?? "").toLowerCase();
+    const before = found.get(name);
+    found.set(name, before === undefined ? (list[at + 1] ?? "") : `${before}, ${list[at + 1]}`);
+  }
+  return found;
+}
+
+/** The names in a response to an MCP list; a response of another kind has none. */
+export function listedNames(
+  { body }: TrialOutcome,
+  kind: NonNullable<GatewayTest["list"]>,
+): readonly string[] {
+  const text = /^data: ?(.*)$/m.exec(body)?.[1] ?? body;
+  const items: unknown = Object(parsed(text)?.result)[kind];
+  return Array.isArray(items) ? items.map((item) => String(Object(item).uri ?? item.name)) : [];
+}
+
+function parsed(text: string): { readonly result?: unknown } | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

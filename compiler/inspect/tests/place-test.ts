@@ -1,0 +1,189 @@
+import { backendOf } from "../../backends/index.ts";
+import {
+  childOf,
+  type Diagnostics,
+  type Origin,
+  type Place,
+} from "../../diagnostics/diagnostic.ts";
+import { suggest } from "../../diagnostics/suggestion.ts";
+import { accessOf } from "../../ir/access.ts";
+import { mcpTargets } from "../../ir/backend-text.ts";
+import type { ListenerNode, Program, RouteNode } from "../../ir/program.ts";
+import { servedRoutes } from "../../ir/routes.ts";
+import { routeEntry } from "../access/item-access.ts";
+import { bindsFor } from "../explain/request.ts";
+import { offeredNames, type PlacedTarget } from "./test-request.ts";
+import type { GatewayTest, TestFile } from "./test-schema.ts";
+
+/** Where a test is sent; undefined: nowhere (reported). What could never come of it is reported, too. */
+export function placeTest(
+  test: GatewayTest,
+  { servers }: TestFile,
+  programs: readonly Program[],
+  origin: Origin,
+  diagnostics: Diagnostics,
+): PlacedTarget | undefined {
+  const before = diagnostics.list.length;
+  const target =
+    test.request === undefined
+      ? placeRoute(test, programs, origin, diagnostics)
+      : placeUrl(test.request, programs, childOf(origin, "request"), diagnostics);
+  checkNames(test, programs, origin, diagnostics);
+  if (target?.kind === "route" && test.list !== undefined)
+    checkListed(
+      test.list,
+      test,
+      offeredNames(target.route, test.list, servers),
+      origin,
+      diagnostics,
+    );
+  return diagnostics.list.length === before ? target : undefined;
+}
+
+function placeUrl(
+  request: string,
+  programs: readonly Program[],
+  at: Place,
+  diagnostics: Diagnostics,
+): PlacedTarget | undefined {
+  const [method = "", text = ""] = request.split(" ");
+  const url = URL.parse(text);
+  const found = programs.flatMap((program) =>
+    url === null ? [] : bindsFor(program.binds, url).map((bind) => ({ program, bind })),
+  );
+  const [first] = found;
+  if (url !== null && first !== undefined) return { kind: "url", method, url, ...first };
+  const ports = programs.flatMap(({ binds }) => binds.map(({ port }) => port)).join(", ");
+  diagnostics.report("unreachable-test", at, { url: text, ports });
+  return undefined;
+}
+
+/** A route, and where it is. */
+interface FoundRoute {
+  readonly program: Program;
+  readonly route: RouteNode;
+  readonly listener: ListenerNode;
+}
+
+function placeRoute(
+  test: GatewayTest,
+  programs: readonly Program[],
+  origin: Origin,
+  diagnostics: Diagnostics,
+): PlacedTarget | undefined {
+  const protocol = test.model === undefined ? "mcp" : "llm";
+  const what = test.model === undefined ? "an MCP request" : "a request to a model";
+  const all = programs.flatMap((program) =>
+    servedRoutes(program).flatMap(({ route, listeners: [listener] }): readonly FoundRoute[] =>
+      listener === undefined || !route.backends.some(({ kind }) => speaks(kind, protocol))
+        ? []
+        : [{ program, route, listener }],
+    ),
+  );
+  const named = all.filter(({ route }) =>
+    [route.name, route.id].includes(test.route ?? route.name),
+  );
+  const [found] = named;
+  if (found === undefined && test.route !== undefined) {
+    const suggestion = suggest(
+      test.route,
+      all.map(({ route }) => route.name),
+    );
+    const kind = protocol === "mcp" ? "route to MCP servers" : "route to models";
+    const at = childOf(origin, "route");
+    diagnostics.report("unknown-in-test", at, { what: kind, name: test.route, suggestion });
+    return undefined;
+  }
+  const problem = routeProblem(named);
+  if (found === undefined || problem !== undefined) {
+    const routes = named.map(({ route }) => `"${route.name}"`).join(", ");
+    const said = problem ?? "no route has such a backend";
+    diagnostics.report("unclear-test-route", origin, {
+      what,
+      routes: named.length > 1 ? routes : "",
+      problem: said,
+    });
+    return undefined;
+  }
+  const { program, route, listener } = found;
+  const bind = program.binds.find(({ listeners }) => listeners.includes(listener));
+  return bind && { kind: "route", program, route, listener, bind };
+}
+
+function speaks(kind: Parameters<typeof backendOf>[0], protocol: "mcp" | "llm"): boolean {
+  return backendOf(kind).protocol === protocol;
+}
+
+function routeProblem(found: readonly FoundRoute[]): string | undefined {
+  if (found.length > 1) return "there are several";
+  const [only] = found;
+  const entry = only && routeEntry(only.route, only.listener);
+  return entry?.match.path.kind === "regex" ? "its path is a pattern" : undefined;
+}
+
+/** Routes, rules and servers that a test names. */
+function checkNames(
+  { expect, request, route }: GatewayTest,
+  programs: readonly Program[],
+  origin: Origin,
+  diagnostics: Diagnostics,
+): void {
+  const routes = programs.flatMap(servedRoutes).map(({ route: each }) => each.name);
+  const check = (name: string | undefined, what: string, known: readonly string[], at: Place) => {
+    if (name === undefined || known.includes(name)) return;
+    diagnostics.report("unknown-in-test", at, { what, name, suggestion: suggest(name, known) });
+  };
+  check(expect.route, "route", routes, childOf(origin, "expect", "route"));
+  if (request !== undefined) check(route, "route", routes, childOf(origin, "route"));
+  check(expect.rule, "rule", ruleTexts(programs), childOf(origin, "expect", "rule"));
+}
+
+/** Rules as they are written. */
+function ruleTexts(programs: readonly Program[]): readonly string[] {
+  return programs.flatMap(servedRoutes).flatMap(({ route, listeners }) =>
+    [...listeners.flatMap(({ preRouting }) => preRouting?.policies ?? []), ...route.policies]
+      .flatMap(accessOf)
+      .flatMap((check) => (check.kind === "rules" ? check.rules : []))
+      .map(({ expression }) => expression.source),
+  );
+}
+
+/** What is to be listed has to be offered. */
+function checkListed(
+  kind: NonNullable<GatewayTest["list"]>,
+  { expect }: GatewayTest,
+  offered: readonly string[],
+  origin: Origin,
+  diagnostics: Diagnostics,
+): void {
+  expect.listed?.forEach((name, index) => {
+    if (offered.includes(name)) return;
+    const at = childOf(origin, "expect", "listed", index);
+    diagnostics.report("unoffered-item", at, { kind, name, suggestion: suggest(name, offered) });
+  });
+}
+
+/** The servers and names of a file of tests. */
+export function checkSuite(
+  { servers = {}, tests }: TestFile,
+  programs: readonly Program[],
+  origin: Origin,
+  diagnostics: Diagnostics,
+): void {
+  const known = programs
+    .flatMap(servedRoutes)
+    .flatMap(({ route }) => route.backends.flatMap(mcpTargets));
+  for (const name of Object.keys(servers)) {
+    if (known.includes(name)) continue;
+    const at = { ...childOf(origin, "servers", name), part: "key" } as const;
+    const suggestion = suggest(name, known);
+    diagnostics.report("unknown-in-test", at, { what: "MCP server", name, suggestion });
+  }
+  tests.forEach(({ name }, index) => {
+    const first = tests.findIndex((each) => each.name === name);
+    if (first === index) return;
+    diagnostics.report("same-test-name", childOf(origin, "tests", index, "name"), { name }, [
+      { at: childOf(origin, "tests", first, "name"), label: "first here" },
+    ]);
+  });
+}

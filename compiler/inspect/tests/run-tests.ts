@@ -1,0 +1,182 @@
+import type { TrialOutcome } from "../../../runtime/trial/try-request.ts";
+import {
+  childOf,
+  type Diagnostic,
+  Diagnostics,
+  type Origin,
+} from "../../diagnostics/diagnostic.ts";
+import type { SourceFile } from "../../diagnostics/source.ts";
+import type { Host } from "../../host.ts";
+import { accessOf } from "../../ir/access.ts";
+import type { Program } from "../../ir/program.ts";
+import type { PolicyVerdict } from "../access/chain-verdicts.ts";
+import type { CheckedInput } from "../check-input.ts";
+import { type CoveredPart, coverableParts, partKey } from "./coverage.ts";
+import {
+  decidingRule,
+  type ItemData,
+  itemOf,
+  type ReachedNode,
+  reachedNode,
+  verdictsOf,
+} from "./deciding-rule.ts";
+import { isPassed, unmetExpectations } from "./expectations.ts";
+import { checkSuite, placeTest } from "./place-test.ts";
+import { readTests, type TestSuite } from "./read-tests.ts";
+import { offeredItems, type PlacedTarget, trialRequest } from "./test-request.ts";
+import type { GatewayTest } from "./test-schema.ts";
+import { openTrialProgram, type TrialProgram } from "./trial-program.ts";
+
+/** What became of a test. */
+export interface TestVerdict {
+  readonly name: string;
+  readonly origin: Origin;
+  /** Why it fails; empty: it passes. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** What became of tests. */
+export interface TestRun {
+  readonly verdicts: readonly TestVerdict[];
+  /** Mistakes of files: their tests did not run. */
+  readonly mistakes: readonly Diagnostic[];
+  /** Files of the configuration and of tests. */
+  readonly files: readonly SourceFile[];
+  /** The parts of the configuration, and whether a test touches each. */
+  readonly coverage: readonly (CoveredPart & { readonly isTouched: boolean })[];
+}
+
+/** Runs the tests of files on the compiled programs of a configuration. */
+export async function runTests(
+  paths: readonly string[],
+  checked: CheckedInput,
+  host: Host,
+): Promise<TestRun> {
+  const diagnostics = new Diagnostics();
+  const { suites, files } = readTests(paths, host, diagnostics);
+  const { programs } = checked;
+  for (const { value, origin } of suites) checkSuite(value, programs, origin, diagnostics);
+  const trials = new Map<Program, TrialProgram>();
+  const touched = new Set<string>();
+  const verdicts: TestVerdict[] = [];
+  for (const suite of suites) {
+    for (const [index, test] of suite.value.tests.entries()) {
+      const origin = childOf(suite.origin, "tests", index);
+      const found = new Diagnostics();
+      const target = placeTest(test, suite.value, programs, origin, found);
+      if (target !== undefined) {
+        const { program } = target;
+        const trial = trials.get(program) ?? (await openTrialProgram(program, checked.files));
+        trials.set(program, trial);
+        await runTest({ test, suite, target, trial, origin, touched }, found);
+      }
+      verdicts.push({ name: test.name, origin, diagnostics: found.list });
+    }
+  }
+  for (const trial of trials.values()) trial.close();
+  const coverage = coverableParts(programs).map((part) => ({
+    ...part,
+    isTouched: touched.has(partKey(part)),
+  }));
+  return { verdicts, mistakes: diagnostics.list, files: [...checked.files, ...files], coverage };
+}
+
+/** A test that is ready to be sent. */
+interface ReadyTest {
+  readonly test: GatewayTest;
+  readonly suite: TestSuite;
+  readonly target: PlacedTarget;
+  readonly trial: TrialProgram;
+  readonly origin: Origin;
+  /** The parts of the configuration that were touched so far. */
+  readonly touched: Set<string>;
+}
+
+async function runTest(ready: ReadyTest, diagnostics: Diagnostics): Promise<void> {
+  const { test, suite, target, trial, origin } = ready;
+  const request = trialRequest(test, target, suite.value.servers);
+  const outcome = await trial.send(request, test.repeat ?? 1);
+  if (outcome.failure !== undefined) throw new Error(outcome.failure);
+  const reached = reachedNode(trial.program, outcome);
+  const verdicts = reached === undefined ? [] : verdictsOf(test, outcome, reached, itemOf(outcome));
+  const rule = decidingRule(verdicts);
+  if (reached !== undefined) {
+    touch(ready, reached, outcome, verdicts);
+    reportUnusedIdentities(test, reached, origin, diagnostics);
+  }
+  for (const { path, ...unmet } of unmetExpectations(test, { outcome, rule })) {
+    const at = childOf(origin, "expect", ...path);
+    diagnostics.report("unmet-expectation", at, {
+      test: test.name,
+      ...unmet,
+      why: whatHappened(outcome, verdicts),
+    });
+  }
+}
+
+/** What a failed test's reader wants to know first. */
+function whatHappened(
+  outcome: TrialOutcome,
+  verdicts: readonly PolicyVerdict[],
+): string | undefined {
+  const { status, reason, route, calls } = outcome;
+  const open = verdicts.find(({ verdict }) => verdict === "undecided" || verdict === "depends");
+  const refusing = verdicts.find(({ verdict }) => verdict === "refuses");
+  const passing = verdicts.findLast(({ rule }) => rule !== undefined);
+  const where = route === undefined ? "no route was reached" : `route ${route}`;
+  const server = calls.at(-1)?.server;
+  const asked = server === undefined ? "" : `, ${server} was asked`;
+  const by = isPassed(outcome) ? passing : refusing;
+  const who = by === undefined ? "" : `; ${by.policy}: ${by.reason}`;
+  const unclear = open === undefined ? "" : `; ${open.policy} ${open.reason}`;
+  const what = status === undefined ? "no response" : `${status}${reason ? ` ${reason}` : ""}`;
+  return `${where} responded ${what}${asked}${who}${unclear}`;
+}
+
+/** Notes what a test has touched: what stands behind a policy that refuses was not asked. */
+function touch(
+  { test, suite, touched }: ReadyTest,
+  reached: ReachedNode,
+  outcome: TrialOutcome,
+  verdicts: readonly PolicyVerdict[],
+): void {
+  const { route, listener } = reached;
+  const policies = [...(listener.preRouting?.policies ?? []), ...route.policies];
+  const refusing = verdicts.find(({ verdict }) => verdict === "refuses")?.policy;
+  const last = policies.findIndex(({ kind }) => kind === refusing);
+  touched.add(partKey({ kind: "route", origin: route.origin }));
+  for (const { origin } of last < 0 ? policies : policies.slice(0, last + 1))
+    touched.add(partKey({ kind: "policy", origin }));
+  const items: readonly (ItemData | undefined)[] =
+    test.list === undefined || !isPassed(outcome)
+      ? []
+      : offeredItems(route, test.list, suite.value.servers);
+  const decided = [
+    ...verdicts,
+    ...items.flatMap((item) => verdictsOf(test, outcome, reached, item)),
+  ];
+  for (const { rule } of decided)
+    if (rule !== undefined) touched.add(partKey({ kind: "rule", origin: rule.origin }));
+}
+
+function reportUnusedIdentities(
+  { as = {} }: GatewayTest,
+  { route, listener }: ReachedNode,
+  origin: Origin,
+  diagnostics: Diagnostics,
+): void {
+  const asked = [...(listener.preRouting?.policies ?? []), ...route.policies]
+    .flatMap(accessOf)
+    .flatMap((check) => (check.kind === "identity" ? check.variable : []));
+  for (const [kind, what] of IDENTITIES) {
+    if (as[kind] === undefined || asked.includes(kind)) continue;
+    const at = { ...childOf(origin, "as", kind), part: "key" } as const;
+    diagnostics.report("unused-identity", at, { kind: what, route: route.name });
+  }
+}
+
+const IDENTITIES = [
+  ["jwt", "a token"],
+  ["apiKey", "an API key"],
+  ["basicAuth", "a user name and password"],
+] as const;

@@ -1,0 +1,136 @@
+import type { TrialRequest } from "../../../runtime/trial/trial.ts";
+import { mcpTargets } from "../../ir/backend-text.ts";
+import type { BindNode, ListenerNode, Program, RouteNode } from "../../ir/program.ts";
+import { routeEntry } from "../access/item-access.ts";
+import type { GatewayTest, TestFile } from "./test-schema.ts";
+
+/** Where a test is sent. */
+export type TestTarget =
+  | { readonly kind: "url"; readonly method: string; readonly url: URL; readonly bind: BindNode }
+  | {
+      readonly kind: "route";
+      readonly route: RouteNode;
+      readonly listener: ListenerNode;
+      readonly bind: BindNode;
+    };
+
+/** A test's target, and the program that it is in. */
+export type PlacedTarget = TestTarget & { readonly program: Program };
+
+/** The request of a test as a client sends it. */
+export function trialRequest(
+  test: GatewayTest,
+  target: TestTarget,
+  servers: TestFile["servers"] = {},
+): TrialRequest {
+  const { headers = {}, from = "127.0.0.1", as = {}, response = {} } = test;
+  const { host, own, ...request } = requestOf(test, target);
+  const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+  const offered = Object.entries(servers).map(([name, { tools, prompts, resources }]) => [
+    name,
+    { tools: tools ?? [], prompts: prompts ?? [], resources: resources ?? [] },
+  ]);
+  return {
+    ...request,
+    port: target.bind.port,
+    isTls: target.bind.tls !== undefined,
+    headers: { host, ...own, ...Object.fromEntries(given) },
+    address: from,
+    identities: as,
+    servers: Object.fromEntries(offered),
+    response: {
+      status: response.status ?? 200,
+      headers: response.headers ?? {},
+      body: response.body ?? "",
+    },
+  };
+}
+
+/** What a client sends, before the test's own headers. */
+type ClientRequest = Pick<TrialRequest, "method" | "target" | "body" | "message"> & {
+  readonly host: string;
+  readonly own: Readonly<Record<string, string>>;
+};
+
+function requestOf(test: GatewayTest, target: TestTarget): ClientRequest {
+  if (target.kind === "url") {
+    const { method, url } = target;
+    const sent = { host: url.host, target: `${url.pathname}${url.search}`, body: test.body };
+    return { method, ...sent, own: {}, message: undefined };
+  }
+  const { path, host } = addressOf(target);
+  if (test.model === undefined) {
+    const sent = { body: undefined, message: messageOf(test) };
+    return { method: "POST", target: path, host, own: {}, ...sent };
+  }
+  const messages = [{ role: "user", content: test.text ?? "hello" }];
+  const body = JSON.stringify({ model: test.model, messages });
+  const own = { "content-type": "application/json" };
+  return { method: "POST", target: completionsPath(path), host, own, body, message: undefined };
+}
+
+/** The address by which a route is reached: a name and a path of those that it has. */
+function addressOf({ route, listener }: Extract<TestTarget, { kind: "route" }>): {
+  readonly path: string;
+  readonly host: string;
+} {
+  const entry = routeEntry(route, listener);
+  const host = entry?.shared ?? "*";
+  return {
+    path: entry?.match.path.value ?? "/",
+    host: host === "*" ? "localhost" : host.replace("*", "any"),
+  };
+}
+
+/** OpenAI's path for chats, below that of a route. */
+function completionsPath(path: string): string {
+  if (path.endsWith("/completions")) return path;
+  const base = path.replace(/\/$/, "");
+  return base.endsWith("/v1") ? `${base}/chat/completions` : `${base}/v1/chat/completions`;
+}
+
+/** What an MCP client asks. */
+function messageOf({
+  tool,
+  prompt,
+  resource,
+  list,
+  arguments: given,
+}: GatewayTest): TrialRequest["message"] {
+  const args = given === undefined ? {} : { arguments: given };
+  if (tool !== undefined)
+    return { method: "tools/call", params: { name: tool, ...args }, name: tool };
+  if (prompt !== undefined)
+    return { method: "prompts/get", params: { name: prompt, ...args }, name: prompt };
+  if (resource !== undefined)
+    return { method: "resources/read", params: { uri: resource }, name: resource };
+  return { method: `${list}/list`, params: {}, name: undefined };
+}
+
+/** The names by which clients know what the servers of a route offer. */
+export function offeredNames(
+  route: RouteNode,
+  kind: "tools" | "prompts" | "resources",
+  servers: TestFile["servers"] = {},
+): readonly string[] {
+  const targets = route.backends.flatMap(mcpTargets);
+  const joint = kind === "resources" ? "+" : "_";
+  return targets.flatMap((target) =>
+    (servers[target]?.[kind] ?? []).flatMap((name) => [name, `${target}${joint}${name}`]),
+  );
+}
+
+/** What the servers of a route offer, each item as rules see it when it is listed. */
+export function offeredItems(
+  route: RouteNode,
+  kind: NonNullable<GatewayTest["list"]>,
+  servers: TestFile["servers"] = {},
+): readonly Readonly<Record<string, unknown>>[] {
+  const item = kind.slice(0, -1);
+  return route.backends.flatMap(mcpTargets).flatMap((target) =>
+    (servers[target]?.[kind] ?? []).map((name) => ({
+      methodName: `${kind}/list`,
+      [item]: { name, target },
+    })),
+  );
+}

@@ -1,0 +1,413 @@
+import { globSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { findingsOf } from "../../compiler/diagnostics/report/findings.ts";
+import { memoryHost } from "../../compiler/host.ts";
+import { checkInput } from "../../compiler/inspect/check-input.ts";
+import { runTests } from "../../compiler/inspect/tests/run-tests.ts";
+import { standIns } from "../../compiler/inspect/tests/trial-program.ts";
+import { gwc } from "../harness/gwc.ts";
+import { root } from "../harness/root.ts";
+import { Workspace } from "../harness/workspace.ts";
+
+const config = `binds:
+  - port: 3000
+    listeners:
+      - hostname: tools.example.com
+        routes:
+          - name: tools
+            matches: [{path: {pathPrefix: /mcp}}]
+            policies:
+              jwtAuth: {issuer: "https://id.example.com", audiences: [tools], jwks: {url: "https://id.example.com/keys"}}
+              mcpAuthorization:
+                rules:
+                  - '"admin" in jwt.roles'
+                  - mcp.tool.name == "read"
+                  - deny: mcp.tool.name == "drop"
+            backends:
+              - mcp:
+                  targets:
+                    - {name: files, mcp: {host: "http://127.0.0.1:9/mcp"}}
+                    - {name: tables, stdio: {cmd: there-is-no-such-program}}
+      - routes:
+          - name: shop
+            matches: [{path: {pathPrefix: /shop}}]
+            policies:
+              basicAuth: {htpasswd: {file: nowhere.htpasswd}, mode: optional}
+              apiKey: {keys: [{keyHash: "sha256:${"0".repeat(64)}", metadata: {team: blue}}], mode: optional, location: {header: {name: x-key}}}
+              authorization:
+                rules:
+                  - 'request.method == "GET" || apiKey.team == "blue"'
+                  - deny: cidr("10.0.0.0/8").containsIP(source.address)
+              transformations: {request: {set: {x-user: basicAuth.username, x-path: request.path}}}
+              urlRewrite: {path: {prefix: /v2}}
+            backends: [{host: "shop.internal:8080", policies: {backendAuth: {key: "\${SHOP_KEY}"}}}]
+          - name: limited
+            matches: [{path: {exact: /limited}}]
+            policies: {localRateLimit: [{maxTokens: 2, tokensPerFill: 1, fillInterval: 60s}]}
+            backends: [{host: "127.0.0.1:9"}]
+          - name: moved
+            matches: [{path: {exact: /old}}]
+            policies: {requestRedirect: {path: {full: /new}, status: 301}}
+          - name: chat
+            matches: [{path: {pathPrefix: /llm}}]
+            policies: {apiKey: {keys: [{keyHash: "sha256:${"1".repeat(64)}", metadata: {team: red}, allowedModels: [small]}]}}
+            backends: [{ai: {name: models, provider: {openAI: {}}, policies: {backendAuth: {key: "\${OPENAI_KEY}"}}}}]
+`;
+
+const offers = "servers: {files: {tools: [read, drop]}, tables: {tools: [read, query]}}\n";
+
+/** What `gwc test` finds, each finding as `CODE line: message`. */
+async function found(tests: string): Promise<readonly string[]> {
+  const host = memoryHost({ "gateway.yaml": config, "a.test.yaml": tests });
+  const checked = checkInput(["gateway.yaml"], host, false);
+  if (checked.programs.length === 0)
+    throw new Error(checked.findings.map(({ message }) => message).join("\n"));
+  const { verdicts, mistakes, files } = await runTests(["a.test.yaml"], checked, host);
+  const all = [...mistakes, ...verdicts.flatMap(({ diagnostics }) => diagnostics)];
+  return findingsOf(all, files, false).map(
+    ({ code, location, message }) => `${code} ${location.line}: ${message}`,
+  );
+}
+
+/** A test of a line, and what must come out. */
+const line = (name: string, what: string, expected: string) =>
+  `  - {name: ${JSON.stringify(name)}, ${what}, expect: {${expected}}}\n`;
+
+/** One test. */
+const one = (what: string, expected: string) => `${offers}tests:\n${line("one", what, expected)}`;
+
+/** What is found of each of some tests that run together: the second line of their file is that of the first of them. */
+function foundOfEach(tests: readonly string[]): (index: number) => Promise<readonly string[]> {
+  let all: Promise<readonly string[]> | undefined;
+  return async (index) => {
+    all ??= found(`${offers}tests:\n${tests.join("")}`);
+    const own = new RegExp(`^\\S+ ${index + 3}: `);
+    return (await all).filter((each) => own.test(each)).map((each) => each.replace(own, ""));
+  };
+}
+
+describe("a test passes when what it expects comes out", () => {
+  const cases = [
+    [
+      "a list holds what rules show",
+      "list: tools, as: {jwt: {sub: eve}}",
+      "listed: [files_read, tables_read]",
+    ],
+    [
+      "an admin's list holds more, but nothing denied",
+      "list: tools, as: {jwt: {roles: [admin]}}",
+      "listed: [files_read, tables_read, tables_query]",
+    ],
+    [
+      "a call names its rule and server",
+      "tool: tables_read, as: {jwt: {sub: eve}}",
+      "allowed: true, rule: 'mcp.tool.name == \"read\"', backend: {server: tables}",
+    ],
+    [
+      "a denied call names the rule that denies",
+      "tool: files_drop, as: {jwt: {roles: [admin]}}",
+      "allowed: false, reason: Authorization, rule: 'mcp.tool.name == \"drop\"'",
+    ],
+    ["nobody is let in without a token", "tool: files_read", "status: 401, reason: JwtAuth"],
+    [
+      "a token that has expired is none",
+      "tool: files_read, as: {jwt: {sub: eve, exp: 1}}",
+      "status: 401",
+    ],
+    [
+      "a token of another issuer is none",
+      "tool: files_read, as: {jwt: {iss: 'https://other.example.com'}}",
+      "status: 401",
+    ],
+    [
+      "a backend gets what policies make of a request",
+      "request: 'GET http://a/shop/x?q=1', as: {basicAuth: eve}",
+      "status: 200, route: shop, backend: {server: 'http://shop.internal:8080', path: '/v2/x?q=1', headers: {x-user: eve, x-path: /shop/x, authorization: 'Bearer unset-shop-key'}}",
+    ],
+    [
+      "a key's metadata decides",
+      "request: 'POST http://a/shop', body: '{}', as: {apiKey: {team: blue}}",
+      "allowed: true, backend: {contains: '{}', headers: {x-key: null, x-user: null}}",
+    ],
+    [
+      "a key with other metadata does not",
+      "request: 'POST http://a/shop', as: {apiKey: {team: red}}",
+      "allowed: false, status: 403",
+    ],
+    [
+      "an address decides",
+      "request: GET http://a/shop, from: 10.1.2.3",
+      "rule: 'cidr(\"10.0.0.0/8\").containsIP(source.address)'",
+    ],
+    [
+      "a server's response goes through",
+      "request: GET http://a/shop, response: {status: 404, headers: {x-a: b}, body: gone}",
+      "allowed: true, status: 404, headers: {x-a: b}, contains: gone",
+    ],
+    [
+      "a redirect is allowed and asks no server",
+      "request: GET http://a/old",
+      "allowed: true, status: 301, headers: {location: 'http://a/new'}",
+    ],
+    [
+      "nothing answers elsewhere",
+      "request: GET http://a/elsewhere",
+      "status: 404, reason: NotFound",
+    ],
+    [
+      "a limit refuses the third of its requests",
+      "request: GET http://a/limited, repeat: 3",
+      "status: 429, reason: RateLimit",
+    ],
+    [
+      "a model is asked in its provider's format",
+      "model: small, text: how are you, as: {apiKey: {team: red}}",
+      "allowed: true, contains: ok, backend: {server: 'https://api.openai.com', headers: {authorization: 'Bearer unset-openai-key'}, contains: how are you}",
+    ],
+    [
+      "a model that a key may not use is refused",
+      "model: large, as: {apiKey: {team: red}}",
+      "allowed: false",
+    ],
+  ] as const;
+  const foundOf = foundOfEach(cases.map(([name, what, expected]) => line(name, what, expected)));
+
+  it.each(cases.map(([name], index) => [name, index] as const))("%s", async (_, index) => {
+    expect(await foundOf(index)).toEqual([]);
+  });
+
+  it("each begins with untouched limits", async () => {
+    const each = (name: string) =>
+      `{name: ${name}, request: GET http://a/limited, repeat: 2, expect: {status: 200}}`;
+    expect(await found(`tests: [${["a", "b", "c"].map(each).join(", ")}]\n`)).toEqual([]);
+  });
+});
+
+describe("a test fails at the line of what is not as expected: unmet-expectation", () => {
+  const cases = [
+    [
+      "tool: files_read, as: {jwt: {sub: eve}}",
+      "allowed: false",
+      "it is allowed, expected refused",
+    ],
+    [
+      "list: tools, as: {jwt: {sub: eve}}",
+      "listed: [files_read]",
+      "the list is [files_read, tables_read], expected [files_read]",
+    ],
+    ["request: GET http://a/shop", "status: 201", "the status is 200, expected 201"],
+    ["request: GET http://a/shop", "reason: Csrf", 'the reason is none, expected "Csrf"'],
+    ["request: GET http://a/shop", "route: moved", 'the route is "shop", expected "moved"'],
+    [
+      "tool: files_drop, as: {jwt: {}}",
+      "rule: 'mcp.tool.name == \"read\"'",
+      'the deciding rule is "mcp.tool.name == \\"drop\\"", expected "mcp.tool.name == \\"read\\""',
+    ],
+    [
+      "request: GET http://a/shop",
+      "backend: {headers: {x-path: null}}",
+      'the backend\'s header x-path is "/shop", expected none',
+    ],
+    [
+      "request: GET http://a/old",
+      "backend: {path: /x}",
+      "the backend is not asked, expected a request",
+    ],
+    [
+      "request: GET http://a/shop",
+      "contains: x",
+      'the response\'s body is "", expected one with "x"',
+    ],
+  ] as const;
+  const foundOf = foundOfEach(cases.map(([what, expected], at) => line(`t${at}`, what, expected)));
+
+  it.each(cases.map((each, index) => [...each, index] as const))(
+    "%s: %s",
+    async (_, __, message, index) => {
+      expect(await foundOf(index)).toEqual([`"t${index}": ${message}`]);
+    },
+  );
+});
+
+describe("a test that shows nothing is a mistake", () => {
+  it.each([
+    [
+      "unknown-in-test",
+      "tool: x, route: tolls",
+      "allowed: true",
+      'the configuration has no route to MCP servers "tolls"',
+    ],
+    [
+      "unknown-in-test",
+      "request: GET http://a/shop",
+      "route: shp",
+      'the configuration has no route "shp"',
+    ],
+    [
+      "unknown-in-test",
+      "request: GET http://a/shop",
+      "rule: jwt.sub",
+      'the configuration has no rule "jwt.sub"',
+    ],
+    [
+      "unoffered-item",
+      "list: tools, as: {jwt: {}}",
+      "listed: [raed]",
+      '"raed" can\'t be listed: it is none of the tools that the servers of the route offer',
+    ],
+    [
+      "unreachable-test",
+      "request: GET http://a:81/shop",
+      "status: 200",
+      "no listener is open for http://a:81/shop",
+    ],
+    [
+      "unused-identity",
+      "tool: files_read, as: {jwt: {}, basicAuth: eve}",
+      "status: 200",
+      'nothing on the route "tools" looks for a user name and password',
+    ],
+    [
+      "broken-rule",
+      "request: GET http://a/shop",
+      "allowed: true, reason: Csrf",
+      '"reason" is why something is not allowed',
+    ],
+    [
+      "broken-rule",
+      "request: GET http://a/shop",
+      "listed: [x]",
+      '"listed" says what comes of "list"',
+    ],
+    ["unknown-field", "request: GET http://a/shop", "stauts: 200", 'expect has no field "stauts"'],
+    [
+      "bad-format",
+      "request: /shop",
+      "status: 200",
+      '"request" must be a method and a URL: `GET https://shop.example.com/admin`',
+    ],
+  ])("%s: %s", async (code, what, expected, message) => {
+    expect(await found(one(what, expected))).toEqual([`${code} 3: ${message}`]);
+  });
+
+  it("the servers of its file are those of the configuration: unknown-in-test", async () => {
+    const tests =
+      "servers: {fils: {tools: [a]}}\ntests: [{name: a, request: GET http://a/x, expect: {status: 404}}]\n";
+    expect(await found(tests)).toEqual([
+      'unknown-in-test 1: the configuration has no MCP server "fils"',
+    ]);
+  });
+
+  it("its name is its own: same-test-name", async () => {
+    const test = "{name: a, request: GET http://a/x, expect: {status: 404}}";
+    expect(await found(`tests: [${test},\n ${test}]\n`)).toEqual([
+      'same-test-name 2: another test of the file is called "a"',
+    ]);
+  });
+
+  it("the route that it means is clear: unclear-test-route", async () => {
+    const host = memoryHost({
+      "gateway.yaml": config
+        .replace("name: moved", "name: more")
+        .replace(
+          "policies: {requestRedirect: {path: {full: /new}, status: 301}}",
+          'backends: [{mcp: {targets: [{name: m, mcp: {host: "http://127.0.0.1:9/mcp"}}]}}]',
+        ),
+      "a.test.yaml": "tests: [{name: a, tool: x, expect: {allowed: true}}]\n",
+    });
+    const checked = checkInput(["gateway.yaml"], host, false);
+    const { verdicts, files } = await runTests(["a.test.yaml"], checked, host);
+    const [finding] = findingsOf(verdicts[0]?.diagnostics ?? [], files, false);
+    expect(finding?.code).toBe("unclear-test-route");
+    expect(finding?.hint).toBe('say `route`: "tools", "more"');
+  });
+});
+
+describe("gwc test", () => {
+  const files = {
+    "gateway.yaml": config,
+    "a.test.yaml": one("request: GET http://a/shop", "status: 200"),
+    "b.test.yaml": one("request: GET http://a/shop", "status: 201"),
+  };
+
+  it("runs the tests beside the configuration, says what fails where, and exits with 1", () => {
+    const { code, stdout, stderr } = gwc(["test"], { cwd: new Workspace(files).folder });
+    expect(code).toBe(1);
+    expect(stderr).toBe("a.test.yaml, b.test.yaml: 1 passed, 1 failed\n");
+    expect(stdout).toContain('error[unmet-expectation]: "one": the status is 200, expected 201');
+    expect(stdout).toContain("b.test.yaml:3:64");
+    expect(stdout).toContain("hint: route shop responded 200, http://shop.internal:8080 was asked");
+  });
+
+  it("exits with 0 when all pass, and says what no test touches", () => {
+    const { folder } = new Workspace(files);
+    const { code, stdout } = gwc(["test", "a.test.yaml", "--coverage"], { cwd: folder });
+    expect(code).toBe(0);
+    expect(stdout).toContain("touched: 1 of 5 routes, 5 of 10 policies, 1 of 5 rules\n");
+    expect(stdout).toContain(
+      "no test touches  route moved\n                   at gateway.yaml:37:13",
+    );
+    expect(stdout).toContain('no test touches  rule deny: mcp.tool.name == "drop"');
+    expect(stdout).not.toContain("rule request.method");
+  });
+
+  it("writes every test to JUnit, and failures as annotations of GitHub", () => {
+    const { folder } = new Workspace(files);
+    const junit = gwc(["test", "--format", "junit"], { cwd: folder });
+    expect(junit.stdout).toContain('<testsuites name="gwc test" tests="2" failures="1">');
+    expect(junit.stdout).toContain('<testcase classname="a.test.yaml" name="one" line="3"/>');
+    expect(junit.stdout).toContain('<failure type="unmet-expectation"');
+    const annotated = gwc(["test"], { cwd: folder, env: { GITHUB_ACTIONS: "true" } });
+    expect(annotated.stdout).toMatch(/^::error file=b\.test\.yaml,line=3,/);
+  });
+
+  it("without tests exits with 2, and with tests that can't be read with 1", () => {
+    const { folder } = new Workspace({ "gateway.yaml": config, "broken.yaml": "tests: [" });
+    expect(gwc(["test"], { cwd: folder }).stderr).toContain("no *.test.yaml beside gateway.yaml");
+    expect(gwc(["test"], { cwd: folder }).code).toBe(2);
+    const broken = gwc(["test", "broken.yaml"], { cwd: folder });
+    expect(broken.code).toBe(1);
+    expect(broken.stdout).toContain("error[yaml-syntax]");
+  });
+
+  it("tests lie beside manifests without being any", () => {
+    const folder = "examples/cluster-mcp";
+    const { code, stderr } = gwc(["check", folder]);
+    expect(stderr).toContain("valid");
+    expect(code).toBe(0);
+    const tested = gwc(["test", "-f", folder]);
+    expect(tested.stdout).toBe("");
+    expect(tested.code).toBe(0);
+  });
+});
+
+describe("what stands in for the world", () => {
+  it.each(Object.entries(standIns))("has all that %s has", async (real, standIn) => {
+    const names = async (file: string) =>
+      Object.keys(await import(path.join(root, "runtime", file)));
+    const own = await names(`trial/stand-ins/${standIn}`);
+    expect(own).toEqual(expect.arrayContaining(await names(real)));
+  });
+});
+
+describe("the examples", () => {
+  const files = globSync("examples/*/*.test.yaml", { cwd: root });
+  const schema = JSON.parse(gwc(["schema", "--tests"]).stdout);
+  const validate = new Ajv2020({
+    strict: true,
+    strictTypes: false,
+    strictRequired: false,
+    allowUnionTypes: true,
+  }).compile(schema);
+
+  it.each(files)("%s passes, touches every rule, and is as the schema for editors says", (file) => {
+    const config = path.join(path.dirname(file), "gateway.yaml");
+    const { code, stdout } = gwc(["test", "-f", config, file, "--coverage"]);
+    expect(stdout).not.toContain("no test touches  rule");
+    expect(code).toBe(0);
+    expect(validate(parse(readFileSync(path.join(root, file), "utf8")))).toBe(true);
+  });
+});
