@@ -17,6 +17,7 @@ import type { LlmTarget, TargetChoice } from "./calls/target.ts";
 import type { ErrorFormat } from "./chat/formats.ts";
 import { type LlmError, LlmRefusal } from "./chat/llm-error.ts";
 import type { TextFormat } from "./chat/texts.ts";
+import type { Provider } from "./providers/provider.ts";
 
 /** One route type of a route: which clients it is for, and who responds to them. */
 export interface ChatService {
@@ -81,7 +82,7 @@ async function serveCall(
   const guards = service.texts && new CallGuards(exchange, service.texts);
   const settings = { service, deadline, attributes, guards };
   let refusal: LlmRefusal | undefined;
-  let failure: Extract<AttemptOutcome, { kind: "failed" }> | undefined;
+  let failure: FailedAttempt | undefined;
   const another = () => failure && service.targets(call.model);
   for (const target of tried === undefined ? targets : inTurn(targets, another)) {
     // What asks nobody is not waited for.
@@ -94,7 +95,7 @@ async function serveCall(
       continue;
     }
     if (outcome.kind !== "failed") return;
-    failure = outcome;
+    failure = { ...outcome, provider: target.provider };
     const isWorthwhile = tried?.isWorthwhile(outcome) ?? outcome.mayTryNext;
     if (!isWorthwhile || exchange.isOver || performance.now() >= deadline) break;
     // Who is one of several is left alone for as long as it asks.
@@ -104,9 +105,12 @@ async function serveCall(
   if (exchange.isOver) return;
   if (failure === undefined) throw refusal ?? new Error("a choice of no provider");
   exchange.record.reason = failure.error.kind === "timeout" ? "Timeout" : "UpstreamFailure";
-  const headers = forwardedHeaders(failure.head?.headers ?? []);
+  const headers = forwardedHeaders(failure.head?.headers ?? [], failure.provider);
   respondError(exchange, failure.error, service.errors, headers);
 }
+
+/** The last attempt, and whom it asked. */
+type FailedAttempt = Extract<AttemptOutcome, { kind: "failed" }> & { readonly provider: Provider };
 
 /** The providers of a call, and those of further rounds while there is another. */
 function* inTurn(

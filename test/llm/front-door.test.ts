@@ -1,10 +1,16 @@
+import { readFileSync } from "node:fs";
+import { request } from "node:https";
+import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { beforeAll, expect, it } from "vitest";
+import { makeCertificate } from "../harness/certificate.ts";
 import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { startProvider } from "../harness/model-provider.ts";
 import { startScripted } from "../harness/scripted.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 
 let gateway: Gateway;
 
@@ -102,4 +108,58 @@ it("models of Azure, Vertex AI and Bedrock are asked where their parameters say"
   const keys = server.received.map(({ headers }) => headers["api-key"] ?? headers.authorization);
   const bearer = "Bearer provider-key";
   expect(keys).toEqual(["provider-key", "provider-key", bearer, bearer]);
+});
+
+it("each model has guards and headers of its own, and the port may speak TLS", async () => {
+  const server = await startProvider([{ prompt: "mail", response: { content: "To eve@b.test." } }]);
+  const folder = temporaryFolder();
+  makeCertificate(folder, "door", { names: "IP:127.0.0.1" });
+  const params = { apiKey: "${KEY}", hostOverride: server.host };
+  const mails = [{ regex: { action: "mask", rules: [{ builtin: "email" }] } }];
+  const door = await startGateway({
+    folder,
+    env: { KEY: "provider-key" },
+    config: {
+      llm: {
+        port: await freePort(),
+        tls: { cert: "door.pem", key: "door.key" },
+        models: [
+          {
+            name: "gpt-guarded",
+            provider: "openAI",
+            params,
+            guardrails: { request: mails, response: mails },
+            requestHeaders: { set: { "x-team": "guarded" }, remove: ["x-trace"] },
+            responseHeaders: { add: { "x-model": "one" } },
+          },
+          { name: "gpt-*", provider: "openAI", params },
+        ],
+      },
+    },
+  });
+  const ca = readFileSync(join(folder, "door.pem"));
+  const ask = async (model: string) => {
+    const headers = { "content-type": "application/json", "x-trace": "1" };
+    const call = request(`https://127.0.0.1:${door.port}/v1/chat/completions`, {
+      ...{ method: "POST", headers, ca, agent: false },
+    });
+    const content = "mail ann@a.test";
+    call.end(JSON.stringify({ model, messages: [{ role: "user", content }] }));
+    const response = await new Promise<import("node:http").IncomingMessage>((resolve, reject) => {
+      call.on("response", resolve).on("error", reject);
+    });
+    const body = Object(await json(response));
+    return { header: response.headers["x-model"], said: body.choices[0].message.content };
+  };
+  expect(await ask("gpt-guarded")).toEqual({ header: "one", said: "To <EMAIL_ADDRESS>." });
+  expect(await ask("gpt-5")).toEqual({ header: undefined, said: "To eve@b.test." });
+  const sent = server.received.map(({ headers, body }) => ({
+    team: headers["x-team"],
+    trace: headers["x-trace"],
+    prompt: JSON.parse(body.toString()).messages[0].content,
+  }));
+  expect(sent).toEqual([
+    { team: "guarded", trace: undefined, prompt: "mail <EMAIL_ADDRESS>" },
+    { team: undefined, trace: "1", prompt: "mail ann@a.test" },
+  ]);
 });

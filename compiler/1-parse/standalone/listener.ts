@@ -61,29 +61,7 @@ function listenerSchema() {
         ["HTTP", "HTTPS", "TLS", "TCP"],
         { default: "HTTP", unsupportedValues: { HBONE: "HBONE tunnels" } },
       ),
-      tls: object(
-        {
-          cert: text(
-            "Path of the certificate chain (PEM), read when the gateway starts and when it changes.",
-          ),
-          key: text(
-            "Path of the private key (PEM), read when the gateway starts and when it changes.",
-          ),
-          root: text(
-            "Path of the authorities (PEM) that sign client certificates: every client must show one. Read like `cert`.",
-          ),
-          mode: unsupported("certificates made on the fly"),
-          cipherSuites: cipherSuitesSchema(),
-          minTLSVersion: tlsVersionSchema("The lowest TLS version. 1.2 by default."),
-          maxTLSVersion: tlsVersionSchema("The highest TLS version. 1.3 by default."),
-          keyExchangeGroups: unsupported("a choice of key exchange groups"),
-          spiffe: unsupported("SPIFFE certificates"),
-        },
-        {
-          required: ["cert", "key"],
-          description: "TLS that ends here: of an HTTPS or TLS listener.",
-        },
-      ),
+      tls: listenerTlsSchema("TLS that ends here: of an HTTPS or TLS listener."),
       routes: listOfParts(routeSchema(), { description: "What it answers." }),
       tcpRoutes: listOfParts(fileTcpRouteSchema(routePoliciesSchema()), {
         description: "Where connections of a TCP or TLS listener go.",
@@ -92,5 +70,30 @@ function listenerSchema() {
       pathHandling: pathHandlingSchema,
     },
     { hasParts: true },
+  );
+}
+
+/** `tls` as its schema lets it through. */
+export type ListenerTlsValue = Infer<ReturnType<typeof listenerTlsSchema>>;
+
+/** `tls` of a listener: TLS that ends at the gateway. */
+export function listenerTlsSchema(description: string) {
+  return object(
+    {
+      cert: text(
+        "Path of the certificate chain (PEM), read when the gateway starts and when it changes.",
+      ),
+      key: text("Path of the private key (PEM), read when the gateway starts and when it changes."),
+      root: text(
+        "Path of the authorities (PEM) that sign client certificates: every client must show one. Read like `cert`.",
+      ),
+      mode: unsupported("certificates made on the fly"),
+      cipherSuites: cipherSuitesSchema(),
+      minTLSVersion: tlsVersionSchema("The lowest TLS version. 1.2 by default."),
+      maxTLSVersion: tlsVersionSchema("The highest TLS version. 1.3 by default."),
+      keyExchangeGroups: unsupported("a choice of key exchange groups"),
+      spiffe: unsupported("SPIFFE certificates"),
+    },
+    { required: ["cert", "key"], description },
   );
 }

@@ -1,21 +1,13 @@
-import { MODEL_PATTERN } from "../../backends/ai/model-pattern.ts";
-import { requestFieldMaps, transformationsSchema } from "../../backends/ai/policies-schema.ts";
-import { providers } from "../../backends/ai/providers/index.ts";
-import type { OwnParam } from "../../backends/ai/providers/provider.ts";
-import { tokenize } from "../../backends/ai/tokenize.ts";
-import { PATH_FORM } from "../../schema/path-form.ts";
+import { modelSchema } from "../../backends/ai/front-door-schema.ts";
 import {
-  anyText,
-  choice,
   type Infer,
   integer,
   listOfParts,
   object,
-  shortText,
   text,
   unsupported,
-  type ValueCheck,
 } from "../../schema/schema.ts";
+import { listenerTlsSchema } from "./listener.ts";
 import { routePoliciesSchema } from "./policies.ts";
 
 /** The port of the front door unless it says another one. */
@@ -23,9 +15,6 @@ export const LLM_PORT = 4000;
 
 /** `llm` as the schema lets it through. */
 export type LlmValue = Infer<ReturnType<typeof llmSchema>>;
-
-/** A model of the front door as the schema lets it through. */
-export type LlmModelValue = NonNullable<LlmValue["models"][number]>;
 
 /** The front door: models by name on a port of their own, for clients of every format. */
 export function llmSchema() {
@@ -43,7 +32,7 @@ export function llmSchema() {
       policies: routePoliciesSchema(),
       providers: unsupported("providers that models share"),
       virtualModels: unsupported("virtual models"),
-      tls: unsupported("TLS of the LLM front door"),
+      tls: listenerTlsSchema("TLS of this port: its clients speak HTTPS."),
       gateways: unsupported("named gateways"),
     },
     {
@@ -53,121 +42,4 @@ export function llmSchema() {
         "Models by name, for clients of OpenAI and Anthropic alike: chat completions, messages and whatever else their providers serve, each at its usual path.",
     },
   );
-}
-
-function modelSchema() {
-  const kinds = providers.flatMap(({ kind, fileKeys }) => [kind, ...fileKeys]);
-  return object(
-    {
-      name: shortText(
-        "What clients ask for, exactly, or with one `*` at its start or end. Entries of one name share its requests.",
-        MODEL_PATTERN,
-      ),
-      provider: choice("Whose model it is.", kinds),
-      params: paramsSchema(),
-      ...requestFieldMaps,
-      transformation: transformationsSchema,
-      finalTransformation: unsupported("transformations of LLM requests"),
-      requestHeaders: unsupported("headers of LLM requests"),
-      responseHeaders: unsupported("headers of LLM responses"),
-      guardrails: unsupported("prompt guards"),
-      promptCaching: unsupported("prompt caching"),
-      matches: unsupported("models by header"),
-    },
-    { required: ["name", "provider"], hasParts: true, checks: providers.flatMap(paramChecks) },
-  );
-}
-
-function paramsSchema() {
-  return object(
-    {
-      model: shortText(
-        "The provider's name of the model; the one that the client asks for by default.",
-      ),
-      apiKey: anyText({
-        minLength: 1,
-        maxLength: 2048,
-        secret: true,
-        description:
-          "The gateway's key at the provider. Write ${NAME}. Without one the client's own goes on.",
-      }),
-      hostOverride: text(
-        "`host:port` or a URL of another server that speaks as the provider does; plain HTTP unless it says otherwise.",
-        { maxLength: 1024, readAtStart: true },
-      ),
-      pathOverride: shortText("Where that server serves the API.", {
-        maxLength: 1024,
-        ...PATH_FORM,
-      }),
-      awsRegion: text("Bedrock: the region.", {
-        maxLength: 63,
-        pattern: "^[a-z0-9-]+$",
-        form: "lower-case letters, digits and dashes",
-        default: "us-east-1",
-      }),
-      vertexProject: text("Vertex AI: the project.", {
-        maxLength: 64,
-        pattern: "^[a-z0-9.:-]+$",
-        form: "the id of a project",
-      }),
-      vertexRegion: text("Vertex AI: the region; `us` and `eu` are of several regions.", {
-        maxLength: 64,
-        pattern: "^[a-z0-9-]+$",
-        form: "lower-case letters, digits and dashes",
-        default: "global",
-      }),
-      azureHost: shortText(
-        "Azure OpenAI: the host of the resource, `NAME.openai.azure.com`, or `NAME.services.ai.azure.com`, which has Claude too.",
-      ),
-      azureResourceName: text("Azure OpenAI: the `NAME` of that host.", {
-        maxLength: 64,
-        pattern: "^[A-Za-z0-9-]+$",
-        form: "letters, digits and dashes",
-      }),
-      azureApiVersion: text("Azure OpenAI: `v1`, `preview`, or a date (`2024-10-21`).", {
-        maxLength: 64,
-        pattern: "^[A-Za-z0-9.-]+$",
-        form: "v1, preview or a date",
-        default: "v1",
-      }),
-      azureResourceType: unsupported("Azure AI Foundry"),
-      azureProjectName: unsupported("Azure AI Foundry"),
-      tokenize,
-    },
-    { description: "Which model, where, and with which key." },
-  );
-}
-
-/** That a model has the parameters of its provider, and of no other one. */
-function paramChecks({
-  kind,
-  fileKeys,
-  ownParams = [],
-  neededParams = [],
-}: (typeof providers)[number]): readonly ValueCheck[] {
-  const keys = [kind, ...fileKeys];
-  const isOwn = ({ provider }: Readonly<Record<string, unknown>>): boolean =>
-    keys.some((key) => key === provider);
-  const has = (value: Readonly<Record<string, unknown>>, param: OwnParam): boolean =>
-    isRecord(value.params) && value.params[param] !== undefined;
-  const kinds = JSON.stringify(keys);
-  const misplaced = ownParams.map((param) => ({
-    message: `"${param}" acts only on models of ${kind}`,
-    field: "params",
-    holds: (value: Readonly<Record<string, unknown>>) => isOwn(value) || !has(value, param),
-    cel: `self.provider in ${kinds} || !has(self.params) || !has(self.params.${param})`,
-  }));
-  if (neededParams.length === 0) return misplaced;
-  const given = neededParams.map((param) => `has(self.params.${param})`);
-  const needed = {
-    message: `models of ${kind} need ${neededParams.map((each) => `"${each}"`).join(" or ")}`,
-    holds: (value: Readonly<Record<string, unknown>>) =>
-      !isOwn(value) || neededParams.filter((param) => has(value, param)).length === 1,
-    cel: `!(self.provider in ${kinds}) || (has(self.params) && [${given}].filter(x, x).size() == 1)`,
-  };
-  return [...misplaced, needed];
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
 }

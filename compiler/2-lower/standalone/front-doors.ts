@@ -1,14 +1,21 @@
+import type { ListenerTlsValue } from "../../1-parse/standalone/listener.ts";
 import { LLM_PORT, type LlmValue } from "../../1-parse/standalone/llm.ts";
 import { MCP_PORT, type McpDoorValue } from "../../1-parse/standalone/mcp.ts";
 import type { RoutePolicies } from "../../1-parse/standalone/policies.ts";
-import { modelsByName } from "../../backends/ai/front-door.ts";
+import { modelsByName, type NamedModel } from "../../backends/ai/front-door.ts";
+import type { LlmModelValue } from "../../backends/ai/front-door-schema.ts";
 import type { BackendConfig } from "../../backends/index.ts";
 import { serversOfDoor } from "../../backends/mcp/front-door.ts";
-import { readBackendPolicies, readOwnPolicies } from "../../backends/parts/read-policies.ts";
+import {
+  readBackendPolicies,
+  readModelPolicies,
+  readOwnPolicies,
+} from "../../backends/parts/read-policies.ts";
 import { isPartial } from "../../config/broken-parts.ts";
 import type { ListenerResource, RouteResource } from "../../config/resources.ts";
 import { routeTraffic } from "../../config/sections.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import { readListenerTls } from "./listener-tls.ts";
 import { type FileContext, meetRoute, meetServers, readPolicies } from "./route-parts.ts";
 
 /** What a file's `llm` or `mcp` stands for: a listener with one route for every request. */
@@ -20,11 +27,16 @@ export interface FrontDoor {
 /** The listener and the route of `llm`: models by name. */
 export function readLlm(value: LlmValue, origin: Origin, context: FileContext): FrontDoor {
   const models = value.models.flatMap((model, index) =>
-    model === undefined ? [] : [{ ...model, origin: childOf(origin, "models", index) }],
+    model === undefined ? [] : [readModel(model, childOf(origin, "models", index))],
   );
   const ofDoor = readBackendPolicies(value.policies, childOf(origin, "policies"));
   const backend = modelsByName(models, ofDoor, origin);
   return frontDoor("llm", { port: LLM_PORT, ...value }, backend, origin, context);
+}
+
+function readModel(model: LlmModelValue, origin: Origin): NamedModel {
+  const { name, provider, params } = model;
+  return { name, provider, params, policies: readModelPolicies(model, origin), origin };
 }
 
 /** The listener and the route of `mcp`: MCP servers at every path. */
@@ -40,12 +52,13 @@ export function readMcp(value: McpDoorValue, origin: Origin, context: FileContex
 interface DoorValue {
   readonly port: number;
   readonly address?: string;
+  readonly tls?: ListenerTlsValue;
   readonly policies?: RoutePolicies;
 }
 
 function frontDoor(
   name: "llm" | "mcp",
-  { port, address, policies: given = {} }: DoorValue,
+  { port, address, tls, policies: given = {} }: DoorValue,
   backend: BackendConfig,
   origin: Origin,
   context: FileContext,
@@ -62,8 +75,8 @@ function frontDoor(
       portOrigin: childOf(origin, "port"),
       address,
       hostname: "*",
-      protocol: "HTTP",
-      tls: undefined,
+      protocol: tls === undefined ? "HTTP" : "HTTPS",
+      tls: tls && readListenerTls(tls),
       pathHandling: undefined,
       isPartial: isDoorPartial,
       policies: [],

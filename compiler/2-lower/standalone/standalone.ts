@@ -6,7 +6,6 @@ import { isPartial } from "../../config/broken-parts.ts";
 import type {
   GatewayResource,
   ListenerResource,
-  ListenerTlsResource,
   MatchConfig,
   Resource,
   RouteResource,
@@ -17,7 +16,8 @@ import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagno
 import { respondsToAll } from "../../policies/index.ts";
 import { readAccessLogs, readLogLevels } from "./access-log.ts";
 import { readLlm, readMcp } from "./front-doors.ts";
-import { frontendSections, readFrontend, readTlsVersion } from "./frontend.ts";
+import { frontendSections, readFrontend } from "./frontend.ts";
+import { readListenerTls } from "./listener-tls.ts";
 import { readProcess } from "./process.ts";
 import {
   type FileContext,
@@ -127,20 +127,6 @@ function readListener(
       origin: childOf(origin, "pathHandling"),
     },
     origin,
-  };
-}
-
-function readListenerTls(tls: NonNullable<ListenerValue["tls"]>): ListenerTlsResource {
-  return {
-    cert: tls.cert,
-    key: tls.key,
-    clients:
-      tls.root === undefined
-        ? undefined
-        : { authorities: [{ kind: "path", file: tls.root }], mode: "required" },
-    minVersion: readTlsVersion(tls.minTLSVersion),
-    maxVersion: readTlsVersion(tls.maxTLSVersion),
-    cipherSuites: tls.cipherSuites,
   };
 }
 

@@ -1,10 +1,8 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import { type BackendPolicies, mergeBackendPolicies } from "../../model/backend-policies.ts";
-import type { Json } from "../../model/json.ts";
 import type { LlmPolicies, RouteType } from "../../model/llm-policies.ts";
 import type { Text } from "../../model/texts.ts";
 import type { BackendUse } from "../backend.ts";
-import { lowerExpressions } from "../parts/named-expressions.ts";
 import type { AiConfig, ProviderConfig } from "./ai-config.ts";
 import {
   type ProviderKind,
@@ -20,15 +18,16 @@ export interface NamedModel {
   readonly name: string;
   /** Any key of a provider. */
   readonly provider: string;
-  readonly params?: ModelParams & {
-    readonly apiKey?: Text;
-    readonly hostOverride?: Text;
-    readonly tokenize?: boolean;
-    readonly pathOverride?: string;
-  };
-  readonly defaults?: Readonly<Record<string, Json>>;
-  readonly overrides?: Readonly<Record<string, Json>>;
-  readonly transformation?: Readonly<Record<string, string>>;
+  readonly params:
+    | (ModelParams & {
+        readonly apiKey?: Text;
+        readonly hostOverride?: Text;
+        readonly tokenize?: boolean;
+        readonly pathOverride?: string;
+      })
+    | undefined;
+  /** What its requests and responses alone become. */
+  readonly policies: BackendPolicies | undefined;
   readonly origin: Origin;
 }
 
@@ -62,24 +61,15 @@ function allPaths(origin: Origin): LlmPolicies {
 }
 
 function readModel(
-  { name, provider, params = {}, defaults, overrides, transformation, origin }: NamedModel,
+  { name, provider, params = {}, policies: own, origin }: NamedModel,
   index: number,
 ): ProviderConfig {
-  const at = childOf(origin, "transformation");
-  const ai: LlmPolicies = {
-    origin,
-    ...(defaults && { defaults: { value: defaults, origin: childOf(origin, "defaults") } }),
-    ...(overrides && { overrides: { value: overrides, origin: childOf(origin, "overrides") } }),
-    ...(transformation && {
-      transformations: { value: lowerExpressions(transformation, at), origin: at },
-    }),
-  };
   const { apiKey: key, hostOverride, pathOverride, tokenize = false } = params;
   const paramsOrigin = childOf(origin, "params");
   const keyOrigin = childOf(paramsOrigin, "apiKey");
   const policies: BackendPolicies = {
+    ...own,
     ...(key !== undefined && { auth: { kind: "key", key, keyOrigin, origin: paramsOrigin } }),
-    ...((defaults ?? overrides ?? transformation) !== undefined && { ai }),
   };
   return {
     // Entries of one name share it: each is told from the others.

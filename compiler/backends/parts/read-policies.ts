@@ -3,6 +3,7 @@ import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { BackendHeaders, BackendPolicies } from "../../model/backend-policies.ts";
 import type { LlmPolicies } from "../../model/llm-policies.ts";
 import { parseTimer } from "../../schema/duration.ts";
+import type { LlmModelValue } from "../ai/front-door-schema.ts";
 import { lowerPromptGuard } from "../ai/guard-file-form.ts";
 import { type LlmPoliciesValue, readPromptCaching, routeTypeOf } from "../ai/policies-schema.ts";
 import { type HeaderChangesValue, readHeaderChanges } from "./header-changes.ts";
@@ -33,19 +34,57 @@ export function readOwnPolicies(
   const { requestHeaderModifier, responseHeaderModifier } = policies ?? {};
   const reached = readBackendPolicies(policies, origin);
   if (requestHeaderModifier === undefined && responseHeaderModifier === undefined) return reached;
-  const changes = (key: string, value: HeaderChangesValue): BackendHeaders => {
-    const at = childOf(origin, key);
-    return { ...readHeaderChanges(value, at), origin: at };
-  };
   return {
     ...reached,
-    ...(requestHeaderModifier && {
-      requestHeaders: changes("requestHeaderModifier", requestHeaderModifier),
-    }),
-    ...(responseHeaderModifier && {
-      responseHeaders: changes("responseHeaderModifier", responseHeaderModifier),
-    }),
+    ...readHeaders(
+      "requestHeaders",
+      requestHeaderModifier,
+      childOf(origin, "requestHeaderModifier"),
+    ),
+    ...readHeaders(
+      "responseHeaders",
+      responseHeaderModifier,
+      childOf(origin, "responseHeaderModifier"),
+    ),
   };
+}
+
+/** What a model of the file's `llm` says of its requests and responses, beside where it is; undefined: nothing. */
+export function readModelPolicies(
+  model: LlmModelValue,
+  origin: Origin,
+): BackendPolicies | undefined {
+  const { defaults, overrides, transformation, guardrails, promptCaching, health } = model;
+  const ai = {
+    defaults,
+    overrides,
+    transformations: transformation,
+    promptGuard: guardrails,
+    promptCaching,
+  };
+  const hasAi = Object.values(ai).some((part) => part !== undefined);
+  const read: BackendPolicies = {
+    ...readConnection(model, origin),
+    ...(hasAi && { ai: readLlm(ai, origin, MODEL_KEYS) }),
+    ...(health && { health: readHealth(health, childOf(origin, "health")) }),
+    ...readHeaders("requestHeaders", model.requestHeaders, childOf(origin, "requestHeaders")),
+    ...readHeaders("responseHeaders", model.responseHeaders, childOf(origin, "responseHeaders")),
+  };
+  return Object.keys(read).length === 0 ? undefined : read;
+}
+
+/** What `llm` calls parts of `ai`. */
+const MODEL_KEYS: Readonly<Record<string, string>> = {
+  transformations: "transformation",
+  promptGuard: "guardrails",
+};
+
+function readHeaders(
+  part: "requestHeaders" | "responseHeaders",
+  value: HeaderChangesValue | undefined,
+  origin: Origin,
+): { readonly [Part in "requestHeaders" | "responseHeaders"]?: BackendHeaders } {
+  return value === undefined ? {} : { [part]: { ...readHeaderChanges(value, origin), origin } };
 }
 
 function readLlm(
@@ -60,10 +99,11 @@ function readLlm(
     promptGuard,
     providerHeader,
     streamKeepAlive,
-  }: LlmPoliciesValue,
+  }: { readonly [Part in keyof LlmPoliciesValue]: LlmPoliciesValue[Part] | undefined },
   origin: Origin,
+  keys: Readonly<Record<string, string>> = {},
 ): LlmPolicies {
-  const at = (part: string) => childOf(origin, part);
+  const at = (part: string) => childOf(origin, keys[part] ?? part);
   return {
     ...(routes && {
       routes: { value: mapValues(routes, routeTypeOf), origin: at("routes") },

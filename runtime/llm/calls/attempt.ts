@@ -287,7 +287,7 @@ class Attempt implements UpstreamHandler {
 
   /** Those of a body that is made here. */
   #ownHeaders(type: string): string[] {
-    const forwarded = forwardedHeaders(this.#head?.headers ?? []);
+    const forwarded = forwardedHeaders(this.#head?.headers ?? [], this.#context.target.provider);
     return [...forwarded, "content-type", type, ...this.#context.headers];
   }
 

@@ -65,8 +65,11 @@ function isNeutral(_: string, index: number, list: readonly string[]): boolean {
 const vendorHeader = /^(?:anthropic|openai|x-goog|x-stainless|x-amzn?|x-bedrock|chatgpt)-/i;
 
 /** The headers of a provider's response that a client gets beside a body of the gateway's own making. */
-export function forwardedHeaders(headers: readonly string[]): string[] {
-  return headers.filter((_, index) => forwarded.test(headers[index - (index % 2)] ?? ""));
+export function forwardedHeaders(headers: readonly string[], { given }: Provider): string[] {
+  return headers.filter((_, index) => {
+    const name = headers[index - (index % 2)] ?? "";
+    return forwarded.test(name) || (given.size > 0 && given.has(name.toLowerCase()));
+  });
 }
 
 const forwarded =

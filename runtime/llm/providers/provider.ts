@@ -47,6 +47,8 @@ export interface Provider {
   readonly withheld: ReadonlySet<string>;
   /** Those, and what is said anew of a body that is read here. */
   readonly replaced: ReadonlySet<string>;
+  /** Headers of responses that the configuration gives: clients get them whoever made the body. */
+  readonly given: ReadonlySet<string>;
   readonly clientKey: KeyHeader | undefined;
   readonly health: ServerHealth | undefined;
   readonly upstream: Upstream;
@@ -61,6 +63,8 @@ const ofBody = ["content-type", "content-encoding", "accept-encoding"];
 /** Opens a provider. Nothing is connected before the first call. Throws StartupError on a malformed URL. */
 export function openProvider(settings: ProviderSettings): Provider {
   const { name, system, model, headers = [], clientKey, health, ...server } = settings;
+  const { set = [], add = [] } = server.responseHeaders ?? {};
+  const changed = [...set, ...add];
   const withheld = new Set([...credentials, ...headers.filter((_, index) => index % 2 === 0)]);
   return {
     name,
@@ -69,6 +73,7 @@ export function openProvider(settings: ProviderSettings): Provider {
     headers,
     withheld,
     replaced: new Set([...withheld, ...ofBody]),
+    given: new Set(changed.map(([header]) => header).filter((header) => !ofBody.includes(header))),
     clientKey,
     health: health && new ServerHealth(health),
     upstream: openUpstream(server),
