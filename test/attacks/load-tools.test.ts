@@ -49,8 +49,12 @@ itWith("wrk", "wrk runs clean", async () => {
   for (const isTls of [false, true]) {
     const { port } = await startServed(isTls);
     const url = `${isTls ? "https" : "http"}://127.0.0.1:${port}/`;
-    // It knows no count of requests.
-    const text = await runTool("wrk", ["-t", "1", "-c", "16", "-d", "1s", url]);
+    // It knows no count of requests, and in a second a busy machine may end none.
+    let text = "";
+    for (const duration of ["1s", "8s", "30s"]) {
+      text = await runTool("wrk", ["-t", "1", "-c", "16", "-d", duration, url]);
+      if (!text.includes(" 0 requests in")) break;
+    }
     expect(text).toMatch(/[1-9]\d* requests in/);
     // It prints these lines only where there is something to say.
     expect(text).not.toMatch(/Non-2xx|Socket errors/);

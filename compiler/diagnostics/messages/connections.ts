@@ -69,7 +69,7 @@ export const connectionMessages = {
     text: ({ field, actsOn, found }) =>
       found === undefined
         ? `${field} acts on ${actsOn}, and here are none`
-        : `${field} acts on ${actsOn}, and here are only ${found}`,
+        : `${field} acts on ${actsOn}, and here ${found === "one" ? "is" : "are"} only ${found}`,
     hint: ({ found }) =>
       found === "connections"
         ? "use a listener with protocol: HTTP or HTTPS, or remove it"

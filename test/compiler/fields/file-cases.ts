@@ -98,6 +98,14 @@ export const seeds: readonly unknown[] = [
   gateway({ routes: [{ backends: [{ ai: bedrock }] }] }),
   gateway({ routes: [{ backends: [{ ai: bedrocks }] }] }),
   { llm: { models: [{ name: "m", provider: "openAI" }] } },
+  {
+    llm: {
+      models: [
+        { name: "m", provider: "openAI" },
+        { name: "m", provider: "anthropic" },
+      ],
+    },
+  },
   ...[
     { provider: "azure", params: { azureHost: "a.openai.azure.com", model: "m" } },
     { provider: "azure", params: { azureResourceName: "a", model: "m" } },

@@ -14,7 +14,7 @@ const NAME = "backends.[].name";
 const LIKE_A_ROUTE = /^(?:llm|mcp)\.policies\./;
 /** What stands in several places by one schema and one reading: another place of it is put to the question. */
 const REPEATED =
-  /\.conditional\.\[\]\.|\.extAuth\.|\.rateLimit\.(remote|global)\.|\.(remoteRateLimit|extProc|endpointPicker)\.policies\.|listeners\.\[\]\.policies\.extAuthz\.policies\.|(tracing|otlp)\.policies\.|(requestMirror|promptGuard)\..*policies\.|webhook\.target\.backend$|(backends|providers|models|defaults)\b.*\.promptGuard\./;
+  /\.conditional\.\[\]\.|\.extAuth\.|\.rateLimit\.(remote|global)\.|\.(remoteRateLimit|extProc|endpointPicker)\.policies\.|listeners\.\[\]\.policies\.extAuthz\.policies\.|(tracing|otlp)\.policies\.|(requestMirror|promptGuard)\..*policies\.|webhook\.target\.backend$|(backends|providers|models|defaults)\b.*\.(promptGuard|guardrails)\./;
 /** Empty values of which one has to be there: none can be left out to see what it does. */
 const EMPTY_CHOICES = /\.azure\.(implicit|explicitConfig\.workloadIdentity)$/;
 
