@@ -3,6 +3,7 @@ import { PATH_FORM } from "../../schema/path-form.ts";
 import {
   type Infer,
   list,
+  listOfParts,
   needsField,
   object,
   type Schema,
@@ -28,7 +29,7 @@ export function aiSchema(policies: Schema<BackendPoliciesValue>) {
   const named = object(fields, { required: ["name", "provider"] });
   const group = object(
     {
-      providers: list(named, {
+      providers: listOfParts(named, {
         minItems: 1,
         maxItems: 32,
         description: "Providers that share the requests.",
@@ -89,13 +90,14 @@ type ProviderValue = Pick<AiValue, Exclude<keyof AiValue, "groups">>;
 export function lowerAi(value: AiValue, context: LowerContext): AiConfig {
   const { origin } = context;
   if (value.groups === undefined) return { groups: [[lowerProvider(value, origin, context)]] };
-  return {
-    groups: value.groups.map(({ providers: members }, group) =>
-      members.map((member, index) =>
-        lowerProvider(member, childOf(origin, "groups", group, "providers", index), context),
-      ),
-    ),
-  };
+  const groups = value.groups.map(({ providers: members }, group) =>
+    members.flatMap((member, index) => {
+      const at = childOf(origin, "groups", group, "providers", index);
+      return member === undefined ? [] : [lowerProvider(member, at, context)];
+    }),
+  );
+  // One whose providers all have mistakes is not there.
+  return { groups: groups.filter((members) => members.length > 0) };
 }
 
 function lowerProvider(
