@@ -114,7 +114,7 @@ describe.skipIf(isMissing)("the admin page in a browser", () => {
     await page.close();
   });
 
-  it("shows the generated code, with markup of the configuration as text", async () => {
+  it("shows the generated code and a picture, with markup of the configuration as text", async () => {
     const port = await freePort();
     const text = gatewayText({ upstream, port, more: rule });
     const workspace = new Workspace({ "gateway.yaml": text });
@@ -127,6 +127,9 @@ describe.skipIf(isMissing)("the admin page in a browser", () => {
     expect(code).toContain("// request.path == '<b>&'");
     expect(await page.locator("pre.code b").count()).toBe(0);
     expect(await page.locator(".keyword").first().textContent()).toBe("import");
+    await page.getByRole("link", { name: "Picture", exact: true }).click();
+    const picture = page.locator("main svg");
+    expect(await picture.textContent()).toContain("1 rule");
     await page.close();
   });
 

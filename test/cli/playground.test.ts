@@ -211,6 +211,34 @@ describe.skipIf(isMissing)("the playground in a browser", () => {
     await page.close();
   });
 
+  it("decides for whom one names, and sends nothing", async () => {
+    const page = await browser.newPage();
+    await page.goto(new URL("/ui/try/shop", url).href);
+    const decide = page.getByRole("button", { name: "Decide only" });
+    const whose = page.getByLabel("Or whose it is");
+    const before = shop.count();
+    await decide.click();
+    expect(await result(page, "is refused")).toContain("apiKey");
+    await whose.fill('{"name":"eve"}');
+    await decide.click();
+    expect(await result(page, "passes")).toContain("yes: GET /shop");
+    await page.getByLabel("Path and query").fill("/shop/admin");
+    await decide.click();
+    expect(await result(page, "is refused")).toContain("authorization");
+    await whose.fill("eve");
+    await decide.click();
+    expect(await result(page, "an identity is a JSON object")).not.toContain("passes");
+    await page.goto(new URL("/ui/try/tools", url).href);
+    await page.getByLabel("Tool", { exact: true }).fill("b_drop");
+    await decide.click();
+    expect(await result(page, "is refused")).toContain("server b");
+    await page.getByLabel("Tool", { exact: true }).fill("b_add");
+    await decide.click();
+    expect(await result(page, "passes")).toContain("call tool b_add");
+    expect(shop.count()).toBe(before);
+    await page.close();
+  });
+
   it("the front page says what was refused and why, and who takes which share", async () => {
     await fetch(`http://127.0.0.1:${port}/shop`);
     const page = await browser.newPage();

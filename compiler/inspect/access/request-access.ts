@@ -11,7 +11,7 @@ export type RequestAccess =
 
 /** Whether a request gets through: as `curl` would send it, with the headers that are given and no others. */
 export function requestAccess(
-  checked: Checked,
+  checked: Pick<Checked, "programs">,
   method: string,
   url: URL,
   { identities, headers, address }: Asker,

@@ -22,7 +22,7 @@ type Headers = Readonly<Record<string, string>>;
 
 /** Which route answers METHOD URL. Without `headers` it has none to show: conditions on them count as unmet. */
 export function reachedRoute(
-  { programs }: Checked,
+  { programs }: Pick<Checked, "programs">,
   method: string,
   url: URL,
   headers?: Headers,

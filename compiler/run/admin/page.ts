@@ -4,7 +4,7 @@ import { SCRIPT, STYLE } from "./style.ts";
 import type { LiveView } from "./view.ts";
 
 /** The pages that have this frame. */
-export type PageName = "overview" | "requests" | "playground" | "code";
+export type PageName = "overview" | "requests" | "picture" | "playground" | "code";
 
 /** The frame of every admin page: what is served, how it is, and the ways around. `key`: what the playground shows itself by. */
 export function page(view: LiveView, current: PageName, content: Html, key: string): string {
@@ -30,6 +30,7 @@ ${pill}
 <nav>
 ${link("/ui/", "Overview", current === "overview")}
 ${link("/ui/requests", "Requests", current === "requests")}
+${link("/ui/picture", "Picture", current === "picture")}
 ${link("/ui/try", "Playground", isForm)}
 ${link("/ui/code/main.ts", "Generated code", current === "code")}
 ${link(serviceUrl(program.process.addresses.stats, "/metrics"), "Metrics", false)}

@@ -51,16 +51,21 @@ function methods(own: string | undefined): readonly Html[] {
 }
 
 /** Without one the request is sent as nobody. */
-function credentialField({ placeholder, label, encoding }: CredentialField): Html {
+function credentialField({ placeholder, label, encoding, owner }: CredentialField): Html {
   return html`<label>${label} <small>in the place of <code>${placeholder}</code>; empty: nobody</small>
-<input name="credential" type="password" autocomplete="off" data-placeholder="${placeholder}" data-encoding="${encoding}"></label>`;
+<input name="credential" type="password" autocomplete="off" data-placeholder="${placeholder}" data-encoding="${encoding}"></label>
+<label>Or whose it is <small>for <em>Decide only</em>, which sends nothing: <code>${owner}</code>; empty: nobody</small>
+<input name="identity" spellcheck="false" autocomplete="off"></label>`;
 }
 
+/** Shows what each policy does, as `gwc can` does. */
+const decide = html`<button type="button" id="decide">Decide only</button>`;
+
 const bodyField = html`<label>Body <textarea name="body" rows="4" spellcheck="false"></textarea></label>
-<p><button type="submit">Send</button></p>`;
+<p><button type="submit">Send</button> ${decide}</p>`;
 
 const toolFields = html`<p><button type="button" id="list">List tools</button></p>
 <label>Tool <input name="tool" list="tools" spellcheck="false"><datalist id="tools"></datalist></label>
 <p id="about" class="soft"></p>
 <label>Arguments, as JSON <textarea name="arguments" rows="5" spellcheck="false">{}</textarea></label>
-<p><button type="submit">Call tool</button></p>`;
+<p><button type="submit">Call tool</button> ${decide}</p>`;

@@ -15,10 +15,10 @@ const element = (name, text, className) => {
   return made;
 };
 
-function request() {
-  const { target, headers, credential, method, body } = form.elements;
+function request(isSent) {
+  const { target, headers, credential, identity, method, body } = form.elements;
   const { placeholder = "", encoding } = credential ? credential.dataset : {};
-  const given = credential ? credential.value : "";
+  const given = credential && isSent ? credential.value : "";
   const bytes = new TextEncoder().encode(given);
   const secret = encoding === "base64" ? btoa(String.fromCharCode(...bytes)) : given;
   const filled = (text) => (placeholder === "" ? text : text.replaceAll(placeholder, secret));
@@ -30,25 +30,48 @@ function request() {
     target: filled(target.value),
     headers: lines.filter((line) => !isNobody(line)).map(filled),
     body: body ? body.value : "",
+    ...(identity && !isSent && { identity: identity.value }),
   };
+}
+
+async function ask(path, call) {
+  const response = await fetch(path, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-gwc-page": key },
+    body: JSON.stringify(call),
+  });
+  if (!response.ok) throw new Error(await response.text());
+  return response.json();
 }
 
 async function send(mcp) {
   shown.replaceChildren(element("p", "Sent ...", "soft"));
   try {
-    const response = await fetch("/ui/try", {
-      method: "POST",
-      headers: { "content-type": "application/json", "x-gwc-page": key },
-      body: JSON.stringify({ ...request(), ...(mcp && { mcp }) }),
-    });
-    if (!response.ok) throw new Error(await response.text());
-    const result = await response.json();
+    const result = await ask("/ui/try", { ...request(true), ...(mcp && { mcp }) });
     show(result);
     return result;
   } catch (error) {
     show({ problem: error.message });
     return {};
   }
+}
+
+async function decide(mcp) {
+  try {
+    showVerdict(await ask("/ui/can", { ...request(false), ...(mcp && { mcp }) }));
+  } catch (error) {
+    show({ problem: error.message });
+  }
+}
+
+function showVerdict({ outcome, text, problem }) {
+  if (problem) return show({ problem });
+  const card = element("section", "", "card");
+  const title = element("h2", "");
+  const words = { yes: "passes", no: "is refused", depends: "depends" };
+  title.append(element("span", words[outcome], outcome === "no" ? "pill bad" : "pill good"));
+  card.append(title, element("pre", text));
+  shown.replaceChildren(card);
 }
 
 function show({ response, noted, problem }) {
@@ -101,6 +124,10 @@ if (form) {
     } catch (error) {
       show({ problem: "the arguments are no JSON: " + error.message });
     }
+  });
+  document.getElementById("decide").addEventListener("click", () => {
+    if (form.dataset.mcp === "") return decide();
+    decide({ method: "tools/call", params: { name: form.elements.tool.value } });
   });
   const list = document.getElementById("list");
   if (list) {

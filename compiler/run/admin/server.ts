@@ -1,13 +1,15 @@
 import { createHash, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { callRoute } from "../playground/playground.ts";
+import { askAccess } from "../playground/ask-access.ts";
+import { callRoute, type PlaygroundRequest } from "../playground/playground.ts";
 import { readRequest } from "../playground/read-request.ts";
 import { codePage } from "./code-page.ts";
 import type { Html } from "./html.ts";
 import { overview } from "./overview.ts";
 import { type PageName, page } from "./page.ts";
 import { isLoopback, isOwnPage } from "./page-guard.ts";
+import { picturePage } from "./picture-page.ts";
 import { playgroundPage } from "./playground-page.ts";
 import { PLAYGROUND_SCRIPT } from "./playground-script.ts";
 import { requestsPage } from "./requests-page.ts";
@@ -100,7 +102,13 @@ async function responseOf(
   if (!isLoopback((headers.host ?? "").replace(/:[0-9]+$/, "")))
     return { status: 403, text: "only for this machine\n" };
   const [path = ""] = url.split("?");
-  if (method === "POST" && path === TRY) return tryRoute(request, view, key);
+  if (method === "POST" && path === TRY)
+    return withRequest(request, key, (call) => {
+      view.adminRequest(call);
+      return callRoute(call, view.current.program, view.journal);
+    });
+  if (method === "POST" && path === CAN)
+    return withRequest(request, key, (call) => askAccess(call, view.current));
   if (method !== "GET" && method !== "HEAD")
     return { status: 405, text: "read only\n", headers: { allow: "GET, HEAD" } };
   if (path === "/" || path === "/ui")
@@ -113,23 +121,29 @@ function pageAt(path: string, view: LiveView, key: string): Response | undefined
     content && { status: 200, text: page(view, current, content, key) };
   if (path === "/ui/") return shown("overview", overview(view));
   if (path === "/ui/requests") return shown("requests", requestsPage(view));
+  if (path === "/ui/picture") return shown("picture", picturePage(view));
   if (path === TRY) return shown("playground", playgroundPage(view, ""));
   if (path.startsWith(`${TRY}/`))
     return shown("playground", playgroundPage(view, path.slice(TRY.length + 1)));
   return path.startsWith(CODE) ? shown("code", codePage(view, path.slice(CODE.length))) : undefined;
 }
 
-/** The one thing that can be done through the page: what any client on this machine can do without it. */
-async function tryRoute(request: IncomingMessage, view: LiveView, key: string): Promise<Response> {
+/**
+ * What can be done through the page: what any client on this machine can do without it, and asking what the rules say.
+ * `act` gives the result for a request of the page's own.
+ */
+async function withRequest(
+  request: IncomingMessage,
+  key: string,
+  act: (call: PlaygroundRequest) => object | Promise<object>,
+): Promise<Response> {
   if (!isOwnPage(request, key)) return { status: 403, text: "only for the page itself\n" };
   const text = await bodyOf(request);
   if (text === undefined) return { status: 413, text: "too much\n" };
   const call = readRequest(text);
   if (call === undefined) return { status: 400, text: "no request\n" };
-  view.adminRequest(call);
-  const result = await callRoute(call, view.current.program, view.journal);
   const headers = { "content-type": "application/json" };
-  return { status: 200, text: JSON.stringify(result), headers };
+  return { status: 200, text: JSON.stringify(await act(call)), headers };
 }
 
 /** The most bytes of a request that the page sends. */
@@ -149,6 +163,7 @@ async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
 }
 
 const TRY = "/ui/try";
+const CAN = "/ui/can";
 const CODE = "/ui/code/";
 
 function digest(text: string): string {

@@ -30,6 +30,7 @@ header { background: var(--card); border-bottom: 1px solid var(--line); }
 nav { display: flex; gap: 18px; margin-left: auto; }
 nav a[aria-current] { color: var(--text); font-weight: 600; }
 main { padding-top: 28px; padding-bottom: 56px; }
+svg { max-width: 100%; height: auto; }
 h2 { font-size: 17px; margin: 32px 0 12px; display: flex; gap: 10px; align-items: baseline; }
 h2:first-child { margin-top: 0; }
 h2 small, .soft { color: var(--soft); font-weight: 400; font-size: 13px; }

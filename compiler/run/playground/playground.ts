@@ -17,6 +17,8 @@ export interface PlaygroundRequest {
   /** `name: value` */
   readonly headers: readonly string[];
   readonly body: string;
+  /** Who is asked about where nothing is sent: claims or metadata as JSON, or a user's name; empty: nobody. */
+  readonly identity?: string;
   /** The message for an MCP route; absent: the body goes as it is. */
   readonly mcp?: { readonly method: string; readonly params: unknown };
 }
@@ -57,17 +59,39 @@ export interface CredentialField {
   readonly placeholder: string;
   readonly label: string;
   readonly encoding: "plain" | "base64";
+  /** What rules know its owner by. */
+  readonly variable: "jwt" | "apiKey" | "basicAuth";
+  /** An owner, as the page may ask about one. */
+  readonly owner: string;
 }
 
 const FIELDS: readonly CredentialField[] = [
-  { placeholder: CREDENTIALS.token, label: "Token", encoding: "plain" },
-  { placeholder: CREDENTIALS.key, label: "API key", encoding: "plain" },
-  { placeholder: CREDENTIALS.password, label: "User:password", encoding: "base64" },
+  {
+    placeholder: CREDENTIALS.token,
+    label: "Token",
+    encoding: "plain",
+    variable: "jwt",
+    owner: '{"sub":"eve"}',
+  },
+  {
+    placeholder: CREDENTIALS.key,
+    label: "API key",
+    encoding: "plain",
+    variable: "apiKey",
+    owner: '{"name":"eve"}',
+  },
+  {
+    placeholder: CREDENTIALS.password,
+    label: "User:password",
+    encoding: "base64",
+    variable: "basicAuth",
+    owner: "eve",
+  },
 ];
 
 /** Sends a request to the gateway's own port, as any client on this machine could. */
 export async function callRoute(
-  { route, mcp, ...request }: PlaygroundRequest,
+  { route, mcp, identity: _, ...request }: PlaygroundRequest,
   program: Program,
   journal: Pick<RequestJournal, "ofPort">,
 ): Promise<PlaygroundResult> {

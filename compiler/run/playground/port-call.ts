@@ -1,5 +1,6 @@
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
+import { headerPair } from "./header-pair.ts";
 
 /** A request to a port of the gateway on this machine. */
 export interface PortCall {
@@ -77,9 +78,4 @@ export function callPort({ origin, method, target, headers, body }: PortCall): P
     });
     call.end(body);
   });
-}
-
-function headerPair(line: string): readonly [name: string, value: string] {
-  const colon = line.indexOf(":");
-  return [line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim()];
 }

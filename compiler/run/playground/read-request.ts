@@ -9,11 +9,13 @@ export function readRequest(text: string): PlaygroundRequest | undefined {
   if (typeof target !== "string" || typeof body !== "string") return undefined;
   if (!Array.isArray(headers) || !headers.every((each) => typeof each === "string"))
     return undefined;
+  const { identity = "" } = given ?? {};
+  if (typeof identity !== "string") return undefined;
   const message = record(given?.mcp);
-  if (message === undefined) return { route, method, target, headers, body };
+  const request = { route, method, target, headers, body, identity };
+  if (message === undefined) return request;
   if (typeof message.method !== "string") return undefined;
-  const mcp = { method: message.method, params: message.params };
-  return { route, method, target, headers, body, mcp };
+  return { ...request, mcp: { method: message.method, params: message.params } };
 }
 
 function parsed(text: string): unknown {

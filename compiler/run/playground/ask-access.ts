@@ -1,0 +1,87 @@
+import { type AccessOutcome, accessOutcome, accessText } from "../../inspect/access/access-text.ts";
+import {
+  type AskedItem,
+  type Asker,
+  itemAccess,
+  type RouteAccess,
+} from "../../inspect/access/item-access.ts";
+import { requestAccess } from "../../inspect/access/request-access.ts";
+import { mcpTargets } from "../../ir/backend-text.ts";
+import type { RouteNode } from "../../ir/program.ts";
+import type { Compiled } from "../candidate.ts";
+import type { RouteRequest } from "../try-command.ts";
+import { headerPair } from "./header-pair.ts";
+import { credentialOf, type PlaygroundRequest, playgroundRoutes } from "./playground.ts";
+
+/** What the rules say of a request that is not sent. */
+export type PlaygroundVerdict =
+  | { readonly outcome: AccessOutcome; readonly text: string }
+  | { readonly problem: string };
+
+/**
+ * Whether a request would get through from whom it says, as `gwc can` decides it: whoever is named has valid credentials,
+ * and needs none here.
+ */
+export function askAccess(
+  request: PlaygroundRequest,
+  { program, files }: Pick<Compiled, "program" | "files">,
+): PlaygroundVerdict {
+  const candidate = playgroundRoutes(program).find(({ route }) => route.id === request.route);
+  if (candidate === undefined) return { problem: "there is no such route" };
+  const given = identityOf(candidate, request.identity ?? "");
+  if (given === undefined) return { problem: `an identity is a JSON object: {"sub":"eve"}` };
+  const asker: Asker = {
+    identities: { given, isAnyone: false },
+    headers: Object.fromEntries(request.headers.map(headerPair)),
+    address: "127.0.0.1",
+  };
+  const tool = toolName(request);
+  if (tool !== undefined) {
+    const found = itemAccess(program, itemOf(tool, candidate.route), asker, candidate.route.id);
+    return verdict(`call tool ${tool}`, found);
+  }
+  const url = new URL(request.target, candidate.request.origin);
+  const reached = requestAccess({ programs: [program] }, request.method, url, asker);
+  return reached.kind === "none"
+    ? { outcome: "no", text: `no: ${reached.reason}\n` }
+    : verdict(`${request.method} ${url.pathname}`, [reached.access]);
+
+  function verdict(what: string, found: readonly RouteAccess[]): PlaygroundVerdict {
+    const outcome = accessOutcome(found);
+    return { outcome, text: accessText(outcome, what, found, files) };
+  }
+}
+
+/** Who somebody is, by the kind of credential that the route asks for; nobody without a text. Undefined: it is no JSON object. */
+function identityOf(
+  { request }: RouteRequest,
+  text: string,
+): Asker["identities"]["given"] | undefined {
+  const credential = credentialOf(request);
+  if (credential === undefined || text.trim() === "") return {};
+  if (credential.variable === "basicAuth") return { basicAuth: { username: text.trim() } };
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? { [credential.variable]: value }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function toolName({ mcp }: PlaygroundRequest): string | undefined {
+  const name: unknown = mcp?.method === "tools/call" ? Object(mcp.params).name : undefined;
+  return typeof name === "string" ? name : undefined;
+}
+
+/** A tool by the name that clients know, which begins with that of its server where there are several. */
+function itemOf(name: string, route: RouteNode): AskedItem {
+  const targets = route.backends.flatMap(mcpTargets);
+  const [target] = targets
+    .filter((each) => targets.length > 1 && name.startsWith(`${each}_`))
+    .sort((a, b) => b.length - a.length);
+  return target === undefined
+    ? { kind: "tool", name, target }
+    : { kind: "tool", name: name.slice(target.length + 1), target };
+}
