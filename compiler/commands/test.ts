@@ -7,6 +7,7 @@ import type { Host } from "../host.ts";
 import { checkInput } from "../inspect/check-input.ts";
 import { coverageText } from "../inspect/tests/report/coverage-text.ts";
 import { runTests, type TestRun } from "../inspect/tests/run-tests.ts";
+import { isStartupError } from "../model/startup-error.ts";
 import { version } from "../version.ts";
 import { oneOf } from "./arguments.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
@@ -63,7 +64,12 @@ async function testFiles(
   const checked = checkInput(input.files, host, false, options.gateway);
   if (checked.programs.length === 0)
     return { exitCode: 1, stderr: textReport(checked.findings, isColored.stderr) };
-  const run = await runTests(paths, checked, host);
+  const run = await runTests(paths, checked, host).catch((error: unknown) => {
+    if (isStartupError(error)) return error;
+    throw error;
+  });
+  if (run instanceof Error)
+    return { exitCode: 1, stderr: `error: the gateway would not start: ${run.message}\n` };
   const failed = run.verdicts.filter(({ diagnostics }) => diagnostics.length > 0);
   const diagnostics = [...run.mistakes, ...failed.flatMap((each) => each.diagnostics)];
   const findings = findingsOf(diagnostics, run.files, false);

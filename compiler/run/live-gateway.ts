@@ -7,6 +7,7 @@ import { bugReport } from "../diagnostics/report/bug.ts";
 import { totals } from "../diagnostics/report/findings.ts";
 import { textReport } from "../diagnostics/report/text.ts";
 import type { Host } from "../host.ts";
+import { isStartupError } from "../model/startup-error.ts";
 import type { LastChange, LiveView } from "./admin/view.ts";
 import { type Candidate, type Compiled, changedParts, compileCandidate } from "./candidate.ts";
 import { RequestJournal } from "./journal.ts";
@@ -167,9 +168,4 @@ export class LiveGateway implements LiveView {
     this.#running.changeRefused();
     print(`${file} is not served: ${change.problem}; the last good gateway goes on\n`);
   }
-}
-
-/** Whether the runtime says that it can't start, for the operator. */
-function isStartupError(error: unknown): error is Error {
-  return error instanceof Error && error.name === "StartupError";
 }

@@ -184,6 +184,27 @@ describe("a test passes when what it expects comes out", () => {
       `{name: ${name}, request: GET http://a/limited, repeat: 2, expect: {status: 200}}`;
     expect(await found(`tests: [${["a", "b", "c"].map(each).join(", ")}]\n`)).toEqual([]);
   });
+
+  it("what a listener decides before routing is decided by its rules and limits", async () => {
+    const host = memoryHost({
+      "gateway.yaml": `binds:
+  - port: 3000
+    listeners:
+      - policies:
+          authorization: {rules: [{deny: request.path == "/no"}]}
+          localRateLimit: [{maxTokens: 2, tokensPerFill: 1, fillInterval: 60s}]
+        routes: [{name: x, backends: [{host: "\${HOST}:\${PORT}"}]}]
+`,
+      "a.test.yaml": `tests:
+  - {name: a, request: GET http://a/, repeat: 3, expect: {status: 429}}
+  - {name: b, request: GET http://a/, expect: {status: 200, backend: {server: "http://unset-host"}}}
+  - {name: c, request: GET http://a/no, expect: {status: 403, rule: request.path == "/no"}}
+`,
+    });
+    const run = await runTests(["a.test.yaml"], checkInput(["gateway.yaml"], host, false), host);
+    expect(run.verdicts.flatMap(({ diagnostics }) => diagnostics)).toEqual([]);
+    expect(run.coverage.filter(({ isTouched }) => !isTouched)).toEqual([]);
+  });
 });
 
 describe("a test fails at the line of what is not as expected: unmet-expectation", () => {

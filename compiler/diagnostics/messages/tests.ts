@@ -53,10 +53,10 @@ export const testMessages = {
       "The URL of a test's `request` says the port that it comes in on. Without a port that is the usual one of its scheme, " +
       "or else a port that speaks it.",
   }),
-  "unused-identity": message<{ kind: string; route: string }>({
+  "unused-identity": message<{ kind: string; where: string }>({
     severity: "error",
-    text: ({ kind, route }) => `nothing on the route "${route}" looks for ${kind}`,
-    hint: () => "take it out of the test, or add the policy to the route",
+    text: ({ kind, where }) => `nothing on ${where} looks for ${kind}`,
+    hint: () => "take it out of the test, or add the policy that does",
     explanation:
       "The test shows a credential that no policy of the route asks for: it says less than it seems to. What the test expects " +
       "holds for everybody.",

@@ -1,31 +1,36 @@
 import type { TrialOutcome } from "../../../runtime/trial/try-request.ts";
+import type { PolicyUse } from "../../ir/policies.ts";
 import type { ListenerNode, Program, RouteNode } from "../../ir/program.ts";
-import { servedRoutes } from "../../ir/routes.ts";
 import type { Rule } from "../../model/rules.ts";
 import { chainVerdicts, type PolicyVerdict } from "../access/chain-verdicts.ts";
 import { ALWAYS_OPEN } from "../access/item-access.ts";
 import type { RequestData } from "../effect/data/request-data.ts";
 import type { GatewayTest } from "./test-schema.ts";
 
-/** The route that a request has reached, of a program. */
+/** Where a request has come to in a program. */
 export interface ReachedNode {
-  readonly route: RouteNode;
   readonly listener: ListenerNode;
+  /** Undefined: the listener itself has responded. */
+  readonly route: RouteNode | undefined;
 }
 
-/** The route of an outcome; undefined: it reached none. */
+/** Where an outcome comes from; undefined: from no listener. */
 export function reachedNode(
   program: Program,
   { route: name, listener: listenerName }: TrialOutcome,
 ): ReachedNode | undefined {
-  const found = servedRoutes(program).flatMap(({ route, listeners }) =>
-    route.name === name
-      ? listeners
-          .filter((each) => each.name === listenerName)
-          .map((listener) => ({ route, listener }))
-      : [],
+  const listeners = program.binds.flatMap((bind) => bind.listeners);
+  const named = listeners.filter((each) => each.name === listenerName);
+  const found = named.flatMap((listener): readonly ReachedNode[] =>
+    listener.routes.filter((each) => each.name === name).map((route) => ({ listener, route })),
   );
-  return found[0];
+  const [listener] = named;
+  return found[0] ?? (listener && { listener, route: undefined });
+}
+
+/** The policies that a request meets there, in order. */
+export function policiesOf({ listener, route }: ReachedNode): readonly PolicyUse[] {
+  return [...(listener.preRouting?.policies ?? []), ...(route?.policies ?? [])];
 }
 
 /** An MCP item as rules see it: `{methodName: "tools/call", tool: {name: "x", target: "y"}}`. */
@@ -52,7 +57,7 @@ const ITEM_FIELDS = [
 export function verdictsOf(
   { as = {}, from = "127.0.0.1" }: GatewayTest,
   { request, claims }: TrialOutcome,
-  { route, listener }: ReachedNode,
+  reached: ReachedNode,
   item: ItemData | undefined,
 ): readonly PolicyVerdict[] {
   const given: RequestData = {
@@ -61,9 +66,8 @@ export function verdictsOf(
     ...(as.basicAuth !== undefined && { basicAuth: { username: as.basicAuth } }),
   };
   const data = { request, source: { address: from }, ...(item && { mcp: item }) };
-  const policies = [...(listener.preRouting?.policies ?? []), ...route.policies];
   const known = { data, open: ALWAYS_OPEN, present: [] };
-  return chainVerdicts(policies, known, { given, isAnyone: false });
+  return chainVerdicts(policiesOf(reached), known, { given, isAnyone: false });
 }
 
 /** The rule that decided: the one that refuses, else the last that allows. Undefined: none has. */

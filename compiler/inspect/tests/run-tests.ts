@@ -16,6 +16,7 @@ import {
   decidingRule,
   type ItemData,
   itemOf,
+  policiesOf,
   type ReachedNode,
   reachedNode,
   verdictsOf,
@@ -119,11 +120,12 @@ function whatHappened(
   outcome: TrialOutcome,
   verdicts: readonly PolicyVerdict[],
 ): string | undefined {
-  const { status, reason, route, calls } = outcome;
+  const { status, reason, route, listener, calls } = outcome;
   const open = verdicts.find(({ verdict }) => verdict === "undecided" || verdict === "depends");
   const refusing = verdicts.find(({ verdict }) => verdict === "refuses");
   const passing = verdicts.findLast(({ rule }) => rule !== undefined);
-  const where = route === undefined ? "no route was reached" : `route ${route}`;
+  const self = listener === undefined ? "the gateway" : `listener ${listener}`;
+  const where = route === undefined ? self : `route ${route}`;
   const server = calls.at(-1)?.server;
   const asked = server === undefined ? "" : `, ${server} was asked`;
   const by = isPassed(outcome) ? passing : refusing;
@@ -140,15 +142,15 @@ function touch(
   outcome: TrialOutcome,
   verdicts: readonly PolicyVerdict[],
 ): void {
-  const { route, listener } = reached;
-  const policies = [...(listener.preRouting?.policies ?? []), ...route.policies];
+  const { route } = reached;
+  const policies = policiesOf(reached);
   const refusing = verdicts.find(({ verdict }) => verdict === "refuses")?.policy;
   const last = policies.findIndex(({ kind }) => kind === refusing);
-  touched.add(partKey({ kind: "route", origin: route.origin }));
+  if (route !== undefined) touched.add(partKey({ kind: "route", origin: route.origin }));
   for (const { origin } of last < 0 ? policies : policies.slice(0, last + 1))
     touched.add(partKey({ kind: "policy", origin }));
   const items: readonly (ItemData | undefined)[] =
-    test.list === undefined || !isPassed(outcome)
+    test.list === undefined || route === undefined || !isPassed(outcome)
       ? []
       : offeredItems(route, test.list, suite.value.servers);
   const decided = [
@@ -161,17 +163,21 @@ function touch(
 
 function reportUnusedIdentities(
   { as = {} }: GatewayTest,
-  { route, listener }: ReachedNode,
+  reached: ReachedNode,
   origin: Origin,
   diagnostics: Diagnostics,
 ): void {
-  const asked = [...(listener.preRouting?.policies ?? []), ...route.policies]
+  const { route, listener } = reached;
+  const asked = policiesOf(reached)
     .flatMap(accessOf)
     .flatMap((check) => (check.kind === "identity" ? check.variable : []));
   for (const [kind, what] of IDENTITIES) {
     if (as[kind] === undefined || asked.includes(kind)) continue;
     const at = { ...childOf(origin, "as", kind), part: "key" } as const;
-    diagnostics.report("unused-identity", at, { kind: what, route: route.name });
+    diagnostics.report("unused-identity", at, {
+      kind: what,
+      where: route === undefined ? `the listener "${listener.name}"` : `the route "${route.name}"`,
+    });
   }
 }
 

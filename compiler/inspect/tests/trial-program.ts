@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { TrialRequest } from "../../../runtime/trial/trial.ts";
 import type { TrialGateway, TrialOutcome } from "../../../runtime/trial/try-request.ts";
 import { type BundleOptions, bundleModules } from "../../4-emit/bundle.ts";
@@ -26,21 +27,21 @@ export async function openTrialProgram(
   const info = { version: "", configDigest: "" };
   const { text } = await bundleModules([...modules, entry], info, TRIAL);
   const url = `data:text/javascript;base64,${Buffer.from(text).toString("base64")}`;
-  const shared = await load(url);
-  const isStateful = hasState(program);
-  let copies = 0;
+  const stateful = statefulRoutes(program);
+  let current = await load(url);
   return {
     program,
     send: async (request, count) => {
-      copies += 1;
+      for (let sent = 1; sent < count; sent++) await current.send(request);
+      const outcome = await current.send(request);
+      // Without a route a listener has responded, or nobody.
+      if (!stateful.has(outcome.route ?? ANY_ROUTE)) return outcome;
       // A limit counts requests: none of another test is among them.
-      const gateway = isStateful ? await load(`${url}#${copies}`) : shared;
-      for (let sent = 1; sent < count; sent++) await gateway.send(request);
-      const outcome = await gateway.send(request);
-      if (isStateful) gateway.close();
+      current.close();
+      current = await load(url);
       return outcome;
     },
-    close: () => shared.close(),
+    close: () => current.close(),
   };
 }
 
@@ -86,17 +87,22 @@ const TRIAL: BundleOptions = {
   ),
 };
 
+/** A gateway of its own each time: a module is evaluated once per URL. */
 async function load(url: string): Promise<TrialGateway> {
-  const loaded: unknown = await import(url);
+  const loaded: unknown = await import(`${url}#${randomUUID()}`);
   // ENTRY_TEXT exports it under this type.
   return (loaded as { readonly trials: TrialGateway }).trials;
 }
 
-/** Whether requests may be decided by those before them. */
-function hasState(program: Program): boolean {
-  return servedRoutes(program).some(({ route, listeners }) =>
+/** Stands for the route of a request that has reached none: no route has this name. */
+const ANY_ROUTE = "";
+
+/** The names of the routes on which requests may be decided by those before them, and of none when there are some. */
+function statefulRoutes(program: Program): ReadonlySet<string> {
+  const found = servedRoutes(program).filter(({ route, listeners }) =>
     [...route.policies, ...listeners.flatMap(({ preRouting }) => preRouting?.policies ?? [])]
       .flatMap(accessOf)
       .some(({ kind }) => kind === "outside"),
   );
+  return new Set(found.length === 0 ? [] : [ANY_ROUTE, ...found.map(({ route }) => route.name)]);
 }

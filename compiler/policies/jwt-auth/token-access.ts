@@ -1,9 +1,10 @@
 import { type AccessCheck, listChanges, type SettingsChange } from "../../model/access.ts";
+import { shownText, type Text } from "../../model/texts.ts";
 import { identityCheck, modeChange } from "../parts/identity-access.ts";
 
 /** Who issues tokens, as far as it matters to who has one. */
 interface TokenIssuer {
-  readonly issuer: unknown;
+  readonly issuer: Text;
   readonly audiences: readonly unknown[];
   readonly requiredClaims: readonly string[];
 }
@@ -19,7 +20,7 @@ export function tokenCheck(
   mode: TokenSettings["mode"],
   providers: TokenSettings["providers"],
 ): AccessCheck {
-  const issuers = providers.map(({ issuer }) => said(issuer));
+  const issuers = providers.map(({ issuer }) => shownText(issuer));
   return identityCheck("jwt", mode, `a valid token of ${issuers.join(" or ")}`);
 }
 

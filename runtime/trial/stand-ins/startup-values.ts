@@ -9,7 +9,11 @@ export {
   secretFile,
 } from "../../process/startup-values.ts";
 
-/** In the place of process/startup-values.ts: a variable that is not set is a word of its own, which is a host's name too. */
+/**
+ * In the place of process/startup-values.ts: a variable that is not set is a word of its own, which is a host's name too;
+ * one that is called a port is a port.
+ */
 export function env(name: string, fallback?: string): string {
-  return read(name, fallback ?? `unset-${name.toLowerCase().replaceAll("_", "-")}`);
+  const word = `unset-${name.toLowerCase().replaceAll("_", "-")}`;
+  return read(name, fallback ?? (/PORT$/i.test(name) ? "80" : word));
 }
