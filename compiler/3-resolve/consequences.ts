@@ -3,7 +3,13 @@ import type { MessageCode } from "../diagnostics/messages/index.ts";
 
 /** What may only be wrong because a part with a mistake was left out. */
 const CONSEQUENCES: ReadonlySet<MessageCode> = new Set([
-  ...(["absent-identity", "open-proxy", "route-without-backend", "no-weight"] as const),
+  ...([
+    "absent-identity",
+    "open-proxy",
+    "route-without-backend",
+    "rule-without-backend",
+    "no-weight",
+  ] as const),
   ...(["needs-host-backend", "hostname-mismatch"] as const),
   ...(["listener-conflict", "protocol-conflict", "name-without-tls"] as const),
   ...(["tls-missing", "tls-unused"] as const),

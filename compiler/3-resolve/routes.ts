@@ -42,8 +42,12 @@ export function resolveRoute(resource: RouteResource, whole: RouteContext): Reso
   const name = resource.name ?? routeName(resource);
   const matches = resource.matches.flatMap((match) => resolveMatch(match, context) ?? []);
   const { policies, response } = effectivePolicies(resource.policies, resource.backends, context);
-  if (resource.backends.length === 0 && response === undefined) {
+  const lacksBackend = resource.backends.length === 0 && response === undefined;
+  if (lacksBackend && resource.refusal === undefined) {
     context.diagnostics.report("route-without-backend", origin, { route: name });
+  }
+  if (lacksBackend && resource.refusal === "noBackend") {
+    context.diagnostics.report("rule-without-backend", origin, { route: name });
   }
   const backends = resolveBackends(resource.backends, {
     ...context,
@@ -61,6 +65,7 @@ export function resolveRoute(resource: RouteResource, whole: RouteContext): Reso
       context,
     ),
     backends: response === undefined ? backends : [],
+    ...(lacksBackend && resource.refusal && { refusal: resource.refusal }),
     origin,
   };
   // Without a good match (reported) it answers nothing, nor where another condition may have been left out.
@@ -138,6 +143,7 @@ function resolveMatch(match: MatchConfig, context: RouteContext): RouteMatch | u
     headers: headers.flatMap(known),
     query: query.flatMap(known),
     isDerived: false,
+    ...(match.ranks && { ranks: match.ranks }),
     origin: match.origin,
   };
 }
@@ -256,7 +262,8 @@ function checkWeights(resource: RouteResource, { diagnostics }: RouteContext): v
 }
 
 /** Whether any backend takes a share of the requests, or none is needed. */
-function isServed({ backends }: RouteResource): boolean {
+function isServed({ backends, refusal }: RouteResource): boolean {
+  if (refusal !== undefined) return false;
   return backends.length === 0 || backends.some(({ weight }) => weight !== 0);
 }
 

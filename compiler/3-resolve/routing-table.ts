@@ -1,7 +1,7 @@
 import { compareHostnames, intersectHostnames } from "../config/hostnames.ts";
 import type { Diagnostics } from "../diagnostics/diagnostic.ts";
 import type { HostEntries, RouteEntry, RouteNode } from "../ir/program.ts";
-import type { RouteMatch, ValueMatch } from "../model/matches.ts";
+import type { MatchRank, PathMatch, RouteMatch, ValueMatch } from "../model/matches.ts";
 
 /** A route with the hostnames it answers within its listener, and its matches. */
 export interface TableRoute {
@@ -34,10 +34,18 @@ export function routingTable(
     entries: (groups.get(hostname) ?? []).toSorted(compareEntries),
   }));
   reportUnreachable(table, routes, diagnostics);
+  for (const [hostname, declared] of groups) {
+    const sorted = table.find((each) => each.hostname === hostname)?.entries ?? [];
+    reportOvertaking(sorted, declared, routes, diagnostics);
+  }
   return table;
 }
 
 function compareEntries({ match: a }: RouteEntry, { match: b }: RouteEntry): number {
+  return compareRanks(a, b);
+}
+
+function compareRanks(a: MatchRank, b: MatchRank): number {
   return (
     pathRank(b) - pathRank(a) ||
     b.path.value.length - a.path.value.length ||
@@ -47,8 +55,57 @@ function compareEntries({ match: a }: RouteEntry, { match: b }: RouteEntry): num
   );
 }
 
-function pathRank({ path }: RouteMatch): number {
+function pathRank({ path }: MatchRank): number {
   return { exact: 2, prefix: 1, regex: 0 }[path.kind];
+}
+
+/**
+ * Routes of a group decide about what the route got that delegates to them. Reports those of their matches that stand
+ * before an entry which would have got the request instead. `sorted`: in the order of the table; `declared`: as written.
+ */
+function reportOvertaking(
+  sorted: readonly RouteEntry[],
+  declared: readonly RouteEntry[],
+  routes: readonly TableRoute[],
+  diagnostics: Diagnostics,
+): void {
+  sorted.forEach((entry, index) => {
+    if (entry.match.ranks === undefined) return;
+    const first = sorted.slice(index + 1).find((other) => {
+      const order = compareWays(other.match, entry.match);
+      const isFirst =
+        order < 0 || (order === 0 && declared.indexOf(other) < declared.indexOf(entry));
+      return isFirst && mayBoth(other.match, entry.match);
+    });
+    const by = routes.find(({ route }) => route.id === first?.route)?.route;
+    if (first === undefined || by === undefined) return;
+    const related = [{ at: first.match.origin, label: "this match" }];
+    diagnostics.report("overtaking-route", entry.match.origin, { by: by.name }, related);
+  });
+}
+
+/** Which of two matches comes first where their ways part. */
+function compareWays(a: RouteMatch, b: RouteMatch): number {
+  const [way, other] = [a.ranks ?? [a], b.ranks ?? [b]];
+  const parting = way.findIndex((rank, index) => rank !== other[index]);
+  const [first, second] = [way[parting], other[parting]];
+  return first === undefined || second === undefined ? 0 : compareRanks(first, second);
+}
+
+/** Whether a request may be of both, as far as paths and methods say. */
+function mayBoth(a: RouteMatch, b: RouteMatch): boolean {
+  if (a.method !== undefined && b.method !== undefined && a.method !== b.method) return false;
+  return mayBothPaths(a.path, b.path);
+}
+
+function mayBothPaths(a: PathMatch, b: PathMatch): boolean {
+  if (a.kind === "regex" || b.kind === "regex") return true;
+  return isPathOf(a, b) || isPathOf(b, a);
+}
+
+function isPathOf({ value }: PathMatch, { kind, value: outer }: PathMatch): boolean {
+  if (value === outer) return true;
+  return kind === "prefix" && value.startsWith(outer === "/" ? "/" : `${outer}/`);
 }
 
 function reportUnreachable(

@@ -2,9 +2,9 @@ import type { TlsVersion } from "../../runtime/tls/tls-settings.ts";
 import type { BackendConfig } from "../backends/index.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { DeploymentNode } from "../ir/deployment.ts";
-import type { PathHandling, ProcessNode } from "../ir/program.ts";
+import type { PathHandling, ProcessNode, RouteRefusal } from "../ir/program.ts";
 import type { ClientCertificatesNode } from "../ir/tls.ts";
-import type { ValueMatchConfig } from "../model/matches.ts";
+import type { MatchRank, ValueMatchConfig } from "../model/matches.ts";
 import type { PolicyConfig } from "../policies/index.ts";
 import type { AccessLogConfig } from "./access-log.ts";
 import type { CipherSuite, FrontendConfig } from "./frontend.ts";
@@ -106,6 +106,8 @@ export interface RouteResource {
   readonly matches: readonly MatchConfig[];
   readonly policies: readonly PolicyConfig[];
   readonly backends: readonly BackendConfig[];
+  /** What becomes of its requests without a backend; absent: that is a mistake, unless a policy responds. */
+  readonly refusal?: RouteRefusal;
   readonly origin: Origin;
 }
 
@@ -138,5 +140,7 @@ export interface MatchConfig {
   readonly method: string | undefined;
   readonly headers: readonly ValueMatchConfig[];
   readonly query: readonly ValueMatchConfig[];
+  /** Of a route of a group: the matches on the way to it, the outermost first and its own at the end; absent: its own. */
+  readonly ranks?: readonly MatchRank[];
   readonly origin: Origin;
 }

@@ -128,5 +128,10 @@ export interface RouteNode {
   /** In request order. */
   readonly policies: readonly PolicyUse[];
   readonly backends: readonly BackendNode[];
+  /** What becomes of its requests without a backend; absent: it has one, or a policy responds. */
+  readonly refusal?: RouteRefusal;
   readonly origin: Origin;
 }
+
+/** Why a route refuses its requests: a group has no route for them (404), or the rule names no backend (500). */
+export type RouteRefusal = "notFound" | "noBackend";

@@ -9,7 +9,17 @@ export interface RouteMatch {
   readonly query: readonly ValueMatch[];
   /** True for a match that a policy needs and the user did not write (the OAuth metadata of an MCP route). */
   readonly isDerived: boolean;
+  /** Of a route of a group: the matches on the way to it, the outermost first and its own at the end; absent: its own. */
+  readonly ranks?: readonly MatchRank[];
   readonly origin: Origin;
+}
+
+/** What says how specific a match is, and so which of two comes first. */
+export interface MatchRank {
+  readonly path: { readonly kind: "exact" | "prefix" | "regex"; readonly value: string };
+  readonly method: string | undefined;
+  readonly headers: readonly unknown[];
+  readonly query: readonly unknown[];
 }
 
 /** `path prefix /a, method GET, header x: y` */

@@ -5,7 +5,7 @@ import { backendTemplateOf } from "../backends/index.ts";
 import { code, comment, join } from "../code/code.ts";
 import { constantsOf, Expressions } from "../code/expression.ts";
 import type { Hole } from "../code/hole.ts";
-import { importedType, name } from "../code/names.ts";
+import { imported, importedType, name } from "../code/names.ts";
 import { type PrintedModule, printModule } from "../code/print.ts";
 import type { Trace } from "../code/trace.ts";
 import { RouteVariables } from "../code/variables.ts";
@@ -59,7 +59,7 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
   const policies = parts.map((part) => part.code);
   const backend =
     first === undefined
-      ? NO_BACKEND
+      ? withoutBackend(route)
       : backendCode(first, others, {
           ...{ route, trace, listeners, maxBufferSize, variables, expressions },
           limits: policies.find((policy) => policy.limits !== undefined)?.limits ?? {},
@@ -106,14 +106,12 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
   });
 }
 
-/** A policy answers by itself. */
-const NO_BACKEND: BackendCode = {
-  declarations: [],
-  first: [],
-  guard: [],
-  step: [],
-  isAsync: false,
-};
+/** A policy responds by itself, or the request is refused. */
+function withoutBackend({ refusal }: RouteNode): BackendCode {
+  const refuse = refusal && imported("gwc/runtime/http/refuse", refusal);
+  const step = refuse === undefined ? [] : [code`return ${refuse}(exchange);`];
+  return { declarations: [], first: [], guard: [], step, isAsync: false };
+}
 
 function backendReads<Kind extends BackendKind>(node: BackendNode<Kind>): readonly string[] {
   return backendTemplateOf<Kind>(node.kind).reads?.(node) ?? [];
@@ -129,9 +127,12 @@ function backendCode<Kind extends BackendKind>(
   return backendTemplateOf<Kind>(first.kind).code([first, ...same], scope);
 }
 
+/** What headers of modules say of a refusal. */
+const REFUSALS = { notFound: "404", noBackend: "500" } as const;
+
 /** `cors, jwtAuth (strict), then mcp` */
-function chainText({ policies, backends }: RouteNode): string {
-  const last = backends[0]?.kind;
+function chainText({ policies, backends, refusal }: RouteNode): string {
+  const last = backends[0]?.kind ?? (refusal && REFUSALS[refusal]);
   if (last === undefined) return policiesText(policies);
   return policies.length === 0 ? last : `${policiesText(policies)}, then ${last}`;
 }

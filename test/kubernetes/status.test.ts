@@ -92,6 +92,11 @@ it.each([
     said: ["Accepted=True Accepted", "ResolvedRefs=False BackendNotFound"],
   },
   {
+    what: "a route with a rule without backends",
+    spec: "parentRefs: [{name: gw}], rules: [{matches: [{path: {value: /r}}]}]",
+    said: ["Accepted=True Accepted", "ResolvedRefs=True ResolvedRefs"],
+  },
+  {
     what: "a route to a kind that is no backend",
     spec: "parentRefs: [{name: gw}], rules: [{matches: [{path: {value: /r}}], backendRefs: [{kind: Secret, name: no}]}]",
     said: ["Accepted=True Accepted", "ResolvedRefs=False InvalidKind"],

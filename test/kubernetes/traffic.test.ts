@@ -81,6 +81,8 @@ spec:
     - name: moved
       matches: [{path: {value: /moved}}]
       filters: [{type: RequestRedirect, requestRedirect: {hostname: new.example.com, statusCode: 301}}]
+    - name: empty
+      matches: [{path: {value: /shared/empty}}]
     - name: keyed
       matches: [{path: {value: /keyed}}]
       backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: one}]
@@ -151,6 +153,10 @@ function get(
     sent.end();
   });
 }
+
+it("a rule without backends refuses its requests, and lets none fall through to another one", async () => {
+  expect(await get("/shared/empty")).toMatchObject({ status: 500, body: "no backend" });
+});
 
 it("filters change path and headers, and weights share the requests", async () => {
   const responses = await Promise.all(Array.from({ length: 80 }, () => get("/shared/x?y=1")));

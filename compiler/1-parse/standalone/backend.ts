@@ -34,7 +34,9 @@ function backendFields() {
     service: unsupported("mesh services"),
     backend: shortText("The name of one of the file's `backends`."),
     internal: unsupported("internal backends"),
-    routeGroup: unsupported("route groups"),
+    routeGroup: shortText(
+      "The name of one of the file's `routeGroups`: its routes answer what this route matches, with what this route says. It stands alone.",
+    ),
   };
 }
 

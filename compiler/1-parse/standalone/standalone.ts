@@ -1,13 +1,37 @@
-import { type Infer, listOfParts, object, text, unsupported } from "../../schema/schema.ts";
+import {
+  type Infer,
+  listOfParts,
+  object,
+  shortText,
+  text,
+  unsupported,
+} from "../../schema/schema.ts";
 import { namedBackendSchema } from "./backend.ts";
 import { frontendSchema } from "./frontend.ts";
 import { bindSchema } from "./listener.ts";
 import { llmSchema } from "./llm.ts";
 import { mcpDoorSchema } from "./mcp.ts";
 import { processSchema } from "./process.ts";
+import { routeSchema } from "./route.ts";
 
 /** What a standalone file says. */
 export type StandaloneFile = Infer<ReturnType<typeof standaloneSchema>>;
+
+/** An item of `routeGroups` as the schema lets it through. */
+export type RouteGroupValue = Infer<ReturnType<typeof routeGroupSchema>>;
+
+function routeGroupSchema() {
+  return object(
+    {
+      name: shortText("What routes call it."),
+      routes: listOfParts(routeSchema(), {
+        minItems: 1,
+        description: "What it answers, of the requests that come to it.",
+      }),
+    },
+    { required: ["name", "routes"], hasParts: true },
+  );
+}
 
 /** The standalone file (`gwc -f FILE`): the whole shape, as `gwc schema` prints it for editors. */
 export function standaloneSchema() {
@@ -36,7 +60,11 @@ export function standaloneSchema() {
       gateways: unsupported("named gateways"),
       routes: unsupported("routes outside a listener"),
       tcpRoutes: unsupported("TCP routes"),
-      routeGroups: unsupported("route groups"),
+      routeGroups: listOfParts(routeGroupSchema(), {
+        minItems: 1,
+        description:
+          "Routes that others delegate to: `routeGroup: NAME` in the place of a backend.",
+      }),
       ui: unsupported("a protected admin page"),
     },
     {

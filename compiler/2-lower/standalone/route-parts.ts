@@ -48,7 +48,8 @@ function readPolicy<Kind extends PolicyKind>(
 }
 
 /**
- * The backends of a route, with what it says about how they are reached; undefined where there is none of a name
+ * The backends of a route, with what it says about how they are reached, over what it has from a route that delegates to
+ * it (`inherited`); undefined where there is none of a name
  * (reported), or where one was left out.
  */
 export function readBackends(
@@ -56,8 +57,10 @@ export function readBackends(
   origin: Origin,
   trafficOf: (backends: readonly BackendConfig[]) => readonly Traffic[],
   context: FileContext,
+  inherited?: BackendPolicies,
 ): readonly (BackendConfig | undefined)[] {
-  const ofRoute = readBackendPolicies(policies, childOf(origin, "policies"));
+  const own = readBackendPolicies(policies, childOf(origin, "policies"));
+  const ofRoute = inherited === undefined ? own : mergeBackendPolicies(inherited, own);
   return backends.map((backend, index) => {
     const at = childOf(origin, "backends", index);
     if (backend === undefined) return undefined;

@@ -1,32 +1,23 @@
 import type { StandaloneInput } from "../../1-parse/parse.ts";
 import type { ListenerValue } from "../../1-parse/standalone/listener.ts";
-import type { MatchValue, RouteValue } from "../../1-parse/standalone/route.ts";
-import { readValueMatch } from "../../backends/parts/value-match.ts";
 import { isPartial } from "../../config/broken-parts.ts";
 import type {
   GatewayResource,
   ListenerResource,
-  MatchConfig,
   Resource,
   RouteResource,
   TcpRouteResource,
 } from "../../config/resources.ts";
-import { listenerTraffic, reportIdle, routeTraffic, SectionUse } from "../../config/sections.ts";
+import { listenerTraffic, reportIdle, SectionUse } from "../../config/sections.ts";
 import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
-import { respondsToAll } from "../../policies/index.ts";
 import { readAccessLogs, readLogLevels } from "./access-log.ts";
 import { readLlm, readMcp } from "./front-doors.ts";
 import { frontendSections, readFrontend } from "./frontend.ts";
 import { readListenerTls } from "./listener-tls.ts";
 import { readProcess } from "./process.ts";
-import {
-  type FileContext,
-  meetPolicies,
-  meetRoute,
-  readBackends,
-  readNamedBackends,
-  readPolicies,
-} from "./route-parts.ts";
+import { readRouteGroups, reportIdleGroups } from "./route-groups.ts";
+import { meetPolicies, readNamedBackends, readPolicies } from "./route-parts.ts";
+import { type RoutesContext, readRoute } from "./routes.ts";
 import { meetServerSections } from "./server-sections.ts";
 import { checkRouteField, readTcpRoute } from "./tcp-routes.ts";
 import { readTracings } from "./tracing.ts";
@@ -46,7 +37,13 @@ export function lowerStandalone(
     broken,
     origin: childOf(origin, "backends"),
   });
-  const context: FileContext = { broken, diagnostics, sections, backends };
+  const groups = readRouteGroups(
+    file.routeGroups ?? [],
+    childOf(origin, "routeGroups"),
+    diagnostics,
+  );
+  const groupUse = { groups: new Set<string>(), routes: new Set<string>() };
+  const context: RoutesContext = { broken, diagnostics, sections, backends, groups, groupUse };
   const listeners: ListenerResource[] = [];
   const routes: (RouteResource | TcpRouteResource)[] = [];
   file.binds?.forEach((bind, bindIndex) => {
@@ -62,7 +59,7 @@ export function lowerStandalone(
       listeners.push({ ...read, address: bind.address, isPartial: isListenerPartial });
       listener.routes?.forEach((route, index) => {
         if (route !== undefined)
-          routes.push(readRoute(route, key, childOf(at, "routes", index), context));
+          routes.push(...readRoute(route, key, childOf(at, "routes", index), context));
       });
       listener.tcpRoutes?.forEach((route, index) => {
         if (route === undefined) return;
@@ -73,6 +70,7 @@ export function lowerStandalone(
       if (!isListenerPartial) checkRouteField(listener, at, diagnostics);
     });
   });
+  if (broken.length === 0) reportIdleGroups(groups, groupUse, diagnostics);
   const doors = [
     file.llm && readLlm(file.llm, childOf(origin, "llm"), context),
     file.mcp && readMcp(file.mcp, childOf(origin, "mcp"), context),
@@ -126,55 +124,6 @@ function readListener(
       value: listener.pathHandling,
       origin: childOf(origin, "pathHandling"),
     },
-    origin,
-  };
-}
-
-function readRoute(
-  route: RouteValue,
-  listener: string,
-  origin: Origin,
-  context: FileContext,
-): RouteResource {
-  const place = childOf(origin, "policies");
-  const matches = route.matches?.flatMap((match, index) =>
-    match === undefined ? [] : [readMatch(match, childOf(origin, "matches", index))],
-  );
-  const backends = readBackends(route, origin, routeTraffic, context);
-  const known = backends.flatMap((backend) => backend ?? []);
-  const isRoutePartial =
-    isPartial(origin, context) || backends.some((each) => each === undefined || each.isPartial);
-  const policies = readPolicies(route.policies ?? {}, place, context.diagnostics);
-  const carried = routeTraffic(policies.some(respondsToAll) ? [] : known);
-  meetRoute(route, policies, origin, isRoutePartial ? undefined : carried, context);
-  return {
-    kind: "route",
-    name: route.name,
-    listeners: [{ listener, hostnames: route.hostnames ?? [] }],
-    isPartial: isRoutePartial,
-    matches: matches ?? [readMatch({}, origin)],
-    policies,
-    backends: known,
-    origin,
-  };
-}
-
-function readMatch(match: MatchValue, origin: Origin): MatchConfig {
-  const { exact, pathPrefix, regex } = match.path ?? {};
-  return {
-    path:
-      exact !== undefined
-        ? { kind: "exact", value: exact }
-        : regex !== undefined
-          ? { kind: "regex", value: regex }
-          : { kind: "prefix", value: pathPrefix ?? "/" },
-    method: match.method,
-    headers: (match.headers ?? []).map((each, index) =>
-      readValueMatch({ ...each, name: each.name.toLowerCase() }, childOf(origin, "headers", index)),
-    ),
-    query: (match.query ?? []).map((each, index) =>
-      readValueMatch(each, childOf(origin, "query", index)),
-    ),
     origin,
   };
 }

@@ -126,6 +126,13 @@ export const routingMessages = {
     hint: () => "add backends: [{mcp: ...}] or backends: [{host: HOST:PORT}]",
     explanation: "Every request of the route would fail: nothing answers it.",
   }),
+  "rule-without-backend": message<{ route: string }>({
+    severity: "warning",
+    text: ({ route }) => `the rule "${route}" has no backend: every request of it gets 500`,
+    hint: () => "name one in `backendRefs`, or give the rule a filter that responds",
+    explanation:
+      "Gateway API lets a rule stand without backends, and says what becomes of its requests: a 500. That is rarely what is meant.",
+  }),
   "never-reached": message<{ what: string; by: string }>({
     severity: "warning",
     text: ({ what, by }) => `${what} is never reached: "${by}" answers every request of this route`,
@@ -159,6 +166,46 @@ export const routingMessages = {
     severity: "error",
     text: ({ name }) => `two backends are called "${name}"`,
     explanation: "A backend's name is how routes mean it, so it is unique in the file.",
+  }),
+  "duplicate-group": message<{ name: string }>({
+    severity: "error",
+    text: ({ name }) => `two route groups are called "${name}"`,
+    explanation: "A group's name is how routes mean it, so it is unique in the file.",
+  }),
+  "group-circle": message<{ way: readonly string[] }>({
+    severity: "error",
+    text: ({ way }) => `a route group comes back to itself: ${way.join(" -> ")}`,
+    hint: () => "let the last of them lead to a backend",
+    explanation:
+      "A route of a group may delegate to another group, but the way has to end: nothing else would answer its requests.",
+  }),
+  "group-beside-others": message<Record<never, never>>({
+    severity: "error",
+    text: () => "a route group stands beside other backends, or with a weight or policies",
+    hint: () => "give the route this group alone, and put policies on the route",
+    explanation:
+      "A route that delegates hands all of its requests to the routes of the group: each of those has its own backends.",
+  }),
+  "unused-group": message<{ name: string }>({
+    severity: "warning",
+    text: ({ name }) => `no route delegates to the group "${name}"`,
+    hint: ({ name }) => `name it in a route: backends: [{ routeGroup: ${name} }]`,
+    explanation: "The routes of a group answer only what another route hands to them.",
+  }),
+  "undelegated-route": message<{ group: string }>({
+    severity: "error",
+    text: ({ group }) => `no request that comes to the group "${group}" is one of this route`,
+    hint: () => "write the whole path, that of the route which delegates included",
+    explanation:
+      "A route of a group answers the requests that it and the route before it both match. Its path is held against the whole path of a request. Conditions of both on one header or query parameter have to be the same.",
+  }),
+  "overtaking-route": message<{ by: string }>({
+    severity: "error",
+    text: ({ by }) =>
+      `"${by}" should get some of the requests that this match of a group's route would take`,
+    hint: () => "move that route into the group, or narrow the route that delegates",
+    explanation:
+      "The routes of a listener decide first, and the routes of a group only about what their own route got. gwc writes one table for both, in which this match would come before a route that is more specific than the one that delegates.",
   }),
   "duplicate-target": message<{ name: string }>({
     severity: "error",

@@ -79,6 +79,15 @@ export const seeds: readonly unknown[] = [
   }),
   gateway({ routes: [{ backends: [{ aws: agent }] }] }),
   gateway(
+    { routes: [{ backends: [{ routeGroup: "a" }] }] },
+    {
+      routeGroups: [
+        { name: "a", routes: [{ backends: [host] }] },
+        { name: "b", routes: [{ backends: [{ host: "127.0.0.1:9002" }] }] },
+      ],
+    },
+  ),
+  gateway(
     { routes: [{ backends: [{ backend: "a" }] }] },
     { backends: [{ name: "a", aws: agent }] },
   ),
@@ -199,6 +208,7 @@ export const told: readonly (readonly [part: string, code: string])[] = [
 
 /** Values of fields where the schema alone does not say what makes sense. */
 export const known: KnownValues = {
+  routeGroup: ["a", "b"],
   agentRuntimeArn: [agentRuntimeArn, agentRuntimeArn.replace("a-1", "b-1")],
   extAuthz: [asked],
   extProc: [asked],

@@ -9,9 +9,9 @@ import { leavesOf, type SchemaField, type Step, valueWithAll } from "./schema-wa
 
 const schema = standaloneSchema();
 /** What only others refer to. */
-const NAME = "backends.[].name";
-/** The policies of any route, by the same schema: those of a bind's route stand for them. */
-const LIKE_A_ROUTE = /^(?:llm|mcp)\.policies\./;
+const NAMES = ["backends.[].name", "routeGroups.[].name"];
+/** Any other route and its policies, by the same schema: a bind's route stands for them. */
+const LIKE_A_ROUTE = /^(?:(?:llm|mcp)\.policies|routeGroups\.\[\]\.routes\.\[\])\./;
 /** What stands in several places by one schema and one reading: another place of it is put to the question. */
 const REPEATED =
   /\.conditional\.\[\]\.|\.extAuth\.|\.rateLimit\.(remote|global)\.|\.(remoteRateLimit|extProc|endpointPicker)\.policies\.|listeners\.\[\]\.policies\.extAuthz\.policies\.|(tracing|otlp)\.policies\.|(requestMirror|promptGuard)\..*policies\.|webhook\.target\.backend$|(backends|providers|models|defaults)\b.*\.(promptGuard|guardrails)\./;
@@ -42,7 +42,7 @@ const compile = fileCompiler(files, examples);
 const form: ConfigurationForm = { schema, known, seeds, compile, lastActed: new Map() };
 const fields = everywhere.filter(({ path }) => {
   const name = path.join(".");
-  return name !== NAME && !isRepeated(path) && !EMPTY_CHOICES.test(name);
+  return !NAMES.includes(name) && !isRepeated(path) && !EMPTY_CHOICES.test(name);
 });
 
 describe("every field of a standalone file", () => {
@@ -66,10 +66,11 @@ describe("every field of a standalone file", () => {
     expect(silent.map(({ path }) => path.join("."))).toEqual([]);
   });
 
-  it("says by its name what others mean, who miss it under another one", () => {
-    const [seed] = seeds.filter((each) => JSON.stringify(each).includes('"name":"a"'));
-    const renamed = compile(placed(schema, seed, NAME.split("."), "other", known));
-    expect(renamed.diagnostics.map(({ code }) => code)).toEqual(["missing-reference"]);
+  it.each(NAMES)("%s says what others mean, who miss it under another one", (field) => {
+    const [list = ""] = field.split(".");
+    const [seed] = seeds.filter((each) => JSON.stringify(each).includes(`"${list}":[{"name":"a"`));
+    const renamed = compile(placed(schema, seed, field.split("."), "other", known));
+    expect(renamed.diagnostics.map(({ code }) => code)).toContain("missing-reference");
   });
 
   it("is told when another one takes its meaning away", { timeout: 300_000 }, () => {

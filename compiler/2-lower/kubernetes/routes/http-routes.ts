@@ -48,10 +48,16 @@ export function routeResources(
         policies,
         isPartial: isPartialRule(traffic, origin, backends, context),
         backends: headersSent ? [] : backendConfigs(traffic, backends, context),
+        // Gateway API: without backends, and without a filter that responds, every request gets 500.
+        ...(isWithoutBackends(rule) && { refusal: "noBackend" as const }),
         origin,
       },
     ];
   });
+}
+
+function isWithoutBackends({ backendRefs = [] }: RouteRule): boolean {
+  return backendRefs.length === 0;
 }
 
 /**

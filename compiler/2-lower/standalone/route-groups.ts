@@ -1,0 +1,261 @@
+import type { RouteValue } from "../../1-parse/standalone/route.ts";
+import type { RouteGroupValue } from "../../1-parse/standalone/standalone.ts";
+import type { MatchConfig } from "../../config/resources.ts";
+import {
+  childOf,
+  type Diagnostics,
+  keyPlace,
+  type Origin,
+  placeKey,
+} from "../../diagnostics/diagnostic.ts";
+import { suggest } from "../../diagnostics/suggestion.ts";
+import type { BackendPolicies } from "../../model/backend-policies.ts";
+import type { MatchRank, ValueMatchConfig } from "../../model/matches.ts";
+import { type PolicyConfig, type PolicyKind, policies, policyOf } from "../../policies/index.ts";
+import type { FileContext } from "./route-parts.ts";
+
+/** A group of routes of the file. */
+export interface RouteGroup {
+  readonly name: string;
+  readonly routes: readonly (RouteValue | undefined)[];
+  readonly origin: Origin;
+}
+
+/** What routes of a group have from the route that delegates to it, and from those that delegate to that. */
+export interface Delegation {
+  readonly hostnames: readonly string[];
+  readonly matches: readonly MatchConfig[];
+  readonly policies: readonly PolicyConfig[];
+  readonly backendPolicies: BackendPolicies | undefined;
+  /** The names of the groups on the way. */
+  readonly groups: readonly string[];
+  /** Parts of it have mistakes (reported): what is missing may be one of them. */
+  readonly isPartial: boolean;
+}
+
+/** The file's `routeGroups`, by name; two of one name are reported. */
+export function readRouteGroups(
+  values: readonly (RouteGroupValue | undefined)[],
+  origin: Origin,
+  diagnostics: Diagnostics,
+): ReadonlyMap<string, RouteGroup> {
+  const found = new Map<string, RouteGroup>();
+  values.forEach((each, index) => {
+    if (each === undefined) return;
+    const at = childOf(origin, index);
+    const first = found.get(each.name);
+    if (first === undefined) found.set(each.name, { ...each, origin: at });
+    else {
+      const related = [{ at: first.origin, label: "the first one" }];
+      diagnostics.report("duplicate-group", childOf(at, "name"), { name: each.name }, related);
+    }
+  });
+  return found;
+}
+
+/**
+ * The group that a route delegates to; undefined when there is none of the name, or the group is on the way to the route
+ * already (both reported). `at`: where the name stands.
+ */
+export function findGroup(
+  name: string,
+  at: Origin,
+  groups: ReadonlyMap<string, RouteGroup>,
+  way: readonly string[],
+  { diagnostics, broken }: Pick<FileContext, "diagnostics" | "broken">,
+): RouteGroup | undefined {
+  const found = groups.get(name);
+  if (found === undefined) {
+    // One whose name could not be read may be the one that is meant.
+    if (broken.some(([first]) => first === "routeGroups")) return undefined;
+    const near = suggest(name, [...groups.keys()]);
+    diagnostics.report("missing-reference", at, {
+      what: `route group "${name}"`,
+      candidates: [...groups.keys()].map((each) => `"${each}"`),
+      place: "groups stand under `routeGroups` of the file, each with its `name`",
+      ...(near === undefined ? {} : { near }),
+    });
+    return undefined;
+  }
+  if (!way.includes(name)) return found;
+  diagnostics.report("group-circle", at, { way: [...way, name] });
+  return undefined;
+}
+
+/** What is used of route groups, by the time that every route was read. */
+export interface GroupUse {
+  /** The names of the groups that routes delegate to. */
+  readonly groups: Set<string>;
+  /** The places of their routes that answer something, or have mistakes (reported). */
+  readonly routes: Set<string>;
+}
+
+/** Reports groups that no route delegates to, and routes of the others that none of their requests leads to. */
+export function reportIdleGroups(
+  groups: ReadonlyMap<string, RouteGroup>,
+  use: GroupUse,
+  diagnostics: Diagnostics,
+): void {
+  for (const { name, routes, origin } of groups.values()) {
+    if (!use.groups.has(name)) {
+      diagnostics.report("unused-group", childOf(origin, "name"), { name });
+      continue;
+    }
+    routes.forEach((route, index) => {
+      const at = childOf(origin, "routes", index);
+      if (route === undefined || use.routes.has(placeKey(at))) return;
+      diagnostics.report("undelegated-route", at, { group: name });
+    });
+  }
+}
+
+/** The policies of a route over those of the route that delegates to it, in request order. */
+export function mergePolicies(
+  general: readonly PolicyConfig[],
+  specific: readonly PolicyConfig[],
+): PolicyConfig[] {
+  return policies.flatMap(({ kind }) => mergeKind(kind, general, specific) ?? []);
+}
+
+function mergeKind<Kind extends PolicyKind>(
+  kind: Kind,
+  general: readonly PolicyConfig[],
+  specific: readonly PolicyConfig[],
+): PolicyConfig<Kind> | undefined {
+  const first = ofKind(general, kind);
+  const second = ofKind(specific, kind);
+  const { merge, kubernetes } = policyOf(kind);
+  if (first === undefined || second === undefined || merge !== "join") return second ?? first;
+  const config = kubernetes?.join?.([first.config, second.config]) ?? second.config;
+  return { ...second, config };
+}
+
+function ofKind<Kind extends PolicyKind>(
+  all: readonly PolicyConfig[],
+  kind: Kind,
+): PolicyConfig<Kind> | undefined {
+  for (const each of all) if (isOfKind(each, kind)) return each;
+  return undefined;
+}
+
+function isOfKind<Kind extends PolicyKind>(
+  policy: { readonly kind: PolicyKind },
+  kind: Kind,
+): policy is PolicyConfig<Kind> {
+  return policy.kind === kind;
+}
+
+/** The requests that both a route and the route that delegates to it answer; none: no request is of both. */
+export function delegatedMatches(
+  general: readonly MatchConfig[],
+  specific: readonly MatchConfig[],
+): readonly MatchConfig[] {
+  return general.flatMap((outer) => specific.flatMap((inner) => bothOf(outer, inner) ?? []));
+}
+
+function bothOf(outer: MatchConfig, inner: MatchConfig): MatchConfig | undefined {
+  const path = bothPaths(outer.path, inner.path);
+  const isOtherMethod =
+    outer.method !== undefined && (inner.method ?? outer.method) !== outer.method;
+  const headers = bothValues(outer.headers, inner.headers);
+  const query = bothValues(outer.query, inner.query);
+  if (path === undefined || isOtherMethod || headers === undefined || query === undefined) {
+    return undefined;
+  }
+  return {
+    path,
+    method: inner.method ?? outer.method,
+    headers,
+    query,
+    ranks: [...ranksOf(outer), inner],
+    origin: inner.origin,
+  };
+}
+
+/** All of the conditions; undefined: two of them on one name are not the same. */
+function bothValues(
+  outer: readonly ValueMatchConfig[],
+  inner: readonly ValueMatchConfig[],
+): readonly ValueMatchConfig[] | undefined {
+  const further = inner.filter(({ name }) => !outer.some((each) => each.name === name));
+  const isSame = inner.every(({ name, kind, value }) =>
+    outer.every((each) => each.name !== name || (each.kind === kind && each.value === value)),
+  );
+  return isSame ? [...outer, ...further] : undefined;
+}
+
+/** How specific a match is, from the outermost route that delegates to the route's own. */
+export function ranksOf(match: MatchConfig): readonly MatchRank[] {
+  return match.ranks ?? [match];
+}
+
+type Path = MatchConfig["path"];
+
+/** The narrower of two paths when it lies within the other one. */
+function bothPaths(a: Path, b: Path): Path | undefined {
+  if (isWithin(b, a)) return b;
+  return isWithin(a, b) ? a : undefined;
+}
+
+function isWithin(inner: Path, outer: Path): boolean {
+  const prefix = outer.value.replace(/\/+$/, "");
+  if (outer.kind === "exact") return inner.kind === "exact" && inner.value === outer.value;
+  return inner.value === prefix || inner.value.startsWith(`${prefix}/`);
+}
+
+/** The matches of a route that delegates for which no route of the group answers every request. */
+export function openMatches(
+  general: readonly MatchConfig[],
+  delegated: readonly MatchConfig[],
+): readonly MatchConfig[] {
+  return general.filter((outer) => !delegated.some((each) => isAllOf(each, outer)));
+}
+
+function isAllOf(match: MatchConfig, outer: MatchConfig): boolean {
+  return (
+    ranksOf(match).includes(ranksOf(outer).at(-1) ?? outer) &&
+    match.path.kind === outer.path.kind &&
+    isWithin(outer.path, match.path) &&
+    match.method === outer.method &&
+    match.headers.length === outer.headers.length &&
+    match.query.length === outer.query.length
+  );
+}
+
+/** Reports what a route that delegates, or is delegated to, can't have; true when there is something. */
+export function reportUndelegable(
+  { matches = [], backends = [], hostnames }: RouteValue,
+  isOfGroup: boolean,
+  origin: Origin,
+  diagnostics: Diagnostics,
+): boolean {
+  const list = diagnostics.list.length;
+  matches.forEach((match, index) => {
+    if (match?.path?.regex === undefined) return;
+    const at = keyPlace(childOf(origin, "matches", index, "path", "regex"));
+    diagnostics.report("not-built-yet", at, {
+      what: "patterns beside route groups",
+      field: '"regex"',
+    });
+  });
+  if (isOfGroup && hostnames !== undefined) {
+    const params = {
+      field: '"hostnames"',
+      actsOn: "routes of listeners",
+      found: "routes of groups",
+    };
+    diagnostics.report("misplaced-field", keyPlace(childOf(origin, "hostnames")), params);
+  }
+  const isAlone = backends.every(
+    (each) => each?.routeGroup === undefined || (backends.length === 1 && !hasMore(each)),
+  );
+  if (!isAlone) diagnostics.report("group-beside-others", childOf(origin, "backends"), {});
+  return diagnostics.list.length > list;
+}
+
+function hasMore({
+  weight,
+  policies: own,
+}: NonNullable<NonNullable<RouteValue["backends"]>[number]>) {
+  return weight !== undefined || own !== undefined;
+}

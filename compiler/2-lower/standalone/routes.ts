@@ -1,0 +1,171 @@
+import type { MatchValue, RouteValue } from "../../1-parse/standalone/route.ts";
+import { sectionsOf } from "../../backends/parts/connection-sections.ts";
+import { readBackendPolicies } from "../../backends/parts/read-policies.ts";
+import { readValueMatch } from "../../backends/parts/value-match.ts";
+import { isPartial } from "../../config/broken-parts.ts";
+import type { MatchConfig, RouteResource } from "../../config/resources.ts";
+import { routeTraffic } from "../../config/sections.ts";
+import { childOf, type Origin, placeKey } from "../../diagnostics/diagnostic.ts";
+import { mergeBackendPolicies } from "../../model/backend-policies.ts";
+import { respondsToAll } from "../../policies/index.ts";
+import {
+  type Delegation,
+  delegatedMatches,
+  findGroup,
+  type GroupUse,
+  mergePolicies,
+  openMatches,
+  type RouteGroup,
+  reportUndelegable,
+} from "./route-groups.ts";
+import { type FileContext, meetRoute, readBackends, readPolicies } from "./route-parts.ts";
+
+/** What routes of requests may ask of the whole file. */
+export interface RoutesContext extends FileContext {
+  readonly groups: ReadonlyMap<string, RouteGroup>;
+  readonly groupUse: GroupUse;
+}
+
+/**
+ * A route of a file; where it delegates to a group, the routes of the group for its requests, and one that refuses the
+ * others. `from`: what the route has from one that delegates to it.
+ */
+export function readRoute(
+  route: RouteValue,
+  listener: string,
+  origin: Origin,
+  context: RoutesContext,
+  from?: Delegation,
+): readonly RouteResource[] {
+  const group = route.backends?.find((each) => each?.routeGroup !== undefined)?.routeGroup;
+  const isDelegation = group !== undefined || from !== undefined;
+  const { groupUse, diagnostics } = context;
+  if (isDelegation && reportUndelegable(route, from !== undefined, origin, diagnostics)) {
+    groupUse.routes.add(placeKey(origin));
+    return [];
+  }
+  const read = readOwn(route, origin, context, from);
+  if (from !== undefined && read.matches.length === 0 && !read.isPartial) return [];
+  groupUse.routes.add(placeKey(origin));
+  const listeners = [{ listener, hostnames: from?.hostnames ?? route.hostnames ?? [] }];
+  if (group !== undefined) return delegate(group, { ...read, listeners }, origin, context, from);
+  const inherited = from?.backendPolicies;
+  const backends = readBackends(route, origin, routeTraffic, context, inherited);
+  const known = backends.flatMap((backend) => backend ?? []);
+  const isRoutePartial =
+    read.isPartial || backends.some((each) => each === undefined || each.isPartial);
+  const traffic = routeTraffic(read.policies.some(respondsToAll) ? [] : known);
+  const carried = isRoutePartial ? undefined : traffic;
+  meetRoute(route, read.policies, origin, carried, context);
+  for (const section of sectionsOf(inherited ?? {})) context.sections.meet(section, carried);
+  const { matches, policies } = read;
+  return [
+    {
+      kind: "route",
+      name: route.name,
+      listeners,
+      isPartial: isRoutePartial,
+      matches,
+      policies,
+      backends: known,
+      origin,
+    },
+  ];
+}
+
+/** What a route says, with what it has from the one that delegates to it. */
+interface ReadRoute extends Pick<Delegation, "matches" | "policies" | "isPartial"> {
+  readonly value: RouteValue;
+}
+
+function readOwn(
+  route: RouteValue,
+  origin: Origin,
+  context: RoutesContext,
+  from: Delegation | undefined,
+): ReadRoute {
+  const own = route.matches?.flatMap((match, index) =>
+    match === undefined ? [] : [readMatch(match, childOf(origin, "matches", index))],
+  ) ?? [readMatch({}, origin)];
+  const policies = readPolicies(
+    route.policies ?? {},
+    childOf(origin, "policies"),
+    context.diagnostics,
+  );
+  return {
+    value: route,
+    matches: from === undefined ? own : delegatedMatches(from.matches, own),
+    policies: from === undefined ? policies : mergePolicies(from.policies, policies),
+    isPartial: from?.isPartial === true || isPartial(origin, context),
+  };
+}
+
+/** The routes of a group for the requests of a route, and one that refuses those which none of them answers. */
+function delegate(
+  name: string,
+  route: ReadRoute & Pick<RouteResource, "listeners">,
+  origin: Origin,
+  context: RoutesContext,
+  from: Delegation | undefined,
+): readonly RouteResource[] {
+  const { value, matches, policies, listeners } = route;
+  const way = from?.groups ?? [];
+  const at = childOf(origin, "backends", 0, "routeGroup");
+  const group = findGroup(name, at, context.groups, way, context);
+  const [attachment] = listeners;
+  context.groupUse.groups.add(name);
+  if (group === undefined || attachment === undefined) return [];
+  const own = readBackendPolicies(value.policies, childOf(origin, "policies"));
+  const delegation: Delegation = {
+    hostnames: attachment.hostnames,
+    matches,
+    policies,
+    backendPolicies: mergeBackendPolicies(from?.backendPolicies, own),
+    groups: [...way, name],
+    isPartial: route.isPartial,
+  };
+  const routes = group.routes.flatMap((each, index) => {
+    const place = childOf(group.origin, "routes", index);
+    if (each === undefined) return [];
+    return readRoute(each, attachment.listener, place, context, delegation);
+  });
+  const open = openMatches(
+    matches,
+    routes.flatMap((each) => each.matches),
+  );
+  if (open.length === 0) return routes;
+  return [
+    ...routes,
+    {
+      kind: "route",
+      name: value.name,
+      listeners,
+      isPartial: route.isPartial,
+      matches: open,
+      policies: [],
+      backends: [],
+      refusal: "notFound",
+      origin,
+    },
+  ];
+}
+
+function readMatch(match: MatchValue, origin: Origin): MatchConfig {
+  const { exact, pathPrefix, regex } = match.path ?? {};
+  return {
+    path:
+      exact !== undefined
+        ? { kind: "exact", value: exact }
+        : regex !== undefined
+          ? { kind: "regex", value: regex }
+          : { kind: "prefix", value: pathPrefix ?? "/" },
+    method: match.method,
+    headers: (match.headers ?? []).map((each, index) =>
+      readValueMatch({ ...each, name: each.name.toLowerCase() }, childOf(origin, "headers", index)),
+    ),
+    query: (match.query ?? []).map((each, index) =>
+      readValueMatch(each, childOf(origin, "query", index)),
+    ),
+    origin,
+  };
+}
