@@ -253,8 +253,11 @@ function packageSizes(metafiles: readonly Metafile[]): Bundle["packages"] {
       const isKeyed = metafile.inputs[input]?.format === "cjs";
       const bytes = bytesInOutput + (isKeyed ? stable.length - input.length : 0);
       const known = sizes.get(name)?.bytes ?? 0;
-      const folder = input.slice(0, input.lastIndexOf(`node_modules/${name}/`));
-      sizes.set(name, { bytes: known + bytes, folder: `${folder}node_modules/${name}` });
+      // Beside gwc, its path from here names no `node_modules`.
+      const file = path.resolve(packageRoot, input).split(path.sep).join("/");
+      const end = file.lastIndexOf(`/node_modules/${name}/`) + `/node_modules/${name}`.length;
+      const folder = path.relative(packageRoot, file.slice(0, end));
+      sizes.set(name, { bytes: known + bytes, folder });
     }
   }
   return [...sizes].map(([name, found]) => ({ name, ...found })).sort(byName);
