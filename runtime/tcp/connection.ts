@@ -93,15 +93,10 @@ export function denyConnection(connection: Connection, { rule }: RuleVerdict): v
   refuseConnection(connection, "Authorization", `not allowed by ${rule}`);
 }
 
-/** A fatal alert (RFC 8446 6.2): unrecognized_name, as a client shows it that no server answers for. */
-const unrecognizedName = Buffer.from([21, 3, 1, 0, 2, 2, 112]);
-
-/** No listener or no route answers for the server that the client named. */
+/**
+ * No listener or no route answers for the server that the client named: the connection is broken off (Gateway API 1.5: a
+ * TLSRoute's connections that nothing matches are rejected, and its conformance tests take no alert for that).
+ */
 export function noSuchServer(connection: Connection): void {
-  const { record, socket, first } = connection;
-  record.reason = "NotFound";
-  record.error = "no route for this server name";
-  // Where the gateway has ended TLS itself there is nothing left to refuse.
-  if (first.length > 0) socket.write(unrecognizedName);
-  socket.destroySoon();
+  refuseConnection(connection, "NotFound", "no route for this server name");
 }
