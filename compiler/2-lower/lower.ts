@@ -18,6 +18,8 @@ export interface LowerOptions {
   readonly gateway?: string | undefined;
   /** Several Gateways are a mistake: one process serves one. */
   readonly isSingle?: boolean;
+  /** A controller sends Secrets and ConfigMaps to the gateways, of whatever namespace; else their pods mount them. */
+  readonly isDelivered?: boolean;
 }
 
 /** The input in one vocabulary, whatever its form. */
@@ -43,7 +45,10 @@ export function lower(parsed: Parsed, options: LowerOptions): WithDiagnostics<Lo
     const gateways = [{ name, resources }];
     return { value: { gateways, unserved, kubernetes: undefined }, diagnostics: diagnostics.list };
   }
-  const kubernetes = lowerKubernetes(parsed.manifests, { diagnostics });
+  const kubernetes = lowerKubernetes(parsed.manifests, {
+    diagnostics,
+    isDelivered: options.isDelivered === true,
+  });
   const wanted = wantedGateways(kubernetes, options, parsed, diagnostics);
   const gateways = wanted.map((each): GatewayResources => {
     return { name: bundleName(each, kubernetes), resources: [each.gateway, ...each.routes] };

@@ -203,7 +203,7 @@ function folderOf(folder: string, name: string): string {
 
 /** Names of objects and their entries are no paths; what is one nevertheless is refused. */
 function plainName(name: string): string {
-  if (!/^[A-Za-z0-9._-]+$/.test(name) || name.startsWith("..") || name === ".")
+  if (!/^[A-Za-z0-9._@-]+$/.test(name) || name.startsWith("..") || name === ".")
     throw new Error(`"${name}" is no name of a file`);
   return name;
 }

@@ -55,7 +55,9 @@ export function dataResources(
   const entries = (kind: "Secret" | "ConfigMap", names: readonly string[]): ResourceSet =>
     new Map(
       names.flatMap((name): readonly [string, DiscoveryResource][] => {
-        const found = objects.find(kind, `${namespace}/${name}`);
+        // What is of another namespace says so.
+        const [own, elsewhere = namespace] = name.split("@");
+        const found = objects.find(kind, `${elsewhere}/${own}`);
         if (found === undefined) return [];
         return [[name, resourceOf(entriesText(found.data, kind === "Secret"))]];
       }),

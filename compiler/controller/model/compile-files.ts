@@ -59,7 +59,7 @@ export function compileFiles(
   files: Readonly<Record<string, string>>,
   pods: PodSettings | undefined,
 ): CompiledFiles {
-  const options = { name: "gateway", isStrict: false, isIsolating: true };
+  const options = { name: "gateway", isStrict: false, isIsolating: true, isDelivered: true };
   // Each path is a file: looking for folders among thousands of them takes longer than compiling.
   const host = { ...memoryHost(files), filesIn: () => undefined };
   const checked = checkFiles(Object.keys(files), host, options);

@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import type { ApiObject, ResourceType } from "../kubernetes/api-object.ts";
 import { recordOf } from "../kubernetes/json-fields.ts";
 
@@ -31,7 +32,7 @@ export function fieldSelectorOf({ kind }: ResourceType): string | undefined {
 
 /**
  * The manifest of an object for the compiler: what was declared, without status and without the values of Secrets. The
- * same text, the same program.
+ * same text, the same program: of certificates and keys only those that can be read are there.
  */
 export function manifestText(object: ApiObject): string {
   const { apiVersion, kind, status: _, ...rest } = object;
@@ -48,6 +49,29 @@ function head({ apiVersion, kind }: ApiObject): Pick<ApiObject, "apiVersion" | "
 
 function keysOnly({ kind, data }: ApiObject): { readonly data?: unknown } {
   if (kind !== "Secret" && kind !== "ConfigMap") return {};
-  const keys = Object.keys(recordOf(data) ?? {}).toSorted();
-  return { data: Object.fromEntries(keys.map((key) => [key, ""])) };
+  const values = Object.entries(recordOf(data) ?? {}).map(([key, value]): [string, string] => {
+    const text = String(value);
+    return [key, kind === "Secret" ? Buffer.from(text, "base64").toString("utf8") : text];
+  });
+  const keys = values.flatMap(([key, value]) => (isReadable(key, value) ? [key] : []));
+  return { data: Object.fromEntries(keys.toSorted().map((key) => [key, ""])) };
 }
+
+/** Whether an entry that the Gateway API asks certificates or a key of has them (PEM). */
+function isReadable(key: string, text: string): boolean {
+  const read = PEM_ENTRIES[key];
+  if (read === undefined) return true;
+  try {
+    read(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What reads the entries of TLS; it throws where they are none. */
+const PEM_ENTRIES: Readonly<Record<string, (text: string) => unknown>> = {
+  [CA]: (text) => new X509Certificate(text),
+  "tls.crt": (text) => new X509Certificate(text),
+  "tls.key": (text) => createPrivateKey(text),
+};

@@ -1,10 +1,14 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import { makeCertificate } from "../../harness/certificate.ts";
 import { startController } from "../../harness/controller.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { freePort } from "../../harness/free-port.ts";
 import type { GwcProcess } from "../../harness/gwc.ts";
 import { KubernetesApi, missingApiServer } from "../../harness/kubernetes-api.ts";
 import { send } from "../../harness/send.ts";
+import { temporaryFolder } from "../../harness/temporary-folder.ts";
 
 const missing = missingApiServer();
 const note = missing === undefined ? "" : ` (left out: ${missing})`;
@@ -131,6 +135,57 @@ spec: { ports: [{ port: 80 }] }
     await api.applyText(route("marker", "echo"));
     await routeCondition("marker", "Accepted", "True");
     expect(await versionOf("good")).toBe(before);
+  });
+
+  it("a certificate of another namespace serves once it is granted, and only while it can be read", async () => {
+    const folder = temporaryFolder();
+    makeCertificate(folder, "site");
+    const [cert, key] = ["site.pem", "site.key"].map((file) =>
+      readFileSync(path.join(folder, file), "utf8"),
+    );
+    const secret = (crt = "") => ({
+      ...{ apiVersion: "v1", kind: "Secret", type: "kubernetes.io/tls" },
+      metadata: { name: "site", namespace: "certs" },
+      stringData: { "tls.crt": crt, "tls.key": key },
+    });
+    await api.applyText("apiVersion: v1\nkind: Namespace\nmetadata: { name: certs }\n");
+    await api.apply(secret(cert));
+    await api.applyText(`
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: { name: tls }
+spec:
+  gatewayClassName: gwc
+  listeners:
+    - name: https
+      port: 8443
+      protocol: HTTPS
+      tls: { certificateRefs: [{ name: site, namespace: certs }] }
+`);
+    const reason = (status: string) =>
+      eventually(async () => {
+        const found = await api.get("gateway.networking.k8s.io/v1", "Gateway", "default", "tls");
+        const conditions: TestCondition[] = found.status?.listeners?.[0]?.conditions ?? [];
+        const own = conditions.find(({ type }) => type === "ResolvedRefs");
+        return own?.status === status ? own.reason : null;
+      }, `ResolvedRefs ${status}`);
+    expect(await reason("False")).toBe("RefNotPermitted");
+    await api.applyText(`
+apiVersion: gateway.networking.k8s.io/v1beta1
+kind: ReferenceGrant
+metadata: { name: certs, namespace: certs }
+spec:
+  from: [{ group: gateway.networking.k8s.io, kind: Gateway, namespace: default }]
+  to: [{ group: "", kind: Secret }]
+`);
+    expect(await reason("True")).toBe("ResolvedRefs");
+    await api.apply(secret("no certificate"));
+    expect(await reason("False")).toBe("InvalidCertificateRef");
+    await api.delete({
+      apiVersion: "gateway.networking.k8s.io/v1",
+      kind: "Gateway",
+      metadata: { name: "tls" },
+    });
   });
 
   it("a Gateway of another class is left alone", async () => {

@@ -61,10 +61,10 @@ export const CONTROLLERS: readonly string[] = ["gwc.dev/gateway", "agentgateway.
 /** Looks up and merges what manifests say; the Gateways that come out know nothing of Kubernetes any more. */
 export function lowerKubernetes(
   manifests: readonly Manifest[],
-  { diagnostics }: Pick<ReferenceContext, "diagnostics">,
+  given: Pick<ReferenceContext, "diagnostics" | "isDelivered">,
 ): KubernetesModel {
   const inventory = new Inventory(manifests);
-  const references: ReferenceContext = { inventory, diagnostics };
+  const references: ReferenceContext = { inventory, ...given };
   const own = inventory.all("Gateway").filter((gateway) => isOwn(gateway, references));
   checkListenerSets(references);
   const listeners = listenersByParent(own, references);

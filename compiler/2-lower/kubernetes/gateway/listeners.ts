@@ -13,6 +13,7 @@ import type {
 } from "../../../manifests/manifests.ts";
 import { byAge, type Inventory, resourceName } from "../inventory/inventory.ts";
 import { follow, type ReferenceContext } from "../inventory/references.ts";
+import { mountedName } from "../inventory/secrets.ts";
 import { selects } from "../inventory/selectors.ts";
 
 /** A listener with the resources that it belongs to. */
@@ -241,11 +242,10 @@ function certificateOf(
   // What is missing has been reported; as far as the listener goes it has a certificate.
   if (secret?.spec === undefined) return files(reference.name);
   const what = resourceName(secret);
-  if (secret.namespace !== gateway.namespace)
-    context.diagnostics.report("secret-elsewhere", at, { what });
+  const folder = mountedName(secret, gateway, at, context) ?? secret.name;
   for (const key of ["tls.crt", "tls.key"]) {
     if (secret.spec.isComplete && !secret.spec.keys.includes(key))
       context.diagnostics.report("missing-key", at, { what, key });
   }
-  return files(secret.name);
+  return files(folder);
 }

@@ -19,6 +19,8 @@ import { type Inventory, resourceName } from "./inventory.ts";
 export interface ReferenceContext {
   readonly inventory: Inventory;
   readonly diagnostics: Diagnostics;
+  /** Whether Secrets and ConfigMaps of other namespaces reach a gateway: a controller sends them, and no pod mounts them. */
+  readonly isDelivered: boolean;
 }
 
 /** A reference as it stands in a resource. */
@@ -34,8 +36,9 @@ export interface Reference<Kind extends ManifestKind> {
 /** The resource that a reference leads to; undefined when there is none or it is not permitted (reported). */
 export function follow<Kind extends ManifestKind>(
   { to, from, origin, kinds }: Reference<Kind>,
-  { inventory, diagnostics }: ReferenceContext,
+  context: ReferenceContext,
 ): ManifestOf<Kind> | undefined {
+  const { inventory, diagnostics } = context;
   const [defaults] = kinds;
   if (defaults === undefined) return undefined;
   const group = to.group ?? groupOf(defaults);
@@ -49,7 +52,7 @@ export function follow<Kind extends ManifestKind>(
   // A union of kinds is a manifest, which the compiler can't see of a type parameter.
   const found = inventory.find(kind, namespace, to.name) as Manifest | undefined;
   if (found === undefined) {
-    reportMissing({ kind, namespace, name: to.name, origin }, { inventory, diagnostics });
+    reportMissing({ kind, namespace, name: to.name, origin }, context);
     return undefined;
   }
   if (namespace !== from.namespace && !isPermitted(from, found, inventory)) {

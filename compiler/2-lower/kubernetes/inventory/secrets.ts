@@ -3,7 +3,7 @@ import type { KeyedData, Manifest, ObjectReference } from "../../../manifests/ma
 import type { MountedFile } from "../../../model/texts.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import { resourceName } from "./inventory.ts";
-import { follow } from "./references.ts";
+import { follow, type ReferenceContext } from "./references.ts";
 
 /** What a policy reads of an object that is mounted. */
 interface MountUse extends ObjectReference {
@@ -25,10 +25,10 @@ export function secretFiles(
   { keys, from, gateway, origin, ...to }: SecretUse,
   context: PolicyContext,
 ): readonly string[] {
-  const { name } = to;
   const secret = follow({ to, from, origin, kinds: ["Secret"] }, context);
-  if (secret?.spec === undefined) return (keys ?? []).map((key) => `${name}/${key}`);
-  if (!isMountable(secret, gateway, origin, context)) return [];
+  if (secret?.spec === undefined) return (keys ?? []).map((key) => `${to.name}/${key}`);
+  const name = mountedName(secret, gateway, origin, context);
+  if (name === undefined) return [];
   const { keys: found } = secret.spec;
   if (keys === undefined && found.length === 0) {
     const message = `every entry of ${resourceName(secret)} is read, so its keys have to be here (values are not needed)`;
@@ -55,11 +55,12 @@ export function mountedConfigMap(
   context: PolicyContext,
 ): MountedFile {
   const found = follow({ to, from, origin, kinds: ["ConfigMap"] }, context);
-  const file = { kind: "configMap", file: `${to.name}/ca.crt` } as const;
-  if (found?.spec === undefined || !isMountable(found, gateway, origin, context)) return file;
+  const name = found?.spec && mountedName(found, gateway, origin, context);
+  if (found?.spec === undefined || name === undefined)
+    return { kind: "configMap", file: `${to.name}/ca.crt` };
   checkKeys(found, found.spec, ["ca.crt"], origin, context);
-  mount(context.configMaps, gateway, to.name);
-  return file;
+  mount(context.configMaps, gateway, name);
+  return { kind: "configMap", file: `${name}/ca.crt` };
 }
 
 /** The mounted CA certificates of `caCertificateRefs`, which stands below `origin`; undefined without any. */
@@ -74,15 +75,20 @@ export function mountedAuthorities(
   });
 }
 
-function isMountable(
+/**
+ * What a gateway calls the folder of an object's entries: `NAME`, `NAME@NAMESPACE` when it is of another namespace than the
+ * Gateway. Undefined where it can't get there, which is reported.
+ */
+export function mountedName(
   object: Manifest,
   { namespace }: Manifest,
   origin: Origin,
-  { diagnostics }: PolicyContext,
-): boolean {
-  if (object.namespace === namespace) return true;
+  { diagnostics, isDelivered }: ReferenceContext,
+): string | undefined {
+  if (object.namespace === namespace) return object.name;
+  if (isDelivered) return `${object.name}@${object.namespace}`;
   diagnostics.report("secret-elsewhere", origin, { what: resourceName(object) });
-  return false;
+  return undefined;
 }
 
 function checkKeys(
