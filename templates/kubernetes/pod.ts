@@ -136,7 +136,11 @@ function gatewayContainer(
       deployment.env,
     ),
     ports: [
-      ...[...binds, ...tcp].map(({ port }) => ({ name: `listener-${port}`, containerPort: port })),
+      // They are only told. Code that is sent may open others, and needs no new pods.
+      ...(agent === undefined ? [...binds, ...tcp] : []).map(({ port }) => ({
+        name: `listener-${port}`,
+        containerPort: port,
+      })),
       { name: "metrics", containerPort: portOf(addresses.stats) },
     ],
     readinessProbe: { ...probe, periodSeconds: 10 },

@@ -49,7 +49,10 @@ export function kubernetesResources(
         template: podTemplate(program, deployment, made),
       },
     }),
-    resource("service", deployment, service(program, deployment)),
+    // The API server takes no Service without ports: none of the listeners can be served now.
+    program.binds.length + program.tcp.length === 0
+      ? undefined
+      : resource("service", deployment, service(program, deployment)),
     whenOverlaid("podDisruptionBudget", deployment, {
       apiVersion: "policy/v1",
       kind: "PodDisruptionBudget",

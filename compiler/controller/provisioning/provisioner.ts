@@ -152,6 +152,8 @@ export class Provisioner {
   async #prune(wanted: readonly ApiObject[], gateway: ApiObject): Promise<void> {
     const kept = new Set(wanted.map(({ kind, metadata }) => `${kind} ${objectKey(metadata)}`));
     for (const { type, objects } of this.#reflectors.values()) {
+      // Clients know a Gateway by the address of its Service: it outlives the last valid listener.
+      if (type.kind === "Service") continue;
       for (const [key, object] of objects) {
         if (kept.has(`${type.kind} ${key}`) || !isOwnedBy(object, gateway)) continue;
         await this.#delete(type, object);

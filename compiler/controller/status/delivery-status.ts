@@ -57,7 +57,10 @@ function pending(message: string): object {
   return { status: "False", reason: "Pending", message };
 }
 
-/** Where clients find a Gateway: at its Service's load balancer, else at the Service's own address. */
+/**
+ * Where clients find a Gateway: at its Service's load balancer; at the Service's own address when it asks for none. The
+ * address of a balancer that is still to come is not known.
+ */
 export function gatewayAddresses(service: ApiObject | undefined): readonly object[] {
   const balancer = recordOf(recordOf(service?.status)?.loadBalancer);
   const found = itemsField(balancer, "ingress").flatMap((each): readonly object[] => {
@@ -65,7 +68,7 @@ export function gatewayAddresses(service: ApiObject | undefined): readonly objec
     if (ip !== undefined) return [{ type: "IPAddress", value: ip }];
     return hostname === undefined ? [] : [{ type: "Hostname", value: hostname }];
   });
-  if (found.length > 0) return found;
+  if (found.length > 0 || textField(service?.spec, "type") === "LoadBalancer") return found;
   const own = textField(service?.spec, "clusterIP");
   return own === undefined || own === "None" ? [] : [{ type: "IPAddress", value: own }];
 }

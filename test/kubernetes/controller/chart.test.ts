@@ -86,8 +86,8 @@ spec:
     await controller.seen(/leading/);
     const gateway = await eventually(async () => {
       const found = await api.get("gateway.networking.k8s.io/v1", "Gateway", "default", "front");
-      return found.status?.addresses?.length === 1 ? found : null;
-    }, "an address of the Gateway");
+      return found.status?.listeners?.length === 1 ? found : null;
+    }, "the status of the Gateway");
     expect(gateway.status.conditions).toContainEqual(
       expect.objectContaining({ type: "Accepted", status: "True" }),
     );

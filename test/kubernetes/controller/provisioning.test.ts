@@ -78,15 +78,18 @@ spec:
     }
   });
 
-  it("the Gateway says where it is", async () => {
-    const service = await there("v1", "Service", "front");
+  it("the Gateway says where its load balancer is", async () => {
+    await there("v1", "Service", "front");
+    const url = "/api/v1/namespaces/default/services/front/status";
+    const status = { loadBalancer: { ingress: [{ ip: "192.0.2.7" }] } };
+    await api.ask("PATCH", url, { status }, "application/merge-patch+json");
     const found = await there(
       "gateway.networking.k8s.io/v1",
       "Gateway",
       "front",
       ({ status }) => status.addresses?.length === 1,
     );
-    expect(found.status.addresses[0].value).toBe(service.spec.clusterIP);
+    expect(found.status.addresses[0].value).toBe("192.0.2.7");
   });
 
   it("a process with the command and variables of the pod serves the Gateway", async () => {
