@@ -11,6 +11,8 @@ spec: {static: {host: tools.example.com, port: 80}}
 `;
 
 interface Status {
+  readonly attachedListenerSets?: number;
+  readonly supportedFeatures?: readonly { readonly name: string }[];
   readonly conditions?: readonly Condition[];
   readonly listeners?: readonly {
     readonly attachedRoutes: number;
@@ -241,4 +243,52 @@ it("a backend with mistakes is not Accepted, and says where", () => {
   const { conditions } = statusOfOne("GatewayBackend b", wrong);
   expect(brief(conditions)).toEqual(["Accepted=False TranslationError"]);
   expect(conditions?.[0]?.message).toContain('static needs the field "port"');
+});
+
+const gateway = (name: string, listeners: string, rest = ""): string =>
+  `{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: ${name}}, spec: {gatewayClassName: gwc, ${rest} listeners: [${listeners}]}}`;
+const listenerSet = (name: string, parent: string, listeners: string): string =>
+  `{apiVersion: gateway.networking.k8s.io/v1, kind: ListenerSet, metadata: {name: ${name}}, spec: {parentRef: {name: ${parent}}, listeners: [${listeners}]}}`;
+const plain = "{name: a, port: 8081, protocol: HTTP}";
+const bad = "{name: b, port: 8443, protocol: HTTPS, tls: {certificateRefs: [{name: nowhere}]}}";
+
+it("a Gateway with one invalid listener is accepted for the others; with none it is not", () => {
+  expect(brief(statusOfOne("Gateway g", gateway("g", `${plain}, ${bad}`)).conditions)).toEqual([
+    "Accepted=True ListenersNotValid",
+    "Programmed=True Programmed",
+  ]);
+  expect(brief(statusOfOne("Gateway g", gateway("g", bad)).conditions)).toEqual([
+    "Accepted=False ListenersNotValid",
+    "Programmed=False Invalid",
+  ]);
+});
+
+it("a Gateway counts the ListenerSets that are accepted, and others hear why they are not", () => {
+  const open = "allowedListeners: {namespaces: {from: Same}},";
+  const sets = [
+    listenerSet("one", "g", "{name: c, port: 8082, protocol: HTTP}"),
+    listenerSet("two", "g", bad),
+  ];
+  const both = [gateway("g", plain, open), ...sets];
+  expect(statusOfOne("Gateway g", ...both).attachedListenerSets).toBe(1);
+  expect(brief(statusOfOne("ListenerSet two", ...both).conditions)).toEqual([
+    "Accepted=False ListenersNotValid",
+    "Programmed=False ListenersNotValid",
+  ]);
+  const closed = [gateway("g", plain), ...sets];
+  expect(statusOfOne("Gateway g", ...closed).attachedListenerSets).toBe(0);
+  expect(brief(statusOfOne("ListenerSet one", ...closed).conditions)).toEqual([
+    "Accepted=False NotAllowed",
+    "Programmed=False NotAllowed",
+  ]);
+});
+
+it("a GatewayClass says which features of the Gateway API it has, in their order", () => {
+  const own =
+    "{apiVersion: gateway.networking.k8s.io/v1, kind: GatewayClass, metadata: {name: own}, spec: {controllerName: gwc.dev/gateway}}";
+  const names = (statusOfOne("GatewayClass own", own).supportedFeatures ?? []).map(
+    ({ name }) => name,
+  );
+  expect(names).toContain("HTTPRoute");
+  expect(names).toEqual(names.toSorted());
 });

@@ -9,31 +9,20 @@ import {
   trueCondition,
   within,
 } from "./conditions.ts";
+import { supportedFeatures } from "./supported-features.ts";
 
 /** The status of a Gateway or ListenerSet: its own conditions, and those of its listeners. */
 export function gatewayStatus(
   manifest: ManifestOf<"Gateway"> | ManifestOf<"ListenerSet">,
-  problems: readonly Problem[],
+  problemsOf: (manifest: Manifest) => readonly Problem[],
   kubernetes: KubernetesModel,
 ): object {
-  const errors = problems.filter(({ isError }) => isError);
-  const parameters = within(errors, "spec", "infrastructure");
-  const ofListeners = within(errors, "spec", "listeners");
-  const others = errors.filter((each) => !parameters.includes(each) && !ofListeners.includes(each));
-  const accepted =
-    parameters.length > 0
-      ? falseCondition("Accepted", "InvalidParameters", parameters)
-      : others.length > 0
-        ? falseCondition("Accepted", others.find(({ cause }) => cause)?.cause ?? "Invalid", others)
-        : ofListeners.length > 0
-          ? falseCondition("Accepted", "ListenersNotValid", ofListeners)
-          : trueCondition("Accepted", "Accepted");
-  const programmed =
-    errors.length === 0
-      ? trueCondition("Programmed", "Programmed")
-      : falseCondition("Programmed", "Invalid", errors);
+  const problems = problemsOf(manifest);
   return {
-    conditions: [accepted, programmed],
+    conditions: wholeConditions(manifest, problems),
+    ...(manifest.kind === "Gateway" && kubernetes.inventory.all("ListenerSet").length > 0
+      ? { attachedListenerSets: attachedSets(manifest, problemsOf, kubernetes) }
+      : {}),
     listeners: (manifest.spec?.listeners ?? []).flatMap((listener, index) =>
       listener === undefined
         ? []
@@ -48,7 +37,58 @@ export function gatewayStatus(
   };
 }
 
-/** The status of a GatewayClass: it is accepted, or its parameters are no good. */
+/** Accepted and Programmed of the whole: mistakes of some listeners leave the others. */
+function wholeConditions(
+  { kind, spec }: ManifestOf<"Gateway"> | ManifestOf<"ListenerSet">,
+  problems: readonly Problem[],
+): readonly Condition[] {
+  const errors = problems.filter(({ isError }) => isError);
+  const parameters = within(errors, "spec", "infrastructure");
+  const ofListeners = within(errors, "spec", "listeners");
+  const others = errors.filter((each) => !parameters.includes(each) && !ofListeners.includes(each));
+  const invalid = (reason: string, found: readonly Problem[]): readonly Condition[] => [
+    falseCondition("Accepted", reason, found),
+    falseCondition("Programmed", kind === "ListenerSet" ? reason : "Invalid", errors),
+  ];
+  if (parameters.length > 0) return invalid("InvalidParameters", parameters);
+  if (others.length > 0) return invalid(causeOf(others) ?? "Invalid", others);
+  const isServed = (spec?.listeners ?? []).some(
+    (_, index) => within(ofListeners, "spec", "listeners", index).length === 0,
+  );
+  if (ofListeners.length > 0 && !isServed) return invalid("ListenersNotValid", ofListeners);
+  const accepted =
+    ofListeners.length === 0
+      ? trueCondition("Accepted", "Accepted")
+      : {
+          ...falseCondition("Accepted", "ListenersNotValid", ofListeners),
+          status: "True" as const,
+        };
+  return [accepted, trueCondition("Programmed", "Programmed")];
+}
+
+/** How many ListenerSets a Gateway has that are accepted. */
+function attachedSets(
+  gateway: ManifestOf<"Gateway">,
+  problemsOf: (manifest: Manifest) => readonly Problem[],
+  { listeners }: KubernetesModel,
+): number {
+  const owners = new Set(
+    [...listeners.values()]
+      .flat()
+      .flatMap((each) => (each.gateway === gateway ? [each.owner] : [])),
+  );
+  return [...owners].filter((owner) => {
+    if (owner.kind !== "ListenerSet") return false;
+    return wholeConditions(owner, problemsOf(owner))[0]?.status === "True";
+  }).length;
+}
+
+/** The reason that one of the problems itself carries. */
+function causeOf(problems: readonly Problem[]): string | undefined {
+  return problems.find(({ cause }) => cause !== undefined)?.cause;
+}
+
+/** The status of a GatewayClass: it is accepted, or its parameters are no good, and what gwc can do. */
 export function classStatus(problems: readonly Problem[]): object {
   const errors = problems.filter(({ isError }) => isError);
   return {
@@ -57,6 +97,7 @@ export function classStatus(problems: readonly Problem[]): object {
         ? trueCondition("Accepted", "Accepted")
         : falseCondition("Accepted", "InvalidParameters", errors),
     ],
+    supportedFeatures: supportedFeatures.map((name) => ({ name })),
   };
 }
 
@@ -68,20 +109,16 @@ function listenerConditions(problems: readonly Problem[]): readonly Condition[] 
   const others = errors.filter((each) => !conflicts.includes(each) && !references.includes(each));
   const unsupported = others.some(({ path }) => path.includes("protocol"));
   const denied = references.some(({ code }) => code === "reference-not-permitted");
+  const conflict = CONFLICTS[conflicts[0]?.code ?? ""];
   return [
-    others.length === 0
-      ? trueCondition("Accepted", "Accepted")
-      : falseCondition("Accepted", unsupported ? "UnsupportedProtocol" : "Invalid", others),
-    conflicts.length === 0
+    others.length > 0
+      ? falseCondition("Accepted", unsupported ? "UnsupportedProtocol" : "Invalid", others)
+      : conflict === undefined
+        ? trueCondition("Accepted", "Accepted")
+        : falseCondition("Accepted", conflict, conflicts),
+    conflict === undefined
       ? { type: "Conflicted", status: "False", reason: "NoConflicts", message: "" }
-      : {
-          ...falseCondition(
-            "Conflicted",
-            CONFLICTS[conflicts[0]?.code ?? ""] ?? "HostnameConflict",
-            conflicts,
-          ),
-          status: "True",
-        },
+      : { ...falseCondition("Conflicted", conflict, conflicts), status: "True" },
     references.length > 0
       ? falseCondition(
           "ResolvedRefs",
@@ -93,7 +130,7 @@ function listenerConditions(problems: readonly Problem[]): readonly Condition[] 
         : trueCondition("ResolvedRefs", "ResolvedRefs"),
     errors.length === 0
       ? trueCondition("Programmed", "Programmed")
-      : falseCondition("Programmed", "Invalid", errors),
+      : falseCondition("Programmed", conflict ?? "Invalid", errors),
   ];
 }
 

@@ -41,7 +41,7 @@ export function timelessStatuses(
   const problemsOf = problemsByResource(checked);
   return kubernetes.manifests.flatMap((manifest): readonly TimelessStatus[] => {
     const whole = manifest.spec === undefined ? withReferences(manifest, checked) : manifest;
-    const status = statusOfOne(whole, problemsOf(manifest), kubernetes);
+    const status = statusOfOne(whole, problemsOf, kubernetes);
     return status === undefined ? [] : [{ manifest, status }];
   });
 }
@@ -97,16 +97,17 @@ const ORDER: readonly ManifestKind[] = [
 
 function statusOfOne(
   manifest: Manifest,
-  problems: readonly Problem[],
+  problemsOf: (manifest: Manifest) => readonly Problem[],
   kubernetes: KubernetesModel,
 ): object | undefined {
+  const problems = problemsOf(manifest);
   switch (manifest.kind) {
     case "GatewayClass":
       return isOurs(manifest) ? classStatus(problems) : undefined;
     case "Gateway":
     case "ListenerSet":
       if (problems.some(({ code }) => code === "foreign-gateway")) return undefined;
-      return gatewayStatus(manifest, problems, kubernetes);
+      return gatewayStatus(manifest, problemsOf, kubernetes);
     case "HTTPRoute":
     case "GRPCRoute":
     case "TCPRoute":
