@@ -6,7 +6,7 @@ import path from "node:path";
 import { parseAllDocuments } from "yaml";
 import { customResourceDefinitions } from "../../compiler/1-parse/kubernetes/crd.ts";
 import { eventually } from "./eventually.ts";
-import { freePort } from "./free-port.ts";
+import { freePort, freePorts } from "./free-port.ts";
 import { TestProcess } from "./test-process.ts";
 import { Workspace } from "./workspace.ts";
 
@@ -22,15 +22,22 @@ const definitions = path.join(
   "crd",
 );
 
-/** Why there is no API server to test with; undefined: there is one. */
-export function missingApiServer(): string | undefined {
-  for (const name of ["kube-apiserver", "etcd"])
-    if (!existsSync(path.join(home, "bin", name)))
-      return `${path.join(home, "bin", name)} is not there`;
+/** The path of a program, whether it is there or not. */
+export function kubernetesBinary(name: string): string {
+  return path.join(home, "bin", name);
+}
+
+/** Why there is no API server to test with; undefined: there is one, and the other programs. */
+export function missingApiServer(others: readonly string[] = []): string | undefined {
+  for (const name of ["kube-apiserver", "etcd", ...others])
+    if (!existsSync(kubernetesBinary(name))) return `${kubernetesBinary(name)} is not there`;
   if (!existsSync(definitions))
     return `the definitions of the Gateway API are not in ${definitions}`;
   return undefined;
 }
+
+/** What an API server is for: objects that others make, or pods that run, too. */
+type ApiScope = "objects" | "pods";
 
 /** A manifest, as an object. */
 export interface TestObject {
@@ -58,11 +65,14 @@ export class KubernetesApi {
   readonly #port: number;
   readonly #etcdPort: number;
   #server: TestProcess | undefined;
+  readonly #scope: ApiScope;
 
-  private constructor(workspace: Workspace, port: number, etcdPort: number) {
+  private constructor(workspace: Workspace, ports: readonly number[], scope: ApiScope) {
+    const [port = 0, etcdPort = 0] = ports;
     this.#workspace = workspace;
     this.#port = port;
     this.#etcdPort = etcdPort;
+    this.#scope = scope;
     this.kubeconfig = this.kubeconfigOf("admin-token", "default");
   }
 
@@ -72,12 +82,14 @@ export class KubernetesApi {
     return this.#workspace.write(`kubeconfig-${namespace}`, text);
   }
 
-  static async start(): Promise<KubernetesApi> {
+  static async start(scope: ApiScope = "objects"): Promise<KubernetesApi> {
     const workspace = new Workspace({ "tokens.csv": "admin-token,admin,admin,system:masters\n" });
     writeKeys(workspace);
-    const api = new KubernetesApi(workspace, await freePort(), await freePort());
-    api.#startEtcd(await freePort());
+    const [port = 0, etcdPort = 0, peerPort = 0] = await freePorts(3);
+    const api = new KubernetesApi(workspace, [port, etcdPort], scope);
+    api.#startEtcd(peerPort);
     await api.startServer();
+    if (scope === "pods") await api.#startControllers();
     await api.#installDefinitions();
     return api;
   }
@@ -100,7 +112,10 @@ export class KubernetesApi {
       ...["--secure-port", String(this.#port), "--service-cluster-ip-range", "10.96.0.0/16"],
       ...["--tls-cert-file", file("api.crt"), "--tls-private-key-file", file("api.key")],
       ...["--token-auth-file", file("tokens.csv"), "--authorization-mode", "RBAC"],
-      ...["--endpoint-reconciler-type", "none", "--disable-admission-plugins", "ServiceAccount"],
+      ...["--endpoint-reconciler-type", "none"],
+      ...["--kubelet-preferred-address-types", "InternalIP"],
+      // Nobody makes the accounts that the plugin asks of every pod when there are objects alone.
+      ...(this.#scope === "objects" ? ["--disable-admission-plugins", "ServiceAccount"] : []),
       ...["--service-account-issuer", "https://kubernetes.default.svc"],
       ...["--service-account-key-file", file("sa.key")],
       ...["--service-account-signing-key-file", file("sa.key")],
@@ -108,6 +123,26 @@ export class KubernetesApi {
     ]);
     const isReady = () => this.ask("GET", "/readyz").then(({ status }) => status === 200 || null);
     await eventually(() => isReady().catch(() => null), "the API server");
+  }
+
+  /** What makes pods of Deployments, gives each a node, and says where the pods of Services are. */
+  async #startControllers(): Promise<void> {
+    for (const name of ["kube-controller-manager", "kube-scheduler"])
+      new TestProcess(path.join(home, "bin", name), [
+        ...["--kubeconfig", this.kubeconfig, "--authentication-kubeconfig", this.kubeconfig],
+        ...["--authorization-kubeconfig", this.kubeconfig, "--leader-elect=false"],
+        ...["--bind-address", "127.0.0.1", "--secure-port", String(await freePort())],
+        ...(name === "kube-scheduler"
+          ? []
+          : [
+              ...["--service-account-private-key-file", this.#workspace.path("sa.key")],
+              ...["--root-ca-file", this.#workspace.path("api.crt")],
+            ]),
+      ]);
+    await eventually(
+      async () => (await this.get("v1", "ServiceAccount", "default", "default")) ?? null,
+      "the account of a namespace",
+    );
   }
 
   /** Ends the API server at once; etcd keeps what it said. */
