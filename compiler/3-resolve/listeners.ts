@@ -50,7 +50,10 @@ function checkPort(
   if (!isSame(first.portOrigin, portOrigin)) {
     diagnostics.report("port-taken", portOrigin, { port, by: "another bind" }, related);
   } else if (protocolOf(first) !== protocolOf(listener)) {
-    diagnostics.report("protocol-conflict", childOf(listener.origin, "protocol"), { port });
+    // Neither of two TLS listeners is the one that is meant (Gateway API: both are refused).
+    const both = first.protocol === "TLS" && listener.protocol === "TLS" ? [first] : [];
+    for (const each of [...both, listener])
+      diagnostics.report("protocol-conflict", childOf(each.origin, "protocol"), { port });
   }
 }
 

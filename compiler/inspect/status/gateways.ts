@@ -23,17 +23,18 @@ export function gatewayStatus(
     ...(manifest.kind === "Gateway" && kubernetes.inventory.all("ListenerSet").length > 0
       ? { attachedListenerSets: attachedSets(manifest, problemsOf, kubernetes) }
       : {}),
-    listeners: (manifest.spec?.listeners ?? []).flatMap((listener, index) =>
-      listener === undefined
-        ? []
-        : {
-            name: listener.name,
-            ...(manifest.kind === "ListenerSet" ? { port: listener.port } : {}),
-            supportedKinds: supportedKinds(listener),
-            attachedRoutes: attachedRoutes(manifest, listener.name, kubernetes),
-            conditions: listenerConditions(within(problems, "spec", "listeners", index)),
-          },
-    ),
+    listeners: (manifest.spec?.listeners ?? []).flatMap((listener, index) => {
+      if (listener === undefined) return [];
+      const own = within(problems, "spec", "listeners", index);
+      const isInConflict = own.some(({ code }) => CONFLICTS[code] !== undefined);
+      return {
+        name: listener.name,
+        ...(manifest.kind === "ListenerSet" ? { port: listener.port } : {}),
+        supportedKinds: isInConflict ? [] : supportedKinds(listener),
+        attachedRoutes: attachedRoutes(manifest, listener.name, kubernetes),
+        conditions: listenerConditions(own),
+      };
+    }),
   };
 }
 
