@@ -83,7 +83,7 @@ describe("the first line of gwc diff says what a pull request does", () => {
       diffWith((text) =>
         text.replace('mcp.tool.name == "get-sum"', 'mcp.tool.name.startsWith("get-")'),
       ),
-    ).toBe(`1 difference: 1 OPENS
+    ).toBe(`1 difference: 1 OPENS: route tools (:3000 /mcp), hidden -> callable
 
 OPENS   route tools (:3000 /mcp)   hidden -> callable
         when    jwt.sub == "ann", mcp.tool.name.startsWith("get-")
@@ -96,14 +96,16 @@ OPENS   route tools (:3000 /mcp)   hidden -> callable
 
   it("lost CORS closes", () => {
     const said = diffWith((text) => text.replace(/ +cors: .*\n/, ""));
-    expect(firstLine(said)).toBe("1 difference: 1 CLOSES");
+    expect(firstLine(said)).toBe("1 difference: 1 CLOSES: route tools (:3000 /mcp), cors removed");
     expect(said).toContain("base old.yaml:8:21  cors  (removed)");
   });
 
   it("a new port opens, and says that nothing guards it", () => {
     const port = `  - port: 8080\n    listeners: [{routes: [{backends: [{host: "debug.internal:80"}]}]}]\n`;
     const said = diffWith((text) => text + port);
-    expect(firstLine(said)).toBe("1 difference: 1 OPENS");
+    expect(firstLine(said)).toBe(
+      "1 difference: 1 OPENS: port 8080 (new), nothing listened -> served by http://debug.internal:80",
+    );
     expect(said).toContain("nothing listened -> served by http://debug.internal:80");
     expect(said).toContain("always: no authentication, no rules");
   });
@@ -112,7 +114,7 @@ OPENS   route tools (:3000 /mcp)   hidden -> callable
     const said = diffWith((text) =>
       text.replace("http://127.0.0.1:9/mcp", "http://127.0.0.2:9/mcp"),
     );
-    expect(firstLine(said)).toBe("1 difference: 1 CHANGES");
+    expect(firstLine(said)).toMatch(/^1 difference: 1 CHANGES: route tools .*, goes to files /);
     expect(said).toContain(
       "goes to files streamable: http://127.0.0.1:9/mcp -> files streamable: http://127.0.0.2:9/mcp",
     );
@@ -120,7 +122,7 @@ OPENS   route tools (:3000 /mcp)   hidden -> callable
 
   it("a removed deny rule opens, and names the rule that denied", () => {
     const said = diffWith((text) => text.replace(/ +- deny: .*\n/, ""));
-    expect(firstLine(said)).toBe("1 difference: 1 OPENS");
+    expect(firstLine(said)).toMatch(/^1 difference: 1 OPENS: route tools .*, hidden -> callable$/);
     expect(said).toContain('when    "admin" in jwt.roles, mcp.tool.name == "get-env"');
     expect(said).toContain('was     denied by mcp.tool.name == "get-env"  (base old.yaml:14:27)');
   });
@@ -297,7 +299,7 @@ it("rules with lists and bodies, whose code reads constants of the module, are c
   const widened = diffWith((text) =>
     text.replace('["x-team"] == "blue"', '["x-team"] in ["blue", "green"]'),
   );
-  expect(widened).toMatch(/^1 difference: 1 OPENS\n/);
+  expect(widened).toMatch(/^1 difference: 1 OPENS: .*\n/);
   const bodies = diffWith((text) =>
     text.replace('request.headers["x-team"] == "blue"', 'json(request.body).model in ["a", "b"]'),
   );

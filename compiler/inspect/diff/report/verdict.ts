@@ -1,6 +1,6 @@
 import type { ProgramDiff } from "../difference.ts";
 
-/** The first line, which says it all: `2 differences: 1 OPENS, 1 CHANGES`. */
+/** The first line, which says it all: `2 differences: 1 OPENS, 1 CHANGES`; of a single one what it is, too. */
 export function diffVerdict({ differences, undecided, changedRoutes }: ProgramDiff): string {
   const count = differences.length;
   if (count > 0) {
@@ -10,7 +10,9 @@ export function diffVerdict({ differences, undecided, changedRoutes }: ProgramDi
         ? []
         : `${some} ${some === 1 ? DIRECTION_LABEL[direction] : PLURAL[direction]}`;
     });
-    return `${count} ${count === 1 ? "difference" : "differences"}: ${kinds.join(", ")}`;
+    const [only] = count === 1 ? differences : [];
+    const what = only === undefined ? "" : `: ${only.subject}, ${only.change}`;
+    return `${count} ${count === 1 ? "difference" : "differences"}: ${kinds.join(", ")}${what}`;
   }
   if (undecided.length > 0) return `no difference found, and ${undecided.length} not decided`;
   const routes = changedRoutes === 1 ? "1 route" : `${changedRoutes} routes`;

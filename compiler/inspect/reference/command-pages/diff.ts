@@ -82,10 +82,22 @@ export function diffPage(): Page {
             "a rule in other words, quotes, a comment",
             "`no request is treated differently: 1 route changed in text, decided exactly`",
           ],
-          ['`name == "get-sum"` became `name.startsWith("get-")`', "`1 difference: 1 OPENS`"],
-          ["the `cors` of a route is gone", "`1 difference: 1 CLOSES`"],
-          ["another port with a debugging backend", "`1 difference: 1 OPENS`"],
-          ["a server behind a route was swapped", "`1 difference: 1 CHANGES`"],
+          [
+            '`name == "get-sum"` became `name.startsWith("get-")`',
+            "`1 difference: 1 OPENS: route tools (:3000 /mcp), hidden -> callable`",
+          ],
+          [
+            "the `cors` of a route is gone",
+            "`1 difference: 1 CLOSES: route tools (:3000 /mcp), cors removed`",
+          ],
+          [
+            "another port with a debugging backend",
+            "`1 difference: 1 OPENS: port 8080 (new), nothing listened -> served by http://debug:80`",
+          ],
+          [
+            "a server behind a route was swapped",
+            "`1 difference: 1 CHANGES: route api (:3000 /api), goes to http://127.0.0.1:9 -> http://127.0.0.2:9`",
+          ],
         ],
       ),
     ],
