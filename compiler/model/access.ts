@@ -1,17 +1,21 @@
 import type { Rule } from "./rules.ts";
 
+/** Someone has to be known. */
+export interface IdentityCheck {
+  readonly kind: "identity";
+  /** The CEL variable of who it is. */
+  readonly variable: string;
+  /** False: requests of nobody go on. */
+  readonly isRequired: boolean;
+  /** What proves it, as people say it: `a token of https://issuer.example.com`. */
+  readonly proof: string;
+  /** Issuers whose tokens count whoever they were issued for; absent: none. */
+  readonly anyAudience?: readonly string[];
+}
+
 /** One thing that a policy decides about who may send a request. */
 export type AccessCheck =
-  /** Someone has to be known. */
-  | {
-      readonly kind: "identity";
-      /** The CEL variable of who it is. */
-      readonly variable: string;
-      /** False: requests of nobody go on. */
-      readonly isRequired: boolean;
-      /** What proves it, as people say it: `a token of https://issuer.example.com`. */
-      readonly proof: string;
-    }
+  | IdentityCheck
   /** Rules over the request. */
   | {
       readonly kind: "rules";

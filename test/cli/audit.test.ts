@@ -19,8 +19,12 @@ function gateway(policies: string, backend: string, bind = ""): string {
 `;
 }
 
-/** The codes of what an audit finds, beyond what a check does. */
+/** The codes of what an audit finds, beyond what a check does and beside the metrics, which are open in every one. */
 function found(text: string): readonly string[] {
+  return codes(text).filter((code) => code !== "public-metrics");
+}
+
+function codes(text: string): readonly string[] {
   const { programs, findings } = checkInput(["a.yaml"], memoryHost({ "a.yaml": text }), false);
   if (programs.length === 0) throw new Error(findings.map(({ message }) => message).join("\n"));
   return auditPrograms(programs).map(({ code }) => code);
@@ -38,9 +42,11 @@ function dead(...rules: readonly string[]): readonly unknown[] {
 describe("an audit finds", () => {
   it("MCP servers and models that everybody may use: open-backend", () => {
     expect(found(gateway("", tools))).toEqual(["open-backend"]);
-    expect(found(gateway("", "ai: {name: a, provider: {openAI: {}}}"))).toEqual(["open-backend"]);
+    expect(found(gateway("", "ai: {name: a, provider: {openAI: {}}}"))).toContain("open-backend");
     const rule = `authorization: {rules: ['source.address == "10.0.0.1"']}`;
-    expect(found(gateway(rule, "ai: {name: a, provider: {openAI: {}}}"))).toEqual([]);
+    expect(found(gateway(rule, "ai: {name: a, provider: {openAI: {}}}"))).not.toContain(
+      "open-backend",
+    );
     const optional = jwt.replace("{issuer", "{mode: optional, issuer");
     expect(found(gateway(optional, tools))).toContain("open-backend");
   });
@@ -70,6 +76,42 @@ describe("an audit finds", () => {
     expect(found(gateway("", backend.replace("insecure: true", "")))).toEqual([]);
   });
 
+  it("tokens that count whoever they were issued for: any-audience", () => {
+    const anyToken = gateway(jwt.replace("audiences: [tools], ", ""), tools);
+    expect(found(anyToken)).toContain("any-audience");
+    expect(found(gateway(jwt, tools))).not.toContain("any-audience");
+    const issuers = `jwtAuth: {providers: [{issuer: "https://a.example.com", audiences: [x], jwks: {url: "https://a.example.com/k"}}, {issuer: "https://b.example.com", jwks: {url: "https://b.example.com/k"}}]}`;
+    const host = memoryHost({ "a.yaml": gateway(issuers, tools) });
+    const { programs } = checkInput(["a.yaml"], host, false);
+    const finding = auditPrograms(programs).find(({ code }) => code === "any-audience");
+    expect(finding?.params).toEqual({ issuers: ["https://b.example.com"] });
+  });
+
+  it("models on which nothing limits what a caller spends: unlimited-models", () => {
+    const models = "ai: {name: a, provider: {openAI: {}}}";
+    const limit = "localRateLimit: [{maxTokens: 9, tokensPerFill: 1, fillInterval: 60s}]";
+    expect(found(gateway(jwt, models))).toContain("unlimited-models");
+    expect(found(gateway(`${jwt}, ${limit}`, models))).not.toContain("unlimited-models");
+    expect(found(gateway(jwt, tools))).not.toContain("unlimited-models");
+  });
+
+  it("ports that speak no TLS 1.3: no-tls13", () => {
+    const text = gateway("", 'host: "127.0.0.1:9"');
+    const secure = (version: string) =>
+      text.replace(
+        "      - routes:",
+        `      - protocol: HTTPS\n        tls: {cert: a.crt, key: a.key${version}}\n        routes:`,
+      );
+    expect(found(secure(', maxTLSVersion: "1.2"'))).toEqual(["no-tls13"]);
+    expect(found(secure(""))).toEqual([]);
+  });
+
+  it("metrics that everybody can read: public-metrics", () => {
+    const text = gateway("", 'host: "127.0.0.1:9"');
+    expect(codes(text)).toEqual(["public-metrics"]);
+    expect(codes(`config: {statsAddr: "127.0.0.1:15020"}\n${text}`)).toEqual([]);
+  });
+
   it("servers that get the tokens of their clients: passed-token", () => {
     const backend = 'host: "127.0.0.1:9", policies: {backendAuth: {passthrough: {}}}';
     expect(found(gateway(jwt, backend))).toContain("passed-token");
@@ -87,7 +129,7 @@ describe("gwc audit", () => {
     workspace.write(".gwc-audit.yaml", run("--write-baseline").stdout);
     expect(run()).toMatchObject({
       code: 0,
-      stderr: "gateway.yaml: nothing found, 1 accepted\n",
+      stderr: "gateway.yaml: nothing found, 2 accepted\n",
     });
     workspace.write("gateway.yaml", gateway("", 'host: "127.0.0.1:9"'));
     expect(run().stderr).toContain("note: accepted and not found any more: the route");

@@ -48,6 +48,43 @@ export const auditMessages = {
       "With `insecure` any certificate will do: whoever can redirect connections on the way reads and changes what passes, " +
       "and TLS keeps out nobody who matters.",
   }),
+  "any-audience": message<{ issuers: readonly string[] }>({
+    severity: "warning",
+    text: ({ issuers }) =>
+      `every token of ${issuers.join(" or ")} counts, whoever it was issued for`,
+    hint: () => "name the audiences of this gateway: audiences: [...]",
+    explanation:
+      "Without `audiences` the `aud` claim of a token is not looked at. An issuer signs tokens for many services, and each of " +
+      "them sees those of its callers: any one can use them here, as those callers. RFC 8725 3.9 asks every recipient to " +
+      "check the audience, and the MCP specification requires it.",
+  }),
+  "unlimited-models": message<{ route: string }>({
+    severity: "note",
+    text: ({ route }) =>
+      `nothing limits what a caller spends on the models of the route "${route}"`,
+    hint: () => "limit tokens or requests for each caller: localRateLimit or remoteRateLimit",
+    explanation:
+      "Each request to a model costs money, and a loop in one agent sends thousands of them before anybody looks. A limit for " +
+      "each caller bounds what one mistake, or one stolen key, can cost. A server that is asked about each request " +
+      "(extAuthz) may limit it as well, which is not known here.",
+  }),
+  "no-tls13": message<{ port: number }>({
+    severity: "note",
+    text: ({ port }) => `port ${port} speaks TLS 1.2 at most`,
+    hint: () => "leave out the highest version, or allow TLS 1.3",
+    explanation:
+      "TLS 1.3 hides more of the handshake, needs a round trip less, and has no settings that can be got wrong. gwc offers only " +
+      "sound suites of TLS 1.2, so nothing is broken by it; clients that could do better just can't.",
+  }),
+  "public-metrics": message<{ address: string }>({
+    severity: "note",
+    text: ({ address }) => `everybody who reaches ${address} can read the metrics`,
+    hint: () =>
+      "bind them to loopback or an inner address (STATS_ADDR), or keep the port from others",
+    explanation:
+      "Metrics name routes, servers, models and tools, and say how much each is used. They are served without authentication, " +
+      "as Prometheus asks for them. On a machine with an address of the Internet a firewall or another address keeps them in.",
+  }),
   "credentials-in-clear": message<{ port: number }>({
     severity: "note",
     text: ({ port }) => `port ${port} takes credentials without TLS, on every address`,

@@ -14,6 +14,7 @@ export function auditPrograms(programs: readonly Program[]): readonly Diagnostic
     for (const { route, listeners } of servedRoutes(program))
       for (const listener of listeners) auditRoute(route, listener, diagnostics);
     for (const bind of program.binds) auditBind(bind, diagnostics);
+    auditProcess(program, diagnostics);
   }
   return diagnostics.list;
 }
@@ -30,10 +31,16 @@ function auditRoute(route: RouteNode, listener: ListenerNode, diagnostics: Diagn
   const isRuled = checks.some((check) => check.kind === "rules" && check.phase === "mcp");
   if (served === "mcp" && isGuarded && !isRuled)
     diagnostics.report("unruled-tools", at, { route: route.name });
+  if (served === "llm" && !checks.some(({ kind }) => kind === "outside"))
+    diagnostics.report("unlimited-models", at, { route: route.name });
   if (backends.some(({ passesToken }) => passesToken))
     diagnostics.report("passed-token", at, { route: route.name });
   if (route.backends.some(isUnverified))
     diagnostics.report("unverified-server", at, { route: route.name });
+  for (const use of policies)
+    for (const check of accessOf(use))
+      if (check.kind === "identity" && check.anyAudience !== undefined)
+        diagnostics.report("any-audience", keyPlace(use.origin), { issuers: check.anyAudience });
   for (const check of checks)
     if (check.kind === "rules") reportDeadRules(check.rules, check.phase, diagnostics);
 }
@@ -59,6 +66,7 @@ function isUnverified(value: unknown): boolean {
 }
 
 function auditBind({ port, address, tls, listeners, origin }: BindNode, diagnostics: Diagnostics) {
+  if (tls?.maxVersion === "TLSv1.2") diagnostics.report("no-tls13", keyPlace(origin), { port });
   if (tls !== undefined || address !== undefined) return;
   const asks = listeners.some((listener) =>
     listener.routes.some((route) =>
@@ -69,3 +77,14 @@ function auditBind({ port, address, tls, listeners, origin }: BindNode, diagnost
   );
   if (asks) diagnostics.report("credentials-in-clear", keyPlace(origin), { port });
 }
+
+/** In a cluster metrics have to be reached by others; the admin page is on loopback alone wherever it is. */
+function auditProcess({ process, deployment, binds: [bind] }: Program, diagnostics: Diagnostics) {
+  const { stats } = process.addresses;
+  if (deployment !== undefined || bind === undefined || !PUBLIC.test(stats)) return;
+  const at = { file: bind.origin.file, document: 0, path: [], part: "file" } as const;
+  diagnostics.report("public-metrics", at, { address: stats });
+}
+
+/** Every address of the machine. */
+const PUBLIC = /^(0\.0\.0\.0|\[::\]|\*)?:/;

@@ -1,4 +1,4 @@
-import { type AccessCheck, listChanges, type SettingsChange } from "../../model/access.ts";
+import { type IdentityCheck, listChanges, type SettingsChange } from "../../model/access.ts";
 import { shownText, type Text } from "../../model/texts.ts";
 import { identityCheck, modeChange } from "../parts/identity-access.ts";
 
@@ -19,9 +19,11 @@ interface TokenSettings {
 export function tokenCheck(
   mode: TokenSettings["mode"],
   providers: TokenSettings["providers"],
-): AccessCheck {
-  const issuers = providers.map(({ issuer }) => shownText(issuer));
-  return identityCheck("jwt", mode, `a valid token of ${issuers.join(" or ")}`);
+): IdentityCheck {
+  const names = (found: TokenSettings["providers"]) => found.map(({ issuer }) => shownText(issuer));
+  const check = identityCheck("jwt", mode, `a valid token of ${names(providers).join(" or ")}`);
+  const open = providers.filter(({ audiences }) => audiences.length === 0);
+  return open.length === 0 ? check : { ...check, anyAudience: names(open) };
 }
 
 /** Which tokens count more or less than before. */

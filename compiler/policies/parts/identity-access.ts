@@ -1,9 +1,9 @@
-import type { AccessCheck, SettingsChange } from "../../model/access.ts";
+import type { IdentityCheck, SettingsChange } from "../../model/access.ts";
 
 type IdentityMode = "strict" | "optional" | "permissive";
 
 /** An identity as a condition of access. */
-export function identityCheck(variable: string, mode: IdentityMode, proof: string): AccessCheck {
+export function identityCheck(variable: string, mode: IdentityMode, proof: string): IdentityCheck {
   return { kind: "identity", variable, isRequired: mode === "strict", proof };
 }
 
