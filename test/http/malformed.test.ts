@@ -145,3 +145,16 @@ describe("what is unusual but right", () => {
     expect(reached).toHaveLength(2);
   });
 });
+
+it.each([
+  ["sent what is no request", "GET / HTTP/1.1\r\nHost: a\r\nX : b\r\n\r\n", / 400 /],
+  ["was refused a tunnel", "CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n", / 400 /],
+  ["wanted one response", "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", / 200 /],
+])("a client that %s and stays is let go", async (_, request, response) => {
+  const { port } = await startWatched();
+  const client = new RawClient(port, { allowHalfOpen: true });
+  client.send(request);
+  await client.receives(response);
+  await client.ends();
+  await client.isLetGo();
+});
