@@ -268,6 +268,8 @@ describe("who may import whom", () => {
       "runtime/grpc/node/",
       "runtime/net/connector.ts",
       "runtime/net/listen-on.ts",
+      // What proxies say comes before HTTP and TLS, for whichever server gets the connection then.
+      "runtime/net/proxy-protocol/",
       "runtime/tcp/",
       "runtime/tls/",
       // These read addresses, and open nothing.

@@ -29,6 +29,7 @@ import { checkListeners } from "./listeners.ts";
 import { checkPathRules } from "./path-handling.ts";
 import { namedServer } from "./policies.ts";
 import { effectiveRoutes, resolvePreRouting } from "./pre-routing.ts";
+import { checkProxies, proxyProtocolOf } from "./proxied-ports.ts";
 import { type ResolvedRoute, type RouteContext, resolveHostnames, resolveRoute } from "./routes.ts";
 import { routingTable, type TableRoute } from "./routing-table.ts";
 import { resolveTcpBinds } from "./tcp-binds.ts";
@@ -90,6 +91,7 @@ function resolveGateway(
   };
   checkListeners(gateway, context);
   checkVersions(gateway.frontend.tls, diagnostics);
+  checkProxies(gateway, diagnostics);
   const binds = resolveBinds(gateway, routes, context);
   const tcp = resolveTcpBinds(
     gateway,
@@ -209,6 +211,7 @@ function resolveBinds(
   return [...byPort.entries()].map(([port, listeners]) => ({
     port,
     address: listeners[0]?.address,
+    proxyProtocol: proxyProtocolOf(listeners, gateway),
     origin: listeners[0]?.portOrigin ?? gateway.origin,
     tls: resolveTls(listeners, gateway.frontend.tls, context.diagnostics),
     listeners: listeners

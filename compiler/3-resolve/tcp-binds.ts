@@ -2,6 +2,7 @@ import { compareHostnames } from "../config/hostnames.ts";
 import type { GatewayResource, ListenerResource, TcpRouteResource } from "../config/resources.ts";
 import type { TcpBindNode, TcpListenerNode, TcpMode, TcpRouteNode } from "../ir/tcp.ts";
 import { certificateOf, resolveTls } from "./listener-tls.ts";
+import { proxyProtocolOf } from "./proxied-ports.ts";
 import { type RouteContext, resolveHostnames } from "./routes.ts";
 import { resolveTcpRoute } from "./tcp-routes.ts";
 
@@ -25,6 +26,7 @@ export function resolveTcpBinds(
   return Array.from(byPort, ([port, own]) => ({
     port,
     address: own[0]?.address,
+    proxyProtocol: proxyProtocolOf(own, gateway),
     origin: own[0]?.portOrigin ?? gateway.origin,
     mode: modeOf(own, gateway, context),
     listeners: own

@@ -3,6 +3,7 @@ import { defaultConnections } from "../../runtime/net/default-connections.ts";
 import type { AlpnProtocol, TlsVersion } from "../../runtime/tls/tls-settings.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { Traffic } from "../model/traffic.ts";
+import type { ProxyProtocolConfig } from "./proxy-protocol.ts";
 
 /** How a gateway meets its clients, complete: what both front ends make of their frontend policies. */
 export interface FrontendConfig {
@@ -11,6 +12,8 @@ export interface FrontendConfig {
   readonly connections: ConnectionSettings;
   /** The header (lower case) that holds the id of each request; absent: requests have none. */
   readonly requestId?: string;
+  /** Which proxies say for whom they make connections, and how; undefined: nothing is said of it. */
+  readonly proxyProtocol?: ProxyProtocolConfig | undefined;
   readonly tls: FrontendTlsConfig;
 }
 
@@ -35,6 +38,7 @@ export const frontendTraffic: Readonly<Record<string, readonly Traffic[]>> = {
   requestId: ["requests"],
   http: ["requests"],
   tcp: ["connections"],
+  proxyProtocol: ["connections"],
   "tls.handshakeTimeout": ["handshakes"],
   "tls.minVersion": ["tls"],
   "tls.maxVersion": ["tls"],

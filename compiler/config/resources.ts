@@ -60,6 +60,8 @@ export interface ListenerResource {
   readonly portOrigin: Origin;
   /** The IP address that the port is open on; absent: every one of the machine. */
   readonly address?: string | undefined;
+  /** Where its port says whether proxies tell for whom they make connections; absent: as the gateway's frontend has it. */
+  readonly tunnel?: { readonly protocol: "direct" | "proxy"; readonly origin: Origin } | undefined;
   /** `*` for every name. */
   readonly hostname: string;
   readonly protocol: "HTTP" | "HTTPS" | "TLS" | "TCP";

@@ -1,5 +1,6 @@
 import type { DrainSettings, ServiceAddresses } from "../../runtime/gateway/definition.ts";
 import type { ConnectionSettings } from "../../runtime/net/connection-settings.ts";
+import type { ProxyProtocolSettings } from "../../runtime/net/proxy-protocol/proxied-connections.ts";
 import type { LogLevels } from "../../runtime/telemetry/logs/log-level.ts";
 import type { LogFormat } from "../../runtime/telemetry/logs/log-line.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
@@ -64,6 +65,8 @@ export interface BindNode {
   readonly port: number;
   /** The IP address that it is open on; undefined: every one of the machine. */
   readonly address: string | undefined;
+  /** Proxies say for whom connections are made; undefined: connections are their clients' own. */
+  readonly proxyProtocol: ProxyProtocolSettings | undefined;
   readonly origin: Origin;
   /** What its TLS listeners share; undefined: plain HTTP. */
   readonly tls: TlsNode | undefined;

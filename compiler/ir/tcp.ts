@@ -1,3 +1,4 @@
+import type { ProxyProtocolSettings } from "../../runtime/net/proxy-protocol/proxied-connections.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { TcpBackendNode } from "./backends.ts";
 import type { PolicyUse } from "./policies.ts";
@@ -8,6 +9,8 @@ export interface TcpBindNode {
   readonly port: number;
   /** The IP address that it is open on; undefined: every one of the machine. */
   readonly address: string | undefined;
+  /** Proxies say for whom connections are made; undefined: connections are their clients' own. */
+  readonly proxyProtocol: ProxyProtocolSettings | undefined;
   readonly origin: Origin;
   readonly mode: TcpMode;
   /** As those of HTTP; one alone without TLS, which names nobody. */

@@ -291,6 +291,7 @@ class Running implements RunningGateway {
         isForwardProxy: false,
         takesTunnels: false,
         keepsPaths: false,
+        proxyProtocol: undefined,
         ended: nothing,
         failed: ({ method, path }, error) => reportBug(`${method} ${path}`, error),
         malformed: nothing,

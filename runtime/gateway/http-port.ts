@@ -1,5 +1,6 @@
 import { prepareHttp } from "../http/engine/prepare-http.ts";
 import type { Handler } from "../http/exchange.ts";
+import type { ProxyProtocolSettings } from "../net/proxy-protocol/proxied-connections.ts";
 import { malformedRequests } from "../telemetry/metrics/table/requests.ts";
 import type { TlsSettings } from "../tls/tls-settings.ts";
 import type { Port } from "./port.ts";
@@ -19,6 +20,8 @@ export interface HttpPortSettings {
   readonly takesTunnels?: boolean;
   /** True where a listener forwards paths as they are sent; the others refuse what is ambiguous. Absent: false. */
   readonly keepsPaths?: boolean;
+  /** Proxies say for whom connections are made. Absent: connections are their clients' own. */
+  readonly proxyProtocol?: ProxyProtocolSettings;
   /** Routes one request and responds to it. */
   readonly handle: Handler;
 }
@@ -37,6 +40,7 @@ export function httpPort({
   isForwardProxy = false,
   takesTunnels = false,
   keepsPaths = false,
+  proxyProtocol,
   handle,
 }: HttpPortSettings): HttpPort {
   return {
@@ -62,6 +66,7 @@ export function httpPort({
           isForwardProxy,
           takesTunnels,
           keepsPaths,
+          proxyProtocol,
           connections,
           ended: exchangeEnded,
           failed: ({ method, record }, error) =>

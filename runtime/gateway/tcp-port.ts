@@ -1,4 +1,5 @@
 import type { PortServer, PreparedPort } from "../net/port-server.ts";
+import type { ProxyProtocolSettings } from "../net/proxy-protocol/proxied-connections.ts";
 import type { ConnectionHandler } from "../tcp/connection.ts";
 import { ConnectionLog } from "../tcp/connection-log.ts";
 import { ConnectionMetrics } from "../tcp/connection-metrics.ts";
@@ -14,6 +15,8 @@ export interface TcpPortSettings {
   readonly address?: string;
   /** Where the configuration says so, for the message when the port can't be opened. */
   readonly config: string;
+  /** Proxies say for whom connections are made. Absent: connections are their clients' own. */
+  readonly proxyProtocol?: ProxyProtocolSettings;
   /** Fields that the access log leaves out; absent: none. */
   readonly withoutFields?: readonly string[];
   readonly handle: ConnectionHandler;
@@ -44,7 +47,7 @@ export function tlsTerminationPort({
 }
 
 function portOf(
-  { port, address, config, withoutFields = [], handle }: TcpPortSettings,
+  { port, address, config, proxyProtocol, withoutFields = [], handle }: TcpPortSettings,
   readMode: () => PortMode,
 ): Port {
   return {
@@ -53,11 +56,13 @@ function portOf(
     config,
     prepare: (context) => {
       const { connections, logFormat, writer, metrics, auditConnection, refused } = context;
-      const { failed, warn } = context;
+      const { failed, warn, broken } = context;
       const log = logFormat && new ConnectionLog(logFormat, writer, withoutFields);
       const counts = metrics.part(ConnectionMetrics);
       return prepared(readMode(), {
         handle,
+        proxyProtocol,
+        broken,
         keepAlive: connections.keepAlive,
         maxConnections: connections.maxConnections,
         refused,

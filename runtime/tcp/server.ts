@@ -3,6 +3,10 @@ import { createServer as createTlsServer, type Server as TlsServer } from "node:
 import type { KeepAliveSettings } from "../net/connection-settings.ts";
 import { listenOn } from "../net/listen-on.ts";
 import type { PortServer } from "../net/port-server.ts";
+import {
+  ProxiedConnections,
+  type ProxyProtocolSettings,
+} from "../net/proxy-protocol/proxied-connections.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import type { Certificates } from "../tls/certificates.ts";
 import { handshakeOptions, isSameHandshake } from "../tls/handshake.ts";
@@ -23,6 +27,10 @@ export type PortMode =
 /** What a server does with connections. */
 export interface TcpServerHandlers {
   readonly handle: ConnectionHandler;
+  /** Proxies say for whom connections are made; undefined: connections are their clients' own. */
+  readonly proxyProtocol: ProxyProtocolSettings | undefined;
+  /** Why a connection was broken off, for a log that wants to know. */
+  readonly broken: ((message: string) => void) | undefined;
   readonly keepAlive: KeepAliveSettings;
   /** Connections that the port has at once; one more is closed as soon as it is there. */
   readonly maxConnections: number;
@@ -45,6 +53,7 @@ export class TcpServer implements PortServer {
   readonly #gateway: GatewayContext;
   readonly #server: Server | TlsServer;
   readonly #connections: Set<ClientConnection> = new Set();
+  readonly #proxied = new ProxiedConnections();
 
   constructor(handlers: TcpServerHandlers, mode: PortMode, gateway: GatewayContext) {
     this.#handlers = handlers;
@@ -52,6 +61,7 @@ export class TcpServer implements PortServer {
     this.#gateway = gateway;
     this.#server = this.#create(mode);
     this.#server.on("drop", () => this.#handlers.refused());
+    this.#proxied.comeFirst(this.#server, () => this.#handlers);
     this.#use(mode);
   }
 
@@ -79,6 +89,7 @@ export class TcpServer implements PortServer {
   close(): Promise<void> {
     if (this.#mode.kind === "terminate") this.#mode.certificates.close();
     const timer = this.#endSilent();
+    this.#proxied.close();
     return new Promise((resolve) => {
       this.#server.close(() => {
         clearInterval(timer);
@@ -127,6 +138,7 @@ export class TcpServer implements PortServer {
 
   #accept(socket: Socket): void {
     const handlers = this.#handlers;
+    this.#proxied.name(socket);
     const connection = new ClientConnection(socket, this.#gateway);
     const { time, interval, retries } = handlers.keepAlive;
     socket.setKeepAlive(true, time, interval, retries);

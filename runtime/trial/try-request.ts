@@ -83,6 +83,7 @@ function send(gateway: Gateway, context: LiveContext, trial: Trial): Promise<Tri
       isForwardProxy: settings.isForwardProxy ?? false,
       takesTunnels: settings.takesTunnels ?? false,
       keepsPaths: settings.keepsPaths ?? false,
+      proxyProtocol: undefined,
       ended: () => {},
       failed: (_, error) => {
         failure = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -81,11 +81,12 @@ function isEqual(left: object, right: object): boolean {
 const DEFAULTS = imported("gwc/runtime/net/default-connections", "defaultConnections");
 
 function httpPort(bind: BindNode, names: MainNames): Code {
-  const { port, address, origin, tls, listeners } = bind;
+  const { port, address, proxyProtocol, origin, tls, listeners } = bind;
   const settings = {
     port,
     address,
     config: originText(origin),
+    proxyProtocol: proxyProtocol && { ...proxyProtocol },
     tls: tls && tlsValue(tls, listeners),
     isForwardProxy: listeners.some(isForwardProxy) || undefined,
     takesTunnels: listeners.some(takesTunnels) || undefined,
@@ -128,7 +129,7 @@ function otlpAccessLogCode(): Code {
 const PORTS = "gwc/runtime/gateway/tcp-port";
 
 function tcpPort(
-  { port, address, origin, mode, listeners }: TcpBindNode,
+  { port, address, proxyProtocol, origin, mode, listeners }: TcpBindNode,
   { accessLog }: Program,
   { ports }: MainNames,
 ): Code {
@@ -138,6 +139,7 @@ function tcpPort(
     port,
     address,
     config: originText(origin),
+    proxyProtocol: proxyProtocol && { ...proxyProtocol },
     withoutFields: isWhole ? undefined : withoutFields,
   };
   const handle = code`${name(ports.get(port)?.handler ?? "")}`;

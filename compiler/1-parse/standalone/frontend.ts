@@ -1,10 +1,12 @@
 import { CIPHER_SUITES } from "../../config/frontend.ts";
 import { frontendHttpFields, handshakeTimeout } from "../../config/frontend-fields.ts";
+import { trustedSources } from "../../config/proxy-protocol.ts";
 import { keepAliveSchema } from "../../schema/keep-alive.ts";
 import {
   byteCount,
   choice,
   duration,
+  eitherField,
   expression,
   type Infer,
   integer,
@@ -120,13 +122,33 @@ export function frontendSchema() {
       ),
       networkAuthorization: unsupported("authorization of connections"),
       networkExtAuthz: unsupported("external authorization of connections"),
-      proxy: unsupported("the PROXY protocol"),
+      proxyProtocol: proxyProtocolSchema(),
+      proxy: { ...proxyProtocolSchema(), aliasOf: "proxyProtocol" },
       connect: unsupported("the CONNECT method"),
     },
     {
       hasParts: true,
       atMostOneOf: ["accessLog", "logging"],
+      checks: [eitherField("proxyProtocol", "proxy")],
       description: "How the gateway meets its clients, on every bind.",
+    },
+  );
+}
+
+function proxyProtocolSchema() {
+  return object(
+    {
+      version: choice("Which versions of the header are taken.", ["v1", "v2", "all"], {
+        default: "v2",
+      }),
+      mode: choice("Whether every connection has to begin with a header.", ["strict", "optional"], {
+        default: "strict",
+      }),
+      trustedSources,
+    },
+    {
+      description:
+        "Proxies before the gateway that say for whom they make a connection (HAProxy's PROXY protocol): that client's address is the one that rules, limits and logs see.",
     },
   );
 }

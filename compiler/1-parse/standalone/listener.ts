@@ -27,7 +27,17 @@ export function bindSchema() {
         minItems: 1,
         description: "Who answers on the port, by host name.",
       }),
-      tunnelProtocol: unsupported("tunnel protocols"),
+      tunnelProtocol: choice(
+        "Whether proxies say for whom connections are made (PROXY protocol, as `frontendPolicies.proxyProtocol` has it). By default as that says.",
+        ["direct", "proxy"],
+        {
+          unsupportedValues: {
+            connect: "CONNECT on a bind",
+            hboneWaypoint: "HBONE tunnels",
+            hboneGateway: "HBONE tunnels",
+          },
+        },
+      ),
       mode: unsupported("internal binds"),
     },
     { required: ["port", "listeners"], hasParts: true },

@@ -6,6 +6,7 @@ import {
   type FrontendTlsConfig,
   frontendTraffic,
 } from "../../config/frontend.ts";
+import { readProxyProtocol } from "../../config/proxy-protocol.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { Section } from "../../model/traffic.ts";
 import { parseTimer } from "../../schema/duration.ts";
@@ -22,12 +23,15 @@ export function readFrontend(
   rest: FrontendConfig = defaultFrontend(origin),
 ): FrontendConfig {
   if (value === undefined) return rest;
-  const { http = {}, tcp = {}, tls = {}, requestId } = value;
+  const { http = {}, tcp = {}, tls = {}, requestId, proxyProtocol, proxy } = value;
   const config = readTcp(tcp, readHttp(http, rest));
+  const at = (field: string) => childOf(origin, "frontendPolicies", field);
   return {
     ...config,
+    ...(proxyProtocol && { proxyProtocol: readProxyProtocol(proxyProtocol, at("proxyProtocol")) }),
+    ...(proxy && { proxyProtocol: readProxyProtocol(proxy, at("proxy")) }),
     ...(requestId && { requestId: (requestId.header ?? "x-request-id").toLowerCase() }),
-    tls: readTls(tls, childOf(origin, "frontendPolicies", "tls"), rest.tls),
+    tls: readTls(tls, at("tls"), rest.tls),
   };
 }
 

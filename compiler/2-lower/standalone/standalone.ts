@@ -56,7 +56,12 @@ export function lowerStandalone(
       const policies = readPolicies(listener.policies ?? {}, childOf(at, "policies"), diagnostics);
       const read = { ...readListener(listener, key, bind.port, portOrigin, at), policies };
       meetPolicies(policies, isListenerPartial ? undefined : listenerTraffic(read), sections);
-      listeners.push({ ...read, address: bind.address, isPartial: isListenerPartial });
+      const { address, tunnelProtocol } = bind;
+      const tunnel = tunnelProtocol && {
+        protocol: tunnelProtocol,
+        origin: childOf(origin, "binds", bindIndex, "tunnelProtocol"),
+      };
+      listeners.push({ ...read, address, tunnel, isPartial: isListenerPartial });
       listener.routes?.forEach((route, index) => {
         if (route !== undefined)
           routes.push(...readRoute(route, key, childOf(at, "routes", index), context));
@@ -102,7 +107,7 @@ export function lowerStandalone(
 }
 
 /** What a listener says of itself. */
-type ReadListener = Omit<ListenerResource, "policies" | "isPartial" | "address">;
+type ReadListener = Omit<ListenerResource, "policies" | "isPartial" | "address" | "tunnel">;
 
 function readListener(
   listener: ListenerValue,

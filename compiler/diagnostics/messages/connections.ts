@@ -2,6 +2,14 @@ import { message } from "./message.ts";
 
 /** Connections with clients and backends that can't be as configured. */
 export const connectionMessages = {
+  "proxy-of-anyone": message<Record<never, never>>({
+    severity: "warning",
+    text: () => "every client may say that a connection is another one's",
+    hint: () =>
+      "name the proxies: frontendPolicies.proxyProtocol.trustedSources (addresses or ranges)",
+    explanation:
+      "What the PROXY protocol says of a client is what rules, limits and logs see of its address. Where the port can be reached by others than the proxies, those can choose any address.",
+  }),
   "tls-versions": message<{ min: string; max: string }>({
     severity: "error",
     text: ({ min, max }) => `the lowest TLS version (${min}) is above the highest (${max})`,

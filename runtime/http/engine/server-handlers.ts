@@ -1,4 +1,5 @@
 import type { ConnectionSettings } from "../../net/connection-settings.ts";
+import type { ProxyProtocolSettings } from "../../net/proxy-protocol/proxied-connections.ts";
 import type { Exchange, Handled } from "../exchange.ts";
 
 /** What a server does with requests. */
@@ -13,6 +14,8 @@ export interface ServerHandlers {
   readonly takesTunnels: boolean;
   /** Whether a listener of the port forwards paths as they are sent. */
   readonly keepsPaths: boolean;
+  /** Proxies say for whom connections are made; undefined: connections are their clients' own. */
+  readonly proxyProtocol: ProxyProtocolSettings | undefined;
   /**
    * Called once when an exchange has ended, after `duration` milliseconds. `status` is undefined when the client left
    * without a response.

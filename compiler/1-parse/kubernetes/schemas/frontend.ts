@@ -1,5 +1,6 @@
 import { CIPHER_SUITES } from "../../../config/frontend.ts";
 import { frontendHttpFields, handshakeTimeout } from "../../../config/frontend-fields.ts";
+import { trustedSources } from "../../../config/proxy-protocol.ts";
 import { backendReference, span, tinyText } from "../../../manifests/field-types.ts";
 import { choice, expression, integer, list, object, shortText } from "../../../schema/schema.ts";
 import { keepalive } from "./connection.ts";
@@ -85,6 +86,21 @@ export const frontendFields = {
     { atLeastOneOf: ["keepalive"], description: "Connections of clients." },
   ),
   tls,
+  proxyProtocol: object(
+    {
+      version: choice("Which versions of the header are taken.", ["V1", "V2", "All"], {
+        default: "V2",
+      }),
+      mode: choice("Whether every connection has to begin with a header.", ["Strict", "Optional"], {
+        default: "Strict",
+      }),
+      trustedSources,
+    },
+    {
+      description:
+        "Proxies before the gateway that say for whom they make a connection (HAProxy's PROXY protocol).",
+    },
+  ),
   http: object(httpFields, {
     atLeastOneOf: Object.keys(httpFields),
     description: "HTTP with clients.",

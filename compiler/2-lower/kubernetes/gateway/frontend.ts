@@ -7,6 +7,7 @@ import {
   frontendTraffic,
   isAlpn,
 } from "../../../config/frontend.ts";
+import { readProxyProtocol } from "../../../config/proxy-protocol.ts";
 import type { ListenerResource } from "../../../config/resources.ts";
 import { listenerTraffic } from "../../../config/sections.ts";
 import type { TracingConfig } from "../../../config/tracing.ts";
@@ -46,10 +47,14 @@ export function gatewayFrontend(
   const ofTcp = tcp === undefined ? raw : readTcp(tcp, rest);
   const { keepAlive, maxConnections } = ofTcp.connections;
   const origin = fields.get("frontend.tls")?.values[0]?.origin;
+  const ofProxies = fields.get("frontend.proxyProtocol");
+  const proxies = valueOfField(frontendFields.proxyProtocol, ofProxies);
+  const ofProxiesAt = ofProxies?.values[0]?.origin ?? gateway.origin;
   const isOwnTls = tls !== undefined && origin !== undefined;
   return {
     maxBufferSize: ofHttp.maxBufferSize,
     connections: { ...ofHttp.connections, keepAlive, maxConnections },
+    proxyProtocol: proxies ? readProxyProtocol(proxies, ofProxiesAt) : raw.proxyProtocol,
     tls: isOwnTls ? readTls(tls, origin, rest.tls, context) : raw.tls,
   };
 }

@@ -7,6 +7,7 @@ import type { TLSSocket } from "node:tls";
 import type { ConnectionSettings } from "../../../net/connection-settings.ts";
 import { listenOn } from "../../../net/listen-on.ts";
 import type { PortServer } from "../../../net/port-server.ts";
+import { ProxiedConnections } from "../../../net/proxy-protocol/proxied-connections.ts";
 import type { GatewayContext } from "../../../process/gateway-context.ts";
 import type { Certificates } from "../../../tls/certificates.ts";
 import { handshakeOptions, isSameHandshake } from "../../../tls/handshake.ts";
@@ -29,6 +30,7 @@ export class HttpServer implements PortServer {
   readonly #http2: Http2Connections;
   /** Plain connections that have said nothing yet. */
   readonly #silent: Set<Socket> = new Set();
+  readonly #proxied = new ProxiedConnections();
   /** Connections that have left HTTP, or ask to. */
   readonly #upgraded: Set<Socket> = new Set();
   readonly #aged = new ConnectionLifetimes();
@@ -84,6 +86,7 @@ export class HttpServer implements PortServer {
       if (this.#errors.respond(error, socket)) this.#handlers.malformed();
     });
     this.#takeConnections(certificates === undefined ? "connection" : "secureConnection");
+    this.#proxied.comeFirst(this.#server, () => this.#handlers);
   }
 
   /** The next request gets these. */
@@ -124,6 +127,7 @@ export class HttpServer implements PortServer {
       this.#server.close(() => resolve());
       this.#server.closeIdleConnections();
       for (const socket of this.#silent) socket.destroy();
+      this.#proxied.close();
       this.#http2.close();
     });
   }
@@ -146,6 +150,7 @@ export class HttpServer implements PortServer {
       http1?.call(server, socket);
     };
     server.on(event, (socket: Socket | TLSSocket) => {
+      this.#proxied.name(socket);
       // Node keeps a client's address once it was asked for: a client that has left still has one in the log.
       void socket.remoteAddress;
       const { time, interval, retries } = this.#handlers.connections.keepAlive;

@@ -1,0 +1,37 @@
+import type { ProxyProtocolSettings } from "../../runtime/net/proxy-protocol/proxied-connections.ts";
+import type { GatewayResource, ListenerResource } from "../config/resources.ts";
+import { type Diagnostics, keyPlace } from "../diagnostics/diagnostic.ts";
+
+/** What a port has to do with proxies that say for whom they make connections; undefined: nothing. */
+export function proxyProtocolOf(
+  listeners: readonly ListenerResource[],
+  { frontend }: Pick<GatewayResource, "frontend">,
+): ProxyProtocolSettings | undefined {
+  const own = listeners[0]?.tunnel?.protocol;
+  if (own === "direct") return undefined;
+  if (own === undefined) return frontend.proxyProtocol?.settings;
+  return frontend.proxyProtocol?.settings ?? DEFAULT;
+}
+
+/** What the policy is where it says nothing. */
+const DEFAULT: ProxyProtocolSettings = { versions: [2] };
+
+/** Reports proxies that nobody listens to, and ports where every client may pass for a proxy. */
+export function checkProxies(
+  { frontend, listeners }: GatewayResource,
+  diagnostics: Diagnostics,
+): void {
+  const { proxyProtocol } = frontend;
+  const isUsed = listeners.some(({ tunnel }) => tunnel?.protocol !== "direct");
+  if (proxyProtocol !== undefined && !isUsed && listeners.length > 0) {
+    diagnostics.report("misplaced-field", keyPlace(proxyProtocol.origin), {
+      field: `"${proxyProtocol.origin.path.at(-1)}"`,
+      actsOn: "ports that proxies connect to",
+      found: "ports with `tunnelProtocol: direct`",
+    });
+  }
+  if (proxyProtocol?.settings.trustedSources !== undefined) return;
+  const own = listeners.find(({ tunnel }) => tunnel?.protocol === "proxy")?.tunnel;
+  const at = proxyProtocol?.origin ?? own?.origin;
+  if (at !== undefined && isUsed) diagnostics.report("proxy-of-anyone", keyPlace(at), {});
+}

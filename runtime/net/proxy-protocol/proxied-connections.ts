@@ -1,0 +1,161 @@
+import type { EventEmitter } from "node:events";
+import { BlockList, isIPv6, type Socket } from "node:net";
+import { SECOND } from "../../process/units.ts";
+import { type ProxiedClient, type ProxyHeader, readProxyHeader } from "./proxy-header.ts";
+
+/** Who may say for whom a connection is made, and how. */
+export interface ProxyProtocolSettings {
+  readonly versions: readonly (1 | 2)[];
+  /** A connection may come without a header; absent: it is closed. */
+  readonly isOptional?: true;
+  /** Addresses and ranges of the proxies; absent: everybody. */
+  readonly trustedSources?: readonly string[];
+}
+
+/** What a port has to do with proxies. */
+interface ProxiedPort {
+  /** Undefined: nothing. */
+  readonly proxyProtocol: ProxyProtocolSettings | undefined;
+  /** Why a connection was broken off, for a log that wants to know. */
+  readonly broken: ((message: string) => void) | undefined;
+}
+
+/** How long a proxy may take to send its header, in milliseconds. */
+const patience = 10 * SECOND;
+
+/** The connections of a port that proxies make for clients: what each is said to be. */
+export class ProxiedConnections {
+  readonly #waiting = new Set<Socket>();
+  /** The clients behind connections whose TLS ends here, by the proxy's end of each. */
+  readonly #clients = new Map<string, ProxiedClient>();
+  #sources: { readonly of: readonly string[]; readonly list: BlockList } | undefined;
+
+  /** Takes the headers off a server's connections before it does anything with them, TLS included. */
+  comeFirst(server: EventEmitter, settings: () => ProxiedPort): void {
+    const listeners = server.listeners("connection");
+    server.removeAllListeners("connection");
+    server.on("connection", (socket: Socket) => {
+      const { proxyProtocol, broken } = settings();
+      const go = () => {
+        for (const listener of listeners) listener.call(server, socket);
+      };
+      const refused = (why: string) =>
+        broken?.(`the connection of ${socket.remoteAddress} is closed: ${why}`);
+      if (proxyProtocol === undefined) go();
+      else this.#receive(socket, proxyProtocol, go, refused);
+    });
+  }
+
+  #receive(
+    socket: Socket,
+    settings: ProxyProtocolSettings,
+    then: () => void,
+    refused: (why: string) => void,
+  ): void {
+    const close = (why: string) => {
+      refused(`${why} (PROXY protocol)`);
+      socket.destroy();
+    };
+    if (!this.#isTrusted(socket, settings)) {
+      if (settings.isOptional === true) then();
+      else close("a connection of nobody who may send a header");
+      return;
+    }
+    this.#waiting.add(socket);
+    receiveHeader(socket, (header) => {
+      this.#waiting.delete(socket);
+      if (header === undefined) return close("no header in time");
+      if (header.kind === "malformed") return close(header.why);
+      if (header.kind === "none" && settings.isOptional !== true) return close("no header");
+      if (header.kind === "header") {
+        if (!settings.versions.includes(header.version)) return close("another version");
+        if (header.client !== undefined) this.#keep(socket, header.client);
+      }
+      then();
+    });
+  }
+
+  /** Gives a connection the address of its client; of TLS, once the handshake is over. */
+  name(socket: Socket): void {
+    const client = this.#clients.get(peerOf(socket));
+    if (client === undefined) return;
+    Object.defineProperties(socket, {
+      remoteAddress: { value: client.address },
+      remotePort: { value: client.port },
+      remoteFamily: { value: isIPv6(client.address) ? "IPv6" : "IPv4" },
+    });
+  }
+
+  /** Closes the connections that have not said for whom they are. */
+  close(): void {
+    for (const socket of this.#waiting) socket.destroy();
+  }
+
+  #keep(socket: Socket, client: ProxiedClient): void {
+    const peer = peerOf(socket);
+    this.#clients.set(peer, client);
+    socket.once("close", () => this.#clients.delete(peer));
+  }
+
+  #isTrusted({ remoteAddress }: Socket, { trustedSources }: ProxyProtocolSettings): boolean {
+    if (trustedSources === undefined) return true;
+    // Who has left already has no address.
+    if (remoteAddress === undefined) return false;
+    if (this.#sources?.of !== trustedSources) {
+      this.#sources = { of: trustedSources, list: listOf(trustedSources) };
+    }
+    return this.#sources.list.check(remoteAddress, isIPv6(remoteAddress) ? "ipv6" : "ipv4");
+  }
+}
+
+/** The proxy's end of a connection, which no other one to the same port has at the same time. */
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}
+
+function listOf(sources: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const source of sources) {
+    const [address = "", length] = source.split("/");
+    const family = isIPv6(address) ? "ipv6" : "ipv4";
+    if (length === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(length), family);
+  }
+  return list;
+}
+
+/** Reads up to the end of a header; the bytes behind it stay in the socket. Undefined: nothing came in time. */
+function receiveHeader(
+  socket: Socket,
+  done: (header: Exclude<ProxyHeader, { kind: "more" }> | undefined) => void,
+): void {
+  let first: Buffer = Buffer.alloc(0);
+  const stop = () => {
+    clearTimeout(timer);
+    socket.off("readable", look);
+    socket.off("end", leave);
+    socket.off("close", stop);
+    socket.off("error", leave);
+  };
+  const settle = (header: Exclude<ProxyHeader, { kind: "more" }> | undefined) => {
+    stop();
+    done(header);
+  };
+  const leave = () => settle(undefined);
+  const look = () => {
+    const chunk: Buffer | null = socket.read();
+    if (chunk === null) return;
+    first = Buffer.concat([first, chunk]);
+    const header = readProxyHeader(first);
+    if (header.kind === "more") return;
+    const rest = header.kind === "header" ? first.subarray(header.length) : first;
+    stop();
+    if (rest.length > 0) socket.unshift(rest);
+    done(header);
+  };
+  const timer = setTimeout(leave, patience);
+  socket.on("error", leave);
+  socket.on("end", leave);
+  socket.on("close", stop);
+  socket.on("readable", look);
+}

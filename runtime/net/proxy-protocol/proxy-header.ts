@@ -1,0 +1,105 @@
+import { isIPv4, isIPv6 } from "node:net";
+
+/** The client that a proxy names. */
+export interface ProxiedClient {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** What the first bytes of a connection are to the PROXY protocol. */
+export type ProxyHeader =
+  /** They may be the beginning of a header. */
+  | { readonly kind: "more" }
+  /** Something else. */
+  | { readonly kind: "none" }
+  | { readonly kind: "malformed"; readonly why: string }
+  | {
+      readonly kind: "header";
+      readonly version: 1 | 2;
+      /** Bytes; what the client says begins behind them. */
+      readonly length: number;
+      /** Undefined: the proxy speaks for itself (health checks), or does not know. */
+      readonly client: ProxiedClient | undefined;
+    };
+
+const firstText = Buffer.from("PROXY ");
+const signature = Buffer.from("\r\n\r\n\0\r\nQUIT\n", "latin1");
+
+/** The longest header of version 1 (2.1 of the specification), and of version 2 that is read. */
+const longestText = 107;
+const longestBinary = 2048;
+
+/** Reads the header of HAProxy's PROXY protocol, version 1 or 2, that a connection may begin with. */
+export function readProxyHeader(bytes: Buffer): ProxyHeader {
+  if (beginsLike(bytes, firstText)) {
+    return bytes.length < firstText.length ? { kind: "more" } : readText(bytes);
+  }
+  if (beginsLike(bytes, signature)) {
+    return bytes.length < 16 ? { kind: "more" } : readBinary(bytes);
+  }
+  return { kind: "none" };
+}
+
+function readText(bytes: Buffer): ProxyHeader {
+  const line = bytes.toString("latin1", 0, longestText);
+  const end = line.indexOf("\r\n");
+  if (end < 0) {
+    return bytes.length < longestText ? { kind: "more" } : malformed("a line that does not end");
+  }
+  const header = { kind: "header", version: 1, length: end + 2 } as const;
+  const [, family, ...rest] = line.slice(0, end).split(" ");
+  if (family === "UNKNOWN") return { ...header, client: undefined };
+  const [source = "", destination = "", port = "", to = ""] = rest;
+  const isAddress = family === "TCP4" ? isIPv4 : family === "TCP6" ? isIPv6 : undefined;
+  if (isAddress === undefined || rest.length !== 4) return malformed("no line of version 1");
+  if (!isAddress(source) || !isAddress(destination)) return malformed("no address");
+  if (!isPort(port) || !isPort(to)) return malformed("no port");
+  const address = family === "TCP6" ? canonicalV6(source) : source;
+  return { ...header, client: { address, port: Number(port) } };
+}
+
+function isPort(text: string): boolean {
+  return /^(?:0|[1-9][0-9]{0,4})$/.test(text) && Number(text) <= 65_535;
+}
+
+function readBinary(bytes: Buffer): ProxyHeader {
+  const command = bytes.readUInt8(12);
+  const family = bytes.readUInt8(13);
+  const rest = bytes.readUInt16BE(14);
+  if (command !== 0x20 && command !== 0x21) return malformed("no command of version 2");
+  if (rest > longestBinary) return malformed("a header that is too long");
+  const length = 16 + rest;
+  if (bytes.length < length) return { kind: "more" };
+  const header = { kind: "header", version: 2, length } as const;
+  // A proxy that speaks for itself may say anything of addresses.
+  if (command === 0x20 || family === 0x00) return { ...header, client: undefined };
+  if (family === 0x11 && rest >= 12) {
+    const address = [...bytes.subarray(16, 20)].join(".");
+    return { ...header, client: { address, port: bytes.readUInt16BE(24) } };
+  }
+  if (family === 0x21 && rest >= 36) {
+    const groups = [0, 2, 4, 6, 8, 10, 12, 14].map((at) => bytes.readUInt16BE(16 + at));
+    const address = canonicalV6(groups.map((group) => group.toString(16)).join(":"));
+    return { ...header, client: { address, port: bytes.readUInt16BE(48) } };
+  }
+  return malformed("no TCP over IPv4 or IPv6");
+}
+
+/** As node spells addresses of its own connections. */
+function canonicalV6(address: string): string {
+  const text = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const [, high, low] = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(text) ?? [];
+  if (high === undefined || low === undefined) return text;
+  const bits = Number.parseInt(high, 16) * 65_536 + Number.parseInt(low, 16);
+  return `::ffff:${[24, 16, 8, 0].map((shift) => (bits >>> shift) & 255).join(".")}`;
+}
+
+function malformed(why: string): ProxyHeader {
+  return { kind: "malformed", why };
+}
+
+/** Whether two texts are the same as far as both go. */
+function beginsLike(bytes: Buffer, text: Buffer): boolean {
+  const length = Math.min(bytes.length, text.length);
+  return bytes.compare(text, 0, length, 0, length) === 0;
+}
