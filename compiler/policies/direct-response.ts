@@ -19,6 +19,7 @@ import {
   lowerCases,
   resolveCases,
 } from "./parts/conditions.ts";
+import { reportAbsentIdentity } from "./parts/known-identities.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
 
 /** A response as configured. */
@@ -142,6 +143,7 @@ function resolveResponse(
   }
   const options = { phase: "request", slot: "value" } as const;
   const made = resolveExpression(body, options, context.diagnostics);
+  reportAbsentIdentity(body.origin, made, context);
   if (made === undefined) return undefined;
   const isText = ["string", "bytes", "dyn"].includes(made.type);
   return { status, headers: typed(isText ? PLAIN_TEXT : "application/json"), body: made, origin };

@@ -22,7 +22,7 @@ import {
   resolveCases,
   standsAlone,
 } from "./parts/conditions.ts";
-import { absentIdentities, optionalIdentities } from "./parts/rules.ts";
+import { absentIdentities, optionalIdentities } from "./parts/known-identities.ts";
 import { countsTokens } from "./parts/token-limits.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
 

@@ -15,6 +15,7 @@ import {
   object,
 } from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
+import { reportAbsentIdentity } from "./known-identities.ts";
 
 /** A rule as configured: what it does when its expression is true. */
 export interface RuleConfig {
@@ -158,46 +159,6 @@ function addJoinedProblems(
   for (const { within: _within, ...problem } of problems) {
     if (messages[problem.code].severity === "error") diagnostics.add({ ...problem, at: origin });
   }
-}
-
-/**
- * Without a policy that checks credentials the identity is null for every request, and the rule a constant. The
- * variables of which that was reported.
- */
-function reportAbsentIdentity(
-  origin: Origin,
-  expression: CompiledExpression | undefined,
-  context: ResolveContext,
-): readonly string[] {
-  const absent = absentIdentities(expression?.variables ?? [], context);
-  for (const params of absent) context.diagnostics.report("absent-identity", origin, params);
-  return absent.map(({ variable }) => variable);
-}
-
-/** The identities among an expression's variables that no policy of the route establishes, and the policies that would. */
-export function absentIdentities(
-  variables: readonly string[],
-  { identities, route }: ResolveContext,
-): readonly { readonly variable: string; readonly policies: string }[] {
-  const present = [...route.policies, ...route.preRouting];
-  return variables.flatMap((variable) => {
-    const kinds = identities.get(variable);
-    if (kinds === undefined || kinds.some((kind) => present.includes(kind))) return [];
-    return [{ variable, policies: kinds.join('" or "') }];
-  });
-}
-
-/** The identities among an expression's variables that requests of the route need not have, and the policies that let them pass. */
-export function optionalIdentities(
-  variables: readonly string[],
-  { identities, route }: ResolveContext,
-): readonly { readonly variable: string; readonly policies: string }[] {
-  const present = [...route.policies, ...route.preRouting];
-  return variables.flatMap((variable) => {
-    const kinds = identities.get(variable)?.filter((kind) => present.includes(kind)) ?? [];
-    const isOptional = kinds.length > 0 && kinds.every((kind) => route.optional.includes(kind));
-    return isOptional ? [{ variable, policies: kinds.join('" or "') }] : [];
-  });
 }
 
 /** The rules that read the path of a request, under any of its names. */

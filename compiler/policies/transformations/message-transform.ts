@@ -5,6 +5,7 @@ import type { CelPhase } from "../../cel/compile.ts";
 import { childOf, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { CompiledExpression, NamedExpression } from "../../model/expressions.ts";
 import { expression, type Infer, list, map, object, shortText } from "../../schema/schema.ts";
+import { reportAbsentIdentity } from "../parts/known-identities.ts";
 import type { ResolveContext } from "../policy.ts";
 
 /** Changes to a message as configured. Names as written, pseudo headers among them. */
@@ -174,6 +175,7 @@ export function resolveTransform(
   const compile = (each: ExpressionConfig): readonly CompiledExpression[] => {
     const options = { phase: side, slot: "value" } as const;
     const found = resolveExpression(each, options, context.diagnostics);
+    reportAbsentIdentity(each.origin, found, context);
     failed ||= found === undefined;
     return found === undefined ? [] : [found];
   };
