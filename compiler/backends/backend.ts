@@ -201,6 +201,8 @@ export interface BackendUse<Config> {
   readonly weight?: number;
   /** Parts of it with mistakes were left out. */
   readonly isPartial?: boolean;
+  /** What it means is a mistake (reported): its share of the requests gets 500. */
+  readonly isRefused?: true;
   readonly origin: Origin;
 }
 

@@ -30,6 +30,8 @@ interface HostNode {
   readonly weight: number;
   /** When it is left alone; undefined: never. */
   readonly health: HealthNode | undefined;
+  /** Its share of the requests is refused: there is no such server. */
+  readonly isRefused?: true;
   readonly origin: Origin;
 }
 
@@ -79,7 +81,7 @@ export const host: Backend<
   carries: () => [{ traffic: ["forwards", "shares", ...HTTP_SERVER] }],
   takesWeight: true,
   names: ["upstream", "upstreams", "isUnhealthy"],
-  resolve: ({ config, policies = {}, keepsHost, weight = 1, origin }, context) => {
+  resolve: ({ config, policies = {}, keepsHost, weight = 1, isRefused, origin }, context) => {
     const isSecure = policies.tls !== undefined;
     const url = serverUrl(config.address, isSecure, origin, context.diagnostics);
     const connection = {
@@ -88,7 +90,15 @@ export const host: Backend<
     };
     const health = policies.health && resolveHealth(policies.health, context.diagnostics);
     if (url === undefined) return undefined;
-    return { kind: "host", url: secureUrl(url, connection), connection, weight, health, origin };
+    return {
+      kind: "host",
+      url: secureUrl(url, connection),
+      connection,
+      weight,
+      health,
+      ...(isRefused && { isRefused }),
+      origin,
+    };
   },
   passesToken: ({ connection }) => connection.isPassthrough,
   resolveTcp,

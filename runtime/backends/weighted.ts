@@ -17,6 +17,11 @@ export function weighUpstreams<Upstream>(
   return { upstreams: ends, total };
 }
 
+/** Whether a request belongs to this part of a whole, by chance. */
+export function isOfShare(part: number, whole: number): boolean {
+  return Math.random() * whole < part;
+}
+
 /** An upstream by chance, in proportion to the weights (Gateway API HTTPBackendRef). */
 export function pickUpstream<Upstream>({
   upstreams,

@@ -15,14 +15,15 @@ const WATCHED = "gwc/runtime/backends/watched";
 /** Plain HTTP upstreams: the request is passed on as it is by then, to one of them by weight; without any weight it is refused. */
 export const hostTemplate: BackendTemplate<"host"> = { code: hostCode, connection: connectionCode };
 
-function hostCode(nodes: AtLeastOne<BackendNode<"host">>, scope: BackendScope): BackendCode {
-  const [only, ...others] = nodes.filter(({ weight }) => weight > 0);
+function hostCode(all: AtLeastOne<BackendNode<"host">>, scope: BackendScope): BackendCode {
+  const nodes = all.filter(({ isRefused, weight }) => isRefused !== true && weight > 0);
+  const [only, ...others] = nodes;
   if (only === undefined) {
     const step = code`return ${imported("gwc/runtime/http/refuse", "noBackend")}(exchange);`;
     return { ...NOTHING, declarations: [], step: [step] };
   }
   const pass = scope.forward ?? plainForward;
-  const token = passthrough(nodes.map(({ connection }) => connection));
+  const token = [...refusedShare(all), ...passthrough(all.map(({ connection }) => connection))];
   if (others.length === 0) {
     return {
       ...NOTHING,
@@ -63,6 +64,17 @@ function hostCode(nodes: AtLeastOne<BackendNode<"host">>, scope: BackendScope): 
     ],
     step: [...token, code`return ${pass(code`${pick}(upstreams)`, "chosen")};`],
   };
+}
+
+/** Of several servers some are not there: their share of the requests is refused (Gateway API HTTPRouteRule). */
+function refusedShare(nodes: readonly BackendNode<"host">[]): readonly Code[] {
+  const whole = nodes.reduce((sum, { weight }) => sum + weight, 0);
+  const refused = nodes.filter(({ isRefused }) => isRefused === true);
+  const part = refused.reduce((sum, { weight }) => sum + weight, 0);
+  if (part === 0) return [];
+  const isOfShare = imported(WEIGHTED, "isOfShare");
+  const refuse = imported("gwc/runtime/http/refuse", "noBackend");
+  return [code`if (${isOfShare}(${literal(part)}, ${literal(whole)})) return ${refuse}(exchange);`];
 }
 
 /** The functions that tell failures, each once. */

@@ -15,7 +15,7 @@ import type { KubernetesModel } from "./gateway/gateways.ts";
 /**
  * The resources of a Gateway with what has mistakes made harmless, so that the rest can be served: a rule with mistakes,
  * or with a policy or backend that has some, is answered 500 where it stands (its requests fall through to no other
- * rule), a listener with mistakes is left out. Undefined when the mistakes are the Gateway's own.
+ * rule); of several backends those that are not there are refused their share; a listener with mistakes is left out. Undefined when the mistakes are the Gateway's own.
  */
 export function isolated(
   { name, resources }: GatewayResources,
@@ -33,9 +33,15 @@ export function isolated(
     const own = route.listeners.filter(({ listener }) => keys.has(listener));
     if (own.length === 0) return [];
     const kept = { ...route, listeners: own, isPartial: faults.lacksMatches(route) };
-    return [
-      faults.isBrokenRoute(route) ? { ...kept, policies: [], backends: [none(route)] } : kept,
-    ];
+    const lost = route.backends.filter((each) => faults.isLost(each));
+    const isAllLost = lost.length > 0 && lost.length === route.backends.length;
+    if (isAllLost || faults.isBrokenRoute(route)) {
+      return [{ ...kept, policies: [], backends: [none(route)] }];
+    }
+    const backends = route.backends.map((each) =>
+      lost.includes(each) ? { ...each, isRefused: true as const } : each,
+    );
+    return [{ ...kept, backends }];
   });
   return { name, resources: [{ ...gateway, listeners }, ...routes] };
 }
@@ -106,11 +112,24 @@ class Faults {
     const rule = route.origin.path.slice(route.origin.resource?.depth ?? 0);
     const own = this.#paths.get(route.origin.resource?.name ?? "") ?? [];
     return (
-      own.some((each) => isBelow(each, rule) || !ELSEWHERE.has(String(each[1]))) ||
+      own.some((each) =>
+        isBelow(each, rule)
+          ? !(sharesRequests(route) && isReference(each, rule))
+          : !ELSEWHERE.has(String(each[1])),
+      ) ||
       [...mentioned([route.policies, route.backends])].some(
         (each) => each !== route.origin.resource?.name && this.#paths.has(each),
       ) ||
       this.#policies.some((policy) => this.#isAbout(policy, manifest, route))
+    );
+  }
+
+  /** What a reference of a rule leads to is not there, or may not be referred to. */
+  isLost({ origin }: RouteResource["backends"][number]): boolean {
+    const { resource } = origin;
+    const place = origin.path.slice(resource?.depth ?? 0);
+    return (this.#paths.get(resource?.name ?? "") ?? []).some(
+      (each) => isBelow(each, place) && isReference(each, place.slice(0, 3)),
     );
   }
 
@@ -157,6 +176,23 @@ class Faults {
     const names = [route, ...owners].map(({ origin }) => origin.resource?.name ?? "");
     return [...names, ...services, ...mentioned(backends)].some((each) => targets.includes(each));
   }
+}
+
+/** Whether requests go to several backends, of which some may be missing. */
+function sharesRequests({ kind, backends }: RouteResource | TcpRouteResource): boolean {
+  return kind === "route" && backends.length > 1;
+}
+
+/** Whether a mistake of a rule is about what one of its `backendRefs` leads to. */
+function isReference(path: ConfigPath, rule: ConfigPath): boolean {
+  const [field, index, part, ...rest] = path.slice(rule.length);
+  const names = [undefined, "name", "namespace", "group", "kind", "port"];
+  return (
+    field === "backendRefs" &&
+    index !== undefined &&
+    rest.length === 0 &&
+    names.some((name) => name === part)
+  );
 }
 
 /** Fields of a route with mistakes that keep it from attaching somewhere, and say nothing of its rules. */
