@@ -138,6 +138,7 @@ export class Controller {
   #lead(isLeading: boolean): void {
     this.#settings.log("info", isLeading ? "leading" : "another replica leads");
     this.#statuses.isLeading = isLeading;
+    this.#delivery.isLeading = isLeading;
     if (this.#provisioner !== undefined) this.#provisioner.isLeading = isLeading;
     this.#compare();
   }

@@ -39,7 +39,7 @@ export interface ChangedResource {
 
 /** The first pause before the controller is asked again and the longest, in milliseconds. */
 const FIRST_PAUSE = 100;
-const LONGEST_PAUSE = 15 * SECOND;
+const LONGEST_PAUSE = 5 * SECOND;
 /** google.rpc.Code INVALID_ARGUMENT: what a refusal has in its error. */
 const INVALID_ARGUMENT = 3;
 

@@ -24,6 +24,13 @@ export interface DiscoveryServerSettings extends Pick<GrpcServerSettings, "host"
   readonly connected: (gateway: string, stream: number, isThere: boolean) => void;
 }
 
+/** A data plane that is connected. */
+interface Stream {
+  readonly gateway: string;
+  readonly delta: DeltaStream;
+  readonly call: ServerCall;
+}
+
 /** What a data plane made of a resource. */
 export interface Settled {
   readonly gateway: string;
@@ -46,8 +53,7 @@ const ORDER = Object.values(resourceTypes);
 /** Serves the resources of Gateways to their data planes, by Envoy's delta discovery protocol. */
 export class DiscoveryServer {
   readonly #settings: DiscoveryServerSettings;
-  readonly #streams: Map<number, { readonly gateway: string; readonly delta: DeltaStream }> =
-    new Map();
+  readonly #streams: Map<number, Stream> = new Map();
   #server: GrpcServer | undefined;
   #count = 0;
   /** Responses that were sent. */
@@ -85,6 +91,11 @@ export class DiscoveryServer {
     for (const each of this.#streams.values()) if (each.gateway === gateway) each.delta.push();
   }
 
+  /** Ends all streams: their data planes look for another server. */
+  sendAway(message: string): void {
+    for (const { call } of this.#streams.values()) call.sendAway(message);
+  }
+
   close(): void {
     this.#server?.close();
   }
@@ -107,14 +118,14 @@ export class DiscoveryServer {
     // What is asked before the caller is known waits.
     const known = this.#settings.authorize(token, gateway).then(
       () => {
-        this.#streams.set(stream, { gateway, delta });
+        this.#streams.set(stream, { gateway, delta, call });
         this.#settings.connected(gateway, stream, true);
         return true;
       },
       (error: unknown) => {
-        const isRefusal = error instanceof GrpcError;
-        const code = isRefusal ? error.code : grpcStatus.unavailable;
-        call.end(code, isRefusal ? error.message : "the caller can't be checked now");
+        if (!(error instanceof GrpcError)) call.sendAway("the caller can't be checked now");
+        else if (error.code === grpcStatus.unavailable) call.sendAway(error.message);
+        else call.end(error.code, error.message);
         return false;
       },
     );

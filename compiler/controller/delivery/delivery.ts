@@ -50,6 +50,9 @@ interface Taken {
   readonly problem: string | undefined;
 }
 
+/** What a data plane hears of a replica that waits. */
+const NOT_LEADING = "another replica leads";
+
 /** Delivers compiled Gateways to their data planes: code by digest, everything else as data. */
 export class Delivery {
   readonly #settings: DeliverySettings;
@@ -61,6 +64,7 @@ export class Delivery {
   /** The generation of each Gateway that its data planes last took together. */
   readonly #programmed: Map<string, number> = new Map();
   #server: DiscoveryServer | undefined;
+  #isLeading = false;
   /** Refusals of data planes. */
   refusals = 0;
 
@@ -83,6 +87,7 @@ export class Delivery {
       port,
       ...(tls === undefined ? {} : { tls }),
       authorize: async (token, gateway) => {
+        if (!delivery.#isLeading) throw new GrpcError(grpcStatus.unavailable, NOT_LEADING);
         const problem = await delivery.#problemOf(token, gateway);
         if (problem === undefined) return;
         settings.log("warn", `a data plane of ${gateway} was refused: ${problem}`);
@@ -107,6 +112,15 @@ export class Delivery {
   /** Responses that were sent to data planes. */
   get pushes(): number {
     return this.#server?.pushes ?? 0;
+  }
+
+  /**
+   * Data planes are served by the replica that leads: it alone writes what they made of their code, so it has to hear it.
+   * Others send them on, and they connect again until they have found it.
+   */
+  set isLeading(isLeading: boolean) {
+    this.#isLeading = isLeading;
+    if (!isLeading) this.#server?.sendAway(NOT_LEADING);
   }
 
   /** Replaces the code of Gateways; those that are not there any more are forgotten, those that were refused stay. */

@@ -18,6 +18,8 @@ export interface ServerCall {
   send(message: Uint8Array): void;
   /** Ends it: with a status other than success, it has failed. */
   end(status: number, message?: string): void;
+  /** Ends it as not available here, and the connection with it: the caller finds another server over a new one. */
+  sendAway(message: string): void;
 }
 
 /** What a server does with the messages of a call. */
@@ -116,7 +118,12 @@ function serve(
   const send = (message: Uint8Array): void => {
     if (!isOver && !stream.destroyed) stream.write(frameOf(message));
   };
-  const handler = accept({ metadata, send, end });
+  const sendAway = (message: string): void => {
+    end(grpcStatus.unavailable, message);
+    // Calls of it that are open go on to their end.
+    stream.session?.close();
+  };
+  const handler = accept({ metadata, send, end, sendAway });
   const reader = new FrameReader();
   stream.on("data", (piece: Buffer) => {
     try {

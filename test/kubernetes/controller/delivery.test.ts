@@ -1,4 +1,5 @@
 import { createServer } from "node:http";
+import { connect, createServer as createProxy } from "node:net";
 import { networkInterfaces } from "node:os";
 import { beforeAll, describe, expect, it } from "vitest";
 import { atEnd } from "../../harness/at-end.ts";
@@ -223,6 +224,41 @@ spec:
     await controller.seen(/leading/);
     await api.applyText(route("again", "one"));
     await answered("/again", 200, "first");
+    await programmed("True");
+  });
+
+  it("a data plane finds the replica that leads, which says that the Gateway is programmed", async () => {
+    await agent.stop();
+    const [first = 0, other = 0] = [xdsPort, ...(await freePorts(1))];
+    const standby = startController(api, "--xds-port", String(other));
+    await standby.seen(/ready/);
+    // A Service of two replicas sends each connection to one of them.
+    let connections = 0;
+    const service = createProxy((socket) => {
+      const target = connect(connections++ % 2 === 0 ? other : first, "127.0.0.1");
+      for (const [one, its] of [
+        [socket, target],
+        [target, socket],
+      ] as const)
+        one
+          .pipe(its)
+          .on("error", () => {})
+          .on("close", () => one.destroy());
+    });
+    await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
+    atEnd(() => service.close());
+    const bound = service.address();
+    const own = typeof bound === "object" ? bound?.port : undefined;
+    await api.applyText(route("found", "one"));
+    agent = new GwcProcess(["agent"], { env: { ...env, XDS_ADDRESS: `http://127.0.0.1:${own}` } });
+    await agent.seen(/away: .*another replica leads/);
+    await answered("/found", 200, "first");
+    await programmed("True");
+    // The lead goes to the other one, and the data plane follows.
+    await controller.stop();
+    await standby.seen(/leading/);
+    await api.applyText(route("moved", "one"));
+    await answered("/moved", 200, "first");
     await programmed("True");
   });
 
