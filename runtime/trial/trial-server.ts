@@ -8,7 +8,8 @@ export function responseTo(call: TrialCall, mcpServer: string | undefined): Tria
   const { response } = request;
   if (mcpServer !== undefined) {
     const body = messageResponse(call.body, mcpServer);
-    return { status: body === undefined ? 202 : 200, headers: JSON_TYPE, body: body ?? "" };
+    if (body === undefined) return { status: 202, headers: {}, body: "" };
+    return { status: 200, headers: JSON_TYPE, body };
   }
   const body = response.status === 200 ? modelResponse(call.path) : undefined;
   return body === undefined ? response : { status: 200, headers: JSON_TYPE, body };
@@ -18,11 +19,20 @@ const JSON_TYPE = { "content-type": "application/json" };
 
 /** What an MCP server says to a JSON-RPC message, as text; undefined: nothing, it is no request. */
 export function messageResponse(text: string, server: string): string | undefined {
-  const { id, method, params }: RpcRequest = JSON.parse(text);
+  const { id, method, params } = readRequest(text);
   if (id === undefined || method === undefined) return undefined;
   const offered = currentTrial().request.servers[server] ?? NOTHING;
   const result = resultOf(method, params ?? {}, offered);
   return JSON.stringify({ jsonrpc: "2.0", id, result });
+}
+
+/** What is no JSON is a request of none: a real server refuses it, and that is not its gateway's doing. */
+function readRequest(text: string): RpcRequest {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
 }
 
 interface RpcRequest {

@@ -122,6 +122,7 @@ function outcomeOf(
       path: exchange.path,
       pathAndQuery: exchange.pathAndQuery,
       headers: incoming.sent,
+      ...(incoming.body !== undefined && { body: incoming.body }),
     },
     claims,
     failure,
@@ -144,7 +145,7 @@ class IncomingRequest extends Readable implements EngineRequest {
   readonly socket: EngineConnection;
   /** Its headers by name. */
   readonly sent: Readonly<Record<string, string>>;
-  readonly #body: string | undefined;
+  readonly body: string | undefined;
 
   constructor({ method, target, headers, message, address, port, isTls, ...rest }: TrialRequest) {
     super();
@@ -155,7 +156,7 @@ class IncomingRequest extends Readable implements EngineRequest {
     this.url = target;
     this.sent = { ...length, ...own, ...headers };
     this.rawHeaders = Object.entries(this.sent).flat();
-    this.#body = body;
+    this.body = body;
     this.socket = {
       remoteAddress: address,
       remotePort: 50_000,
@@ -168,7 +169,7 @@ class IncomingRequest extends Readable implements EngineRequest {
   }
 
   override _read(): void {
-    if (this.#body !== undefined) this.push(this.#body);
+    if (this.body !== undefined) this.push(this.body);
     this.push(null);
   }
 }

@@ -53,6 +53,9 @@ const ITEM_FIELDS = [
   ["mcp.resource.uri", "resource"],
 ] as const;
 
+/** What a test does not say: of a request to a route its body is known. */
+const UNKNOWN = ALWAYS_OPEN.filter((path) => path.join(".") !== "request.body");
+
 /** What each policy of the route has decided, in order: as `gwc can` finds it. */
 export function verdictsOf(
   { as = {}, from = "127.0.0.1" }: GatewayTest,
@@ -66,7 +69,7 @@ export function verdictsOf(
     ...(as.basicAuth !== undefined && { basicAuth: { username: as.basicAuth } }),
   };
   const data = { request, source: { address: from }, ...(item && { mcp: item }) };
-  const known = { data, open: ALWAYS_OPEN, present: [] };
+  const known = { data, open: UNKNOWN, present: [] };
   return chainVerdicts(policiesOf(reached), known, { given, isAnyone: false });
 }
 

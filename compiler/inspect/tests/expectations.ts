@@ -43,7 +43,7 @@ export function unmetExpectations(
       : sameNames(["listed"], "the list", listedNames(outcome, list), listed)),
     ...sameHeaders(["headers"], "the response's", headers, expect.headers),
     ...holds(["contains"], "the response's body", outcome.body, expect.contains),
-    ...(backend === undefined ? [] : unmetByBackend(backend, outcome.calls.at(-1))),
+    ...(backend === undefined ? [] : unmetByBackend(backend, outcome.calls)),
   ];
 }
 
@@ -55,8 +55,10 @@ export function isPassed({ status, reason }: TrialOutcome): boolean {
 
 function unmetByBackend(
   { server, path, headers, contains }: NonNullable<Expectation["backend"]>,
-  call: TrialCall | undefined,
+  calls: readonly TrialCall[],
 ): readonly UnmetExpectation[] {
+  // The backend is asked last, but for copies of requests (mirrors).
+  const call = calls.findLast((each) => each.server === server) ?? calls.at(-1);
   if (call === undefined)
     return [{ path: ["backend"], what: "the backend", found: "not asked", expected: "a request" }];
   return [

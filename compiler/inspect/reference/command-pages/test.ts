@@ -49,14 +49,19 @@ export function testPage(): Page {
           ],
           ["listed", "exactly what a list holds, in any order"],
           ["route", "the route that is reached"],
-          ["backend", "the request that the server gets: `server`, `path`, `headers`, `contains`"],
+          [
+            "backend",
+            "the request that the server gets: `server`, `path`, `headers`, `contains`; of several that are asked `server` says which, " +
+              "or it is the last",
+          ],
         ],
       ),
       paragraph(
         "Servers are stood in for. MCP servers offer what `servers` of the file says, and take every call. Models say `ok` in " +
           "their provider's format. All others respond 200, or what `response` of the test says (`status`, `headers`, `body`). " +
           "What asks by gRPC (external authorization and processing, rate limit services) is told to go on. Variables that " +
-          "are not set and files that are not there don't matter. Each test begins with untouched limits.",
+          "are not set and files that are not there don't matter. Each test begins with untouched limits. A choice by weight is as " +
+          "random as it is when it serves; nothing is upgraded to another protocol.",
       ),
       heading("What no test touches"),
       paragraph(
