@@ -81,7 +81,8 @@ export class LogWriter {
       this.#writing =
         error === null && written < batch.length ? batch.subarray(written) : undefined;
       if (this.#writing !== undefined) this.#write();
-      else if (this.#lines !== "") this.flush();
+      // What came meanwhile waits its time, or it would go a line at a time; without a timer that time is over.
+      else if (this.#timer === undefined) this.flush();
     });
   }
 
