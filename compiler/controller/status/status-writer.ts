@@ -3,6 +3,7 @@ import type { ApiServer } from "../kubernetes/api-server.ts";
 import { recordOf } from "../kubernetes/json-fields.ts";
 import type { WatchedObjects } from "../model/watched-objects.ts";
 import { isSameStatus, mergedStatus } from "./merged-status.ts";
+import { MistakeEvents } from "./mistake-events.ts";
 
 /** What an object's status should say. */
 export interface WantedStatus {
@@ -35,6 +36,7 @@ export class StatusWriter {
   readonly #api: ApiServer;
   readonly #objects: WatchedObjects;
   readonly #warn: (message: string) => void;
+  readonly #events: MistakeEvents;
   /** Undefined: nothing is known yet, and what objects say stays. */
   #wanted: ReadonlyMap<string, WantedStatus> | undefined;
   readonly #waiting: Set<string> = new Set();
@@ -51,6 +53,7 @@ export class StatusWriter {
     this.#api = api;
     this.#objects = objects;
     this.#warn = warn;
+    this.#events = new MistakeEvents(api, warn);
   }
 
   /** Replaces what is wanted. */
@@ -102,6 +105,7 @@ export class StatusWriter {
       });
       if (response.status === 200) {
         this.writes += 1;
+        this.#events.tell(object, object.status, recordOf(response.body)?.status);
         this.#written.set(id, { over: resourceVersion, status: recordOf(response.body)?.status });
       } else if (response.status !== CONFLICT && response.status !== MISSING) {
         const said = JSON.stringify(recordOf(response.body)?.message ?? response.body);

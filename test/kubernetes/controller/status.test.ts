@@ -108,6 +108,37 @@ spec: { ports: [{ port: 80 }] }
     await routeCondition("waits", "ResolvedRefs", "True");
   });
 
+  it("a mistake is an Event of its object, in the words of the status, and told once", async () => {
+    const events = async (name: string) => {
+      const { body } = await api.ask("GET", "/apis/events.k8s.io/v1/namespaces/default/events");
+      return body.items.filter(
+        (each: { regarding: { kind: string; name: string } }) =>
+          each.regarding.kind === "HTTPRoute" && each.regarding.name === name,
+      );
+    };
+    await api.applyText(route("mistaken", "no-such-backend"));
+    await routeCondition("mistaken", "ResolvedRefs", "False");
+    const [event] = await eventually(async () => {
+      const found = await events("mistaken");
+      return found.length === 0 ? null : found;
+    }, "an Event");
+    const { status } = await api.get(
+      ...(["gateway.networking.k8s.io/v1", "HTTPRoute", "default", "mistaken"] as const),
+    );
+    const { message } = status.parents[0].conditions.find(
+      ({ type }: TestCondition) => type === "ResolvedRefs",
+    );
+    expect(message).toContain("no-such-backend");
+    expect(event).toMatchObject({ type: "Warning", reason: "BackendNotFound", note: message });
+    // Another change that leaves the mistake where it was.
+    await api.applyText(route("mistaken", "no-such-backend", "/elsewhere"));
+    await eventually(async () => {
+      const found = await routeCondition("mistaken", "ResolvedRefs", "False");
+      return found.observedGeneration === 2 ? found : null;
+    }, "the new generation");
+    expect(await events("mistaken")).toHaveLength(1);
+  });
+
   it("what another controller says of a route stays", async () => {
     await api.applyText(route("shared", "echo"));
     await routeCondition("shared", "Accepted", "True");

@@ -1,0 +1,95 @@
+import { hostname } from "node:os";
+import { CONTROLLER } from "../../inspect/status/conditions.ts";
+import type { ApiObject } from "../kubernetes/api-object.ts";
+import type { ApiServer } from "../kubernetes/api-server.ts";
+import { itemsField, recordOf, textField } from "../kubernetes/json-fields.ts";
+
+/** A condition that does not hold, and why. */
+interface Mistake {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The most Events at once, and how many more each second: statuses say everything, and many objects may break together. */
+const BURST = 50;
+const PER_SECOND = 1;
+/** Characters of an Event's note (events.k8s.io/v1: 1 kB). */
+const LONGEST_NOTE = 1000;
+
+/** Tells mistakes as Events (events.k8s.io/v1) of the objects that have them, each once while it stays. */
+export class MistakeEvents {
+  readonly #api: ApiServer;
+  readonly #warn: (message: string) => void;
+  #left = BURST;
+  #counted = performance.now();
+
+  constructor(api: ApiServer, warn: (message: string) => void) {
+    this.#api = api;
+    this.#warn = warn;
+  }
+
+  /** Tells what an object's new status says and its last one did not. Beyond the bound nothing is told. */
+  tell(object: ApiObject, before: unknown, after: unknown): void {
+    const known = new Set(mistakesOf(before).map(({ message }) => message));
+    for (const mistake of mistakesOf(after)) {
+      if (known.has(mistake.message) || !this.#mayTell()) continue;
+      known.add(mistake.message);
+      void this.#send(object, mistake).catch((error) => this.#warn(`an Event: ${String(error)}`));
+    }
+  }
+
+  #mayTell(): boolean {
+    const now = performance.now();
+    this.#left = Math.min(BURST, this.#left + ((now - this.#counted) / 1000) * PER_SECOND);
+    this.#counted = now;
+    if (this.#left < 1) return false;
+    this.#left -= 1;
+    return true;
+  }
+
+  async #send(
+    { apiVersion, kind, metadata }: ApiObject,
+    { reason, message }: Mistake,
+  ): Promise<void> {
+    // Those of objects without a namespace are kept in this one.
+    const { name, namespace = "default", uid } = metadata;
+    const response = await this.#api.request({
+      method: "POST",
+      path: `/apis/events.k8s.io/v1/namespaces/${namespace}/events`,
+      body: {
+        apiVersion: "events.k8s.io/v1",
+        kind: "Event",
+        metadata: { generateName: `${name}-`, namespace },
+        eventTime: new Date().toISOString().replace("Z", "000Z"),
+        reportingController: CONTROLLER,
+        reportingInstance: hostname(),
+        type: "Warning",
+        action: "Compile",
+        reason,
+        note: message.length > LONGEST_NOTE ? `${message.slice(0, LONGEST_NOTE)}...` : message,
+        regarding: { apiVersion, kind, name, namespace: metadata.namespace, uid },
+      },
+    });
+    if (response.status >= 300)
+      this.#warn(`an Event of ${kind} ${name} was refused (${response.status})`);
+  }
+}
+
+/** What the conditions of a status, its listeners and this controller's entries say that is wrong; waiting is no mistake. */
+function mistakesOf(status: unknown): readonly Mistake[] {
+  const entries = ["parents", "ancestors"]
+    .flatMap((list) => itemsField(status, list))
+    .filter((each) => textField(each, "controllerName") === CONTROLLER);
+  return [status, ...itemsField(status, "listeners"), ...entries]
+    .flatMap((each) => itemsField(each, "conditions"))
+    .flatMap((condition): readonly Mistake[] => {
+      const { reason, message } = recordOf(condition) ?? {};
+      const isMistake = textField(condition, "status") === "False" && reason !== "Pending";
+      return isMistake &&
+        typeof reason === "string" &&
+        typeof message === "string" &&
+        message !== ""
+        ? [{ reason, message }]
+        : [];
+    });
+}
