@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -42,6 +42,7 @@ describe.runIf(!isInside && missing === undefined)(`Gateway API conformance${not
       const file = path.relative(root, import.meta.filename);
       const own = [process.execPath, vitest, "run", file];
       const env = { ...process.env, [INSIDE]: "1" };
+      rmSync(folder, { recursive: true, force: true });
       spawnSync(command, [...parameters, ...own], { cwd: root, env, stdio: "inherit" });
       const { profiles } = parse(readFileSync(report, "utf8"));
       const failed = profiles.flatMap(({ core, extended }: { core: Counts; extended?: Counts }) => [
