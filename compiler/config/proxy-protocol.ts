@@ -17,7 +17,8 @@ export const trustedSources = list(
   {
     minItems: 1,
     maxItems: 64,
-    description: "The proxies. A connection of anybody else brings no header, and is its own.",
+    description:
+      "The proxies; everybody when unset. A connection of anybody else is closed; where headers are optional it is its own, whatever it brings.",
   },
 );
 

@@ -62,6 +62,7 @@ export class ProxiedConnections {
       return;
     }
     this.#waiting.add(socket);
+    socket.once("close", () => this.#waiting.delete(socket));
     receiveHeader(socket, (header) => {
       this.#waiting.delete(socket);
       if (header === undefined) return close("no header in time");
