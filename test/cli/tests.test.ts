@@ -293,6 +293,12 @@ describe("a test that shows nothing is a mistake", () => {
     ],
     [
       "broken-rule",
+      "request: GET http://a/shop, route: shop",
+      "status: 200",
+      'a "request" is sent to its URL: expect the "route" that it reaches',
+    ],
+    [
+      "broken-rule",
       "request: GET http://a/shop",
       "allowed: true, reason: Csrf",
       '"reason" is why something is not allowed',

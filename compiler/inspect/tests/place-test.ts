@@ -12,6 +12,7 @@ import type { ListenerNode, Program, RouteNode } from "../../ir/program.ts";
 import { servedRoutes } from "../../ir/routes.ts";
 import { routeEntry } from "../access/item-access.ts";
 import { bindsFor } from "../explain/request.ts";
+import { coversHost } from "../routing/match-request.ts";
 import { offeredNames, type PlacedTarget } from "./test-request.ts";
 import type { GatewayTest, TestFile } from "./test-schema.ts";
 
@@ -51,8 +52,12 @@ function placeUrl(
   const found = programs.flatMap((program) =>
     url === null ? [] : bindsFor(program.binds, url).map((bind) => ({ program, bind })),
   );
-  const [first] = found;
-  if (url !== null && first !== undefined) return { kind: "url", method, url, ...first };
+  // Gateways may have the same port.
+  const meant = found.find(({ bind }) =>
+    bind.listeners.some((each) => coversHost(each.hostname, url?.hostname ?? "")),
+  );
+  const placed = meant ?? found[0];
+  if (url !== null && placed !== undefined) return { kind: "url", method, url, ...placed };
   const ports = programs.flatMap(({ binds }) => binds.map(({ port }) => port)).join(", ");
   diagnostics.report("unreachable-test", at, { url: text, ports });
   return undefined;
@@ -123,7 +128,7 @@ function routeProblem(found: readonly FoundRoute[]): string | undefined {
 
 /** Routes, rules and servers that a test names. */
 function checkNames(
-  { expect, request, route }: GatewayTest,
+  { expect }: GatewayTest,
   programs: readonly Program[],
   origin: Origin,
   diagnostics: Diagnostics,
@@ -134,7 +139,6 @@ function checkNames(
     diagnostics.report("unknown-in-test", at, { what, name, suggestion: suggest(name, known) });
   };
   check(expect.route, "route", routes, childOf(origin, "expect", "route"));
-  if (request !== undefined) check(route, "route", routes, childOf(origin, "route"));
   check(expect.rule, "rule", ruleTexts(programs), childOf(origin, "expect", "rule"));
 }
 

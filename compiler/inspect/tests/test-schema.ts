@@ -150,6 +150,12 @@ const test = object(
       needsField("text", "model"),
       needsField("body", "request"),
       {
+        message: 'a "request" is sent to its URL: expect the "route" that it reaches',
+        field: "route",
+        holds: ({ request, route }) => request === undefined || route === undefined,
+        cel: "!has(self.request) || !has(self.route)",
+      },
+      {
         message: '"listed" says what comes of "list"',
         field: "expect",
         holds: ({ list: listing, expect }) =>
