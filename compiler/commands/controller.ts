@@ -65,6 +65,12 @@ export const controller: Command = {
       summary: "what runs data planes; without it, Deployments and Services are not made",
     },
     {
+      name: "image-pull-policy",
+      value: "POLICY",
+      choices: ["Always", "IfNotPresent", "Never"],
+      summary: "when it is pulled, unless the parameters of a Gateway say so",
+    },
+    {
       name: "xds-address",
       value: "URL",
       summary: "where data planes find this controller (default: its Service gwc of its namespace)",
@@ -153,13 +159,13 @@ interface Certificate {
 }
 
 function podsOf(
-  { image = "", "xds-address": given }: Arguments["options"],
+  { image = "", "image-pull-policy": pullPolicy, "xds-address": given }: Arguments["options"],
   namespace: string,
   tls: Certificate | undefined,
 ): PodSettings {
   const scheme = tls === undefined ? "http" : "https";
   const address = given ?? `${scheme}://gwc.${namespace}.svc:9978`;
-  return { image, address, audience: TOKEN_AUDIENCE, authority: tls?.ca };
+  return { image, pullPolicy, address, audience: TOKEN_AUDIENCE, authority: tls?.ca };
 }
 
 const PORTS = ["xds-port", "health-port", "metrics-port"];

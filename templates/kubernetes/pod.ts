@@ -118,7 +118,8 @@ function gatewayContainer(
     { name: "CONNECTION_MIN_TERMINATION_DEADLINE", value: `${drain.min / 1000}s` },
     { name: "TERMINATION_GRACE_PERIOD_SECONDS", value: String(grace) },
   ];
-  const { pullPolicy, resources } = deployment;
+  const { resources } = deployment;
+  const pullPolicy = deployment.pullPolicy ?? agent?.pullPolicy;
   const hasState = keepsState(program);
   return {
     name: GATEWAY_CONTAINER,

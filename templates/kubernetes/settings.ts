@@ -12,6 +12,8 @@ export interface KubernetesSettings {
 
 /** How pods find the controller that sends them what they serve. */
 export interface AgentPodSettings {
+  /** When the image is pulled, unless the Gateway's parameters say so; undefined: as Kubernetes does. */
+  readonly pullPolicy: string | undefined;
   /** Its URL. */
   readonly address: string;
   /** The Gateway's own name: that of its resources may be shorter. */

@@ -36,7 +36,8 @@ spec:
     await api.applyText(gateway("front", port));
     const controller = startController(
       api,
-      ...["--image", "example.com/gwc:1", "--xds-port", String(xdsPort)],
+      ...["--image", "example.com/gwc:1", "--image-pull-policy", "Never"],
+      ...["--xds-port", String(xdsPort)],
       ...["--xds-address", `http://127.0.0.1:${xdsPort}`],
     );
     await controller.seen(/leading/);
@@ -95,6 +96,7 @@ spec:
   it("a process with the command and variables of the pod serves the Gateway", async () => {
     const { spec } = await there("apps/v1", "Deployment", "front");
     const [container] = spec.template.spec.containers;
+    expect(container.imagePullPolicy).toBe("Never");
     const variables: { name: string; value?: string }[] = container.env;
     const given = variables.flatMap(({ name, value }) =>
       value === undefined ? [] : [[name, value]],
