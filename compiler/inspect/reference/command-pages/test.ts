@@ -87,7 +87,7 @@ tests:
     as: {jwt: {sub: eve, roles: [dev]}}
     list: tools
     expect: {listed: [read]}
-  - name: the environment is denied, to admins too
+  - name: what deletes is denied, to admins too
     as: {jwt: {sub: root, roles: [admin]}}
     tool: delete_all
     expect: {allowed: false, rule: mcp.tool.name == "delete_all"}
