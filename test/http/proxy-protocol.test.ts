@@ -160,6 +160,7 @@ describe("a port that proxies connect to", () => {
     ["no header", request],
     ["an address that is none", `PROXY TCP4 192.0.2.777 127.0.0.1 4711 80\r\n${request}`],
     ["an address of the other family", `PROXY TCP4 2001:db8::1 ::1 4711 80\r\n${request}`],
+    ["an address of one machine", `PROXY TCP6 fe80::1%a ::1 4711 80\r\n${request}`],
     ["a port that is none", `PROXY TCP4 192.0.2.7 127.0.0.1 70000 80\r\n${request}`],
     ["a line without an end", `PROXY TCP4 ${"1".repeat(200)}`],
     ["an unknown command", Buffer.concat([header2([192, 0, 2, 7], 1, 0x22), Buffer.from(request)])],

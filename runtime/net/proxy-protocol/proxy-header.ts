@@ -50,12 +50,17 @@ function readText(bytes: Buffer): ProxyHeader {
   const [, family, ...rest] = line.slice(0, end).split(" ");
   if (family === "UNKNOWN") return { ...header, client: undefined };
   const [source = "", destination = "", port = "", to = ""] = rest;
-  const isAddress = family === "TCP4" ? isIPv4 : family === "TCP6" ? isIPv6 : undefined;
+  const isAddress = family === "TCP4" ? isIPv4 : family === "TCP6" ? isPlainV6 : undefined;
   if (isAddress === undefined || rest.length !== 4) return malformed("no line of version 1");
   if (!isAddress(source) || !isAddress(destination)) return malformed("no address");
   if (!isPort(port) || !isPort(to)) return malformed("no port");
   const address = family === "TCP6" ? canonicalV6(source) : source;
   return { ...header, client: { address, port: Number(port) } };
+}
+
+/** An address without a zone, which is of one machine only. */
+function isPlainV6(text: string): boolean {
+  return isIPv6(text) && !text.includes("%");
 }
 
 function isPort(text: string): boolean {
