@@ -103,6 +103,6 @@ function plain(output: string, port: number): string {
     .replace(/(stats address on 127\.0\.0\.1:)\d+/, "$115020")
     .replace(/(readiness address on 127\.0\.0\.1:)\d+/, "$115021")
     .replace(/\d+( of the runtime with them)/, "115$1")
-    .replace(/\d+\.\d+ MB/, "1.5 MB")
+    .replace(/(bundle +)\d+ kB/, "$1340 kB")
     .replace(/(admin page: http:\/\/127\.0\.0\.1:)\d+/, "$115000");
 }
