@@ -5,6 +5,7 @@ import type { ConnectionContext } from "../backends/parts/connection.ts";
 import type { DestinationContext } from "../backends/parts/destination.ts";
 import { type Diagnostics, keyPlace } from "../diagnostics/diagnostic.ts";
 import type { BackendNode, TcpBackendNode } from "../ir/backends.ts";
+import { type PolicyConfig, policyOf } from "../policies/index.ts";
 
 /** The backends of a route, complete; those with mistakes (reported) are left out. */
 export function resolveBackends(
@@ -80,12 +81,34 @@ export function openProxyOf(backends: readonly BackendConfig[]): BackendConfig |
   return backends.find(({ kind }) => backendOf(kind).isOpenProxy === true);
 }
 
-/** Reports a backend that can't share a route with others. */
-export function checkShares(backends: readonly BackendConfig[], diagnostics: Diagnostics): void {
+/** Reports a backend that can't share a route with others, and what is about several servers where there is one. */
+export function checkShares(
+  backends: readonly BackendConfig[],
+  policies: readonly PolicyConfig[],
+  diagnostics: Diagnostics,
+): void {
   const only = backends.find(({ kind }) => backendOf(kind).takesWeight !== true);
-  if (backends.length < 2) reportHealth(backends, diagnostics);
+  const choice = policies.find(({ kind }) => policyOf(kind).choosesServer === true);
+  if (backends.length < 2 && choice === undefined) reportHealth(backends, diagnostics);
+  if (choice !== undefined) reportChoice(choice, backends, diagnostics);
   if (backends.length < 2 || only === undefined) return;
   diagnostics.report("several-backends", keyPlace(only.origin), { kind: only.kind });
+}
+
+/** Where a name stands for one server there is nothing to choose. */
+function reportChoice(
+  { kind, origin }: PolicyConfig,
+  backends: readonly BackendConfig[],
+  diagnostics: Diagnostics,
+): void {
+  const [backend, ...others] = backends;
+  if (backend === undefined || others.length > 0 || !isOneServer(backend)) return;
+  const params = { field: `"${kind}"`, actsOn: "backends of several servers", found: "one" };
+  diagnostics.report("misplaced-field", keyPlace(origin), params);
+}
+
+function isOneServer<Kind extends BackendKind>({ kind, config }: BackendConfig<Kind>): boolean {
+  return backendOf(kind).isOneServer?.(config) === true;
 }
 
 /** Where there is nobody else to ask, nobody is left alone. */

@@ -53,7 +53,7 @@ export function resolveRoute(resource: RouteResource, whole: RouteContext): Reso
     ...context,
     namedServer: (server, at) => namedServer("promptGuard", server, at, context),
   });
-  checkShares(resource.backends, context.diagnostics);
+  checkShares(resource.backends, policies, context.diagnostics);
   checkWeights(resource, context);
   checkOpenProxy(resource, name, context);
   const route: RouteNode = {

@@ -61,7 +61,7 @@ function checkBackends(
       outcome: "every connection is closed",
     });
   }
-  checkShares(backends, diagnostics);
+  checkShares(backends, [], diagnostics);
   const proxy = openProxyOf(backends);
   if (proxy === undefined) return;
   const at = keyPlace(proxy.origin);

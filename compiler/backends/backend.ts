@@ -66,6 +66,8 @@ export interface Backend<
   ) => TcpNode | undefined;
   /** The server that it is, for policies that send requests of their own there; absent: it is none. */
   serverAddress?(config: Config): Text;
+  /** Whether its address is that of one server, and no name that may stand for several; absent: it is asked by none. */
+  isOneServer?(config: Config): boolean;
   /** Whether requests use tokens of models that are counted; absent: none do. */
   spendsTokens?(use: BackendUse<Config>): boolean;
   /** The servers whose items rules tell apart by their names; absent: it has no items. */

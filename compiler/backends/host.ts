@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import { port } from "../manifests/field-types.ts";
 import type { BackendConnection, TcpConnection } from "../model/connections.ts";
@@ -103,6 +104,7 @@ export const host: Backend<
   passesToken: ({ connection }) => connection.isPassthrough,
   resolveTcp,
   serverAddress: ({ address }) => address,
+  isOneServer: ({ address }) => typeof address === "string" && isOneAddress(address),
   describe: ({ url, health }) => [{ address: url, ...(health && { rest: restText(health) }) }],
   describeTcp: ({ address }) => ({ address }),
   tryCommand: (request) => curlCommand(request),
@@ -126,4 +128,11 @@ function resolveTcp(
 function isAddress(text: string): boolean {
   const [, port] = /^(?:\[[0-9a-fA-F:.]+\]|[^\s:/?#@[\]]+):([0-9]{1,5})$/.exec(text) ?? [];
   return port !== undefined && Number(port) > 0 && Number(port) <= 65_535;
+}
+
+/** A Unix socket, or an address of IP. */
+function isOneAddress(address: string): boolean {
+  if (address.startsWith("unix:")) return true;
+  const url = URL.parse(address.includes("://") ? address : `http://${address}`);
+  return isIP(url?.hostname.replace(/^\[|\]$/g, "") ?? "") !== 0;
 }

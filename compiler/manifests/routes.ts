@@ -112,7 +112,6 @@ function ruleFieldsOf({ ofRule, ofBackend }: RouteFilters) {
       ),
       { maxItems: 16, description: "Where its requests go, each with a share." },
     ),
-    sessionPersistence: unsupported("session persistence", { type: "object" }),
   };
 }
 
@@ -249,10 +248,11 @@ const grpcMatch = object({
 /** Gateway API `GRPCRouteMatch`. */
 export type GrpcRouteMatch = Infer<typeof grpcMatch>;
 
-/** Gateway API GRPCRoute. */
-export function grpcRouteSchema(filters: RouteFilters) {
+/** Gateway API GRPCRoute; policies have filters and fields of a rule. */
+export function grpcRouteSchema(filters: RouteFilters, ruleFields: Fields) {
   return requestRouteSchema({
     ...ruleFieldsOf(filters),
+    ...ruleFields,
     matches: list(grpcMatch, {
       maxItems: 64,
       description: "Which calls the rule is for: those of any of them.",

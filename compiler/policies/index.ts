@@ -21,6 +21,8 @@ import { requestMirror } from "./request-mirror.ts";
 import { requestRedirect } from "./request-redirect.ts";
 import { responseHeaderModifier } from "./response-header-modifier.ts";
 import { retry } from "./retry.ts";
+import { sessionAffinity } from "./session-affinity.ts";
+import { sessionPersistence } from "./session-persistence.ts";
 import { timeout } from "./timeout.ts";
 import { transformations } from "./transformations.ts";
 import { urlRewrite } from "./url-rewrite.ts";
@@ -48,6 +50,8 @@ const units = {
   directResponse,
   a2a,
   requestMirror,
+  sessionPersistence,
+  sessionAffinity,
   timeout,
   retry,
 };

@@ -50,6 +50,8 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   compare?(before: Settings, after: Settings): readonly SettingsChange[];
   /** It acts on the call of the backend: where nothing is called it is left out. */
   readonly actsOnCall?: true;
+  /** It chooses the server of each request, of several backends and of all that a backend's name stands for. */
+  readonly choosesServer?: true;
   /** It limits the tokens that models use for a request, which may be taken before they are known. */
   limitsTokens?(config: Config): boolean;
   /** On a listener it may change which route a request reaches. */
@@ -84,6 +86,8 @@ export interface KubernetesForm<Config, Value> {
   readonly schema: Schema<Value>;
   /** The field of an HTTPRoute's rule that says the same: `timeouts`. */
   readonly ruleField?: string;
+  /** GRPCRoutes have that field too. */
+  readonly isOfGrpc?: true;
   /** The shape of that field. */
   readonly ruleSchema?: Schema<Value>;
   /** The validated value in canonical form; undefined when a mistake was reported. */

@@ -1,10 +1,8 @@
-import { lookup } from "node:dns";
-import { promisify } from "node:util";
 import { type Exchange, logFields } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
 import { openUpstream } from "../http/upstream/open-upstream.ts";
 import type { Upstream, UpstreamSettings } from "../http/upstream/upstream.ts";
-import { SECOND } from "../process/units.ts";
+import { Endpoints } from "./endpoints.ts";
 import { FallbackUpstream } from "./inference-pool/fallback-upstream.ts";
 
 /** Model servers behind one name. */
@@ -24,9 +22,6 @@ export interface OfferedEndpoints {
 
 /** The header by which a picker names endpoints: `ip:port`, the first choice first (endpoint picker protocol). */
 const destinationHeader = "x-gateway-destination-endpoint";
-
-/** How long the addresses of a pool's name are believed, in milliseconds. */
-const believedFor = 5 * SECOND;
 
 /** Opens a pool. Nothing is looked up or connected before the first request. Throws StartupError on a malformed URL. */
 export function openInferencePool(settings: InferencePoolSettings): InferencePool {
@@ -50,7 +45,7 @@ export async function offerEndpoints(
   }
   return {
     metadata: {
-      "envoy.lb.subset_hint": { "x-gateway-destination-endpoint-subset": [...endpoints] },
+      "envoy.lb.subset_hint": { "x-gateway-destination-endpoint-subset": [...endpoints.keys()] },
     },
   };
 }
@@ -65,10 +60,9 @@ export async function pickedEndpoint(
 ): Promise<Upstream | undefined> {
   const named = exchange.header(destinationHeader)?.split(",") ?? [];
   const endpoints = await pool.endpoints();
-  const own = named.map((each) => each.trim()).filter((each) => endpoints.has(each));
-  const [first, ...others] = own.map((each) => pool.upstream(each));
+  const [first, ...others] = named.flatMap((each) => endpoints.get(each.trim()) ?? []);
   if (first === undefined) {
-    if (pool.settings.passesOnFailure) return pool.anyEndpoint;
+    if (pool.passesOnFailure) return pool.anyEndpoint;
     const said = named.length === 0 ? "nothing" : "none of the pool's own endpoints";
     refuseUnpicked(exchange, `the endpoint picker named ${said}`);
     return undefined;
@@ -83,70 +77,25 @@ function refuseUnpicked(exchange: Exchange, detail: string): void {
 }
 
 class InferencePool {
-  readonly settings: InferencePoolSettings;
-  /** The pool by its name: whichever of its endpoints a connection leads to. */
-  readonly anyEndpoint: Upstream;
-  readonly #url: URL;
-  readonly #upstreams = new Map<string, Upstream>();
-  #endpoints: Promise<ReadonlySet<string>> | undefined;
-  #believedUntil = 0;
+  readonly passesOnFailure: boolean;
+  readonly #endpoints: Endpoints<Upstream>;
 
-  constructor(settings: InferencePoolSettings) {
-    this.settings = settings;
-    this.anyEndpoint = openUpstream(settings);
-    this.#url = new URL(settings.url);
-  }
-
-  /** `ip:port` of all of them. Rejects when the name has no address. */
-  endpoints(): Promise<ReadonlySet<string>> {
-    if (this.#endpoints !== undefined && performance.now() < this.#believedUntil) {
-      return this.#endpoints;
-    }
-    const found = this.#lookUp();
-    this.#endpoints = found;
-    this.#believedUntil = performance.now() + believedFor;
-    found.catch(() => {
-      if (this.#endpoints === found) this.#endpoints = undefined;
-    });
-    return found;
-  }
-
-  /** The connections to one of them. */
-  upstream(endpoint: string): Upstream {
-    const known = this.#upstreams.get(endpoint);
-    if (known !== undefined) return known;
-    const { hostname, protocol } = this.#url;
-    const { passesOnFailure: _, ...settings } = this.settings;
-    const opened = openUpstream({
-      ...settings,
-      url: `${protocol}//${endpoint}${this.anyEndpoint.basePath}`,
-      // It is known by the pool's name.
-      ...(protocol === "https:" && {
-        tls: { verification: "full", serverName: hostname, ...settings.tls },
-      }),
-    });
-    this.#upstreams.set(endpoint, opened);
-    return opened;
-  }
-
-  async #lookUp(): Promise<ReadonlySet<string>> {
-    const { hostname, port, protocol } = this.#url;
-    const addresses = await promisify(lookup)(hostname.replace(/^\[|\]$/g, ""), { all: true });
-    const at = port === "" ? (protocol === "https:" ? "443" : "80") : port;
-    const endpoints = addresses.map(({ address, family }) =>
-      family === 6 ? `[${address}]:${at}` : `${address}:${at}`,
+  constructor({ passesOnFailure, ...server }: InferencePoolSettings) {
+    this.passesOnFailure = passesOnFailure;
+    this.#endpoints = new Endpoints(server, ({ endpoint, ...settings }) =>
+      // Endpoints are known by their addresses, and asked by the name that the client used.
+      openUpstream(endpoint === undefined ? settings : { keepsHost: true, ...settings, endpoint }),
     );
-    this.#forgetOthers(new Set(endpoints));
-    return new Set(endpoints);
   }
 
-  /** Endpoints that are gone keep no connections. */
-  #forgetOthers(endpoints: ReadonlySet<string>): void {
-    for (const [endpoint, upstream] of this.#upstreams) {
-      if (endpoints.has(endpoint)) continue;
-      this.#upstreams.delete(endpoint);
-      upstream.close();
-    }
+  /** All of them by `ip:port`. Rejects when the name has no address. */
+  endpoints(): Promise<ReadonlyMap<string, Upstream>> {
+    return this.#endpoints.current();
+  }
+
+  /** The pool by its name: whichever of its endpoints a connection leads to. */
+  get anyEndpoint(): Upstream {
+    return this.#endpoints.any;
   }
 }
 

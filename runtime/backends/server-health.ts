@@ -16,6 +16,11 @@ export interface HealthSettings {
   readonly isUnhealthy?: (response: ResponseVariables) => boolean;
 }
 
+/** For servers that fail by giving no response alone, or one that breaks off. */
+export function isNeverUnhealthy(): boolean {
+  return false;
+}
+
 /** The longest ejection in milliseconds, also when the server asks for more: then it is tried again. */
 const maxEviction = 300 * SECOND;
 

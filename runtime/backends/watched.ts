@@ -53,7 +53,7 @@ export function pickHealthy(upstreams: WatchedUpstreams): Upstream {
 }
 
 /** An upstream whose failures are counted. */
-class WatchedUpstream extends WrappedUpstream {
+export class WatchedUpstream extends WrappedUpstream {
   readonly #health: ServerHealth | undefined;
 
   constructor(server: Upstream, settings: HealthSettings | undefined) {

@@ -4,7 +4,7 @@ import type { UpstreamTls } from "../tls/upstream-tls.ts";
 import { connectCounts } from "./connect-metrics.ts";
 import type { KeepAliveSettings } from "./connection-settings.ts";
 import type { Lookup } from "./lookup.ts";
-import { podOf } from "./service-endpoints.ts";
+import { type PodAddress, podOf } from "./service-endpoints.ts";
 
 /** Where connections lead and what they are made with. */
 export interface ConnectorSettings {
@@ -13,6 +13,8 @@ export interface ConnectorSettings {
   readonly port: number;
   /** A Unix socket of the machine, in the place of host and port. */
   readonly socketPath?: string;
+  /** Of all servers that the name stands for this one; absent: any. */
+  readonly endpoint?: PodAddress;
   /** Absent: plain TCP. */
   readonly tls?: UpstreamTls;
   /** What is spoken, for ALPN. */
@@ -113,11 +115,12 @@ function addressOf({
   host,
   port,
   socketPath,
+  endpoint,
   lookup,
   allowHalfOpen = false,
 }: Omit<ConnectorSettings, "tls" | "alpn" | "timeout" | "keepAlive" | "countedAs">) {
   if (socketPath !== undefined) return { path: socketPath, allowHalfOpen };
-  const pod = podOf(host, port);
+  const pod = endpoint ?? podOf(host, port);
   if (pod !== undefined) return { host: pod[0], port: pod[1], allowHalfOpen };
   return { host, port, allowHalfOpen, ...(lookup && { lookup: socketLookup(lookup) }) };
 }

@@ -1,6 +1,11 @@
 /** An address and port of a pod. */
 export type PodAddress = readonly [host: string, port: number];
 
+/** `host:port`; an address of IPv6 in brackets. */
+export function endpointName([host, port]: PodAddress): string {
+  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
 /**
  * The pods behind Services, by `NAME.NAMESPACE.svc...:PORT`, where a controller says which they are: connections go to them
  * without asking DNS. Empty in a process that no controller tells anything: names are looked up.
@@ -18,10 +23,15 @@ export function setEndpoints(port: string, pods: readonly PodAddress[] | undefin
  * address. Undefined: nothing is known of such a Service, or no pod of it is ready.
  */
 export function podOf(host: string, port: number): PodAddress | undefined {
+  const pods = podsOf(host, port);
+  return pods?.[Math.floor(Math.random() * pods.length)];
+}
+
+/** All pods of the Service that a host names; undefined: nothing is known of such a Service. */
+export function podsOf(host: string, port: number): readonly PodAddress[] | undefined {
   if (known.size === 0) return undefined;
   const [, name, namespace] = SERVICE.exec(host) ?? [];
-  const pods = name === undefined ? undefined : known.get(`${namespace}/${name}:${port}`);
-  return pods?.[Math.floor(Math.random() * pods.length)];
+  return name === undefined ? undefined : known.get(`${namespace}/${name}:${port}`);
 }
 
 /** The name of a Service in the DNS of Kubernetes. */

@@ -132,12 +132,13 @@ class Attempts {
 
   /** Whether a response is to be thrown away for another one. */
   rejects(status: number, headers: readonly string[]): boolean {
-    if (!this.hasAnother) return false;
-    if (this.settings.codes.has(retryStatus(status, headers))) return true;
-    return this.#isWanted?.(new ReceivedResponse(status, headers)) === true;
+    const isFailure =
+      this.settings.codes.has(retryStatus(status, headers)) ||
+      this.#isWanted?.(new ReceivedResponse(status, headers)) === true;
+    return isFailure && this.hasAnother;
   }
 
-  /** Whether an attempt that failed is followed by another one. */
+  /** Whether an attempt that failed is followed by another one, whose server is chosen by this question. */
   get hasAnother(): boolean {
     const { headersSent, isOver } = this.#exchange;
     return (

@@ -35,6 +35,8 @@ export interface BackendScope {
   readonly allowedOrigins: readonly string[];
   /** The call that passes the request on to an upstream; undefined: once. */
   readonly forward: Forward | undefined;
+  /** The promise of a choice among the servers of the route; undefined: by chance. */
+  readonly chooseServer: ((servers: Code) => Code) | undefined;
   /** What says how often a call is tried; undefined: no policy does. */
   readonly tries: TriesScope | undefined;
   /** Milliseconds to the end of the response; undefined: no policy says any. */

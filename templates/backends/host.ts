@@ -1,16 +1,18 @@
 import type { BackendNode, TcpBackendNode } from "../../compiler/ir/backends.ts";
 import { code, literal } from "../code/code.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
-import type { Code, Name } from "../code/hole.ts";
+import type { Code, Name, Printable } from "../code/hole.ts";
 import { imported, name } from "../code/names.ts";
 import type { Trace } from "../code/trace.ts";
+import { milliseconds } from "../code/units.ts";
 import type { AtLeastOne, BackendCode, BackendScope, BackendTemplate } from "./backend.ts";
-import { forwardCode, passthrough, tcpSettings } from "./parts/connection.ts";
+import { forwardCode, forwardSettings, passthrough, tcpSettings } from "./parts/connection.ts";
 import { plainForward } from "./parts/forward.ts";
 import { healthSettings, unhealthyFunction } from "./parts/health.ts";
 
 const WEIGHTED = "gwc/runtime/backends/weighted";
 const WATCHED = "gwc/runtime/backends/watched";
+const LASTING = "gwc/runtime/backends/lasting-choice";
 
 /** Plain HTTP upstreams: the request is passed on as it is by then, to one of them by weight; without any weight it is refused. */
 export const hostTemplate: BackendTemplate<"host"> = { code: hostCode, connection: connectionCode };
@@ -21,6 +23,9 @@ function hostCode(all: AtLeastOne<BackendNode<"host">>, scope: BackendScope): Ba
   if (only === undefined) {
     const step = code`return ${imported("gwc/runtime/http/refuse", "noBackend")}(exchange);`;
     return { ...NOTHING, declarations: [], step: [step] };
+  }
+  if (scope.chooseServer !== undefined) {
+    return lastingCode(all, [only, ...others], scope, scope.chooseServer);
   }
   const pass = scope.forward ?? plainForward;
   const token = [...refusedShare(all), ...passthrough(all.map(({ connection }) => connection))];
@@ -65,6 +70,53 @@ function hostCode(all: AtLeastOne<BackendNode<"host">>, scope: BackendScope): Ba
     step: [...token, code`return ${pass(code`${pick}(upstreams)`, "chosen")};`],
   };
 }
+
+/** A policy chooses among all servers that the backends' names stand for. */
+function lastingCode(
+  all: readonly BackendNode<"host">[],
+  nodes: readonly BackendNode<"host">[],
+  scope: BackendScope,
+  choose: NonNullable<BackendScope["chooseServer"]>,
+): BackendCode {
+  const pass = scope.forward ?? plainForward;
+  const tests = unhealthyTests(nodes, scope);
+  const backends = nodes.map(
+    ({ url, connection, weight, health, origin }) => code`
+      {
+        ${scope.trace(origin)}
+        weight: ${literal(weight)},
+        server: ${literal(forwardSettings(url, connection))},
+        health: ${literal(health === undefined ? UNREACHABLE : healthSettings(health, tests.idOf(health)))},
+      },
+    `,
+  );
+  return {
+    ...NOTHING,
+    isAsync: true,
+    declarations: [
+      ...tests.declarations,
+      code`
+        const servers = ${imported(LASTING, "openLasting")}([
+          ${backends}
+        ]);
+      `,
+    ],
+    step: [
+      ...refusedShare(all),
+      ...passthrough(all.map(({ connection }) => connection)),
+      code`const choice = await ${choose(code`servers`)};`,
+      code`if (choice === undefined) return;`,
+      code`return ${pass(code`choice.next()`, "chosen")};`,
+    ],
+  };
+}
+
+/** Clients are not kept at a server that nobody reaches, whatever else is configured. */
+const UNREACHABLE: Printable = {
+  eviction: milliseconds(10_000),
+  consecutiveFailures: 1,
+  isUnhealthy: imported("gwc/runtime/backends/server-health", "isNeverUnhealthy"),
+};
 
 /** Of several servers some are not there: their share of the requests is refused (Gateway API HTTPRouteRule). */
 function refusedShare(nodes: readonly BackendNode<"host">[]): readonly Code[] {

@@ -203,12 +203,12 @@ function volumeNames(
  */
 function sessionKey(binds: Program["binds"], { name }: DeploymentNode): readonly Json[] {
   const routes = binds.flatMap(({ listeners }) => listeners.flatMap((each) => each.routes));
-  if (
-    !routes.some(({ backends }) =>
-      backends.some(({ kind }) => backendTemplateOf(kind).hasSessions === true),
-    )
-  )
-    return [];
+  const hasSessions = routes.some(
+    ({ backends, policies }) =>
+      backends.some(({ kind }) => backendTemplateOf(kind).hasSessions === true) ||
+      policies.some(({ kind }) => templateOf(kind).hasSessions === true),
+  );
+  if (!hasSessions) return [];
   const secret = { name: `${name}-session-key`, key: "key", optional: true };
   return [{ name: "SESSION_KEY", valueFrom: { secretKeyRef: secret } }];
 }

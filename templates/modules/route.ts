@@ -66,6 +66,7 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
           tries: policies.find((policy) => policy.tries !== undefined)?.tries,
           allowedOrigins: allowedOrigins([...preRouting, ...route.policies]),
           forward: policies.findLast((policy) => policy.forward !== undefined)?.forward,
+          chooseServer: policies.find((policy) => policy.chooseServer !== undefined)?.chooseServer,
           mcpRule: policies.find((policy) => policy.mcpRule !== undefined)?.mcpRule,
           mcpMethods: policies.flatMap((policy) => policy.mcpMethods ?? []),
         });

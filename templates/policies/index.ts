@@ -20,6 +20,8 @@ import { requestMirrorTemplate } from "./request-mirror.ts";
 import { requestRedirectTemplate } from "./request-redirect.ts";
 import { responseHeaderModifierTemplate } from "./response-header-modifier.ts";
 import { retryTemplate } from "./retry.ts";
+import { sessionAffinityTemplate } from "./session-affinity.ts";
+import { sessionPersistenceTemplate } from "./session-persistence.ts";
 import { timeoutTemplate } from "./timeout.ts";
 import { transformationsTemplate } from "./transformations.ts";
 import { urlRewriteTemplate } from "./url-rewrite.ts";
@@ -47,6 +49,8 @@ const templates: { readonly [Kind in PolicyKind]: PolicyTemplate<Kind> } = {
   directResponse: directResponseTemplate,
   a2a: a2aTemplate,
   requestMirror: requestMirrorTemplate,
+  sessionPersistence: sessionPersistenceTemplate,
+  sessionAffinity: sessionAffinityTemplate,
   timeout: timeoutTemplate,
   retry: retryTemplate,
 };

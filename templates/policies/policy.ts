@@ -24,6 +24,8 @@ export interface PolicyCode {
   readonly responses?: boolean;
   /** The call that passes the request on to an upstream, in the place of `forward`; the last policy's counts. */
   readonly forward?: Forward;
+  /** The promise of a choice among the servers of the route, in the place of chance; undefined where the request is answered. */
+  readonly chooseServer?: (servers: Code) => Code;
   /** What says how often a call is tried, for a backend that keeps to that itself. */
   readonly tries?: TriesScope;
   /** Milliseconds to the end of the response, for a backend that keeps to them itself. */
@@ -70,6 +72,8 @@ export interface PolicyTemplate<Kind extends PolicyKind> {
   readonly attributes?: (settings: PolicySettings[Kind]) => readonly string[];
   /** True when it writes down what a restart must not forget. */
   readonly keepsState?: (settings: PolicySettings[Kind]) => boolean;
+  /** It seals what clients show again: all pods need one key. */
+  readonly hasSessions?: true;
   /** True when its steps come before the guard of the backend, which may refuse the request. */
   readonly isBeforeGuard?: boolean;
   /** The origins whose pages it lets in, with `*` for any part. */

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { sealSession, unsealSession } from "../../runtime/mcp/session/session-seal.ts";
+import { sealSession, unsealSession } from "../../runtime/process/session-seal.ts";
 
 const key = randomBytes(32);
 

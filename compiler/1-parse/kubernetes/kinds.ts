@@ -62,9 +62,11 @@ export const kinds: readonly KindRow[] = [
     groups: [GATEWAY_GROUP, "gateway.networking.x-k8s.io"],
   },
   gatewayKind("HTTPRoute", ["v1", "v1beta1"], () =>
-    httpRouteSchema(httpFilters(), policyRuleFields()),
+    httpRouteSchema(httpFilters(), policyRuleFields("HTTPRoute")),
   ),
-  gatewayKind("GRPCRoute", ["v1"], () => grpcRouteSchema(grpcFilters())),
+  gatewayKind("GRPCRoute", ["v1"], () =>
+    grpcRouteSchema(grpcFilters(), policyRuleFields("GRPCRoute")),
+  ),
   gatewayKind("TCPRoute", ["v1alpha2", "v1"], () => tcpRouteSchema),
   gatewayKind("TLSRoute", ["v1alpha2", "v1alpha3", "v1"], () => tlsRouteSchema),
   gatewayKind("ReferenceGrant", ["v1beta1", "v1"], () => referenceGrantSchema),

@@ -38,11 +38,13 @@ export function policyFilters(): Fields {
   );
 }
 
-/** The fields of an HTTPRoute's rule that policies read. */
-export function policyRuleFields(): Fields {
+/** The fields of a rule that policies read. */
+export function policyRuleFields(route: "HTTPRoute" | "GRPCRoute"): Fields {
   return Object.fromEntries(
     policies.flatMap(({ kubernetes, summary }) =>
-      kubernetes?.ruleField === undefined || kubernetes.ruleSchema === undefined
+      kubernetes?.ruleField === undefined ||
+      kubernetes.ruleSchema === undefined ||
+      (route === "GRPCRoute" && kubernetes.isOfGrpc !== true)
         ? []
         : [[kubernetes.ruleField, summarised(kubernetes.ruleSchema, [summary])]],
     ),

@@ -120,6 +120,14 @@ export const policyMessages = {
       "The first check takes the token out of the request, so the second would refuse every request. " +
       "`mcpAuthentication` is `jwtAuth` plus the metadata endpoints that MCP clients look for.",
   }),
+  "two-server-choices": message<Record<never, never>>({
+    severity: "error",
+    text: () => '"sessionAffinity" and "sessionPersistence" both choose the server of this route',
+    hint: () => "keep one of them",
+    explanation:
+      "`sessionPersistence` keeps a client where it was, by what the gateway gave it; `sessionAffinity` computes the server " +
+      "from the request. Where they differ one of them would not be kept.",
+  }),
   "open-credentials": message<Record<never, never>>({
     severity: "warning",
     text: () => "every page of the web may read what this route tells its visitors",

@@ -1,4 +1,5 @@
 import type { KeepAliveSettings } from "../../net/connection-settings.ts";
+import type { PodAddress } from "../../net/service-endpoints.ts";
 import type { UpstreamTlsSettings } from "../../tls/upstream-tls.ts";
 import type { BodySource } from "../body/body.ts";
 import type { HeaderModifier } from "../headers/header-modifier.ts";
@@ -38,6 +39,8 @@ export interface HeaderChanges {
 export interface UpstreamSettings extends HeaderChanges {
   /** `http://` or `https://` with host, optional port and optional path; `unix:` with the path of a socket. */
   readonly url: string;
+  /** Of all servers that its name stands for this one; absent: any. */
+  readonly endpoint?: PodAddress;
   /** Milliseconds to connect. */
   readonly connectTimeout: number;
   /** Absent: the system's. */

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Exchange } from "../../http/exchange.ts";
+import { sealSession } from "../../process/session-seal.ts";
 import { type Message, ownMessage, textAt, withId } from "../protocol/message.ts";
 import { progressTokenOf, withProgressToken } from "../protocol/progress-token.ts";
 import { rpcResult } from "../protocol/rpc-response.ts";
-import { sealSession } from "../session/session-seal.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import { outcomeOf } from "../transports/fan-out.ts";
 import type { Call, CallSink, TargetFailure } from "../transports/target.ts";

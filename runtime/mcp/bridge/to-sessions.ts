@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import type { GatewayContext } from "../../process/gateway-context.ts";
+import { unsealSession } from "../../process/session-seal.ts";
 import { type Message, ownMessage } from "../protocol/message.ts";
 import { inputMethods } from "../protocol/methods.ts";
 import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import { McpMetrics } from "../rules/mcp-metrics.ts";
-import { unsealSession } from "../session/session-seal.ts";
 import type { StatelessBridge, StatelessCaller } from "../transports/backend.ts";
 import type { Call, CallSink } from "../transports/target.ts";
 import { type LeaseOptions, openLease } from "./lease.ts";

@@ -1,5 +1,5 @@
 import type { Exchange } from "../../http/exchange.ts";
-import { sealSession, unsealSession } from "./session-seal.ts";
+import { sealSession, unsealSession } from "../../process/session-seal.ts";
 
 /** Nobody but this gateway reads what a target has put into an id. */
 const BINDING = "event id";

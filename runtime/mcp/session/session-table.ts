@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { GatewayContext, LiveSession } from "../../process/gateway-context.ts";
+import { sealNonce } from "../../process/session-seal.ts";
 import type { Metrics } from "../../telemetry/metrics/metrics.ts";
 import { mcpSessions } from "../../telemetry/metrics/table/mcp.ts";
 import type { SessionLimits } from "../transports/backend.ts";
@@ -7,7 +8,6 @@ import { ProcessCounts } from "../transports/process-counts.ts";
 import { ProcessGroups } from "../transports/process-groups.ts";
 import type { TransportHost } from "../transports/transport.ts";
 import type { LiveParts, McpSession } from "./session.ts";
-import { sealNonce } from "./session-seal.ts";
 
 /**
  * The MCP sessions of a process. It lives in the gateway's context and so outlives a reload: newer code uses the object that

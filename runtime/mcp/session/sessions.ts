@@ -1,5 +1,6 @@
 import { type Exchange, logFields } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
+import { sealSession, unsealSession } from "../../process/session-seal.ts";
 import { type McpAuthorization, subjectOf } from "../rules/authorization.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import {
@@ -9,7 +10,6 @@ import {
   sessionOf,
   sessionState,
 } from "./session.ts";
-import { sealSession, unsealSession } from "./session-seal.ts";
 import { sessionTable } from "./session-table.ts";
 
 /** Opens a session for this client and gives it its id. */

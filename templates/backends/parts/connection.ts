@@ -31,11 +31,19 @@ export function upstreamCode(
 /** The connections to an upstream that requests are passed on to, below the path of its address. */
 export function forwardCode(url: Text, connection: BackendConnection): Code {
   const open = imported("gwc/runtime/http/upstream/open-upstream", "openUpstream");
+  return code`${open}(${literal(forwardSettings(url, connection))})`;
+}
+
+/** The same as settings, for who opens connections to each server that the address stands for. */
+export function forwardSettings(
+  url: Text,
+  connection: BackendConnection,
+): Readonly<Record<string, Printable | undefined>> {
   const settings = upstreamSettings(url, connection);
-  if (typeof url === "string") return code`${open}(${literal(settings)})`;
+  if (typeof url === "string") return settings;
   const check = imported("gwc/runtime/process/startup-values", "baseUrl");
   const checked = code`${check}(${literal(upstreamUrl(url, connection.tls !== undefined))})`;
-  return code`${open}(${literal({ ...settings, url: checked })})`;
+  return { ...settings, url: checked };
 }
 
 /** Where an upstream is and how it is reached, as the runtime takes it. */

@@ -50,6 +50,7 @@ export const seeds: readonly unknown[] = [
   ...callouts.map((policies) => gateway({ policies, routes: [{ backends: [host] }] })),
 
   gateway({ routes: [{ backends: [host] }] }),
+  gateway({ routes: [{ backends: [host, { host: "127.0.0.1:9002" }] }] }),
   gateway(
     { routes: [{ backends: [host] }] },
     {
@@ -208,6 +209,7 @@ export const told: readonly (readonly [part: string, code: string])[] = [
 
 /** Values of fields where the schema alone does not say what makes sense. */
 export const known: KnownValues = {
+  sessionPersistence: [{ absoluteTimeout: "1h" }],
   routeGroup: ["a", "b"],
   agentRuntimeArn: [agentRuntimeArn, agentRuntimeArn.replace("a-1", "b-1")],
   extAuthz: [asked],

@@ -249,6 +249,7 @@ const pathChanges = [
 
 /** Values of fields where the schema alone does not say what makes sense. */
 export const known: KnownValues = {
+  sessionPersistence: [{ absoluteTimeout: "1h" }],
   agentRuntimeArn: [agentRuntimeArn, agentRuntimeArn.replace("a-1", "b-1")],
   "GatewayClass.controllerName": ["gwc.dev/gateway", "other.test/gateway"],
   "GatewayClass.parametersRef": [ofClass.parametersRef],

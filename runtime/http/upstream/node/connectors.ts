@@ -32,6 +32,7 @@ export function connectorsTo(
       timeout: settings.connectTimeout,
       keepAlive: settings.keepAlive ?? systemKeepAlive,
       ...(socketPath !== undefined && { socketPath }),
+      ...(settings.endpoint && { endpoint: settings.endpoint }),
       countedAs: settings.countedAs ?? name,
       ...(lookup && { lookup }),
     });

@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import type { Connect } from "../../../net/connector.ts";
 import type { Lookup } from "../../../net/lookup.ts";
+import { endpointName } from "../../../net/service-endpoints.ts";
 import { startupError } from "../../../process/startup-error.ts";
 import { replaceHeader } from "../../headers/header-list.ts";
 import type { Credential } from "../credential-file.ts";
@@ -42,8 +43,8 @@ export abstract class ServerUpstream implements Upstream {
     this.url = url;
     this.requestTimeout = settings.requestTimeout;
     this.#authorization = settings.authorization;
-    this.name = name;
-    this.#countedAs = settings.countedAs ?? this.name;
+    this.name = settings.endpoint === undefined ? name : endpointName(settings.endpoint);
+    this.#countedAs = settings.countedAs ?? name;
     this.origin = url.origin;
     this.authority = url.host;
     const isAddress = isIP(url.hostname.replace(/^\[|\]$/g, "")) !== 0;

@@ -1,0 +1,80 @@
+import { lookup } from "node:dns";
+import { promisify } from "node:util";
+import { readServerUrl } from "../http/upstream/node/server-url.ts";
+import type { Upstream, UpstreamSettings } from "../http/upstream/upstream.ts";
+import { socketHost } from "../net/connector.ts";
+import { endpointName, type PodAddress, podsOf } from "../net/service-endpoints.ts";
+import { SECOND } from "../process/units.ts";
+
+/** How long the addresses of a name are believed, in milliseconds. */
+const believedFor = 5 * SECOND;
+
+/**
+ * The servers that one name stands for, each with its own connections: the pods of a Service where a controller says which
+ * they are, else the addresses that DNS has. Nothing is looked up or connected before the first question.
+ */
+export class Endpoints<Server extends Upstream> {
+  /** The name itself: a connection leads to any of them. */
+  readonly any: Server;
+  readonly #settings: UpstreamSettings;
+  readonly #open: (settings: UpstreamSettings) => Server;
+  readonly #host: string;
+  readonly #port: number;
+  /** A Unix socket is one server. */
+  readonly #isSocket: boolean;
+  #servers: ReadonlyMap<string, Server> = new Map();
+  #pods: readonly PodAddress[] | undefined;
+  #found: Promise<ReadonlyMap<string, Server>> | undefined;
+  #believedUntil = 0;
+
+  /** `open`: makes the connections to one of them. Throws StartupError on a malformed URL. */
+  constructor(settings: UpstreamSettings, open: (settings: UpstreamSettings) => Server) {
+    const server = readServerUrl(settings.url);
+    const { hostname = "", port = "", protocol } = server?.url ?? {};
+    this.any = open(settings);
+    this.#settings = settings;
+    this.#open = open;
+    this.#host = socketHost(hostname);
+    this.#port = Number(port) || (protocol === "https:" ? 443 : 80);
+    this.#isSocket = server?.socketPath !== undefined;
+  }
+
+  /** By `ip:port`, as they are now. Rejects when the name has no address. */
+  current(): Promise<ReadonlyMap<string, Server>> {
+    const pods = podsOf(this.#host, this.#port);
+    if (this.#found !== undefined) {
+      const isKnown = this.#isSocket || (pods !== undefined && pods === this.#pods);
+      const isBelieved = pods === undefined && performance.now() < this.#believedUntil;
+      if (isKnown || isBelieved) return this.#found;
+    }
+    this.#pods = pods;
+    this.#believedUntil = performance.now() + believedFor;
+    const found = this.#find(pods);
+    this.#found = found;
+    found.catch(() => {
+      if (this.#found === found) this.#found = undefined;
+    });
+    return found;
+  }
+
+  async #find(pods: readonly PodAddress[] | undefined): Promise<ReadonlyMap<string, Server>> {
+    if (this.#isSocket) return new Map([[this.any.name, this.any]]);
+    const addresses = pods ?? (await this.#lookUp());
+    const before = this.#servers;
+    const servers = new Map(
+      addresses.map((endpoint): readonly [string, Server] => {
+        const name = endpointName(endpoint);
+        return [name, before.get(name) ?? this.#open({ ...this.#settings, endpoint })];
+      }),
+    );
+    this.#servers = servers;
+    // Those that are gone keep no connections.
+    for (const [name, server] of before) if (!servers.has(name)) server.close();
+    return servers;
+  }
+
+  async #lookUp(): Promise<readonly PodAddress[]> {
+    const addresses = await promisify(lookup)(this.#host, { all: true });
+    return addresses.map(({ address }): PodAddress => [address, this.#port]);
+  }
+}

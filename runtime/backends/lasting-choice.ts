@@ -1,0 +1,147 @@
+import { createHash } from "node:crypto";
+import { type Exchange, logFields } from "../http/exchange.ts";
+import { refuse } from "../http/refuse.ts";
+import { openUpstream } from "../http/upstream/open-upstream.ts";
+import type { UpstreamSettings } from "../http/upstream/upstream.ts";
+import { Endpoints } from "./endpoints.ts";
+import { mixedHash, textHash } from "./key-hash.ts";
+import type { HealthSettings } from "./server-health.ts";
+import { WatchedUpstream } from "./watched.ts";
+
+/** A backend of a route whose clients are to come back to the server that they had. */
+export interface LastingBackend {
+  /** Its share of new clients, above zero. */
+  readonly weight: number;
+  readonly server: UpstreamSettings;
+  readonly health: HealthSettings;
+}
+
+/** The backends of such a route, each with all servers that its name stands for. */
+export type LastingBackends = readonly OpenBackend[];
+
+interface OpenBackend {
+  readonly weight: number;
+  readonly url: string;
+  readonly endpoints: Endpoints<WatchedUpstream>;
+}
+
+/** One server of one backend. */
+export interface LastingServer {
+  /** What tells it from every other server, whatever process asks: 16 characters that do not say where it is. */
+  readonly id: string;
+  readonly upstream: WatchedUpstream;
+  readonly backend: OpenBackend;
+  /** Its part of its backend's share. */
+  readonly weight: number;
+}
+
+/** Prepares the choice. Nothing is looked up or connected before the first request. Throws StartupError on a malformed URL. */
+export function openLasting(backends: readonly LastingBackend[]): LastingBackends {
+  return backends.map(({ weight, server, health }) => ({
+    weight,
+    url: server.url,
+    endpoints: new Endpoints(
+      server,
+      (settings) => new WatchedUpstream(openUpstream(settings), health),
+    ),
+  }));
+}
+
+/**
+ * All servers as they are now. Undefined: there is none, and the request was refused (503), or its client has left. A
+ * backend whose name has no address has none.
+ */
+export async function lastingServers(
+  exchange: Exchange,
+  backends: LastingBackends,
+): Promise<readonly LastingServer[] | undefined> {
+  const found = await Promise.all(backends.map((backend) => serversOf(backend)));
+  if (exchange.isOver) return undefined;
+  const servers = found.flatMap((each) => (each instanceof Error ? [] : each));
+  if (servers.length > 0) return servers;
+  const error = found.find((each) => each instanceof Error);
+  logFields(exchange.record).set("error", error?.message ?? "no server is ready");
+  refuse(exchange, 503, "NoHealthyBackend", "no server for this request");
+  return undefined;
+}
+
+async function serversOf(backend: OpenBackend): Promise<readonly LastingServer[] | Error> {
+  const endpoints = await backend.endpoints.current().catch((error: Error) => error);
+  if (endpoints instanceof Error) return endpoints;
+  return Array.from(endpoints, ([name, upstream]) => ({
+    id: serverId(backend.url, name),
+    upstream,
+    backend,
+    weight: backend.weight / endpoints.size,
+  }));
+}
+
+/** Digests are known once they were made: servers are few. */
+const ids = new Map<string, string>();
+
+function serverId(url: string, name: string): string {
+  const text = `${url} ${name}`;
+  const known = ids.get(text);
+  if (known !== undefined) return known;
+  if (ids.size >= maxIds) ids.clear();
+  const id = createHash("sha256").update(text).digest("base64url").slice(0, 16);
+  ids.set(text, id);
+  return id;
+}
+
+const maxIds = 10_000;
+
+/** Those that may be asked now: not ejected, and not `tried`; when none is left, all of them. */
+export function askable(
+  servers: readonly LastingServer[],
+  tried: ReadonlySet<LastingServer>,
+): readonly LastingServer[] {
+  const now = performance.now();
+  const healthy = servers.filter(({ upstream }) => !upstream.isEjected(now));
+  const fresh = (healthy.length === 0 ? servers : healthy).filter((each) => !tried.has(each));
+  return fresh.length === 0 ? servers : fresh;
+}
+
+/** One of them by chance, in proportion to the shares of their backends. */
+export function anyServer(servers: readonly LastingServer[]): LastingServer {
+  let left = Math.random() * servers.reduce((sum, { weight }) => sum + weight, 0);
+  const found = servers.find(({ weight }) => {
+    left -= weight;
+    return left < 0;
+  });
+  return found ?? lastOf(servers);
+}
+
+/**
+ * The server of a key: always the same one, as long as it is there (rendezvous hashing). Whatever leaves or comes, only
+ * the keys of what left, or of what came, move. First a backend by its share, then one of its servers.
+ */
+export function serverOfKey(servers: readonly LastingServer[], key: string): LastingServer {
+  const hash = textHash(key);
+  const backends = [...new Set(servers.map(({ backend }) => backend))];
+  const chosen = highest(backends, ({ url, weight }) => rank(mixedHash(hash, url), weight));
+  const own = servers.filter(({ backend }) => backend === chosen);
+  return highest(own, ({ id }) => rank(mixedHash(hash, id), 1)) ?? lastOf(servers);
+}
+
+/** A number that is highest for one of several as often as its weight says; `hash`: 32 bits. */
+function rank(hash: number, weight: number): number {
+  return -weight / Math.log((hash + 0.5) / 2 ** 32);
+}
+
+function highest<Item>(items: readonly Item[], rankOf: (item: Item) => number): Item | undefined {
+  let best: Item | undefined;
+  let bestRank = -1;
+  for (const item of items) {
+    const own = rankOf(item);
+    if (own <= bestRank) continue;
+    [best, bestRank] = [item, own];
+  }
+  return best;
+}
+
+function lastOf(servers: readonly LastingServer[]): LastingServer {
+  const last = servers.at(-1);
+  if (last === undefined) throw new Error("a route without servers");
+  return last;
+}

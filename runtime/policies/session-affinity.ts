@@ -1,0 +1,52 @@
+import {
+  anyServer,
+  askable,
+  type LastingBackends,
+  type LastingServer,
+  lastingServers,
+  serverOfKey,
+} from "../backends/lasting-choice.ts";
+import type { Exchange } from "../http/exchange.ts";
+import type { Upstream } from "../http/upstream/upstream.ts";
+
+/** Chooses a server for each attempt of a request. */
+export interface ServerChoice {
+  next(): Upstream;
+}
+
+/**
+ * Chooses by what an expression says of the request: the same value, the same server. A request without a value goes to
+ * any. Undefined: the request was refused, or its client has left.
+ */
+export async function chooseByKey(
+  exchange: Exchange,
+  backends: LastingBackends,
+  key: unknown,
+): Promise<ServerChoice | undefined> {
+  const servers = await lastingServers(exchange, backends);
+  if (servers === undefined) return undefined;
+  const tried = new Set<LastingServer>();
+  const text = keyText(key);
+  return {
+    next: () => {
+      const askedNow = askable(servers, tried);
+      const server = text === undefined ? anyServer(askedNow) : serverOfKey(askedNow, text);
+      tried.add(server);
+      return server.upstream;
+    },
+  };
+}
+
+/** Nothing, an empty text and what is no plain value say nothing of who asks. */
+function keyText(key: unknown): string | undefined {
+  switch (typeof key) {
+    case "string":
+      return key === "" ? undefined : key;
+    case "number":
+    case "bigint":
+    case "boolean":
+      return String(key);
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,193 @@
+import {
+  anyServer,
+  askable,
+  type LastingBackends,
+  type LastingServer,
+  lastingServers,
+} from "../backends/lasting-choice.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { cookieValue, withoutCookie } from "../http/headers/request-cookies.ts";
+import type { ResponseSink } from "../http/response-sink.ts";
+import { sealSession, unsealSession } from "../process/session-seal.ts";
+import { SECOND } from "../process/units.ts";
+import type { ServerChoice } from "./session-affinity.ts";
+
+/** How clients show the server that they had (Gateway API SessionPersistence). Times in milliseconds. */
+export interface PersistenceSettings {
+  /** Of the cookie, or of the header in lower case. */
+  readonly name: string;
+  readonly kind: "cookie" | "header";
+  /** The route: what another one gave out is not taken. */
+  readonly route: string;
+  /** From the first request on; absent: no limit. */
+  readonly absoluteTimeout?: number;
+  /** From the last request on; absent: no limit. */
+  readonly idleTimeout?: number;
+  /** Browsers keep the cookie when they are closed, up to the absolute timeout. */
+  readonly isPermanent: boolean;
+}
+
+/** What a token says. Times in seconds since 1970. */
+interface Session {
+  /** The server's. */
+  readonly id: string;
+  readonly begun: number;
+  readonly used: number;
+}
+
+/**
+ * Chooses the server that the client's token names, as long as that is one of the route's and does well; any other token
+ * is none. A new choice is told to the client with the response. Undefined: the request was refused, or its client has left.
+ */
+export async function chooseInSession(
+  exchange: Exchange,
+  backends: LastingBackends,
+  settings: PersistenceSettings,
+): Promise<ServerChoice | undefined> {
+  const token = stripToken(exchange, settings);
+  const servers = await lastingServers(exchange, backends);
+  if (servers === undefined) return undefined;
+  return new SessionChoice(exchange, servers, settings, token);
+}
+
+/** The token, which is nobody's business behind the gateway. */
+function stripToken(exchange: Exchange, { kind, name }: PersistenceSettings): string | undefined {
+  if (kind === "header") {
+    const value = exchange.header(name);
+    if (value !== undefined) exchange.removeRequestHeader(name);
+    return value;
+  }
+  const cookies = exchange.header("cookie");
+  const value = cookieValue(cookies, name);
+  if (cookies === undefined || value === undefined) return undefined;
+  const others = withoutCookie(cookies, name);
+  if (others === "") exchange.removeRequestHeader("cookie");
+  else exchange.setRequestHeader("cookie", others);
+  return value;
+}
+
+/** The servers of one request. */
+class SessionChoice implements ServerChoice {
+  readonly #exchange: Exchange;
+  readonly #servers: readonly LastingServer[];
+  readonly #settings: PersistenceSettings;
+  readonly #session: Session | undefined;
+  readonly #tried = new Set<LastingServer>();
+  #server: LastingServer | undefined;
+
+  constructor(
+    exchange: Exchange,
+    servers: readonly LastingServer[],
+    settings: PersistenceSettings,
+    token: string | undefined,
+  ) {
+    this.#exchange = exchange;
+    this.#servers = servers;
+    this.#settings = settings;
+    this.#session = token === undefined ? undefined : this.#read(token);
+  }
+
+  next(): LastingServer["upstream"] {
+    const asked = askable(this.#servers, this.#tried);
+    const own = asked.find(({ id }) => id === this.#session?.id);
+    const isFirst = this.#server === undefined;
+    this.#server = own ?? anyServer(asked);
+    this.#tried.add(this.#server);
+    if (isFirst) this.#tell();
+    return this.#server.upstream;
+  }
+
+  /** The response tells the client its server: that of the last attempt, as a change of the protocol has one. */
+  #tell(): void {
+    const exchange = this.#exchange;
+    if (exchange.upgrade === undefined) {
+      exchange.interceptResponse((next) => new TokenSink(next, () => this.#notice()));
+      return;
+    }
+    const notice = this.#notice();
+    if (notice !== undefined) exchange.addResponseHeader(...notice);
+  }
+
+  /** The session of a token; undefined when it is not one of this route, or is over. */
+  #read(token: string): Session | undefined {
+    const { gateway } = this.#exchange;
+    const state = unsealSession(gateway.sessionKey, binding(this.#settings), token);
+    const [id, begun, used] = state?.split(" ") ?? [];
+    if (id === undefined) return undefined;
+    const session = { id, begun: Number(begun), used: Number(used) };
+    const { absoluteTimeout = Number.POSITIVE_INFINITY, idleTimeout = Number.POSITIVE_INFINITY } =
+      this.#settings;
+    const isOver =
+      (seconds() - session.begun) * SECOND >= absoluteTimeout ||
+      (seconds() - session.used) * SECOND >= idleTimeout;
+    return isOver ? undefined : session;
+  }
+
+  /** What the client is told with the response; nothing when its token goes on being right. */
+  #notice(): readonly [name: string, value: string] | undefined {
+    const server = this.#server;
+    const { kind, name, idleTimeout, absoluteTimeout, isPermanent } = this.#settings;
+    if (server === undefined) return undefined;
+    const isSame = server.id === this.#session?.id;
+    if (isSame && idleTimeout === undefined) return undefined;
+    const now = seconds();
+    const begun = isSame ? (this.#session?.begun ?? now) : now;
+    const { gateway, scheme, record } = this.#exchange;
+    // The gateway itself answers: nobody had the request.
+    if (record.reason !== undefined) return undefined;
+    const state = `${server.id} ${begun} ${now}`;
+    const token = sealSession(gateway.sessionKey, binding(this.#settings), state);
+    if (kind === "header") return [name, token];
+    const secure = scheme === "https" ? "; Secure" : "";
+    const left = begun - now + Math.ceil((absoluteTimeout ?? 0) / SECOND);
+    const lifetime = isPermanent ? `; Max-Age=${left}` : "";
+    return ["set-cookie", `${name}=${token}; Path=/${lifetime}; HttpOnly${secure}; SameSite=Lax`];
+  }
+}
+
+function binding({ route, name }: PersistenceSettings): string {
+  return `session ${route} ${name}`;
+}
+
+function seconds(): number {
+  return Math.floor(Date.now() / SECOND);
+}
+
+/** Adds the token to the head of the response. */
+class TokenSink implements ResponseSink {
+  readonly #next: ResponseSink;
+  readonly #notice: () => readonly [name: string, value: string] | undefined;
+
+  constructor(
+    next: ResponseSink,
+    noticeOf: () => readonly [name: string, value: string] | undefined,
+  ) {
+    this.#next = next;
+    this.#notice = noticeOf;
+  }
+
+  respond(status: number, headers: readonly string[], body: string | Uint8Array): void {
+    this.#next.respond(status, this.#with(headers), body);
+  }
+
+  writeHead(status: number, headers: readonly string[], length: number | undefined): void {
+    this.#next.writeHead(status, this.#with(headers), length);
+  }
+
+  write(chunk: string | Uint8Array): boolean {
+    return this.#next.write(chunk);
+  }
+
+  end(trailers?: readonly string[]): void {
+    this.#next.end(trailers);
+  }
+
+  onDrain(listener: () => void): void {
+    this.#next.onDrain(listener);
+  }
+
+  #with(headers: readonly string[]): readonly string[] {
+    const notice = this.#notice();
+    return notice === undefined ? headers : [...headers, ...notice];
+  }
+}
