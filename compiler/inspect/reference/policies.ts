@@ -1,4 +1,4 @@
-import { policies } from "../../policies/index.ts";
+import { type AnyPolicy, policies } from "../../policies/index.ts";
 import { exampleText } from "./example.ts";
 import { fieldTable } from "./fields.ts";
 import { type Page, paragraph, table } from "./page.ts";
@@ -8,21 +8,29 @@ export function policyPage(name: string): Page | undefined {
   const index = policies.findIndex(({ kind }) => kind === name);
   const policy = policies[index];
   if (policy === undefined) return undefined;
-  const { kind, summary, scope, schema, kubernetes } = policy;
+  const { kind, summary, scope, schema } = policy;
   const place = `In request order it is number ${index + 1} of ${policies.length}.`;
-  const field = kubernetes && ` In a GatewayPolicy it is \`${kubernetes.field}\``;
-  const filter = kubernetes?.filter && ` (or the filter \`${kubernetes.filter}\` of a rule)`;
+  const places = manifestPlaces(policy);
+  const inManifests = places.length === 0 ? "" : ` In manifests it is ${places.join(", or ")}.`;
   return {
     title: kind,
     parts: [
       paragraph(`It ${summary}.`),
-      paragraph(
-        `It may stand on: ${scope.join(", ")}. ${place}${field === undefined ? "" : `${field}${filter ?? ""}.`}`,
-      ),
+      paragraph(`It may stand on: ${scope.join(", ")}. ${place}${inManifests}`),
       { kind: "example", language: "yaml", text: exampleText(kind, schema) },
       ...fieldTable(schema),
     ],
   };
+}
+
+/** Where manifests may have it. */
+function manifestPlaces({ kubernetes }: AnyPolicy): readonly string[] {
+  const { field = "", filter, ruleField } = kubernetes ?? {};
+  return [
+    ...(/^(traffic|backend)\./.test(field) ? [`\`${field}\` of a GatewayPolicy`] : []),
+    ...(filter === undefined ? [] : [`the filter \`${filter}\` of a route's rule`]),
+    ...(ruleField === undefined ? [] : [`\`${ruleField}\` of a route's rule`]),
+  ];
 }
 
 /** The pages of all policies, in request order, behind one that says what they are. */
