@@ -45,9 +45,9 @@ export interface Section {
 /** What a server has that is reached by HTTP requests, whatever they carry. */
 export const HTTP_SERVER: readonly Traffic[] = ["upstreams", "upstreamTls", "upstreamRequests"];
 
-/** `MCP messages`; the words of each, joined. */
+/** `MCP messages`; the words of each, once, joined. */
 export function trafficText(traffic: readonly Traffic[]): string {
-  return traffic.map((each) => kinds[each].words).join(" and ");
+  return [...new Set(traffic)].map((each) => kinds[each].words).join(" and ");
 }
 
 /** What every message is at first, and what is said of several backends: what else becomes of it says more. */
@@ -63,5 +63,5 @@ export function foundText(
   const sides = actsOn.map((each): string => kinds[each].side);
   const same = carried.filter((each) => sides.includes(kinds[each].side));
   const found = same.filter((each) => !BESIDES.includes(each) || same.length === 1);
-  return found.length === 0 ? undefined : trafficText([...new Set(found)]);
+  return found.length === 0 ? undefined : trafficText(found);
 }

@@ -151,3 +151,8 @@ export function respondsToAll<Kind extends PolicyKind>({
 }: PolicyConfig<Kind>): boolean {
   return policyOf(kind).responses?.(config) === true;
 }
+
+/** The kinds of policies that leave every request to its backend, whatever they are given. */
+export const silentPolicies: readonly PolicyKind[] = policies
+  .filter(({ responses }) => responses === undefined)
+  .map(({ kind }) => kind);

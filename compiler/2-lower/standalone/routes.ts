@@ -1,5 +1,5 @@
 import type { MatchValue, RouteValue } from "../../1-parse/standalone/route.ts";
-import { sectionsOf } from "../../backends/parts/connection-sections.ts";
+import { connectionKeys, sectionsOf } from "../../backends/parts/connection-sections.ts";
 import { readBackendPolicies } from "../../backends/parts/read-policies.ts";
 import { readValueMatch } from "../../backends/parts/value-match.ts";
 import { isPartial } from "../../config/broken-parts.ts";
@@ -7,7 +7,8 @@ import type { MatchConfig, RouteResource } from "../../config/resources.ts";
 import { routeTraffic } from "../../config/sections.ts";
 import { childOf, type Origin, placeKey } from "../../diagnostics/diagnostic.ts";
 import { mergeBackendPolicies } from "../../model/backend-policies.ts";
-import { respondsToAll } from "../../policies/index.ts";
+import { HTTP_SERVER } from "../../model/traffic.ts";
+import { respondsToAll, silentPolicies } from "../../policies/index.ts";
 import {
   type Delegation,
   delegatedMatches,
@@ -52,10 +53,11 @@ export function readRoute(
   const inherited = from?.backendPolicies;
   const backends = readBackends(route, origin, routeTraffic, context, inherited);
   const known = backends.flatMap((backend) => backend ?? []);
-  const isRoutePartial =
-    read.isPartial || backends.some((each) => each === undefined || each.isPartial);
+  const lacksBackend = backends.some((each) => each === undefined || each.isPartial);
+  const isRoutePartial = read.isPartial || lacksBackend;
   const traffic = routeTraffic(read.policies.some(respondsToAll) ? [] : known);
-  const carried = isRoutePartial ? undefined : traffic;
+  const isUnknown = from?.isPartial === true || lacksBackend || mayCarryOther(origin, context);
+  const carried = isUnknown ? undefined : traffic;
   meetRoute(route, read.policies, origin, carried, context);
   for (const section of sectionsOf(inherited ?? {})) context.sections.meet(section, carried);
   const { matches, policies } = read;
@@ -71,6 +73,17 @@ export function readRoute(
       origin,
     },
   ];
+}
+
+/** Fields of a route that change nothing of what there is on it. */
+const MATCHING = ["name", "hostnames", "matches", "policies"];
+
+/** Whether there may be something else on a route than is known, for what was left out of it. */
+function mayCarryOther(origin: Origin, context: FileContext): boolean {
+  const silent = [...silentPolicies, ...connectionKeys([...HTTP_SERVER, "shares"])];
+  return (
+    isPartial(origin, context, MATCHING) || isPartial(childOf(origin, "policies"), context, silent)
+  );
 }
 
 /** What a route says, with what it has from the one that delegates to it. */
