@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { BuildInfo } from "../../runtime/gateway/build-info.ts";
 import type { PrintedModule } from "../../templates/code/print.ts";
-import { version } from "../version.ts";
+import { version } from "../installation.ts";
 
 /** What a gateway says of its making: the digest is that of its generated code, shortened to 48 bits. */
 export function buildInfoOf(modules: readonly PrintedModule[]): BuildInfo {

@@ -3,7 +3,7 @@ import path from "node:path";
 import type { BuildOptions, Metafile, OutputFile, Plugin } from "esbuild";
 import type { BuildInfo } from "../../runtime/gateway/build-info.ts";
 import type { PrintedModule } from "../../templates/code/print.ts";
-import { packageRoot, runtimeFolder } from "./runtime-folder.ts";
+import { packageRoot, runtimeFolder } from "../installation.ts";
 
 /** A gateway as one file that runs on Node.js alone. */
 export interface Bundle {

@@ -8,7 +8,7 @@ import {
   unaccepted,
 } from "../inspect/audit/baseline.ts";
 import { checkInput } from "../inspect/check-input.ts";
-import { version } from "../version.ts";
+import { version } from "../installation.ts";
 import { oneOf } from "./arguments.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 import { commandInput } from "./default-input.ts";

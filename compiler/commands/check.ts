@@ -1,8 +1,8 @@
 import { type ReportFormat, report } from "../diagnostics/report/report.ts";
 import { checkInput } from "../inspect/check-input.ts";
+import { version } from "../installation.ts";
 import type { Program } from "../ir/program.ts";
 import { allRoutes } from "../ir/routes.ts";
-import { version } from "../version.ts";
 import { oneOf } from "./arguments.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 import { commandInput } from "./default-input.ts";

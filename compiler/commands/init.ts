@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { packageRoot } from "../4-emit/runtime-folder.ts";
 import { fileProblem } from "../host.ts";
+import { packageRoot } from "../installation.ts";
 import type { Arguments, Command, CommandResult } from "./command.ts";
 import { editorSchemaText } from "./schema.ts";
 

@@ -6,7 +6,7 @@ import { textReport } from "../diagnostics/report/text.ts";
 import type { Host } from "../host.ts";
 import { checkInput } from "../inspect/check-input.ts";
 import { bundleDifferences } from "../inspect/verify/bundle-differences.ts";
-import { version } from "../version.ts";
+import { version } from "../installation.ts";
 import { oneOf } from "./arguments.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 import { commandInput } from "./default-input.ts";

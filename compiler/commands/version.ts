@@ -1,4 +1,4 @@
-import { version } from "../version.ts";
+import { version } from "../installation.ts";
 import type { Arguments, Command, CommandResult } from "./command.ts";
 
 /** `gwc version`: of gwc, and of what runs it. */

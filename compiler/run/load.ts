@@ -4,7 +4,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Gateway } from "../../runtime/gateway/definition.ts";
 import type { PrintedModule } from "../../templates/code/print.ts";
-import { moduleRoot } from "../4-emit/runtime-folder.ts";
+import { moduleRoot } from "../installation.ts";
 import type { LiteralSecret } from "../model/literal-secrets.ts";
 
 /**

@@ -2,7 +2,7 @@ import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { version } from "../../compiler/version.ts";
+import { version } from "../../compiler/installation.ts";
 import { compileFile } from "../harness/compile-file.ts";
 import { root } from "../harness/root.ts";
 

@@ -4,14 +4,12 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import type { OutputFile } from "../../compiler/4-emit/write.ts";
+import { keepNewest, touch } from "./keep-newest.ts";
 import { root } from "./root.ts";
 
 /** Compiled configurations, in a folder for each state of the sources. */
@@ -57,19 +55,6 @@ export function pruneCache(digest: string): void {
   touch(current);
   keepNewest(CACHE, KEPT_STATES);
   keepNewest(current, KEPT_BUNDLES);
-}
-
-function keepNewest(folder: string, count: number): void {
-  const entries = readdirSync(folder).map((name) => {
-    const file = path.join(folder, name);
-    return { file, used: statSync(file).mtimeMs };
-  });
-  entries.sort((a, b) => b.used - a.used);
-  for (const { file } of entries.slice(count)) rmSync(file, { recursive: true, force: true });
-}
-
-function touch(file: string): void {
-  utimesSync(file, new Date(), new Date());
 }
 
 function unpack(file: string): readonly OutputFile[] {

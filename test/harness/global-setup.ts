@@ -1,6 +1,7 @@
 import type { TestProject } from "vitest/node";
 import { pruneCache } from "./bundle-cache.ts";
 import { sourceDigest } from "./source-digest.ts";
+import { writeOwnPackage } from "./write-own-package.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -10,8 +11,9 @@ declare module "vitest" {
 }
 
 /** Runs once before all tests: reading the sources for each file of tests would take longer than some of them. */
-export function setup(project: TestProject): void {
+export async function setup(project: TestProject): Promise<void> {
   const digest = sourceDigest();
   pruneCache(digest);
+  await writeOwnPackage(digest);
   project.provide("sourceDigest", digest);
 }

@@ -1,5 +1,7 @@
 import { spawnSync } from "node:child_process";
 import path from "node:path";
+import { inject } from "vitest";
+import { ownPackage } from "./own-package.ts";
 import { root } from "./root.ts";
 import { TestProcess } from "./test-process.ts";
 
@@ -16,7 +18,8 @@ export interface Situation {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const executable = path.join(root, "compiler", "gwc.mjs");
+/** The one that people install: it begins sooner than the sources do. */
+const executable = path.join(ownPackage(inject("sourceDigest")), "compiler", "gwc.mjs");
 
 /** Calls `gwc` as a user does, and waits for its end. */
 export function gwc(argv: readonly string[], situation: Situation = {}): Finished {

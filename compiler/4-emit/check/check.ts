@@ -3,7 +3,7 @@ import path from "node:path";
 import type { PrintedModule } from "../../../templates/code/print.ts";
 import { digestOf, KeptEntries } from "./kept-entries.ts";
 import { keptRuntime, plainRuntime, runtimeSources, typescriptVersion } from "./runtime-modules.ts";
-import { type EmitFinding, typeFindings } from "./type-checker.ts";
+import { checkerFile, type EmitFinding, typeFindings } from "./type-checker.ts";
 
 /** Modules found right that are remembered: those of a gateway of 10,000 routes, and of many small ones. */
 const KEPT_MODULES = 20_000;
@@ -61,6 +61,5 @@ function moduleKeys(
 
 /** Names the checker: TypeScript, and how it is asked. */
 function checkerDigest(): string {
-  const own = path.join(import.meta.dirname, `type-checker${path.extname(import.meta.filename)}`);
-  return digestOf(typescriptVersion(), readFileSync(own, "utf8"));
+  return digestOf(typescriptVersion(), readFileSync(checkerFile, "utf8"));
 }

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { moduleRoot, runtimeFolder } from "../runtime-folder.ts";
+import { moduleRoot, runtimeFolder } from "../../installation.ts";
 import { digestOf, KeptEntries } from "./kept-entries.ts";
 import { declarationsOf, type RuntimeModules, SOURCE_ITSELF } from "./type-checker.ts";
 

@@ -1,6 +1,9 @@
 import path from "node:path";
 import type { ts } from "ts-morph";
 
+/** The file that says how TypeScript is asked. */
+export const checkerFile: string = import.meta.filename;
+
 /** A finding of the type checker in generated code: a mistake in gwc, never in the configuration. */
 export interface EmitFinding {
   readonly module: string;

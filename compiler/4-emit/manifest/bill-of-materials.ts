@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
+import { packageRoot } from "../../installation.ts";
 import type { Bundle } from "../bundle.ts";
-import { packageRoot } from "../runtime-folder.ts";
 
 /**
  * `gateway.cdx.json`: the bill of materials of a bundle, as CycloneDX 1.6. It has no time and no serial number: the same

@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { isRepository } from "../../installation.ts";
 import type { CompiledFiles, PodSettings } from "./compile-files.ts";
 import type { CompileRequest } from "./compile-worker.ts";
 
@@ -38,4 +39,4 @@ export class CompilerThread {
 }
 
 /** A published package has JavaScript. */
-const WORKER = import.meta.filename.endsWith(".ts") ? "./compile-worker.ts" : "./compile-worker.js";
+const WORKER = isRepository ? "./compile-worker.ts" : "./compile-worker.js";

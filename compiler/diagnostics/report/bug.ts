@@ -1,4 +1,4 @@
-import { version } from "../../version.ts";
+import { version } from "../../installation.ts";
 
 /**
  * What to say of a mistake of gwc itself. Messages of errors can quote the configuration or the environment, so only the

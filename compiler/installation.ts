@@ -1,0 +1,26 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+
+/**
+ * The folder that gwc's own modules run from: the repository, or `dist` of a published package. There the modules of the
+ * compiler are gathered in few files, all of them beside each other in `dist/compiler`, as this one is here.
+ */
+export const moduleRoot = path.resolve(import.meta.dirname, "..");
+
+/** Whether gwc runs from its sources. */
+export const isRepository = import.meta.filename.endsWith(".ts");
+
+/** The package's folder: packages are found from there. */
+export const packageRoot = isRepository ? moduleRoot : path.dirname(moduleRoot);
+
+/** The TypeScript of the runtime modules that generated code imports as `gwc/runtime/...`. */
+export const runtimeFolder = path.join(packageRoot, "runtime");
+
+/** The version of this gwc, as its package says. */
+export function version(): string {
+  const file = path.join(moduleRoot, "package.json");
+  const data: unknown = JSON.parse(readFileSync(file, "utf8"));
+  return typeof data === "object" && data !== null && "version" in data
+    ? String(data.version)
+    : "unknown";
+}

@@ -1,0 +1,10 @@
+import path from "node:path";
+import { root } from "./root.ts";
+
+/** Packages of gwc, in a folder for each state of the sources: below node_modules, as where people install it. */
+export const PACKAGES: string = path.join(root, "node_modules", ".cache", "gwc-package");
+
+/** Where the package of these sources is. */
+export function ownPackage(digest: string): string {
+  return path.join(PACKAGES, digest);
+}
