@@ -10,7 +10,7 @@ export interface InputFile {
   readonly isNamed: boolean;
 }
 
-/** The files that the user gave, and the YAML and JSON files of folders but for tests and those that gwc wrote. */
+/** The files that the user gave, and the YAML and JSON files of folders but for tests, locks and those that gwc wrote. */
 export function inputFiles(paths: readonly string[], host: Host): readonly InputFile[] {
   return paths.flatMap((given): readonly InputFile[] => {
     const inside = host.filesIn(given);
@@ -21,7 +21,7 @@ export function inputFiles(paths: readonly string[], host: Host): readonly Input
         .flatMap((file) => writtenFiles(file, host)),
     );
     return inside
-      .filter((file) => !written.has(path.normalize(file)) && !isTestFile(file))
+      .filter((file) => !written.has(path.normalize(file)) && !isTestFile(file) && !isLock(file))
       .map((file) => ({ path: file, isNamed: false }));
   });
 }
@@ -29,6 +29,11 @@ export function inputFiles(paths: readonly string[], host: Host): readonly Input
 /** Whether a file of a folder says what a gateway should do, for `gwc test`: by its name. */
 export function isTestFile(file: string): boolean {
   return /\.test\.ya?ml$/.test(file);
+}
+
+/** Whether a file of a folder says which tools are approved, by its name. */
+function isLock(file: string): boolean {
+  return /\.lock\.ya?ml$/.test(file);
 }
 
 /** What a `manifest.json` says that a build wrote, with itself; nothing when it is no manifest of gwc. */

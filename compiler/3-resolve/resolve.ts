@@ -33,6 +33,7 @@ import { checkProxies, proxyProtocolOf } from "./proxied-ports.ts";
 import { type ResolvedRoute, type RouteContext, resolveHostnames, resolveRoute } from "./routes.ts";
 import { routingTable, type TableRoute } from "./routing-table.ts";
 import { resolveTcpBinds } from "./tcp-binds.ts";
+import { checkToolLocks } from "./tool-locks.ts";
 import { resolveTracing } from "./tracing.ts";
 import { checkUnserved } from "./unserved.ts";
 
@@ -93,6 +94,7 @@ function resolveGateway(
   checkVersions(gateway.frontend.tls, diagnostics);
   checkProxies(gateway, diagnostics);
   const binds = resolveBinds(gateway, routes, context);
+  checkToolLocks(binds, diagnostics);
   const tcp = resolveTcpBinds(
     gateway,
     resources.filter((resource) => resource.kind === "tcpRoute"),

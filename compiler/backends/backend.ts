@@ -2,9 +2,11 @@ import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
 import type { LabelSelector, Manifest, ManifestOf, ServicePort } from "../manifests/manifests.ts";
 import type { PolicyFields } from "../manifests/policy.ts";
 import type { BackendReference } from "../manifests/routes.ts";
+import type { SettingsChange } from "../model/access.ts";
 import type { BackendPolicies } from "../model/backend-policies.ts";
 import type { ServerConfig } from "../model/server-policies.ts";
 import type { Text } from "../model/texts.ts";
+import type { LockableServer, LockedTarget, ToolLockNode } from "../model/tool-lock.ts";
 import type { Section, Traffic } from "../model/traffic.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { PromptGuardNode } from "./ai/guards.ts";
@@ -72,6 +74,8 @@ export interface Backend<
   spendsTokens?(use: BackendUse<Config>): boolean;
   /** The servers whose items rules tell apart by their names; absent: it has no items. */
   itemTargets?(config: Config): ItemTargets;
+  /** Which of the tools that its servers list are shown; absent: it has no tools. */
+  readonly toolLock?: ToolLockForm<Node>;
   /** The servers that are started as child processes. */
   startedServers?(node: Node): readonly StartedServer[];
   /** What guards the texts of its requests and responses, each once; absent: it has no texts. */
@@ -89,6 +93,19 @@ export interface ItemTargets {
   readonly names: readonly string[];
   /** Whether clients see the items with the name of their server before their own, which rules do not. */
   readonly arePrefixes: boolean;
+}
+
+/** How the tools of a backend are locked. */
+export interface ToolLockForm<Node> {
+  /** Undefined: they are not. */
+  of(node: Node): ToolLockNode | undefined;
+  without(node: Node): Node;
+  servers(node: Node): readonly LockableServer<Node>[];
+  /** What another lock shows to clients, or hides from them. */
+  changes(
+    before: readonly LockedTarget[],
+    after: readonly LockedTarget[],
+  ): readonly SettingsChange[];
 }
 
 /** A backend, as far as it says what there is behind a route with it. */

@@ -3,6 +3,7 @@ import { type BackendPolicies, mergeBackendPolicies } from "../model/backend-pol
 import type { BackendConnection } from "../model/connections.ts";
 import { checkUrl, forwardUrl } from "../model/host-url.ts";
 import type { Text } from "../model/texts.ts";
+import type { ToolLockNode } from "../model/tool-lock.ts";
 import { HTTP_SERVER } from "../model/traffic.ts";
 import type { Backend, BackendLine, BackendUse } from "./backend.ts";
 import { withoutCredentials } from "./mcp/command-secrets.ts";
@@ -12,6 +13,7 @@ import type { McpCommand, McpConfig, McpTargetConfig, NamedMcpTarget } from "./m
 import { type OpenApiToolNode, openApiTools } from "./mcp/openapi-tools.ts";
 import type { McpSessionsConfig } from "./mcp/sessions.ts";
 import { checkCommand, checkPinned } from "./mcp/stdio-command.ts";
+import { lockChanges, resolveToolLock, serverText } from "./mcp/tool-lock.ts";
 import { awsScopeOf } from "./parts/aws-scope.ts";
 import { type ConnectionContext, resolveConnection, secureUrl } from "./parts/connection.ts";
 import { curlCommand, shellWord, type TryRequest } from "./parts/try-request.ts";
@@ -25,6 +27,8 @@ interface McpNode {
   readonly targets: readonly McpTargetNode[];
   /** Of sessions that hold something open; undefined: as by default. */
   readonly sessions: McpSessionsNode | undefined;
+  /** Undefined: every tool that a server lists is shown. */
+  readonly toolLock: ToolLockNode | undefined;
   readonly origin: Origin;
 }
 
@@ -62,7 +66,7 @@ export const mcp: Backend<"mcp", McpValue, McpConfig, McpNode, never, Kubernetes
       traffic: kind === "stdio" ? ["mcp", "children"] : ["mcp", "mcpServers", ...HTTP_SERVER],
       own,
     })),
-  names: ["backend", "allowedOrigins"],
+  names: ["backend", "allowedOrigins", "toolLock"],
   resolve: resolveMcp,
   itemTargets: ({ targets, prefixMode }) => ({
     names: targets.map(({ name }) => name),
@@ -72,6 +76,17 @@ export const mcp: Backend<"mcp", McpValue, McpConfig, McpNode, never, Kubernetes
     targets.flatMap((target) =>
       target.kind === "stdio" ? [{ ...target, origin: childOf(target.origin, "stdio") }] : [],
     ),
+  toolLock: {
+    of: (node) => node.toolLock,
+    without: (node) => ({ ...node, toolLock: undefined }),
+    servers: (node) =>
+      node.targets.map((target) => ({
+        name: target.name,
+        server: serverText(target),
+        node: { ...node, targets: [target], prefixMode: "conditional", toolLock: undefined },
+      })),
+    changes: lockChanges,
+  },
   describe: ({ targets }) => targets.map(describeTarget),
   tryCommand,
 };
@@ -101,7 +116,7 @@ function resolveMcp(
   { config, policies, origin }: BackendUse<McpConfig>,
   context: ConnectionContext,
 ): McpNode | undefined {
-  const { targets, prefixMode, failureMode, sessions } = config;
+  const { targets, prefixMode, failureMode, sessions, toolLock: named } = config;
   if (sessions !== undefined && targets.every(({ kind }) => kind === "streamable")) {
     context.diagnostics.report("misplaced-field", keyPlace(sessions.origin), {
       field: '"sessions"',
@@ -122,6 +137,13 @@ function resolveMcp(
     return resolveTarget(target, policies, context) ?? [];
   });
   if (resolved.length < targets.length) return undefined;
+  const servers = resolved.map((target) => ({
+    name: target.name,
+    server: serverText(target),
+    origin: target.origin,
+  }));
+  const toolLock = named && resolveToolLock(named.file, servers, named.origin, context);
+  if (named !== undefined && toolLock === undefined) return undefined;
   return {
     kind: "mcp",
     isStateful: true,
@@ -129,6 +151,7 @@ function resolveMcp(
     failureMode,
     targets: resolved,
     sessions: sessions && sessionsNode(sessions),
+    toolLock,
     origin,
   };
 }

@@ -91,6 +91,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./audit.ts")).audit,
   },
   {
+    name: "lock",
+    positionals: "[FILES..]",
+    summary: "record the tools that MCP servers offer, and say what has become of them",
+    load: async () => (await import("./lock.ts")).lock,
+  },
+  {
     name: "graph",
     positionals: "[FILE]",
     summary: "draw a gateway, or what a change adds to it and removes",

@@ -207,6 +207,7 @@ export type RefusalReason =
   | "APIKeyAuth"
   | "ExtAuth"
   | "Authorization"
+  | "ToolLock"
   | "ForbiddenDestination"
   | "Csrf"
   | "RateLimit"

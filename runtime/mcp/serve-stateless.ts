@@ -6,7 +6,7 @@ import { passStateless } from "./passthrough/pass-stateless.ts";
 import { readMessageBytes } from "./protocol/message.ts";
 import { statelessMethods } from "./protocol/methods.ts";
 import { respondRpcError } from "./protocol/rpc-response.ts";
-import { isOpen, type McpAuthorization } from "./rules/authorization.ts";
+import { hidesNothing, type McpAuthorization } from "./rules/authorization.ts";
 import { McpMetrics } from "./rules/mcp-metrics.ts";
 import { discoverOverHttp } from "./stateless/discovery.ts";
 import { headerProblem, messageProblem } from "./stateless/request-check.ts";
@@ -23,7 +23,7 @@ export async function serveStateless(
   const found = wrongHeaders === undefined ? passthroughOf(exchange, backend) : undefined;
   // A body is cheaper to read as it comes: nothing is waited for that is known.
   const only = found instanceof Promise ? await found : found;
-  if (only !== undefined && !only.holdsBodies && isOpen(access)) {
+  if (only !== undefined && !only.holdsBodies && hidesNothing(access)) {
     noteClaims(exchange);
     passStateless(exchange, backend, only, access, undefined);
     return;

@@ -4,13 +4,13 @@ import { statelessRevision } from "../mcp/protocol/revisions.ts";
 import type { ClientMessage } from "./trial.ts";
 
 /** Flat headers and the body of a client's message, of the revision that has no sessions: one request says it all. */
-export function messageRequest({ method, params, name }: ClientMessage): {
+export function messageRequest({ method, params, name, capabilities = {} }: ClientMessage): {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 } {
   const envelope = {
     [metaKey.protocolVersion]: statelessRevision,
-    [metaKey.clientCapabilities]: {},
+    [metaKey.clientCapabilities]: capabilities,
     [metaKey.clientInfo]: { name: "trial", version: "1" },
   };
   return {

@@ -31,6 +31,8 @@ export interface ClientMessage {
   readonly params: Readonly<Record<string, unknown>>;
   /** The item that it is about, as its headers say it. */
   readonly name: string | undefined;
+  /** What the client can do; absent: nothing that a server could ask for. */
+  readonly capabilities?: Readonly<Record<string, object>>;
 }
 
 /** Whose valid credentials a request shows, where a policy looks for them. */

@@ -35,9 +35,6 @@ export interface TrialOutcome {
   readonly failure: string | undefined;
 }
 
-/** Milliseconds after which a request counts as one that is not answered. */
-const patience = 5000;
-
 /** A gateway that requests are tried on. */
 export interface TrialGateway {
   /** Sends one request through its code. Never rejects, but for a port that speaks no HTTP. */
@@ -46,20 +43,28 @@ export interface TrialGateway {
   close(): void;
 }
 
-/** Makes a gateway one that requests are tried on, one after the other. */
-export function openTrials(gateway: Gateway): TrialGateway {
+/**
+ * Makes a gateway one that requests are tried on, one after the other. `patience`: milliseconds after which a request counts
+ * as one that is not answered.
+ */
+export function openTrials(gateway: Gateway, patience: number): TrialGateway {
   const settings = { ...processSettings(gateway, {}), stateDir: undefined };
   const context = new LiveContext(settings, new Metrics(), () => {});
   return {
     send: (request) => {
       const trial: Trial = { request, calls: [], shown: new Set(), claims: undefined };
-      return trials.run(trial, () => send(gateway, context, trial));
+      return trials.run(trial, () => send(gateway, context, trial, patience));
     },
     close: () => context.closeSessions(),
   };
 }
 
-function send(gateway: Gateway, context: LiveContext, trial: Trial): Promise<TrialOutcome> {
+function send(
+  gateway: Gateway,
+  context: LiveContext,
+  trial: Trial,
+  patience: number,
+): Promise<TrialOutcome> {
   const { request } = trial;
   const port = gateway.ports.find((each) => each.port === request.port);
   const settings = port && portSettings(port);

@@ -48,7 +48,11 @@ function mcpCode([backend]: AtLeastOne<McpNode>, scope: BackendScope): BackendCo
   };
   const authorize =
     scope.mcpRule ?? code`${imported("gwc/runtime/mcp/rules/authorization", "allowEverything")}`;
-  const access = literal({ jwt: scope.variables.argument("jwt"), authorize });
+  const access = literal({
+    jwt: scope.variables.argument("jwt"),
+    authorize,
+    ...(backend.toolLock && { toolLock: identifier("toolLock") }),
+  });
   const allowedOrigins = {
     hostnames: hostnames.includes("*") ? [] : hostnames,
     allowOrigins: scope.allowedOrigins,
@@ -60,6 +64,7 @@ function mcpCode([backend]: AtLeastOne<McpNode>, scope: BackendScope): BackendCo
   return {
     declarations: [
       ...retries(backend, scope),
+      ...toolLock(backend, scope),
       code`
         ${scope.trace(backend.origin)}
         const backend = ${open}(${literal(settings)});
@@ -79,6 +84,26 @@ function mcpCode([backend]: AtLeastOne<McpNode>, scope: BackendScope): BackendCo
     ],
     isAsync: true,
   };
+}
+
+/** Milliseconds for which what a server has listed counts, before a call. */
+const LISTED_FOR = 10_000;
+
+/** The constant that says which tools are approved. */
+function toolLock({ toolLock: lock, targets }: McpNode, { trace }: BackendScope): readonly Code[] {
+  if (lock === undefined) return [];
+  const open = imported("gwc/runtime/mcp/rules/tool-lock", "openToolLock");
+  const locked = targets.map(({ name }) => {
+    const tools = lock.targets.find((each) => each.name === name)?.tools ?? [];
+    return [name, Object.fromEntries(tools.map((tool) => [tool.name, tool.digests]))] as const;
+  });
+  const settings = { maxAge: milliseconds(LISTED_FOR), targets: Object.fromEntries(locked) };
+  return [
+    code`
+      ${trace(lock.origin)}
+      const toolLock = ${open}(${literal(settings)});
+    `,
+  ];
 }
 
 /** Clients with sessions may need a bridge to it. */

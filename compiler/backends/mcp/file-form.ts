@@ -57,6 +57,10 @@ export function mcpFields(policies: Schema<BackendPoliciesValue>) {
       default: "failClosed",
     }),
     sessions: sessionsSchema(duration(IDLE_TIMEOUT, { minimumDuration: "1s" })),
+    toolLock: text(
+      "File of approved tools, relative to this one; `gwc lock` writes it. A tool that is not in it, or says something else than when it was locked, is withheld.",
+      { maxLength: 1024, examples: ["gwc.lock.yaml"] },
+    ),
   };
 }
 
@@ -197,7 +201,7 @@ type TargetValue = NonNullable<McpValue["targets"][number]>;
 
 /** The canonical form of a validated `mcp`. */
 export function lowerMcp(
-  { targets, prefixMode = "conditional", failureMode = "failClosed", sessions }: McpValue,
+  { targets, prefixMode = "conditional", failureMode = "failClosed", sessions, toolLock }: McpValue,
   context: LowerContext,
 ): McpConfig {
   return {
@@ -208,6 +212,10 @@ export function lowerMcp(
     prefixMode,
     failureMode,
     sessions: lowerSessions(sessions, childOf(context.origin, "sessions")),
+    toolLock:
+      toolLock === undefined
+        ? undefined
+        : { file: toolLock, origin: childOf(context.origin, "toolLock") },
   };
 }
 

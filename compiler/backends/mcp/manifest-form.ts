@@ -28,6 +28,8 @@ export const kubernetesMcp: KubernetesBackendForm<KubernetesMcpValue, McpConfig>
         prefixMode: "conditional",
         failureMode: failureMode === "FailOpen" ? "failOpen" : "failClosed",
         sessions: lowerSessions(sessions, childOf(context.origin, "sessions")),
+        // A lock is a file beside a standalone file.
+        toolLock: undefined,
       },
       sections: new Map(found.map(({ name, section }) => [name, section])),
     };

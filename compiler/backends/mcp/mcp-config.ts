@@ -9,6 +9,8 @@ export interface McpConfig {
   readonly prefixMode: "conditional" | "always";
   readonly failureMode: "failClosed" | "failOpen";
   readonly sessions: McpSessionsConfig | undefined;
+  /** The file of approved tools, and where it is named; undefined: every tool that a server lists is shown. */
+  readonly toolLock: { readonly file: string; readonly origin: Origin } | undefined;
 }
 
 /** One MCP server as configured. */

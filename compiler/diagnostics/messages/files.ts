@@ -63,6 +63,43 @@ export const fileMessages = {
     explanation:
       "An `openapi` target offers the operations of a document as tools. The document is read at build, and becomes part of the bundle: what it offers is seen in review. One of Swagger 2.0 can be converted, by swagger2openapi for example.",
   }),
+  "no-tool-lock": message<{ file: string; problem: string }>({
+    severity: "error",
+    text: ({ file, problem }) => `the lock of tools "${file}" can't be read: ${problem}`,
+    hint: () => "`gwc lock` asks the servers for their tools and writes it",
+    explanation:
+      "With `toolLock` clients are shown, and can call, only tools that are in the lock and say what they said when they were locked. Without the file there would be none.",
+  }),
+  "bad-tool-lock": message<{ file: string; problem: string }>({
+    severity: "error",
+    text: ({ file, problem }) => `"${file}" can't be used: it ${problem}`,
+    hint: () => "`gwc lock --update` writes it anew; read what it says has changed",
+    explanation:
+      "A lock of tools is written by `gwc lock`, and merged by hand only where two branches have changed different tools.",
+  }),
+  "unlocked-target": message<{
+    file: string;
+    name: string;
+    server: string;
+    other: string | undefined;
+  }>({
+    severity: "warning",
+    text: ({ file, name, server, other }) =>
+      other === undefined
+        ? `"${file}" has no server "${name}": all its tools are withheld`
+        : `"${file}" has "${name}" as "${other}", and here it is "${server}": all its tools are withheld`,
+    hint: () => "`gwc lock --update` approves the tools that it has now",
+    explanation:
+      "A lock names each server with its address or command: what was approved of one server says nothing about another one in its place.",
+  }),
+  "gone-lock-target": message<{ file: string; name: string; server: string }>({
+    severity: "warning",
+    text: ({ file, name, server }) =>
+      `"${file}" has tools of "${name}" (${server}), which is no server of this configuration`,
+    hint: () => "`gwc lock --update` takes it out",
+    explanation:
+      "What is approved of a server that is gone would be approved at once when somebody names it again.",
+  }),
   "operation-left-out": message<{ operation: string; why: string }>({
     severity: "warning",
     text: ({ operation, why }) => `${operation} is no tool: ${why}`,

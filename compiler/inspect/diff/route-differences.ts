@@ -1,5 +1,6 @@
 import { accessOf } from "../../ir/access.ts";
 import { backendText, mcpTargets } from "../../ir/backend-text.ts";
+import type { BackendNode } from "../../ir/backends.ts";
 import type { PolicyUse } from "../../ir/policies.ts";
 import type { RouteNode } from "../../ir/program.ts";
 import { changedFields, settingsKey } from "../../ir/settings-text.ts";
@@ -8,6 +9,7 @@ import { type PolicyKind, policyOf } from "../../policies/index.ts";
 import { accessDifferences } from "./access-differences.ts";
 import { chainOf } from "./chain.ts";
 import { type Difference, plainDifference, type SidePlace } from "./difference.ts";
+import { lockDifferences, withoutLock } from "./lock-differences.ts";
 import type { RoutedRequest } from "./route-pairs.ts";
 
 /** Policies, and what is behind them. */
@@ -32,7 +34,12 @@ export function routeDifferences(
     differences: [
       ...access.differences,
       ...policyDifferences(subject, before.policies, after.policies),
-      ...backendDifferences(subject, before, after),
+      ...lockDifferences(subject, before.backends, after.backends),
+      ...backendDifferences(
+        subject,
+        before.backends.map((node) => withoutLock(node)),
+        after.backends.map((node) => withoutLock(node)),
+      ),
     ],
     undecided: access.undecided,
   };
@@ -107,13 +114,17 @@ function changedPolicy<Kind extends PolicyKind>(
 }
 
 /** Where requests go, and how that is reached. */
-function backendDifferences(subject: string, before: Served, after: Served): readonly Difference[] {
-  if (settingsKey(before.backends) === settingsKey(after.backends)) return [];
-  const [old, now] = [backendText(before.backends), backendText(after.backends)];
-  const [first] = after.backends;
+function backendDifferences(
+  subject: string,
+  before: readonly BackendNode[],
+  after: readonly BackendNode[],
+): readonly Difference[] {
+  if (settingsKey(before) === settingsKey(after)) return [];
+  const [old, now] = [backendText(before), backendText(after)];
+  const [first] = after;
   const by: SidePlace | undefined = first && { side: "after", origin: first.origin, text: now };
   if (old !== now) return [plainDifference("changes", subject, `goes to ${old} -> ${now}`, by)];
-  return changedFields(before.backends, after.backends).map((text) =>
+  return changedFields(before, after).map((text) =>
     plainDifference("changes", subject, `backend: ${text}`, by),
   );
 }

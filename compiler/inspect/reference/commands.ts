@@ -2,6 +2,7 @@ import { auditPage } from "./command-pages/audit.ts";
 import { canPage } from "./command-pages/can.ts";
 import { diffPage } from "./command-pages/diff.ts";
 import { graphPage } from "./command-pages/graph.ts";
+import { lockPage } from "./command-pages/lock.ts";
 import { testPage } from "./command-pages/test.ts";
 import type { Page } from "./page.ts";
 
@@ -16,5 +17,6 @@ export const commandPages: readonly (readonly [name: string, page: () => Page])[
   ["can", canPage],
   ["test", testPage],
   ["audit", auditPage],
+  ["lock", lockPage],
   ["graph", graphPage],
 ];

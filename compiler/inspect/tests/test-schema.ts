@@ -25,6 +25,7 @@ const REASONS = [
   "APIKeyAuth",
   "ExtAuth",
   "Authorization",
+  "ToolLock",
   "ForbiddenDestination",
   "Csrf",
   "RateLimit",

@@ -17,15 +17,22 @@ export interface TrialProgram {
   readonly close: () => void;
 }
 
-/** Compiles a program as a build does, but for what reaches outside the process. */
+/**
+ * Compiles a program as a build does, but for what reaches outside the process. `servers` are asked where they are meant to
+ * be, for as long as they need, with what the environment says; else nothing outside is.
+ */
 export async function openTrialProgram(
   program: Program,
   files: readonly SourceFile[],
+  reach: "nothing" | "servers" = "nothing",
 ): Promise<TrialProgram> {
   const modules = emitModules(program, "path", files);
-  const entry = { path: ENTRY, text: ENTRY_TEXT, imports: [] };
+  const entry = { path: ENTRY, text: entryText(PATIENCE[reach]), imports: [] };
   const info = { version: "", configDigest: "" };
-  const { text } = await bundleModules([...modules, entry], info, TRIAL);
+  const { text } = await bundleModules([...modules, entry], info, {
+    entry: ENTRY,
+    replaced: reach === "servers" ? PORTS : WORLD,
+  });
   const url = `data:text/javascript;base64,${Buffer.from(text).toString("base64")}`;
   const stateful = statefulRoutes(program);
   let current = await load(url);
@@ -47,10 +54,13 @@ export async function openTrialProgram(
 
 const ENTRY = "trial.ts";
 
-const ENTRY_TEXT = `import { openTrials } from "gwc/runtime/trial/try-request";
+/** Milliseconds after which a request counts as one that gets no response: a server may have to be fetched first. */
+const PATIENCE = { nothing: 5_000, servers: 120_000 } as const;
+
+const entryText = (patience: number) => `import { openTrials } from "gwc/runtime/trial/try-request";
 import { gateway } from "./main.ts";
 
-const trials = openTrials(gateway);
+const trials = openTrials(gateway, ${patience});
 
 export { trials };
 `;
@@ -69,6 +79,7 @@ export const standIns: Readonly<Record<string, string>> = {
   "http/upstream/node/http2-upstream.ts": "server.ts",
   "http/upstream/node/negotiated-upstream.ts": "server.ts",
   "http/upstream/node/request-url.ts": "request-url.ts",
+  "mcp/rules/tool-lock.ts": "tool-lock.ts",
   "mcp/transports/backend.ts": "mcp-targets.ts",
   "mcp/transports/process-groups.ts": "process-groups.ts",
   "mcp/transports/sse-transport.ts": "transports.ts",
@@ -80,17 +91,19 @@ export const standIns: Readonly<Record<string, string>> = {
   "process/watched-file.ts": "watched-file.ts",
 };
 
-const TRIAL: BundleOptions = {
-  entry: ENTRY,
-  replaced: new Map(
-    Object.entries(standIns).map(([real, own]) => [real, `trial/stand-ins/${own}`]),
-  ),
-};
+const WORLD: BundleOptions["replaced"] = new Map(
+  Object.entries(standIns).map(([real, own]) => [real, `trial/stand-ins/${own}`]),
+);
+
+/** Requests come in without a port, and go out as they do. */
+const PORTS: BundleOptions["replaced"] = new Map(
+  [...WORLD].filter(([real]) => real === "gateway/http-port.ts"),
+);
 
 /** A gateway of its own each time: a module is evaluated once per URL. */
 async function load(url: string): Promise<TrialGateway> {
   const loaded: unknown = await import(`${url}#${randomUUID()}`);
-  // ENTRY_TEXT exports it under this type.
+  // The entry exports it under this type.
   return (loaded as { readonly trials: TrialGateway }).trials;
 }
 

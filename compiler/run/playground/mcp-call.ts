@@ -1,3 +1,4 @@
+import { lastEventData } from "../../model/event-data.ts";
 import { callPort, type PortCall, type PortResult } from "./port-call.ts";
 
 /** A message for an MCP route. */
@@ -47,12 +48,5 @@ function post(route: McpRoute, message: object): Promise<PortResult> {
 /** The response itself, where it came as the last event of a stream. */
 function messageIn({ headers, body }: PortResult): string {
   if (headers["content-type"]?.startsWith("text/event-stream") !== true) return body;
-  const data = body.split(/\r?\n\r?\n/).map((event) =>
-    event
-      .split(/\r?\n/)
-      .filter((line) => line.startsWith("data:"))
-      .map((line) => line.slice("data:".length).trim())
-      .join("\n"),
-  );
-  return data.filter((text) => text !== "").at(-1) ?? body;
+  return lastEventData(body) ?? body;
 }

@@ -13,7 +13,7 @@ export interface ChatRequest {
   readonly system: readonly TextBlock[];
   /** User and assistant in turns: two neighbours never have one role. */
   readonly turns: readonly Turn[];
-  readonly tools: readonly ToolDefinition[];
+  readonly tools: readonly ListedTool[];
   readonly toolChoice: ToolChoice | undefined;
   /** False: one call at a time. */
   readonly parallelTools: boolean | undefined;
@@ -42,7 +42,7 @@ export interface Turn {
 }
 
 /** A tool that the model may call. */
-export interface ToolDefinition {
+export interface ListedTool {
   readonly name: string;
   readonly description: string | undefined;
   /** JSON schema of its input. */

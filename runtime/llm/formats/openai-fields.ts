@@ -1,4 +1,4 @@
-import type { OutputFormat, Reasoning, ToolChoice, ToolDefinition } from "../chat/request.ts";
+import type { OutputFormat, Reasoning, ToolChoice, ListedTool } from "../chat/request.ts";
 import {
   isJsonObject,
   RequestObject,
@@ -8,7 +8,7 @@ import {
 import type { NoteTopic } from "../chat/topics.ts";
 
 /** The definition of a function that the model may call: `{name, description, parameters, strict}`. Throws LlmRefusal. */
-export function readFunctionTool(definition: RequestObject, note: NoteTopic): ToolDefinition {
+export function readFunctionTool(definition: RequestObject, note: NoteTopic): ListedTool {
   const isStrict = definition.boolean("strict");
   if (isStrict === true) note("strictTools", definition.at("strict"));
   return {

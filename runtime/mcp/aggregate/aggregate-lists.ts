@@ -1,11 +1,11 @@
 import { stringAt } from "../../json/json-text.ts";
-import { readLists } from "../protocol/list-edit.ts";
+import { type ListedItem, readLists } from "../protocol/list-edit.ts";
 import type { Message } from "../protocol/message.ts";
 import { readFields } from "../protocol/message.ts";
 import { paramOf, stringParamOf } from "../protocol/message-edit.ts";
 import type { McpPrimitiveKind } from "../protocol/primitives.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
-import { isAllowed, isOpen } from "../rules/authorization.ts";
+import { hidesNothing, isListed } from "../rules/authorization.ts";
 import { ClientStream } from "../session/client-stream.ts";
 import {
   type ActiveTarget,
@@ -117,7 +117,7 @@ class Merge {
       if (response.text.includes(String(rpcCode.methodNotFound))) return undefined;
       return { kind: "protocol", detail: "answered a list with an error" };
     }
-    const lists = readLists(response, ({ kind, name }) => this.#shownName(active, kind, name));
+    const lists = readLists(response, (item) => this.#shownName(active, item));
     if (typeof lists === "string") return { kind: "protocol", detail: lists };
     for (const { field, entries } of lists) {
       if (field === this.#list.field) this.#entries.push(...entries);
@@ -130,18 +130,17 @@ class Merge {
     return undefined;
   }
 
-  #shownName({ target }: ActiveTarget, kind: McpPrimitiveKind, name: string): string | undefined {
+  #shownName({ target }: ActiveTarget, item: ListedItem): string | undefined {
     const { exchange, backend, access } = this.#context;
-    const item = { name, target: target.name };
-    if (!isAllowed(access, exchange, this.#request.method, kind, item)) return undefined;
-    return clientName(backend, target, kind, name);
+    if (!isListed(access, exchange, this.#request.method, target.name, item)) return undefined;
+    return clientName(backend, target, item.kind, item.name);
   }
 
   #result(): string {
     let text = `{${JSON.stringify(this.#list.field)}:[${this.#entries.join(",")}]`;
     if (this.#next.size > 0) text += `,"nextCursor":${JSON.stringify(writeCursor(this.#next))}`;
     if (isStateless(this.#context)) {
-      const isOpenList = isOpen(this.#context.access);
+      const isOpenList = hidesNothing(this.#context.access);
       text += `,"resultType":"complete",${this.#hints.members(isOpenList)}`;
     }
     if (this.#missing.length > 0) {

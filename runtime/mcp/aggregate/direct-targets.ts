@@ -61,7 +61,11 @@ async function findWay(
         return withSessions(exchange, backend, target, owner);
       return {
         kind: "open",
-        call: (request, sink) => callStateless(exchange, target, limits.message, request, sink),
+        call: (request, sink) => {
+          // What a client repeats in headers is about the call that it makes.
+          const repeated = exchange.header("mcp-method") === request.method ? undefined : [];
+          return callStateless(exchange, target, limits.message, request, sink, repeated);
+        },
       };
     }
     case "stdio":

@@ -1,9 +1,11 @@
 import type { Message } from "../protocol/message.ts";
+import { stringParamOf } from "../protocol/message-edit.ts";
 import { isListMethod } from "../protocol/primitives.ts";
-import { isOpen } from "../rules/authorization.ts";
+import { hidesNothing } from "../rules/authorization.ts";
 import { isHiddenUpdate, rulesFilter, type ShownMessage } from "../rules/list-filter.ts";
 import { noteResponseError } from "../rules/mcp-metrics.ts";
 import { ClientStream } from "../session/client-stream.ts";
+import { checkLock, isLockedCall } from "../session/locked-call.ts";
 import {
   type ActiveTarget,
   callTarget,
@@ -16,13 +18,49 @@ import { clientName } from "./names.ts";
 import { withSealedState } from "./request-state.ts";
 import { type AggregateTarget, forClient, responseForClient } from "./to-client.ts";
 
-/** Sends a request to one target and everything that comes of it to the client. */
+/** Sends a request to one target and everything that comes of it to the client; a tool that is withheld is not called. */
 export function forwardCall(context: SessionContext, active: ActiveTarget, request: Message): void {
-  const { exchange, backend } = context;
+  const { exchange, backend, access } = context;
   const { target } = active;
   if (target.kind !== "stdio") exchange.record.upstream = target.upstream.name;
   const stream = new ClientStream(exchange, request.id, backend.timeouts.keepAlive);
-  const call = callTarget(context, active, request, {
+  if (isLockedCall(access, request)) void callLocked(context, active, request, stream);
+  else call(context, active, request, stream);
+}
+
+async function callLocked(
+  context: SessionContext,
+  active: ActiveTarget,
+  request: Message,
+  stream: ClientStream,
+): Promise<void> {
+  const { exchange, backend, access } = context;
+  const { target } = active;
+  const name = stringParamOf(request, "name") ?? "";
+  const refusal = await checkLock({
+    exchange,
+    access,
+    target: target.name,
+    request,
+    toolName: clientName(backend, target, "tool", name),
+    ask: (own, sink) => callTarget(context, active, own, sink),
+    onMessage: (message) => forwardTo(stream, active, context, message),
+    deadline: backend.timeouts.fanOut,
+  });
+  if (exchange.isOver) return;
+  if (refusal === undefined) call(context, active, request, stream);
+  else if (refusal.kind === "withheld") stream.response(refusal.text);
+  else stream.fail(refusal.failure);
+}
+
+function call(
+  context: SessionContext,
+  active: ActiveTarget,
+  request: Message,
+  stream: ClientStream,
+): void {
+  const { exchange, backend } = context;
+  const sent = callTarget(context, active, request, {
     onMessage: (message) => forwardTo(stream, active, context, message),
     onResponse: (response) => {
       noteResponseError(exchange, response);
@@ -33,12 +71,12 @@ export function forwardCall(context: SessionContext, active: ActiveTarget, reque
     },
     onFailure: (failure) => stream.fail(failure),
   });
-  stream.onDrain(() => call.resume());
-  exchange.onAbort(() => call.cancel());
+  stream.onDrain(() => sent.resume());
+  exchange.onAbort(() => sent.cancel());
   const { request: limit } = backend.timeouts;
   if (limit === undefined) return;
   const timer = setTimeout(() => {
-    call.cancel();
+    sent.cancel();
     stream.fail({ kind: "timeout", detail: "request timeout" });
   }, limit);
   exchange.onClose(() => clearTimeout(timer));
@@ -77,7 +115,7 @@ function shownResponse(
     const shown = responseForClient(response, aggregateTarget(context, active));
     return isStateless(context) ? withSealedState(context, active.target, shown) : shown;
   }
-  if (isOpen(access) || !isListMethod(request.method)) return response;
+  if (hidesNothing(access) || !isListMethod(request.method)) return response;
   const filter = isStateless(context) ? statelessFilter : rulesFilter;
   return filter(exchange, access, active.target.name)(response);
 }

@@ -5,7 +5,7 @@ import { type EraMethods, isSpecified } from "../protocol/methods.ts";
 import { addressedPrimitive } from "../protocol/primitives.ts";
 import { respondRpcError, rpcCode } from "../protocol/rpc-response.ts";
 import {
-  isOpen,
+  hidesNothing,
   type McpAuthorization,
   unknownPrimitive,
   verdictOn,
@@ -52,7 +52,7 @@ export function isPermitted(
   }
   if (addressed.kind === "problem") {
     // Nothing is decided by the name: whether the request is well-formed is the target's business.
-    if (isOpen(access) && !backend.prefix) return true;
+    if (hidesNothing(access) && !backend.prefix) return true;
     respondRpcError(exchange, 400, "MCP", invalid(message, addressed.message));
     return false;
   }

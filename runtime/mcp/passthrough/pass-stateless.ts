@@ -1,18 +1,22 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { sendInSpan } from "../../http/upstream/traced-request.ts";
+import type { Message } from "../protocol/message.ts";
 import { isListMethod } from "../protocol/primitives.ts";
 import { respondRpcError, rpcCode } from "../protocol/rpc-response.ts";
-import { isOpen, type McpAuthorization } from "../rules/authorization.ts";
+import { hidesNothing, type McpAuthorization } from "../rules/authorization.ts";
 import { updatesFilter } from "../rules/list-filter.ts";
+import { isLockedCall } from "../session/locked-call.ts";
 import { isDoubtful } from "../stateless/response-status.ts";
 import { statelessFilter, withShownSubscriptions } from "../stateless/shown-lists.ts";
+import { callStateless } from "../stateless/stateless-call.ts";
 import { statelessHeaders } from "../stateless/stateless-headers.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import { beginMcpCall } from "../transports/call-span.ts";
 import { noteTargetEra } from "../transports/noted-eras.ts";
-import type { StreamableHttpTarget } from "../transports/target.ts";
+import type { CallSink, StreamableHttpTarget } from "../transports/target.ts";
 import type { PassthroughMessage } from "./passthrough.ts";
 import { PassthroughRelay } from "./passthrough-relay.ts";
+import { sendIfLocked } from "./send-if-locked.ts";
 
 /**
  * Passes a request of revision 2026-07-28 on to the only target of a route. Without a message its body has not been read:
@@ -25,7 +29,7 @@ export function passStateless(
   access: McpAuthorization,
   post: PassthroughMessage | undefined,
 ): void {
-  const isOpenRoute = isOpen(access);
+  const isOpenRoute = hidesNothing(access);
   const method = post?.message.method ?? exchange.header("mcp-method");
   const sent = post && shownOf(exchange, access, target, post);
   if (post !== undefined && sent === undefined) {
@@ -61,8 +65,17 @@ export function passStateless(
     headers,
     body: sent?.bytes ?? exchange.body,
   };
-  const span = beginMcpCall(exchange.trace, target, sent?.message, method ?? "POST");
-  relay.start((handler) => sendInSpan(span, target.upstream, call, handler));
+  const send = () => {
+    const span = beginMcpCall(exchange.trace, target, sent?.message, method ?? "POST");
+    relay.start((handler) => sendInSpan(span, target.upstream, call, handler));
+  };
+  if (post === undefined || !isLockedCall(access, post.message)) {
+    send();
+    return;
+  }
+  const ask = (request: Message, sink: CallSink) =>
+    callStateless(exchange, target, backend.limits.message, request, sink, []);
+  void sendIfLocked({ exchange, backend, access, target, request: post.message }, ask, send);
 }
 
 /** The message as the target gets it: a client listens to nothing that the rules hide from it. */

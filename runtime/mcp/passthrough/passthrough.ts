@@ -14,10 +14,12 @@ import {
 } from "../aggregate/serve-session.ts";
 import { type Message, textAt } from "../protocol/message.ts";
 import { isListMethod } from "../protocol/primitives.ts";
-import { isOpen, type McpAuthorization } from "../rules/authorization.ts";
+import { hidesNothing, type McpAuthorization } from "../rules/authorization.ts";
 import { rulesFilter, updatesFilter } from "../rules/list-filter.ts";
 import { targetEventId } from "../session/event-ids.ts";
+import { isLockedCall } from "../session/locked-call.ts";
 import type { HttpSession, McpSession, SessionParts } from "../session/session.ts";
+import { callInSession } from "../session/session-call.ts";
 import { sendInSession } from "../session/session-request.ts";
 import {
   endSession,
@@ -27,10 +29,11 @@ import {
 } from "../session/sessions.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import { noteTargetEra } from "../transports/noted-eras.ts";
-import type { StreamableHttpTarget } from "../transports/target.ts";
+import type { CallSink, StreamableHttpTarget } from "../transports/target.ts";
 import { headersForTarget } from "../transports/upstream-headers.ts";
 import { PassthroughRelay } from "./passthrough-relay.ts";
 import { RefusedSessions } from "./refused-sessions.ts";
+import { sendIfLocked } from "./send-if-locked.ts";
 
 /** A client's message on its way to the only target of a route. */
 export interface PassthroughMessage {
@@ -66,7 +69,7 @@ export function passThrough(
     return;
   }
   noteTargetEra(exchange, "sessions");
-  const isOpenRoute = isOpen(access);
+  const isOpenRoute = hidesNothing(access);
   const isList = mayList(exchange, post);
   const lastEventId = exchange.header("last-event-id");
   const relay = new PassthroughRelay(exchange, target, {
@@ -103,7 +106,17 @@ export function passThrough(
     body: post?.bytes ?? null,
   };
   if (!isOpening || backend.toStateless === undefined) {
-    relay.start((handler) => sendInSession(options, handler));
+    const send = () => relay.start((handler) => sendInSession(options, handler));
+    if (post === undefined || !isLockedCall(access, post.message)) {
+      send();
+      return;
+    }
+    const owner = session ?? { initialize: undefined, isEnded: false };
+    const context = { exchange, backend, session: owner };
+    const own = httpSession(session) ?? noSession;
+    const ask = (request: Message, sink: CallSink) =>
+      callInSession(context, target, own, request, sink);
+    void sendIfLocked({ exchange, backend, access, target, request: post.message }, ask, send);
     return;
   }
   const onVerdict = (hasSessions: boolean) => {
@@ -185,13 +198,22 @@ function mayList(exchange: Exchange, post: PassthroughMessage | undefined): bool
 
 function partsOf(message: Message, id: string): SessionParts {
   const { params, text } = message;
-  const http: HttpSession = { kind: "http", id, version: "", features: "", renewal: undefined };
+  const http: HttpSession = { ...noSession, id };
   return {
     initialize: params === undefined ? undefined : textAt(text, params),
     targets: [http],
     live: undefined,
   };
 }
+
+/** Of a target that gives no session ids. */
+const noSession: HttpSession = {
+  kind: "http",
+  id: "",
+  version: "",
+  features: "",
+  renewal: undefined,
+};
 
 function httpSession(session: McpSession | undefined): HttpSession | undefined {
   const first = session?.targets[0];

@@ -15,6 +15,8 @@ export interface ListedItem {
   readonly kind: McpPrimitiveKind;
   /** Its name, URI or URI template. */
   readonly name: string;
+  /** All of it, as JSON text. */
+  readonly text: string;
 }
 
 /** What becomes of an entry: another name for it, or undefined to leave it out. */
@@ -86,9 +88,10 @@ function editEntries(
   for (const span of elementsOf(text, at.start)) {
     const nameAt = nameOf(text, span, place.nameField, known);
     const name = stringAt(text, nameAt);
-    const renamed = name === undefined ? undefined : edit({ kind: place.kind, name });
+    const entry = textAt(text, span);
+    const renamed = name === undefined ? undefined : edit({ kind: place.kind, name, text: entry });
     if (renamed === name && renamed !== undefined) {
-      entries.push(textAt(text, span));
+      entries.push(entry);
       continue;
     }
     isChanged = true;

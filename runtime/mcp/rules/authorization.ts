@@ -3,6 +3,7 @@ import type { Exchange } from "../../http/exchange.ts";
 import type { McpRule } from "../../policies/mcp-authorization.ts";
 import { allowed, type RuleVerdict } from "../../policies/rule-verdict.ts";
 import type { McpPrimitiveKind } from "../protocol/primitives.ts";
+import { listOwner, type OfferedTool, type ToolLock } from "./tool-lock.ts";
 
 /** Who asks, and which tools, prompts and resources exist for them. */
 export interface McpAuthorization {
@@ -10,15 +11,22 @@ export interface McpAuthorization {
   readonly jwt: JwtVariable;
   /** The compiled rules of mcpAuthorization; `allowEverything` when there are none. */
   readonly authorize: McpRule;
+  /** Withholds tools that are not as they were approved; absent: none. */
+  readonly toolLock?: ToolLock;
 }
 
-/** The rule of a route without mcpAuthorization; responses then pass unread. */
+/** The rule of a route without mcpAuthorization; responses then pass unread, unless tools are locked. */
 export function allowEverything(): RuleVerdict {
   return allowed;
 }
 
 /** True when nothing has to be hidden. */
-export function isOpen(access: McpAuthorization): boolean {
+export function hidesNothing(access: McpAuthorization): boolean {
+  return isOpen(access) && access.toolLock === undefined;
+}
+
+/** True when every client may do everything. */
+function isOpen(access: McpAuthorization): boolean {
   return access.authorize === allowEverything;
 }
 
@@ -37,6 +45,20 @@ export function verdictOn(
 /** Whether the rules show an item to this client. */
 export function isAllowed(...question: Parameters<typeof verdictOn>): boolean {
   return verdictOn(...question).isAllowed;
+}
+
+/** Whether a tool, prompt or resource that a target lists is shown to this client: by the rules, and as it was approved. */
+export function isListed(
+  access: McpAuthorization,
+  request: Exchange,
+  methodName: string,
+  target: string,
+  { kind, name, text }: OfferedTool & { readonly kind: McpPrimitiveKind },
+): boolean {
+  const { toolLock, jwt } = access;
+  if (!isAllowed(access, request, methodName, kind, { name, target })) return false;
+  if (toolLock === undefined || kind !== "tool") return true;
+  return toolLock.shows(listOwner(request, jwt, target), { name, text });
 }
 
 /**

@@ -3,7 +3,7 @@ import { editLists } from "../protocol/list-edit.ts";
 import type { Message } from "../protocol/message.ts";
 import { stringParamOf } from "../protocol/message-edit.ts";
 import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
-import { isAllowed, isOpen, type McpAuthorization } from "./authorization.ts";
+import { hidesNothing, isAllowed, isListed, type McpAuthorization } from "./authorization.ts";
 
 /** A message as a client is shown it; `hidden`: not at all; `unreadable`: nobody can say what it shows. */
 export type ShownMessage = { readonly text: string } | "hidden" | "unreadable";
@@ -25,8 +25,8 @@ export function rulesFilter(
       return { text: rpcError(message.id, rpcCode.internal, "MCP server answered with an error") };
     }
     if (isHiddenUpdate(exchange, access, target, message)) return "hidden";
-    const edited = editLists(message, ({ kind, name }) =>
-      isAllowed(access, exchange, methodsOf[kind], kind, { name, target }) ? name : undefined,
+    const edited = editLists(message, (item) =>
+      isListed(access, exchange, methodsOf[item.kind], target, item) ? item.name : undefined,
     );
     return typeof edited === "string" ? { text: edited } : "unreadable";
   };
@@ -41,14 +41,15 @@ export function updatesFilter(
   return (message) => (isHiddenUpdate(exchange, access, target, message) ? "hidden" : message);
 }
 
-/** Whether a message says that a resource has changed which the rules hide. */
+/** Whether a message says that a resource has changed which the rules hide. Of tools that have changed calls ask again. */
 export function isHiddenUpdate(
   exchange: Exchange,
   access: McpAuthorization,
   target: string,
   message: Message,
 ): boolean {
-  if (message.method !== "notifications/resources/updated" || isOpen(access)) return false;
+  if (message.method === "notifications/tools/list_changed") access.toolLock?.forget(target);
+  if (message.method !== "notifications/resources/updated" || hidesNothing(access)) return false;
   const name = stringParamOf(message, "uri");
   if (name === undefined) return true;
   return !isAllowed(access, exchange, "resources/subscribe", "resource", { name, target });

@@ -10,8 +10,11 @@ import {
 import type { Message } from "../protocol/message.ts";
 import { responseError } from "../protocol/response-error.ts";
 
-/** What became of a message of a client's: handed on, hidden by rules, about something that is not there, or failed at its target. */
-export type McpOutcome = "allowed" | "denied" | "unknown" | "failed";
+/**
+ * What became of a message of a client's: handed on, hidden by rules, about a tool that is withheld by a lock, about something
+ * that is not there, or failed at its target.
+ */
+export type McpOutcome = "allowed" | "denied" | "tool_lock" | "unknown" | "failed";
 
 /** What a message is about, as it is counted. */
 export interface McpSubject {
@@ -66,7 +69,8 @@ export class McpMetrics {
       const { record, responseStatus = 0 } = exchange;
       const isError = record.reason !== undefined || responseStatus >= 400;
       const hasFailed = isError || record.fields?.has("error.type") === true;
-      this.message(exchange, subject, hasFailed ? "failed" : "allowed");
+      const failed = record.reason === "ToolLock" ? "tool_lock" : "failed";
+      this.message(exchange, subject, hasFailed ? failed : "allowed");
       this.#countEras(exchange);
       const { target = "" } = subject;
       this.#metrics

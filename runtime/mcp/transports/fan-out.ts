@@ -26,12 +26,22 @@ export function fanOut(calls: readonly FanOutCall[], options: FanOutOptions): Ca
   return running;
 }
 
-/** Makes one call, and waits for its outcome until the deadline (milliseconds). What comes ahead of it is for nobody. */
-export function outcomeOf(call: FanOutCall, deadline: number): Promise<Outcome> {
+/**
+ * Makes one call, and waits for its outcome until the deadline (milliseconds). What comes ahead of it is for nobody, unless
+ * `onMessage` takes it.
+ */
+export function outcomeOf(
+  call: FanOutCall,
+  deadline: number,
+  onMessage: (message: Message) => void = () => {},
+): Promise<Outcome> {
   return new Promise((resolve) => {
     fanOut([call], {
       deadline,
-      onMessage: () => true,
+      onMessage: (_at, message) => {
+        onMessage(message);
+        return true;
+      },
       onDone: ([outcome = lost]) => resolve(outcome),
     });
   });

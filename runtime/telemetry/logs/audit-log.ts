@@ -25,6 +25,7 @@ const denials: ReadonlySet<RefusalReason> = new Set([
   "APIKeyAuth",
   "ExtAuth",
   "Authorization",
+  "ToolLock",
   "ForbiddenDestination",
   "Csrf",
   "RateLimit",

@@ -3,7 +3,7 @@ import type { ContentBlock, MediaSource, TextBlock } from "../../chat/content.ts
 import {
   type ChatRequest,
   type OutputFormat,
-  type ToolDefinition,
+  type ListedTool,
   Turns,
 } from "../../chat/request.ts";
 import { checkFields, type FieldTable, refused } from "../../chat/request-fields.ts";
@@ -236,7 +236,7 @@ function readCall(call: RequestObject): ContentBlock {
   return { kind: "tool-call", id: call.text("id"), name, input, signature };
 }
 
-function readTools(fields: RequestObject, note: NoteTopic): readonly ToolDefinition[] {
+function readTools(fields: RequestObject, note: NoteTopic): readonly ListedTool[] {
   return fields.objects("tools").map((tool) => {
     const type = tool.text("type");
     if (type !== "function") throw unsupportedField(tool.at("type"), `a tool of type "${type}"`);

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../cel/variables.ts";
-import type { ChatRequest, ToolDefinition } from "../../chat/request.ts";
+import type { ChatRequest, ListedTool } from "../../chat/request.ts";
 import type { CachePoints } from "./cache-points.ts";
 import { modelFamily } from "./model-family.ts";
 
@@ -55,7 +55,7 @@ function choiceOf({ toolChoice }: ChatRequest, isThinking: boolean): JsonObject 
   return toolChoice.kind === "required" && !isThinking ? { any: {} } : { auto: {} };
 }
 
-function toolSpec({ name, description, schema, isStrict }: ToolDefinition): JsonObject {
+function toolSpec({ name, description, schema, isStrict }: ListedTool): JsonObject {
   return {
     name,
     ...(description && { description }),

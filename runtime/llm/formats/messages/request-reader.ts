@@ -13,7 +13,7 @@ import {
   type OutputFormat,
   type Reasoning,
   type ToolChoice,
-  type ToolDefinition,
+  type ListedTool,
   Turns,
 } from "../../chat/request.ts";
 import { checkFields, type FieldTable, refused } from "../../chat/request-fields.ts";
@@ -242,7 +242,7 @@ class MessagesReader {
     }
   }
 
-  #tool(tool: RequestObject): ToolDefinition {
+  #tool(tool: RequestObject): ListedTool {
     const type = tool.optionalText("type") ?? "custom";
     if (type !== "custom") throw unsupportedField(tool.at("type"), `a tool of type "${type}"`);
     const isStrict = tool.boolean("strict");

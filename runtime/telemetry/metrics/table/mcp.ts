@@ -6,7 +6,7 @@ const bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
 export const mcpMessages = {
   kind: "counter",
   name: "gwc_mcp_messages_total",
-  help: "Messages of MCP clients; outcome: allowed, denied by rules, unknown, or failed at its target.",
+  help: "Messages of MCP clients; outcome: allowed, denied by rules, withheld by a tool_lock, unknown, or failed at its target.",
   labels: ["route", "method", "target", "item", "outcome"],
 } as const satisfies CounterMetric;
 

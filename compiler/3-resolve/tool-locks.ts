@@ -1,0 +1,25 @@
+import { backendOf } from "../backends/index.ts";
+import type { Diagnostics } from "../diagnostics/diagnostic.ts";
+import type { BackendKind, BackendNode } from "../ir/backends.ts";
+import type { BindNode } from "../ir/program.ts";
+import { lockKey, type ToolLockNode } from "../model/tool-lock.ts";
+
+/** Reports servers that a lock of tools approves and that no backend has which names the lock. */
+export function checkToolLocks(binds: readonly BindNode[], diagnostics: Diagnostics): void {
+  const backends = binds.flatMap(({ listeners }) =>
+    listeners.flatMap(({ routes }) => routes.flatMap((route) => route.backends)),
+  );
+  const locks = backends.flatMap((node) => lockOf(node) ?? []);
+  for (const [file, same] of Map.groupBy(locks, (lock) => lock.file)) {
+    const known = new Set(same.flatMap(({ targets }) => targets.map(lockKey)));
+    const [first] = same;
+    const gone = first?.others.filter((each) => !known.has(lockKey(each))) ?? [];
+    for (const { name, server } of gone)
+      if (first !== undefined)
+        diagnostics.report("gone-lock-target", first.origin, { file, name, server });
+  }
+}
+
+function lockOf<Kind extends BackendKind>(node: BackendNode<Kind>): ToolLockNode | undefined {
+  return backendOf(node.kind).toolLock?.of(node);
+}

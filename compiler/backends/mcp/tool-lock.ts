@@ -1,0 +1,154 @@
+import { parse } from "yaml";
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import type { SettingsChange } from "../../model/access.ts";
+import { shownText, type Text } from "../../model/texts.ts";
+import {
+  type LockedTarget,
+  type LockedTool,
+  lockKey,
+  type ToolLockNode,
+} from "../../model/tool-lock.ts";
+import { anyText, integer, list, map, object, text, validated } from "../../schema/schema.ts";
+import { compileSchema } from "../../schema/schema-compiler.ts";
+import type { ConnectionContext } from "../parts/connection.ts";
+import type { McpCommand } from "./mcp-config.ts";
+
+/** The version of lock files that is read and written. */
+export const LOCK_VERSION = 1;
+
+const schema = object(
+  {
+    version: integer("the form of the file", 1, 1_000_000),
+    targets: list(
+      object(
+        {
+          name: text("what the configuration calls the server"),
+          server: text("its address or command"),
+          tools: map(
+            object(
+              {
+                description: anyText({}),
+                hidden: integer("characters of its definition that are not seen", 1, 1e9),
+                digests: map(text("SHA-256, base64url", { pattern: "^[\\w-]{43}$" })),
+              },
+              { required: ["digests"] },
+            ),
+          ),
+        },
+        { required: ["name", "server", "tools"] },
+      ),
+    ),
+  },
+  { required: ["version", "targets"] },
+);
+
+/** The targets of a lock file; a string is why it is none. */
+export function readToolLock(yaml: string): readonly LockedTarget[] | string {
+  const value = yamlValue(yaml);
+  if (typeof value?.version === "number" && value.version !== LOCK_VERSION)
+    return `is of version ${value.version}, and this gwc knows version ${LOCK_VERSION}`;
+  if (!compileSchema(schema, [value])(value)) return "is no lock of tools";
+  const { targets } = validated(schema, value);
+  return targets.map(({ name, server, tools }) => ({
+    name,
+    server,
+    tools: Object.entries(tools).map(([tool, { description = "", hidden = 0, digests }]) => ({
+      name: tool,
+      description,
+      hidden,
+      digests,
+    })),
+  }));
+}
+
+/** Undefined: the text is no YAML. */
+function yamlValue(yaml: string) {
+  try {
+    return parse(yaml);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads the lock that a backend names, for its servers; undefined when it can't be used (reported). */
+export function resolveToolLock(
+  file: string,
+  servers: readonly (Pick<LockedTarget, "name" | "server"> & { readonly origin: Origin })[],
+  origin: Origin,
+  { host, diagnostics, resolvePath }: ConnectionContext,
+): ToolLockNode | undefined {
+  const path = resolvePath(file, origin);
+  const read = host.readText(path);
+  if (read.kind === "problem") {
+    diagnostics.report("no-tool-lock", origin, { file: path, problem: read.problem });
+    return undefined;
+  }
+  const locked = readToolLock(read.text);
+  if (typeof locked === "string") {
+    diagnostics.report("bad-tool-lock", origin, { file: path, problem: locked });
+    return undefined;
+  }
+  const own = new Set(servers.map(lockKey));
+  for (const { origin: at, ...server } of servers) {
+    if (locked.some((each) => lockKey(each) === lockKey(server))) continue;
+    const other = locked.find(({ name }) => name === server.name)?.server;
+    diagnostics.report("unlocked-target", childOf(at, "name"), { file: path, ...server, other });
+  }
+  return {
+    file: path,
+    targets: locked.filter((each) => own.has(lockKey(each))),
+    others: locked.filter((each) => !own.has(lockKey(each))),
+    origin,
+  };
+}
+
+/** Which server a target is, for those who review a lock; values that are read at start are not in it. */
+export function serverText(
+  target: McpCommand | { readonly kind: "streamable" | "sse" | "openapi"; readonly url: Text },
+): string {
+  if (target.kind !== "stdio") return `${target.kind}: ${shownText(target.url)}`;
+  return `stdio: ${[target.command, ...target.args.map(shownText)].join(" ")}`;
+}
+
+/** What another lock shows to clients, or hides from them. */
+export function lockChanges(
+  before: readonly LockedTarget[],
+  after: readonly LockedTarget[],
+): readonly SettingsChange[] {
+  const keys = [...new Set([...before, ...after].map(lockKey))];
+  return keys.flatMap((key) => {
+    const [old, now] = [before, after].map((side) => side.find((each) => lockKey(each) === key));
+    const name = now?.name ?? old?.name;
+    return toolChanges(old?.tools ?? [], now?.tools ?? []).map(({ direction, text: change }) => ({
+      direction,
+      text: `${name}: ${change}`,
+    }));
+  });
+}
+
+function toolChanges(
+  before: readonly LockedTool[],
+  after: readonly LockedTool[],
+): readonly SettingsChange[] {
+  const changed = after.flatMap((tool): readonly SettingsChange[] => {
+    const old = before.find(({ name }) => name === tool.name);
+    if (old === undefined)
+      return [{ direction: "opens", text: `tool ${tool.name} approved: ${said(tool)}` }];
+    const parts = [...new Set([...Object.keys(old.digests), ...Object.keys(tool.digests)])].filter(
+      (part) => old.digests[part] !== tool.digests[part],
+    );
+    if (parts.length === 0) return [];
+    const words = old.description === tool.description ? "" : `: ${said(old)} -> ${said(tool)}`;
+    const what = `tool ${tool.name} approved anew, ${parts.join(", ")} changed${words}`;
+    return [{ direction: "opens", text: what }];
+  });
+  const gone = before
+    .filter(({ name }) => after.every((tool) => tool.name !== name))
+    .map(({ name }) => ({ direction: "closes" as const, text: `tool ${name} withheld` }));
+  return [...changed, ...gone];
+}
+
+function said({ description, hidden }: LockedTool): string {
+  const text = description === "" ? "no description" : `"${description}"`;
+  return hidden === 0 ? text : `${text} (${hidden} hidden characters)`;
+}

@@ -1,0 +1,171 @@
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { lockChanges, readToolLock } from "../backends/mcp/tool-lock.ts";
+import { textReport } from "../diagnostics/report/text.ts";
+import { fileProblem, type Host } from "../host.ts";
+import { type CheckedInput, checkInput } from "../inspect/check-input.ts";
+import { lockText } from "../inspect/lock/lock-text.ts";
+import { DEFAULT_LOCK, type LockFile, lockFiles } from "../inspect/lock/locked-servers.ts";
+import { offeredTools } from "../inspect/lock/offered-tools.ts";
+import { isStartupError } from "../model/startup-error.ts";
+import type { LockedTarget } from "../model/tool-lock.ts";
+import { visibleText } from "../model/visible-text.ts";
+import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
+import { commandInput } from "./default-input.ts";
+import { gateway } from "./shared-options.ts";
+
+/** `gwc lock`: records the tools that MCP servers offer, or says what has become of them. */
+export const lock: Command = {
+  minPositionals: 0,
+  maxPositionals: Number.POSITIVE_INFINITY,
+  details:
+    "Asks the MCP servers of the configuration for their tools, as the gateway reaches them: with their credentials, over\n" +
+    `TLS, as child processes. What they say is written into the file that \`toolLock\` names, else ${DEFAULT_LOCK} beside the\n` +
+    "configuration. A file that says something else is left alone: what changed is printed, and --update approves it.\n" +
+    "Exit code: 0 the lock holds or was written, 1 it does not hold (or a server can't be asked), 2 usage.",
+  options: [
+    { name: "update", summary: "approve what has changed: write the lock anew" },
+    { name: "check", summary: "write nothing, not even a first lock" },
+    {
+      name: "header",
+      value: "NAME: VALUE",
+      summary: "a header of a client, for servers that take a client's own credentials",
+    },
+    gateway,
+  ],
+  examples: ["gwc lock", "gwc lock --check", "gwc lock --update && git diff gwc.lock.yaml"],
+  work: lockTools,
+};
+
+async function lockTools(
+  { positionals, options, flags }: Arguments,
+  { host, isColored, progress }: CommandContext,
+): Promise<CommandResult> {
+  if (flags.has("update") && flags.has("check"))
+    return { exitCode: 2, stderr: "error: --check writes nothing, and --update does\n" };
+  const input = commandInput(positionals, host, "gwc lock FILE");
+  if (input.kind === "none") return input.result;
+  const headers = headerOf(options.header);
+  if (headers === undefined)
+    return { exitCode: 2, stderr: "error: --header takes `NAME: VALUE`\n" };
+  const checked = checkWithoutLocks(input.files, host, flags.has("update"), options.gateway);
+  if (checked.programs.length === 0)
+    return { exitCode: 1, stderr: textReport(checked.findings, isColored.stderr) };
+  const [config = "."] = input.files;
+  const folder = host.filesIn(config) === undefined ? path.dirname(config) : config;
+  // What servers need is found as a gateway finds it.
+  for (const { variable, value } of checked.literals) process.env[variable] = value;
+  process.env.GWC_CONFIG_DIR = path.resolve(folder);
+  const files = lockFiles(checked.programs, folder);
+  if (files.length === 0) return { exitCode: 1, stderr: `error: ${config} has no MCP servers\n` };
+  const results: CommandResult[] = [];
+  for (const file of files) {
+    progress(`asking ${counted(file.servers.length, "server")}`);
+    results.push(await lockFile(file, checked, { host, headers, flags }));
+  }
+  return {
+    exitCode: results.some(({ exitCode }) => exitCode !== 0) ? 1 : 0,
+    stdout: results.map(({ stdout = "" }) => stdout).join(""),
+    stderr: results.map(({ stderr = "" }) => stderr).join(""),
+  };
+}
+
+function counted(count: number, one: string): string {
+  return `${count} ${count === 1 ? one : `${one}s`}`;
+}
+
+/** `undefined`: the text is no header. */
+function headerOf(text: string | undefined): Readonly<Record<string, string>> | undefined {
+  if (text === undefined) return {};
+  const [, name, value] = /^([\w-]+):\s*(.*)$/.exec(text) ?? [];
+  return name === undefined || value === undefined ? undefined : { [name.toLowerCase()]: value };
+}
+
+/** The configuration, where a lock that is missing (or, to be written anew, is none) is an empty one. */
+function checkWithoutLocks(
+  files: readonly string[],
+  host: Host,
+  isUpdate: boolean,
+  named: string | undefined,
+): CheckedInput {
+  const checked = checkInput(files, host, false, named);
+  const missing = checked.diagnostics.flatMap(({ code, params }) =>
+    code === "no-tool-lock" || (isUpdate && code === "bad-tool-lock") ? params.file : [],
+  );
+  if (missing.length === 0) return checked;
+  const readText: Host["readText"] = (file) =>
+    missing.includes(file) ? { kind: "text", text: lockText([]) } : host.readText(file);
+  return checkInput(files, { ...host, readText }, false, named);
+}
+
+/** What one lock is written with. */
+interface LockWork {
+  readonly host: Host;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly flags: ReadonlySet<string>;
+}
+
+async function lockFile(
+  { file, servers, isNamed }: LockFile,
+  { files }: CheckedInput,
+  { host, headers, flags }: LockWork,
+): Promise<CommandResult> {
+  const offered = await offeredTools(servers, files, headers).catch((error: unknown) => {
+    if (isStartupError(error)) return error;
+    throw error;
+  });
+  if (offered instanceof Error)
+    return { exitCode: 1, stderr: `error: the gateway would not start: ${offered.message}\n` };
+  const targets: LockedTarget[] = [];
+  const problems: string[] = [];
+  for (const [at, { name, server }] of servers.entries()) {
+    const found = offered[at];
+    if (found === undefined) continue;
+    if ("tools" in found) targets.push({ name, server, tools: found.tools });
+    else problems.push(`error: ${name} (${server}) does not list its tools: ${found.problem}\n`);
+  }
+  if (problems.length > 0)
+    return { exitCode: 1, stderr: `${problems.join("")}${file}: nothing was written\n` };
+  const read = host.readText(file);
+  const known = read.kind === "text" ? readToolLock(read.text) : undefined;
+  const tools = targets.reduce((sum, each) => sum + each.tools.length, 0);
+  const amount = `${counted(tools, "tool")} of ${counted(servers.length, "server")}`;
+  const hint = isNamed
+    ? ""
+    : `hint: \`toolLock: ${path.basename(file)}\` beside \`targets\` switches it on\n`;
+  if (known === undefined) {
+    if (flags.has("check")) return { exitCode: 1, stderr: `error: there is no ${file}\n` };
+    return written(file, targets, `${file}: ${amount}\n`, hint);
+  }
+  if (typeof known === "string" && !flags.has("update"))
+    return {
+      exitCode: 1,
+      stderr: `error: ${file} ${known}\nhint: \`gwc lock --update\` writes it anew\n`,
+    };
+  const before = typeof known === "string" ? [] : known;
+  const changes = lockChanges(before, targets).map(({ text }) => `  ${visibleText(text)}\n`);
+  if (typeof known !== "string" && lockText(known) === lockText(targets))
+    return { exitCode: 0, stdout: `${file}: holds, ${amount}\n` };
+  if (!flags.has("update"))
+    return {
+      exitCode: 1,
+      stdout: `${file}: does not hold\n${changes.join("") || "  its servers are others\n"}`,
+      stderr: "hint: `gwc lock --update` approves what the servers offer now\n",
+    };
+  return written(file, targets, `${file}: written anew\n${changes.join("")}`, hint);
+}
+
+function written(
+  file: string,
+  targets: readonly LockedTarget[],
+  stdout: string,
+  stderr: string,
+): CommandResult {
+  try {
+    writeFileSync(file, lockText(targets));
+  } catch (error) {
+    if (!(error instanceof Error) || !("syscall" in error)) throw error;
+    return { exitCode: 1, stderr: `error: "${file}" can't be written: ${fileProblem(error)}\n` };
+  }
+  return { exitCode: 0, stdout, stderr };
+}

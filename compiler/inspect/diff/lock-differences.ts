@@ -1,0 +1,50 @@
+import { backendOf } from "../../backends/index.ts";
+import type { BackendKind, BackendNode } from "../../ir/backends.ts";
+import { type Difference, plainDifference, type SidePlace } from "./difference.ts";
+
+/** What becomes of the tools of a route because of their lock: which are approved, or that there is one. */
+export function lockDifferences(
+  subject: string,
+  before: readonly BackendNode[],
+  after: readonly BackendNode[],
+): readonly Difference[] {
+  return after.flatMap((node, at) => {
+    const old = before[at];
+    return old === undefined ? [] : differencesOf(subject, old, node);
+  });
+}
+
+/** A backend without what its lock says. */
+export function withoutLock<Kind extends BackendKind>(node: BackendNode<Kind>): BackendNode<Kind> {
+  return backendOf(node.kind).toolLock?.without(node) ?? node;
+}
+
+function differencesOf<Kind extends BackendKind>(
+  subject: string,
+  found: BackendNode,
+  node: BackendNode<Kind>,
+): readonly Difference[] {
+  const form = backendOf(node.kind).toolLock;
+  if (form === undefined || found.kind !== node.kind) return [];
+  // `as`: they are of one kind
+  const [old, now] = [form.of(found as BackendNode<Kind>), form.of(node)];
+  const by = (side: SidePlace["side"], lock: typeof now): SidePlace | undefined =>
+    lock && { side, origin: lock.origin, text: lock.file };
+  if (old === undefined && now === undefined) return [];
+  if (old === undefined)
+    return [
+      plainDifference("closes", subject, "tools locked: others are withheld", by("after", now)),
+    ];
+  if (now === undefined)
+    return [
+      plainDifference(
+        "opens",
+        subject,
+        "tools not locked any more: as servers list them",
+        by("before", old),
+      ),
+    ];
+  return form
+    .changes(old.targets, now.targets)
+    .map(({ direction, text }) => plainDifference(direction, subject, text, by("after", now)));
+}

@@ -1,0 +1,66 @@
+import { heading, type Page, paragraph, table } from "../page.ts";
+
+/** The page of `gwc lock`. */
+export function lockPage(): Page {
+  return {
+    title: "gwc lock: tools say what was reviewed, or are not there",
+    parts: [
+      paragraph(
+        "What a tool says of itself goes into the prompt of whoever uses it, and a server may say something else tomorrow. With a " +
+          "lock, clients are shown, and can call, only tools that were approved, in the words in which they were.",
+      ),
+      { kind: "example", language: "sh", text: COMMANDS },
+      paragraph("The lock counts from the build on when a backend names it:"),
+      { kind: "example", language: "yaml", text: CONFIGURATION },
+      heading("What is in it"),
+      paragraph(
+        "For each server (its name, and its address or command) each tool, with the first words of its description and a digest of " +
+          "each part of its definition: title, description, inputSchema, outputSchema, annotations, and `other` for all else but " +
+          "what it says of tasks. Characters that nobody sees (control, zero width, bidirectional, tags) are written out, as " +
+          "`\\u{200b}`, and counted under `hidden`. The order of keys does not matter. A key that is there twice does: such a tool is withheld.",
+      ),
+      heading("What the gateway does"),
+      ...table(
+        ["when", "what happens"],
+        [
+          [
+            "a client lists tools",
+            "a tool that is not in the lock, or differs from it, is left out",
+          ],
+          [
+            "a client calls a tool",
+            "its server has been asked for its tools within the last 10 seconds and has told of no change since, else it is asked first; a tool that is withheld is unknown to the client, and its server never sees the call",
+          ],
+          [
+            "a server does not list its tools",
+            "no call passes: the client gets an error, and the log says why",
+          ],
+          [
+            "somebody wants to know",
+            "the log has the reason ToolLock and what differs, and `gwc_mcp_messages_total` the outcome tool_lock; the first time, the gateway warns",
+          ],
+        ],
+      ),
+      paragraph(
+        "Whether a tool is shown to a client is still for `mcpAuthorization` to say. Each client's own list counts, as servers show " +
+          "different tools to different clients. Between two looks a server can change a tool without telling: what a client has been shown was approved all the same.",
+      ),
+      heading("When a tool changes"),
+      paragraph(
+        "`gwc lock` prints what has changed and ends with 1, so it can run in CI; `gwc lock --update` approves it, and `gwc diff` shows " +
+          "that in the pull request as what it is: `OPENS ... tool echo approved anew, description changed`. Locks are a part of " +
+          "standalone files; GatewayBackends have none.",
+      ),
+    ],
+  };
+}
+
+const COMMANDS = `gwc lock            # asks the servers, writes gwc.lock.yaml; later: says what has changed
+gwc lock --check    # in CI: 1 when a server offers something else, or there is no lock
+gwc lock --update   # approves it`;
+
+const CONFIGURATION = `mcp:
+  toolLock: gwc.lock.yaml
+  targets:
+    - name: files
+      stdio: { cmd: npx, args: ["-y", "@scope/server@1.0.0"] }`;

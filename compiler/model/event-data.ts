@@ -1,0 +1,11 @@
+/** The data of the last event of an event stream that has any; undefined: none has. */
+export function lastEventData(stream: string): string | undefined {
+  const data = stream.split(/\r?\n\r?\n/).map((event) =>
+    event
+      .split(/\r?\n/)
+      .filter((line) => line.startsWith("data:"))
+      .map((line) => line.slice("data:".length).trim())
+      .join("\n"),
+  );
+  return data.findLast((text) => text !== "");
+}

@@ -1,0 +1,44 @@
+import type { ToolDigests } from "../../runtime/mcp/protocol/tool-digests.ts";
+import type { Origin } from "../diagnostics/diagnostic.ts";
+
+/** A tool that was approved. */
+export interface LockedTool {
+  readonly name: string;
+  /** The first words of its description, with what is not seen in it written out; empty: it has none. */
+  readonly description: string;
+  /** How many characters of its definition are not seen; 0: none. */
+  readonly hidden: number;
+  readonly digests: ToolDigests;
+}
+
+/** The approved tools of an MCP server. */
+export interface LockedTarget {
+  /** What the configuration calls it. */
+  readonly name: string;
+  /** Which server that is: an address, or a command. Another server under the same name is not approved. */
+  readonly server: string;
+  /** Sorted by name. */
+  readonly tools: readonly LockedTool[];
+}
+
+/** The lock of a backend. */
+export interface ToolLockNode {
+  /** Its file, as it is found from the working directory. */
+  readonly file: string;
+  /** The servers of the backend that are in it. */
+  readonly targets: readonly LockedTarget[];
+  /** What else is in it: servers of other backends, or none any more. */
+  readonly others: readonly LockedTarget[];
+  readonly origin: Origin;
+}
+
+/** A server of a backend whose tools can be locked. */
+export interface LockableServer<Node> extends Pick<LockedTarget, "name" | "server"> {
+  /** A backend with that server alone, and without a lock. */
+  readonly node: Node;
+}
+
+/** The same text for the same server under the same name. */
+export function lockKey({ name, server }: Pick<LockedTarget, "name" | "server">): string {
+  return JSON.stringify([name, server]);
+}

@@ -1,0 +1,41 @@
+import type { Exchange } from "../../http/exchange.ts";
+import type { Message } from "../protocol/message.ts";
+import { stringParamOf } from "../protocol/message-edit.ts";
+import { respondRpc } from "../protocol/rpc-response.ts";
+import type { McpAuthorization } from "../rules/authorization.ts";
+import { respondFailure } from "../session/failure-response.ts";
+import { checkLock, type LockedCall } from "../session/locked-call.ts";
+import type { McpBackend } from "../transports/backend.ts";
+import type { StreamableHttpTarget } from "../transports/target.ts";
+
+/** A call of a tool on its way to the only target of a route. */
+export interface PassedCall {
+  readonly exchange: Exchange;
+  readonly backend: McpBackend;
+  readonly access: McpAuthorization;
+  readonly target: StreamableHttpTarget;
+  readonly request: Message;
+}
+
+/** Sends a call when its tool is as it was locked; responds when it is not, or nobody can say. */
+export async function sendIfLocked(
+  { exchange, backend, access, target, request }: PassedCall,
+  ask: LockedCall["ask"],
+  send: () => void,
+): Promise<void> {
+  const refusal = await checkLock({
+    exchange,
+    access,
+    target: target.name,
+    request,
+    toolName: stringParamOf(request, "name") ?? "",
+    ask,
+    // What comes with the response to a list is about the list.
+    onMessage: () => {},
+    deadline: backend.timeouts.fanOut,
+  });
+  if (exchange.isOver) return;
+  if (refusal === undefined) send();
+  else if (refusal.kind === "withheld") respondRpc(exchange, 200, refusal.text);
+  else respondFailure(exchange, request.id, refusal.failure);
+}

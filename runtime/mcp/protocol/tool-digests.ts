@@ -1,0 +1,89 @@
+import { createHash } from "node:crypto";
+import { hasRepeatedKey, isObjectAt, shallowMembers, skipSpace } from "../../json/json-text.ts";
+
+/**
+ * What a tool's definition says: SHA-256 (base64url) of each of its parts, by `title`, `description`, `inputSchema`,
+ * `outputSchema`, `annotations`, and `other` for all else. A part that it does not have has none.
+ */
+export type ToolDigests = Readonly<Record<string, string>>;
+
+/** The parts that have a digest of their own. */
+const ownParts: readonly string[] = [
+  "title",
+  "description",
+  "inputSchema",
+  "outputSchema",
+  "annotations",
+];
+
+/** The most objects and arrays in one another. */
+const maxDepth = 100;
+
+/**
+ * The digests of a definition (JSON text): the same for texts that every reader understands alike, whatever the order of
+ * their keys. Undefined: nobody can say what it means to whom, as a key is there twice, or it is too deep. Its name is what it
+ * is found by; what it says of its execution is about tasks, and is not shown in all revisions.
+ */
+export function toolDigests(definition: string): ToolDigests | undefined {
+  const start = skipSpace(definition, 0);
+  if (!isObjectAt(definition, start) || hasRepeatedKey(definition)) return undefined;
+  if (shallowMembers(definition, start, maxDepth) === undefined) return undefined;
+  const members: Readonly<Record<string, unknown>> = JSON.parse(definition);
+  const digests: Record<string, string> = {};
+  for (const part of ownParts) {
+    const value = Object.hasOwn(members, part) ? members[part] : undefined;
+    if (value === undefined) continue;
+    digests[part] = digestOf(canonical(part === "outputSchema" ? unwrapped(value) : value));
+  }
+  const other = Object.entries(members).filter(([key]) => !apart.has(key));
+  if (other.length > 0) digests.other = digestOf(canonicalMembers(other));
+  return digests;
+}
+
+const apart: ReadonlySet<string> = new Set([...ownParts, "name", "execution"]);
+
+function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("base64url");
+}
+
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value === "object" && value !== null) return canonicalMembers(Object.entries(value));
+  return JSON.stringify(value);
+}
+
+function canonicalMembers(members: readonly (readonly [string, unknown])[]): string {
+  const sorted = members.toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `{${sorted.map(([key, value]) => `${JSON.stringify(key)}:${canonical(value)}`).join(",")}}`;
+}
+
+/** An output that is no object is shown to clients of sessions as the `result` of one (see bridge/session-results.ts). */
+function unwrapped(schema: unknown): unknown {
+  const { type, properties, required, ...rest } = fieldsOf(schema);
+  const { result, ...others } = fieldsOf(properties);
+  const isWrapped =
+    type === "object" &&
+    canonical(required ?? null) === '["result"]' &&
+    Object.keys(rest).length + Object.keys(others).length === 0 &&
+    result !== undefined &&
+    fieldsOf(result).type !== "object";
+  return isWrapped ? withReferencesBack(result) : schema;
+}
+
+function withReferencesBack(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withReferencesBack);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const entries: readonly (readonly [string, unknown])[] = Object.entries(schema);
+  return Object.fromEntries(
+    entries.map(([key, value]) => [
+      key,
+      key === "$ref" && typeof value === "string"
+        ? value.replace(/^#\/properties\/result(?=\/|$)/, "#")
+        : withReferencesBack(value),
+    ]),
+  );
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+}
