@@ -2,7 +2,8 @@ import { request } from "node:http";
 import { Duplex } from "node:stream";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { Http1Response, type ReadState } from "../../runtime/http/upstream/node/http1-response.ts";
+import type { ReadState } from "../../runtime/http/http1/message-reader.ts";
+import { Http1Response } from "../../runtime/http/upstream/node/http1-response.ts";
 import { changedResponse, validResponse } from "./random-responses.ts";
 
 const RUNS = process.env.GWC_LONG_TESTS === undefined ? 500 : 100_000;
@@ -43,7 +44,7 @@ function read(pieces: readonly string[], pauses = false): Reading {
   if (state === "open") state = response.close() ? "ended" : "cut";
   const { trailers } = response;
   const text = Buffer.concat(body).toString("latin1");
-  return { state, status, body: text, trailers, hasExcess: response.hasExcess };
+  return { state, status, body: text, trailers, hasExcess: response.excess !== undefined };
 }
 
 /** The same by llhttp, node's own parser; undefined: it refuses it. */

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { SECOND } from "../../../process/units.ts";
-import { type Http1Reader, Http1Response, type ReadState } from "./http1-response.ts";
+import type { ReadState } from "../../http1/message-reader.ts";
+import { type Http1Reader, Http1Response } from "./http1-response.ts";
 
 /** How long a connection without a request is kept where its server does not say: most servers wait longer. */
 const idleTime = 4 * SECOND;
@@ -153,8 +154,8 @@ export class Http1Connection {
     if (user === undefined || response === undefined) return;
     this.#user = undefined;
     this.#response = undefined;
-    const { head, hasExcess, trailers } = response;
-    const isKept = head?.keepsAlive === true && !hasExcess && this.#isSent;
+    const { head, excess, trailers } = response;
+    const isKept = head?.keepsAlive === true && excess === undefined && this.#isSent;
     if (isKept) this.#free(head.keepAliveTime);
     else this.#socket.destroy();
     user.onComplete(trailers);

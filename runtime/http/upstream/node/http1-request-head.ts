@@ -1,4 +1,5 @@
 import { isBodySource } from "../../body/body.ts";
+import { isFieldValue, isToken } from "../../http1/fields.ts";
 import type { UpstreamCall } from "../upstream.ts";
 
 /** How a body is framed (RFC 9112 6): by its length, in chunks; undefined: there is none, and nothing is said of it. */
@@ -17,12 +18,12 @@ export function http1RequestHead(
   { method, path, headers }: UpstreamCall,
   framing: BodyFraming,
 ): string | undefined {
-  if (!token.test(method) || !target.test(path)) return undefined;
+  if (!isToken(method) || !target.test(path)) return undefined;
   let head = `${method} ${path} HTTP/1.1\r\n`;
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] ?? "";
     const value = headers[i + 1] ?? "";
-    if (!token.test(name) || noFieldValue.test(value)) return undefined;
+    if (!isToken(name) || !isFieldValue(value)) return undefined;
     head += `${name}: ${value}\r\n`;
   }
   // Servers of HTTP/1.0 would close the connection (RFC 9112 C.2.2).
@@ -35,11 +36,5 @@ export function http1RequestHead(
 /** Methods whose requests mostly have no body: others say that theirs is empty (RFC 9110 8.6). */
 const bodiless: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "DELETE"]);
 
-/** RFC 9110 5.6.2. */
-const token = /^[\w!#$%&'*+\-.^`|~]+$/;
-
 /** RFC 9112 3.2: no space, no control. */
 const target = /^[\x21-\x7e\x80-\xff]+$/;
-
-/** RFC 9110 5.5. */
-const noFieldValue = /[^\t\x20-\x7e\x80-\xff]/;

@@ -1,0 +1,284 @@
+import { readHttp1Fields } from "./fields.ts";
+
+/** What became of the bytes that were read. */
+export type ReadState =
+  /** All were taken, and more are to come. */
+  | "open"
+  /** The reader pauses: the rest is kept until `resume`. */
+  | "paused"
+  /** The message is complete. */
+  | "ended"
+  /** It is none: `problem` says why. */
+  | "broken";
+
+/** How a body is framed: by its length, in chunks, by the end of the connection. */
+export type BodyFraming = number | "chunked" | "close";
+
+/** What follows a head: a body; another head, as it only announced one; nothing, as it is broken. */
+export type AfterHead = BodyFraming | "head" | "broken";
+
+/** What comes next. */
+type Part = "head" | "length" | "close" | "chunkSize" | "chunk" | "chunkEnd" | "trailers" | "end";
+
+/** The most bytes of a head, of trailers, and of the line before a chunk. */
+const [maxHead, maxTrailers, maxChunkLine] = [65_536, 16_384, 1024];
+
+/** Problems that are more bytes than there may be. */
+export const endlessHead = "a head without end";
+export const endlessTrailers = "trailers without end";
+export const endlessChunkLine = "a chunk size without end";
+
+/**
+ * Reads one message of HTTP/1.1 from the bytes of a connection (RFC 9112), however they are cut. It is strict: what two
+ * readers could take differently is no message.
+ */
+export abstract class Http1Message {
+  #part: Part = "head";
+  /** Bytes of the body, or of the chunk, that are to come. */
+  #left = 0;
+  /** The beginning of a part that is read whole. */
+  #begun: Buffer | undefined;
+  /** What came behind a pause, or behind the end. */
+  #rest: Buffer | undefined;
+  #isPaused = false;
+  #problem: string | undefined;
+  #trailers: readonly string[] | undefined;
+
+  /** Bytes of it were read. */
+  get hasBegun(): boolean {
+    return this.#part !== "head" || this.#begun !== undefined;
+  }
+
+  /** All of it was read. */
+  get isComplete(): boolean {
+    return this.#part === "end";
+  }
+
+  /** What stands behind its body. */
+  get trailers(): readonly string[] | undefined {
+    return this.#trailers;
+  }
+
+  /** Bytes that came behind its end. */
+  get excess(): Buffer | undefined {
+    return this.#part === "end" ? this.#rest : undefined;
+  }
+
+  /** Why it is broken; undefined: it is not. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  push(bytes: Buffer): ReadState {
+    if (this.#isPaused) {
+      this.#keep(bytes);
+      return "paused";
+    }
+    let at = 0;
+    while (at < bytes.length && this.#part !== "end" && !this.#isPaused) {
+      at = this.#read(bytes, at);
+      if (this.#problem !== undefined) return "broken";
+    }
+    if (at < bytes.length) this.#keep(bytes.subarray(at));
+    if (this.#isPaused) return "paused";
+    return this.#part === "end" ? "ended" : "open";
+  }
+
+  /** Goes on behind a pause. */
+  resume(): ReadState {
+    const rest = this.#rest;
+    this.#isPaused = false;
+    if (this.#part === "end") return "ended";
+    this.#rest = undefined;
+    return rest === undefined ? "open" : this.push(rest);
+  }
+
+  /** The other side has ended. Whether that is where the message ends. */
+  close(): boolean {
+    return this.#part === "close";
+  }
+
+  /** Takes a head, without the empty line behind it. */
+  protected abstract onHead(text: string): AfterHead;
+  /** Whether these can be the first bytes of a head. */
+  protected abstract mayBecomeHead(begun: Buffer): boolean;
+  /** Takes a piece of the body. False: pause. */
+  protected abstract onBody(chunk: Buffer): boolean;
+
+  /** It is no message: nothing behind it is read. */
+  protected break(problem: string): "broken" {
+    this.#problem = problem;
+    return "broken";
+  }
+
+  #keep(rest: Buffer): void {
+    this.#rest = this.#rest === undefined ? rest : Buffer.concat([this.#rest, rest]);
+  }
+
+  /** Reads one part, or as much of it as is there; gives where the next one begins. */
+  #read(bytes: Buffer, at: number): number {
+    switch (this.#part) {
+      case "head":
+        return this.#readHead(bytes, at);
+      case "length":
+      case "chunk":
+        return this.#readData(bytes, at);
+      case "close":
+        this.#give(at === 0 ? bytes : bytes.subarray(at));
+        return bytes.length;
+      case "chunkSize":
+        return this.#readChunkSize(bytes, at);
+      case "chunkEnd":
+        return this.#readChunkEnd(bytes, at);
+      case "trailers":
+        return this.#readTrailers(bytes, at);
+      case "end":
+        return at;
+    }
+  }
+
+  #readHead(bytes: Buffer, at: number): number {
+    const { text, next } = this.#upTo(emptyLine, bytes, at, maxHead);
+    if (text === undefined) {
+      if (next < 0) return this.#broken(endlessHead);
+      // Who says something else may never come to the end of a head.
+      const isHead = this.#begun === undefined || this.mayBecomeHead(this.#begun);
+      return isHead ? next : this.#broken("no head");
+    }
+    this.#beginBody(this.onHead(text));
+    return next;
+  }
+
+  #beginBody(after: AfterHead): void {
+    if (after === "head" || after === "broken") return;
+    if (after === "chunked") this.#part = "chunkSize";
+    else if (after === "close") this.#part = "close";
+    else {
+      this.#left = after;
+      this.#part = after === 0 ? "end" : "length";
+    }
+  }
+
+  #readData(bytes: Buffer, at: number): number {
+    const end = Math.min(bytes.length, at + this.#left);
+    this.#left -= end - at;
+    this.#give(at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end));
+    if (this.#left === 0) this.#part = this.#part === "chunk" ? "chunkEnd" : "end";
+    return end;
+  }
+
+  #readChunkSize(bytes: Buffer, at: number): number {
+    // Mostly a number and the end of the line are there as a whole.
+    let size = 0;
+    let end = at;
+    for (let digit = hexDigit(bytes[end]); digit >= 0 && end - at < 8; ) {
+      size = size * 16 + digit;
+      end += 1;
+      digit = hexDigit(bytes[end]);
+    }
+    const isPlain = this.#begun === undefined && end > at;
+    if (isPlain && bytes[end] === 13 && bytes[end + 1] === 10)
+      return this.#beginChunk(size, end + 2);
+    const { text, next } = this.#upTo(lineBreak, bytes, at, maxChunkLine);
+    if (text === undefined) {
+      if (next < 0) return this.#broken(endlessChunkLine);
+      return this.#begun?.includes("\n") === true ? this.#broken(badChunkSize) : next;
+    }
+    const digits = chunkSize.exec(text)?.[1];
+    if (digits === undefined) return this.#broken(badChunkSize);
+    return this.#beginChunk(Number.parseInt(digits, 16), next);
+  }
+
+  #beginChunk(size: number, next: number): number {
+    this.#left = size;
+    this.#part = size === 0 ? "trailers" : "chunk";
+    return next;
+  }
+
+  #readChunkEnd(bytes: Buffer, at: number): number {
+    if (this.#begun === undefined && bytes[at] === 13 && bytes[at + 1] === 10) {
+      this.#part = "chunkSize";
+      return at + 2;
+    }
+    const { text, next } = this.#upTo(lineBreak, bytes, at, lineBreak.length);
+    if (text === undefined) return next < 0 ? this.#broken("a chunk longer than its size") : next;
+    if (text !== "") return this.#broken("a chunk longer than its size");
+    this.#part = "chunkSize";
+    return next;
+  }
+
+  #readTrailers(bytes: Buffer, at: number): number {
+    // Mostly there are none.
+    const isEmpty =
+      this.#begun === undefined
+        ? bytes[at] === 13 && bytes[at + 1] === 10
+        : this.#begun.length === 1 && this.#begun[0] === 13 && bytes[at] === 10;
+    if (isEmpty) {
+      const length = this.#begun === undefined ? 2 : 1;
+      this.#part = "end";
+      return at + length;
+    }
+    const { text, next } = this.#upTo(emptyLine, bytes, at, maxTrailers);
+    if (text === undefined) return next < 0 ? this.#broken(endlessTrailers) : next;
+    const trailers = readHttp1Fields(text, 0);
+    if (typeof trailers === "string") return this.#broken(trailers);
+    if (trailers.some((name, i) => i % 2 === 0 && frames.test(name))) {
+      return this.#broken("trailers that frame a message");
+    }
+    this.#trailers = trailers;
+    this.#part = "end";
+    return next;
+  }
+
+  /**
+   * The text before a mark, and where what is behind it begins. Without a text the mark is not there yet: what came is kept,
+   * or it is too long, and `next` negative.
+   */
+  #upTo(
+    mark: Buffer,
+    bytes: Buffer,
+    at: number,
+    most: number,
+  ): { readonly text: string | undefined; readonly next: number } {
+    const begun = this.#begun;
+    const whole = begun === undefined ? bytes : Buffer.concat([begun, bytes.subarray(at)]);
+    const start = begun === undefined ? at : 0;
+    const end = whole.indexOf(mark, start);
+    if ((end < 0 ? whole.length : end) - start > most) return { text: undefined, next: -1 };
+    if (end < 0) {
+      this.#begun = begun === undefined ? whole.subarray(start) : whole;
+      return { text: undefined, next: bytes.length };
+    }
+    this.#begun = undefined;
+    const behind = end + mark.length - start - (begun?.length ?? 0);
+    return { text: whole.toString("latin1", start, end), next: at + behind };
+  }
+
+  #give(chunk: Buffer): void {
+    if (chunk.length > 0 && !this.onBody(chunk)) this.#isPaused = true;
+  }
+
+  #broken(problem: string): number {
+    this.break(problem);
+    return 0;
+  }
+}
+
+/** Its value; negative: it is none. */
+function hexDigit(byte = 0): number {
+  if (byte >= 48 && byte <= 57) return byte - 48;
+  const letter = byte | 32;
+  return letter >= 97 && letter <= 102 ? letter - 87 : -1;
+}
+
+const lineBreak = Buffer.from("\r\n");
+const emptyLine = Buffer.from("\r\n\r\n");
+
+const badChunkSize = "no valid chunk size";
+
+/** What decides where a message ends stands before it (RFC 9110 6.5.1). */
+const frames = /^(?:content-length|transfer-encoding)$/i;
+
+/** RFC 9112 7.1: up to 2^52 bytes, and extensions, which mean nothing here. */
+const chunkSize =
+  /^([0-9a-f]{1,13})(?:;[\w!#$%&'*+\-.^`|~]+(?:=(?:[\w!#$%&'*+\-.^`|~]+|"[\t !#-[\]-~\x80-\xff]*"))?)*$/i;
