@@ -39,7 +39,7 @@ function read(pieces: readonly string[], pauses = false): Reading {
     // Behind its end a connection reads no further.
     if (state === "ended") break;
     state = next;
-    while (state === "paused") state = response.resume();
+    while (state === "paused") state = response.readOn();
   }
   if (state === "open") state = response.close() ? "ended" : "cut";
   const { trailers } = response;

@@ -10,7 +10,7 @@ import { type RequestFacts, type RequestFault, validateRequest } from "./validat
 export interface Framing {
   /** HTTP/2: whether a body follows. */
   readonly hasBody?: boolean;
-  /** HTTP/1.1: node has seen `Expect: 100-continue`. */
+  /** HTTP/1.1: it says `Expect: 100-continue`. */
   readonly expectsContinue?: boolean;
 }
 
@@ -18,8 +18,6 @@ export interface Framing {
 export interface RequestPort {
   readonly handlers: () => ServerHandlers;
   readonly gateway: GatewayContext;
-  /** The exchange has ended. */
-  readonly ended: () => void;
 }
 
 /** Makes an exchange of a request and sees it through: checked, handled, counted. */
@@ -36,7 +34,7 @@ export function acceptRequest(
   const exchange = new EngineExchange(
     request,
     response,
-    isServed ? framed(facts, framing) : { ...malformed, target: request.url ?? "" },
+    isServed ? framed(facts, framing) : { ...malformed, target: request.url },
     port.gateway,
   );
   response.on("close", () => {
@@ -44,7 +42,6 @@ export function acceptRequest(
     const status = response.headersSent ? response.statusCode : undefined;
     handlers.ended(exchange, status, performance.now() - started);
     exchange.close();
-    port.ended();
   });
   exchange.minBodyRate = handlers.connections.minBodyRate;
   exchange.expectsContinue = framing.expectsContinue ?? expectsContinue(exchange, framing);
@@ -69,7 +66,7 @@ export function acceptRequest(
 }
 
 function factsOf(
-  { method = "", url = "", httpVersion, rawHeaders }: EngineRequest,
+  { method, url, httpVersion, rawHeaders }: EngineRequest,
   { isForwardProxy, keepsPaths, connections: { maxHeaders } }: ServerHandlers,
 ): RequestFacts | RequestFault {
   if (method === "CONNECT") return tunnelFacts(url, httpVersion, rawHeaders, maxHeaders);
@@ -116,7 +113,7 @@ function framed(facts: RequestFacts, { hasBody }: Framing): RequestFacts {
   return { ...facts, hasBody, length: hasBody ? facts.length : undefined };
 }
 
-/** Node looks for the expectation in HTTP/1.1 only. */
+/** Of HTTP/2, whose framing says whether a body follows. */
 function expectsContinue(exchange: EngineExchange, { hasBody }: Framing): boolean {
   return hasBody === true && exchange.header("expect")?.toLowerCase() === "100-continue";
 }

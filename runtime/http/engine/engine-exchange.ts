@@ -92,7 +92,7 @@ export class EngineExchange implements Exchange {
     this.#writer = new ResponseWriter(request, response, gateway);
     this.#sink = this.#writer;
     this.#facts = facts;
-    this.method = request.method ?? "";
+    this.method = request.method;
     this.target = facts.target;
     this.host = facts.host;
     this.hasBody = facts.hasBody;

@@ -1,27 +1,24 @@
 import type { PeerConnection } from "../../tls/client-certificate.ts";
-import type { BodySource } from "../body/body.ts";
+import type { BodySink, BodySource } from "../body/body.ts";
 
-/**
- * A request as an engine has read it. Its shape is that of node:http's IncomingMessage, so that nothing stands between
- * that engine and an exchange; HTTP/2 makes one of a stream (node/http2-stream.ts). Exchanges see of engines this file only.
- */
+/** A request as an engine has read it. Exchanges see of engines this file only. */
 export interface EngineRequest {
-  readonly method?: string | undefined;
+  readonly method: string;
   /** The target. */
-  readonly url?: string | undefined;
+  readonly url: string;
   /** The flat header list, Host included. */
   readonly rawHeaders: string[];
   /** `1.1`, `1.0` or `2`. */
   readonly httpVersion: string;
   readonly socket: EngineConnection;
-  /** It says that its client takes trailers, and the engine can send them; absent: no. */
-  readonly acceptsTrailers?: boolean;
-  /** `end` was emitted already: there will be none again. */
-  readonly readableEnded: boolean;
-  on(event: "data", listener: (chunk: Buffer) => void): unknown;
-  on(event: "end" | "close" | "error", listener: () => void): unknown;
-  pause(): unknown;
-  resume(): unknown;
+  /** It says that its client takes trailers. */
+  readonly acceptsTrailers: boolean;
+  /** Starts the flow of the body; once. What is there already comes at once. */
+  flow(sink: BodySink): void;
+  pause(): void;
+  resume(): void;
+  /** Nobody wants the rest of the body: it is read and thrown away. Safe to call again. */
+  discard(): void;
 }
 
 /** The connection of a request: who is at its other end, and TLS when it has it. */
@@ -40,24 +37,21 @@ export interface EngineConnection extends PeerConnection {
   resetAndDestroy(): unknown;
 }
 
-/** Where a response is written; node:http's ServerResponse is one as it is. */
+/** Where a response is written. */
 export interface EngineResponse {
-  /** `head` is a flat list; throws on what can't be a header (RFC 9110 5.5), with nothing sent. */
-  writeHead(status: number, head: string[]): unknown;
+  /** `head` is a flat list; throws on what can't be a header (RFC 9110 5.5), with nothing sent. It leaves with what follows. */
+  writeHead(status: number, head: readonly string[]): void;
   writeContinue(): void;
+  /** Sends the head alone. */
+  flushHead(): void;
+  /** False: wait for `drain`. */
   write(chunk: Uint8Array): boolean;
-  /**
-   * Sends the head alone. Node's own `flushHeaders` would do it in UTF-8, and change the bytes of fields that are
-   * Latin-1.
-   */
-  write(chunk: "", encoding: "latin1"): unknown;
   /** Fields that follow the body, as a flat list; before `end`, where the request accepts them. Throws as `writeHead`. */
-  setTrailers?(trailers: readonly string[]): void;
-  end(chunk?: Uint8Array): unknown;
-  end(chunk: string, encoding: "latin1"): unknown;
+  setTrailers(trailers: readonly string[]): void;
+  end(chunk?: Uint8Array): void;
   /** Breaks the response off: the client sees that it is not complete. */
-  destroy(): unknown;
-  on(event: "drain" | "close", listener: () => void): unknown;
+  destroy(): void;
+  on(event: "drain" | "close", listener: () => void): void;
   /** The client asks for another protocol, and the connection can change to it. */
   readonly upgrade?: EngineUpgrade;
   /** The client asks for a tunnel (CONNECT), and the connection can become one. */

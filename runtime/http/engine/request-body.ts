@@ -8,7 +8,6 @@ export class RequestBody implements BodySource {
   readonly length: number | undefined;
   readonly #request: EngineRequest;
   readonly #beforeRead: () => void;
-  #sink: BodySink | undefined;
   #whole: Promise<Buffer | BodyProblem> | undefined;
   /** All of it, once `read` has it. */
   bytes: Buffer | undefined;
@@ -42,23 +41,8 @@ export class RequestBody implements BodySource {
   }
 
   flow(sink: BodySink): void {
-    this.#sink = sink;
-    const request = this.#request;
-    if (request.readableEnded) {
-      this.#sink = undefined;
-      sink.onEnd();
-      return;
-    }
-    // "close" also comes after a complete body; the sink is gone by then.
-    request.on("end", () => {
-      const ended = this.#sink;
-      this.#sink = undefined;
-      ended?.onEnd();
-    });
-    request.on("close", () => this.#aborted());
-    request.on("error", () => this.#aborted());
-    request.on("data", (chunk: Buffer) => this.#sink?.onData(chunk));
     this.#beforeRead();
+    this.#request.flow(sink);
   }
 
   pause(): void {
@@ -70,18 +54,11 @@ export class RequestBody implements BodySource {
   }
 
   discard(): void {
-    this.#sink = undefined;
-    this.#request.resume();
+    this.#request.discard();
   }
 
   /** Nobody will ask for it, unless somebody has. */
   discardUnread(): void {
     if (this.#whole === undefined) this.discard();
-  }
-
-  #aborted(): void {
-    const sink = this.#sink;
-    this.#sink = undefined;
-    sink?.onAbort();
   }
 }

@@ -5,9 +5,6 @@ import { ResponseHeaderEdits } from "../headers/response-header-edits.ts";
 import type { ResponseSink } from "../response-sink.ts";
 import type { EngineRequest, EngineResponse, EngineTunnel } from "./engine.ts";
 
-/** The longest body that is sent as one piece with its head. */
-const oneWrite = 4096;
-
 /** Writes one response to the engine: the end of the way that responses take. */
 export class ResponseWriter implements ResponseSink {
   /** As it was sent; undefined before. */
@@ -42,7 +39,7 @@ export class ResponseWriter implements ResponseSink {
 
   /** The client takes trailers, and the connection can carry them. */
   get acceptsTrailers(): boolean {
-    return this.#request.acceptsTrailers === true;
+    return this.#request.acceptsTrailers;
   }
 
   respond(status: number, headers: HeaderList, body: string | Uint8Array): void {
@@ -50,7 +47,7 @@ export class ResponseWriter implements ResponseSink {
     const bytes = typeof body === "string" ? Buffer.from(body) : body;
     this.#sendHead(status, headers, bytes.length);
     this.isOver = true;
-    this.#endWith(bytes);
+    this.#response.end(bytes);
   }
 
   writeHead(status: number, headers: HeaderList, length: number | undefined): void {
@@ -60,7 +57,7 @@ export class ResponseWriter implements ResponseSink {
     this.#remaining = this.acceptsTrailers ? undefined : length;
     // The first piece of the body mostly comes in this tick: one packet. When it does not, the head goes alone.
     process.nextTick(() => {
-      if (!this.#isFlushed && !this.isOver) this.#response.write("", "latin1");
+      if (!this.#isFlushed && !this.isOver) this.#response.flushHead();
     });
   }
 
@@ -73,7 +70,7 @@ export class ResponseWriter implements ResponseSink {
       // The last piece of a known length ends the response: one write to the socket less.
       if (this.#remaining <= 0) {
         this.isOver = true;
-        this.#endWith(bytes);
+        this.#response.end(bytes);
         return true;
       }
     }
@@ -90,7 +87,7 @@ export class ResponseWriter implements ResponseSink {
   end(trailers: readonly string[] | undefined): void {
     if (this.isOver) return;
     this.isOver = true;
-    if (trailers !== undefined && this.acceptsTrailers) this.#response.setTrailers?.(trailers);
+    if (trailers !== undefined && this.acceptsTrailers) this.#response.setTrailers(trailers);
     this.#response.end();
   }
 
@@ -140,18 +137,6 @@ export class ResponseWriter implements ResponseSink {
 
   #edited(headers: HeaderList): string[] {
     return this.#edits === undefined ? [...headers] : this.#edits.apply(headers);
-  }
-
-  /**
-   * Node puts the head and a latin1 string into one buffer, which costs half of a gathered write. A string of another
-   * encoding would encode the head too, and change its bytes.
-   */
-  #endWith(bytes: Uint8Array): void {
-    if (bytes instanceof Buffer && bytes.length <= oneWrite) {
-      this.#response.end(bytes.toString("latin1"), "latin1");
-    } else {
-      this.#response.end(bytes);
-    }
   }
 
   #leaveHttp(tunnel: EngineTunnel, head: HeaderList): BodySource {

@@ -33,8 +33,8 @@ export interface RequestLimits {
 }
 
 /**
- * Reads the facts, or says why the request is malformed. What node's strict parser refuses (bad framing, control bytes
- * in headers) never gets here. `version` is `1.1`, `1.0` or `2`.
+ * Reads the facts, or says why the request is malformed. What the engine's strict parser refuses (bad framing, control
+ * bytes in headers, other versions) never gets here. `version` is `1.1`, `1.0` or `2`.
  */
 export function validateRequest(
   method: string,
@@ -43,7 +43,7 @@ export function validateRequest(
   headers: readonly string[],
   { maxHeaders, keepsPaths }: RequestLimits,
 ): RequestFacts | RequestFault {
-  const fault = checkVersion(version) ?? checkTarget(method, target);
+  const fault = checkTarget(method, target);
   if (fault !== undefined) return { status: 400, detail: fault };
   const strict = target === "*" ? target : canonicalTarget(target);
   const canonical = strict ?? (keepsPaths ? canonicalTarget(target, true) : undefined);
@@ -94,11 +94,6 @@ export function validateRequest(
     hasBody: isChunked || (length !== undefined && length > 0),
     namesConnectionHeaders,
   };
-}
-
-/** Node's parser takes 0.9 and 2.0 in the first line, too; HTTP/2 itself comes as `2`. */
-function checkVersion(version: string): string | undefined {
-  return version === "1.1" || version === "2" || version === "1.0" ? undefined : "HTTP version";
 }
 
 /** RFC 9112 3.2: origin form, or `*` for OPTIONS. Absolute form is for proxies that clients know of. */

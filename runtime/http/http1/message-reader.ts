@@ -4,7 +4,7 @@ import { readHttp1Fields } from "./fields.ts";
 export type ReadState =
   /** All were taken, and more are to come. */
   | "open"
-  /** The reader pauses: the rest is kept until `resume`. */
+  /** The reader pauses: the rest is kept until `readOn`. */
   | "paused"
   /** The message is complete. */
   | "ended"
@@ -85,7 +85,7 @@ export abstract class Http1Message {
   }
 
   /** Goes on behind a pause. */
-  resume(): ReadState {
+  readOn(): ReadState {
     const rest = this.#rest;
     this.#isPaused = false;
     if (this.#part === "end") return "ended";

@@ -18,7 +18,7 @@ export interface Http2Port {
   /** A connection was ended for what its client sent. */
   readonly malformed: () => void;
   /** Why a connection was broken off. */
-  readonly broken: (error: NodeJS.ErrnoException, socket: Socket) => void;
+  readonly broken: (reason: string, socket: Socket) => void;
 }
 
 /** HTTP/2 settings and what other versions share with it. */
@@ -47,14 +47,14 @@ export class Http2Connections {
   /** Takes a connection whose client speaks HTTP/2; nothing of it was read, or what was is back in the socket. */
   accept(socket: Socket): void {
     const limits = this.#port.settings();
-    // node:http keeps the connections of clients that send no more open, for itself to close. Nobody would close these.
+    // HTTP/1.1 keeps the connections of clients that send no more open, for itself to close. Nobody would close these.
     socket.allowHalfOpen = false;
     const session = performServerHandshake(socket, sessionOptions(limits));
     this.#sessions.add(session);
     session.once("close", () => this.#sessions.delete(session));
     keepAlive(session, limits);
     session.on("error", (error: NodeJS.ErrnoException) => {
-      this.#port.broken(error, socket);
+      this.#port.broken(error.code ?? error.name, socket);
       if (error.code?.startsWith("ERR_HTTP2_") === true) this.#port.malformed();
     });
     endWhenIdle(session, limits);

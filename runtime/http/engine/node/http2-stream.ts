@@ -1,6 +1,7 @@
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import type { OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
+import type { BodySink } from "../../body/body.ts";
 import type { EngineRequest, EngineResponse } from "../engine.ts";
 
 /** A request of HTTP/2: its pseudo headers are what HTTP/1.1 has in its first line and in Host. */
@@ -12,6 +13,7 @@ export class Http2Request implements EngineRequest {
   readonly socket: Socket;
   readonly acceptsTrailers: boolean;
   readonly #stream: ServerHttp2Stream;
+  #sink: BodySink | undefined;
 
   constructor(stream: ServerHttp2Stream, headers: readonly string[], socket: Socket) {
     const head = readHead(headers);
@@ -23,13 +25,18 @@ export class Http2Request implements EngineRequest {
     this.#stream = stream;
   }
 
-  /** Node emits the end of an empty body at once, also when nobody listens yet. */
-  get readableEnded(): boolean {
-    return this.#stream.readableEnded;
-  }
-
-  on(event: "data" | "end" | "close" | "error", listener: (chunk: Buffer) => void): void {
-    this.#stream.on(event, listener);
+  flow(sink: BodySink): void {
+    this.#sink = sink;
+    const stream = this.#stream;
+    // Node emits the end of an empty body at once, also when nobody listens yet.
+    if (stream.readableEnded) {
+      this.#end();
+      return;
+    }
+    stream.on("end", () => this.#end());
+    // "close" also comes after a complete body; the sink is gone by then.
+    stream.on("close", () => this.#abort());
+    stream.on("data", (chunk: Buffer) => this.#sink?.onData(chunk));
   }
 
   pause(): void {
@@ -38,6 +45,23 @@ export class Http2Request implements EngineRequest {
 
   resume(): void {
     this.#stream.resume();
+  }
+
+  discard(): void {
+    this.#sink = undefined;
+    this.#stream.resume();
+  }
+
+  #end(): void {
+    const sink = this.#sink;
+    this.#sink = undefined;
+    sink?.onEnd();
+  }
+
+  #abort(): void {
+    const sink = this.#sink;
+    this.#sink = undefined;
+    sink?.onAbort();
   }
 }
 
@@ -84,9 +108,13 @@ export class Http2Response implements EngineResponse {
     if (!this.#isGone()) this.#stream.additionalHeaders({ ":status": 100 });
   }
 
-  write(chunk: Uint8Array | ""): boolean {
+  flushHead(): void {
     this.#sendHead(false);
-    return chunk === "" || this.#isBodiless || this.#isGone() || this.#stream.write(chunk);
+  }
+
+  write(chunk: Uint8Array): boolean {
+    this.#sendHead(false);
+    return this.#isBodiless || this.#isGone() || this.#stream.write(chunk);
   }
 
   setTrailers(trailers: readonly string[]): void {
@@ -95,13 +123,12 @@ export class Http2Response implements EngineResponse {
     this.#sendHead(false);
   }
 
-  end(chunk?: Uint8Array | string): void {
+  end(chunk?: Uint8Array): void {
     const isEmpty = chunk === undefined || chunk.length === 0;
     this.#sendHead(isEmpty);
     if (this.#isEnded || this.#isGone()) return;
     this.#isEnded = true;
     if (isEmpty) this.#stream.end();
-    else if (typeof chunk === "string") this.#stream.end(chunk, "latin1");
     else this.#stream.end(chunk);
   }
 

@@ -113,7 +113,7 @@ export class Http1Connection {
   resume(): void {
     const response = this.#response;
     if (response === undefined) return;
-    const state = response.resume();
+    const state = response.readOn();
     this.#after(state);
     if (state === "open") this.#socket.resume();
   }

@@ -1,0 +1,60 @@
+import type { Socket } from "node:net";
+import type { ConnectionSettings } from "../../../net/connection-settings.ts";
+import { Deadlines } from "./deadlines.ts";
+import { type Http1Port, Http1ServerConnection } from "./http1-server-connection.ts";
+
+/** What the connections need of the port they belong to. */
+export interface Http1ConnectionsPort extends Pick<Http1Port, "serve" | "malformed" | "broken"> {
+  readonly settings: () => ConnectionSettings;
+  /** Why a tunnel is refused; undefined: clients may ask for one. */
+  readonly tunnelRefusal: () => 400 | 501 | undefined;
+}
+
+/** The HTTP/1.1 connections of a port. */
+export class Http1Connections implements Http1Port {
+  readonly deadlines = new Deadlines();
+  isClosing = false;
+  readonly serve: Http1Port["serve"];
+  readonly malformed: Http1Port["malformed"];
+  readonly broken: Http1Port["broken"];
+  readonly #port: Http1ConnectionsPort;
+  readonly #connections = new Set<Http1ServerConnection>();
+
+  constructor(port: Http1ConnectionsPort) {
+    this.#port = port;
+    this.serve = port.serve;
+    this.malformed = port.malformed;
+    this.broken = port.broken;
+  }
+
+  get idleTimeout(): number {
+    return this.#port.settings().idleTimeout;
+  }
+
+  get tunnelRefusal(): 400 | 501 | undefined {
+    return this.#port.tunnelRefusal();
+  }
+
+  /** Takes a connection whose client speaks HTTP/1.1; nothing of it was read, or what was is back in the socket. */
+  accept(socket: Socket): void {
+    const connection = new Http1ServerConnection(socket, this, this.#port.settings().maxDuration);
+    this.#connections.add(connection);
+    this.deadlines.add(connection);
+  }
+
+  gone(connection: Http1ServerConnection): void {
+    this.#connections.delete(connection);
+    this.deadlines.delete(connection);
+  }
+
+  /** Closes connections as soon as they are idle. */
+  close(): void {
+    this.isClosing = true;
+    for (const connection of this.#connections) connection.closeIdle();
+  }
+
+  /** Breaks every connection off. */
+  destroy(): void {
+    for (const { socket } of this.#connections) socket.destroy();
+  }
+}

@@ -1,0 +1,310 @@
+import type { Socket } from "node:net";
+import { SECOND } from "../../../process/units.ts";
+import {
+  endlessChunkLine,
+  endlessHead,
+  endlessTrailers,
+  type ReadState,
+} from "../../http1/message-reader.ts";
+import type { Deadlines, Expiring } from "./deadlines.ts";
+import { type Http1RequestHead, unknownExpectation } from "./http1-request-head.ts";
+import { Http1ServerRequest, type RequestConnection } from "./http1-server-request.ts";
+import { Http1ServerResponse, type ResponseConnection } from "./http1-server-response.ts";
+
+/** How long a client may take for a head, and for a body (milliseconds). */
+export const headTime = 30 * SECOND;
+export const bodyTime = 300 * SECOND;
+
+/** How long a client that gets its last response may go on sending what nobody reads: a reset would take it the response. */
+const lingerTime = 0.5 * SECOND;
+
+/** The most bytes behind a request that wait for its response; then nothing more is read. */
+const mostWaiting = 65_536;
+
+/** What a connection needs of its port. */
+export interface Http1Port {
+  readonly deadlines: Deadlines;
+  /** Milliseconds that a connection waits for a request. */
+  readonly idleTimeout: number;
+  /** No more requests are wanted. */
+  readonly isClosing: boolean;
+  /** Why a tunnel is refused; undefined: clients may ask for one. */
+  readonly tunnelRefusal: 400 | 501 | undefined;
+  serve(request: Http1ServerRequest, response: Http1ServerResponse, expectsContinue: boolean): void;
+  /** A client sent what is no request. */
+  malformed(): void;
+  /** Why the connection is broken off; never what was sent. */
+  broken(reason: string, socket: Socket): void;
+  gone(connection: Http1ServerConnection): void;
+}
+
+/** What a connection does, which decides how long it may take. */
+type Phase = "head" | "body" | "response" | "idle" | "end" | "other protocol";
+
+/** A client's connection of HTTP/1.1: one request after the other (RFC 9112 9.3). */
+export class Http1ServerConnection implements RequestConnection, ResponseConnection, Expiring {
+  readonly socket: Socket;
+  deadline: number;
+  readonly #port: Http1Port;
+  /** The tick at which it has lasted as long as it may. */
+  readonly #oldAt: number;
+  #phase: Phase = "head";
+  #request: Http1ServerRequest | undefined;
+  #response: Http1ServerResponse | undefined;
+  /** What came behind the request. */
+  #waiting: Buffer | undefined;
+  /** The request came before the response to the one ahead of it. */
+  #isBehind = false;
+  #isPaused = false;
+  #isOld = false;
+
+  /** `maxDuration`: milliseconds that it may last. */
+  constructor(socket: Socket, port: Http1Port, maxDuration: number | undefined) {
+    this.socket = socket;
+    this.#port = port;
+    this.deadline = port.deadlines.after(headTime);
+    this.#oldAt =
+      maxDuration === undefined ? Number.POSITIVE_INFINITY : port.deadlines.after(maxDuration);
+    socket.on("data", this.#onData);
+    socket.on("drain", () => this.#response?.drained());
+    socket.on("end", () => this.#onEnd());
+    socket.on("error", (error: NodeJS.ErrnoException) =>
+      port.broken(error.code ?? error.name, socket),
+    );
+    socket.on("close", () => this.#onClose());
+  }
+
+  get isLast(): boolean {
+    return this.#isOld;
+  }
+
+  get keepAliveTime(): number {
+    return Math.floor(this.#port.idleTimeout / SECOND);
+  }
+
+  get date(): string {
+    return this.#port.deadlines.date;
+  }
+
+  /** Ends it, unless a request is under way. */
+  closeIdle(): void {
+    const isIdle = this.#phase === "idle" || (this.#phase === "head" && !this.#hasBegun());
+    if (isIdle) this.#end();
+  }
+
+  expire(tick: number): void {
+    if (tick >= this.#oldAt && !this.#isOld) {
+      this.#isOld = true;
+      if (this.#phase === "idle" || this.#phase === "head") this.#end();
+    }
+    if (tick < this.deadline) return;
+    if (this.#phase === "body" || this.#hasBegun()) this.#refuse(408, "a request without end");
+    else this.socket.destroy();
+  }
+
+  readOn(): void {
+    const request = this.#request;
+    if (request === undefined || this.#phase === "end") return;
+    const state = request.readOn();
+    this.#resumeSocket();
+    this.#after(request, state);
+  }
+
+  responded(): void {
+    const request = this.#request;
+    if (this.#phase === "end" || request === undefined) return;
+    if (this.#isOld || this.#response?.keepsAlive !== true) this.#end();
+    else if (request.isComplete) this.#next(request);
+    else request.discard();
+  }
+
+  leaveHttp(): Buffer | undefined {
+    const rest = joined(this.#request?.excess, this.#waiting);
+    this.#waiting = undefined;
+    this.#begin("other protocol");
+    // Whoever takes the bytes lets them flow.
+    this.socket.off("data", this.#onData);
+    this.socket.pause();
+    return rest;
+  }
+
+  readonly #onData = (bytes: Buffer): void => {
+    if (this.#phase === "end") return;
+    if (this.#request?.isComplete !== true) this.#read(bytes);
+    else {
+      this.#waiting = joined(this.#waiting, bytes);
+      if ((this.#waiting?.length ?? 0) >= mostWaiting) this.#pauseSocket();
+    }
+  };
+
+  #read(bytes: Buffer): void {
+    this.#request ??= new Http1ServerRequest(this);
+    this.#after(this.#request, this.#request.push(bytes));
+  }
+
+  #after(request: Http1ServerRequest, state: ReadState): void {
+    if (state === "broken") {
+      const problem = request.problem ?? "";
+      this.#refuse(statuses[problem] ?? 400, problem);
+      return;
+    }
+    const { head } = request;
+    if (head === undefined) {
+      this.#begin("head");
+      return;
+    }
+    this.#begin(request.isComplete ? "response" : "body");
+    // What is wrong with the part of a body that came with its head is known before anybody sees the request.
+    if (this.#response === undefined) this.#serve(request, head);
+    if (state === "paused" && !request.isComplete) this.#pauseSocket();
+    if (state !== "ended") return;
+    request.ended();
+    // Its response was first.
+    if (this.#response?.writableFinished === true) this.#next(request);
+  }
+
+  #serve(request: Http1ServerRequest, head: Http1RequestHead): void {
+    const isConnect = head.method === "CONNECT";
+    if (isConnect) {
+      const refusal = this.#isBehind ? 400 : this.#port.tunnelRefusal;
+      if (refusal !== undefined) {
+        this.#respond(refusal);
+        return;
+      }
+    }
+    const response = new Http1ServerResponse(this, head, !this.#isBehind);
+    this.#response = response;
+    this.#port.serve(request, response, head.expectsContinue);
+  }
+
+  /** The next request may have come already. */
+  #next(request: Http1ServerRequest): void {
+    const rest = joined(request.excess, this.#waiting);
+    this.#request = undefined;
+    this.#response = undefined;
+    this.#waiting = undefined;
+    this.#isBehind = rest !== undefined;
+    if (rest === undefined && this.#port.isClosing) {
+      this.#end();
+      return;
+    }
+    this.#begin("idle");
+    this.#resumeSocket();
+    if (rest !== undefined) this.#read(rest);
+  }
+
+  /** What came is no request, or came too slowly. */
+  #refuse(status: number, reason: string): void {
+    if (this.#phase === "end") return;
+    const response = this.#response;
+    this.#port.broken(reason, this.socket);
+    // The start of its response is on its way: nobody may take the refusal for the rest.
+    if (response?.headersSent === true) {
+      this.socket.destroy();
+      return;
+    }
+    this.#port.malformed();
+    this.#respond(status);
+    response?.closed();
+    this.#request?.abort();
+  }
+
+  /** Responds where no exchange can be made of a request. */
+  #respond(status: number): void {
+    this.socket.write(
+      `HTTP/1.1 ${status} ${phrases[status]}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`,
+      "latin1",
+    );
+    this.#end();
+  }
+
+  /** Nothing more is sent; what comes is read and thrown away for a while. */
+  #end(): void {
+    this.#begin("end");
+    this.socket.end();
+    this.#resumeSocket();
+  }
+
+  /** The client sends nothing more: it is taken for one that has left. */
+  #onEnd(): void {
+    const { socket } = this;
+    if (this.#phase === "other protocol" || this.#phase === "end") return;
+    if (this.#phase === "body" || (this.#phase === "head" && this.#hasBegun())) {
+      this.#refuse(400, "the end of the connection inside a request");
+      return;
+    }
+    const response = this.#response;
+    if (response?.isEnded === false) response.closed();
+    this.#begin("end");
+    socket.end();
+  }
+
+  #onClose(): void {
+    this.#port.gone(this);
+    if (this.#phase !== "other protocol") this.#phase = "end";
+    this.#response?.closed();
+    this.#request?.abort();
+  }
+
+  #begin(phase: Phase): void {
+    if (phase === this.#phase) return;
+    this.#phase = phase;
+    const time = this.#timeOf(phase);
+    this.deadline =
+      time === undefined ? Number.POSITIVE_INFINITY : this.#port.deadlines.after(time);
+  }
+
+  #timeOf(phase: Phase): number | undefined {
+    switch (phase) {
+      case "head":
+        return headTime;
+      case "body":
+        return bodyTime;
+      case "idle":
+        return this.#port.idleTimeout;
+      case "end":
+        return lingerTime;
+      case "response":
+      case "other protocol":
+        return undefined;
+    }
+  }
+
+  /** Bytes of a request were read. */
+  #hasBegun(): boolean {
+    return this.#request?.hasBegun === true;
+  }
+
+  #pauseSocket(): void {
+    this.#isPaused = true;
+    this.socket.pause();
+  }
+
+  #resumeSocket(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.socket.resume();
+  }
+}
+
+function joined(first: Buffer | undefined, second: Buffer | undefined): Buffer | undefined {
+  if (first === undefined || second === undefined) return first ?? second;
+  return Buffer.concat([first, second]);
+}
+
+/** What is wrong beyond being malformed. */
+const statuses: Readonly<Record<string, number>> = {
+  [endlessHead]: 431,
+  [endlessTrailers]: 431,
+  [endlessChunkLine]: 413,
+  [unknownExpectation]: 417,
+};
+
+const phrases: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  408: "Request Timeout",
+  413: "Content Too Large",
+  417: "Expectation Failed",
+  431: "Request Header Fields Too Large",
+  501: "Not Implemented",
+};

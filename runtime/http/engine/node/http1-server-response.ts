@@ -1,0 +1,260 @@
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import { isFieldValue, isToken } from "../../http1/fields.ts";
+import type { EngineResponse, EngineTunnel, EngineUpgrade } from "../engine.ts";
+import type { Http1RequestHead } from "./http1-request-head.ts";
+import { SocketBytes } from "./socket-bytes.ts";
+
+/** A chunk of at most so many bytes is put into one piece with what stands around it: half the cost of a gathered write. */
+const oneWrite = 4096;
+
+/** What a response needs of its connection. */
+export interface ResponseConnection {
+  readonly socket: Socket;
+  /** No request may follow. */
+  readonly isLast: boolean;
+  /** Seconds that it waits for the next one. */
+  readonly keepAliveTime: number;
+  /** The value of Date (RFC 9110 6.6.1). */
+  readonly date: string;
+  /** All of the response was handed to the socket. */
+  responded(): void;
+  /** Ends HTTP on the connection. What was read behind the request. */
+  leaveHttp(): Buffer | undefined;
+}
+
+/** The response to a request of HTTP/1.1. */
+export class Http1ServerResponse implements EngineResponse {
+  readonly upgrade?: EngineUpgrade;
+  readonly tunnel?: EngineTunnel;
+  readonly #connection: ResponseConnection;
+  readonly #socket: Socket;
+  readonly #request: Http1RequestHead;
+  statusCode = 0;
+  /** Of a response that has begun and of which nothing was sent. */
+  #head = "";
+  #isChunked = false;
+  #hasBody = true;
+  #hasContinued = false;
+  #keepsAlive = true;
+  #trailers = "";
+  #isEnded = false;
+  #isFinished = false;
+  /** The connection was closed, or is used for something else. */
+  #isGone = false;
+  #hasLeftHttp = false;
+  #onClose: (() => void) | undefined;
+  #onDrain: (() => void) | undefined;
+
+  /** `canLeave`: the connection may change to another protocol. */
+  constructor(connection: ResponseConnection, request: Http1RequestHead, canLeave: boolean) {
+    this.#connection = connection;
+    this.#socket = connection.socket;
+    this.#request = request;
+    const { method, upgrade } = request;
+    if (!canLeave) return;
+    if (method === "CONNECT") this.tunnel = { accept: (headers) => this.#leave(200, headers) };
+    else if (upgrade !== undefined) {
+      this.upgrade = { protocol: upgrade, accept: (headers) => this.#leave(101, headers) };
+    }
+  }
+
+  get headersSent(): boolean {
+    return this.statusCode !== 0;
+  }
+
+  /** What has left HTTP goes on in the other direction when this one has ended: it is over when it is closed. */
+  get writableFinished(): boolean {
+    if (!this.#hasLeftHttp) return this.#isFinished;
+    return this.#socket.writableFinished && this.#socket.destroyed;
+  }
+
+  /** All was written, if not sent. */
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  /** Another request may follow. */
+  get keepsAlive(): boolean {
+    return this.#keepsAlive;
+  }
+
+  writeHead(status: number, head: readonly string[]): void {
+    let text = statusLine(status);
+    let [hasLength, hasDate] = [false, false];
+    let keepsAlive = this.#request.keepsAlive && !this.#connection.isLast;
+    for (let i = 0; i < head.length; i += 2) {
+      const name = head[i] ?? "";
+      const value = head[i + 1] ?? "";
+      checkField(name, value);
+      switch (framingName(name)) {
+        case "connection":
+          if (value === "close") keepsAlive = false;
+          continue;
+        case "transfer-encoding":
+          continue;
+        case "content-length":
+          hasLength = true;
+          break;
+        case "date":
+          hasDate = true;
+          break;
+      }
+      text += `${name}: ${value}\r\n`;
+    }
+    if (!hasDate) text += `Date: ${this.#connection.date}\r\n`;
+    const { method, version, expectsContinue } = this.#request;
+    this.#hasBody = method !== "HEAD" && status !== 204 && status !== 304;
+    this.#isChunked = this.#hasBody && !hasLength && version === "1.1";
+    if (this.#isChunked) text += "Transfer-Encoding: chunked\r\n";
+    // Who was not asked for the body may send it, or not.
+    const isClear = !expectsContinue || this.#hasContinued;
+    const isFramed = hasLength || this.#isChunked || !this.#hasBody;
+    this.#keepsAlive = keepsAlive && isClear && isFramed;
+    this.#head = this.#keepsAlive
+      ? `${text}Connection: keep-alive\r\nKeep-Alive: timeout=${this.#connection.keepAliveTime}\r\n\r\n`
+      : `${text}Connection: close\r\n\r\n`;
+    this.statusCode = status;
+  }
+
+  writeContinue(): void {
+    if (this.#isGone || this.headersSent) return;
+    this.#hasContinued = true;
+    this.#socket.write("HTTP/1.1 100 Continue\r\n\r\n", "latin1");
+  }
+
+  flushHead(): void {
+    const head = this.#takeHead();
+    if (head !== "") this.#socket.write(head, "latin1");
+  }
+
+  write(chunk: Uint8Array): boolean {
+    if (this.#hasLeftHttp) return this.#socket.destroyed || this.#socket.write(chunk);
+    if (this.#isGone || this.#isEnded) return true;
+    if (this.#hasBody && chunk.length > 0) return this.#send(chunk, "", undefined);
+    this.flushHead();
+    return true;
+  }
+
+  setTrailers(trailers: readonly string[]): void {
+    let text = "";
+    for (let i = 0; i < trailers.length; i += 2) text += field(trailers[i], trailers[i + 1]);
+    this.#trailers = text;
+  }
+
+  end(chunk: Uint8Array = nothing): void {
+    if (this.#hasLeftHttp) {
+      this.#socket.end();
+      return;
+    }
+    if (this.#isGone || this.#isEnded) return;
+    this.#isEnded = true;
+    const last = this.#isChunked ? `0\r\n${this.#trailers}\r\n` : "";
+    if (this.#hasBody && chunk.length > 0) this.#send(chunk, last, this.#sent);
+    else {
+      const text = this.#takeHead() + last;
+      if (text !== "" || this.#socket.writableLength > 0) {
+        this.#socket.write(text, "latin1", this.#sent);
+      } else process.nextTick(this.#sent);
+    }
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  on(event: "drain" | "close", listener: () => void): void {
+    if (event === "drain") this.#onDrain = listener;
+    else this.#onClose = listener;
+  }
+
+  /** What was written has gone out, after a `write` that gave false. */
+  drained(): void {
+    if (!this.#isEnded) this.#onDrain?.();
+  }
+
+  /** Nothing more can be sent. */
+  closed(): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    this.#onClose?.();
+  }
+
+  #takeHead(): string {
+    const head = this.#head;
+    this.#head = "";
+    return head;
+  }
+
+  /** Sends a piece of the body, with the head before it and the end of the body behind it. */
+  #send(
+    chunk: Uint8Array,
+    last: string,
+    sent: ((error?: Error | null) => void) | undefined,
+  ): boolean {
+    const socket = this.#socket;
+    const before = this.#takeHead() + (this.#isChunked ? `${chunk.length.toString(16)}\r\n` : "");
+    const behind = this.#isChunked ? `\r\n${last}` : "";
+    if (chunk.length <= oneWrite && (before !== "" || behind !== "")) {
+      return socket.write(before + latin1(chunk) + behind, "latin1", sent);
+    }
+    if (before === "" && behind === "") return socket.write(chunk, sent);
+    socket.cork();
+    if (before !== "") socket.write(before, "latin1");
+    const isReady = socket.write(chunk, behind === "" ? sent : undefined);
+    const isReadyStill = behind === "" ? isReady : socket.write(behind, "latin1", sent);
+    socket.uncork();
+    return isReadyStill;
+  }
+
+  readonly #sent = (error?: Error | null): void => {
+    // What failed shows as the end of the connection.
+    if (this.#isGone || (error !== undefined && error !== null)) return;
+    this.#isFinished = true;
+    this.closed();
+    this.#connection.responded();
+  };
+
+  #leave(status: 101 | 200, headers: readonly string[]): SocketBytes {
+    const phrase = status === 101 ? "Switching Protocols" : "Connection established";
+    let text = `HTTP/1.1 ${status} ${phrase}\r\n`;
+    for (let i = 0; i < headers.length; i += 2) text += field(headers[i], headers[i + 1]);
+    this.statusCode = status;
+    this.#hasLeftHttp = true;
+    const rest = this.#connection.leaveHttp();
+    this.#socket.write(`${text}\r\n`, "latin1");
+    return new SocketBytes(this.#socket, rest);
+  }
+}
+
+const nothing = new Uint8Array();
+
+function latin1(chunk: Uint8Array): string {
+  const bytes = Buffer.isBuffer(chunk)
+    ? chunk
+    : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+  return bytes.toString("latin1");
+}
+
+function field(name = "", value = ""): string {
+  checkField(name, value);
+  return `${name}: ${value}\r\n`;
+}
+
+/** Throws on what can't be a field. */
+function checkField(name: string, value: string): void {
+  if (!isToken(name) || !isFieldValue(value)) throw new Error("a field that can't be written");
+}
+
+/** The lower-case name of a field that the engine has to know; undefined: it is another one. */
+function framingName(name: string): string | undefined {
+  const { length } = name;
+  if (length !== 4 && length !== 10 && length !== 14 && length !== 17) return undefined;
+  return name.toLowerCase();
+}
+
+/** Throws on what is no status. */
+function statusLine(status: number): string {
+  if (!Number.isInteger(status) || status < 200 || status > 999) throw new Error("no valid status");
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "unknown"}\r\n`;
+}
