@@ -276,8 +276,8 @@ const emptyLine = Buffer.from("\r\n\r\n");
 
 const badChunkSize = "no valid chunk size";
 
-/** What decides where a message ends stands before it (RFC 9110 6.5.1). */
-const frames = /^(?:content-length|transfer-encoding)$/i;
+/** What decides where a message ends, and whether another one may follow, stands before it (RFC 9110 6.5.1). */
+const frames = /^(?:connection|content-length|transfer-encoding)$/i;
 
 /** RFC 9112 7.1: up to 2^52 bytes, and extensions, which mean nothing here. */
 const chunkSize =
