@@ -11,11 +11,11 @@ export type ReadState =
   /** It is none: `problem` says why. */
   | "broken";
 
-/** How a body is framed: by its length, in chunks, by the end of the connection. */
-export type BodyFraming = number | "chunked" | "close";
-
-/** What follows a head: a body; another head, as it only announced one; nothing, as it is broken. */
-export type AfterHead = BodyFraming | "head" | "broken";
+/**
+ * What follows a head: a body, framed by its length, in chunks or by the end of the connection; another head, as it only
+ * announced one; nothing, as it is broken.
+ */
+export type AfterHead = number | "chunked" | "close" | "head" | "broken";
 
 /** What comes next. */
 type Part = "head" | "length" | "close" | "chunkSize" | "chunk" | "chunkEnd" | "trailers" | "end";
@@ -23,9 +23,11 @@ type Part = "head" | "length" | "close" | "chunkSize" | "chunk" | "chunkEnd" | "
 /** The most bytes of a head, of trailers, and of the line before a chunk. */
 const [maxHead, maxTrailers, maxChunkLine] = [65_536, 16_384, 1024];
 
-/** Problems that are more bytes than there may be. */
+/** The problem of a head that is longer than it may be. */
 export const endlessHead = "a head without end";
+/** The problem of trailers that are longer than they may be. */
 export const endlessTrailers = "trailers without end";
+/** The problem of a line before a chunk that is longer than it may be. */
 export const endlessChunkLine = "a chunk size without end";
 
 /**

@@ -1,5 +1,5 @@
 /** What has a deadline. */
-export interface Expiring {
+export interface Timed {
   /** A tick; Infinity: none. */
   readonly deadline: number;
   /** Called at every tick. */
@@ -14,7 +14,7 @@ const tickTime = 250;
  * a process that is too busy to count gives everybody more of it.
  */
 export class Deadlines {
-  readonly #members = new Set<Expiring>();
+  readonly #members = new Set<Timed>();
   #timer: NodeJS.Timeout | undefined;
   #tick = 0;
   #date = "";
@@ -29,14 +29,14 @@ export class Deadlines {
     return this.#tick + Math.ceil(milliseconds / tickTime) + 1;
   }
 
-  add(member: Expiring): void {
+  add(member: Timed): void {
     this.#members.add(member);
     if (this.#timer !== undefined) return;
     this.#date = new Date().toUTCString();
     this.#timer = setInterval(() => this.#look(), tickTime).unref();
   }
 
-  delete(member: Expiring): void {
+  delete(member: Timed): void {
     this.#members.delete(member);
   }
 

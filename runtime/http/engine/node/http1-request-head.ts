@@ -2,7 +2,6 @@ import { METHODS } from "node:http";
 import { headerValue } from "../../headers/header-list.ts";
 import { endOfLine, readHttp1Fields } from "../../http1/fields.ts";
 import { keepsConnection, readFraming } from "../../http1/framing.ts";
-import type { BodyFraming } from "../../http1/message-reader.ts";
 
 /** The head of a request (RFC 9112 3, 5), and what it says of what follows. */
 export interface Http1RequestHead {
@@ -12,7 +11,8 @@ export interface Http1RequestHead {
   readonly version: string;
   /** Flat list, as it came. */
   readonly headers: string[];
-  readonly body: BodyFraming;
+  /** Bytes of the body; 0: there is none. */
+  readonly body: number | "chunked";
   /** Another request may follow on the connection. */
   readonly keepsAlive: boolean;
   /** The client sends its body once a 100 asks for it. */

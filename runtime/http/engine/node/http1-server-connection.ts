@@ -6,13 +6,14 @@ import {
   endlessTrailers,
   type ReadState,
 } from "../../http1/message-reader.ts";
-import type { Deadlines, Expiring } from "./deadlines.ts";
+import type { Deadlines, Timed } from "./deadlines.ts";
 import { type Http1RequestHead, unknownExpectation } from "./http1-request-head.ts";
 import { Http1ServerRequest, type RequestConnection } from "./http1-server-request.ts";
 import { Http1ServerResponse, type ResponseConnection } from "./http1-server-response.ts";
 
-/** How long a client may take for a head, and for a body (milliseconds). */
+/** Milliseconds that a client may take for a head. */
 export const headTime = 30 * SECOND;
+/** Milliseconds that it may take for a body. */
 export const bodyTime = 300 * SECOND;
 
 /** How long a client that gets its last response may go on sending what nobody reads: a reset would take it the response. */
@@ -42,7 +43,7 @@ export interface Http1Port {
 type Phase = "head" | "body" | "response" | "idle" | "end" | "other protocol";
 
 /** A client's connection of HTTP/1.1: one request after the other (RFC 9112 9.3). */
-export class Http1ServerConnection implements RequestConnection, ResponseConnection, Expiring {
+export class Http1ServerConnection implements RequestConnection, ResponseConnection, Timed {
   readonly socket: Socket;
   deadline: number;
   readonly #port: Http1Port;
