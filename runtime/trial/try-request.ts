@@ -1,8 +1,8 @@
 import { EventEmitter } from "node:events";
-import { Readable } from "node:stream";
 import type { Gateway } from "../gateway/definition.ts";
 import { processSettings } from "../gateway/environment.ts";
 import { LiveContext } from "../gateway/live-context.ts";
+import type { BodySink } from "../http/body/body.ts";
 import { acceptRequest } from "../http/engine/accept-request.ts";
 import type { EngineConnection, EngineRequest, EngineResponse } from "../http/engine/engine.ts";
 import type { ServerHandlers } from "../http/engine/server-handlers.ts";
@@ -100,8 +100,9 @@ function send(
       connections: gateway.connections,
     };
     const incoming = new IncomingRequest(request);
-    const accepted = { handlers: () => handlers, gateway: context, ended: end };
+    const accepted = { handlers: () => handlers, gateway: context };
     acceptRequest(incoming, response, {}, accepted);
+    response.on("close", end);
   });
 }
 
@@ -142,18 +143,18 @@ interface Sent {
 }
 
 /** A request without a connection. */
-class IncomingRequest extends Readable implements EngineRequest {
+class IncomingRequest implements EngineRequest {
   readonly method: string;
   readonly url: string;
   readonly rawHeaders: string[];
   readonly httpVersion = "1.1";
+  readonly acceptsTrailers = false;
   readonly socket: EngineConnection;
   /** Its headers by name. */
   readonly sent: Readonly<Record<string, string>>;
   readonly body: string | undefined;
 
   constructor({ method, target, headers, message, address, port, isTls, ...rest }: TrialRequest) {
-    super();
     const { host = "" } = headers;
     const { headers: own, body } = message ? messageRequest(message) : { headers: {}, ...rest };
     const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
@@ -173,10 +174,14 @@ class IncomingRequest extends Readable implements EngineRequest {
     };
   }
 
-  override _read(): void {
-    if (this.body !== undefined) this.push(this.body);
-    this.push(null);
+  flow(sink: BodySink): void {
+    if (this.body !== undefined) sink.onData(Buffer.from(this.body));
+    sink.onEnd();
   }
+
+  pause(): void {}
+  resume(): void {}
+  discard(): void {}
 }
 
 /** A response that nobody reads but the trial. */
@@ -188,7 +193,7 @@ class TrialResponse extends EventEmitter implements EngineResponse {
   writableFinished = false;
   #isClosed = false;
 
-  writeHead(status: number, head: string[]): void {
+  writeHead(status: number, head: readonly string[]): void {
     this.statusCode = status;
     this.head = head;
     this.headersSent = true;
@@ -196,14 +201,17 @@ class TrialResponse extends EventEmitter implements EngineResponse {
 
   writeContinue(): void {}
 
-  write(chunk: Uint8Array | ""): boolean {
-    if (chunk !== "") this.pieces.push(Buffer.from(chunk));
+  flushHead(): void {}
+
+  setTrailers(): void {}
+
+  write(chunk: Uint8Array): boolean {
+    this.pieces.push(Buffer.from(chunk));
     return true;
   }
 
-  end(chunk?: Uint8Array | string, encoding?: "latin1"): void {
-    if (typeof chunk === "string") this.pieces.push(Buffer.from(chunk, encoding));
-    else if (chunk !== undefined) this.pieces.push(Buffer.from(chunk));
+  end(chunk?: Uint8Array): void {
+    if (chunk !== undefined) this.pieces.push(Buffer.from(chunk));
     this.writableFinished = true;
     this.#close();
   }
