@@ -99,7 +99,8 @@ export class Http1ServerConnection implements RequestConnection, ResponseConnect
       if (this.#phase === "idle" || this.#phase === "head") this.#end();
     }
     if (tick < this.deadline) return;
-    if (this.#phase === "body" || this.#hasBegun()) this.#refuse(408, "a request without end");
+    const isInside = this.#phase === "body" || (this.#phase === "head" && this.#hasBegun());
+    if (isInside) this.#refuse(408, "a request without end");
     else this.socket.destroy();
   }
 
