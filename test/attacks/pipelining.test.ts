@@ -55,6 +55,16 @@ it("a request behind another one goes upstream when that is answered", async () 
   expect(responses(client).filter((each) => each !== "200")).toEqual(reached);
 });
 
+it("a large body behind another request is read whole when that is answered", async () => {
+  const { client, reached, go } = await startTarget();
+  const body = "x".repeat(300_000);
+  const post = `POST /2 HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  client.send(`${get("/wait/1")}${post}${get("/3", "Connection: close\r\n")}`);
+  await go();
+  await client.closes();
+  expect(reached).toEqual(["GET /wait/1", "POST /2", "GET /3"]);
+});
+
 it("garbage behind a request is refused after that request's own response", async () => {
   const { client, reached, go } = await startTarget();
   client.send(`${get("/wait/1")}${get("/2")}${get("/3", "X : y\r\n")}${get("/4")}`);

@@ -1,5 +1,8 @@
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { bytesUnread } from "../harness/kernel-queues.ts";
+import { pause } from "../harness/pause.ts";
 import { RawClient } from "../harness/raw-client.ts";
 import { startRawUpstream } from "../harness/raw-upstream.ts";
 import { startUpstream } from "../harness/upstream.ts";
@@ -191,6 +194,20 @@ describe("a forwarded response", () => {
     expect(response.status).toBe(502);
     expect(response.headers.getSetCookie()).toEqual([]);
     expect((await fetch(url)).status).toBe(200);
+  });
+
+  it("reaches a slow client whole that sends nothing more, and then the connection ends", async () => {
+    const { port } = await startHandwritten(await startEcho());
+    const client = new RawClient(port, { allowHalfOpen: true });
+    client.socket.pause();
+    client.send("GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
+    await eventually(() => bytesUnread(client.socket) > 0 || null, "a response");
+    client.socket.end();
+    // Longer than a client may take that is owed nothing.
+    await pause(1500);
+    client.socket.resume();
+    await client.closes();
+    expect(client.received.split("\r\n\r\n")[1]).toHaveLength(16_777_216);
   });
 
   it("keeps header bytes beyond ASCII as they are", async () => {

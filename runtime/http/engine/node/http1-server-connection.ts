@@ -57,7 +57,8 @@ export class Http1ServerConnection implements RequestConnection, ResponseConnect
   /** The request came before the response to the one ahead of it. */
   #isBehind = false;
   #isPaused = false;
-  #isOld = false;
+  /** No request is taken behind the one under way. */
+  #isEnding = false;
 
   /** `maxDuration`: milliseconds that it may last. */
   constructor(socket: Socket, port: Http1Port, maxDuration: number | undefined) {
@@ -76,7 +77,7 @@ export class Http1ServerConnection implements RequestConnection, ResponseConnect
   }
 
   get isLast(): boolean {
-    return this.#isOld;
+    return this.#isEnding || this.#port.isClosing;
   }
 
   get keepAliveTime(): number {
@@ -94,8 +95,8 @@ export class Http1ServerConnection implements RequestConnection, ResponseConnect
   }
 
   expire(tick: number): void {
-    if (tick >= this.#oldAt && !this.#isOld) {
-      this.#isOld = true;
+    if (tick >= this.#oldAt && !this.#isEnding) {
+      this.#isEnding = true;
       if (this.#phase === "idle" || this.#phase === "head") this.#end();
     }
     if (tick < this.deadline) return;
@@ -104,9 +105,9 @@ export class Http1ServerConnection implements RequestConnection, ResponseConnect
     else this.socket.destroy();
   }
 
-  readOn(): void {
-    const request = this.#request;
-    if (request === undefined || this.#phase === "end") return;
+  readOn(request: Http1ServerRequest): void {
+    // Behind its end the connection is another request's, or of another protocol.
+    if (request !== this.#request || request.isComplete || this.#phase === "end") return;
     const state = request.readOn();
     this.#resumeSocket();
     this.#after(request, state);
@@ -115,7 +116,7 @@ export class Http1ServerConnection implements RequestConnection, ResponseConnect
   responded(): void {
     const request = this.#request;
     if (this.#phase === "end" || request === undefined) return;
-    if (this.#isOld || this.#response?.keepsAlive !== true) this.#end();
+    if (this.#isEnding || this.#response?.keepsAlive !== true) this.#end();
     else if (request.isComplete) this.#next(request);
     else request.discard();
   }
@@ -156,9 +157,9 @@ export class Http1ServerConnection implements RequestConnection, ResponseConnect
       return;
     }
     this.#begin(request.isComplete ? "response" : "body");
+    if (state === "paused" && !request.isComplete) this.#pauseSocket();
     // What is wrong with the part of a body that came with its head is known before anybody sees the request.
     if (this.#response === undefined) this.#serve(request, head);
-    if (state === "paused" && !request.isComplete) this.#pauseSocket();
     if (state !== "ended") return;
     request.ended();
     // Its response was first.
@@ -236,7 +237,10 @@ export class Http1ServerConnection implements RequestConnection, ResponseConnect
       return;
     }
     const response = this.#response;
-    if (response?.isEnded === false) response.closed();
+    // What it still has to take is on its way.
+    this.#isEnding = true;
+    if (response?.isEnded === true) return;
+    response?.closed();
     this.#begin("end");
     socket.end();
   }

@@ -10,8 +10,8 @@ const mostHeld = 65_536;
 /** What a request needs of its connection. */
 export interface RequestConnection {
   readonly socket: Socket;
-  /** The request takes more of its body. */
-  readOn(): void;
+  /** A request takes more of its body. */
+  readOn(request: Http1ServerRequest): void;
 }
 
 /** A request of HTTP/1.1, as it is read. */
@@ -77,7 +77,7 @@ export class Http1ServerRequest extends Http1Message implements EngineRequest {
     this.#isDiscarded = true;
     this.#sink = undefined;
     this.#held = undefined;
-    this.#connection.readOn();
+    this.#connection.readOn(this);
   }
 
   /** All of it was read: its sink is told, when it has all of it. */
@@ -135,6 +135,6 @@ export class Http1ServerRequest extends Http1Message implements EngineRequest {
     if (held.length > 0) return;
     this.#held = undefined;
     if (this.isComplete) this.ended();
-    if (!this.#isPaused) this.#connection.readOn();
+    if (!this.#isPaused) this.#connection.readOn(this);
   }
 }
