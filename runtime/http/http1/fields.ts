@@ -10,15 +10,23 @@ export function isFieldValue(text: string): boolean {
 
 /** Reads fields, each on a line, as a flat list; a string is what is wrong. */
 export function readHttp1Fields(text: string, start: number): string[] | string {
-  if (forbidden.test(text)) return "a character that no field has";
   const fields: string[] = [];
-  for (let at = start; at < text.length; ) {
-    const end = endOfLine(text, at);
-    const colon = text.indexOf(":", at);
-    if (colon < 0 || colon > end) return "a line that is no field";
-    const name = text.slice(at, colon);
-    if (!token.test(name)) return "a field without a valid name";
-    fields.push(name, trimmed(text, colon + 1, end));
+  const { length } = text;
+  for (let at = start; at < length; ) {
+    let colon = at;
+    while (isTokenCode[text.charCodeAt(colon)] === 1) colon++;
+    if (colon === at || text.charCodeAt(colon) !== 0x3a) return "a field without a valid name";
+    const from = behindBlanks(text, colon + 1);
+    // RFC 9110 5.5: blanks behind a value are none of it.
+    let to = from;
+    let end = from;
+    for (; ; end++) {
+      const code = text.charCodeAt(end);
+      if (code > 0x20 && code !== 0x7f) to = end + 1;
+      else if (!isBlank(code)) break;
+    }
+    if (end < length && !text.startsWith("\r\n", end)) return "a character that no field has";
+    fields.push(text.slice(at, colon), text.slice(from, to));
     at = end + 2;
   }
   return fields;
@@ -31,20 +39,20 @@ export function endOfLine(text: string, at: number): number {
 }
 
 /** RFC 9110 5.6.3: optional white space is spaces and tabs. */
-function trimmed(text: string, from: number, to: number): string {
-  let start = from;
-  let end = to;
-  while (start < end && isBlank(text.charCodeAt(start))) start++;
-  while (end > start && isBlank(text.charCodeAt(end - 1))) end--;
-  return text.slice(start, end);
+function behindBlanks(text: string, from: number): number {
+  let at = from;
+  while (isBlank(text.charCodeAt(at))) at++;
+  return at;
 }
 
 function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x09;
 }
 
-/** Controls, and line breaks that are not CRLF. */
-const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n/;
-
 const token = /^[\w!#$%&'*+\-.^`|~]+$/;
 const noFieldValue = /[^\t\x20-\x7e\x80-\xff]/;
+
+/** 1 for the codes of Latin-1 that a token is made of. */
+const isTokenCode = Uint8Array.from({ length: 256 }, (_, code) =>
+  token.test(String.fromCharCode(code)) ? 1 : 0,
+);

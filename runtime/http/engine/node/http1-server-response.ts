@@ -1,12 +1,10 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { isFieldValue, isToken } from "../../http1/fields.ts";
+import { type Sent, writeFramed } from "../../http1/framed-write.ts";
 import type { EngineResponse, EngineTunnel, EngineUpgrade } from "../engine.ts";
 import type { Http1RequestHead } from "./http1-request-head.ts";
 import { SocketBytes } from "./socket-bytes.ts";
-
-/** A chunk of at most so many bytes is put into one piece with what stands around it: half the cost of a gathered write. */
-const oneWrite = 4096;
 
 /** What a response needs of its connection. */
 export interface ResponseConnection {
@@ -187,27 +185,14 @@ export class Http1ServerResponse implements EngineResponse {
   }
 
   /** Sends a piece of the body, with the head before it and the end of the body behind it. */
-  #send(
-    chunk: Uint8Array,
-    last: string,
-    sent: ((error?: Error | null) => void) | undefined,
-  ): boolean {
-    const socket = this.#socket;
-    const before = this.#takeHead() + (this.#isChunked ? `${chunk.length.toString(16)}\r\n` : "");
-    const behind = this.#isChunked ? `\r\n${last}` : "";
-    if (chunk.length <= oneWrite && (before !== "" || behind !== "")) {
-      return socket.write(before + latin1(chunk) + behind, "latin1", sent);
-    }
-    if (before === "" && behind === "") return socket.write(chunk, sent);
-    socket.cork();
-    if (before !== "") socket.write(before, "latin1");
-    const isReady = socket.write(chunk, behind === "" ? sent : undefined);
-    const isReadyStill = behind === "" ? isReady : socket.write(behind, "latin1", sent);
-    socket.uncork();
-    return isReadyStill;
+  #send(chunk: Uint8Array, last: string, sent: Sent | undefined): boolean {
+    const head = this.#takeHead();
+    if (!this.#isChunked) return writeFramed(this.#socket, head, chunk, last, sent);
+    const size = `${chunk.length.toString(16)}\r\n`;
+    return writeFramed(this.#socket, head + size, chunk, `\r\n${last}`, sent);
   }
 
-  readonly #sent = (error?: Error | null): void => {
+  readonly #sent: Sent = (error) => {
     // What failed shows as the end of the connection.
     if (this.#isGone || (error !== undefined && error !== null)) return;
     this.#isFinished = true;
@@ -228,13 +213,6 @@ export class Http1ServerResponse implements EngineResponse {
 }
 
 const nothing = new Uint8Array();
-
-function latin1(chunk: Uint8Array): string {
-  const bytes = Buffer.isBuffer(chunk)
-    ? chunk
-    : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
-  return bytes.toString("latin1");
-}
 
 function field(name = "", value = ""): string {
   checkField(name, value);

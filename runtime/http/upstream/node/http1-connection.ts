@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { SECOND } from "../../../process/units.ts";
+import { writeFramed } from "../../http1/framed-write.ts";
 import type { ReadState } from "../../http1/message-reader.ts";
 import { type Http1Reader, Http1Response } from "./http1-response.ts";
 
@@ -76,14 +77,11 @@ export class Http1Connection {
 
   /** Writes the head of a request with its whole body; the request is sent. */
   send(head: string, body: string | Uint8Array | null): void {
-    const socket = this.#socket;
     this.#isSent = true;
-    if (body === null) socket.write(head, "latin1");
+    if (body === null) this.#socket.write(head, "latin1");
     else {
-      socket.cork();
-      socket.write(head, "latin1");
-      socket.write(body);
-      socket.uncork();
+      const bytes = typeof body === "string" ? Buffer.from(body) : body;
+      writeFramed(this.#socket, head, bytes, "");
     }
   }
 
@@ -94,14 +92,8 @@ export class Http1Connection {
 
   /** Writes a piece of a body. False: wait for `onDrain`. */
   write(chunk: Buffer, isChunked: boolean): boolean {
-    const socket = this.#socket;
-    if (!isChunked) return socket.write(chunk);
-    socket.cork();
-    socket.write(`${chunk.length.toString(16)}\r\n`, "latin1");
-    socket.write(chunk);
-    const isReady = socket.write("\r\n", "latin1");
-    socket.uncork();
-    return isReady;
+    if (!isChunked) return this.#socket.write(chunk);
+    return writeFramed(this.#socket, `${chunk.length.toString(16)}\r\n`, chunk, "\r\n");
   }
 
   /** The body is complete. */

@@ -1,0 +1,36 @@
+import type { Socket } from "node:net";
+
+/** What is called when a write has gone out, or failed. */
+export type Sent = (error?: Error | null) => void;
+
+/** A chunk of at most so many bytes is put into one piece with what stands around it: half the cost of a gathered write. */
+const onePiece = 4096;
+
+/**
+ * Writes bytes with the text (Latin-1) before and behind them in one go: a head and the start of its body, a chunk and
+ * its frame. `sent` is called when all has gone out. False: wait for `drain`.
+ */
+export function writeFramed(
+  socket: Socket,
+  before: string,
+  chunk: Uint8Array,
+  behind: string,
+  sent?: Sent,
+): boolean {
+  if (before === "" && behind === "") return socket.write(chunk, sent);
+  if (chunk.length <= onePiece)
+    return socket.write(before + latin1(chunk) + behind, "latin1", sent);
+  socket.cork();
+  if (before !== "") socket.write(before, "latin1");
+  const isReady = socket.write(chunk, behind === "" ? sent : undefined);
+  const isReadyStill = behind === "" ? isReady : socket.write(behind, "latin1", sent);
+  socket.uncork();
+  return isReadyStill;
+}
+
+function latin1(chunk: Uint8Array): string {
+  const bytes = Buffer.isBuffer(chunk)
+    ? chunk
+    : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+  return bytes.toString("latin1");
+}
