@@ -133,6 +133,8 @@ it("a client that never waits is read as far as it is answered", async () => {
   expect(await other.text()).toBe("GET /other");
   await go();
   await eventually(() => reached.length > 200 || null, "the requests that waited");
+  const taken = bytesTaken(client.socket);
+  expect(taken).toBeLessThan(4 * 65_536 + reached.length * get("/flood").length);
   client.socket.destroy();
 });
 

@@ -1,4 +1,4 @@
-import type { Socket } from "node:net";
+import type { Writable } from "node:stream";
 
 /** What is called when a write has gone out, or failed. */
 export type Sent = (error?: Error | null) => void;
@@ -11,7 +11,7 @@ const onePiece = 4096;
  * its frame. `sent` is called when all has gone out. False: wait for `drain`.
  */
 export function writeFramed(
-  socket: Socket,
+  socket: Writable,
   before: string,
   chunk: Uint8Array,
   behind: string,

@@ -108,9 +108,7 @@ export class Http1ServerConnection implements RequestConnection, ResponseConnect
   readOn(request: Http1ServerRequest): void {
     // Behind its end the connection is another request's, or of another protocol.
     if (request !== this.#request || request.isComplete || this.#phase === "end") return;
-    const state = request.readOn();
-    this.#resumeSocket();
-    this.#after(request, state);
+    this.#after(request, request.readOn());
   }
 
   responded(): void {
@@ -132,12 +130,14 @@ export class Http1ServerConnection implements RequestConnection, ResponseConnect
   }
 
   readonly #onData = (bytes: Buffer): void => {
+    const request = this.#request;
     if (this.#phase === "end") return;
-    if (this.#request?.isComplete !== true) this.#read(bytes);
-    else {
-      this.#waiting = joined(this.#waiting, bytes);
-      if ((this.#waiting?.length ?? 0) >= mostWaiting) this.#pauseSocket();
+    if (request?.isComplete !== true) {
+      this.#read(bytes);
+      return;
     }
+    this.#waiting = joined(this.#waiting, bytes);
+    this.#boundWaiting(request);
   };
 
   #read(bytes: Buffer): void {
@@ -154,10 +154,13 @@ export class Http1ServerConnection implements RequestConnection, ResponseConnect
     const { head } = request;
     if (head === undefined) {
       this.#begin("head");
+      this.#resumeSocket();
       return;
     }
     this.#begin(request.isComplete ? "response" : "body");
-    if (state === "paused" && !request.isComplete) this.#pauseSocket();
+    if (request.isComplete) this.#boundWaiting(request);
+    else if (state === "paused") this.#pauseSocket();
+    else this.#resumeSocket();
     // What is wrong with the part of a body that came with its head is known before anybody sees the request.
     if (this.#response === undefined) this.#serve(request, head);
     if (state !== "ended") return;
@@ -192,8 +195,8 @@ export class Http1ServerConnection implements RequestConnection, ResponseConnect
       return;
     }
     this.#begin("idle");
-    this.#resumeSocket();
-    if (rest !== undefined) this.#read(rest);
+    if (rest === undefined) this.#resumeSocket();
+    else this.#read(rest);
   }
 
   /** What came is no request, or came too slowly. */
@@ -279,6 +282,13 @@ export class Http1ServerConnection implements RequestConnection, ResponseConnect
   /** Bytes of a request were read. */
   #hasBegun(): boolean {
     return this.#request?.hasBegun === true;
+  }
+
+  /** A client that does not wait for responses is read as far as what waits is not too much. */
+  #boundWaiting({ excess }: Http1ServerRequest): void {
+    const bytes = (excess?.length ?? 0) + (this.#waiting?.length ?? 0);
+    if (bytes >= mostWaiting) this.#pauseSocket();
+    else this.#resumeSocket();
   }
 
   #pauseSocket(): void {
