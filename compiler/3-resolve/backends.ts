@@ -1,8 +1,7 @@
-import type { ItemTargets } from "../backends/backend.ts";
+import type { BackendContext, ItemTargets } from "../backends/backend.ts";
 import { type BackendConfig, type BackendKind, backendOf } from "../backends/index.ts";
 import type { BackendProtocol } from "../backends/parts/backend-protocol.ts";
 import type { ConnectionContext } from "../backends/parts/connection.ts";
-import type { DestinationContext } from "../backends/parts/destination.ts";
 import { type Diagnostics, keyPlace } from "../diagnostics/diagnostic.ts";
 import type { BackendNode, TcpBackendNode } from "../ir/backends.ts";
 import { type PolicyConfig, policyOf } from "../policies/index.ts";
@@ -10,7 +9,7 @@ import { type PolicyConfig, policyOf } from "../policies/index.ts";
 /** The backends of a route, complete; those with mistakes (reported) are left out. */
 export function resolveBackends(
   backends: readonly BackendConfig[],
-  context: DestinationContext,
+  context: BackendContext,
 ): readonly BackendNode[] {
   const nodes = backends.flatMap((backend) => resolveBackend(backend, context) ?? []);
   checkTokens(nodes, context.diagnostics);
@@ -19,7 +18,7 @@ export function resolveBackends(
 
 function resolveBackend<Kind extends BackendKind>(
   backend: BackendConfig<Kind>,
-  context: DestinationContext,
+  context: BackendContext,
 ): BackendNode<Kind> | undefined {
   return backendOf(backend.kind).resolve(backend, context);
 }

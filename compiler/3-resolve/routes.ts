@@ -8,7 +8,7 @@ import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import type { RouteNode } from "../ir/program.ts";
 import type { Identifiers } from "../model/identifiers.ts";
 import type { RouteMatch, ValueMatch, ValueMatchConfig } from "../model/matches.ts";
-import { type PolicyConfig, passesAnonymous, policyOf } from "../policies/index.ts";
+import { identities, type PolicyConfig, passesAnonymous, policyOf } from "../policies/index.ts";
 import {
   asksModels,
   checkShares,
@@ -49,8 +49,11 @@ export function resolveRoute(resource: RouteResource, whole: RouteContext): Reso
   if (lacksBackend && resource.refusal === "noBackend") {
     context.diagnostics.report("rule-without-backend", origin, { route: name });
   }
+  const place = routePlace(resource, policies, context);
   const backends = resolveBackends(resource.backends, {
     ...context,
+    ...place,
+    identities,
     namedServer: (server, at) => namedServer("promptGuard", server, at, context),
   });
   checkShares(resource.backends, policies, context.diagnostics);
@@ -61,7 +64,7 @@ export function resolveRoute(resource: RouteResource, whole: RouteContext): Reso
     name,
     policies: resolvePolicies(
       isServed(resource) ? policies : withoutCalls(policies),
-      routePlace(resource, policies, context),
+      place,
       context,
     ),
     backends: response === undefined ? backends : [],

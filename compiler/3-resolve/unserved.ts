@@ -1,8 +1,9 @@
+import type { BackendContext } from "../backends/backend.ts";
 import type { ConnectionContext } from "../backends/parts/connection.ts";
-import type { DestinationContext } from "../backends/parts/destination.ts";
 import { resolveLevels } from "../config/log-levels.ts";
 import type { UnservedResources } from "../config/resources.ts";
 import { SectionUse } from "../config/sections.ts";
+import { identities } from "../policies/index.ts";
 import { resolveBackends } from "./backends.ts";
 import { withoutConsequences } from "./consequences.ts";
 import { namedServer, resolvePolicies, withoutRoute } from "./policies.ts";
@@ -16,8 +17,10 @@ export function checkUnserved(
     { ...lookup, backends: new Map(), sections: new SectionUse() },
     { isPartial: true },
   );
-  const destinations: DestinationContext = {
+  const destinations: BackendContext = {
     ...context,
+    ...withoutRoute,
+    identities,
     namedServer: (name, at) => namedServer("promptGuard", name, at, context),
   };
   for (const backend of backends) resolveBackends([backend], destinations);

@@ -1,5 +1,6 @@
-import { type ExpressionConfig, resolveExpression } from "../backends/parts/expressions.ts";
+import type { ExpressionConfig } from "../backends/parts/expressions.ts";
 import { headerMapSchema, readHeaders, resolveHeader } from "../backends/parts/header-fields.ts";
+import { resolveOfRequest } from "../backends/parts/known-identities.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
 import type { HeaderField } from "../model/header-changes.ts";
@@ -19,7 +20,6 @@ import {
   lowerCases,
   resolveCases,
 } from "./parts/conditions.ts";
-import { reportAbsentIdentity } from "./parts/known-identities.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
 
 /** A response as configured. */
@@ -142,8 +142,7 @@ function resolveResponse(
     return { status, headers: body === "" ? list : typed(PLAIN_TEXT), body, origin };
   }
   const options = { phase: "request", slot: "value" } as const;
-  const made = resolveExpression(body, options, context.diagnostics);
-  reportAbsentIdentity(body.origin, made, context);
+  const made = resolveOfRequest(body, options, context);
   if (made === undefined) return undefined;
   const isText = ["string", "bytes", "dyn"].includes(made.type);
   return { status, headers: typed(isText ? PLAIN_TEXT : "application/json"), body: made, origin };

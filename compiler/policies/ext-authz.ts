@@ -1,6 +1,7 @@
 import { resolveGrpcTarget, resolveTarget } from "../backends/parts/callout-server.ts";
-import { type ExpressionConfig, resolveExpression } from "../backends/parts/expressions.ts";
+import type { ExpressionConfig } from "../backends/parts/expressions.ts";
 import { checkHeaderName } from "../backends/parts/header-fields.ts";
+import { resolveOfRequest } from "../backends/parts/known-identities.ts";
 import { resolveExpressions } from "../backends/parts/named-expressions.ts";
 import type { NamedExpression } from "../model/expressions.ts";
 import type { Infer } from "../schema/schema.ts";
@@ -124,17 +125,17 @@ function inLowerCase(each: NamedExpression): NamedExpression {
   return { ...each, name: each.name.toLowerCase() };
 }
 
-function resolveOptional(config: ExpressionConfig | undefined, { diagnostics }: ResolveContext) {
+const ofRequest = { phase: "request", slot: "value" } as const;
+
+function resolveOptional(config: ExpressionConfig | undefined, context: ResolveContext) {
   if (config === undefined) return undefined;
-  return resolveExpression(config, { phase: "request", slot: "value" }, diagnostics) ?? "wrong";
+  return resolveOfRequest(config, ofRequest, context) ?? "wrong";
 }
 
 function resolveCache(
   { key, ttl, maxEntries }: VerdictCacheConfig,
-  { diagnostics }: ResolveContext,
+  context: ResolveContext,
 ): VerdictCacheNode | undefined {
-  const compiled = key.flatMap(
-    (each) => resolveExpression(each, { phase: "request", slot: "value" }, diagnostics) ?? [],
-  );
+  const compiled = key.flatMap((each) => resolveOfRequest(each, ofRequest, context) ?? []);
   return compiled.length === key.length ? { key: compiled, ttl, maxEntries } : undefined;
 }

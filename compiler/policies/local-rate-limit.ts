@@ -1,5 +1,6 @@
-import { type ExpressionConfig, resolveExpression } from "../backends/parts/expressions.ts";
-import { childOf, type Diagnostics, type Origin } from "../diagnostics/diagnostic.ts";
+import type { ExpressionConfig } from "../backends/parts/expressions.ts";
+import { resolveOfRequest } from "../backends/parts/known-identities.ts";
+import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { listChanges, type SettingsChange } from "../model/access.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
 import type { LimitWindow } from "../model/limit-window.ts";
@@ -16,7 +17,7 @@ import {
   object,
 } from "../schema/schema.ts";
 import { countsTokens } from "./parts/token-limits.ts";
-import type { Policy } from "./policy.ts";
+import type { Policy, ResolveContext } from "./policy.ts";
 
 /** A limit as configured; what is missing is reported. */
 interface LimitConfig {
@@ -215,10 +216,10 @@ export const localRateLimit: Policy<
         return [];
       }
       const options = { phase: "request", slot: "value" } as const;
-      const key = limit.key && resolveExpression(limit.key, options, diagnostics);
+      const key = limit.key && resolveOfRequest(limit.key, options, context);
       if (refill === undefined || interval === undefined) return [];
       if (limit.key !== undefined && key === undefined) return [];
-      const cost = limit.cost && resolveCost(limit.cost, diagnostics);
+      const cost = limit.cost && resolveCost(limit.cost, context);
       if (limit.cost !== undefined && cost === undefined) return [];
       const name = nameOf(limit, interval, key !== undefined);
       const count = (names.get(name) ?? 0) + 1;
@@ -275,11 +276,12 @@ function lowerLimit(given: Partial<Infer<typeof schema>[number]>, origin: Origin
 /** It is known when the call is over, and then of the call: there is no response to be read any more. */
 function resolveCost(
   config: ExpressionConfig,
-  diagnostics: Diagnostics,
+  context: ResolveContext,
 ): CompiledExpression | undefined {
-  const cost = resolveExpression(config, { phase: "response", slot: "value" }, diagnostics);
+  const options = { phase: "response", slot: "value" } as const;
+  const cost = resolveOfRequest(config, options, context);
   if (cost?.variables.includes("response") !== true) return cost;
-  diagnostics.report("cost-reads-response", config.origin, {});
+  context.diagnostics.report("cost-reads-response", config.origin, {});
   return undefined;
 }
 

@@ -1,5 +1,6 @@
 import type { ItemTargets } from "../backends/backend.ts";
 import type { BackendProtocol } from "../backends/parts/backend-protocol.ts";
+import type { IdentityContext, MetPolicies } from "../backends/parts/known-identities.ts";
 import type { Diagnostics, Origin, Place } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
 import type { BackendReferenceValue } from "../manifests/field-types.ts";
@@ -122,10 +123,9 @@ export interface NamedServer {
 }
 
 /** What a policy may ask while it is resolved. */
-export interface ResolveContext {
+export interface ResolveContext extends IdentityContext {
   readonly origin: Origin;
   readonly host: Host;
-  readonly diagnostics: Diagnostics;
   /** The credentials that are written out. */
   readonly literals: LiteralSecrets;
   /** Parts of policies that hold for several routes, and have to act on one of them. */
@@ -136,23 +136,16 @@ export interface ResolveContext {
   readonly resolvePath: (name: string, at: Place) => string;
   /** The server that a named backend of the file is; undefined when it is none (reported). */
   readonly namedServer: (name: string, origin: Origin) => NamedServer | undefined;
-  /** The policies that establish each identity, by its variable. */
-  readonly identities: ReadonlyMap<string, readonly string[]>;
   /** PreRouting: on a listener, before the route is chosen; PostRouting: on a route. */
   readonly phase: "PreRouting" | "PostRouting";
   /** The route that carries the policy; of a listener's policy what holds for one of its routes. */
-  readonly route: {
+  readonly route: MetPolicies & {
     /** What its backend speaks. */
     readonly protocol: BackendProtocol;
     /** Its requests may be to models; undefined: a mistake hides whether they are. */
     readonly asksModels: boolean | undefined;
     /** Its requests use tokens of models that are counted; undefined: a mistake hides whether they do. */
     readonly spendsTokens: boolean | undefined;
-    readonly policies: readonly string[];
-    /** Those that run before the route is chosen, on some listener of it. */
-    readonly preRouting: readonly string[];
-    /** Of both those that establish an identity and let requests without it go on; none where another one decides on access. */
-    readonly optional: readonly string[];
     /** The servers behind it whose items rules are about; undefined: it has no items. */
     readonly itemTargets: ItemTargets | undefined;
     /** The prefixes of its matches; undefined when a match has another kind of path. */

@@ -8,7 +8,8 @@ import {
 } from "../backends/parts/callout-server.ts";
 import type { CalloutTarget } from "../backends/parts/callout-target.ts";
 import { type ExpressionConfig, resolveExpression } from "../backends/parts/expressions.ts";
-import { type NamedNode, resolveExpressions } from "../backends/parts/named-expressions.ts";
+import { absentIdentities, optionalIdentities } from "../backends/parts/known-identities.ts";
+import type { NamedNode } from "../backends/parts/named-expressions.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { backendReference, tinyText } from "../manifests/field-types.ts";
 import type { DestinationConfig } from "../model/destinations.ts";
@@ -22,7 +23,6 @@ import {
   resolveCases,
   standsAlone,
 } from "./parts/conditions.ts";
-import { absentIdentities, optionalIdentities } from "./parts/known-identities.ts";
 import { countsTokens } from "./parts/token-limits.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
 
@@ -293,15 +293,17 @@ function reportUnlimited(
 }
 
 function resolveDescriptor(
-  { unit, entries, cost, limit, origin }: DescriptorConfig,
+  { unit, entries, cost, limit }: DescriptorConfig,
   context: ResolveContext,
 ): DescriptorNode | undefined {
   const { diagnostics } = context;
-  const values = resolveExpressions(entries, "request", context);
-  values?.forEach(({ value }, index) => {
+  const values = entries.flatMap((entry): readonly NamedNode[] => {
+    const value = resolveExpression(entry, { phase: "request", slot: "value" }, diagnostics);
+    if (value === undefined) return [];
     // A value of an identity that nobody establishes: the descriptor is always left out.
     for (const params of absentIdentities(value.variables, context))
-      diagnostics.report("limits-nobody", entries[index]?.origin ?? origin, params);
+      diagnostics.report("limits-nobody", entry.origin, params);
+    return [{ name: entry.name, value }];
   });
   const costPhase = unit === "tokens" ? "response" : "request";
   const compiledCost =
@@ -311,6 +313,6 @@ function resolveDescriptor(
   const isComplete =
     (cost === undefined) === (compiledCost === undefined) &&
     (limit === undefined) === (compiledLimit === undefined);
-  if (values === undefined || !isComplete) return undefined;
+  if (values.length < entries.length || !isComplete) return undefined;
   return { unit, entries: values, cost: compiledCost, limit: compiledLimit };
 }

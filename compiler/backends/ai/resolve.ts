@@ -12,7 +12,7 @@ import { hostUrl } from "../../model/host-url.ts";
 import { camelCase } from "../../model/identifiers.ts";
 import type { LlmPolicies, ProviderPolicies, RouteType } from "../../model/llm-policies.ts";
 import type { MountedFile, Text } from "../../model/texts.ts";
-import type { BackendUse } from "../backend.ts";
+import type { BackendContext, BackendUse } from "../backend.ts";
 import { AMBIENT_AWS, AMBIENT_GCP } from "../parts/ambient-credentials.ts";
 import {
   backendKey,
@@ -20,7 +20,6 @@ import {
   resolveConnection,
   secureUrl,
 } from "../parts/connection.ts";
-import type { DestinationContext } from "../parts/destination.ts";
 import { type HealthNode, resolveHealth } from "../parts/health.ts";
 import { type NamedNode, resolveExpressions } from "../parts/named-expressions.ts";
 import type { AiConfig, ProviderConfig } from "./ai-config.ts";
@@ -103,7 +102,7 @@ const DEFAULT_KEEP_ALIVE = 15_000;
 /** `ai`, complete; mistakes are reported. */
 export function resolveAi(
   { config, policies, origin }: BackendUse<AiConfig>,
-  context: DestinationContext,
+  context: BackendContext,
 ): AiNode | undefined {
   const ai = policies?.ai;
   const routes = resolveRoutes(ai);
@@ -201,7 +200,7 @@ interface ProviderPlace {
 function resolveProvider(
   config: ProviderConfig,
   place: ProviderPlace,
-  context: DestinationContext,
+  context: BackendContext,
 ): AiProviderNode | undefined {
   const { inherited, isOne } = place;
   const { name, options, server, port, path, origin } = config;
@@ -263,7 +262,7 @@ function resolveProvider(
 /** Undefined: there are none, or one is wrong (reported). */
 function resolveTransforms(
   policies: LlmPolicies | undefined,
-  context: ConnectionContext,
+  context: BackendContext,
 ): TransformsNode | undefined {
   if (policies?.transformations === undefined) return undefined;
   const { value, origin } = policies.transformations;

@@ -1,8 +1,8 @@
 import type { CelPhase } from "../../cel/compile.ts";
-import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { CompiledExpression, NamedExpression } from "../../model/expressions.ts";
 import { expression, map } from "../../schema/schema.ts";
-import { resolveExpression } from "./expressions.ts";
+import { type IdentityContext, resolveOfRequest } from "./known-identities.ts";
 
 /** A name and the value of an expression. */
 export interface NamedNode {
@@ -27,14 +27,14 @@ export function lowerExpressions(
   }));
 }
 
-/** The expressions, compiled to values; undefined when one of them is wrong (reported). */
+/** The expressions, compiled to values; undefined when one is wrong (reported, as are identities that nobody establishes). */
 export function resolveExpressions(
   all: readonly NamedExpression[],
   phase: CelPhase,
-  { diagnostics }: { readonly diagnostics: Diagnostics },
+  context: IdentityContext,
 ): readonly NamedNode[] | undefined {
   const found = all.flatMap((each): readonly NamedNode[] => {
-    const value = resolveExpression(each, { phase, slot: "value" }, diagnostics);
+    const value = resolveOfRequest(each, { phase, slot: "value" }, context);
     return value === undefined ? [] : [{ name: each.name, value }];
   });
   return found.length === all.length ? found : undefined;

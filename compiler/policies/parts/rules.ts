@@ -1,9 +1,8 @@
-import { resolveExpression } from "../../backends/parts/expressions.ts";
+import { reportAbsentIdentity, resolveOfRequest } from "../../backends/parts/known-identities.ts";
 import { type CelPhase, compileRule } from "../../cel/compile.ts";
 import { addProblems, type CelProblem } from "../../cel/parse/problems.ts";
 import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
 import { messages } from "../../diagnostics/messages/index.ts";
-import type { CompiledExpression } from "../../model/expressions.ts";
 import type { Rule } from "../../model/rules.ts";
 import {
   anyText,
@@ -15,7 +14,6 @@ import {
   object,
 } from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
-import { reportAbsentIdentity } from "./known-identities.ts";
 
 /** A rule as configured: what it does when its expression is true. */
 export interface RuleConfig {
@@ -124,7 +122,9 @@ function resolveRule(
   phase: CelPhase,
   context: ResolveContext,
 ): Rule | undefined {
-  const own = parts?.map((part) => resolvePart(part, { phase, slot: action }, context));
+  const own = parts?.map(({ expression: part, origin: at }) =>
+    resolveOfRequest({ text: part, origin: at }, { phase, slot: action }, context),
+  );
   if (own?.includes(undefined)) return undefined;
   const { expression, cases, problems } = compileRule(text, phase, action);
   const absent = own === undefined ? reportAbsentIdentity(origin, expression, context) : [];
@@ -137,17 +137,6 @@ function resolveRule(
     addJoinedProblems(problems, origin, context.diagnostics);
   }
   return expression && { action, text, expression, cases, origin };
-}
-
-/** Compiles one of several expressions that are joined; its problems are reported where it stands. */
-function resolvePart(
-  { expression: text, origin }: Pick<RuleConfig, "expression" | "origin">,
-  options: { readonly phase: CelPhase; readonly slot: Rule["action"] },
-  context: ResolveContext,
-): CompiledExpression | undefined {
-  const expression = resolveExpression({ text, origin }, options, context.diagnostics);
-  reportAbsentIdentity(origin, expression, context);
-  return expression;
 }
 
 /** What is wrong with expressions only when they are joined, where all of them stand. */

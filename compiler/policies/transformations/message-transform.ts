@@ -1,11 +1,11 @@
-import { type ExpressionConfig, resolveExpression } from "../../backends/parts/expressions.ts";
+import type { ExpressionConfig } from "../../backends/parts/expressions.ts";
 import { checkHeaderName } from "../../backends/parts/header-fields.ts";
+import { resolveOfRequest } from "../../backends/parts/known-identities.ts";
 import type { NamedNode } from "../../backends/parts/named-expressions.ts";
 import type { CelPhase } from "../../cel/compile.ts";
 import { childOf, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { CompiledExpression, NamedExpression } from "../../model/expressions.ts";
 import { expression, type Infer, list, map, object, shortText } from "../../schema/schema.ts";
-import { reportAbsentIdentity } from "../parts/known-identities.ts";
 import type { ResolveContext } from "../policy.ts";
 
 /** Changes to a message as configured. Names as written, pseudo headers among them. */
@@ -174,8 +174,7 @@ export function resolveTransform(
   let failed = areSound.includes(false);
   const compile = (each: ExpressionConfig): readonly CompiledExpression[] => {
     const options = { phase: side, slot: "value" } as const;
-    const found = resolveExpression(each, options, context.diagnostics);
-    reportAbsentIdentity(each.origin, found, context);
+    const found = resolveOfRequest(each, options, context);
     failed ||= found === undefined;
     return found === undefined ? [] : [found];
   };

@@ -1,6 +1,37 @@
-import type { Origin } from "../../diagnostics/diagnostic.ts";
+import type { CelPhase, CelSlot } from "../../cel/compile.ts";
+import type { Diagnostics, Origin } from "../../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../../model/expressions.ts";
-import type { ResolveContext } from "../policy.ts";
+import { type ExpressionConfig, resolveExpression } from "./expressions.ts";
+
+/** Which identities the requests have that expressions read. */
+export interface IdentityContext {
+  readonly diagnostics: Diagnostics;
+  /** The policies that establish each identity, by its variable. */
+  readonly identities: ReadonlyMap<string, readonly string[]>;
+  /** The policies that the requests have met. */
+  readonly route: MetPolicies;
+}
+
+/** Kinds of policies of a route. */
+export interface MetPolicies {
+  /** Those of the route itself. */
+  readonly policies: readonly string[];
+  /** Those that run before the route is chosen, on some listener of it. */
+  readonly preRouting: readonly string[];
+  /** Of both those that establish an identity and let requests without it go on; none where another one decides on access. */
+  readonly optional: readonly string[];
+}
+
+/** Compiles an expression about a request; undefined when it is wrong (reported, as are identities that nobody establishes). */
+export function resolveOfRequest(
+  config: ExpressionConfig,
+  options: { readonly phase: CelPhase; readonly slot: CelSlot },
+  context: IdentityContext,
+): CompiledExpression | undefined {
+  const expression = resolveExpression(config, options, context.diagnostics);
+  reportAbsentIdentity(config.origin, expression, context);
+  return expression;
+}
 
 /**
  * Without a policy that checks credentials the identity is null for every request, and what is said of it a
@@ -9,7 +40,7 @@ import type { ResolveContext } from "../policy.ts";
 export function reportAbsentIdentity(
   origin: Origin,
   expression: CompiledExpression | undefined,
-  context: ResolveContext,
+  context: IdentityContext,
 ): readonly string[] {
   const absent = absentIdentities(expression?.variables ?? [], context);
   for (const params of absent) context.diagnostics.report("absent-identity", origin, params);
@@ -19,7 +50,7 @@ export function reportAbsentIdentity(
 /** The identities among an expression's variables that no policy of the route establishes, and the policies that would. */
 export function absentIdentities(
   variables: readonly string[],
-  { identities, route }: ResolveContext,
+  { identities, route }: IdentityContext,
 ): readonly { readonly variable: string; readonly policies: string }[] {
   const present = [...route.policies, ...route.preRouting];
   return variables.flatMap((variable) => {
@@ -32,7 +63,7 @@ export function absentIdentities(
 /** The identities among an expression's variables that requests of the route need not have, and the policies that let them pass. */
 export function optionalIdentities(
   variables: readonly string[],
-  { identities, route }: ResolveContext,
+  { identities, route }: IdentityContext,
 ): readonly { readonly variable: string; readonly policies: string }[] {
   const present = [...route.policies, ...route.preRouting];
   return variables.flatMap((variable) => {
