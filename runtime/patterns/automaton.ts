@@ -7,6 +7,16 @@ import {
   textEnd,
 } from "./pattern-program.ts";
 
+/** Where a text is looked at. */
+export interface SearchedRange {
+  /** Matches begin here or after it. */
+  readonly from: number;
+  /** What stands before `from`. */
+  readonly before: Before;
+  /** The match ends here, as an automaton found. */
+  readonly to: number;
+}
+
 /** The threads of a program after a part of a text. */
 export interface Threads {
   /** In order of their priority: those that began first come first. */
@@ -52,6 +62,19 @@ export class Automaton {
     const made = this.#number({ places: [], isSearching: true, before }, false);
     this.#initials[before] = made;
     return made;
+  }
+
+  /** Whether a match begins at the place from which a text is looked at. States may have other numbers after it. */
+  beginsAt(text: string, { from, before, to }: SearchedRange): boolean {
+    const begun = { places: [this.#program.start], isSearching: false, before };
+    let state = this.#number(begun, false);
+    for (let at = from; at <= to && !isDead(state); ) {
+      const codePoint = text.codePointAt(at) ?? textEnd;
+      state = this.next(state, codePoint);
+      if (hasMatched(state)) return true;
+      at += codePoint > 0xffff ? 2 : 1;
+    }
+    return false;
   }
 
   /** The state with these threads, as far as they were given by an automaton of this program. */

@@ -1,19 +1,10 @@
-import { type Before, beforeOf, type PatternProgram, Stepper, textEnd } from "./pattern-program.ts";
+import type { SearchedRange } from "./automaton.ts";
+import { beforeOf, type PatternProgram, Stepper, textEnd } from "./pattern-program.ts";
 
 /** A match: `text.slice(start, end)`. */
 export interface Match {
   readonly start: number;
   readonly end: number;
-}
-
-/** Where a text is looked at. */
-export interface SearchedRange {
-  /** Matches begin here or after it. */
-  readonly from: number;
-  /** What stands before `from`. */
-  readonly before: Before;
-  /** The match ends here, as an automaton found. */
-  readonly to: number;
 }
 
 /** Finds the first match of a text, by threads that know where they began. Of matches that begin there the pattern prefers one, as RE2 does. */
@@ -46,10 +37,10 @@ export class Locator {
         }
       }
       if (codePoint === textEnd || (moved.length === 0 && found !== undefined)) break;
-      const [first] = moved;
-      // No later one can begin: they are all of one match, which is known to end where the text is looked at.
-      if (found !== undefined && moved.every(({ start }) => start === first?.start)) {
-        return { start: first?.start ?? found.start, end: to };
+      const begun = found?.start;
+      // Whichever of them matches in the end, it begins there; where it ends is known.
+      if (begun !== undefined && moved.every(({ start }) => start === begun)) {
+        return { start: begun, end: to };
       }
       threads = moved;
       before = beforeOf(codePoint, this.#program);

@@ -27,6 +27,8 @@ export class Replacement {
   #vainState = 0;
   #vainFrom = 0;
   #vainTo = 0;
+  /** States had these numbers then. */
+  #vainGeneration = 0;
   /** The match that goes on has been replaced: what it grows by is left out. */
   #isReplaced = false;
   /** How many matches there have been. */
@@ -84,31 +86,33 @@ export class Replacement {
   /** States have other numbers now. */
   #forget(): void {
     this.#state = this.#search.automaton.restored(this.#threads);
-    this.#vainTo = 0;
   }
 
   /** Reads to where a match is settled: true; or to the end. */
   #readOn(isComplete: boolean): boolean {
     const { automaton, settings } = this.#search;
+    const { longest } = settings;
     const { leavesIdle, beginnings } = automaton;
     const text = this.#held;
     const { length } = text;
+    const { generation } = automaton;
+    const [vainState, vainFrom] = [this.#vainState, this.#vainFrom];
+    let vainTo = this.#vainGeneration === generation ? this.#vainTo : 0;
     let at = this.#read;
     let state = this.#state;
-    let lookahead = this.#end < 0 ? length : this.#end + settings.longest;
+    let end = this.#end;
+    let lookahead = end < 0 ? length : end + longest;
     let isSettled = false;
     // Where the state became what it is.
     let since = at;
     while (at < length) {
       // From here on in this state nothing was found before.
-      if (
-        state === this.#vainState &&
-        at >= this.#vainFrom &&
-        at < this.#vainTo &&
-        this.#end >= 0
-      ) {
-        since = this.#vainFrom;
-        at = Math.min(this.#vainTo, length);
+      if (state === vainState && at < vainTo && at >= vainFrom && end >= 0) {
+        since = vainFrom;
+        at = Math.min(vainTo, length);
+        // It was read farther than a match may wait.
+        isSettled = at > lookahead + 1;
+        if (isSettled) break;
         continue;
       }
       const unit = text.charCodeAt(at);
@@ -126,15 +130,17 @@ export class Replacement {
         const codePoint = text.codePointAt(at) ?? unit;
         next = automaton.next(state, codePoint);
         size = codePoint > 0xffff ? 2 : 1;
+        if (automaton.generation !== generation) vainTo = 0;
       }
       if (!isIdle(next)) {
         if (isIdle(state)) this.#since = at;
         if (hasMatched(next)) {
-          this.#end = at;
-          lookahead = at + settings.longest;
+          end = at;
+          lookahead = at + longest;
         }
         if (isDead(next) || at > lookahead) {
           isSettled = true;
+          if (next === state) at = this.#unchangedTo(state, at + 1);
           break;
         }
       }
@@ -142,17 +148,35 @@ export class Replacement {
       state = next;
       at += size;
     }
-    if (isSettled) {
+    if ((isSettled || isComplete) && !hasMatched(state)) {
       this.#vainState = state;
       this.#vainFrom = since;
       this.#vainTo = at;
+      this.#vainGeneration = automaton.generation;
     }
     this.#read = at;
     this.#state = state;
+    this.#end = end;
     if (isSettled || !isComplete) return isSettled;
     if (isIdle(state)) this.#since = at;
     if (hasMatched(automaton.next(state, textEnd))) this.#end = length;
     return this.#end >= 0 && this.#since < length;
+  }
+
+  /** Up to where a state stays what it is: as far as a match may wait, so that each place is read for it only once. */
+  #unchangedTo(state: number, from: number): number {
+    const { automaton, settings } = this.#search;
+    const { ascii } = automaton;
+    const text = this.#held;
+    const row = (state >> 3) * 128;
+    const limit = Math.min(text.length, from + settings.longest);
+    let at = from;
+    while (at < limit) {
+      const unit = text.charCodeAt(at);
+      if (unit >= 128 || ascii[row + unit] !== state) break;
+      at += 1;
+    }
+    return at;
   }
 
   /** The match that was found is complete. */
@@ -163,14 +187,9 @@ export class Replacement {
       this.#restart(this.#end);
       return "";
     }
-    const { isValid } = this.#search.settings;
     const text = this.#held;
     const { start, end } = this.#located();
-    const before = start === 0 ? this.#previous : text.charAt(start - 1);
-    const isMatch =
-      end > start &&
-      (isValid === undefined || isValid(text.slice(start, end), before, text.charAt(end)));
-    if (!isMatch) {
+    if (end === start || !this.#isValid(start, end)) {
       const after = start + ((text.codePointAt(start) ?? 0) > 0xffff ? 2 : 1);
       this.#restart(after);
       return text.slice(from, after);
@@ -180,13 +199,24 @@ export class Replacement {
     return text.slice(from, start) + this.#text;
   }
 
+  #isValid(start: number, end: number): boolean {
+    const { isValid } = this.#search.settings;
+    if (isValid === undefined) return true;
+    const text = this.#held;
+    const before = start === 0 ? this.#previous : text.charAt(start - 1);
+    return isValid(text.slice(start, end), before, text.charAt(end));
+  }
+
   #located() {
     const from = this.#since;
     const to = this.#end;
     // What ends behind the first character that a match may begin with began there.
     if (to - from === 1) return { start: from, end: to };
     const place = { from, before: this.#beforeOf(from), to };
-    return this.#search.locator.find(this.#held, place) ?? { start: to, end: to };
+    const { automaton, locator } = this.#search;
+    // Most matches begin with the first character that any may begin with.
+    if (automaton.beginsAt(this.#held, place)) return { start: from, end: to };
+    return locator.find(this.#held, place) ?? { start: to, end: to };
   }
 
   /** What is held is read anew from here; what is before it has gone out. */
@@ -235,9 +265,9 @@ export class Replacement {
   }
 
   #beforeOf(at: number): Before {
-    const previous = at === 0 ? this.#previous : this.#held.charAt(at - 1);
-    if (previous === "") return "start";
-    return beforeOf(previous.charCodeAt(0), this.#search.program);
+    if (at > 0) return beforeOf(this.#held.charCodeAt(at - 1), this.#search.program);
+    if (this.#previous === "") return "start";
+    return beforeOf(this.#previous.charCodeAt(0), this.#search.program);
   }
 }
 

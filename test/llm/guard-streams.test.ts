@@ -16,14 +16,19 @@ import {
 import { PatternTexts } from "../../runtime/llm/guards/pattern-texts.ts";
 import { Replacement } from "../../runtime/patterns/replacement.ts";
 import { Search } from "../../runtime/patterns/search.ts";
+import { cpuMillis } from "../compiler/cel/cpu-time.ts";
 
 const RUNS = 10_000;
 
 const bounded = [
   ...["ab|a", "abcd|bc", "a{2,4}b?", "\\bab\\b", "(?m)^a.", "\\Ba", "a.b", "(a|b){3}", "é.", "b|"],
   ...["😀a", "x[^a]{1,3}?c", "(?i)k{1,3}", "^a", "b$", "a{1,3}?b", "[a-c]{1,2}x|c"],
+  ...["a{0,2}a{2}", "(?:a?){2}a{2}", "b?a{2}|ab"],
 ];
-const unbounded = ["(?:a+b?)+c", "[a-c]+x", "a*", "x.*b", "a*?b", "\\w+@\\w+"];
+const unbounded = [
+  ...["(?:a+b?)+c", "[a-c]+x", "a*", "x.*b", "a*?b", "\\w+@\\w+"],
+  ...["a(.*b)?", "a[^b]*b|a", "a+\\B", "a(?:.*\\b)?", "[ab]+\\b|a", "a(?:.*x$)?"],
+];
 
 const characters = ["a", "b", "c", "d", "x", " ", "@", "\n", "é", "😀", "k", "K", "\u212a", "_"];
 const pieces = fc.array(
@@ -77,6 +82,21 @@ describe("masking", () => {
       expect(replacedInPieces(pattern, 64, parts)).toBe(whole);
     });
     fc.assert(given, { numRuns: 2_000 });
+  });
+
+  it("a beginning that comes to nothing stays before a match that began in it", () => {
+    expect(replacedInPieces("[ab]+\\b|a", 64, ["baa", "x"])).toBe("b##x");
+  });
+
+  it("where long matches begin costs about what reading them does", () => {
+    const text = `${"a".repeat(50_000)}!`;
+    const cost = (pattern: string): number => {
+      const { longest = 1_024 } = matchBounds(pattern);
+      const guards = [maskPatterns([guardPattern(pattern, longest)])];
+      return cpuMillis(() => textsFor(guards).replace(text, modelPlace), 3);
+    };
+    // a thread for each place of the pattern would take a hundred times as long
+    expect(cost("a{0,50}a{50}")).toBeLessThan(20 * cost("(a+)+b") + 20);
   });
 
   it("a match that goes on and on is masked to its end, and no more of it is held than the window", () => {
