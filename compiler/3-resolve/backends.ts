@@ -1,6 +1,7 @@
-import type { BackendContext, ItemTargets } from "../backends/backend.ts";
+import type { ItemTargets } from "../backends/backend.ts";
 import { type BackendConfig, type BackendKind, backendOf } from "../backends/index.ts";
 import type { BackendProtocol } from "../backends/parts/backend-protocol.ts";
+import type { BackendResolveContext } from "../backends/parts/backend-resolve-context.ts";
 import type { ConnectionContext } from "../backends/parts/connection.ts";
 import { type Diagnostics, keyPlace } from "../diagnostics/diagnostic.ts";
 import type { BackendNode, TcpBackendNode } from "../ir/backends.ts";
@@ -9,7 +10,7 @@ import { type PolicyConfig, policyOf } from "../policies/index.ts";
 /** The backends of a route, complete; those with mistakes (reported) are left out. */
 export function resolveBackends(
   backends: readonly BackendConfig[],
-  context: BackendContext,
+  context: BackendResolveContext,
 ): readonly BackendNode[] {
   const nodes = backends.flatMap((backend) => resolveBackend(backend, context) ?? []);
   checkTokens(nodes, context.diagnostics);
@@ -18,7 +19,7 @@ export function resolveBackends(
 
 function resolveBackend<Kind extends BackendKind>(
   backend: BackendConfig<Kind>,
-  context: BackendContext,
+  context: BackendResolveContext,
 ): BackendNode<Kind> | undefined {
   return backendOf(backend.kind).resolve(backend, context);
 }

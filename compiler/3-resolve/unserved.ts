@@ -1,4 +1,4 @@
-import type { BackendContext } from "../backends/backend.ts";
+import type { BackendResolveContext } from "../backends/parts/backend-resolve-context.ts";
 import type { ConnectionContext } from "../backends/parts/connection.ts";
 import { resolveLevels } from "../config/log-levels.ts";
 import type { UnservedResources } from "../config/resources.ts";
@@ -17,7 +17,7 @@ export function checkUnserved(
     { ...lookup, backends: new Map(), sections: new SectionUse() },
     { isPartial: true },
   );
-  const destinations: BackendContext = {
+  const destinations: BackendResolveContext = {
     ...context,
     ...withoutRoute,
     identities,

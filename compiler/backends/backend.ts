@@ -11,9 +11,8 @@ import type { Section, Traffic } from "../model/traffic.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { PromptGuardNode } from "./ai/guards.ts";
 import type { BackendProtocol } from "./parts/backend-protocol.ts";
+import type { BackendResolveContext } from "./parts/backend-resolve-context.ts";
 import type { ConnectionContext } from "./parts/connection.ts";
-import type { DestinationContext } from "./parts/destination.ts";
-import type { IdentityContext } from "./parts/known-identities.ts";
 import type { BackendPoliciesValue } from "./parts/policies-schema.ts";
 import type { TryRequest } from "./parts/try-request.ts";
 
@@ -59,7 +58,7 @@ export interface Backend<
   /** Names that its generated code declares: no route is called so. A number may follow each. */
   readonly names?: readonly string[];
   /** Complete settings for the template, or undefined when a mistake was reported. */
-  readonly resolve: (use: BackendUse<Config>, context: BackendContext) => Node | undefined;
+  readonly resolve: (use: BackendUse<Config>, context: BackendResolveContext) => Node | undefined;
   /** Whether the client's own token goes on to it; of several on one route to all or none. */
   passesToken?(node: Node): boolean;
   /** What it is behind a route of connections; absent: it is about requests. */
@@ -225,9 +224,6 @@ export interface BackendUse<Config> {
   readonly isRefused?: true;
   readonly origin: Origin;
 }
-
-/** What resolving a backend needs. */
-export interface BackendContext extends DestinationContext, IdentityContext {}
 
 /** A server that the gateway starts. */
 export interface StartedServer {

@@ -12,7 +12,7 @@ import type {
   RegexGuardConfig,
   RejectionConfig,
 } from "../../model/prompt-guards.ts";
-import type { BackendContext } from "../backend.ts";
+import type { BackendResolveContext } from "../parts/backend-resolve-context.ts";
 import { resolveServerGuard, type ServerGuardNode } from "./server-guards.ts";
 
 /** What guards the requests and responses of a provider, complete. */
@@ -53,7 +53,7 @@ export type PatternNode =
 export function resolvePromptGuard(
   { value, origin }: Configured<PromptGuardConfig>,
   types: ReadonlySet<RouteType>,
-  context: BackendContext,
+  context: BackendResolveContext,
 ): PromptGuardNode | undefined {
   const { request, response, window, windowOrigin, unguardedStreams } = value;
   const { diagnostics } = context;
@@ -122,7 +122,7 @@ function checkTraffic(
 function resolveGuard(
   guard: GuardConfig,
   window: number,
-  context: BackendContext,
+  context: BackendResolveContext,
 ): GuardNode | undefined {
   return guard.kind === "regex"
     ? resolveRegexGuard(guard, window, context.diagnostics)

@@ -12,8 +12,9 @@ import { hostUrl } from "../../model/host-url.ts";
 import { camelCase } from "../../model/identifiers.ts";
 import type { LlmPolicies, ProviderPolicies, RouteType } from "../../model/llm-policies.ts";
 import type { MountedFile, Text } from "../../model/texts.ts";
-import type { BackendContext, BackendUse } from "../backend.ts";
+import type { BackendUse } from "../backend.ts";
 import { AMBIENT_AWS, AMBIENT_GCP } from "../parts/ambient-credentials.ts";
+import type { BackendResolveContext } from "../parts/backend-resolve-context.ts";
 import {
   backendKey,
   type ConnectionContext,
@@ -102,7 +103,7 @@ const DEFAULT_KEEP_ALIVE = 15_000;
 /** `ai`, complete; mistakes are reported. */
 export function resolveAi(
   { config, policies, origin }: BackendUse<AiConfig>,
-  context: BackendContext,
+  context: BackendResolveContext,
 ): AiNode | undefined {
   const ai = policies?.ai;
   const routes = resolveRoutes(ai);
@@ -200,7 +201,7 @@ interface ProviderPlace {
 function resolveProvider(
   config: ProviderConfig,
   place: ProviderPlace,
-  context: BackendContext,
+  context: BackendResolveContext,
 ): AiProviderNode | undefined {
   const { inherited, isOne } = place;
   const { name, options, server, port, path, origin } = config;
@@ -262,7 +263,7 @@ function resolveProvider(
 /** Undefined: there are none, or one is wrong (reported). */
 function resolveTransforms(
   policies: LlmPolicies | undefined,
-  context: BackendContext,
+  context: BackendResolveContext,
 ): TransformsNode | undefined {
   if (policies?.transformations === undefined) return undefined;
   const { value, origin } = policies.transformations;

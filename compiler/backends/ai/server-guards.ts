@@ -17,8 +17,8 @@ import type {
 } from "../../model/prompt-guards.ts";
 import type { ServerPolicies } from "../../model/server-policies.ts";
 import type { MountedFile, Text } from "../../model/texts.ts";
-import type { BackendContext } from "../backend.ts";
 import { AMBIENT_AWS, AMBIENT_GCP, ambientAzure } from "../parts/ambient-credentials.ts";
+import type { BackendResolveContext } from "../parts/backend-resolve-context.ts";
 import { resolveTarget } from "../parts/callout-server.ts";
 import { type CalloutTarget, calloutTarget } from "../parts/callout-target.ts";
 import { backendKey, resolveConnection, secureUrl } from "../parts/connection.ts";
@@ -91,7 +91,7 @@ export interface AzureGuardNode
 export function resolveServerGuard(
   guard: ServerGuardConfig,
   window: number,
-  context: BackendContext,
+  context: BackendResolveContext,
 ): ServerGuardNode | undefined {
   const { passesOnFailure, rejection } = guard;
   const common = { scope: guard.scope?.parts, window, passesOnFailure, rejection };
@@ -145,7 +145,7 @@ function azureToken(host: Text | undefined): Pick<KnownService, "auth"> | undefi
 function resolveWebhook(
   { server, forwardHeaders, headers: made }: WebhookGuardConfig,
   common: Omit<AskingGuardNode, "target">,
-  context: BackendContext,
+  context: BackendResolveContext,
 ): WebhookGuardNode | undefined {
   const target = resolveTarget(server, context);
   const headers = forwardHeaders.flatMap((each) => resolveHeader(each, context) ?? []);
@@ -184,7 +184,7 @@ interface KnownService {
 function serviceTarget(
   { host, hostOrigin, policies = {}, origin }: Exclude<ServerGuardConfig, WebhookGuardConfig>,
   { url: own, auth: ambient, aws }: KnownService,
-  context: BackendContext,
+  context: BackendResolveContext,
 ): CalloutTarget | undefined {
   const url = host === undefined ? own : forwardUrl(host, hostOrigin, context.diagnostics);
   const auth = policies.auth ?? (ambient && { ...ambient, origin });
