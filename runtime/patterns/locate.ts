@@ -17,7 +17,30 @@ export class Locator {
     this.#stepper = new Stepper(program);
   }
 
-  find(text: string, { from, before: initial, to }: SearchedRange): Match | undefined {
+  find(text: string, range: SearchedRange): Match | undefined {
+    let match: Match | undefined;
+    for (const { found, threads } of this.#read(text, range)) {
+      match = found;
+      const begun = found?.start;
+      // Whichever of them matches in the end, it begins there; where it ends is known.
+      if (begun !== undefined && threads.every(({ start }) => start === begun)) {
+        return { start: begun, end: range.to };
+      }
+    }
+    return match;
+  }
+
+  /** Where the first match begins that was found or may still be, of a text that was read up to `to`. */
+  earliest(text: string, range: SearchedRange): number {
+    let earliest = range.to;
+    for (const { found, threads } of this.#read(text, { ...range, to: range.to - 1 })) {
+      earliest = threads[0]?.start ?? found?.start ?? range.to;
+    }
+    return earliest;
+  }
+
+  /** What is known after each character. */
+  *#read(text: string, { from, before: initial, to }: SearchedRange): Generator<Reading> {
     let threads: Thread[] = [];
     let found: Match | undefined;
     let before = initial;
@@ -36,21 +59,22 @@ export class Locator {
           break;
         }
       }
-      if (codePoint === textEnd || (moved.length === 0 && found !== undefined)) break;
-      const begun = found?.start;
-      // Whichever of them matches in the end, it begins there; where it ends is known.
-      if (begun !== undefined && moved.every(({ start }) => start === begun)) {
-        return { start: begun, end: to };
-      }
+      yield { found, threads: moved };
+      if (codePoint === textEnd || (moved.length === 0 && found !== undefined)) return;
       threads = moved;
       before = beforeOf(codePoint, this.#program);
       at += codePoint > 0xffff ? 2 : 1;
     }
-    return found;
   }
 }
 
 interface Thread {
   readonly place: number;
   readonly start: number;
+}
+
+interface Reading {
+  readonly found: Match | undefined;
+  /** What may still match, and comes before what was found: the first one began first. */
+  readonly threads: readonly Thread[];
 }

@@ -231,7 +231,10 @@ export class Replacement {
   /** Gives what no match can hold any more. */
   #release(): string {
     const { longest } = this.#search.settings;
-    if (this.#end >= 0 && this.#read - this.#since > longest) return this.#replaceGrowing();
+    if (this.#end >= 0 && this.#read - this.#since > longest) {
+      if (!this.#isReplaced) this.#since = this.#earliest();
+      if (this.#read - this.#since > longest) return this.#replaceGrowing();
+    }
     if (isIdle(this.#state)) this.#since = this.#read;
     const from = this.#from;
     this.#since = Math.max(this.#since, this.#read - longest);
@@ -241,16 +244,21 @@ export class Replacement {
 
   /** A match without a bound has a part that is sure: it is replaced, and the rest of it left out as it comes. */
   #replaceGrowing(): string {
-    const from = this.#from;
-    const end = this.#end;
+    const [from, start, end] = [this.#from, this.#since, this.#end];
     const isFirst = !this.#isReplaced;
-    const { start } = isFirst ? this.#located() : { start: from };
     this.#isReplaced = true;
     this.#from = end;
     this.#since = end;
     if (!isFirst) return "";
     this.matches += 1;
     return this.#held.slice(from, start) + this.#text;
+  }
+
+  /** Where the first match begins that has not come to its end. */
+  #earliest(): number {
+    const from = this.#since;
+    const range = { from, before: this.#beforeOf(from), to: this.#read };
+    return this.#search.locator.earliest(this.#held, range);
   }
 
   #trim(): void {

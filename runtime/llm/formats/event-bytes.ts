@@ -1,6 +1,10 @@
 /** The data of an event that was cut out of a stream, its lines joined; undefined when it has none. */
 export function eventData(event: Buffer): string | undefined {
-  const text = event.toString("utf8");
+  return dataOf(event.toString("utf8"));
+}
+
+/** The same of an event as text. */
+export function dataOf(text: string): string | undefined {
   // Most have one line, and a blank one behind it.
   if (text.startsWith("data: ") && text.indexOf("\n") === text.length - 2 && !text.includes("\r")) {
     return text.slice(6, -2);

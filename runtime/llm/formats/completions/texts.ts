@@ -7,8 +7,9 @@ import {
   type TextFormat,
   type TextGuards,
 } from "../../chat/texts.ts";
-import { eventData } from "../event-bytes.ts";
+import { dataOf } from "../event-bytes.ts";
 import { parseObject } from "../parse-object.ts";
+import { RepeatedEvent, type RepeatedText, repeatedText } from "../repeated-event.ts";
 
 /** Where chat completions have texts. */
 export const completionsTexts: TextFormat = {
@@ -42,13 +43,19 @@ class CompletionsTexts implements StreamTexts {
   readonly #open = new Map<unknown, Map<string, OpenText>>();
   /** The last chunk: what is added looks like it. */
   #chunk: JsonObject = {};
+  /** Of the last event; undefined: it said something else too. */
+  #last: RepeatedText | undefined;
 
   constructor(texts: TextGuards) {
     this.#texts = texts;
   }
 
   see(event: Buffer): readonly (string | Buffer)[] {
-    const data = eventData(event);
+    const text = event.toString("utf8");
+    const again = this.#last && repeatedText(this.#last, event, text);
+    if (again !== undefined) return again;
+    this.#last = undefined;
+    const data = dataOf(text);
     if (data === "[DONE]") return [...this.end(), event];
     const chunk = data === undefined ? undefined : parseObject(data);
     if (chunk === undefined || !Array.isArray(chunk.choices) || chunk.choices.length === 0) {
@@ -60,10 +67,26 @@ class CompletionsTexts implements StreamTexts {
     const choices = given.map((choice) =>
       isJsonObject(choice) ? this.#choice(choice, before) : choice,
     );
+    this.#last = this.#repeatable(text, chunk, given);
     const isSame = choices.every((each, index) => each === given[index]);
     if (isSame) return before.length === 0 ? [event] : [...before, event];
     const isEmpty = choices.every(isEmptyChoice) && !isJsonObject(chunk.usage);
     return isEmpty ? before : [...before, eventText({ ...chunk, choices })];
+  }
+
+  /** What the next event may be but for its text, where nothing else in this one says more than that text. */
+  #repeatable(
+    text: string,
+    { usage }: JsonObject,
+    [choice, ...others]: readonly unknown[],
+  ): RepeatedText | undefined {
+    if (!isJsonObject(choice) || others.length > 0 || isJsonObject(usage)) return undefined;
+    const { index, delta, finish_reason: finish, logprobs } = choice;
+    const [key = "", ...more] = isJsonObject(delta) ? Object.keys(delta) : [];
+    if (more.length > 0 || typeof finish === "string" || isJsonObject(logprobs)) return undefined;
+    const open = this.#open.get(index)?.get(key);
+    const event = open && RepeatedEvent.of(text, key);
+    return event && { event, guard: open.guard };
   }
 
   end(): readonly string[] {

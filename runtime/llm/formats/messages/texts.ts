@@ -7,8 +7,9 @@ import {
   type TextFormat,
   type TextGuards,
 } from "../../chat/texts.ts";
-import { eventData } from "../event-bytes.ts";
+import { dataOf } from "../event-bytes.ts";
 import { parseObject } from "../parse-object.ts";
+import { RepeatedEvent, type RepeatedText, repeatedText } from "../repeated-event.ts";
 
 /** Where the Messages API has texts. */
 export const messagesTexts: TextFormat = {
@@ -39,13 +40,19 @@ class MessagesTexts implements StreamTexts {
   readonly #texts: TextGuards;
   /** By block. */
   readonly #open = new Map<unknown, OpenText>();
+  /** Of the last event; undefined: it said something else too. */
+  #last: RepeatedText | undefined;
 
   constructor(texts: TextGuards) {
     this.#texts = texts;
   }
 
   see(event: Buffer): readonly (string | Buffer)[] {
-    const data = eventData(event);
+    const text = event.toString("utf8");
+    const again = this.#last && repeatedText(this.#last, event, text);
+    if (again !== undefined) return again;
+    this.#last = undefined;
+    const data = dataOf(text);
     const message = data === undefined ? undefined : parseObject(data);
     switch (message?.type) {
       case "message_start":
@@ -53,7 +60,8 @@ class MessagesTexts implements StreamTexts {
       case "content_block_start":
         return [this.#mapped(event, message, "content_block")];
       case "content_block_delta":
-        return isJsonObject(message.delta) ? this.#delta(event, message, message.delta) : [event];
+        if (!isJsonObject(message.delta)) return [event];
+        return this.#delta({ bytes: event, text }, message, message.delta);
       case "content_block_stop":
         return [...this.#close(message.index), event];
       case "message_delta":
@@ -75,7 +83,11 @@ class MessagesTexts implements StreamTexts {
     return value === message[key] ? event : changed(message, { [key]: value });
   }
 
-  #delta(event: Buffer, message: JsonObject, delta: JsonObject): readonly (string | Buffer)[] {
+  #delta(
+    { bytes: event, text: whole }: { readonly bytes: Buffer; readonly text: string },
+    message: JsonObject,
+    delta: JsonObject,
+  ): readonly (string | Buffer)[] {
     const { index } = message;
     const type = String(delta.type);
     const key = pieces[type];
@@ -91,6 +103,8 @@ class MessagesTexts implements StreamTexts {
       open = { type, guard: isJson ? this.#texts.openJson() : this.#texts.open() };
       this.#open.set(index, open);
     }
+    const repeated = Object.keys(delta).length === 2 ? RepeatedEvent.of(whole, key) : undefined;
+    this.#last = repeated && { event: repeated, guard: open.guard };
     const text = open.guard.push(piece);
     if (text === piece) return [...before, event];
     return text === "" ? before : [...before, deltaEvent(index, type, key, text)];

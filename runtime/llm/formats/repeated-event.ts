@@ -1,0 +1,79 @@
+import type { PieceGuard } from "../chat/texts.ts";
+
+/** The only text of an event, which goes on in the next one. */
+export interface RepeatedText {
+  readonly event: RepeatedEvent;
+  readonly guard: PieceGuard;
+}
+
+/** What the client gets for an event that differs from the one before in its text alone; undefined: it may differ in more. */
+export function repeatedText(
+  { event: repeated, guard }: RepeatedText,
+  bytes: Buffer,
+  event: string,
+): readonly (string | Buffer)[] | undefined {
+  const piece = repeated.textOf(event);
+  if (piece === undefined) return undefined;
+  const given = guard.push(piece);
+  if (given === piece) return [bytes];
+  return given === "" ? [] : [repeated.withText(event, given)];
+}
+
+/**
+ * What an event of a stream is but for one text: most events are like the one before, and their JSON needs neither to be
+ * read nor to be written.
+ */
+export class RepeatedEvent {
+  /** Up to the text, its opening quote included. */
+  readonly #head: string;
+  /** From its closing quote to the filling that hides how long the text is; to the end where there is none. */
+  readonly #tail: string;
+  /** What comes behind the filling; undefined: there is none. */
+  readonly #end: string | undefined;
+
+  private constructor(head: string, rest: string) {
+    this.#head = head;
+    const filling = rest.indexOf(fillingKey);
+    const from = filling + fillingKey.length;
+    this.#tail = filling === -1 ? rest : rest.slice(0, from);
+    this.#end = filling === -1 ? undefined : rest.slice(rest.indexOf('"', from));
+  }
+
+  /** `event`: one that was read, with a text at a key; undefined: where in it that text stands is not sure. */
+  static of(event: string, key: string): RepeatedEvent | undefined {
+    const name = `"${key}"`;
+    const at = event.indexOf(name);
+    // With an escape in it a key may be part of a text.
+    if (event.includes("\\") || event.indexOf(name, at + 1) !== -1) return undefined;
+    if (!event.startsWith(':"', at + name.length)) return undefined;
+    const from = at + name.length + 2;
+    return new RepeatedEvent(event.slice(0, from), event.slice(event.indexOf('"', from)));
+  }
+
+  /** The text of an event that differs in it alone; undefined: it may differ in more. */
+  textOf(event: string): string | undefined {
+    if (!event.startsWith(this.#head)) return undefined;
+    const to = event.indexOf('"', this.#head.length);
+    if (!event.startsWith(this.#tail, to)) return undefined;
+    const text = event.slice(this.#head.length, to);
+    return this.#endsAt(event, to + this.#tail.length) && plain.test(text) ? text : undefined;
+  }
+
+  /** The event with another text. */
+  withText(event: string, text: string): string {
+    const rest = event.slice(event.indexOf('"', this.#head.length));
+    return this.#head + JSON.stringify(text).slice(1, -1) + rest;
+  }
+
+  #endsAt(event: string, at: number): boolean {
+    if (this.#end === undefined) return at === event.length;
+    const to = event.indexOf('"', at);
+    return event.slice(to) === this.#end && plain.test(`${event.slice(at, to)}-`);
+  }
+}
+
+/** OpenAI fills events so that their length does not tell that of their text. */
+const fillingKey = '"obfuscation":"';
+
+/** A text, not an empty one, whose JSON is itself. */
+const plain = /^[^"\\\u0000-\u001f]+$/;
