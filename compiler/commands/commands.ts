@@ -109,6 +109,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./verify.ts")).verify,
   },
   {
+    name: "import",
+    positionals: "FILE",
+    summary: "make a configuration of another gateway's: agentgateway, LiteLLM",
+    load: async () => (await import("./import.ts")).importCommand,
+  },
+  {
     name: "init",
     positionals: "[FILE]",
     summary: "write a small commented configuration that works at once",

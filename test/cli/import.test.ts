@@ -1,0 +1,190 @@
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { memoryHost } from "../../compiler/host.ts";
+import { checkInput } from "../../compiler/inspect/check-input.ts";
+import { gwc } from "../harness/gwc.ts";
+import { Workspace } from "../harness/workspace.ts";
+
+function imported(text: string, ...argv: readonly string[]) {
+  const workspace = new Workspace({ "config.yaml": text });
+  const result = gwc(["import", "config.yaml", ...argv], { cwd: workspace.folder });
+  return { ...result, value: result.code === 2 ? undefined : parse(result.stdout) };
+}
+
+/** What `gwc check` has against a file. */
+function mistakes(text: string): readonly string[] {
+  const host = memoryHost({ "gateway.yaml": text });
+  const { findings } = checkInput(["gateway.yaml"], host, false);
+  return findings.filter(({ severity }) => severity === "error").map(({ message }) => message);
+}
+
+const litellm = `model_list:
+  - model_name: gpt-4o
+    litellm_params:
+      model: azure/gpt-4o-eu
+      api_base: https://europe.openai.azure.com/
+      api_key: "os.environ/AZURE_KEY"
+      api_version: "2024-10-21"
+      rpm: 6
+  - model_name: gpt-4o
+    litellm_params: {model: openai/gpt-4o, api_key: sk-live-secret, organization: org-1, temperature: 0.2}
+    model_info: {mode: chat}
+  - model_name: claude
+    litellm_params: {model: claude-sonnet-4-5, api_key: os.environ/ANTHROPIC_API_KEY}
+  - model_name: nova
+    litellm_params: {model: bedrock/amazon.nova-pro-v1:0, aws_region_name: eu-west-1}
+  - model_name: gem
+    litellm_params: {model: vertex_ai/gemini-2.5-pro, vertex_project: p, vertex_location: us-central1}
+  - model_name: fast
+    litellm_params: {model: groq/llama-3.3-70b, api_key: os.environ/GROQ_API_KEY}
+  - model_name: local
+    litellm_params: {model: openai/llama3, api_base: "http://localhost:8000/v1"}
+  - model_name: rerank
+    litellm_params: {model: cohere/rerank-v3}
+litellm_settings:
+  num_retries: 3
+  request_timeout: 10
+  fallbacks: [{gpt-4o: [claude]}]
+router_settings:
+  routing_strategy: simple-shuffle
+  model_group_alias: {gpt-4: gpt-4o}
+  redis_password: hunter2
+general_settings:
+  master_key: sk-1234
+`;
+
+describe("gwc import of a LiteLLM proxy", () => {
+  it("makes a configuration that check accepts: models, servers, keys, aliases, tries and time", () => {
+    const { code, stdout, value } = imported(litellm);
+    expect(code).toBe(1);
+    expect(mistakes(stdout)).toEqual([]);
+    const { models, policies } = value.llm;
+    const azure = {
+      model: "gpt-4o-eu",
+      apiKey: "${AZURE_KEY}",
+      azureHost: "europe.openai.azure.com",
+      azureApiVersion: "2024-10-21",
+    };
+    const openai = { model: "gpt-4o", apiKey: "${GPT_4O_API_KEY}" };
+    const more = {
+      defaults: { temperature: 0.2 },
+      requestHeaders: { set: { "openai-organization": "org-1" } },
+    };
+    const groq = {
+      hostOverride: "https://api.groq.com",
+      pathOverride: "/openai/v1/chat/completions",
+    };
+    expect(models).toEqual([
+      { name: "gpt-4o", provider: "azure", params: azure },
+      { name: "gpt-4o", provider: "openai", params: openai, ...more },
+      {
+        name: "claude",
+        provider: "anthropic",
+        params: { model: "claude-sonnet-4-5", apiKey: "${ANTHROPIC_API_KEY}" },
+      },
+      {
+        name: "nova",
+        provider: "bedrock",
+        params: { model: "amazon.nova-pro-v1:0", awsRegion: "eu-west-1" },
+      },
+      {
+        name: "gem",
+        provider: "vertex",
+        params: { model: "gemini-2.5-pro", vertexProject: "p", vertexRegion: "us-central1" },
+      },
+      {
+        name: "fast",
+        provider: "openai",
+        params: { model: "llama-3.3-70b", apiKey: "${GROQ_API_KEY}", ...groq },
+      },
+      {
+        name: "local",
+        provider: "openai",
+        params: { model: "llama3", hostOverride: "http://localhost:8000" },
+      },
+      { name: "gpt-4", provider: "azure", params: azure },
+      { name: "gpt-4", provider: "openai", params: openai, ...more },
+    ]);
+    expect(policies).toEqual({
+      apiKey: { keys: [{ key: "${LITELLM_MASTER_KEY}" }] },
+      retry: { attempts: 3 },
+      timeout: { requestTimeout: "10000ms" },
+    });
+  });
+
+  it("names each line that has no counterpart, and writes no credential", () => {
+    const { stdout } = imported(litellm);
+    const left = stdout.split("\n").filter((line) => line.startsWith("#   line "));
+    expect(left).toEqual([
+      "#   line 8: model_list[0].litellm_params.rpm: 6",
+      "#   line 11: model_list[1].model_info.mode: chat",
+      "#   line 22: model_list[7].model_name: rerank",
+      "#   line 23: model_list[7].litellm_params.model: cohere/rerank-v3",
+      "#   line 27: litellm_settings.fallbacks[0].gpt-4o[0]: claude",
+      "#   line 29: router_settings.routing_strategy: simple-shuffle",
+      "#   line 31: router_settings.redis_password: (a credential)",
+    ]);
+    expect(stdout).toContain(
+      "# DECIDE: line 10 has the key in text: put it into the variable GPT_4O",
+    );
+    expect(stdout).toContain('gwc knows no provider of "cohere/rerank-v3"');
+    expect(stdout).not.toMatch(/sk-live-secret|sk-1234|hunter2/);
+  });
+
+  it("says that nobody is kept out where there is no master key, and ends well when nothing is left out", () => {
+    const { code, stdout } = imported(
+      'model_list: [{model_name: "*", litellm_params: {model: "openai/*", api_key: os.environ/K}}]\n',
+    );
+    expect(code).toBe(0);
+    expect(stdout).toContain("DECIDE: there is no master_key: whoever reaches the port may use");
+    expect(mistakes(stdout)).toEqual([]);
+  });
+});
+
+describe("gwc import of agentgateway", () => {
+  const file = `binds:
+  - port: 3000
+    listeners:
+      - routes:
+          # the tools
+          - name: tools
+            policies: {cors: {allowOrigins: ["*"]}, oidc: {issuer: "https://a"}}
+            backends: [{mcp: {targets: [{name: a, mcp: {host: "http://a:1/mcp"}, mystery: 5}]}}]
+          - matches: [{path: {pathPrefix: /b}}]
+            backends: [{host: "localhost:99"}]
+`;
+
+  it("keeps what gwc reads, tells what it takes out, and closes a route that loses who may", () => {
+    const { code, stdout, value } = imported(file);
+    expect(code).toBe(1);
+    expect(mistakes(stdout)).toEqual([]);
+    expect(stdout).toContain("# the tools");
+    expect(stdout).toMatch(/DECIDE: taken out, line 7: .*policies\.oidc: /);
+    expect(stdout).toMatch(
+      /DECIDE: taken out, line 8: .*mystery: targets\[0\] has no field "mystery"/,
+    );
+    expect(stdout).toContain("routes[0] answers 503");
+    const [tools, other] = value.binds[0].listeners[0].routes;
+    expect(tools.policies.directResponse.status).toBe(503);
+    expect(tools.policies.cors).toEqual({ allowOrigins: ["*"] });
+    expect(other).toEqual({
+      matches: [{ path: { pathPrefix: "/b" } }],
+      backends: [{ host: "localhost:99" }],
+    });
+  });
+
+  it("leaves a file as it is that gwc reads whole", () => {
+    const whole = file.replace(', oidc: {issuer: "https://a"}', "").replace(", mystery: 5", "");
+    expect(imported(whole)).toMatchObject({ code: 0, stdout: whole });
+  });
+});
+
+it.each([
+  ["a: [", /is no YAML/],
+  ["model_list: []", /has no model that can be served/],
+  ["hello: 1", /can't be imported/],
+])("gwc import says of %j that nothing can be made of it", (text, problem) => {
+  const { code, stderr } = imported(text);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(problem);
+});
