@@ -17,7 +17,7 @@ export interface ConfigurationForm {
   /** Configurations in which fields may stand. */
   readonly seeds: readonly unknown[];
   readonly known: KnownValues;
-  /** The configuration in which a field was seen to act last, by the path of the field and of all that it is in. */
+  /** The configuration in which a field was seen to act last, by the path of the field, of all that it is in, and its name. */
   readonly lastActed: Map<string, unknown>;
   /** Fields that name something: of most names the only use is to be told that there is no such thing. */
   readonly references?: RegExp;
@@ -52,7 +52,7 @@ function compareAll(
   for (const seed of likeliestFirst(form, field).take(most)) {
     const comparison = compare(configsOf(seed), form, isName);
     if (comparison === "differ") {
-      for (const place of placesOf(field)) form.lastActed.set(place, seed);
+      for (const place of [...placesOf(field), nameOf(field)]) form.lastActed.set(place, seed);
       return "differ";
     }
     if (comparison === "equal") result = "equal";
@@ -61,24 +61,36 @@ function compareAll(
 }
 
 /**
- * The configurations: first that in which the field's nearest neighbour acted, then those where most of what is around
- * the field is there. Most fields act in the first.
+ * The configurations: first that in which the field's nearest neighbour acted, then the one where a field of its name did,
+ * then those where most of what is around the field is there. Most fields act in the first.
  */
 function* likeliestFirst(
   { seeds, lastActed }: ConfigurationForm,
   field: SchemaField,
 ): Generator<unknown, void> {
   const place = placesOf(field).find((each) => seeds.includes(lastActed.get(each)));
-  const likeliest = place === undefined ? undefined : lastActed.get(place);
-  if (likeliest !== undefined) yield likeliest;
+  const likeliest = new Set(
+    [place ?? "", nameOf(field)]
+      .map((each) => lastActed.get(each))
+      .filter((seed) => seeds.includes(seed)),
+  );
+  yield* likeliest;
   const depths = new Map(seeds.map((seed) => [seed, depthOf(seed, field.path)]));
   const depth = (seed: unknown) => depths.get(seed) ?? 0;
-  yield* seeds.filter((seed) => seed !== likeliest).sort((a, b) => depth(b) - depth(a));
+  yield* seeds.filter((seed) => !likeliest.has(seed)).sort((a, b) => depth(b) - depth(a));
 }
 
 /** The path of a field, and those of all that it is in, from the field outwards. */
 function placesOf({ path }: SchemaField): readonly string[] {
   return path.map((_, index) => path.slice(0, path.length - index).join("."));
+}
+
+/** A field's name with that of what it is in: `azure.scope`. */
+function nameOf({ path }: SchemaField): string {
+  return path
+    .filter((step) => step !== "[]")
+    .slice(-2)
+    .join(".");
 }
 
 /** How many steps towards a field a configuration has already. */
