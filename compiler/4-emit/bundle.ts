@@ -4,6 +4,7 @@ import type { BuildOptions, Metafile, OutputFile, Plugin } from "esbuild";
 import type { BuildInfo } from "../../runtime/gateway/build-info.ts";
 import type { PrintedModule } from "../../templates/code/print.ts";
 import { packageRoot, runtimeFolder } from "../installation.ts";
+import { builtinHttp } from "./builtin-http.ts";
 
 /** A gateway as one file that runs on Node.js alone. */
 export interface Bundle {
@@ -85,7 +86,7 @@ export async function bundleModules(
     ...STYLE,
     entryPoints: [`generated:${entry}`],
     define: { GWC_BUILD: JSON.stringify(info) },
-    plugins: [inPlaceOf(replaced), generated(modules), threadsInside(threads)],
+    plugins: [inPlaceOf(replaced), generated(modules), threadsInside(threads), builtinHttp],
   });
   return {
     text: VERSION_CHECK + outputText(outputFiles, metafile),
@@ -194,7 +195,7 @@ function withPackagePaths(text: string, { inputs }: Metafile): string {
 /** `../jose/index.js` as `node_modules/jose/index.js`; a path that is in no package stays. */
 function packagePath(input: string): string {
   // `<define:GWC_BUILD>` is in no file either.
-  if (/^(generated:|runtime\/|<)/.test(input)) return input;
+  if (/^(generated:|builtin:|runtime\/|<)/.test(input)) return input;
   const file = path.resolve(packageRoot, input).split(path.sep).join("/");
   const at = file.lastIndexOf("/node_modules/");
   return at < 0 ? input : file.slice(at + 1);

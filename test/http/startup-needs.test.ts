@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { startGateway } from "../harness/gateway.ts";
+import { startUpstream } from "../harness/upstream.ts";
 
 const listeners = [
   {
@@ -37,4 +38,18 @@ it("what is there does not keep a gateway from starting", async () => {
     env: { UPSTREAM: "127.0.0.1:1" },
   });
   expect(gateway.port).toBeGreaterThan(0);
+});
+
+it("a gateway loads no client of node's that it has no use for", async () => {
+  const tell = 'process.on("exit", () => console.log(process.moduleLoadList.join()))';
+  const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(tell)}` };
+  const upstream = await startUpstream((_request, response) => response.end("ok"));
+  const gateway = await startGateway({
+    listeners: [{ routes: [{ backends: [{ host: upstream }] }] }],
+    env,
+  });
+  expect(await (await fetch(gateway.url)).text()).toBe("ok");
+  await gateway.stop();
+  expect(gateway.output).toContain("NativeModule net,");
+  expect(gateway.output).not.toContain("undici");
 });
