@@ -132,14 +132,14 @@ export function reportMore(
 
 /** What is not built yet still has a shape, as far as the specification gives it one. */
 function reportLater(
-  { unsupported: _, ...shape }: Schema,
+  { unsupported: _, instead, ...shape }: Schema,
   what: string,
   value: unknown,
   place: Origin,
   { subject, diagnostics }: Pick<Violation, "subject" | "diagnostics">,
 ): void {
   const key = String(place.path.at(-1));
-  diagnostics.report("not-built-yet", keyPlace(place), { what, field: `"${key}"` });
+  diagnostics.report("not-built-yet", keyPlace(place), { what, field: `"${key}"`, instead });
   // The value is a part of the one that is validated.
   const part: ReadValue = { value: value as ConfigValue, envTemplates: [], expanded: [] };
   if (shape.type !== undefined) subject.checkPart(shape, part, place, diagnostics);

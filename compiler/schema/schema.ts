@@ -50,6 +50,8 @@ export interface Schema<Value = unknown> {
   readonly aliasOf?: string;
   /** Known from the specification, but not built yet: using it is an error that says so. The value is what it is. */
   readonly unsupported?: string;
+  /** Of what is not built yet: how the same is had all the same. */
+  readonly instead?: string;
   /** Means nothing in this place: using it is an error that says so. The value is what the field acts on instead. */
   readonly misplaced?: string;
   /** Values that are known from the specification, but not built yet, and what they are. */
@@ -343,6 +345,11 @@ export function eitherField(first: string, second: string): ValueCheck {
 /** A part of the specification that gwc does not build yet; its shape, as far as it is known. */
 export function unsupported(what: string, shape: Schema = {}): Schema<never> {
   return { ...withoutValue(shape), unsupported: what };
+}
+
+/** A field that gwc does not build; `instead`: how the same is written, as a hint says it. */
+export function unsupportedBut(what: string, instead: string): Schema<never> {
+  return { unsupported: what, instead };
 }
 
 /** A field that means nothing where it stands; `actsOn` is what it acts on instead. */

@@ -6,6 +6,7 @@ import {
   object,
   text,
   unsupported,
+  unsupportedBut,
 } from "../../schema/schema.ts";
 import { listenerTlsSchema } from "./listener.ts";
 import { routePoliciesSchema } from "./policies.ts";
@@ -30,8 +31,14 @@ export function llmSchema() {
         description: "The models that clients may ask for.",
       }),
       policies: routePoliciesSchema(),
-      providers: unsupported("providers that models share"),
-      virtualModels: unsupported("virtual models"),
+      providers: unsupportedBut(
+        "providers that models share",
+        "say `provider` and `params` of each model; `params: &shared {...}` at one is `params: *shared` at others",
+      ),
+      virtualModels: unsupportedBut(
+        "virtual models",
+        "for one model in the place of another that fails write both under `backends[].ai.groups` of a route; models of one name under `models` share its requests",
+      ),
       tls: listenerTlsSchema("TLS of this port: its clients speak HTTPS."),
       gateways: unsupported("named gateways"),
     },

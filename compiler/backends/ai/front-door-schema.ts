@@ -7,6 +7,7 @@ import {
   shortText,
   text,
   unsupported,
+  unsupportedBut,
   type ValueCheck,
 } from "../../schema/schema.ts";
 import { connectionSchemas } from "../parts/connection-schema.ts";
@@ -36,7 +37,10 @@ export function modelSchema() {
       params: paramsSchema(),
       ...requestFieldMaps,
       transformation: transformationsSchema,
-      finalTransformation: unsupported("transformations of LLM requests"),
+      finalTransformation: unsupportedBut(
+        "changes to requests behind their translation",
+        "write `transformation`: it changes a request before, and its fields are translated as the others are",
+      ),
       requestHeaders: headerChangesSchema(
         "Changes to the headers of requests to this model alone.",
       ),
@@ -45,7 +49,11 @@ export function modelSchema() {
       promptCaching: promptCaching(),
       health: healthSchema(),
       backendTLS,
-      matches: unsupported("models by header"),
+      auth: unsupportedBut("credentials of one model", "write the key as `apiKey` of its `params`"),
+      matches: unsupportedBut(
+        "models by header",
+        "write a route under `binds` for each header: its `matches` name the header, its `ai` backend the model",
+      ),
     },
     { required: ["name", "provider"], hasParts: true, checks: providers.flatMap(paramChecks) },
   );

@@ -12,7 +12,7 @@ import {
   map,
   object,
   shortText,
-  unsupported,
+  unsupportedBut,
 } from "../../schema/schema.ts";
 import { expressionsSchema } from "../parts/named-expressions.ts";
 import { promptGuardSchema } from "./guard-file-form.ts";
@@ -122,7 +122,10 @@ export function llmPoliciesSchema() {
       promptGuard: promptGuardSchema(),
       promptCaching: promptCaching(),
       transformations: transformationsSchema,
-      finalTransformations: unsupported("transformations of LLM requests"),
+      finalTransformations: unsupportedBut(
+        "changes to requests behind their translation",
+        "write `transformations`: they change a request before, and its fields are translated as the others are",
+      ),
     },
     { minProperties: 1, description: "Requests to models (`ai` backends)." },
   );

@@ -35,11 +35,11 @@ export const shapeMessages = {
     explanation:
       "The field has no default: without it the part of the configuration that should hold it means nothing.",
   }),
-  "not-built-yet": message<{ what: string; field: string }>({
+  "not-built-yet": message<{ what: string; field: string; instead?: string | undefined }>({
     severity: "error",
     text: ({ what, field }) =>
       `${field} is not built yet: this gwc knows ${what}, but cannot enforce it`,
-    hint: () => "remove it, or wait for the version that builds it",
+    hint: ({ instead }) => instead ?? "remove it, or wait for the version that builds it",
     explanation:
       "gwc never accepts a field that it does not enforce. This one belongs to the configuration language, so it is " +
       "no misspelling, but the gateway that this version compiles would not act on it.",
