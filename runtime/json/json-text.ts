@@ -153,7 +153,7 @@ export function nextItem(text: string, end: number): number {
 }
 
 /** In the place of an end. */
-const tooDeep = -1;
+export const tooDeep = -1;
 
 /** Where the value at `at` ends: behind its last character. `tooDeep`: it holds more than `maxDepth` objects and lists in one another. */
 export function endOfValue(text: string, at: number, maxDepth = Number.POSITIVE_INFINITY): number {

@@ -84,6 +84,33 @@ it.each(["openAI", "anthropic"] as const)(
   },
 );
 
+it.each(["openAI", "anthropic"] as const)(
+  "what is nested too deeply passes no guard, and the gateway goes on (%s)",
+  async (kind) => {
+    const deep = `${'{"a":['.repeat(10_000)}"x"${"]}".repeat(10_000)}`;
+    const promptGuard = { response: [{ regex: { rules: [{ builtin: "ssn" }] } }] };
+    const { gateway, provider } = await startBefore(
+      (response, count) => {
+        if (count % 2 === 0) {
+          response.writeHead(200, { "content-type": "application/json" });
+          response.end(completion.replace('"Hi."', deep));
+          return;
+        }
+        startStream(response);
+        response.write(streamed[1]);
+        response.end(`${chunk({ content: "y", extra: "z" }).replace('"z"', deep)}data: [DONE]\n\n`);
+      },
+      kind,
+      { promptGuard },
+    );
+    for (let round = 0; round < 2; round++) {
+      expect(await ask(gateway, false)).toMatchObject(error502);
+      expect((await ask(gateway, true)).body).not.toContain('{"a":[{"a"');
+    }
+    expect(provider.received).toHaveLength(4);
+  },
+);
+
 it("an encoded response reaches the client as it is, and is counted", async () => {
   const { gateway } = await startBefore((response) => {
     const headers = { "content-type": "application/json", "content-encoding": "gzip" };

@@ -263,7 +263,8 @@ class Attempt implements UpstreamHandler {
   ): Promise<void> {
     const guarded = await guardWhole(text, guard);
     if (this.#isOver) return;
-    if (typeof guarded === "object") this.#reject(guarded, facts);
+    if (guarded === undefined) this.#fail(noValidResponse, true);
+    else if (typeof guarded === "object") this.#reject(guarded, facts);
     else deliver(guarded);
   }
 

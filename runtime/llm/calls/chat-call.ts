@@ -6,6 +6,7 @@ import { hasLongNumber, parseExact } from "../../json/exact-json.ts";
 import { foldCase } from "../../json/fold-case.ts";
 import { JsonBody } from "../../json/json-body.ts";
 import { isObjectAt, type Member, shallowMembers, skipSpace } from "../../json/json-text.ts";
+import { maxDepth } from "../../json/nesting.ts";
 import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
 import { isJsonObject } from "../chat/request-object.ts";
 
@@ -74,9 +75,6 @@ export function editedObject(call: ChatCall, body: JsonBody): JsonObject {
   // It was an object, and edits change its members only.
   return parseExact(text) as JsonObject;
 }
-
-/** Objects in objects in lists: more than any tool's schema has, and less than what recursion bears. */
-const maxDepth = 256;
 
 function parse(text: string): Pick<ChatCall, "members" | "body"> {
   const start = skipSpace(text, 0);

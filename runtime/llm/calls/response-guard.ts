@@ -14,12 +14,16 @@ export interface ResponseGuard {
   readonly format: TextFormat;
 }
 
-/** A whole response for the client with its texts guarded, the same text when nothing of it is changed; the error when a guard rejects it. */
+/**
+ * A whole response for the client with its texts guarded, the same text when nothing of it is changed; the error when a
+ * guard rejects it. Undefined: it cannot be read, and so not be guarded.
+ */
 export async function guardWhole(
   text: string,
   { run, steps, format }: ResponseGuard,
-): Promise<string | LlmError> {
-  const received = parseObject(text) ?? {};
+): Promise<string | LlmError | undefined> {
+  const received = parseObject(text);
+  if (received === undefined) return undefined;
   let body = received;
   for (const step of steps) {
     const given = step.guardMembers(body, format.response, run);

@@ -1,11 +1,7 @@
-import type { OutputFormat, Reasoning, ToolChoice, ListedTool } from "../chat/request.ts";
-import {
-  isJsonObject,
-  RequestObject,
-  unsupportedField,
-  wrongField,
-} from "../chat/request-object.ts";
+import type { ListedTool, OutputFormat, Reasoning, ToolChoice } from "../chat/request.ts";
+import { RequestObject, unsupportedField, wrongField } from "../chat/request-object.ts";
 import type { NoteTopic } from "../chat/topics.ts";
+import { parseObject } from "./parse-object.ts";
 
 /** The definition of a function that the model may call: `{name, description, parameters, strict}`. Throws LlmRefusal. */
 export function readFunctionTool(definition: RequestObject, note: NoteTopic): ListedTool {
@@ -41,11 +37,7 @@ export function readSchemaOutput(format: RequestObject): OutputFormat {
 export function readCallInput(called: RequestObject): string {
   const text = called.optionalText("arguments") ?? "";
   if (text.trim() === "") return "{}";
-  try {
-    if (isJsonObject(JSON.parse(text))) return text;
-  } catch {
-    // Reported below, like text that is JSON and no object.
-  }
+  if (parseObject(text) !== undefined) return text;
   throw wrongField(called.at("arguments"), "the text of a JSON object");
 }
 

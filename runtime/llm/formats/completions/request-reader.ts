@@ -1,11 +1,6 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import type { ContentBlock, MediaSource, TextBlock } from "../../chat/content.ts";
-import {
-  type ChatRequest,
-  type OutputFormat,
-  type ListedTool,
-  Turns,
-} from "../../chat/request.ts";
+import { type ChatRequest, type ListedTool, type OutputFormat, Turns } from "../../chat/request.ts";
 import { checkFields, type FieldTable, refused } from "../../chat/request-fields.ts";
 import { RequestObject, unsupportedField, wrongField } from "../../chat/request-object.ts";
 import type { NoteTopic, Topic } from "../../chat/topics.ts";

@@ -57,8 +57,11 @@ class CompletionsTexts implements StreamTexts {
     this.#last = undefined;
     const data = dataOf(text);
     if (data === "[DONE]") return [...this.end(), event];
-    const chunk = data === undefined ? undefined : parseObject(data);
-    if (chunk === undefined || !Array.isArray(chunk.choices) || chunk.choices.length === 0) {
+    if (data === undefined) return [event];
+    const chunk = parseObject(data);
+    // What cannot be read cannot be guarded.
+    if (chunk === undefined) return [];
+    if (!Array.isArray(chunk.choices) || chunk.choices.length === 0) {
       return [event];
     }
     this.#chunk = chunk;

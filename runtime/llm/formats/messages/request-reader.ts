@@ -10,10 +10,10 @@ import type {
 } from "../../chat/content.ts";
 import {
   type ChatRequest,
+  type ListedTool,
   type OutputFormat,
   type Reasoning,
   type ToolChoice,
-  type ListedTool,
   Turns,
 } from "../../chat/request.ts";
 import { checkFields, type FieldTable, refused } from "../../chat/request-fields.ts";

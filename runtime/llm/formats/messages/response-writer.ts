@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { parseExact } from "../../../json/exact-json.ts";
+import { isTooDeep } from "../../../json/nesting.ts";
 import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/response.ts";
 import { messagesUsage } from "./usage.ts";
 
@@ -50,7 +51,7 @@ export function toolUseBlock(id: string, name: string, input: unknown): JsonObje
 /** Models write broken JSON at times: the tool sees what they wrote. */
 function objectOf(input: string): unknown {
   try {
-    return parseExact(input);
+    return isTooDeep(input) ? { arguments: input } : parseExact(input);
   } catch {
     return { arguments: input };
   }

@@ -53,8 +53,11 @@ class MessagesTexts implements StreamTexts {
     if (again !== undefined) return again;
     this.#last = undefined;
     const data = dataOf(text);
-    const message = data === undefined ? undefined : parseObject(data);
-    switch (message?.type) {
+    if (data === undefined) return [event];
+    const message = parseObject(data);
+    // What cannot be read cannot be guarded.
+    if (message === undefined) return [];
+    switch (message.type) {
       case "message_start":
         return [this.#mapped(event, message, "message")];
       case "content_block_start":

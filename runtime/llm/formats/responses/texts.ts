@@ -44,8 +44,11 @@ class ResponsesTexts implements StreamTexts {
 
   see(event: Buffer): readonly (string | Buffer)[] {
     const data = eventData(event);
-    const value = data === undefined ? undefined : parseObject(data);
-    if (value === undefined || typeof value.type !== "string") return [event];
+    if (data === undefined) return [event];
+    const value = parseObject(data);
+    // What cannot be read cannot be guarded.
+    if (value === undefined) return [];
+    if (typeof value.type !== "string") return [event];
     if (typeof value.sequence_number === "number") this.#sequence ??= value.sequence_number;
     const { type } = value;
     const isPiece = type.endsWith(".delta") && typeof value.delta === "string";
