@@ -30,6 +30,16 @@ function can(...argv: readonly string[]) {
 }
 
 describe("gwc can", () => {
+  it("leaves the claims of a token open under their other name, too", () => {
+    const [before = "", after = ""] = config.split(/ +- '"admin".*\n.*containsIP.*\n/);
+    const rules = `                  - 'true'\n${after.replace("jwt.sub", "auth.claims.sub")}`;
+    const { stdout } = gwc(["can", "--who", "tool", "echo"], {
+      cwd: new Workspace({ "gateway.yaml": before + rules }).folder,
+    });
+    expect(stdout).toContain("server files: those for whom");
+    expect(stdout).toContain('as CEL: !(auth.claims.sub == "eve")');
+  });
+
   it("says no with the rule that denies, and exits with 1", () => {
     const { code, text } = can(
       "call",

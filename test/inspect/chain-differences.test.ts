@@ -8,6 +8,7 @@ import {
   type RulePhase,
   randomRequest,
   randomRules,
+  ruleOf,
 } from "./random-rules.ts";
 
 /** Pairs of rule sets for each phase, and requests to each pair. */
@@ -22,6 +23,28 @@ function chainWith(phase: RulePhase, rules: readonly Rule[], random: RandomSourc
 }
 
 describe("what two chains of policies decide differently", () => {
+  it("is shown by a request that flips as it is said, where other requests flip the other way round", () => {
+    const chain = (required: string): AccessChain => ({
+      identities: [{ variable: "jwt", isRequired: false }],
+      request: [
+        ruleOf("require", required, "request"),
+        ruleOf("allow", 'jwt.scope.lowerAscii() == "read write"', "request"),
+      ].filter((rule) => rule !== undefined),
+      mcp: undefined,
+    });
+    const before = chain(
+      'request.path.startsWith("/u/" + jwt.sub) && auth.claims.email == "a@corp.example" && ' +
+        'jwt.sub.matches("^(dev|ops)-") && jwt.sub.matches("\\\\bdev\\\\b") && request.path.endsWith("/admin")',
+    );
+    const after = chain('request.path.contains("/files/a.json")');
+    const { differences } = chainDiff(before, after, false);
+    expect(differences.length).toBeGreaterThan(0);
+    for (const { example, direction } of differences) {
+      expect(runChain(after, example).isAllowed).toBe(direction === "opens");
+      expect(runChain(before, example).isAllowed).toBe(direction === "closes");
+    }
+  });
+
   it.each(["request", "mcp"] as const)(
     "is whatever random requests find, and each difference flips when it is executed (%s)",
     (phase) => {

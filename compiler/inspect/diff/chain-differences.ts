@@ -73,7 +73,7 @@ function modelDiff(
   for (const [change, direction] of DIRECTIONS) {
     const { terms, paths, isComplete } = inWords(model, node, (text) => text === change);
     paths.forEach((path, index) => {
-      const found = confirmed(model, path, before, after, isMcp);
+      const found = confirmed(model, path, direction, [before, after], isMcp);
       if (found === undefined) {
         for (const text of opaqueTexts(model, path)) open.add(text);
         return;
@@ -90,18 +90,22 @@ const DIRECTIONS = [
   ["+-", "closes"],
 ] as const;
 
-/** A request on a path that both chains were run on and decide differently; undefined: it depends on what is not solved. */
+/**
+ * A request on a path that both chains were run on and that the second opens or closes; undefined: it depends on what is not
+ * solved. What is tried for that may flip the other way round, which is another difference.
+ */
 function confirmed(
   model: RuleModel,
   path: Path,
-  before: AccessChain,
-  after: AccessChain,
+  direction: ChainDifference["direction"],
+  [before, after]: readonly [AccessChain, AccessChain],
   isMcp: boolean,
 ): Pick<ChainDifference, "example" | "before" | "after"> | undefined {
   const complete = (data: RequestData): RequestData =>
     isMcp && data.mcp === undefined ? { ...data, mcp: SOME_TOOL } : data;
   const flips = (data: RequestData): boolean =>
-    runChain(before, complete(data)).isAllowed !== runChain(after, complete(data)).isAllowed;
+    runChain(before, complete(data)).isAllowed === (direction === "closes") &&
+    runChain(after, complete(data)).isAllowed === (direction === "opens");
   const found = searchWitness(model, path, flips);
   if (found === undefined) {
     if (opaqueTexts(model, path).length === 0 && !hasLists(model, path))

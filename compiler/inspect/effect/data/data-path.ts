@@ -40,6 +40,11 @@ export function pathText(path: DataPath): string {
   );
 }
 
+/** A path that compiled code reads, by its one name: `auth.claims` is `jwt`. */
+export function canonicalRead(path: DataPath): DataPath {
+  return path[0] === "auth" ? ["jwt", ...path.slice(2)] : path;
+}
+
 /** The path that an expression reads when it is a path and nothing else. */
 export function pathOf(node: Node): DataPath | undefined {
   if (node.kind === "name") return node.name === "auth" ? undefined : [node.name];

@@ -1,7 +1,7 @@
 import type { CelPhase } from "../../../cel/compile.ts";
 import type { Rule } from "../../../model/rules.ts";
 import type { RuleCondition } from "../conditions/condition.ts";
-import type { DataPath } from "../data/data-path.ts";
+import { canonicalRead, type DataPath } from "../data/data-path.ts";
 import type { RequestData } from "../data/request-data.ts";
 import { DiagramTooLarge, type NodeId } from "../diagram/diagrams.ts";
 import { type RuleDecision, runRules } from "../rules/run-rules.ts";
@@ -36,7 +36,7 @@ export function openDecision(
   { data, open, present }: KnownRequest,
   conditions: readonly RuleCondition[] = [],
 ): OpenDecision {
-  const reads = rules.flatMap(({ expression }) => expression.reads);
+  const reads = rules.flatMap(({ expression }) => expression.reads.map(canonicalRead));
   const isOpen = (path: DataPath): boolean => open.some((each) => overlaps(each, path));
   if (!reads.some(isOpen)) return { kind: "decided", ...runRules(rules, data) };
   const model = modelOf(phase, rules, conditions);
