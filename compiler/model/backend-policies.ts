@@ -26,7 +26,21 @@ export interface HealthConfig {
   readonly restoreHealth: number | undefined;
   readonly consecutiveFailures: number | undefined;
   readonly healthThreshold: number | undefined;
+  readonly active: ActiveHealthConfig | undefined;
+  /** Percent of the servers. */
+  readonly panicThreshold: number | undefined;
   readonly origin: Origin;
+}
+
+/** `health.active`: requests that ask a server how it does. Times in milliseconds. */
+export interface ActiveHealthConfig {
+  readonly path: string;
+  readonly interval: number;
+  readonly timeout: number;
+  /** Undefined: 200 to 299. */
+  readonly expectedStatuses: readonly number[] | undefined;
+  readonly unhealthyThreshold: number;
+  readonly healthyThreshold: number;
 }
 
 /** The policies of two places: each part from the more specific one that has it; those of models field by field. */

@@ -6,7 +6,7 @@ import type { UpstreamSettings } from "../http/upstream/upstream.ts";
 import { Endpoints } from "./endpoints.ts";
 import { mixedHash, textHash } from "./key-hash.ts";
 import type { HealthSettings } from "./server-health.ts";
-import { WatchedUpstream } from "./watched.ts";
+import { keepChecked, WatchedUpstream, withoutEjected } from "./watched.ts";
 
 /** A backend of a route whose clients are to come back to the server that they had. */
 export interface LastingBackend {
@@ -58,7 +58,10 @@ export async function lastingServers(
   const found = await Promise.all(backends.map((backend) => serversOf(backend)));
   if (exchange.isOver) return undefined;
   const servers = found.flatMap((each) => (each instanceof Error ? [] : each));
-  if (servers.length > 0) return servers;
+  if (servers.length > 0) {
+    keepChecked(exchange, servers);
+    return servers;
+  }
   const error = found.find((each) => each instanceof Error);
   logFields(exchange.record).set("error", error?.message ?? "no server is ready");
   refuse(exchange, 503, "NoHealthyBackend", "no server for this request");
@@ -91,14 +94,12 @@ function serverId(url: string, name: string): string {
 
 const maxIds = 10_000;
 
-/** Those that may be asked now: not ejected, and not `tried`; when none is left, all of them. */
+/** Those that may be asked now: not ejected, and not `tried`; when none of these is left, any. */
 export function askable(
   servers: readonly LastingServer[],
   tried: ReadonlySet<LastingServer>,
 ): readonly LastingServer[] {
-  const now = performance.now();
-  const healthy = servers.filter(({ upstream }) => !upstream.isEjected(now));
-  const fresh = (healthy.length === 0 ? servers : healthy).filter((each) => !tried.has(each));
+  const fresh = withoutEjected(servers).filter((each) => !tried.has(each));
   return fresh.length === 0 ? servers : fresh;
 }
 

@@ -1,6 +1,7 @@
 import type { ResponseVariables } from "../cel/variables.ts";
 import { ReceivedResponse } from "../http/received-response.ts";
 import { SECOND } from "../process/units.ts";
+import type { ActiveCheckSettings } from "./active-check.ts";
 
 /** When a server of several is left alone, and for how long. */
 export interface HealthSettings {
@@ -14,6 +15,10 @@ export interface HealthSettings {
   readonly restoreHealth?: number;
   /** Whether a response is a failure; absent: by its status. */
   readonly isUnhealthy?: (response: ResponseVariables) => boolean;
+  /** It is asked how it does; absent: only its responses say. */
+  readonly active?: ActiveCheckSettings;
+  /** The part of all servers below which those that do well are not left to do everything; absent: none. */
+  readonly panicThreshold?: number;
 }
 
 /** For servers that fail by giving no response alone, or one that breaks off. */

@@ -1,3 +1,4 @@
+import type { Exchange } from "../http/exchange.ts";
 import type {
   UpgradeHandler,
   Upstream,
@@ -8,7 +9,9 @@ import type {
   UpstreamTunnel,
 } from "../http/upstream/upstream.ts";
 import { WrappedUpstream } from "../http/upstream/wrapped-upstream.ts";
+import type { GatewayContext } from "../process/gateway-context.ts";
 import { SECOND } from "../process/units.ts";
+import { ActiveCheck } from "./active-check.ts";
 import { type HealthSettings, ServerHealth } from "./server-health.ts";
 
 /** An upstream of several, with its share of the requests. */
@@ -34,14 +37,17 @@ export function watchUpstreams(
   }));
 }
 
-/**
- * An upstream by chance, in proportion to the weights of those that are not ejected. When all are, all are asked: a gateway
- * that asks nobody learns nothing.
- */
+/** Asks the servers how they do, those that are to be asked, from now on. */
+export function keepChecked(
+  { gateway }: Exchange,
+  upstreams: readonly { readonly upstream: WatchedUpstream }[],
+): void {
+  for (const { upstream } of upstreams) upstream.keepChecked(gateway);
+}
+
+/** An upstream by chance, in proportion to the weights of those that are not ejected. */
 export function pickHealthy(upstreams: WatchedUpstreams): Upstream {
-  const now = performance.now();
-  const healthy = upstreams.filter(({ upstream }) => !upstream.isEjected(now));
-  const asked = healthy.length === 0 ? upstreams : healthy;
+  const asked = withoutEjected(upstreams);
   let left = Math.random() * asked.reduce((sum, { weight }) => sum + weight, 0);
   const found = asked.find(({ weight }) => {
     left -= weight;
@@ -52,18 +58,47 @@ export function pickHealthy(upstreams: WatchedUpstreams): Upstream {
   return upstream;
 }
 
+/**
+ * Those that are not ejected. All, when that is none, as a gateway that asks nobody learns nothing, or fewer than the panic
+ * threshold, as those few would break down as well.
+ */
+export function withoutEjected<Item extends { readonly upstream: WatchedUpstream }>(
+  items: readonly Item[],
+): readonly Item[] {
+  const now = performance.now();
+  const healthy = items.filter(({ upstream }) => !upstream.isEjected(now));
+  if (healthy.length === items.length) return items;
+  const least = items.length * Math.max(...items.map(({ upstream }) => upstream.panicThreshold));
+  return healthy.length === 0 || healthy.length < least ? items : healthy;
+}
+
 /** An upstream whose failures are counted. */
 export class WatchedUpstream extends WrappedUpstream {
+  /** The part of all servers that is to be asked, whoever is ejected. */
+  readonly panicThreshold: number;
   readonly #health: ServerHealth | undefined;
+  readonly #check: ActiveCheck | undefined;
 
   constructor(server: Upstream, settings: HealthSettings | undefined) {
     super(server);
+    this.panicThreshold = settings?.panicThreshold ?? 0;
     this.#health = settings && new ServerHealth(settings);
+    this.#check = settings?.active && new ActiveCheck(server, settings.active);
+  }
+
+  /** Asks the server from now on how it does, if that is to be. */
+  keepChecked(gateway: GatewayContext): void {
+    this.#check?.start(gateway);
+  }
+
+  override close(): void {
+    this.#check?.stop();
+    super.close();
   }
 
   /** `now`: milliseconds of the monotonic clock. */
   isEjected(now: number): boolean {
-    return this.#health?.isEjected(now) ?? false;
+    return this.#check?.isHealthy === false || this.#health?.isEjected(now) === true;
   }
 
   override send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {

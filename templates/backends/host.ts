@@ -43,6 +43,7 @@ function hostCode(all: AtLeastOne<BackendNode<"host">>, scope: BackendScope): Ba
   }
   const shared = [only, ...others];
   const isWatched = shared.some(({ health }) => health !== undefined);
+  const isChecked = shared.some(({ health }) => health?.active !== undefined);
   const tests = unhealthyTests(shared, scope);
   const choices = shared.map(({ url, connection, weight, health, origin }) => {
     const watch = health && code`health: ${literal(healthSettings(health, tests.idOf(health)))},`;
@@ -67,7 +68,11 @@ function hostCode(all: AtLeastOne<BackendNode<"host">>, scope: BackendScope): Ba
         ]);
       `,
     ],
-    step: [...token, code`return ${pass(code`${pick}(upstreams)`, "chosen")};`],
+    step: [
+      ...(isChecked ? [code`${imported(WATCHED, "keepChecked")}(exchange, upstreams);`] : []),
+      ...token,
+      code`return ${pass(code`${pick}(upstreams)`, "chosen")};`,
+    ],
   };
 }
 

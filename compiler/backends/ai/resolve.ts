@@ -255,7 +255,7 @@ function resolveProvider(
     policies: merged.ai && policies,
     transforms,
     guard,
-    health: isOne ? reportHealth(health, context) : resolveHealth(health, context.diagnostics),
+    health: isOne ? reportHealth(health, context) : providerHealth(health, context),
     origin,
   };
 }
@@ -285,6 +285,23 @@ function reportRepeatedPath(
   if (repeated === undefined) return;
   const params = { base, path: repeated };
   diagnostics.report("repeated-base-path", childOf(origin, "hostOverride"), params);
+}
+
+/** When one of several providers is left alone: nothing but the responses to its calls says how it does. */
+function providerHealth(
+  health: HealthConfig | undefined,
+  { diagnostics }: ConnectionContext,
+): HealthNode {
+  for (const key of ["active", "panicThreshold"] as const) {
+    if (health?.[key] === undefined) continue;
+    const params = {
+      field: `"${key}"`,
+      actsOn: "requests that backends share",
+      found: "requests to models",
+    };
+    diagnostics.report("misplaced-field", keyPlace(childOf(health.origin, key)), params);
+  }
+  return resolveHealth(health, diagnostics);
 }
 
 /** Where there is nobody else to ask, nobody is left alone. */

@@ -2,7 +2,7 @@ import { type ObjectValue, unsupported } from "../../schema/schema.ts";
 import { llmPoliciesSchema } from "../ai/policies-schema.ts";
 import { connectionSchemas } from "./connection-schema.ts";
 import { headerChangesSchema } from "./header-changes.ts";
-import { healthSchema } from "./health.ts";
+import { serverHealthSchema } from "./health.ts";
 
 /** The parts of a route's `policies` that say how its backends are reached, as the schema lets them through. */
 export type RouteBackendPoliciesValue = ObjectValue<ReturnType<typeof backendPolicySchemas>, never>;
@@ -15,7 +15,7 @@ export function backendPolicySchemas() {
   return {
     ...connectionSchemas(),
     ai: llmPoliciesSchema(),
-    health: healthSchema(),
+    health: serverHealthSchema(),
     backendTunnel: unsupported("tunnels to backends"),
   };
 }

@@ -1,5 +1,5 @@
 import type { BackendNode } from "../../../compiler/ir/backends.ts";
-import { code, comment, join } from "../../code/code.ts";
+import { code, comment, join, literal } from "../../code/code.ts";
 import type { Expressions } from "../../code/expression.ts";
 import type { Code, Name, Printable } from "../../code/hole.ts";
 import { returned } from "../../code/layout.ts";
@@ -10,13 +10,26 @@ type HealthNode = NonNullable<BackendNode<"host">["health"]>;
 
 /** When a server is left alone, as the runtime takes it; `isUnhealthy`: the function that tells a failure. */
 export function healthSettings(node: HealthNode, isUnhealthy: Name | undefined): Printable {
-  const { eviction, consecutiveFailures, healthThreshold, restoreHealth } = node;
+  const { eviction, consecutiveFailures, healthThreshold, restoreHealth, active } = node;
+  const { panicThreshold } = node;
   return {
     eviction: milliseconds(eviction),
     consecutiveFailures,
     healthThreshold,
     restoreHealth,
     isUnhealthy,
+    active: active && activeSettings(active),
+    panicThreshold: panicThreshold === undefined ? undefined : panicThreshold / 100,
+  };
+}
+
+function activeSettings(active: NonNullable<HealthNode["active"]>): Printable {
+  const { interval, timeout, expectedStatuses, ...rest } = active;
+  return {
+    ...rest,
+    interval: milliseconds(interval),
+    timeout: milliseconds(timeout),
+    expectedStatuses: expectedStatuses && code`new Set(${literal(expectedStatuses)})`,
   };
 }
 

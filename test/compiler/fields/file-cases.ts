@@ -205,6 +205,8 @@ export const told: readonly (readonly [part: string, code: string])[] = [
   ["otlp.policies.backendAuth.passthrough", "misplaced-field"],
   ["ai.policies.health.", "misplaced-field"],
   ["mcp.targets.[].policies.health.", "misplaced-field"],
+  ["providers.[].policies.health.active.", "misplaced-field"],
+  ["providers.[].policies.health.panicThreshold", "misplaced-field"],
 ];
 
 /** Values of fields where the schema alone does not say what makes sense. */
