@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { RouteType } from "../model/llm-policies.ts";
-import { HTTP_SERVER, type Section } from "../model/traffic.ts";
+import { NAMED_SERVER, type Section } from "../model/traffic.ts";
 import type { AiConfig } from "./ai/ai-config.ts";
 import { type AiValue, aiSchema, lowerAi } from "./ai/file-form.ts";
 import type { PromptGuardNode } from "./ai/guards.ts";
@@ -22,7 +22,7 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
   protocol: "llm",
   carries: ({ config: { groups }, policies }) => {
     const isCalled = resolveRoutes(policies?.ai).some(({ type }) => called.has(type));
-    const traffic = ["llm", isCalled ? "llmCalls" : "llmOthers", ...HTTP_SERVER] as const;
+    const traffic = ["llm", isCalled ? "llmCalls" : "llmOthers", ...NAMED_SERVER] as const;
     return groups.flat().map(({ policies: own, tokenize }) => {
       return { traffic, own, sections: tokenize === undefined ? [] : [tokenizeSection(tokenize)] };
     });

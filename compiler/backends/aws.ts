@@ -2,7 +2,7 @@ import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { BackendConnection } from "../model/connections.ts";
 import { forwardUrl } from "../model/host-url.ts";
 import type { Text } from "../model/texts.ts";
-import { HTTP_SERVER } from "../model/traffic.ts";
+import { NAMED_SERVER } from "../model/traffic.ts";
 import { type Infer, object, shortText, text } from "../schema/schema.ts";
 import type { Backend } from "./backend.ts";
 import { AMBIENT_AWS } from "./parts/ambient-credentials.ts";
@@ -82,7 +82,7 @@ export const aws: Backend<
     lower: (value) => ({ config: lower(value), sections: new Map() }),
   },
   protocol: "http",
-  carries: () => [{ traffic: ["forwards", ...HTTP_SERVER] }],
+  carries: () => [{ traffic: ["forwards", ...NAMED_SERVER] }],
   names: ["upstream"],
   resolve: ({ config: { arn, qualifier, host }, policies = {}, origin }, context) => {
     const [, partition, , region = ""] = arn.split(":");

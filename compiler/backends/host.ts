@@ -1,10 +1,10 @@
 import { isIP } from "node:net";
-import type { Origin } from "../diagnostics/diagnostic.ts";
+import { keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import { port } from "../manifests/field-types.ts";
 import type { BackendConnection, TcpConnection } from "../model/connections.ts";
 import { hostAndPort, serverUrl } from "../model/host-url.ts";
 import type { Text } from "../model/texts.ts";
-import { HTTP_SERVER } from "../model/traffic.ts";
+import { NAMED_SERVER } from "../model/traffic.ts";
 import { type Infer, object, shortText, text } from "../schema/schema.ts";
 import type { Backend, BackendUse } from "./backend.ts";
 import { awsScopeOf } from "./parts/aws-scope.ts";
@@ -79,7 +79,7 @@ export const host: Backend<
     }),
   },
   protocol: "http",
-  carries: () => [{ traffic: ["forwards", "shares", ...HTTP_SERVER] }],
+  carries: () => [{ traffic: ["forwards", "shares", ...NAMED_SERVER] }],
   takesWeight: true,
   names: ["upstream", "upstreams", "isUnhealthy"],
   resolve: ({ config, policies = {}, keepsHost, weight = 1, isRefused, origin }, context) => {
@@ -89,6 +89,14 @@ export const host: Backend<
       ...resolveConnection(policies, context, awsScopeOf(url)),
       ...(keepsHost === true && { keepsHost }),
     };
+    if (policies.tunnel !== undefined && typeof url === "string" && url.startsWith("unix:")) {
+      const params = {
+        field: '"backendTunnel"',
+        actsOn: "servers with a host",
+        found: "a socket of this machine",
+      };
+      context.diagnostics.report("misplaced-field", keyPlace(policies.tunnel.origin), params);
+    }
     const health = policies.health && resolveHealth(policies.health, context.diagnostics);
     if (url === undefined) return undefined;
     return {

@@ -2,7 +2,7 @@ import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { BackendConnection } from "../model/connections.ts";
 import { forwardUrl } from "../model/host-url.ts";
 import type { Text } from "../model/texts.ts";
-import { HTTP_SERVER } from "../model/traffic.ts";
+import { NAMED_SERVER } from "../model/traffic.ts";
 import { choice, type Infer, object, pick, text } from "../schema/schema.ts";
 import type { Backend } from "./backend.ts";
 import type { InferencePoolConfig } from "./inference-pool/inference-pool-config.ts";
@@ -84,7 +84,7 @@ export const inferencePool: Backend<
   },
   ofResource: poolOf,
   protocol: "http",
-  carries: () => [{ traffic: ["forwards", ...HTTP_SERVER] }],
+  carries: () => [{ traffic: ["forwards", ...NAMED_SERVER] }],
   names: ["inferencePool", "endpointPicker", "offered", "upstream"],
   resolve: ({ config, policies = {}, keepsHost, origin }, context) => {
     const { address, picker, passesOnFailure } = config;

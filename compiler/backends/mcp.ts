@@ -4,7 +4,7 @@ import type { BackendConnection } from "../model/connections.ts";
 import { checkUrl, forwardUrl } from "../model/host-url.ts";
 import type { Text } from "../model/texts.ts";
 import type { ToolLockNode } from "../model/tool-lock.ts";
-import { HTTP_SERVER } from "../model/traffic.ts";
+import { NAMED_SERVER } from "../model/traffic.ts";
 import type { Backend, BackendLine, BackendUse } from "./backend.ts";
 import { withoutCredentials } from "./mcp/command-secrets.ts";
 import { lowerMcp, type McpValue, mcpSchema } from "./mcp/file-form.ts";
@@ -63,7 +63,7 @@ export const mcp: Backend<"mcp", McpValue, McpConfig, McpNode, never, Kubernetes
   protocol: "mcp",
   carries: ({ config: { targets } }) =>
     targets.map(({ kind, policies: own }) => ({
-      traffic: kind === "stdio" ? ["mcp", "children"] : ["mcp", "mcpServers", ...HTTP_SERVER],
+      traffic: kind === "stdio" ? ["mcp", "children"] : ["mcp", "mcpServers", ...NAMED_SERVER],
       own,
     })),
   names: ["backend", "allowedOrigins", "toolLock"],

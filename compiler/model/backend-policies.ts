@@ -2,15 +2,27 @@ import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { HeaderChangesConfig } from "./header-changes.ts";
 import type { LlmPolicies } from "./llm-policies.ts";
 import type { ServerPolicies } from "./server-policies.ts";
+import type { Text } from "./texts.ts";
 
 /** How a backend is reached, and what becomes of its requests, as configured: each part from the most specific place that has it. */
 export interface BackendPolicies extends ServerPolicies {
   readonly ai?: LlmPolicies;
   readonly health?: HealthConfig;
+  readonly tunnel?: TunnelConfig;
   /** What requests to this backend alone say otherwise. */
   readonly requestHeaders?: BackendHeaders;
   /** What its responses say otherwise. */
   readonly responseHeaders?: BackendHeaders;
+}
+
+/** `backendTunnel`: the proxy through which a backend is reached. */
+export interface TunnelConfig {
+  readonly proxy: Text;
+  /** How the proxy itself is reached. */
+  readonly policies: Pick<ServerPolicies, "tls" | "tcp">;
+  /** Where the proxy stands. */
+  readonly proxyOrigin: Origin;
+  readonly origin: Origin;
 }
 
 /** Changes to the headers of one backend's messages. */

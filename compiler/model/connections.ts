@@ -13,6 +13,8 @@ export interface BackendConnection {
   /** Undefined: HTTP/1.1. */
   readonly version?: "http2" | "negotiated";
   readonly requestTimeout?: number;
+  /** The proxy through which it is reached. */
+  readonly tunnel?: TunnelNode;
   /** What every request says in Authorization. */
   readonly authorization?: Text | MountedFile;
   /** What every request shows in another way than that. */
@@ -23,6 +25,12 @@ export interface BackendConnection {
   readonly keepsHost?: boolean;
   /** The client's own Authorization goes on, although a policy has taken it. */
   readonly isPassthrough: boolean;
+}
+
+/** A proxy that opens tunnels; times in milliseconds. */
+export interface TunnelNode
+  extends Pick<BackendConnection, "connectTimeout" | "keepAlive" | "tls"> {
+  readonly url: Text;
 }
 
 /** TLS to a backend; paths are as configured. */

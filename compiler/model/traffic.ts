@@ -27,6 +27,7 @@ const kinds = {
   upstreams: { words: "connections to backends", side: "backend" },
   upstreamTls: { words: "TLS to backends", side: "backend" },
   upstreamRequests: { words: "HTTP requests to backends", side: "backend" },
+  namedServers: { words: "connections to servers of the configuration", side: "backend" },
   children: { words: "child processes", side: "backend" },
 } as const satisfies Readonly<Record<string, TrafficKind>>;
 
@@ -42,8 +43,11 @@ export interface Section {
   readonly origin: Origin;
 }
 
-/** What a server has that is reached by HTTP requests, whatever they carry. */
+/** What a server has that is reached by HTTP requests, whatever they carry, and whoever says where it is. */
 export const HTTP_SERVER: readonly Traffic[] = ["upstreams", "upstreamTls", "upstreamRequests"];
+
+/** The same of one that the configuration names. */
+export const NAMED_SERVER: readonly Traffic[] = [...HTTP_SERVER, "namedServers"];
 
 /** `MCP messages`; the words of each, once, joined. */
 export function trafficText(traffic: readonly Traffic[]): string {

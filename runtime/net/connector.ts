@@ -4,7 +4,7 @@ import type { UpstreamTls } from "../tls/upstream-tls.ts";
 import { connectCounts } from "./connect-metrics.ts";
 import type { KeepAliveSettings } from "./connection-settings.ts";
 import type { Lookup } from "./lookup.ts";
-import { type PodAddress, podOf } from "./service-endpoints.ts";
+import { endpointName, type PodAddress, podOf } from "./service-endpoints.ts";
 
 /** Where connections lead and what they are made with. */
 export interface ConnectorSettings {
@@ -28,6 +28,8 @@ export interface ConnectorSettings {
   readonly countedAs?: string;
   /** Another way from a name to addresses. */
   readonly lookup?: Lookup;
+  /** A way through a proxy; absent: it is connected to directly. */
+  readonly tunnel?: OpenTunnel;
 }
 
 /** Linux's own, but for the first probe: a peer that is gone is noticed before a proxy on the way forgets. */
@@ -50,18 +52,27 @@ export interface ServerConnection {
 /** Opens one connection: `done` is called once. */
 export type Connect = (done: (error: Error | null, socket: Socket | null) => void) => void;
 
+/** Opens the way to `host:port` through a proxy: `done` is called once. */
+export type OpenTunnel = (
+  authority: string,
+  done: (error: Error | null, socket: Socket | null) => void,
+) => void;
+
 /** Makes the function that opens connections to one destination. */
 export function connector(settings: ConnectorSettings): Connect {
   // A TLS session is worth a round trip to the next connection, as long as the certificates are the same.
   let session: Buffer | undefined;
   let sessionContext: SecureContext | undefined;
-  return (done) => {
+  /** `tunnel`: what is connected to the destination already; undefined: nothing is. */
+  const open = (done: Parameters<Connect>[0], tunnel: Socket | undefined) => {
     const { tls, timeout } = settings;
     const options = tls?.optionsFor(settings.host);
     if (options?.secureContext !== sessionContext) session = undefined;
     sessionContext = options?.secureContext;
     const socket =
-      options === undefined ? openTcp(settings) : openTls(settings, { ...options, session });
+      options === undefined
+        ? (tunnel ?? openTcp(settings))
+        : openTls(settings, { ...options, session, ...(tunnel && { socket: tunnel }) });
     const counts = connectCounts(settings.countedAs ?? `${settings.host}:${settings.port}`);
     const started = performance.now();
     let isDone = false;
@@ -79,7 +90,7 @@ export function connector(settings: ConnectorSettings): Connect {
       if (options?.secureContext === sessionContext) session = next;
     });
     socket.on("error", finish);
-    socket.once(tls === undefined ? "connect" : "secureConnect", () => {
+    const onConnected = () => {
       if (tls !== undefined && isOtherProtocol(socket, settings.alpn)) {
         socket.destroy(new Error("the server does not speak HTTP/2"));
         return;
@@ -89,8 +100,22 @@ export function connector(settings: ConnectorSettings): Connect {
       counts?.opened(performance.now() - started);
       socket.once("close", () => counts?.closed());
       finish(null);
-    });
+    };
+    if (tls === undefined && tunnel !== undefined) onConnected();
+    else socket.once(tls === undefined ? "connect" : "secureConnect", onConnected);
   };
+  const { tunnel: openTunnel } = settings;
+  if (openTunnel === undefined) return (done) => open(done, undefined);
+  return (done) =>
+    openTunnel(authorityOf(settings), (error, tunnel) => {
+      if (tunnel === null) done(error, null);
+      else open(done, tunnel);
+    });
+}
+
+/** What a proxy is asked for. */
+function authorityOf({ host, port, endpoint = [host, port] }: ConnectorSettings): string {
+  return endpointName(endpoint);
 }
 
 function openTcp(settings: ConnectorSettings): Socket {
@@ -102,7 +127,7 @@ function openTls(
   { session, ...options }: ConnectionOptions,
 ): Socket {
   const socket = connectTls({
-    ...addressOf(settings),
+    ...(options.socket === undefined ? addressOf(settings) : {}),
     ...options,
     ...(alpn.length === 0 ? {} : { ALPNProtocols: [...alpn] }),
     ...(session === undefined ? {} : { session }),

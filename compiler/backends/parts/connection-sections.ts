@@ -7,6 +7,7 @@ const rows = {
   tls: { fileKey: "backendTLS", actsOn: ["upstreamTls"] },
   http: { fileKey: "http", actsOn: ["upstreamRequests"] },
   auth: { fileKey: "backendAuth", actsOn: ["upstreamRequests"] },
+  tunnel: { fileKey: "backendTunnel", actsOn: ["namedServers"] },
   ai: { fileKey: "ai", actsOn: ["llm"] },
   health: { fileKey: "health", actsOn: ["shares", "llm"] },
   requestHeaders: { fileKey: "requestHeaderModifier", actsOn: ["upstreamRequests"] },
@@ -16,7 +17,7 @@ const rows = {
 >;
 
 const PARTS = [
-  ...(["tcp", "tls", "http", "auth", "ai", "health"] as const),
+  ...(["tcp", "tls", "http", "auth", "tunnel", "ai", "health"] as const),
   ...(["requestHeaders", "responseHeaders"] as const),
 ];
 

@@ -1,5 +1,5 @@
 import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
-import type { BackendPolicies } from "../../model/backend-policies.ts";
+import type { BackendPolicies, TunnelConfig } from "../../model/backend-policies.ts";
 import type {
   AwsAuthConfig,
   AwsKeyTexts,
@@ -8,6 +8,7 @@ import type {
 } from "../../model/cloud-credentials.ts";
 import type { BackendConnection, BackendTlsNode, TcpConnection } from "../../model/connections.ts";
 import type { HeaderChangesConfig } from "../../model/header-changes.ts";
+import { forwardUrl } from "../../model/host-url.ts";
 import { type SecretContext, withoutLiteral } from "../../model/literal-secrets.ts";
 import {
   type BackendAuthConfig,
@@ -23,7 +24,7 @@ export interface ConnectionContext extends FileLookup, SecretContext {}
 
 /** How a backend is reached, complete; mistakes are reported. `aws`: the service of AWS that it is, as far as it is known. */
 export function resolveConnection(
-  { tls, auth, http, tcp, requestHeaders, responseHeaders }: BackendPolicies,
+  { tls, auth, http, tcp, tunnel, requestHeaders, responseHeaders }: BackendPolicies,
   context: ConnectionContext,
   aws: Partial<AwsScope> = {},
 ): BackendConnection {
@@ -36,6 +37,7 @@ export function resolveConnection(
     ...(tls && { tls: resolveTls(tls, context) }),
     ...version(tls, http, context.diagnostics),
     ...(http?.requestTimeout !== undefined && { requestTimeout: http.requestTimeout }),
+    ...(tunnel && resolveTunnel(tunnel, context)),
     ...(auth?.kind === "key" && { authorization: bearer(keyOf(auth, context)) }),
     ...(auth?.kind === "file" && { authorization: auth.file }),
     ...(auth?.kind === "azure" && resolveAzure(auth, context)),
@@ -47,6 +49,23 @@ export function resolveConnection(
     ...(responseHeaders && headersOf("responseHeaders", responseHeaders, context)),
     isPassthrough: auth?.kind === "passthrough",
   };
+}
+
+/** Nothing when the proxy is none (reported). */
+function resolveTunnel(
+  { proxy, policies, proxyOrigin }: TunnelConfig,
+  context: ConnectionContext,
+): Pick<BackendConnection, "tunnel"> {
+  const url = forwardUrl(proxy, proxyOrigin, context.diagnostics);
+  const { connectTimeout, keepAlive, tls } = resolveConnection(policies, context);
+  if (url === undefined) return {};
+  if (typeof url === "string" && new URL(url).pathname !== "/") {
+    const params = { field: '"host"', expected: "host:port or a URL of a proxy, without a path" };
+    context.diagnostics.report("bad-format", proxyOrigin, params);
+    return {};
+  }
+  const way = { connectTimeout, ...(keepAlive && { keepAlive }), ...(tls && { tls }) };
+  return { tunnel: { url: secureUrl(url, way), ...way } };
 }
 
 /** Nothing when one of the changes can't be made (reported). */
@@ -74,7 +93,7 @@ export function resolveTcpConnection(
 }
 
 /** The address of a backend that is reached over TLS: the policy decides, whatever scheme it was written with. */
-export function secureUrl(url: Text, { tls }: BackendConnection): Text {
+export function secureUrl(url: Text, { tls }: Pick<BackendConnection, "tls">): Text {
   if (tls === undefined) return url;
   if (typeof url === "string") return url.replace(/^http:/, "https:");
   const [first = "", ...rest] = url.parts;

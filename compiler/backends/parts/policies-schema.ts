@@ -1,8 +1,9 @@
-import { type ObjectValue, unsupported } from "../../schema/schema.ts";
+import type { ObjectValue } from "../../schema/schema.ts";
 import { llmPoliciesSchema } from "../ai/policies-schema.ts";
 import { connectionSchemas } from "./connection-schema.ts";
 import { headerChangesSchema } from "./header-changes.ts";
 import { serverHealthSchema } from "./health.ts";
+import { tunnelSchema } from "./tunnel.ts";
 
 /** The parts of a route's `policies` that say how its backends are reached, as the schema lets them through. */
 export type RouteBackendPoliciesValue = ObjectValue<ReturnType<typeof backendPolicySchemas>, never>;
@@ -16,7 +17,7 @@ export function backendPolicySchemas() {
     ...connectionSchemas(),
     ai: llmPoliciesSchema(),
     health: serverHealthSchema(),
-    backendTunnel: unsupported("tunnels to backends"),
+    backendTunnel: tunnelSchema(),
   };
 }
 

@@ -11,17 +11,21 @@ import { readHealth } from "./health.ts";
 import { lowerExpressions } from "./named-expressions.ts";
 import type { BackendPoliciesValue, RouteBackendPoliciesValue } from "./policies-schema.ts";
 import { readConnection } from "./read-connection.ts";
+import { readTunnel } from "./tunnel.ts";
 
 /** The parts of a route's validated `policies` that say how its backends are reached; undefined when it has none. */
 export function readBackendPolicies(
   policies: RouteBackendPoliciesValue | undefined,
   origin: Origin,
 ): BackendPolicies | undefined {
-  const { ai, health } = policies ?? {};
+  const { ai, health, backendTunnel } = policies ?? {};
   const read: BackendPolicies = {
     ...readConnection(policies ?? {}, origin),
     ...(ai && { ai: readLlm(ai, childOf(origin, "ai")) }),
     ...(health && { health: readHealth(health, childOf(origin, "health")) }),
+    ...(backendTunnel && {
+      tunnel: readTunnel(backendTunnel, childOf(origin, "backendTunnel")),
+    }),
   };
   return Object.keys(read).length === 0 ? undefined : read;
 }

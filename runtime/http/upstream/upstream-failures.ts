@@ -1,8 +1,11 @@
 import { ForbiddenDestination } from "../../net/forbidden-destination.ts";
+import { TunnelRefusal } from "../../net/tunnel.ts";
 import type { UpstreamFailure } from "./upstream.ts";
 
 /** What a connection that could not be opened is to the client. */
 export function connectFailure(error: Error): UpstreamFailure {
+  // The proxy is there, and does not what it is for.
+  if (error instanceof TunnelRefusal) return { kind: "protocol", detail: error.message };
   const isForbidden = error instanceof ForbiddenDestination;
   return { kind: "connect", detail: error.message, ...(isForbidden && { isForbidden }) };
 }

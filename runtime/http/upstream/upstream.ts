@@ -45,6 +45,8 @@ export interface UpstreamSettings extends HeaderChanges {
   readonly connectTimeout: number;
   /** Absent: the system's. */
   readonly keepAlive?: KeepAliveSettings;
+  /** The proxy through which it is reached (CONNECT); absent: it is reached directly. */
+  readonly tunnel?: ProxySettings;
   /** How an `https://` destination is known; absent: by the authorities of the system and its host's name. */
   readonly tls?: UpstreamTlsSettings;
   /** `http2`: nothing else, by ALPN or prior knowledge; `negotiated`: what ALPN agrees on; absent: HTTP/1.1. */
@@ -61,6 +63,18 @@ export interface UpstreamSettings extends HeaderChanges {
   readonly credential?: UpstreamCredential;
   /** The credential depends on the body of a request: it is read whole before the request is sent. */
   readonly signsBody?: boolean;
+}
+
+/** A proxy that opens tunnels. */
+export interface ProxySettings {
+  /** `http://` or `https://`, how the proxy itself is reached, with host and port. */
+  readonly url: string;
+  /** Milliseconds to connect, and as much to its response. */
+  readonly connectTimeout: number;
+  /** Absent: the system's. */
+  readonly keepAlive?: KeepAliveSettings;
+  /** How an `https://` proxy is known. */
+  readonly tls?: UpstreamTlsSettings;
 }
 
 /** Puts credentials on a request that is complete otherwise. Throws or rejects when there are none to be had. */

@@ -8,6 +8,7 @@ import type {
   BackendConnection,
   BackendTlsNode,
   TcpConnection,
+  TunnelNode,
 } from "../../../compiler/model/connections.ts";
 import type { MountedFile, Text } from "../../../compiler/model/texts.ts";
 import type { KeepAliveSettings } from "../../../runtime/net/connection-settings.ts";
@@ -67,6 +68,7 @@ export function connectionSettings({
   authorization,
   connectTimeout,
   requestTimeout,
+  tunnel,
   requestHeaders,
   responseHeaders,
   ...rest
@@ -76,10 +78,20 @@ export function connectionSettings({
     requestTimeout: requestTimeout && milliseconds(requestTimeout),
     ...rest,
     keepAlive: keepAlive && keepAliveSettings(keepAlive),
+    tunnel: tunnel && tunnelSettings(tunnel),
     tls: tls && tlsSettings(tls),
     authorization: authorization && credential(authorization),
     requestHeaders: requestHeaders && { ...requestHeaders },
     responseHeaders: responseHeaders && { ...responseHeaders },
+  };
+}
+
+function tunnelSettings({ url, connectTimeout, keepAlive, tls }: TunnelNode): Printable {
+  return {
+    url: upstreamUrl(url, tls !== undefined),
+    connectTimeout: milliseconds(connectTimeout),
+    keepAlive: keepAlive && keepAliveSettings(keepAlive),
+    tls: tls && tlsSettings(tls),
   };
 }
 

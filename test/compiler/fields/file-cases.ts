@@ -133,14 +133,16 @@ export const seeds: readonly unknown[] = [
     tls: listenerTls,
     tcpRoutes: [{ hostnames: ["a.test"], backends: [{ dynamic: {} }] }],
   }),
-  gateway(
-    { routes: [{ backends: [{ backend: "a" }] }] },
-    {
-      backends: [
-        { name: "a", ...host },
-        { name: "b", host: "127.0.0.1:9002" },
-      ],
-    },
+  ...[[{ backend: "a" }], [{ backend: "a" }, { backend: "b" }]].map((backends) =>
+    gateway(
+      { routes: [{ backends }] },
+      {
+        backends: [
+          { name: "a", ...host },
+          { name: "b", host: "127.0.0.1:9002" },
+        ],
+      },
+    ),
   ),
   gateway(
     { routes: [{ backends: [{ backend: "a" }] }] },
@@ -211,6 +213,8 @@ export const told: readonly (readonly [part: string, code: string])[] = [
 
 /** Values of fields where the schema alone does not say what makes sense. */
 export const known: KnownValues = {
+  backendTunnel: [{ proxy: { host: "127.0.0.1:9005" } }],
+  "backendTunnel.proxy.host": ["127.0.0.1:9005", "127.0.0.1:9006"],
   sessionPersistence: [{ absoluteTimeout: "1h" }],
   routeGroup: ["a", "b"],
   agentRuntimeArn: [agentRuntimeArn, agentRuntimeArn.replace("a-1", "b-1")],

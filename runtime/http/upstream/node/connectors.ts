@@ -1,9 +1,16 @@
-import { type Connect, connector, socketHost, systemKeepAlive } from "../../../net/connector.ts";
+import {
+  type Connect,
+  connector,
+  type OpenTunnel,
+  socketHost,
+  systemKeepAlive,
+} from "../../../net/connector.ts";
 import type { Lookup } from "../../../net/lookup.ts";
+import { tunnelsThrough } from "../../../net/tunnel.ts";
 import { startupError } from "../../../process/startup-error.ts";
 import { UpstreamTls } from "../../../tls/upstream-tls.ts";
-import type { UpstreamSettings } from "../upstream.ts";
-import type { ServerUrl } from "./server-url.ts";
+import type { ProxySettings, UpstreamSettings } from "../upstream.ts";
+import { readServerUrl, type ServerUrl } from "./server-url.ts";
 
 /** The ways to connect to one destination. */
 export interface Connectors {
@@ -18,11 +25,12 @@ export interface Connectors {
 /** Makes the ways to one destination. Throws StartupError when a file of its TLS can't be used. */
 export function connectorsTo(
   { url, socketPath, name }: ServerUrl,
-  settings: UpstreamSettings,
+  settings: Omit<UpstreamSettings, "version">,
   lookup?: Lookup,
 ): Connectors {
   const isTls = url.protocol === "https:";
   const tls = isTls ? openTls(settings) : undefined;
+  const tunnel = settings.tunnel && openProxy(settings.tunnel);
   const open = (version: UpstreamSettings["version"]) =>
     connector({
       host: socketHost(url.hostname),
@@ -35,12 +43,23 @@ export function connectorsTo(
       ...(settings.endpoint && { endpoint: settings.endpoint }),
       countedAs: settings.countedAs ?? name,
       ...(lookup && { lookup }),
+      ...(tunnel && { tunnel }),
     });
   return {
     negotiated: () => open("negotiated"),
     http1: () => open(undefined),
     http2: () => open("http2"),
   };
+}
+
+/** The way to a proxy, which is asked in HTTP/1.1. */
+function openProxy(settings: ProxySettings): OpenTunnel {
+  const proxy = readServerUrl(settings.url);
+  if (proxy === undefined || proxy.socketPath !== undefined) {
+    throw startupError(`"${settings.url.replace(/\/\/[^/]*@/, "//")}" is not the URL of a proxy`);
+  }
+  const connect = connectorsTo(proxy, settings).http1();
+  return tunnelsThrough(proxy.name, connect, settings.connectTimeout);
 }
 
 function alpnOf(version: UpstreamSettings["version"]): readonly string[] {

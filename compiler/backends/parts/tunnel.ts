@@ -1,0 +1,49 @@
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import type { TunnelConfig } from "../../model/backend-policies.ts";
+import { type Infer, object, text, unsupported } from "../../schema/schema.ts";
+import { connectionSchemas } from "./connection-schema.ts";
+import { readConnection } from "./read-connection.ts";
+
+/** `backendTunnel` of a file. */
+export function tunnelSchema() {
+  const { backendTLS, tcp } = connectionSchemas();
+  return object(
+    {
+      proxy: object(
+        {
+          host: text("`host:port` or a URL of the proxy.", {
+            readAtStart: true,
+            examples: ["proxy.internal:3128"],
+          }),
+          service: unsupported("mesh services"),
+          backend: unsupported("proxies by the name of a backend"),
+        },
+        { required: ["host"], description: "The proxy." },
+      ),
+      policies: object(
+        { backendTLS, tcp },
+        { minProperties: 1, description: "How the proxy itself is reached." },
+      ),
+    },
+    {
+      required: ["proxy"],
+      description:
+        "Reaches the backend through a proxy that opens tunnels (CONNECT), which sees its host and port and nothing else of requests over TLS. A proxy that refuses is a 502, one that can't be reached a 503; the log says which and why.",
+      examples: [{ proxy: { host: "proxy.internal:3128" } }],
+    },
+  );
+}
+
+/** The canonical form of a validated `backendTunnel`. */
+export function readTunnel(
+  { proxy, policies = {} }: Infer<ReturnType<typeof tunnelSchema>>,
+  origin: Origin,
+): TunnelConfig {
+  const { tls, tcp } = readConnection(policies, childOf(origin, "policies"));
+  return {
+    proxy: proxy.host,
+    policies: { ...(tls && { tls }), ...(tcp && { tcp }) },
+    proxyOrigin: childOf(origin, "proxy", "host"),
+    origin,
+  };
+}
