@@ -22,17 +22,28 @@ export type LastingBackends = readonly OpenBackend[];
 interface OpenBackend {
   readonly weight: number;
   readonly url: string;
-  readonly endpoints: Endpoints<WatchedUpstream>;
+  readonly endpoints: Endpoints<LastingUpstream>;
 }
 
 /** One server of one backend. */
 export interface LastingServer {
-  /** What tells it from every other server, whatever process asks: 16 characters that do not say where it is. */
-  readonly id: string;
-  readonly upstream: WatchedUpstream;
+  readonly upstream: LastingUpstream;
   readonly backend: OpenBackend;
   /** Its part of its backend's share. */
   readonly weight: number;
+}
+
+/** A server that clients come back to. */
+class LastingUpstream extends WatchedUpstream {
+  /** What tells it from every other server, whatever process asks: 16 characters that do not say where it is. */
+  readonly id: string;
+
+  constructor(settings: UpstreamSettings, health: HealthSettings) {
+    const server = openUpstream(settings);
+    super(server, health);
+    const place = `${settings.url} ${server.name}`;
+    this.id = createHash("sha256").update(place).digest("base64url").slice(0, 16);
+  }
 }
 
 /** Prepares the choice. Nothing is looked up or connected before the first request. Throws StartupError on a malformed URL. */
@@ -40,10 +51,7 @@ export function openLasting(backends: readonly LastingBackend[]): LastingBackend
   return backends.map(({ weight, server, health }) => ({
     weight,
     url: server.url,
-    endpoints: new Endpoints(
-      server,
-      (settings) => new WatchedUpstream(openUpstream(settings), health),
-    ),
+    endpoints: new Endpoints(server, (settings) => new LastingUpstream(settings, health)),
   }));
 }
 
@@ -71,28 +79,12 @@ export async function lastingServers(
 async function serversOf(backend: OpenBackend): Promise<readonly LastingServer[] | Error> {
   const endpoints = await backend.endpoints.current().catch((error: Error) => error);
   if (endpoints instanceof Error) return endpoints;
-  return Array.from(endpoints, ([name, upstream]) => ({
-    id: serverId(backend.url, name),
+  return Array.from(endpoints.values(), (upstream) => ({
     upstream,
     backend,
     weight: backend.weight / endpoints.size,
   }));
 }
-
-/** Digests are known once they were made: servers are few. */
-const ids = new Map<string, string>();
-
-function serverId(url: string, name: string): string {
-  const text = `${url} ${name}`;
-  const known = ids.get(text);
-  if (known !== undefined) return known;
-  if (ids.size >= maxIds) ids.clear();
-  const id = createHash("sha256").update(text).digest("base64url").slice(0, 16);
-  ids.set(text, id);
-  return id;
-}
-
-const maxIds = 10_000;
 
 /** Those that may be asked now: not ejected, and not `tried`; when none of these is left, any. */
 export function askable(
@@ -122,7 +114,7 @@ export function serverOfKey(servers: readonly LastingServer[], key: string): Las
   const backends = [...new Set(servers.map(({ backend }) => backend))];
   const chosen = highest(backends, ({ url, weight }) => rank(mixedHash(hash, url), weight));
   const own = servers.filter(({ backend }) => backend === chosen);
-  return highest(own, ({ id }) => rank(mixedHash(hash, id), 1)) ?? lastOf(servers);
+  return highest(own, ({ upstream }) => rank(mixedHash(hash, upstream.id), 1)) ?? lastOf(servers);
 }
 
 /** A number that is highest for one of several as often as its weight says; `hash`: 32 bits. */

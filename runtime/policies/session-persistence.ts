@@ -89,7 +89,7 @@ class SessionChoice implements ServerChoice {
 
   next(): LastingServer["upstream"] {
     const asked = askable(this.#servers, this.#tried);
-    const own = asked.find(({ id }) => id === this.#session?.id);
+    const own = asked.find(({ upstream }) => upstream.id === this.#session?.id);
     const isFirst = this.#server === undefined;
     this.#server = own ?? anyServer(asked);
     this.#tried.add(this.#server);
@@ -128,14 +128,14 @@ class SessionChoice implements ServerChoice {
     const server = this.#server;
     const { kind, name, idleTimeout, absoluteTimeout, isPermanent } = this.#settings;
     if (server === undefined) return undefined;
-    const isSame = server.id === this.#session?.id;
+    const isSame = server.upstream.id === this.#session?.id;
     if (isSame && idleTimeout === undefined) return undefined;
     const now = seconds();
     const begun = isSame ? (this.#session?.begun ?? now) : now;
     const { gateway, scheme, record } = this.#exchange;
     // The gateway itself answers: nobody had the request.
     if (record.reason !== undefined) return undefined;
-    const state = `${server.id} ${begun} ${now}`;
+    const state = `${server.upstream.id} ${begun} ${now}`;
     const token = sealSession(gateway.sessionKey, binding(this.#settings), state);
     if (kind === "header") return [name, token];
     const secure = scheme === "https" ? "; Secure" : "";
