@@ -54,16 +54,13 @@ const ON_CONNECTIONS: readonly string[] = policies.flatMap(({ kind, actsOn }) =>
 );
 
 function connectionPolicies<Policies>(all: Schema<Policies>): Schema<Policies> {
-  const usable = [...ON_CONNECTIONS, ...connectionKeys(CARRIED), ...UNSUPPORTED];
+  const usable = [...ON_CONNECTIONS, ...connectionKeys(CARRIED)];
   const marked = Object.entries(all.properties ?? {}).map(([key, schema]) => [
     key,
     usable.includes(key) ? schema : misplaced(subjectOf(key)),
   ]);
   return { ...all, properties: Object.fromEntries(marked) };
 }
-
-/** What may come for connections too. */
-const UNSUPPORTED = ["backendTunnel"];
 
 function subjectOf(key: string): string {
   const { actsOn = ["requests"] as const } = policies.find(({ kind }) => kind === key) ?? {};

@@ -1,6 +1,6 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { TunnelConfig } from "../../model/backend-policies.ts";
-import { type Infer, object, text, unsupported } from "../../schema/schema.ts";
+import { type Infer, object, type Schema, text, unsupported } from "../../schema/schema.ts";
 import { connectionSchemas } from "./connection-schema.ts";
 import { readConnection } from "./read-connection.ts";
 
@@ -21,7 +21,7 @@ export function tunnelSchema() {
         { required: ["host"], description: "The proxy." },
       ),
       policies: object(
-        { backendTLS, tcp },
+        { backendTLS: withoutAlpn(backendTLS), tcp },
         { minProperties: 1, description: "How the proxy itself is reached." },
       ),
     },
@@ -32,6 +32,12 @@ export function tunnelSchema() {
       examples: [{ proxy: { host: "proxy.internal:3128" } }],
     },
   );
+}
+
+/** Proxies are asked in HTTP/1.1. */
+function withoutAlpn<Value>(tls: Schema<Value>): Schema<Value> {
+  const fields = Object.entries(tls.properties ?? {}).filter(([name]) => name !== "alpn");
+  return { ...tls, properties: Object.fromEntries(fields) };
 }
 
 /** The canonical form of a validated `backendTunnel`. */
