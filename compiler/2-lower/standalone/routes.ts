@@ -7,7 +7,7 @@ import type { MatchConfig, RouteResource } from "../../config/resources.ts";
 import { routeTraffic } from "../../config/sections.ts";
 import { childOf, type Origin, placeKey } from "../../diagnostics/diagnostic.ts";
 import { mergeBackendPolicies } from "../../model/backend-policies.ts";
-import { HTTP_SERVER } from "../../model/traffic.ts";
+import { NAMED_SERVER } from "../../model/traffic.ts";
 import { respondsToAll, silentPolicies } from "../../policies/index.ts";
 import {
   type Delegation,
@@ -80,7 +80,7 @@ const MATCHING = ["name", "hostnames", "matches", "policies"];
 
 /** Whether there may be something else on a route than is known, for what was left out of it. */
 function mayCarryOther(origin: Origin, context: FileContext): boolean {
-  const silent = [...silentPolicies, ...connectionKeys([...HTTP_SERVER, "shares"])];
+  const silent = [...silentPolicies, ...connectionKeys([...NAMED_SERVER, "shares"])];
   return (
     isPartial(origin, context, MATCHING) || isPartial(childOf(origin, "policies"), context, silent)
   );
