@@ -44,8 +44,9 @@ async function serve(
     print,
   });
   if (!(live instanceof LiveGateway)) return { exitCode: 1, stderr: live.talk };
-  const { endOnSignal } = await import("gwc/runtime/gateway/start");
+  const { endOnSignal, logUncaughtErrors } = await import("gwc/runtime/gateway/start");
   endOnSignal(live.running, ["SIGTERM", "SIGINT"]);
+  logUncaughtErrors();
   process.on("SIGHUP", () => live.reload());
   const address = host.variable("ADMIN_ADDR") ?? live.current.program.process.adminAddress;
   print(await openAdmin(address, live));
