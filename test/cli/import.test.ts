@@ -27,7 +27,7 @@ const litellm = `model_list:
       api_version: "2024-10-21"
       rpm: 6
   - model_name: gpt-4o
-    litellm_params: {model: openai/gpt-4o, api_key: sk-live-secret, organization: org-1, temperature: 0.2}
+    litellm_params: {model: openai/gpt-4o, api_key: sk-live-secret, organization: org-1, temperature: 0.2, extra_headers: {x-key: k-live, x-team: a}}
     model_info: {mode: chat}
   - model_name: claude
     litellm_params: {model: claude-sonnet-4-5, api_key: os.environ/ANTHROPIC_API_KEY}
@@ -68,7 +68,13 @@ describe("gwc import of a LiteLLM proxy", () => {
     const openai = { model: "gpt-4o", apiKey: "${GPT_4O_API_KEY}" };
     const more = {
       defaults: { temperature: 0.2 },
-      requestHeaders: { set: { "openai-organization": "org-1" } },
+      requestHeaders: {
+        set: {
+          "x-key": "${GPT_4O_X_KEY_API_KEY}",
+          "x-team": "a",
+          "openai-organization": "org-1",
+        },
+      },
     };
     const groq = {
       hostOverride: "https://api.groq.com",
@@ -128,7 +134,7 @@ describe("gwc import of a LiteLLM proxy", () => {
       "# DECIDE: line 10 has the key in text: put it into the variable GPT_4O",
     );
     expect(stdout).toContain('gwc knows no provider of "cohere/rerank-v3"');
-    expect(stdout).not.toMatch(/sk-live-secret|sk-1234|hunter2/);
+    expect(stdout).not.toMatch(/sk-live-secret|sk-1234|hunter2|k-live/);
   });
 
   it("says that nobody is kept out where there is no master key, and ends well when nothing is left out", () => {

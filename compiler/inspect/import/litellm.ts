@@ -151,8 +151,17 @@ function modelOf(entry: Fields, index: number, source: SourceFields): ImportedMo
       return [field, params[field]];
     }),
   );
-  const headers: Record<string, unknown> = { ...fieldsOf(params.extra_headers) };
-  if (Object.keys(headers).length > 0) take("extra_headers");
+  const headers: Record<string, string> = {};
+  for (const [header, value] of Object.entries(fieldsOf(params.extra_headers))) {
+    source.take(...at, "litellm_params", "extra_headers", header);
+    headers[header] = fromEnvironment(String(value));
+    if (headers[header] !== value || !/authorization|cookie|key|token|secret/i.test(header))
+      continue;
+    const variable = variableName(`${name} ${header}`);
+    headers[header] = `\${${variable}}`;
+    const where = source.line(...at, "litellm_params", "extra_headers", header);
+    notes.push(`line ${where} has a credential in text: put it into the variable ${variable}`);
+  }
   const organization = text("organization");
   if (organization !== undefined) headers["openai-organization"] = organization;
   const found = {
