@@ -77,7 +77,7 @@ export class ToolLock {
   /** Whether a tool that a target lists is shown; calls go by it from now on. */
   shows(owner: ListOwner, tool: OfferedTool): boolean {
     const why = this.#reasonFor(owner, tool);
-    this.#lists.get(keyOf(owner))?.verdicts.set(tool.name, why);
+    if (why !== NOT_LOCKED) this.#lists.get(keyOf(owner))?.verdicts.set(tool.name, why);
     return why === undefined;
   }
 
@@ -132,7 +132,11 @@ export class ToolLock {
       const tools = await list();
       if (tools === undefined) return false;
       seen.verdicts.clear();
-      for (const tool of tools) seen.verdicts.set(tool.name, this.#reasonFor(owner, tool));
+      for (const tool of tools) {
+        const why = this.#reasonFor(owner, tool);
+        // Of others nothing is kept: there may be any number.
+        if (why !== NOT_LOCKED) seen.verdicts.set(tool.name, why);
+      }
       seen.at = at;
       return true;
     } finally {
