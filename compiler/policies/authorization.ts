@@ -36,7 +36,8 @@ export const authorization: Policy<
   Infer<typeof kubernetesRulesSchema>
 > = {
   kind: "authorization",
-  summary: "CEL rules over request and identity; a request that they do not allow is answered 403",
+  summary:
+    "decides by CEL rules over request and identity; a request that they do not allow is answered 403",
   scope: ["listener", "route"],
   actsOn: ["requests", "streams"],
   schema,

@@ -31,7 +31,7 @@ export const hostRewrite: Policy<
 > = {
   kind: "hostRewrite",
   summary:
-    "which Host the backend sees: its own name (Auto; so it is for named backends) or the client's (None; for IP addresses); servers of MCP see their own unless it says None",
+    "says which Host the backend sees: its own name (Auto; so it is for named backends) or the client's (None; for IP addresses); servers of MCP see their own unless it says None",
   scope: ["route"],
   schema,
   actsOn: ["forwards", "mcpServers"],

@@ -56,7 +56,7 @@ export const mcpAuthorization: Policy<
 > = {
   kind: "mcpAuthorization",
   summary:
-    "CEL rules per tool, prompt and resource; lists show what may be called, anything else is unknown",
+    "decides by CEL rules per tool, prompt and resource; lists show what may be called, anything else is unknown",
   scope: ["route", "backend"],
   schema,
   actsOn: ["mcp"],

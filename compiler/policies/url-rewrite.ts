@@ -61,7 +61,8 @@ export const urlRewrite: Policy<
   Infer<typeof kubernetesSchema>
 > = {
   kind: "urlRewrite",
-  summary: "the Host and path that the backend sees: a new one, or the matched prefix replaced",
+  summary:
+    "sets the Host and path that the backend sees: a new one, or the matched prefix replaced",
   scope: ["route"],
   schema,
   actsOn: ["forwards"],
