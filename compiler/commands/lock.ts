@@ -1,6 +1,11 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
-import { lockChanges, readToolLock } from "../backends/mcp/tool-lock.ts";
+import {
+  APPROVED_WORDS,
+  lockChanges,
+  OFFERED_WORDS,
+  readToolLock,
+} from "../backends/mcp/tool-lock.ts";
 import { textReport } from "../diagnostics/report/text.ts";
 import { fileProblem, type Host } from "../host.ts";
 import { type CheckedInput, checkInput } from "../inspect/check-input.ts";
@@ -143,7 +148,8 @@ async function lockFile(
       stderr: `error: ${file} ${known}\nhint: \`gwc lock --update\` writes it anew\n`,
     };
   const before = typeof known === "string" ? [] : known;
-  const changes = lockChanges(before, targets).map(({ text }) => `  ${visibleText(text)}\n`);
+  const words = flags.has("update") ? APPROVED_WORDS : OFFERED_WORDS;
+  const changes = lockChanges(before, targets, words).map(({ text }) => `  ${visibleText(text)}\n`);
   if (typeof known !== "string" && lockText(known) === lockText(targets))
     return { exitCode: 0, stdout: `${file}: holds, ${amount}\n` };
   if (!flags.has("update"))

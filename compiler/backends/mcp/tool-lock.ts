@@ -110,41 +110,66 @@ export function serverText(
   return `stdio: ${[target.command, ...target.args.map(shownText)].join(" ")}`;
 }
 
+/** What is said of a tool that is new, that says something else than before, and that is gone. */
+interface ChangeWords {
+  readonly isNew: string;
+  readonly isOther: string;
+  readonly isGone: string;
+}
+
+/** The words of a lock that somebody has written. */
+export const APPROVED_WORDS: ChangeWords = {
+  isNew: "approved",
+  isOther: "approved anew",
+  isGone: "withheld",
+};
+
+/** The words of what servers offer, and nobody has approved. */
+export const OFFERED_WORDS: ChangeWords = {
+  isNew: "is new",
+  isOther: "is not as approved",
+  isGone: "is no longer offered",
+};
+
 /** What another lock shows to clients, or hides from them. */
 export function lockChanges(
   before: readonly LockedTarget[],
   after: readonly LockedTarget[],
+  words: ChangeWords = APPROVED_WORDS,
 ): readonly SettingsChange[] {
   const keys = [...new Set([...before, ...after].map(lockKey))];
   return keys.flatMap((key) => {
     const [old, now] = [before, after].map((side) => side.find((each) => lockKey(each) === key));
     const name = now?.name ?? old?.name;
-    return toolChanges(old?.tools ?? [], now?.tools ?? []).map(({ direction, text: change }) => ({
-      direction,
-      text: `${name}: ${change}`,
-    }));
+    return toolChanges(old?.tools ?? [], now?.tools ?? [], words).map(
+      ({ direction, text: change }) => ({
+        direction,
+        text: `${name}: ${change}`,
+      }),
+    );
   });
 }
 
 function toolChanges(
   before: readonly LockedTool[],
   after: readonly LockedTool[],
+  { isNew, isOther, isGone }: ChangeWords,
 ): readonly SettingsChange[] {
   const changed = after.flatMap((tool): readonly SettingsChange[] => {
     const old = before.find(({ name }) => name === tool.name);
     if (old === undefined)
-      return [{ direction: "opens", text: `tool ${tool.name} approved: ${said(tool)}` }];
+      return [{ direction: "opens", text: `tool ${tool.name} ${isNew}: ${said(tool)}` }];
     const parts = [...new Set([...Object.keys(old.digests), ...Object.keys(tool.digests)])].filter(
       (part) => old.digests[part] !== tool.digests[part],
     );
     if (parts.length === 0) return [];
-    const words = old.description === tool.description ? "" : `: ${said(old)} -> ${said(tool)}`;
-    const what = `tool ${tool.name} approved anew, ${parts.join(", ")} changed${words}`;
+    const texts = old.description === tool.description ? "" : `: ${said(old)} -> ${said(tool)}`;
+    const what = `tool ${tool.name} ${isOther}, ${parts.join(", ")} changed${texts}`;
     return [{ direction: "opens", text: what }];
   });
   const gone = before
     .filter(({ name }) => after.every((tool) => tool.name !== name))
-    .map(({ name }) => ({ direction: "closes" as const, text: `tool ${name} withheld` }));
+    .map(({ name }) => ({ direction: "closes" as const, text: `tool ${name} ${isGone}` }));
   return [...changed, ...gone];
 }
 

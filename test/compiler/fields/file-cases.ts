@@ -175,12 +175,21 @@ const keySet = (kid: string): string =>
 const folder = temporaryFolder();
 makeCertificate(folder, "server", { days: "30" });
 
+/** A tool of the target that configurations have. */
+function lock(tool: string): string {
+  const server = `streamable: ${target.mcp.host}`;
+  const tools = { [tool]: { digests: { inputSchema: "A".repeat(43) } } };
+  return JSON.stringify({ version: 1, targets: [{ name: target.name, server, tools }] });
+}
+
 /** Files that they name. */
 export const files: Readonly<Record<string, string>> = {
   "cert.pem": readFileSync(join(folder, "server.pem"), "utf8"),
   "key.pem": readFileSync(join(folder, "server.key"), "utf8"),
   "a.openapi.json": api("/a"),
   "b.openapi.json": api("/b"),
+  "a.lock.yaml": lock("a"),
+  "b.lock.yaml": lock("b"),
   "a.json": keySet("a"),
   "b.json": keySet("b"),
 };
@@ -293,6 +302,7 @@ export const known: KnownValues = {
   "localRateLimit.[].cost": ["double(llm.totalTokens)", "double(llm.inputTokens)"],
   "openapi.schema": [api("/a"), api("/b"), { file: "a.openapi.json" }],
   "openapi.schema.file": ["a.openapi.json", "b.openapi.json"],
+  toolLock: ["a.lock.yaml", "b.lock.yaml"],
   "targets.[].mcp": [{ host: "a.test", port: 80 }],
   "targets.[].sse": [{ host: "a.test", port: 80 }],
   "allowOrigins.[]": issuer,
