@@ -40,6 +40,12 @@ function pids(kind: "child" | "grandchild"): number[] {
   return [...gateway.output.matchAll(pattern)].map((match) => Number(match[1]));
 }
 
+/** The only child and its own one, as soon as both are there. */
+async function family(): Promise<readonly number[]> {
+  await until(() => pids("child").length === 1 && pids("grandchild").length === 1);
+  return [...pids("child"), ...pids("grandchild")];
+}
+
 /** The processes whose parent this one is. */
 function childrenOf(pid: number): number[] {
   const found = spawnSync("ps", ["-o", "pid=", "--ppid", String(pid)], { encoding: "utf8" });
@@ -226,8 +232,7 @@ describe("the gateway", () => {
   it("ends its children, and theirs, when it has to end", async () => {
     await start(["--grandchild", "--stubborn"]);
     await openSession(gateway.url);
-    await until(() => pids("grandchild").length === 1);
-    const started = [...pids("child"), ...pids("grandchild")];
+    const started = await family();
     expect(await gateway.stop()).toBe(0);
     await until(() => !started.some(isAlive));
   });
@@ -235,8 +240,7 @@ describe("the gateway", () => {
   it("leaves nothing behind when it is killed: a guard ends what will not end by itself", async () => {
     await start(["--grandchild", "--stubborn"]);
     await openSession(gateway.url);
-    await until(() => pids("grandchild").length === 1);
-    const started = [...pids("child"), ...pids("grandchild")];
+    const started = await family();
     const others = () => childrenOf(gateway.pid).filter((pid) => !started.includes(pid));
     // A process that is just being started may be seen beside it.
     await until(() => others().length === 1);
