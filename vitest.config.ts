@@ -13,7 +13,8 @@ export default defineConfig({
     execArgv: ["--no-maglev"],
     // Only a failure waits that long, and a busy machine may be slow.
     testTimeout: 120_000,
-    hookTimeout: 120_000,
+    // The first one that needs Python installs the packages of all.
+    hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
     // Most tests wait for processes rather than compute: two processors are busy with five.
     maxWorkers: 5,

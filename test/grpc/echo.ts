@@ -1,11 +1,10 @@
 import { execFile } from "node:child_process";
 import path from "node:path";
 import { promisify } from "node:util";
-import { pythonWith } from "../harness/python.ts";
+import { testPython } from "../harness/python.ts";
 import { TestProcess } from "../harness/test-process.ts";
 
 const run = promisify(execFile);
-const python = () => pythonWith("grpcio==1.85.1", "xds-protos==1.85.0");
 
 /** A server of demo.Echo on grpcio, gRPC's own implementation in C. */
 export interface EchoService {
@@ -19,7 +18,7 @@ export interface EchoService {
 
 /** Starts one. */
 export async function startEcho(): Promise<EchoService> {
-  const running = new TestProcess(await python(), [
+  const running = new TestProcess(await testPython(), [
     path.join(import.meta.dirname, "echo-service.py"),
     "0",
   ]);
@@ -50,6 +49,6 @@ export interface ClientReport {
 /** Makes the calls. */
 export async function callEcho(port: number): Promise<ClientReport> {
   const script = path.join(import.meta.dirname, "echo-client.py");
-  const { stdout } = await run(await python(), [script, `127.0.0.1:${port}`]);
+  const { stdout } = await run(await testPython(), [script, `127.0.0.1:${port}`]);
   return JSON.parse(stdout);
 }

