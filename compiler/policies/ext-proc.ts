@@ -21,15 +21,7 @@ import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { backendReference } from "../manifests/field-types.ts";
 import type { DestinationConfig } from "../model/destinations.ts";
 import type { NamedExpression } from "../model/expressions.ts";
-import {
-  boolean,
-  choice,
-  expression,
-  type Infer,
-  map,
-  object,
-  unsupported,
-} from "../schema/schema.ts";
+import { boolean, choice, expression, type Infer, map, object } from "../schema/schema.ts";
 import {
   type CaseConfig,
   type CaseNode,
@@ -119,7 +111,11 @@ const fields = {
     {
       requestHeaderMode: headerMode("request"),
       requestBodyMode: bodyMode("request"),
-      requestTrailerMode: unsupported("the trailers of requests, which go nowhere"),
+      requestTrailerMode: choice(
+        "Whether the processor gets the trailers of a request, which clients send behind a body of unknown length.",
+        ["send", "skip"],
+        { default: "send" },
+      ),
       responseHeaderMode: headerMode("response"),
       responseBodyMode: bodyMode("response"),
       responseTrailerMode: choice(
@@ -201,6 +197,7 @@ function lowerProcessor(
     modes: {
       requestHeaders: options.requestHeaderMode ?? "send",
       requestBody: bodyModeOf(options.requestBodyMode),
+      requestTrailers: options.requestTrailerMode ?? "send",
       responseHeaders: options.responseHeaderMode ?? "send",
       responseBody: bodyModeOf(options.responseBodyMode),
       responseTrailers: options.responseTrailerMode ?? "send",

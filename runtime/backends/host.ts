@@ -1,3 +1,4 @@
+import { isBodySource } from "../http/body/body.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { endToEnd } from "../http/headers/hop-by-hop.ts";
 import { forwardedTarget } from "../http/routing/verbatim-path.ts";
@@ -27,7 +28,10 @@ export function upstreamCall(exchange: Exchange, upstream: Upstream): UpstreamCa
   headers.push("host", hostFor(exchange, upstream));
   // It belongs to one connection, and the next one has to be told as well.
   if (exchange.acceptsTrailers && upstream.takesTrailers) headers.push("te", "trailers");
-  return { method, path, headers, body };
+  const mayTrail = isBodySource(body) && body.length === undefined;
+  const announced = mayTrail ? exchange.requestTrailers?.announced : undefined;
+  if (announced !== undefined) headers.push("trailer", announced);
+  return { method, path, headers, body, trailers: exchange.requestTrailers };
 }
 
 /** What a policy decided; else the upstream's own name, or the one that the client used. */

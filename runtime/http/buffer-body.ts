@@ -1,6 +1,7 @@
-import type { BodyProblem } from "./body/body.ts";
+import { type BodyProblem, isBodySource } from "./body/body.ts";
 import { type DecodeProblem, decodeBody, isCoded } from "./body/content-coding.ts";
 import { PeekedBody } from "./body/peeked-body.ts";
+import { withTrailers } from "./body/trailed-body.ts";
 import type { Exchange, RefusalReason } from "./exchange.ts";
 import { refuse } from "./refuse.ts";
 
@@ -63,7 +64,7 @@ export async function readBeginning(
       whole && {
         bytes: whole.subarray(0, limit),
         isPart: rest.length > 0,
-        replace: (bytes) => exchange.setRequestBody(Buffer.concat([bytes, rest])),
+        replace: (bytes) => replaceWhole(exchange, Buffer.concat([bytes, rest])),
       }
     );
   }
@@ -79,6 +80,12 @@ export async function readBeginning(
     isPart: beginning.length > limit,
     replace: (bytes) => peeked.replace(Buffer.concat([bytes, beginning.subarray(limit)])),
   };
+}
+
+/** Other bytes go on in the place of a body that was read; what stands behind it stays. */
+export function replaceWhole(exchange: Exchange, bytes: Uint8Array): void {
+  const { body } = exchange;
+  exchange.setRequestBody(withTrailers(bytes, isBodySource(body) ? body.trailers : undefined));
 }
 
 /**

@@ -4,6 +4,7 @@ import type { BodyProblem, BodySource } from "./body/body.ts";
 import type { CountedBuffer } from "./body/counted-buffer.ts";
 import type { ExchangeTrace } from "./exchange-trace.ts";
 import type { StrippedCredential } from "./headers/credential-location.ts";
+import type { RequestTrailers } from "./headers/request-trailers.ts";
 import type { RefusalFormat } from "./refusal-format.ts";
 import type { RequestAttributes } from "./request-attributes.ts";
 import type { RequestLine, RequestLineChanges } from "./request-line.ts";
@@ -88,6 +89,8 @@ export interface Exchange extends RequestVariables {
   readonly body: Uint8Array | BodySource | null;
   /** The content of the request body for expressions, once a policy has buffered it (`bufferBody`). */
   bufferedBody: Uint8Array | undefined;
+  /** What may stand behind the request body; undefined: nothing. */
+  readonly requestTrailers: RequestTrailers | undefined;
   /** Another body goes upstream from here on: bytes of a policy, or the client's body passed through one. */
   setRequestBody(body: Uint8Array | BodySource): void;
 

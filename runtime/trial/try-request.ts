@@ -149,6 +149,7 @@ class IncomingRequest implements EngineRequest {
   readonly rawHeaders: string[];
   readonly httpVersion = "1.1";
   readonly acceptsTrailers = false;
+  readonly trailers = undefined;
   readonly socket: EngineConnection;
   /** Its headers by name. */
   readonly sent: Readonly<Record<string, string>>;

@@ -28,6 +28,7 @@ function poolCode(
     requestBody: "fullDuplex",
     responseHeaders: "send",
     responseBody: "fullDuplex",
+    requestTrailers: "skip",
     responseTrailers: "skip",
     allowsModeOverride: false,
     maxBody: bytes(scope.maxBufferSize),

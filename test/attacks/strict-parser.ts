@@ -164,15 +164,21 @@ function parseChunks(
   }
 }
 
+/** What some servers would act on if it stood behind a body. */
+const headOnly =
+  /^(?:host|connection|content-length|content-type|transfer-encoding|te|trailer|authorization|cookie|x[-_]forwarded[-_].*)$/i;
+
 function parseTrailers(
   content: string,
   bytes: string,
   reading: Reading,
 ): { readonly content: string; readonly rest: string } | string {
   if (bytes.startsWith("\r\n")) return { content, rest: bytes.slice(2) };
-  if (!reading.isTolerant) return "trailers";
   const end = bytes.indexOf("\r\n\r\n");
   if (end === -1) return "incomplete";
   const fields = parseFields(bytes.slice(0, end).split("\r\n"), reading);
-  return typeof fields === "string" ? fields : { content, rest: bytes.slice(end + 4) };
+  if (typeof fields === "string") return fields;
+  const wrong = reading.isTolerant ? undefined : fields.find(([name]) => headOnly.test(name));
+  if (wrong !== undefined) return `trailer ${wrong[0]}`;
+  return { content, rest: bytes.slice(end + 4) };
 }

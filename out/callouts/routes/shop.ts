@@ -89,6 +89,7 @@ const extProc: Processor = {
   passesOnFailure: false,
   requestHeaders: "send",
   requestBody: "none",
+  requestTrailers: "send",
   responseHeaders: "send",
   responseBody: "buffered",
   responseTrailers: "send",

@@ -4,6 +4,8 @@ import type { CountedBuffer } from "./counted-buffer.ts";
 export interface BodySource {
   /** The bytes it will have, when the sender announced them. */
   readonly length: number | undefined;
+  /** What stands behind it, once it has ended: a flat list of fields (RFC 9110 6.5); undefined: nothing. */
+  readonly trailers?: readonly string[] | undefined;
   /** Starts the flow; once. */
   flow(sink: BodySink): void;
   /** Stops reading from the sender until `resume`. */

@@ -18,6 +18,10 @@ export class PeekedBody implements BodySource {
     this.length = source.length;
   }
 
+  get trailers(): readonly string[] | undefined {
+    return this.#source.trailers;
+  }
+
   /** The beginning: more than `limit` bytes when there are more. Undefined: the sender left, or there is no room. */
   peek(limit: number, buffer: CountedBuffer): Promise<Buffer | undefined> {
     return new Promise((resolve) => {

@@ -22,6 +22,10 @@ export class ReplayBody implements BodySink {
     return this.#isReplayable && this.#state !== "aborted";
   }
 
+  get trailers(): readonly string[] | undefined {
+    return this.#source.trailers;
+  }
+
   /** A new reader; the one before gets nothing more. */
   read(): BodySource {
     this.#reader = new ReplayReader(this, this.#source.length);
@@ -88,6 +92,10 @@ class ReplayReader implements BodySource {
   constructor(body: ReplayBody, length: number | undefined) {
     this.#body = body;
     this.length = length;
+  }
+
+  get trailers(): readonly string[] | undefined {
+    return this.#body.trailers;
   }
 
   flow(sink: BodySink): void {

@@ -8,6 +8,7 @@ import type { ExchangeTrace } from "../exchange-trace.ts";
 import type { StrippedCredential } from "../headers/credential-location.ts";
 import { type HeaderList, headerMap, headerValue, withoutHeader } from "../headers/header-list.ts";
 import { endToEnd } from "../headers/hop-by-hop.ts";
+import { RequestTrailers } from "../headers/request-trailers.ts";
 import { type RefusalFormat, textRefusal } from "../refusal-format.ts";
 import { RequestAttributes } from "../request-attributes.ts";
 import type { RequestLine, RequestLineChanges } from "../request-line.ts";
@@ -33,6 +34,7 @@ export class EngineExchange implements Exchange {
   host: string;
   requestHeaders: HeaderList;
   readonly hasBody: boolean;
+  readonly requestTrailers: RequestTrailers | undefined;
   readonly sentTarget: string;
   readonly hasAmbiguousPath: boolean;
   keepsPath = false;
@@ -102,6 +104,8 @@ export class EngineExchange implements Exchange {
     this.upstreamTarget = this.target;
     const sent = request.rawHeaders;
     this.requestHeaders = facts.namesConnectionHeaders ? endToEnd(sent, "") : sent;
+    if (facts.hasBody && facts.length === undefined)
+      this.requestTrailers = new RequestTrailers(this, sent);
   }
 
   get scheme(): "http" | "https" {
@@ -174,12 +178,14 @@ export class EngineExchange implements Exchange {
   }
 
   setRequestHeader(name: string, value: string): void {
+    this.requestTrailers?.note(name);
     const headers = withoutHeader(this.requestHeaders, name);
     headers.push(name, value);
     this.requestHeaders = headers;
   }
 
   addRequestHeader(name: string, value: string): void {
+    this.requestTrailers?.note(name);
     this.requestHeaders = [...this.requestHeaders, name, value];
   }
 
@@ -189,6 +195,7 @@ export class EngineExchange implements Exchange {
   }
 
   removeRequestHeader(name: string): void {
+    this.requestTrailers?.note(name);
     this.requestHeaders = withoutHeader(this.requestHeaders, name);
   }
 
@@ -373,9 +380,10 @@ export class EngineExchange implements Exchange {
 
   #sentBody(): RequestBody | undefined {
     if (!this.hasBody) return undefined;
-    return new RequestBody(this.#request, this.#facts.length, () => {
+    const beforeRead = () => {
       if (this.expectsContinue) this.#response.writeContinue();
-    });
+    };
+    return new RequestBody(this.#request, this.#facts.length, beforeRead, this.requestTrailers);
   }
 
   #query(): number {

@@ -13,6 +13,8 @@ export interface EngineRequest {
   readonly socket: EngineConnection;
   /** It says that its client takes trailers. */
   readonly acceptsTrailers: boolean;
+  /** What stood behind the body, once all of it has come; undefined: nothing did. */
+  readonly trailers: readonly string[] | undefined;
   /** Starts the flow of the body; once. What is there already comes at once. */
   flow(sink: BodySink): void;
   pause(): void;

@@ -1,6 +1,7 @@
 import type { BodyRates } from "../../process/body-rates.ts";
 import { type BodyProblem, type BodySource, collect } from "../body/body.ts";
 import type { CountedBuffer } from "../body/counted-buffer.ts";
+import { withTrailers } from "../body/trailed-body.ts";
 import type { RequestBody } from "./request-body.ts";
 
 /** How a body is read whole. */
@@ -25,7 +26,10 @@ export class ExchangeBody {
 
   /** As far as it was read: its bytes, or what they come from; null: there is none. */
   get current(): Uint8Array | BodySource | null {
-    return this.#replacement ?? this.#sent?.bytes ?? this.#sent ?? null;
+    if (this.#replacement !== undefined) return this.#replacement;
+    const sent = this.#sent;
+    if (sent?.bytes !== undefined) return withTrailers(sent.bytes, sent.trailers);
+    return sent ?? null;
   }
 
   replace(body: Uint8Array | BodySource): void {
@@ -59,7 +63,7 @@ export class ExchangeBody {
   ): Promise<Buffer | BodyProblem> {
     this.#whole ??= new Promise((resolve) => {
       collect(source, limit, newBuffer(), (result) => {
-        if (typeof result !== "string") this.#replacement = result;
+        if (typeof result !== "string") this.#replacement = withTrailers(result, source.trailers);
         resolve(result);
       });
     });

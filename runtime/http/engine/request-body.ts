@@ -1,6 +1,7 @@
 import type { BodyRates } from "../../process/body-rates.ts";
 import { type BodyProblem, type BodySink, type BodySource, collect } from "../body/body.ts";
 import type { CountedBuffer } from "../body/counted-buffer.ts";
+import type { RequestTrailers } from "../headers/request-trailers.ts";
 import type { EngineRequest } from "./engine.ts";
 
 /** The body of a request that an engine reads. */
@@ -8,15 +9,27 @@ export class RequestBody implements BodySource {
   readonly length: number | undefined;
   readonly #request: EngineRequest;
   readonly #beforeRead: () => void;
+  readonly #trailers: RequestTrailers | undefined;
   #whole: Promise<Buffer | BodyProblem> | undefined;
   /** All of it, once `read` has it. */
   bytes: Buffer | undefined;
 
-  /** `beforeRead` is called once when reading starts (100-continue). */
-  constructor(request: EngineRequest, length: number | undefined, beforeRead: () => void) {
+  /** `beforeRead` is called once when reading starts (100-continue). `trailers`: which of them go on. */
+  constructor(
+    request: EngineRequest,
+    length: number | undefined,
+    beforeRead: () => void,
+    trailers: RequestTrailers | undefined,
+  ) {
     this.#request = request;
     this.length = length;
     this.#beforeRead = beforeRead;
+    this.#trailers = trailers;
+  }
+
+  get trailers(): readonly string[] | undefined {
+    const { trailers } = this.#request;
+    return trailers && this.#trailers?.passing(trailers);
   }
 
   /**

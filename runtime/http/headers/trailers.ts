@@ -13,7 +13,7 @@ const headOnly: ReadonlySet<string> = new Set([
 /** What a field may look like (RFC 9110 5.1, 5.5): an upstream over HTTP/1.1 may have sent another one. */
 const [token, fieldValue] = [/^[a-z0-9!#$%&'*+\-.^_`|~]+$/, /^[\t\x20-\x7e\x80-\xff]*$/];
 
-/** The trailers that may stand behind a response; others are dropped. */
+/** The trailers that may stand behind a body; others are dropped. */
 export function sendableTrailers(trailers: HeaderList): readonly string[] {
   const kept: string[] = [];
   for (let i = 0; i < trailers.length; i += 2) {

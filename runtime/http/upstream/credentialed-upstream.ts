@@ -42,6 +42,9 @@ export class CredentialedUpstream extends WrappedUpstream {
   async #prepared(call: UpstreamCall): Promise<UpstreamCall> {
     const complete = this.#signsBody ? { ...call, body: await wholeBody(call.body) } : call;
     await this.#credential(complete);
+    complete.headers.forEach((name, i) => {
+      if (i % 2 === 0) complete.trailers?.note(name);
+    });
     return complete;
   }
 }

@@ -3,6 +3,7 @@ import type { PodAddress } from "../../net/service-endpoints.ts";
 import type { UpstreamTlsSettings } from "../../tls/upstream-tls.ts";
 import type { BodySource } from "../body/body.ts";
 import type { HeaderModifier } from "../headers/header-modifier.ts";
+import type { RequestTrailers } from "../headers/request-trailers.ts";
 import type { Credential } from "./credential-file.ts";
 
 /** A destination that requests are sent to over pooled connections. */
@@ -88,6 +89,8 @@ export interface UpstreamCall {
   /** Flat header list with Host, without hop-by-hop headers and Content-Length: framing follows from the body. */
   readonly headers: string[];
   readonly body: string | Uint8Array | BodySource | null;
+  /** What may stand behind its body: whoever changes headers notes their names there. */
+  readonly trailers?: RequestTrailers | undefined;
 }
 
 /** Receives one response. */

@@ -16,6 +16,7 @@ export class ProcessedBody implements BodySource {
   #heldBytes = 0;
   #end: "onEnd" | "onAbort" | undefined;
   #sink: BodySink | undefined;
+  trailers: readonly string[] | undefined;
 
   constructor(flow: BodyFlow) {
     this.#flow = flow;
@@ -32,10 +33,11 @@ export class ProcessedBody implements BodySource {
     if (this.#heldBytes > mostHeld) this.#flow.pause();
   }
 
-  /** No more comes: it is whole, or it will never be. */
-  finish(end: "onEnd" | "onAbort"): void {
+  /** No more comes: it is whole, with these trailers behind it, or it will never be. */
+  finish(end: "onEnd" | "onAbort", trailers?: readonly string[]): void {
     if (this.#end !== undefined) return;
     this.#end = end;
+    this.trailers = trailers;
     this.#sink?.[end]();
   }
 

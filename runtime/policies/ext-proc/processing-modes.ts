@@ -13,6 +13,7 @@ export type PartMode = "send" | "skip";
 export interface ProcessingModes {
   readonly requestHeaders: PartMode;
   readonly requestBody: BodyMode;
+  readonly requestTrailers: PartMode;
   readonly responseHeaders: PartMode;
   readonly responseBody: BodyMode;
   readonly responseTrailers: PartMode;
@@ -36,16 +37,14 @@ const bodyModes: readonly BodyMode[] = [
 ];
 
 /** The modes as a processor wants them from here on, where it may. The head of the request is what it looks at. */
-export function overriddenModes(
-  modes: ProcessingModes,
-  { requestBodyMode, responseHeaderMode, responseBodyMode, responseTrailerMode }: ProcessingMode,
-): ProcessingModes {
+export function overriddenModes(modes: ProcessingModes, wanted: ProcessingMode): ProcessingModes {
   return {
     ...modes,
-    requestBody: overridden(modes.requestBody, requestBodyMode),
-    responseHeaders: partModes[responseHeaderMode] ?? modes.responseHeaders,
-    responseBody: overridden(modes.responseBody, responseBodyMode),
-    responseTrailers: partModes[responseTrailerMode] ?? modes.responseTrailers,
+    requestBody: overridden(modes.requestBody, wanted.requestBodyMode),
+    requestTrailers: partModes[wanted.requestTrailerMode] ?? modes.requestTrailers,
+    responseHeaders: partModes[wanted.responseHeaderMode] ?? modes.responseHeaders,
+    responseBody: overridden(modes.responseBody, wanted.responseBodyMode),
+    responseTrailers: partModes[wanted.responseTrailerMode] ?? modes.responseTrailers,
   };
 }
 

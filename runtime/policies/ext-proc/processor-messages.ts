@@ -22,7 +22,7 @@ export interface ProcessorMessage {
         readonly value: MessageInitShape<typeof HttpBodySchema>;
       }
     | {
-        readonly case: "responseTrailers";
+        readonly case: "requestTrailers" | "responseTrailers";
         readonly value: MessageInitShape<typeof HttpTrailersSchema>;
       };
   /** What expressions say of the message, by namespace. */
@@ -67,10 +67,13 @@ export function bodyPiece(
   return { request: { case: of, value: { body, endOfStream } } };
 }
 
-/** What follows the body of a response. */
-export function responseTrailers(trailers: readonly string[]): ProcessorMessage {
+/** What follows a body. */
+export function trailersMessage(
+  of: "requestTrailers" | "responseTrailers",
+  trailers: readonly string[],
+): ProcessorMessage {
   const value = { trailers: { headers: headerFields(trailers, "") } };
-  return { request: { case: "responseTrailers", value } };
+  return { request: { case: of, value } };
 }
 
 /** The body that stands in the place of the sender's, of which the processor wants nothing; undefined: it stays. */

@@ -192,6 +192,8 @@ export class ProcessorSession {
         return this.#request?.onHeaders(response.value.response) ?? false;
       case "requestBody":
         return this.#request?.onBody(response.value.response) ?? false;
+      case "requestTrailers":
+        return this.#request?.onTrailers(response.value.headerMutation) ?? false;
       case "responseHeaders":
         this.#override(modeOverride);
         return this.#response?.onHeaders(response.value.response) ?? false;

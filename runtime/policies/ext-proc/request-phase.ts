@@ -1,10 +1,19 @@
 import type { JsonObject } from "../../cel/variables.ts";
-import type { CommonResponse } from "../../grpc/gen/envoy/service/ext_proc/v3/external_processor_pb.ts";
+import type {
+  CommonResponse,
+  HeaderMutation,
+} from "../../grpc/gen/envoy/service/ext_proc/v3/external_processor_pb.ts";
 import { type BodySource, isBodySource } from "../../http/body/body.ts";
-import { type BodyBeginning, readBeginning, readWhole } from "../../http/buffer-body.ts";
+import {
+  type BodyBeginning,
+  readBeginning,
+  readWhole,
+  replaceWhole,
+} from "../../http/buffer-body.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
 import type { ImmediateReply } from "./immediate-reply.ts";
+import { mutatedFields } from "./mutated-response.ts";
 import { PendingPieces } from "./pending-pieces.ts";
 import { ProcessedBody } from "./processed-body.ts";
 import type { BodyMode } from "./processing-modes.ts";
@@ -15,8 +24,10 @@ import {
   mutateRequest,
   replacedBody,
   requestHead,
+  trailersMessage,
 } from "./processor-messages.ts";
 import type { ProcessingPhase, ProcessorSession } from "./processor-session.ts";
+import { TailedBody } from "./tailed-body.ts";
 
 /** What a processor makes of a request. */
 export class RequestPhase implements ProcessingPhase {
@@ -36,6 +47,13 @@ export class RequestPhase implements ProcessingPhase {
   /** The backend takes no more of what the processor made of the body. */
   #isTakenSlowly = false;
   #hasAll = false;
+  /** The body that goes on as it comes; its trailers go to the processor first. */
+  #tailed: TailedBody | undefined;
+  /** Trailers have come, and the processor gets them behind what it owes responses to. */
+  #hasTrailers = false;
+  #waitsForTrailers = false;
+  /** Those that the processor has. */
+  #trailers: readonly string[] = [];
   #isFinished = false;
   #isBodyDone = false;
   /** The backend has responded without the rest of the body. */
@@ -97,27 +115,25 @@ export class RequestPhase implements ProcessingPhase {
     }
   }
 
-  /** Those of requests are shown to nobody. */
-  onTrailers(): boolean {
-    return false;
+  onTrailers(changes: HeaderMutation | undefined): boolean {
+    if (this.#isDiscarded) return true;
+    if (!this.#waitsForTrailers) return false;
+    const changed = mutatedFields(this.#trailers, changes);
+    this.#endTrailers(this.#exchange.requestTrailers?.passing(changed));
+    return true;
   }
 
   onImmediate({ status, headers, body }: ImmediateReply): void {
     this.#exchange.record.reason = "ExtProc";
     this.#exchange.respond(status, headers, body);
-    this.#finish(false);
-    this.#processed.finish("onAbort");
+    this.#breakOff();
   }
 
   onEnd(passes: boolean): void {
-    if (this.#isFinished && !this.#isStreaming) return;
-    if (passes) {
-      this.#finish(true);
-      return;
-    }
-    refuse(this.#exchange, 500, "ExtProc", "external processing failed");
-    this.#finish(false);
-    this.#processed.finish("onAbort");
+    if (this.#isFinished && !this.#isStreaming && !this.#waitsForTrailers) return;
+    if (!passes) this.#fail();
+    else if (this.#waitsForTrailers) this.#endTrailers(this.#trailers);
+    else this.#finish(true);
   }
 
   onRoom(): void {
@@ -135,7 +151,7 @@ export class RequestPhase implements ProcessingPhase {
   #proceed(): void {
     const body = this.#body;
     if (body === null || this.#mode === "none") {
-      this.#finish(true);
+      this.#passOn();
     } else if (this.#mode === "buffered" || this.#mode === "bufferedPartial") {
       this.#session.owes(false);
       void this.#sendHeld(this.#mode);
@@ -159,13 +175,14 @@ export class RequestPhase implements ProcessingPhase {
     const { bytes, isPart } = beginning;
     this.#sent = beginning;
     this.#session.hasBody ||= bytes.length > 0;
-    this.#session.send(bodyPiece("requestBody", bytes, !isPart));
+    const { body } = this.#exchange;
+    this.#session.send(bodyPiece("requestBody", bytes, !isPart && !this.#showsTrailersOf(body)));
     this.#session.owes(true);
   }
 
   async #readWhole(): Promise<BodyBeginning | undefined> {
     const bytes = await readWhole(this.#exchange, this.#maxBody);
-    const replace = (other: Uint8Array) => this.#exchange.setRequestBody(other);
+    const replace = (other: Uint8Array) => replaceWhole(this.#exchange, other);
     return bytes && { bytes, isPart: false, replace };
   }
 
@@ -184,12 +201,17 @@ export class RequestPhase implements ProcessingPhase {
         if (this.#isHeldUp) body.pause();
       },
       onEnd: () => {
-        if (!this.#hasAll) this.#sendPiece(Buffer.alloc(0), true);
+        if (!this.#showsTrailersOf(body)) {
+          if (!this.#hasAll) this.#sendPiece(Buffer.alloc(0), true);
+        } else if (!this.#isBodyDone) {
+          this.#hasAll = true;
+          this.#hasTrailers = true;
+          if (this.#pending.isEmpty) this.#sendTrailers(body);
+        }
       },
       onAbort: () => {
         this.#session.cancel();
-        this.#finish(false);
-        this.#processed.finish("onAbort");
+        this.#breakOff();
       },
     });
   }
@@ -205,7 +227,9 @@ export class RequestPhase implements ProcessingPhase {
   /** A piece of the processor's own. */
   #takeOwn(response: CommonResponse | undefined): boolean {
     if (this.#body === null || this.#isBodyDone) return false;
-    this.#pass(bodyOf(response) ?? Buffer.alloc(0), isLastPiece(response));
+    // Its end is that of the trailers where it has them.
+    const isLast = isLastPiece(response) && !this.#waitsForTrailers;
+    this.#pass(bodyOf(response) ?? Buffer.alloc(0), isLast);
     return true;
   }
 
@@ -215,6 +239,8 @@ export class RequestPhase implements ProcessingPhase {
     if (piece === undefined) return false;
     this.#pass(piece.bytes, piece.isLast);
     this.#flowOn();
+    const isDue = this.#hasTrailers && this.#pending.isEmpty;
+    if (isDue && isBodySource(this.#body)) this.#sendTrailers(this.#body);
     return true;
   }
 
@@ -225,14 +251,64 @@ export class RequestPhase implements ProcessingPhase {
     const bytes = bodyOf(response);
     if (bytes !== undefined) this.#sent.replace(bytes);
     this.#sent = undefined;
-    this.#finish(true);
+    this.#passOn();
     return true;
+  }
+
+  /** The body goes on, and behind it the trailers, once the processor has seen them. */
+  #passOn(): void {
+    const { body, requestTrailers } = this.#exchange;
+    const mayTrail = requestTrailers !== undefined && this.#body !== null && isBodySource(body);
+    if (mayTrail && body.length === undefined && this.#session.modes.requestTrailers === "send") {
+      this.#tailed = new TailedBody(body, {
+        ended: () => this.#tailEnded(body),
+        discarded: () => this.#discardTail(),
+      });
+      this.#exchange.setRequestBody(this.#tailed);
+    }
+    this.#finish(true);
+  }
+
+  #tailEnded(body: BodySource): void {
+    if (this.#showsTrailersOf(body)) this.#sendTrailers(body);
+    else if (this.#session.isBroken && hasTrailers(body)) this.#fail();
+    else this.#endTrailers(body.trailers);
+  }
+
+  #discardTail(): void {
+    this.#isDiscarded = true;
+    this.#waitsForTrailers = false;
+    this.#session.finish("request");
+  }
+
+  #showsTrailersOf(body: Uint8Array | BodySource | null): boolean {
+    const { isOver, modes } = this.#session;
+    return hasTrailers(body) && modes.requestTrailers === "send" && !isOver;
+  }
+
+  #sendTrailers({ trailers = [] }: BodySource): void {
+    this.#hasTrailers = false;
+    this.#waitsForTrailers = true;
+    this.#trailers = trailers;
+    this.#session.send(trailersMessage("requestTrailers", trailers));
+    this.#session.owes(true);
+  }
+
+  /** The request ends with these trailers. */
+  #endTrailers(trailers: readonly string[] | undefined): void {
+    this.#waitsForTrailers = false;
+    this.#isBodyDone = true;
+    this.#session.owes(false);
+    this.#tailed?.pass(trailers);
+    this.#processed.finish("onEnd", trailers);
+    this.#session.finish("request");
   }
 
   #pass(bytes: Uint8Array, isLast: boolean): void {
     this.#processed.push(Buffer.from(bytes));
     this.#isBodyDone = isLast;
-    if (isLast) this.#processed.finish("onEnd");
+    if (isLast)
+      this.#processed.finish("onEnd", isBodySource(this.#body) ? this.#body.trailers : []);
     this.#note();
     if (isLast) this.#session.finish("request");
   }
@@ -254,6 +330,7 @@ export class RequestPhase implements ProcessingPhase {
   #discard(): void {
     this.#isDiscarded = true;
     this.#isBodyDone = true;
+    this.#waitsForTrailers = false;
     if (isBodySource(this.#body)) this.#body.discard();
     this.#session.resume();
     this.#session.finish("request");
@@ -272,14 +349,32 @@ export class RequestPhase implements ProcessingPhase {
   /** It owes a response to a head or piece it has; of a body of its own, when it has all there is or takes no more. */
   #note(): void {
     const owesOwn = (this.#hasAll || this.#isBlocked) && !this.#isBodyDone;
-    this.#session.owes(this.#mode === "streamed" ? !this.#pending.isEmpty : owesOwn);
+    const owesPiece = !this.#pending.isEmpty || this.#waitsForTrailers;
+    this.#session.owes(this.#mode === "streamed" ? owesPiece : owesOwn);
   }
 
   #finish(goesOn: boolean): void {
     if (this.#isFinished) return;
     this.#isFinished = true;
     this.#session.owes(false);
-    if (!this.#isStreaming) this.#session.finish("request");
+    if (!this.#isStreaming && this.#tailed === undefined) this.#session.finish("request");
     this.#resolve?.(goesOn);
   }
+
+  #fail(): void {
+    refuse(this.#exchange, 500, "ExtProc", "external processing failed");
+    this.#breakOff();
+  }
+
+  /** Nothing of the request goes on any more. */
+  #breakOff(): void {
+    this.#waitsForTrailers = false;
+    this.#finish(false);
+    this.#processed.finish("onAbort");
+    this.#tailed?.breakOff();
+  }
+}
+
+function hasTrailers(body: Uint8Array | BodySource | null): boolean {
+  return isBodySource(body) && (body.trailers ?? []).length > 0;
 }

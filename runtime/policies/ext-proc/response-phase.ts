@@ -18,7 +18,7 @@ import {
   isLastPiece,
   replacedBody,
   responseHead,
-  responseTrailers,
+  trailersMessage,
 } from "./processor-messages.ts";
 import type { ProcessingPhase, ProcessorSession } from "./processor-session.ts";
 
@@ -361,7 +361,7 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
 
   #sendTrailers(): void {
     this.#hasSentTrailers = true;
-    this.#session.send(responseTrailers(this.#trailers ?? []));
+    this.#session.send(trailersMessage("responseTrailers", this.#trailers ?? []));
     this.#note();
   }
 

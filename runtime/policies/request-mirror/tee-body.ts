@@ -18,7 +18,11 @@ export class TeeBody implements BodySource, BodySink {
   constructor(source: BodySource, budget: BufferBudget) {
     this.length = source.length;
     this.#source = source;
-    this.copy = new BodyCopy(source.length, budget);
+    this.copy = new BodyCopy(source, budget);
+  }
+
+  get trailers(): readonly string[] | undefined {
+    return this.#source.trailers;
   }
 
   flow(sink: BodySink): void {
@@ -58,6 +62,7 @@ export class TeeBody implements BodySource, BodySink {
 /** The second reader's side. */
 class BodyCopy implements BodySource, BodySink {
   readonly length: number | undefined;
+  readonly #source: BodySource;
   readonly #budget: BufferBudget;
   #waiting: Buffer[] = [];
   #size = 0;
@@ -65,9 +70,14 @@ class BodyCopy implements BodySource, BodySink {
   #isPaused = false;
   #state: "open" | "ended" | "aborted" | "done" = "open";
 
-  constructor(length: number | undefined, budget: BufferBudget) {
-    this.length = length;
+  constructor(source: BodySource, budget: BufferBudget) {
+    this.length = source.length;
+    this.#source = source;
     this.#budget = budget;
+  }
+
+  get trailers(): readonly string[] | undefined {
+    return this.#source.trailers;
   }
 
   flow(sink: BodySink): void {

@@ -1,13 +1,12 @@
 import {
   constants,
-  type IncomingHttpHeaders,
   performServerHandshake,
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from "node:http2";
 import type { Socket } from "node:net";
 import type { Http2Settings } from "../../../net/connection-settings.ts";
-import { Http2Request, Http2Response } from "./http2-stream.ts";
+import { Http2Request, Http2Response, rawHeaders } from "./http2-stream.ts";
 
 /** What the connections need of the port they belong to. */
 export interface Http2Port {
@@ -60,8 +59,8 @@ export class Http2Connections {
     endWhenIdle(session, limits);
     endWithAge(session, limits);
     session.setLocalWindowSize(limits.connectionWindowSize);
-    session.on("stream", (stream, _headers, flags, rawHeaders) =>
-      this.#serve(stream, flags, listOf(rawHeaders), socket, limits),
+    session.on("stream", (stream, _headers, flags, raw) =>
+      this.#serve(stream, flags, rawHeaders(raw), socket, limits),
     );
   }
 
@@ -90,7 +89,7 @@ export class Http2Connections {
       stream.once("end", () => clearTimeout(timer));
       stream.once("close", () => clearTimeout(timer));
     }
-    const request = new Http2Request(stream, headers, socket);
+    const request = new Http2Request(stream, headers, socket, hasBody);
     this.#port.serve(request, new Http2Response(stream, request), hasBody);
   }
 }
@@ -175,9 +174,4 @@ function keepAlive(
     clearInterval(timer);
     clearTimeout(lost);
   });
-}
-
-/** Node hands the header list over as it came; its types know the object only. */
-function listOf(raw: IncomingHttpHeaders | readonly string[] | undefined): readonly string[] {
-  return Array.isArray(raw) ? raw : [];
 }

@@ -14,8 +14,15 @@ export class Http2Request implements EngineRequest {
   readonly acceptsTrailers: boolean;
   readonly #stream: ServerHttp2Stream;
   #sink: BodySink | undefined;
+  trailers: readonly string[] | undefined;
 
-  constructor(stream: ServerHttp2Stream, headers: readonly string[], socket: Socket) {
+  /** `hasBody`: more than its head is to come. */
+  constructor(
+    stream: ServerHttp2Stream,
+    headers: readonly string[],
+    socket: Socket,
+    hasBody: boolean,
+  ) {
     const head = readHead(headers);
     this.method = head.method;
     this.url = head.path;
@@ -23,6 +30,10 @@ export class Http2Request implements EngineRequest {
     this.acceptsTrailers = head.acceptsTrailers;
     this.socket = socket;
     this.#stream = stream;
+    if (!hasBody) return;
+    stream.once("trailers", (_fields: unknown, _flags: number, list: unknown) => {
+      this.trailers = rawHeaders(list);
+    });
   }
 
   flow(sink: BodySink): void {
@@ -155,6 +166,11 @@ export class Http2Response implements EngineResponse {
   #isGone(): boolean {
     return this.#stream.destroyed || this.#stream.closed;
   }
+}
+
+/** The list of fields that node hands over as it came; its types know the object only. */
+export function rawHeaders(list: unknown): readonly string[] {
+  return Array.isArray(list) ? list : [];
 }
 
 /**

@@ -96,9 +96,9 @@ export class Http1Connection {
     return writeFramed(this.#socket, `${chunk.length.toString(16)}\r\n`, chunk, "\r\n");
   }
 
-  /** The body is complete. */
-  end(isChunked: boolean): void {
-    if (isChunked) this.#socket.write("0\r\n\r\n", "latin1");
+  /** The body is complete. `trailers`: behind one in chunks. */
+  end(isChunked: boolean, trailers: readonly string[] = []): void {
+    if (isChunked) this.#socket.write(`0\r\n${fieldLines(trailers)}\r\n`, "latin1");
     this.#isSent = true;
   }
 
@@ -185,6 +185,12 @@ export class Http1Connection {
       user?.onClose({ kind: "closed", detail, hasBegun });
     }
   }
+}
+
+function fieldLines(list: readonly string[]): string {
+  let text = "";
+  for (let i = 0; i < list.length; i += 2) text += `${list[i]}: ${list[i + 1]}\r\n`;
+  return text;
 }
 
 /** A second less than the server waits: a request on its way would meet the end. */

@@ -126,7 +126,7 @@ export class Http1ClientRequest extends CountedRequest implements Http1User {
         if (!connection.write(chunk, isChunked)) body.pause();
       },
       onEnd: () => {
-        if (this.#connection === connection) connection.end(isChunked);
+        if (this.#connection === connection) connection.end(isChunked, body.trailers);
       },
       onAbort: () => {
         if (this.#connection === connection) this.giveUp(senderLeft);

@@ -1,4 +1,8 @@
-import type { ClientHttp2Session, ClientHttp2Stream } from "node:http2";
+import type {
+  ClientHttp2Session,
+  ClientHttp2Stream,
+  ClientSessionRequestOptions,
+} from "node:http2";
 import { MINUTE } from "../../../process/units.ts";
 import { type Http2Destination, openHttp2Session } from "./http2-session.ts";
 
@@ -133,8 +137,8 @@ export class Http2Connection {
   }
 
   /** Opens a stream; throws on what can't be a head. */
-  request(head: readonly string[], endStream: boolean): ClientHttp2Stream {
-    const stream = this.session.request(head, { endStream });
+  request(head: readonly string[], options: ClientSessionRequestOptions): ClientHttp2Stream {
+    const stream = this.session.request(head, options);
     // An idle connection keeps nobody from ending; one with requests does.
     if (this.streams === 0) this.session.ref();
     this.streams += 1;

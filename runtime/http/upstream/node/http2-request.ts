@@ -1,4 +1,5 @@
-import { type ClientHttp2Stream, constants } from "node:http2";
+import { type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from "node:http2";
+import { type BodySource, isBodySource } from "../../body/body.ts";
 import { CountedRequest } from "../counted-request.ts";
 import type { UpstreamCall, UpstreamHandler } from "../upstream.ts";
 import { connectFailure, senderLeft } from "../upstream-failures.ts";
@@ -58,7 +59,7 @@ export class Http2ClientRequest extends CountedRequest {
 
   #begin(connection: Http2Connection): void {
     const { body } = this.#call;
-    const stream = this.#open(connection, body === null);
+    const stream = this.#open(connection, body);
     if (stream === undefined) return;
     this.#stream = stream;
     let broken: Error | undefined;
@@ -80,9 +81,13 @@ export class Http2ClientRequest extends CountedRequest {
     else this.#sendBody(stream, body);
   }
 
-  #open(connection: Http2Connection, isBodiless: boolean): ClientHttp2Stream | undefined {
+  #open(connection: Http2Connection, body: UpstreamCall["body"]): ClientHttp2Stream | undefined {
     try {
-      return connection.request(this.#head(), isBodiless);
+      return connection.request(this.#head(), {
+        endStream: body === null,
+        // Behind a body of a length nobody sends any (`RequestTrailers`).
+        waitForTrailers: isBodySource(body) && body.length === undefined,
+      });
     } catch (error) {
       const detail = error instanceof Error ? error.message : "";
       this.fail({ kind: "protocol", isOfRequest: true, detail });
@@ -106,13 +111,11 @@ export class Http2ClientRequest extends CountedRequest {
     return head;
   }
 
-  #sendBody(
-    stream: ClientHttp2Stream,
-    body: Exclude<UpstreamCall["body"], string | Uint8Array | null>,
-  ): void {
+  #sendBody(stream: ClientHttp2Stream, body: BodySource): void {
     this.#canRepeat = false;
     stream.on("drain", () => body.resume());
     stream.on("close", () => body.discard());
+    stream.on("wantTrailers", () => stream.sendTrailers(fieldsOf(body.trailers ?? [])));
     body.flow({
       onData: (chunk) => {
         if (stream.writable && !stream.write(chunk)) body.pause();
@@ -159,6 +162,15 @@ export class Http2ClientRequest extends CountedRequest {
     const detail = error?.message ?? `stream closed with code ${reset}`;
     this.fail({ kind: isOfPeer ? "protocol" : "closed", detail });
   }
+}
+
+function fieldsOf(list: readonly string[]): OutgoingHttpHeaders {
+  const fields: Record<string, string[]> = Object.create(null);
+  for (let i = 0; i < list.length; i += 2) {
+    const name = list[i] ?? "";
+    fields[name] = [...(fields[name] ?? []), list[i + 1] ?? ""];
+  }
+  return fields;
 }
 
 function isReset(stream: ClientHttp2Stream): boolean {

@@ -1,0 +1,159 @@
+import { connect, createServer as createHttp2Server, type IncomingHttpHeaders } from "node:http2";
+import { text } from "node:stream/consumers";
+import { beforeAll, describe, expect, it } from "vitest";
+import { atEnd } from "../harness/at-end.ts";
+import { type EnvoyServices, startEnvoyServices } from "../harness/envoy-services.ts";
+import { eventually } from "../harness/eventually.ts";
+import type { Gateway } from "../harness/gateway.ts";
+import { listen } from "../harness/listen.ts";
+import { nowhere, startRoutes } from "./routes.ts";
+
+const modes = ["none", "streamed", "buffered", "bufferedPartial", "fullDuplexStreamed"] as const;
+
+let services: EnvoyServices;
+let gateway: Gateway;
+/** What the server behind got: bodies that ended, with what stood behind them. */
+const got: { readonly path: string; readonly body: string; readonly trailers: object }[] = [];
+let broken = 0;
+
+beforeAll(async () => {
+  services = await startEnvoyServices();
+  const server = createHttp2Server();
+  server.on("stream", (stream, headers) => {
+    let trailers: IncomingHttpHeaders = {};
+    stream.on("trailers", (fields) => {
+      trailers = fields;
+    });
+    stream.on("error", () => {});
+    stream.on("aborted", () => {
+      broken += 1;
+    });
+    const path = String(headers[":path"]);
+    text(stream).then(
+      (body) => {
+        if (stream.aborted) return;
+        got.push({ path, body, trailers: Object.fromEntries(Object.entries(trailers)) });
+        stream.respond({ ":status": 200 });
+        stream.end("ok");
+      },
+      () => {},
+    );
+  });
+  const backends = [
+    { host: `127.0.0.1:${await listen(server)}`, policies: { http: { version: "HTTP2" } } },
+  ];
+  const host = new URL(services.url).host;
+  const routes = modes.flatMap((requestBodyMode) =>
+    ["send", "skip"].map((requestTrailerMode) => {
+      const processingOptions = {
+        ...{ requestBodyMode, requestTrailerMode, responseBodyMode: "none" },
+        allowModeOverride: true,
+      };
+      const extProc = { host, processingOptions };
+      return [
+        `${requestBodyMode}-${requestTrailerMode}`,
+        { policies: { extProc }, backends },
+      ] as const;
+    }),
+  );
+  const open = { host, processingOptions: { requestBodyMode: "none" }, failureMode: "failOpen" };
+  const all = [...routes, ["open", { policies: { extProc: open }, backends }] as const];
+  gateway = await startRoutes(Object.fromEntries(all), nowhere);
+});
+
+/** What a client gets that sends a body with a trailer behind it, and a script for the processor: a status, or "broken". */
+async function post(route: string, script: object, body = "hello"): Promise<number | "broken"> {
+  const session = connect(gateway.url);
+  atEnd(() => session.destroy());
+  const head = { ":method": "POST", ":path": `/${route}`, "x-process": JSON.stringify(script) };
+  const stream = session.request(head, { waitForTrailers: true });
+  stream.on("wantTrailers", () => stream.sendTrailers({ "x-sum": "1" }));
+  let status = 0;
+  stream.on("response", (fields) => {
+    status = Number(fields[":status"]);
+  });
+  stream.end(body);
+  return text(stream).then(
+    () => status,
+    () => "broken" as const,
+  );
+}
+
+/** The trailers that the processor was shown since then. */
+function shown(before: number): readonly object[] {
+  return services
+    .seen()
+    .slice(before)
+    .flatMap(({ message }) => message.request_trailers ?? []);
+}
+
+const trailers = { headers: [{ key: "x-sum", raw_value: btoa("1") }] };
+
+const changed = {
+  request_trailers: {
+    request_trailers: {
+      header_mutation: {
+        set_headers: [
+          { header: { key: "x-sum", raw_value: btoa("2") } },
+          { header: { key: "x-more", value: "yes" } },
+          { header: { key: "authorization", value: "no" } },
+        ],
+      },
+    },
+  },
+};
+
+describe.each(modes)("trailers of a request whose body is %s", (mode) => {
+  it("go to the processor behind the body, and on as it changes them", async () => {
+    const before = services.seen().length;
+    for (const body of ["hello", "", "x".repeat(300_000)]) {
+      got.length = 0;
+      expect(await post(`${mode}-send`, changed, body)).toBe(200);
+      expect(got).toEqual([
+        { path: `/${mode}-send`, body, trailers: { "x-sum": "2", "x-more": "yes" } },
+      ]);
+    }
+    expect(shown(before)).toEqual([{ trailers }, { trailers }, { trailers }]);
+    const ends = services
+      .seen()
+      .slice(before)
+      .map(({ message }) => message.request_body?.end_of_stream);
+    expect(ends.filter((isEnd) => isEnd === true)).toEqual([]);
+  });
+
+  it("go on unseen where it gets none, or wants none", async () => {
+    const before = services.seen().length;
+    got.length = 0;
+    expect(await post(`${mode}-skip`, changed)).toBe(200);
+    const mode_override = { request_trailer_mode: "SKIP" };
+    const script = { ...changed, request_headers: { request_headers: {}, mode_override } };
+    if (mode !== "fullDuplexStreamed") expect(await post(`${mode}-send`, script)).toBe(200);
+    expect(got.map((each) => each.trailers)).toEqual(got.map(() => ({ "x-sum": "1" })));
+    expect(shown(before)).toEqual([]);
+  });
+
+  it.each([
+    ["an error", { abort: "INTERNAL" }],
+    ["an end", { end: true }],
+    ["a response to nothing", { request_headers: {} }],
+  ])("never go on when the processor had them and died: %s", async (_how, script) => {
+    got.length = 0;
+    const before = broken;
+    expect(await post(`${mode}-send`, { request_trailers: script })).toBe(500);
+    await eventually(() => broken > before || null, "the end of the request to the server");
+    expect(got).toEqual([]);
+  });
+
+  it("may make the processor respond itself", async () => {
+    got.length = 0;
+    const immediate_response = { status: { code: "Forbidden" } };
+    expect(await post(`${mode}-send`, { request_trailers: { immediate_response } })).toBe(403);
+    expect(got).toEqual([]);
+  });
+});
+
+it("trailers go on when the processor fails and requests may pass", async () => {
+  got.length = 0;
+  expect(await post("open", { request_trailers: { abort: "INTERNAL" } })).toBe(200);
+  expect(got).toMatchObject([{ body: "hello", trailers: { "x-sum": "1" } }]);
+});
