@@ -36,6 +36,7 @@ import { resolveTcpBinds } from "./tcp-binds.ts";
 import { checkToolLocks } from "./tool-locks.ts";
 import { resolveTracing } from "./tracing.ts";
 import { checkUnserved } from "./unserved.ts";
+import { checkWorkers } from "./workers.ts";
 
 /** What the input is besides its resources. */
 export interface ResolveInput {
@@ -95,6 +96,7 @@ function resolveGateway(
   checkProxies(gateway, diagnostics);
   const binds = resolveBinds(gateway, routes, context);
   checkToolLocks(binds, diagnostics);
+  checkWorkers(gateway.process, binds, gateway.origin, diagnostics);
   const tcp = resolveTcpBinds(
     gateway,
     resources.filter((resource) => resource.kind === "tcpRoute"),

@@ -1,4 +1,8 @@
-import type { DrainSettings, ServiceAddresses } from "../../runtime/gateway/definition.ts";
+import type {
+  DrainSettings,
+  ServiceAddresses,
+  WorkerThreads,
+} from "../../runtime/gateway/definition.ts";
 import type { ConnectionSettings } from "../../runtime/net/connection-settings.ts";
 import type { ProxyProtocolSettings } from "../../runtime/net/proxy-protocol/proxied-connections.ts";
 import type { LogLevels } from "../../runtime/telemetry/logs/log-level.ts";
@@ -56,8 +60,16 @@ export interface ProcessNode {
   /** Where `gwc run` serves its admin page: a loopback `host:port`. A bundle has none. */
   readonly adminAddress: string;
   readonly drain: DrainSettings;
+  /** How many threads serve; absent: one. */
+  readonly workers?: WorkersNode;
   /** Bytes that bodies which are read whole may take together; absent: a part of the memory there is at start. */
   readonly maxBufferedBytes?: number;
+}
+
+/** The threads of a process. */
+export interface WorkersNode {
+  readonly threads: WorkerThreads;
+  readonly origin: Origin;
 }
 
 /** One port. */

@@ -22,9 +22,14 @@ export interface Gateway {
   readonly logLevels?: LogLevels;
   readonly addresses: ServiceAddresses;
   readonly drain: DrainSettings;
+  /** How many threads serve its ports; absent: one. */
+  readonly workerThreads?: WorkerThreads;
   /** Bytes of messages that are held at once because somebody reads them whole; absent: a quarter of the memory there is. */
   readonly maxBufferedBytes?: number;
 }
+
+/** So many, or a part of the cores that the process may use, at least one. */
+export type WorkerThreads = number | { readonly percent: number };
 
 /** Where the process serves its own state: `host:port`. */
 export interface ServiceAddresses {

@@ -5,7 +5,7 @@ import type { LiveContext } from "./live-context.ts";
 /** Milliseconds that streams have to write their last event once the maximum is over. */
 const finalGrace = 250;
 /** A timer that is set for longer fires at once: 31 bits of milliseconds, 24 days. */
-const longestTimer = 2_147_483_647;
+export const longestTimer = 2_147_483_647;
 
 /**
  * Ends the service: readiness is 503 at once, listeners stay open for the minimum, requests and streams end by

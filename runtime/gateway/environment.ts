@@ -35,6 +35,7 @@ export function processSettings(gateway: Gateway, environment: Environment): Pro
   const longest = duration(environment, "CONNECTION_TERMINATION_DEADLINE");
   const min = duration(environment, "CONNECTION_MIN_TERMINATION_DEADLINE") ?? gateway.drain.min;
   const levels = logLevels(environment.RUST_LOG, gateway.logLevels ?? defaultLevels);
+  const isIdle = environment.WORKER_THREADS !== undefined && gateway.workerThreads === undefined;
   const max =
     longest ?? (grace === undefined ? gateway.drain.max : Math.max(0, grace - killMargin));
   return {
@@ -44,7 +45,13 @@ export function processSettings(gateway: Gateway, environment: Environment): Pro
     },
     drain: { min, max: Math.max(min, max) },
     logFormat: logFormat(environment.LOG_FORMAT) ?? gateway.accessLog.format,
-    ...levels,
+    logLevels: levels.logLevels,
+    warnings: [
+      ...levels.warnings,
+      ...(isIdle
+        ? ["WORKER_THREADS has no effect: the configuration has no config.workerThreads"]
+        : []),
+    ],
     sessionKey: sessionKey(environment.SESSION_KEY),
     env: {
       podName: environment.POD_NAME ?? "",

@@ -1,7 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import type { ServerHandlers } from "../http/engine/server-handlers.ts";
 import type { Exchange } from "../http/exchange.ts";
-import type { ConnectionSettings } from "../net/connection-settings.ts";
 import { offerMetrics } from "../process/metrics-source.ts";
 import { onWarning } from "../process/operator-warnings.ts";
 import { hasServerStates, type ServerState } from "../process/server-states.ts";
@@ -12,6 +10,7 @@ import type { AdminRequest, AuditLog } from "../telemetry/logs/audit-log.ts";
 import { isLevelEnabled } from "../telemetry/logs/log-level.ts";
 import { LogWriter } from "../telemetry/logs/log-writer.ts";
 import { ProcessLog } from "../telemetry/logs/process-log.ts";
+import type { FamilyFigures } from "../telemetry/metrics/merged-exposition.ts";
 import { Metrics } from "../telemetry/metrics/metrics.ts";
 import { connectionsRefused } from "../telemetry/metrics/table/requests.ts";
 import type { ExportQueue } from "../telemetry/otlp/export-queue.ts";
@@ -20,17 +19,13 @@ import type { BuildInfo } from "./build-info.ts";
 import type { Gateway } from "./definition.ts";
 import { drain } from "./drain.ts";
 import { type ProcessSettings, processSettings } from "./environment.ts";
-import {
-  addressText,
-  type Endpoint,
-  Listeners,
-  portEndpoint,
-  serviceEndpoint,
-} from "./listeners.ts";
+import { addressText, type Endpoint, Listeners, portEndpoint } from "./listeners.ts";
 import { LiveContext } from "./live-context.ts";
 import type { PortContext } from "./port.ts";
 import { ProcessMetrics } from "./process-metrics.ts";
-import { readinessPage, statsPage } from "./service-pages.ts";
+import { reportBug } from "./report-bug.ts";
+import { serviceEndpoints } from "./services.ts";
+import type { WorkerPlace } from "./workers/worker-place.ts";
 
 /** A gateway that serves. */
 export interface RunningGateway {
@@ -49,6 +44,8 @@ export interface RunningGateway {
   routes(): readonly RouteCount[];
   /** How the servers do that routes choose from, as far as they were asked. */
   servers(): readonly ServerState[];
+  /** What is counted. */
+  figures(): readonly FamilyFigures[];
   /** Resolves when what was logged so far is written: whoever says more about the gateway says it after that. */
   logged(): Promise<void>;
   /** Ends the service as SIGTERM does, and resolves when it has ended. */
@@ -77,6 +74,16 @@ export interface OpenSettings {
   readonly defaultAddress: string;
   readonly build: BuildInfo;
   readonly observer?: RequestObserver;
+  /** One of several threads that serve the ports of the process: absent: the only one. */
+  readonly worker?: WorkerThread;
+}
+
+/** A thread that shares its ports, and leaves what the process says of itself to another one. */
+export interface WorkerThread extends WorkerPlace {
+  /** Whether it says what all of them do. */
+  readonly speaks: boolean;
+  /** Takes lines of the log, each ended by a line feed. */
+  readonly log: (lines: string) => void;
 }
 
 /** Opens everything a definition says. Throws StartupError when it can't. */
@@ -91,6 +98,9 @@ export async function openGateway(
 
 /** Milliseconds that collectors have for what is left when the process ends. */
 const flushTime = 3 * SECOND;
+
+/** A file descriptor. */
+const STDOUT = 1;
 
 class Running implements RunningGateway {
   #definition: Gateway;
@@ -109,7 +119,8 @@ class Running implements RunningGateway {
     buffers: this.#context.buffers,
     droppedLogLines: this.#writer.dropped,
   }));
-  readonly #writer = new LogWriter(1);
+  readonly #worker: WorkerThread | undefined;
+  readonly #writer: LogWriter;
   /** What waits for collectors. */
   readonly #exports = new Set<ExportQueue>();
   /** Undefined when the level of requests leaves no lines. */
@@ -128,18 +139,29 @@ class Running implements RunningGateway {
   constructor(
     definition: Gateway,
     settings: ProcessSettings,
-    { defaultAddress, build, observer }: OpenSettings,
+    { defaultAddress, build, observer, worker }: OpenSettings,
   ) {
+    this.#worker = worker;
+    this.#writer = new LogWriter(worker?.log ?? STDOUT);
     this.#build = build;
     this.#definition = definition;
     this.#defaultAddress = defaultAddress;
     this.#observer = observer;
     this.#settings = settings;
-    this.#context = new LiveContext(settings, this.#metrics, (message) => this.#log.warn(message));
+    this.#context = new LiveContext(
+      settings,
+      this.#metrics,
+      (message) => this.#log.warn(message),
+      worker,
+    );
     this.#listeners = new Listeners(this.#context);
     this.#accessLog = this.#openAccessLog();
     this.#log = new ProcessLog(settings.logFormat, settings.logLevels, this.#writer);
     this.#audit = definition.audit?.open(this.#writer);
+  }
+
+  get #speaks(): boolean {
+    return this.#worker?.speaks !== false;
   }
 
   get ports(): readonly number[] {
@@ -148,9 +170,15 @@ class Running implements RunningGateway {
   }
 
   async open(): Promise<void> {
-    for (const warning of this.#settings.warnings) this.#log.warn(warning);
+    if (this.#speaks) for (const warning of this.#settings.warnings) this.#log.warn(warning);
+    if (this.#definition.workerThreads !== undefined && this.#worker === undefined)
+      this.#log.warn("config.workerThreads has no effect here: one thread serves");
     await this.#serve(this.#definition, this.#settings);
     this.#audit?.action("started", this.#build.configDigest);
+  }
+
+  figures(): readonly FamilyFigures[] {
+    return this.#metrics.figures();
   }
 
   logged(): Promise<void> {
@@ -223,12 +251,12 @@ class Running implements RunningGateway {
   }
 
   async #close(): Promise<void> {
-    this.#log.info("draining");
+    if (this.#worker === undefined) this.#log.info("draining");
     this.#audit?.action("draining", this.#build.configDigest);
     await drain(this.#context, this.#listeners, this.#settings.drain);
     await this.#context.flush();
     await this.#flushExports();
-    this.#log.info("ended");
+    if (this.#worker === undefined) this.#log.info("ended");
     this.#audit?.action("ended", this.#build.configDigest);
     await this.#audit?.close();
     this.#forgetWarnings();
@@ -245,9 +273,9 @@ class Running implements RunningGateway {
   async #serve(definition: Gateway, settings: ProcessSettings): Promise<void> {
     const context = this.#portContext(definition, settings);
     const ports = definition.ports.map((port) => portEndpoint(port, this.#defaultAddress, context));
-    const services = this.#services(settings, definition.connections);
-    const opened = await this.#listeners.serve([...ports, ...services]);
+    const opened = await this.#listeners.serve([...ports, ...this.#services(settings, definition)]);
     this.#context.ports = new Set(this.#listeners.ports.map(({ port }) => port));
+    if (!this.#speaks) return;
     for (const { endpoint, port } of opened) {
       const address = `${addressText(endpoint.host)}:${port}`;
       const what = ports.includes(endpoint) ? "listening" : endpoint.config;
@@ -281,35 +309,17 @@ class Running implements RunningGateway {
     };
   }
 
-  #services(settings: ProcessSettings, connections: ConnectionSettings): Endpoint[] {
-    const { stats, readiness } = settings.addresses;
-    const page = (handle: ServerHandlers["handle"]): ServerHandlers => {
-      const nothing = () => {};
-      return {
-        handle,
-        began: nothing,
-        isForwardProxy: false,
-        takesTunnels: false,
-        keepsPaths: false,
-        proxyProtocol: undefined,
-        ended: nothing,
-        failed: ({ method, path }, error) => reportBug(`${method} ${path}`, error),
-        malformed: nothing,
-        refused: nothing,
-        warn: nothing,
-        broken: undefined,
-        connections,
-      };
-    };
-    const figures = statsPage(() => this.#metrics.exposition());
-    return [
-      serviceEndpoint(stats, "stats", page(figures)),
-      serviceEndpoint(readiness, "readiness", page(readinessPage(this.#context))),
-    ];
+  #services(
+    { addresses }: ProcessSettings,
+    { connections }: Pick<Gateway, "connections">,
+  ): readonly Endpoint[] {
+    if (this.#worker !== undefined) return [];
+    const figures = () => this.#metrics.exposition();
+    return serviceEndpoints({ addresses, connections, figures, context: this.#context });
   }
 
   /** Warned of once a minute: a flood must not fill the log too. */
-  #refused({ maxConnections }: ConnectionSettings): void {
+  #refused({ maxConnections }: Gateway["connections"]): void {
     this.#refusedConnections.value += 1;
     const now = performance.now();
     if (now < this.#nextRefusal) return;
@@ -324,10 +334,4 @@ class Running implements RunningGateway {
     exchange.trace?.end(status);
     this.#observer?.ended(exchange, status, duration);
   }
-}
-
-/** A bug shows itself on stderr only, with the stack; never to a client. */
-function reportBug(where: string, error: unknown): void {
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  process.stderr.write(`${where}: ${text}\n`);
 }

@@ -1,5 +1,6 @@
 import { prepareHttp } from "../http/engine/prepare-http.ts";
 import type { ServerHandlers } from "../http/engine/server-handlers.ts";
+import { checkPort } from "../net/listen-on.ts";
 import type { PortServer, PreparedPort } from "../net/port-server.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import { StartupError } from "../process/startup-error.ts";
@@ -103,10 +104,23 @@ async function open(
   try {
     return { endpoint, server, port: await server.listen(endpoint.port, endpoint.host) };
   } catch (error) {
-    throw new StartupError(
-      `cannot listen on ${addressText(endpoint.host)}:${endpoint.port} (${endpoint.config}): ${reason(error)}`,
-    );
+    throw cannotListen(endpoint, error);
   }
+}
+
+/** Throws StartupError when somebody listens already where threads are to share a port. */
+export async function checkFree(place: PortPlace): Promise<void> {
+  try {
+    await checkPort(place.port, place.host);
+  } catch (error) {
+    throw cannotListen(place, error);
+  }
+}
+
+function cannotListen({ host, port, config }: PortPlace, error: unknown): StartupError {
+  return new StartupError(
+    `cannot listen on ${addressText(host)}:${port} (${config}): ${reason(error)}`,
+  );
 }
 
 function reason(error: unknown): string {
@@ -130,14 +144,17 @@ function endpointKey(endpoint: Endpoint): string {
 }
 
 /** The endpoint of a port. `defaultAddress` is where ports are open that name no address. */
-export function portEndpoint(
-  { port, address, config, prepare }: Port,
-  defaultAddress: string,
-  context: PortContext,
-): Endpoint {
-  const host = hostOf(address ?? defaultAddress);
-  return { host, port, config, prepare: () => prepare(context) };
+export function portEndpoint(port: Port, defaultAddress: string, context: PortContext): Endpoint {
+  return { ...portPlace(port, defaultAddress), prepare: () => port.prepare(context) };
 }
+
+/** Where a port is open. */
+export function portPlace({ port, address, config }: Port, defaultAddress: string): PortPlace {
+  return { host: hostOf(address ?? defaultAddress), port, config };
+}
+
+/** An address to listen on. */
+export type PortPlace = Omit<Endpoint, "prepare">;
 
 /** The endpoint of a service address: `host:port`, `[v6]:port` or `:port`. */
 export function serviceEndpoint(

@@ -10,6 +10,7 @@ import type {
 import type { SharedConnection } from "../process/shared-connection.ts";
 import type { Metrics } from "../telemetry/metrics/metrics.ts";
 import type { ProcessSettings } from "./environment.ts";
+import type { WorkerPlace } from "./workers/worker-place.ts";
 
 /** What the context takes of the process's settings. */
 export type ContextSettings = Pick<
@@ -30,6 +31,7 @@ export class LiveContext implements GatewayContext {
   readonly buffers: BufferBudget;
   readonly bodyRates: BodyRates = new BodyRates();
   ports: ReadonlySet<number> = new Set();
+  readonly sharesPorts: boolean;
   readonly warn: (message: string) => void;
   isDraining = false;
   isOverdue = false;
@@ -40,12 +42,14 @@ export class LiveContext implements GatewayContext {
     { sessionKey, env, maxBufferedBytes, stateDir }: ContextSettings,
     metrics: Metrics,
     warn: (message: string) => void,
+    place?: WorkerPlace,
   ) {
     this.sessionKey = sessionKey;
     this.env = env;
     this.stateDir = stateDir;
     this.metrics = metrics;
-    this.buffers = new BufferBudget(maxBufferedBytes);
+    this.buffers = new BufferBudget(maxBufferedBytes, place?.buffers, place?.index);
+    this.sharesPorts = place !== undefined;
     this.warn = warn;
   }
 

@@ -21,7 +21,7 @@ export interface ProcessFigures {
   /** The gateway's name. */
   readonly name: string;
   readonly build: BuildInfo;
-  readonly buffers: BufferBudget;
+  readonly buffers: Pick<BufferBudget, "held" | "limit">;
   readonly droppedLogLines: number;
 }
 

@@ -4,18 +4,22 @@ import type { GatewayContext } from "../process/gateway-context.ts";
 import { expositionType } from "../telemetry/metrics/family.ts";
 
 /** `/metrics` on the stats address: figures in the Prometheus text format. */
-export function statsPage(figures: () => string): (exchange: Exchange) => Handled {
-  return (exchange) => {
+export function statsPage(
+  figures: () => string | Promise<string>,
+): (exchange: Exchange) => Handled {
+  return async (exchange) => {
     if (exchange.path !== "/metrics" && exchange.path !== "/stats/prometheus") {
       notFound(exchange);
       return;
     }
-    exchange.respond(200, ["content-type", expositionType], figures());
+    exchange.respond(200, ["content-type", expositionType], await figures());
   };
 }
 
 /** `/healthz/ready` on the readiness address: 200 while requests are wanted, 503 from the moment the drain begins. */
-export function readinessPage(context: GatewayContext): (exchange: Exchange) => Handled {
+export function readinessPage(
+  context: Pick<GatewayContext, "isDraining">,
+): (exchange: Exchange) => Handled {
   return (exchange) => {
     if (exchange.path !== "/healthz/ready") {
       notFound(exchange);

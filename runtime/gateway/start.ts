@@ -22,10 +22,13 @@ export async function startGateway(gateway: Gateway): Promise<RunningGateway> {
 }
 
 /** A bundle is open on every address: a container's own is the one that others reach. */
-const EVERY_ADDRESS = "0.0.0.0";
+export const EVERY_ADDRESS = "0.0.0.0";
 
 /** Any of the signals drains the gateway and ends the process with 0; a second one ends it at once. */
-export function endOnSignal(running: RunningGateway, signals: readonly NodeJS.Signals[]): void {
+export function endOnSignal(
+  running: Pick<RunningGateway, "close">,
+  signals: readonly NodeJS.Signals[],
+): void {
   let isEnding = false;
   const end = () => {
     if (isEnding) process.exit(1);

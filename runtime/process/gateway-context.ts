@@ -28,6 +28,8 @@ export interface GatewayContext {
   readonly bodyRates: BodyRates;
   /** The ports that the process listens on. */
   readonly ports: ReadonlySet<number>;
+  /** Other threads listen on them as well; absent: nobody does. */
+  readonly sharesPorts?: boolean;
   /** Where the gateway runs: `env` in CEL. */
   readonly env: EnvVariables;
   /** Warns the operator, in the process log. Never with a token, a body or a secret. */

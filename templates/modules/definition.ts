@@ -1,5 +1,5 @@
 import type { BackendKind, BackendNode } from "../../compiler/ir/backends.ts";
-import type { BindNode, ListenerNode, Program } from "../../compiler/ir/program.ts";
+import type { BindNode, ListenerNode, Program, WorkersNode } from "../../compiler/ir/program.ts";
 import type { TcpBindNode } from "../../compiler/ir/tcp.ts";
 import type { CertificateFiles, TlsNode } from "../../compiler/ir/tls.ts";
 import type { ConnectionSettings } from "../../runtime/net/connection-settings.ts";
@@ -34,8 +34,13 @@ export function gatewayValue(program: Program, names: MainNames): Printable {
     logLevels: logLevels && { ...logLevels },
     addresses: { ...process.addresses },
     drain: { min: milliseconds(process.drain.min), max: milliseconds(process.drain.max) },
+    workerThreads: process.workers && threadsValue(process.workers),
     maxBufferedBytes: process.maxBufferedBytes && bytes(process.maxBufferedBytes),
   };
+}
+
+function threadsValue({ threads }: WorkersNode): Printable {
+  return typeof threads === "number" ? threads : { ...threads };
 }
 
 function auditCode(path: string | undefined): Code | ImportSymbol {

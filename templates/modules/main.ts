@@ -35,7 +35,11 @@ export function mainModule(program: Program, context: MainContext): PrintedModul
   const functions = program.binds.flatMap((bind) =>
     bindFunctions(bind, { ...context, names, expressions }),
   );
-  const start = imported("gwc/runtime/gateway/start", "startGateway");
+  const { workers } = program.process;
+  const start =
+    workers === undefined
+      ? code`${imported("gwc/runtime/gateway/start", "startGateway")}(gateway)`
+      : code`${imported("gwc/runtime/gateway/workers/workers", "startWorkers")}(gateway, import.meta.url)`;
   const body: Hole[] = [
     ...constantsOf(expressions),
     ...functions,
@@ -43,7 +47,7 @@ export function mainModule(program: Program, context: MainContext): PrintedModul
     code`
       export const gateway: ${importedType("gwc/runtime/gateway/definition", "Gateway")} = ${literal(gatewayValue(program, names))};
     `,
-    code`if (import.meta.main) await ${start}(gateway);`,
+    code`if (import.meta.main) await ${start};`,
   ];
   return printModule({
     path: "main.ts",

@@ -5,6 +5,7 @@ import {
   either,
   expression,
   type Infer,
+  integer,
   list,
   object,
   text,
@@ -60,6 +61,19 @@ export const processSchema = object(
       { description: "Logging." },
     ),
     tracing: processTracingSchema(),
+    workerThreads: either(
+      integer("Threads.", 1, 256),
+      text("A part of the cores that the process may use: `50%`.", {
+        pattern: "^[1-9][0-9]{0,3}%$",
+        form: 'a percentage such as "50%"',
+      }),
+      {
+        description:
+          "How many threads serve the ports: a number, or a part of the cores that the process may use (`50%`); one unless " +
+          "it is set. A thread has connections and caches of its own, and its part of `maxConnections`; `gwc run` has one " +
+          "whatever this says. Variable: WORKER_THREADS.",
+      },
+    ),
     maxBufferedBytes: byteCount(
       "Bytes that bodies which are read whole may take together; a request beyond is a 503. By default a quarter of the " +
         "memory that the container, else the machine, has when the gateway starts.",
@@ -74,7 +88,7 @@ export const processSchema = object(
       { default: "5s" },
     ),
     ...Object.fromEntries(
-      ["metrics", "backend", "hbone", "dns", "enableIpv6", "workerThreads", "database", "storage"]
+      ["metrics", "backend", "hbone", "dns", "enableIpv6", "database", "storage"]
         .concat([
           "modelCatalog",
           "mcp",

@@ -1,18 +1,20 @@
 import type { ProcessValue } from "../../1-parse/standalone/process.ts";
-import type { ProcessNode } from "../../ir/program.ts";
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import type { ProcessNode, WorkersNode } from "../../ir/program.ts";
 import { parseDuration } from "../../schema/duration.ts";
 
 /** The settings of a process that configures none. */
-const DEFAULT_PROCESS: ProcessNode = {
+export const DEFAULT_PROCESS: ProcessNode = {
   logFormat: "text",
   addresses: { stats: "0.0.0.0:15020", readiness: "0.0.0.0:15021" },
   adminAddress: "127.0.0.1:15000",
   drain: { min: 0, max: 5000 },
 };
 
-/** The settings of the process, over others. */
+/** The settings of the process, over others. `origin`: where they stand. */
 export function readProcess(
   config: ProcessValue | undefined,
+  origin: Origin,
   rest: ProcessNode = DEFAULT_PROCESS,
 ): ProcessNode {
   if (config === undefined) return rest;
@@ -27,8 +29,19 @@ export function readProcess(
     },
     adminAddress: config.adminAddr ?? rest.adminAddress,
     drain: { min: milliseconds(min, rest.drain.min), max: milliseconds(max, rest.drain.max) },
+    ...(config.workerThreads !== undefined && {
+      workers: {
+        threads: readThreads(config.workerThreads),
+        origin: childOf(origin, "workerThreads"),
+      },
+    }),
     ...(config.maxBufferedBytes === undefined ? {} : { maxBufferedBytes: config.maxBufferedBytes }),
   };
+}
+
+/** A number, or a percentage of the cores. */
+export function readThreads(value: number | string): WorkersNode["threads"] {
+  return typeof value === "number" ? value : { percent: Number(value.replace("%", "")) };
 }
 
 function milliseconds(text: string | undefined, otherwise: number): number {

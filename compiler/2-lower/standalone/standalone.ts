@@ -94,7 +94,7 @@ export function lowerStandalone(
   for (const idle of sections.idle()) reportIdle(idle, diagnostics);
   const gateway: GatewayResource = {
     kind: "gateway",
-    process: readProcess(file.config),
+    process: readProcess(file.config, childOf(origin, "config")),
     frontend: readFrontend(file.frontendPolicies, origin),
     accessLogs: readAccessLogs(file.config?.logging, file.frontendPolicies, origin),
     tracing: readTracings(file, origin, diagnostics),

@@ -127,7 +127,7 @@ const LIBRARIES = "/node_modules/typescript/lib/";
 const NODE_TYPES = "/node.d.ts";
 
 /** What Node.js 24 adds to the language and generated code uses. */
-const NODE = `interface ImportMeta { readonly main: boolean }
+const NODE = `interface ImportMeta { readonly main: boolean; readonly url: string }
 declare const Buffer: { from(text: string, encoding: "base64"): Uint8Array };
 `;
 

@@ -10,6 +10,15 @@ export const connectionMessages = {
     explanation:
       "What the PROXY protocol says of a client is what rules, limits and logs see of its address. Where the port can be reached by others than the proxies, those can choose any address.",
   }),
+  "one-thread-only": message<{ what: string }>({
+    severity: "error",
+    text: ({ what }) => `${what} can't be served by several threads`,
+    hint: () => "leave workerThreads out, or serve that by a gateway of its own",
+    explanation:
+      "Threads share their ports and nothing else: each connection belongs to one of them. A limit that is counted in memory " +
+      "would let each thread pass as much, an MCP session would be unknown to the thread that gets its next request, and a " +
+      "login would be in the audit log once for each. Limits that a server counts (`remoteRateLimit`) are the same for all.",
+  }),
   "tls-versions": message<{ min: string; max: string }>({
     severity: "error",
     text: ({ min, max }) => `the lowest TLS version (${min}) is above the highest (${max})`,

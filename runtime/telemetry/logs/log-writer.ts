@@ -15,15 +15,16 @@ const retryDelay = 10;
  * process exits.
  */
 export class LogWriter {
-  readonly #fd: number;
+  readonly #to: number | ((lines: string) => void);
   #lines = "";
   #writing: Buffer | undefined;
   #timer: NodeJS.Timeout | undefined;
   #dropped = 0;
   readonly #atExit = () => this.#finish();
 
-  constructor(fd: number) {
-    this.#fd = fd;
+  /** `to`: a file descriptor, or whoever takes lines and writes them. */
+  constructor(to: number | ((lines: string) => void)) {
+    this.#to = to;
     process.on("exit", this.#atExit);
   }
 
@@ -35,7 +36,7 @@ export class LogWriter {
   /** Adds lines, each ended by a line feed. */
   add(lines: string): void {
     if (this.#lines.length > maxBacklog) {
-      this.#dropped += 1;
+      this.#dropped += lines.split("\n").length - 1;
       return;
     }
     this.#lines += lines;
@@ -48,9 +49,10 @@ export class LogWriter {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#writing !== undefined || this.#lines === "") return;
-    this.#writing = Buffer.from(this.#lines);
+    const lines = this.#lines;
     this.#lines = "";
-    this.#write();
+    if (typeof this.#to === "function") this.#to(lines);
+    else this.#write(this.#to, Buffer.from(lines));
   }
 
   /** Resolves when all that was added is written, as far as the reader takes it within a second. */
@@ -69,18 +71,16 @@ export class LogWriter {
     this.#finish();
   }
 
-  #write(): void {
-    const batch = this.#writing;
-    if (batch === undefined) return;
-    write(this.#fd, batch, (error, written) => {
+  #write(fd: number, batch: Buffer): void {
+    this.#writing = batch;
+    write(fd, batch, (error, written) => {
       if (error?.code === "EAGAIN") {
-        setTimeout(() => this.#write(), retryDelay);
+        setTimeout(() => this.#write(fd, batch), retryDelay);
         return;
       }
       // A reader that is gone (EPIPE) must not end the gateway.
-      this.#writing =
-        error === null && written < batch.length ? batch.subarray(written) : undefined;
-      if (this.#writing !== undefined) this.#write();
+      this.#writing = undefined;
+      if (error === null && written < batch.length) this.#write(fd, batch.subarray(written));
       // What came meanwhile waits its time, or it would go a line at a time; without a timer that time is over.
       else if (this.#timer === undefined) this.flush();
     });
@@ -92,7 +92,9 @@ export class LogWriter {
     this.#timer = undefined;
     const lines = this.#lines;
     this.#lines = "";
-    if (lines !== "") writeAll(this.#fd, Buffer.from(lines));
+    if (lines === "") return;
+    if (typeof this.#to === "function") this.#to(lines);
+    else writeAll(this.#to, Buffer.from(lines));
   }
 }
 

@@ -23,8 +23,16 @@ export type LabelValues<Of extends Metric> = TextForEach<Of["labels"]>;
 
 type TextForEach<Labels extends readonly string[]> = { readonly [At in keyof Labels]: string };
 
+/**
+ * What a metric is of several threads that measure it: what each counted is added up, but one may be the same whoever says
+ * it, or the worst that any of them saw.
+ */
+export type MergedValue = "sum" | "same" | "least" | "most";
+
 interface Described {
   readonly name: string;
+  /** Absent: `sum`. */
+  readonly merged?: MergedValue;
   /** One sentence: the HELP line, and what the documents say. */
   readonly help: string;
   /** Names of labels; each has few values. */

@@ -1,5 +1,6 @@
 import { type Family, histogramFamily, type Sample, sampleFamily } from "./family.ts";
 import type { Histogram } from "./histogram.ts";
+import type { FamilyFigures } from "./merged-exposition.ts";
 import type { CounterMetric, GaugeMetric, HistogramMetric, LabelValues } from "./metric.ts";
 
 /** What one gateway process counts. It outlives a reload of the configuration, as counters must. */
@@ -51,6 +52,14 @@ export class Metrics {
       .toSorted((a, b) => (a.metric.name < b.metric.name ? -1 : 1))
       .map((family) => family.exposition())
       .join("");
+  }
+
+  /** The same, metric by metric, for whoever puts the figures of several threads together. */
+  figures(): readonly FamilyFigures[] {
+    return [...this.#samples.values(), ...this.#histograms.values()].map((family) => {
+      const { name, kind, merged = "sum" } = family.metric;
+      return { name, kind, merged, text: family.exposition() };
+    });
   }
 
   #samplesOf(metric: CounterMetric | GaugeMetric): Family<Sample> {

@@ -73,6 +73,7 @@ export const modelPerToken = {
 export const providerHealth = {
   kind: "gauge",
   name: "gwc_provider_health",
+  merged: "least",
   help: "How the last requests to a provider went: 1 is all well.",
   labels: ["route", "provider"],
 } as const satisfies GaugeMetric;
@@ -89,6 +90,7 @@ export const providerPending = {
 export const providerEjected = {
   kind: "gauge",
   name: "gwc_provider_ejected_seconds",
+  merged: "most",
   help: "Seconds for which a provider is not asked.",
   labels: ["route", "provider"],
 } as const satisfies GaugeMetric;

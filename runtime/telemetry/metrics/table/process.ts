@@ -4,6 +4,7 @@ import type { CounterMetric, GaugeMetric } from "../metric.ts";
 export const buildInfo = {
   kind: "gauge",
   name: "gwc_build_info",
+  merged: "same",
   help: "The gateway that runs, the version of gwc that compiled it, and the digest of what it compiled.",
   labels: ["gateway", "version", "config_digest"],
 } as const satisfies GaugeMetric;
@@ -20,6 +21,7 @@ export const reloads = {
 export const lastReloadSuccessful = {
   kind: "gauge",
   name: "gwc_config_last_reload_successful",
+  merged: "same",
   help: "1: the configuration that is served is the newest one; 0: that one has mistakes.",
   labels: [],
 } as const satisfies GaugeMetric;
@@ -28,6 +30,7 @@ export const lastReloadSuccessful = {
 export const lastReloadTime = {
   kind: "gauge",
   name: "gwc_config_last_reload_success_timestamp_seconds",
+  merged: "same",
   help: "When the configuration that is served was loaded, since the epoch.",
   labels: [],
 } as const satisfies GaugeMetric;
@@ -36,6 +39,7 @@ export const lastReloadTime = {
 export const bufferedBytes = {
   kind: "gauge",
   name: "gwc_buffered_bytes",
+  merged: "same",
   help: "Bytes held of messages that are read whole.",
   labels: [],
 } as const satisfies GaugeMetric;
@@ -44,6 +48,7 @@ export const bufferedBytes = {
 export const bufferedBytesLimit = {
   kind: "gauge",
   name: "gwc_buffered_bytes_limit",
+  merged: "same",
   help: "The most bytes held of such messages: more is a 503.",
   labels: [],
 } as const satisfies GaugeMetric;
@@ -68,6 +73,7 @@ export const eventLoopSeconds = {
 export const processCpu = {
   kind: "counter",
   name: "process_cpu_seconds_total",
+  merged: "same",
   help: "CPU time of the process, in seconds.",
   labels: [],
 } as const satisfies CounterMetric;
@@ -76,6 +82,7 @@ export const processCpu = {
 export const processMemory = {
   kind: "gauge",
   name: "process_resident_memory_bytes",
+  merged: "same",
   help: "Resident memory of the process.",
   labels: [],
 } as const satisfies GaugeMetric;
@@ -84,6 +91,7 @@ export const processMemory = {
 export const processStart = {
   kind: "gauge",
   name: "process_start_time_seconds",
+  merged: "same",
   help: "Start of the process since the epoch.",
   labels: [],
 } as const satisfies GaugeMetric;

@@ -1,0 +1,34 @@
+import { availableParallelism } from "node:os";
+import { StartupError } from "../../process/startup-error.ts";
+import type { Gateway, WorkerThreads } from "../definition.ts";
+
+/** The most threads: each has memory of its own. */
+const most = 256;
+
+/** What a gateway says of them. */
+interface WorkerSettings extends Pick<Gateway, "workerThreads"> {
+  readonly connections: Pick<Gateway["connections"], "maxConnections">;
+}
+
+/** How many threads serve: as configured, or as WORKER_THREADS says. Throws StartupError when that is malformed. */
+export function workerCount(
+  { workerThreads = 1, connections }: WorkerSettings,
+  variable: string | undefined,
+): number {
+  const wanted = threadsOf(readThreads(variable) ?? workerThreads);
+  return Math.max(1, Math.min(wanted, most, connections.maxConnections));
+}
+
+function threadsOf(threads: WorkerThreads): number {
+  return typeof threads === "number"
+    ? threads
+    : Math.round((availableParallelism() * threads.percent) / 100);
+}
+
+function readThreads(text: string | undefined): WorkerThreads | undefined {
+  if (text === undefined || text === "") return undefined;
+  const [, digits = "", sign] = /^(\d{1,4})(%)?$/.exec(text) ?? [];
+  const value = Number(digits);
+  if (value > 0) return sign === undefined ? value : { percent: value };
+  throw new StartupError(`WORKER_THREADS must be a number or a part like "50%", not "${text}"`);
+}

@@ -1,0 +1,30 @@
+import type { FamilyFigures } from "../../telemetry/metrics/merged-exposition.ts";
+import type { WorkerPlace } from "./worker-place.ts";
+
+/** What a thread is started with. */
+export interface WorkerStart extends WorkerPlace {
+  readonly kind: "gwc-worker";
+  /** Whether it says what all of them do. */
+  readonly speaks: boolean;
+}
+
+/** What the process asks of a thread that serves. */
+export type WorkerOrder =
+  /** To end as SIGTERM has it. */
+  | { readonly kind: "end" }
+  /** To say what it has counted. */
+  | { readonly kind: "count"; readonly question: number };
+
+/** What such a thread says to the process. */
+export type WorkerReport =
+  /** It serves all ports. */
+  | { readonly kind: "serving" }
+  /** It can't start: the message is for the operator. */
+  | { readonly kind: "failed"; readonly message: string }
+  /** Lines for the log. */
+  | { readonly kind: "lines"; readonly lines: string }
+  | {
+      readonly kind: "counted";
+      readonly question: number;
+      readonly figures: readonly FamilyFigures[];
+    };

@@ -1,0 +1,191 @@
+import { writeFileSync } from "node:fs";
+import { Agent, get } from "node:http";
+import { availableParallelism } from "node:os";
+import path from "node:path";
+import { Worker } from "node:worker_threads";
+import { describe, expect, it } from "vitest";
+import type { WorkerThreads } from "../../runtime/gateway/definition.ts";
+import { workerCount } from "../../runtime/gateway/workers/worker-count.ts";
+import { BufferBudget } from "../../runtime/process/buffer-budget.ts";
+import { eventually } from "../harness/eventually.ts";
+import { Gateway, startGateway } from "../harness/gateway.ts";
+import { RawClient } from "../harness/raw-client.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { startUpstream } from "../harness/upstream.ts";
+
+/** Loaded by every thread: one ends when a file says so, as it would when it has no memory left. */
+const fragile = `
+const { existsSync, rmSync } = require("node:fs");
+const { isMainThread, workerData } = require("node:worker_threads");
+if (!isMainThread) setInterval(() => {
+  const file = "end-" + workerData?.index;
+  if (!existsSync(file)) return;
+  rmSync(file);
+  process.exit(7);
+}, 20).unref();
+`;
+
+async function startThreads(
+  upstream: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Gateway> {
+  return startGateway({
+    listeners: [{ name: "http", routes: [{ name: "plain", backends: [{ host: upstream }] }] }],
+    file: { config: { workerThreads: 2 } },
+    folder: temporaryFolder({ "fragile.cjs": fragile }),
+    env: { NODE_OPTIONS: "--require ./fragile.cjs", ...env },
+  });
+}
+
+/** A request over a connection of its own: the kernel chooses the thread. */
+function request(gateway: Gateway): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    get(gateway.url, { agent: new Agent() }, (response) => {
+      response.resume();
+      response.on("end", () => resolve(response.statusCode));
+    }).on("error", reject);
+  });
+}
+
+async function requests(gateway: Gateway, count: number): Promise<void> {
+  for (let sent = 0; sent < count; sent++) expect(await request(gateway)).toBe(200);
+}
+
+async function figure(gateway: Gateway, series: string): Promise<number> {
+  const response = await fetch(`http://127.0.0.1:${await gateway.statsPort()}/metrics`);
+  const line = (await response.text()).split("\n").find((each) => each.startsWith(`${series} `));
+  return Number(line?.split(" ").at(-1));
+}
+
+const served =
+  'gwc_requests_total{listener="http",route="plain",method="GET",status="200",reason=""}';
+
+describe("two threads", () => {
+  it("share a port, are counted together, and write whole lines", async () => {
+    const sockets = new Set<unknown>();
+    const upstream = await startUpstream(({ socket }, response) => {
+      sockets.add(socket);
+      response.end("ok");
+    });
+    const gateway = await startThreads(upstream);
+    await gateway.seen(/2 threads serve/);
+    await requests(gateway, 40);
+    // One request after the other: a thread needs no second connection.
+    expect(sockets.size).toBe(2);
+    expect(await figure(gateway, served)).toBe(40);
+    expect(await figure(gateway, "gwc_requests_active")).toBe(0);
+    expect(await gateway.stop()).toBe(0);
+    const lines = gateway.stdout.split("\n").filter((line) => line.includes("http.status=200"));
+    expect(lines).toHaveLength(40);
+    for (const line of lines) expect(line).toMatch(/^\S+\tinfo\trequest .* duration=\d+ms$/);
+    expect(gateway.stdout.match(/draining|ended|listening on/g)).toEqual([
+      "listening on",
+      "draining",
+      "ended",
+    ]);
+  });
+
+  it("one that breaks down is started again, while the other one serves and nothing counted is lost", async () => {
+    const upstream = await startUpstream((_request, response) => response.end("ok"));
+    const gateway = await startThreads(upstream);
+    await gateway.seen(/2 threads serve/);
+    await requests(gateway, 20);
+    expect(await figure(gateway, served)).toBe(20);
+    for (const index of ["0", "1"]) {
+      const from = gateway.output.length;
+      writeFileSync(path.join(gateway.folder, `end-${index}`), "");
+      await gateway.seen(/warn\s+gateway a thread has ended/, from);
+      await requests(gateway, 5);
+      await gateway.seen(/another thread serves in its place/, from);
+    }
+    await requests(gateway, 10);
+    expect(await figure(gateway, served)).toBeGreaterThanOrEqual(30);
+    expect(await gateway.stop()).toBe(0);
+  });
+
+  it("let their requests end before the process ends with 0, and take no more", async () => {
+    let finish: (() => void) | undefined;
+    const upstream = await startUpstream((_request, response) => {
+      response.write("first");
+      finish = () => response.end("last");
+    });
+    const gateway = await startThreads(upstream);
+    await gateway.seen(/2 threads serve/);
+    const client = new RawClient(gateway.port);
+    client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    await client.receives(/first/);
+    const ready = `http://127.0.0.1:${await gateway.readinessPort()}/healthz/ready`;
+    expect((await fetch(ready)).status).toBe(200);
+    gateway.signal("SIGTERM");
+    await gateway.seen(/draining/);
+    expect((await fetch(ready)).status).toBe(503);
+    await eventually(
+      () =>
+        request(gateway).then(
+          () => null,
+          () => true,
+        ),
+      "no more connections",
+    );
+    finish?.();
+    await client.receives(/last/);
+    expect(await gateway.exited).toBe(0);
+  });
+});
+
+describe("the number of threads", () => {
+  it("is one where WORKER_THREADS says so", async () => {
+    const upstream = await startUpstream((_request, response) => response.end("ok"));
+    const gateway = await startThreads(upstream, { WORKER_THREADS: "1" });
+    await requests(gateway, 2);
+    await gateway.stop();
+    expect(gateway.output).not.toMatch(/threads/);
+  });
+
+  it("is a part of the cores where it is a percentage, at least one", () => {
+    const cores = availableParallelism();
+    const threads = (workerThreads: WorkerThreads, variable?: string): number =>
+      workerCount({ workerThreads, connections: { maxConnections: 1000 } }, variable);
+    expect(threads({ percent: 100 })).toBe(cores);
+    expect(threads({ percent: 1 })).toBe(Math.max(1, Math.round(cores / 100)));
+    expect(threads(4, "300%")).toBe(3 * cores);
+    expect(threads(4)).toBe(4);
+  });
+
+  it("has to be a number, and the port nobody else's: the gateway says why it does not start", async () => {
+    const upstream = await startUpstream((_request, response) => response.end("ok"));
+    const { folder } = await startThreads(upstream);
+    const again = (env: Readonly<Record<string, string>>): Gateway =>
+      new Gateway(path.join(folder, "gateway.mjs"), folder, env);
+    const wrong = again({ WORKER_THREADS: "many" });
+    expect(await wrong.exited).toBe(1);
+    expect(wrong.stderr).toBe(
+      'error: WORKER_THREADS must be a number or a part like "50%", not "many"\n',
+    );
+    // The system would let both processes share it.
+    const second = again({});
+    expect(await second.exited).toBe(1);
+    expect(second.stderr).toMatch(
+      /^error: cannot listen on 0\.0\.0\.0:\d+ .*the port is in use\n$/,
+    );
+  });
+});
+
+it("messages that several threads read whole have one bound", async () => {
+  const cells = new Float64Array(new SharedArrayBuffer(16));
+  const here = new BufferBudget(100, cells, 0);
+  const there = new Worker(
+    `const { parentPort, workerData } = require("node:worker_threads");
+     workerData[1] = 70;
+     parentPort.postMessage("taken");`,
+    { eval: true, workerData: cells },
+  );
+  await new Promise((resolve) => there.once("message", resolve));
+  expect(here.take(40)).toBe(false);
+  expect(here.held).toBe(70);
+  expect(here.take(30)).toBe(true);
+  expect(here.held).toBe(100);
+  here.give(30);
+  expect(here.held).toBe(70);
+  await there.terminate();
+});
