@@ -25,10 +25,13 @@ export function frontendHttpFields(time: TimeSchema = duration, size: SizeSchema
     http1MaxHeaders: integer("Header fields of one request; more is a 431.", 1, 4096, {
       default: 100,
     }),
-    http1IdleTimeout: time("How long a connection without a request stays open.", {
-      minimumDuration: "1s",
-      default: "10m",
-    }),
+    http1IdleTimeout: time(
+      "How long a connection stays open without a request, or while its client takes nothing of a response.",
+      {
+        minimumDuration: "1s",
+        default: "10m",
+      },
+    ),
     http2WindowSize: size(
       "Bytes that a client may send on one stream before it has to wait.",
       ...ANY_WINDOW,

@@ -25,7 +25,7 @@ const mostWaiting = 65_536;
 /** What a connection needs of its port. */
 export interface Http1Port {
   readonly deadlines: Deadlines;
-  /** Milliseconds that a connection waits for a request. */
+  /** Milliseconds that a connection waits for a request, and for a client that takes nothing of its response. */
   readonly idleTimeout: number;
   /** No more requests are wanted. */
   readonly isClosing: boolean;
@@ -57,6 +57,8 @@ export class Http1ServerConnection implements RequestConnection, ResponseConnect
   /** The request came before the response to the one ahead of it. */
   #isBehind = false;
   #isPaused = false;
+  /** Its client has not taken all of the response yet: the socket counts the time since it last took some. */
+  #isTimed = false;
   /** No request is taken behind the one under way. */
   #isEnding = false;
 
@@ -69,6 +71,7 @@ export class Http1ServerConnection implements RequestConnection, ResponseConnect
       maxDuration === undefined ? Number.POSITIVE_INFINITY : port.deadlines.after(maxDuration);
     socket.on("data", this.#onData);
     socket.on("drain", () => this.#response?.drained());
+    socket.on("timeout", () => this.#onTimeout());
     socket.on("end", () => this.#onEnd());
     socket.on("error", (error: NodeJS.ErrnoException) =>
       port.broken(error.code ?? error.name, socket),
@@ -99,6 +102,7 @@ export class Http1ServerConnection implements RequestConnection, ResponseConnect
       this.#isEnding = true;
       if (this.#phase === "idle" || this.#phase === "head") this.#end();
     }
+    this.#timeWrites();
     if (tick < this.deadline) return;
     const isInside = this.#phase === "body" || (this.#phase === "head" && this.#hasBegun());
     if (isInside) this.#refuse(408, "a request without end");
@@ -125,6 +129,7 @@ export class Http1ServerConnection implements RequestConnection, ResponseConnect
     this.#begin("other protocol");
     // Whoever takes the bytes lets them flow.
     this.socket.off("data", this.#onData);
+    this.socket.setTimeout(0);
     this.socket.pause();
     return rest;
   }
@@ -246,6 +251,21 @@ export class Http1ServerConnection implements RequestConnection, ResponseConnect
     response?.closed();
     this.#begin("end");
     socket.end();
+  }
+
+  /** Looked at from tick to tick: a client that takes what it is sent at once costs no timer. */
+  #timeWrites(): void {
+    const isResponding = this.#phase === "response" || this.#phase === "body";
+    const isTimed = isResponding && this.socket.writableLength > 0;
+    if (isTimed === this.#isTimed) return;
+    this.#isTimed = isTimed;
+    this.socket.setTimeout(isTimed ? this.#port.idleTimeout : 0);
+  }
+
+  #onTimeout(): void {
+    if (this.socket.writableLength === 0) return;
+    this.#port.broken("a client that takes nothing of its response", this.socket);
+    this.socket.destroy();
   }
 
   #onClose(): void {

@@ -25,7 +25,7 @@ export interface Http2Limits extends Http2Settings {
   readonly maxHeaders: number;
   /** Milliseconds; absent: no limit. */
   readonly maxDuration?: number | undefined;
-  /** Milliseconds without a stream after which a connection is closed. */
+  /** Milliseconds without a stream after which a connection is closed, and a stream whose client takes nothing. */
   readonly idleTimeout: number;
   /** Milliseconds that the body of a request may take. */
   readonly bodyTimeout: number;
@@ -79,7 +79,7 @@ export class Http2Connections {
     flags: number,
     headers: readonly string[],
     socket: Socket,
-    { bodyTimeout }: Http2Limits,
+    { bodyTimeout, idleTimeout }: Http2Limits,
   ): void {
     // A reset also shows as "close", which is what exchanges listen to.
     stream.on("error", () => {});
@@ -90,7 +90,7 @@ export class Http2Connections {
       stream.once("close", () => clearTimeout(timer));
     }
     const request = new Http2Request(stream, headers, socket, hasBody);
-    this.#port.serve(request, new Http2Response(stream, request), hasBody);
+    this.#port.serve(request, new Http2Response(stream, request, idleTimeout), hasBody);
   }
 }
 

@@ -1,5 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from "node:http";
-import type { OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
+import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import type { BodySink } from "../../body/body.ts";
 import type { EngineRequest, EngineResponse } from "../engine.ts";
@@ -89,9 +89,17 @@ export class Http2Response implements EngineResponse {
   /** The head ended the response: RFC 9110 has no body for it. */
   #isBodiless = false;
   #isEnded = false;
+  /** Milliseconds that a client may take nothing of what is there for it. */
+  readonly #takeTime: number;
+  #isTimed = false;
 
-  constructor(stream: ServerHttp2Stream, { method, acceptsTrailers }: Http2Request) {
+  constructor(
+    stream: ServerHttp2Stream,
+    { method, acceptsTrailers }: Http2Request,
+    takeTime: number,
+  ) {
     this.#stream = stream;
+    this.#takeTime = takeTime;
     this.#isHead = method === "HEAD";
     this.#acceptsTrailers = acceptsTrailers;
   }
@@ -125,7 +133,10 @@ export class Http2Response implements EngineResponse {
 
   write(chunk: Uint8Array): boolean {
     this.#sendHead(false);
-    return this.#isBodiless || this.#isGone() || this.#stream.write(chunk);
+    if (this.#isBodiless || this.#isGone()) return true;
+    const isReady = this.#stream.write(chunk);
+    if (!isReady) this.#timeWrites();
+    return isReady;
   }
 
   setTrailers(trailers: readonly string[]): void {
@@ -141,6 +152,7 @@ export class Http2Response implements EngineResponse {
     this.#isEnded = true;
     if (isEmpty) this.#stream.end();
     else this.#stream.end(chunk);
+    if (this.#stream.writableLength > 0) this.#timeWrites();
   }
 
   destroy(): void {
@@ -150,6 +162,18 @@ export class Http2Response implements EngineResponse {
 
   on(event: "drain" | "close", listener: () => void): void {
     this.#stream.on(event, listener);
+  }
+
+  /** Until the stream has room again, or has ended. */
+  #timeWrites(): void {
+    if (this.#isTimed) return;
+    this.#isTimed = true;
+    const stream = this.#stream;
+    stream.setTimeout(this.#takeTime, () => stream.close(constants.NGHTTP2_CANCEL));
+    stream.once("drain", () => {
+      this.#isTimed = false;
+      if (!stream.destroyed) stream.setTimeout(0);
+    });
   }
 
   #sendHead(endStream: boolean): void {
