@@ -41,7 +41,9 @@ class TrialUpstream extends ServerUpstream {
     };
   }
 
-  protected override closePool(): void {}
+  protected override closePool(): boolean {
+    return true;
+  }
 }
 
 export {

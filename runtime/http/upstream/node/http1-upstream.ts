@@ -1,4 +1,5 @@
 import type { Lookup } from "../../../net/lookup.ts";
+import { processMetrics } from "../../../process/metrics-source.ts";
 import type {
   UpstreamCall,
   UpstreamHandler,
@@ -8,25 +9,30 @@ import type {
 import { Http1Pool } from "./http1-pool.ts";
 import { Http1ClientRequest } from "./http1-request.ts";
 import { ServerUpstream } from "./server-upstream.ts";
+import { PoolShare, SharedPools } from "./shared-pools.ts";
+
+class Http1Pools extends SharedPools<Http1Pool> {}
 
 /** A server that is asked in HTTP/1.1. */
 export class Http1Upstream extends ServerUpstream {
   override readonly takesTrailers = false;
-  readonly #pool: Http1Pool;
+  readonly #share: PoolShare<Http1Pool>;
 
   constructor(settings: UpstreamSettings, lookup: Lookup | undefined) {
     super(settings, lookup);
-    this.#pool = new Http1Pool(this.connectors.http1());
+    const open = () => new Http1Pool(this.connectors.http1());
+    this.#share = new PoolShare(this.connectionKey, open, () => processMetrics()?.part(Http1Pools));
   }
 
   protected override sendRequest(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
-    const counts = this.countsOf(this.#pool);
-    const request = new Http1ClientRequest(this.#pool, call, handler, this.requestTimeout, counts);
+    const { pool } = this.#share;
+    const counts = this.countsOf(pool);
+    const request = new Http1ClientRequest(pool, call, handler, this.requestTimeout, counts);
     request.start();
     return request;
   }
 
-  protected override closePool(): void {
-    this.#pool.close();
+  protected override closePool(): boolean {
+    return this.#share.close();
   }
 }

@@ -1,5 +1,6 @@
 import type { Connect } from "../../../net/connector.ts";
 import type { Lookup } from "../../../net/lookup.ts";
+import { processMetrics } from "../../../process/metrics-source.ts";
 import { KiB, MiB } from "../../../process/units.ts";
 import type {
   UpstreamCall,
@@ -11,19 +12,22 @@ import { Http2Pool } from "./http2-pool.ts";
 import { Http2ClientRequest, type Http2RequestExtras } from "./http2-request.ts";
 import type { Http2Destination } from "./http2-session.ts";
 import { ServerUpstream } from "./server-upstream.ts";
+import { PoolShare, SharedPools } from "./shared-pools.ts";
+
+class Http2Pools extends SharedPools<Http2Pool> {}
 
 /** A server that is asked in HTTP/2 and nothing else. */
 export class Http2Upstream extends ServerUpstream {
   override readonly takesTrailers = true;
-  readonly #pool: Http2Pool;
+  readonly #share: PoolShare<Http2Pool>;
   readonly #extras: Http2RequestExtras;
 
   constructor(settings: UpstreamSettings, lookup: Lookup | undefined) {
     super(settings, lookup);
     const { connectTimeout } = settings;
-    this.#pool = new Http2Pool(
-      http2Destination(this.origin, this.connectors.http2(), connectTimeout),
-    );
+    const open = () =>
+      new Http2Pool(http2Destination(this.origin, this.connectors.http2(), connectTimeout));
+    this.#share = new PoolShare(this.connectionKey, open, () => processMetrics()?.part(Http2Pools));
     this.#extras = {
       scheme: this.url.protocol.slice(0, -1),
       authority: this.authority,
@@ -32,14 +36,15 @@ export class Http2Upstream extends ServerUpstream {
   }
 
   protected override sendRequest(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
-    const counts = this.countsOf(this.#pool);
-    const request = new Http2ClientRequest(this.#pool, call, handler, this.#extras, counts);
+    const { pool } = this.#share;
+    const counts = this.countsOf(pool);
+    const request = new Http2ClientRequest(pool, call, handler, this.#extras, counts);
     request.start();
     return request;
   }
 
-  protected override closePool(): void {
-    this.#pool.close();
+  protected override closePool(): boolean {
+    return this.#share.close();
   }
 }
 

@@ -39,9 +39,10 @@ export class NegotiatedUpstream extends ServerUpstream {
     return request;
   }
 
-  protected override closePool(): void {
+  protected override closePool(): boolean {
     this.#isClosed = true;
     if (this.#waiting.size === 0) this.#pool?.close();
+    return true;
   }
 
   /** Makes the first connection; it is used for the first request. */

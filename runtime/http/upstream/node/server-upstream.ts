@@ -30,6 +30,8 @@ export abstract class ServerUpstream implements Upstream {
   protected readonly url: URL;
   protected readonly connectors: Connectors;
   protected readonly requestTimeout: number | undefined;
+  /** The same for all who reach a server in the same way; undefined: nobody else does. */
+  protected readonly connectionKey: string | undefined;
   readonly #authorization: string | Credential | undefined;
   #upgradeConnect: Connect | undefined;
   readonly #countedAs: string;
@@ -52,6 +54,7 @@ export abstract class ServerUpstream implements Upstream {
     this.path = `${url.pathname}${url.search}`;
     this.basePath = url.pathname.replace(/\/$/, "");
     this.connectors = connectorsTo(server, settings, lookup);
+    this.connectionKey = lookup === undefined ? keyOf(server, settings) : undefined;
   }
 
   send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
@@ -73,14 +76,13 @@ export abstract class ServerUpstream implements Upstream {
   }
 
   close(): void {
-    this.#forgetPool?.();
-    this.closePool();
+    if (this.closePool()) this.#forgetPool?.();
   }
 
   /** Sends a request that is complete. */
   protected abstract sendRequest(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest;
-  /** Ends the connections when their last requests have ended. */
-  protected abstract closePool(): void;
+  /** Ends the connections when their last requests have ended, unless others need them. Whether nobody does. */
+  protected abstract closePool(): boolean;
 
   /** Who counts the requests, from the first one on that a gateway makes, and those that wait in a pool. */
   protected countsOf(pool: CountedPool | undefined): RequestCounts | undefined {
@@ -88,6 +90,15 @@ export abstract class ServerUpstream implements Upstream {
     if (pool !== undefined) this.#forgetPool ??= this.#counts?.pool(pool);
     return this.#counts;
   }
+}
+
+/** What connections are made of; what only requests are made of is not in it. */
+function keyOf(
+  { url, socketPath, name }: ServerUrl,
+  { endpoint, connectTimeout, keepAlive, tunnel, tls, countedAs = name }: UpstreamSettings,
+): string {
+  const target = [url.origin, socketPath, endpoint];
+  return JSON.stringify([...target, connectTimeout, keepAlive, tunnel, tls, countedAs]);
 }
 
 function refusedTunnel(handler: UpstreamHandler): UpstreamRequest {
