@@ -1,7 +1,7 @@
 import path from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import { startExample } from "../harness/example-gateway.ts";
-import { testPython } from "../harness/python.ts";
+import { pythonFor } from "../harness/python.ts";
 import { root } from "../harness/root.ts";
 import { send } from "../harness/send.ts";
 import { TestProcess } from "../harness/test-process.ts";
@@ -9,7 +9,7 @@ import { TestProcess } from "../harness/test-process.ts";
 let url: string;
 
 beforeAll(async () => {
-  const python = await testPython();
+  const python = await pythonFor("tests");
   const script = path.join(root, "examples", "callouts", "servers.py");
   const servers = new TestProcess(python, [script, "0", "0"]);
   const [, callouts = "", shop = ""] = await servers.seen(/callouts on (\S+), shop on (\S+)/);

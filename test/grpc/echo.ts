@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import path from "node:path";
 import { promisify } from "node:util";
-import { testPython } from "../harness/python.ts";
+import { pythonFor } from "../harness/python.ts";
 import { TestProcess } from "../harness/test-process.ts";
 
 const run = promisify(execFile);
@@ -18,7 +18,7 @@ export interface EchoService {
 
 /** Starts one. */
 export async function startEcho(): Promise<EchoService> {
-  const running = new TestProcess(await testPython(), [
+  const running = new TestProcess(await pythonFor("tests"), [
     path.join(import.meta.dirname, "echo-service.py"),
     "0",
   ]);
@@ -49,6 +49,6 @@ export interface ClientReport {
 /** Makes the calls. */
 export async function callEcho(port: number): Promise<ClientReport> {
   const script = path.join(import.meta.dirname, "echo-client.py");
-  const { stdout } = await run(await testPython(), [script, `127.0.0.1:${port}`]);
+  const { stdout } = await run(await pythonFor("tests"), [script, `127.0.0.1:${port}`]);
   return JSON.parse(stdout);
 }

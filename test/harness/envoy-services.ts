@@ -1,5 +1,5 @@
 import path from "node:path";
-import { testPython } from "./python.ts";
+import { pythonFor } from "./python.ts";
 import { root } from "./root.ts";
 import { TestProcess } from "./test-process.ts";
 
@@ -30,7 +30,7 @@ export async function startEnvoyServices(
   port = 0,
   tls?: { readonly key: string; readonly cert: string },
 ): Promise<EnvoyServices> {
-  const python = await testPython();
+  const python = await pythonFor("tests");
   const script = path.join(root, "test", "harness", "envoy-services.py");
   const files = tls === undefined ? [] : [tls.key, tls.cert];
   const running = new TestProcess(python, [script, String(port), ...files]);

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { eventually } from "./eventually.ts";
-import { testPython } from "./python.ts";
+import { pythonFor } from "./python.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { TestProcess } from "./test-process.ts";
 
@@ -23,7 +23,7 @@ export interface EnvoySetup {
 
 /** Starts a real Envoy; the URLs of its listeners by their names. It is gone at the end of the test. */
 export async function startEnvoy(setup: EnvoySetup): Promise<ReadonlyMap<string, string>> {
-  const python = await testPython();
+  const python = await pythonFor("tests");
   const folder = temporaryFolder({ "envoy.json": JSON.stringify(bootstrap(setup)) });
   const adminPath = path.join(folder, "admin");
   const running = new TestProcess(python, [

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { eventually } from "./eventually.ts";
-import { testPython } from "./python.ts";
+import { pythonFor } from "./python.ts";
 import { root } from "./root.ts";
 import { TestProcess } from "./test-process.ts";
 
@@ -68,12 +68,12 @@ export class OtlpCollector extends TestProcess {
 
 /** The same over gRPC. */
 export async function startGrpcCollector(): Promise<OtlpCollector> {
-  return started(await testPython(), "grpc");
+  return started(await pythonFor("telemetry"), "grpc");
 }
 
 /** `statuses`: its first responses (`503`, `503:1` with Retry-After); all others are 200. */
 export async function startCollector(...statuses: readonly string[]): Promise<OtlpCollector> {
-  return started(await testPython(), ...statuses);
+  return started(await pythonFor("telemetry"), ...statuses);
 }
 
 async function started(python: string, ...parameters: readonly string[]): Promise<OtlpCollector> {

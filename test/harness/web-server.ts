@@ -1,13 +1,13 @@
 import path from "node:path";
 import { eventually } from "./eventually.ts";
 import { freePort } from "./free-port.ts";
-import { testPython } from "./python.ts";
+import { pythonFor } from "./python.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { TestProcess } from "./test-process.ts";
 
 /** Starts Caddy with what stands in the block of its one site; `host:port`. */
 export async function startCaddy(site: string): Promise<string> {
-  const python = await testPython();
+  const python = await pythonFor("tests");
   const port = await freePort();
   const options = "{\n admin off\n auto_https off\n persist_config off\n}\n";
   const file = `${options}http://127.0.0.1:${port} {\n${site}\n}\n`;

@@ -5,7 +5,7 @@ import { keepNewest, touch } from "./keep-newest.ts";
 import { ownPackage, PACKAGES } from "./own-package.ts";
 
 /** Packages that are kept: of this state, and of a few branches that somebody switches between. */
-const KEPT = 4;
+const KEPT = 12;
 
 /** Writes the package of these sources, unless it is there. Runs may stand beside each other: it appears whole. */
 export async function writeOwnPackage(digest: string): Promise<void> {

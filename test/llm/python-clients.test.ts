@@ -2,7 +2,7 @@ import path from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import type { Gateway } from "../harness/gateway.ts";
-import { testPython } from "../harness/python.ts";
+import { pythonFor } from "../harness/python.ts";
 import { startScripted } from "../harness/scripted.ts";
 import { TestProcess } from "../harness/test-process.ts";
 import { EndlessUpstream } from "./table/abandoned.ts";
@@ -15,7 +15,7 @@ let gateway: Gateway;
 let python: string;
 
 beforeAll(async () => {
-  python = await testPython();
+  python = await pythonFor("tests");
   gateway = await startPairs(await startScripted(upstream.respond));
 }, 300_000);
 
