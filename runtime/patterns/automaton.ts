@@ -1,3 +1,4 @@
+import { beyondAscii, escapedUnit, MatchEnds } from "./match-ends.ts";
 import {
   type Before,
   beforeOf,
@@ -29,8 +30,8 @@ export interface Threads {
 /** States are kept up to this number; then they are made anew. */
 const maxStates = 1_000;
 
-/** Ways out of states by characters beyond ASCII that are kept. */
-const maxOthers = 10_000;
+/** Ways out of states by characters beyond ASCII that are kept; a power of two. */
+const maxOthers = 4_096;
 
 /**
  * The deterministic form of a program, made as texts ask for it: a character costs one step whatever the pattern. A state
@@ -41,7 +42,12 @@ export class Automaton {
   readonly #stepper: Stepper;
   readonly #numbers = new Map<string, number>();
   #threads: Threads[] = [];
-  #others = new Map<number, number>();
+  /** Ways out by characters beyond ASCII, and what they are: each pair has one place. */
+  readonly #others = new Int32Array(maxOthers);
+  readonly #otherKeys = new Int32Array(maxOthers);
+  readonly #ends: MatchEnds;
+  /** By state: what a longer match ends with; null: it is not known. */
+  #lastCharacters: (RegExp | null | undefined)[] = [];
   /** By state and ASCII character: `ascii[(state >> 3) * 128 + character]`; 0: it was not read there. */
   ascii: Int32Array = new Int32Array(16 * 128);
   /** How often states were made anew: numbers of before mean nothing now. */
@@ -53,6 +59,17 @@ export class Automaton {
   constructor(program: PatternProgram) {
     this.#program = program;
     this.#stepper = new Stepper(program);
+    this.#ends = new MatchEnds(program);
+  }
+
+  /** Finds what a match from a state on must end with; null: anything may be that. */
+  lastCharacters(state: number): RegExp | null {
+    const known = this.#lastCharacters[state >> 3];
+    if (known !== undefined) return known;
+    const { places, isSearching } = this.threadsOf(state);
+    const made = isSearching ? null : (this.#ends.after(places) ?? null);
+    this.#lastCharacters[state >> 3] = made;
+    return made;
   }
 
   /** The state at a place of a text where matches may begin. */
@@ -69,8 +86,10 @@ export class Automaton {
     const begun = { places: [this.#program.start], isSearching: false, before };
     let state = this.#number(begun, false);
     for (let at = from; at <= to && !isDead(state); ) {
-      const codePoint = text.codePointAt(at) ?? textEnd;
-      state = this.next(state, codePoint);
+      const unit = text.charCodeAt(at);
+      const known = unit < 128 ? (this.ascii[(state >> 3) * 128 + unit] ?? 0) : 0;
+      const codePoint = known === 0 ? (text.codePointAt(at) ?? textEnd) : unit;
+      state = known === 0 ? this.next(state, codePoint) : known;
       if (hasMatched(state)) return true;
       at += codePoint > 0xffff ? 2 : 1;
     }
@@ -93,8 +112,10 @@ export class Automaton {
   /** Finds what a match may begin with, by the engine's own search: what lies before it is passed over. */
   get beginnings(): RegExp {
     if (this.#beginnings === undefined) {
-      const units = Array.from(this.leavesIdle, (leaves, unit) => (leaves ? escaped(unit) : ""));
-      const others = beginsBeyondAscii(this.#program) ? "\\u0080-\\uffff" : "";
+      const units = Array.from(this.leavesIdle, (leaves, unit) =>
+        leaves ? escapedUnit(unit) : "",
+      );
+      const others = beginsBeyondAscii(this.#program) ? beyondAscii : "";
       this.#beginnings = new RegExp(`[${units.join("")}${others}]`, "g");
     }
     return this.#beginnings;
@@ -102,16 +123,19 @@ export class Automaton {
 
   /** The state after a further code point, or the end of the text. */
   next(state: number, codePoint: number): number {
-    const key = (state >> 3) * 0x110001 + codePoint + 1;
     const isAscii = codePoint >= 0 && codePoint < 128;
-    const at = (state >> 3) * 128 + codePoint;
-    const known = isAscii ? this.ascii[at] : this.#others.get(key);
-    if (known !== undefined && known !== 0) return known;
+    const key = (state >> 3) * 0x110001 + codePoint + 1;
+    const at = isAscii ? (state >> 3) * 128 + codePoint : (key ^ (key >> 12)) & (maxOthers - 1);
+    const known = isAscii ? this.ascii[at] : this.#otherKeys[at] === key && this.#others[at];
+    if (known) return known;
     const { generation } = this;
     const made = this.#step(state, codePoint);
     if (this.generation !== generation) return made;
     if (isAscii) this.ascii[at] = made;
-    else if (this.#others.size < maxOthers) this.#others.set(key, made);
+    else {
+      this.#otherKeys[at] = key;
+      this.#others[at] = made;
+    }
     return made;
   }
 
@@ -156,7 +180,7 @@ export class Automaton {
     const count = this.#threads.push(threads);
     const isDeadNow = places.length === 0 && !isSearching;
     const isIdleNow = places.length === 0 && isSearching && !hasMatched;
-    const bits = (isIdleNow ? idle : 0) | (hasMatched ? matched : 0) | (isDeadNow ? dead : 0);
+    const bits = (isIdleNow ? idle : 0) | (hasMatched ? matchedBit : 0) | (isDeadNow ? dead : 0);
     const number = (count << 3) | bits;
     this.#numbers.set(key, number);
     if ((count + 1) * 128 > this.ascii.length) {
@@ -170,24 +194,23 @@ export class Automaton {
   #forget(): void {
     this.#numbers.clear();
     this.#threads = [];
-    this.#others = new Map();
+    this.#otherKeys.fill(0);
+    this.#lastCharacters = [];
     for (const before of places) this.#initials[before] = 0;
     this.ascii.fill(0);
     this.generation += 1;
   }
 }
 
-/** A character of a class of the engine's expressions. */
-function escaped(unit: number): string {
-  return `\\x${unit.toString(16).padStart(2, "0")}`;
-}
-
 /** What may stand before a place. */
 const places = ["start", "line-feed", "word", "other"] as const satisfies readonly Before[];
 
 const idle = 1;
-const matched = 2;
+/** A match ended before the last character. */
+export const matchedBit = 2;
 const dead = 4;
+/** No thread goes on. */
+export const endingBits: number = idle | dead;
 
 /** No match has begun. */
 export function isIdle(state: number): boolean {
@@ -196,7 +219,7 @@ export function isIdle(state: number): boolean {
 
 /** A match ended before the last character. */
 export function hasMatched(state: number): boolean {
-  return (state & matched) !== 0;
+  return (state & matchedBit) !== 0;
 }
 
 /** Nothing more can match. */

@@ -2,7 +2,7 @@ import type { Pattern } from "../cel/functions/pattern.ts";
 
 /** What a pattern of RE2 syntax compiles to: instructions of a machine with many threads. */
 export interface PatternProgram {
-  readonly instructions: readonly Instruction[];
+  readonly instructions: readonly PatternInstruction[];
   /** Where matches begin. */
   readonly start: number;
   /** Assertions ask for more than what comes next: a word boundary, the beginning of a line. */
@@ -11,7 +11,7 @@ export interface PatternProgram {
 }
 
 /** One instruction; `out` and `arg` are places of others. */
-interface Instruction {
+export interface PatternInstruction {
   readonly op: number;
   readonly out: number;
   /** Of an alternative: its second branch; of an assertion: what it asks for. */
@@ -23,7 +23,7 @@ interface Instruction {
 
 /** The program of a compiled pattern. */
 export function programOf({ re2Input }: Pattern): PatternProgram {
-  const { inst: instructions, start }: { inst: readonly Instruction[]; start: number } =
+  const { inst: instructions, start }: { inst: readonly PatternInstruction[]; start: number } =
     re2Input.prog;
   const asks = (flags: number): boolean =>
     instructions.some(({ op, arg }) => op === emptyWidth && (arg & flags) !== 0);
@@ -35,19 +35,21 @@ export function programOf({ re2Input }: Pattern): PatternProgram {
   };
 }
 
-/** A character without which no text matches; undefined: none is known. */
-export function requiredCharacter({ instructions, start }: PatternProgram): string | undefined {
-  const characters = instructions.flatMap(({ op, arg, runes }) =>
-    (op === rune || op === oneRune) && runes.length === 1 && (op === oneRune || arg === 0)
-      ? [runes[0] ?? 0]
-      : [],
-  );
-  const found = [...new Set(characters)].find((character) => {
-    const isAvoided = ({ op, runes }: Instruction): boolean =>
-      (op === rune || op === oneRune) && runes.length === 1 && runes[0] === character;
-    return !reachesMatch(instructions, start, isAvoided);
-  });
-  return found === undefined ? undefined : String.fromCodePoint(found);
+/** The characters without each of which no text matches, as far as they are known. */
+export function requiredCharacters({ instructions, start }: PatternProgram): readonly string[] {
+  const characters = instructions.flatMap((each) => soleCharacter(each) ?? []);
+  return [...new Set(characters)]
+    .filter((character) => {
+      const isAvoided = (each: PatternInstruction): boolean => soleCharacter(each) === character;
+      return !reachesMatch(instructions, start, isAvoided);
+    })
+    .map((character) => String.fromCodePoint(character));
+}
+
+/** The one character that an instruction takes; undefined: it takes others too, or none. */
+function soleCharacter({ op, arg, runes }: PatternInstruction): number | undefined {
+  const isOne = runes.length === 1 && (op === oneRune || (op === rune && arg === 0));
+  return isOne ? runes[0] : undefined;
 }
 
 /** Whether a match may begin with a character that is not ASCII, or be empty. */
@@ -82,9 +84,9 @@ export function beginsBeyondAscii({ instructions, start }: PatternProgram): bool
 }
 
 function reachesMatch(
-  instructions: readonly Instruction[],
+  instructions: readonly PatternInstruction[],
   start: number,
-  isAvoided: (instruction: Instruction) => boolean,
+  isAvoided: (instruction: PatternInstruction) => boolean,
 ): boolean {
   const seen = new Set([start]);
   for (const place of seen) {
@@ -99,16 +101,21 @@ function reachesMatch(
 }
 
 /** Of a character: it stands for both cases. */
-const foldsCase = 1;
+export const foldsCase = 1;
 
-const alternative = 1;
-const alternativeMatch = 2;
+/** Two branches, the preferred one first. */
+export const alternative = 1;
+/** The same, where one of them is a match. */
+export const alternativeMatch = 2;
 const capture = 3;
 const emptyWidth = 4;
-const match = 6;
+/** A match ends here. */
+export const match = 6;
 const nothing = 7;
-const rune = 8;
-const oneRune = 9;
+/** A character of ranges; this operation and all after it take one. */
+export const rune = 8;
+/** A character that is always the same. */
+export const oneRune = 9;
 const anyRune = 10;
 const anyButLineFeed = 11;
 

@@ -29,6 +29,8 @@ export class Replacement {
   #vainTo = 0;
   /** States had these numbers then. */
   #vainGeneration = 0;
+  /** Where what is held has the next of characters that a match ends with. */
+  readonly #nextEnds = new Map<RegExp, number>();
   /** The match that goes on has been replaced: what it grows by is left out. */
   #isReplaced = false;
   /** How many matches there have been. */
@@ -48,6 +50,7 @@ export class Replacement {
   push(piece: string): string {
     if (this.#passes(piece)) return piece;
     this.#held += piece;
+    this.#nextEnds.clear();
     const decided = this.#scan(false) + this.#release();
     if (this.#from > 0) this.#trim();
     return decided;
@@ -90,7 +93,7 @@ export class Replacement {
 
   /** Reads to where a match is settled: true; or to the end. */
   #readOn(isComplete: boolean): boolean {
-    const { automaton, settings } = this.#search;
+    const { automaton, settings, walk } = this.#search;
     const { longest } = settings;
     const { leavesIdle, beginnings } = automaton;
     const text = this.#held;
@@ -137,6 +140,9 @@ export class Replacement {
         if (hasMatched(next)) {
           end = at;
           lookahead = at + longest;
+        } else if (hasMatched(state) && this.#endsBefore(next, at + size, lookahead, isComplete)) {
+          isSettled = true;
+          break;
         }
         if (isDead(next) || at > lookahead) {
           isSettled = true;
@@ -147,6 +153,17 @@ export class Replacement {
       if (next !== state) since = at + size;
       state = next;
       at += size;
+      if (isIdle(state)) continue;
+      walk.at = at;
+      walk.state = state;
+      walk.since = since;
+      walk.end = end;
+      walk.read(text, automaton.ascii, longest, vainTo);
+      at = walk.at;
+      state = walk.state;
+      since = walk.since;
+      end = walk.end;
+      if (end >= 0) lookahead = end + longest;
     }
     if ((isSettled || isComplete) && !hasMatched(state)) {
       this.#vainState = state;
@@ -161,6 +178,20 @@ export class Replacement {
     if (isIdle(state)) this.#since = at;
     if (hasMatched(automaton.next(state, textEnd))) this.#end = length;
     return this.#end >= 0 && this.#since < length;
+  }
+
+  /** No longer match can be found: what it would have to end with comes later than it may. */
+  #endsBefore(state: number, from: number, lookahead: number, isComplete: boolean): boolean {
+    const search = this.#search.automaton.lastCharacters(state);
+    if (search === null) return false;
+    const text = this.#held;
+    let next = this.#nextEnds.get(search) ?? -1;
+    if (next < from) {
+      search.lastIndex = from;
+      next = search.test(text) ? search.lastIndex - 1 : text.length;
+      this.#nextEnds.set(search, next);
+    }
+    return next > lookahead || (isComplete && next === text.length);
   }
 
   /** Up to where a state stays what it is: as far as a match may wait, so that each place is read for it only once. */
@@ -258,6 +289,9 @@ export class Replacement {
   #earliest(): number {
     const from = this.#since;
     const range = { from, before: this.#beforeOf(from), to: this.#read };
+    const begun = { ...range, to: this.#read - 1 };
+    // Nothing begins before it.
+    if (this.#search.automaton.beginsAt(this.#held, begun)) return from;
     return this.#search.locator.earliest(this.#held, range);
   }
 
@@ -268,6 +302,7 @@ export class Replacement {
     this.#read -= from;
     this.#since -= from;
     this.#vainTo = 0;
+    this.#nextEnds.clear();
     if (this.#end >= 0) this.#end -= from;
     this.#from = 0;
   }

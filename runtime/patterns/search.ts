@@ -1,7 +1,8 @@
 import type { Pattern } from "../cel/functions/pattern.ts";
 import { Automaton } from "./automaton.ts";
 import { Locator } from "./locate.ts";
-import { type PatternProgram, programOf, requiredCharacter } from "./pattern-program.ts";
+import { type PatternProgram, programOf, requiredCharacters } from "./pattern-program.ts";
+import { Walk } from "./walk.ts";
 
 /** What is looked for in texts. */
 export interface SearchSettings {
@@ -18,14 +19,16 @@ export class Search {
   readonly program: PatternProgram;
   readonly automaton: Automaton;
   readonly locator: Locator;
-  /** Without it there is no match; undefined: nothing is known to be in every one. */
-  readonly required: string | undefined;
+  /** Of whoever reads: it is used by one text at a time. */
+  readonly walk = new Walk();
+  /** Without each of them there is no match. */
+  readonly required: readonly string[];
 
   constructor(settings: SearchSettings) {
     this.settings = settings;
     this.program = programOf(settings.pattern);
     this.automaton = new Automaton(this.program);
-    this.required = requiredCharacter(this.program);
+    this.required = requiredCharacters(this.program);
     this.locator = new Locator(this.program);
   }
 }

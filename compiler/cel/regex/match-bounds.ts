@@ -1,76 +1,42 @@
 import { RE2JS } from "re2js";
+import type { PatternInstruction } from "../../../runtime/patterns/pattern-program.ts";
+import { canMatch } from "./can-match.ts";
 
 /** What a pattern can match, for one that was checked. */
 export interface MatchBounds {
   /** UTF-16 units of the longest match; undefined: there is no bound. */
   readonly longest: number | undefined;
-  /** Whether it matches any text, or none. */
+  /** Whether it finds something in any text, or in none: matches without a character count for nothing. */
   readonly extent: "everything" | "nothing" | "some";
 }
 
-/** An instruction of a compiled pattern. */
-interface Instruction {
-  readonly op: number;
-  readonly out: number;
-  readonly arg: number;
-  readonly runes: Int32Array;
-}
-
 const alternatives: ReadonlySet<number> = new Set([1, 2]);
-const emptyWidth = 4;
 const match = 6;
 const characters: ReadonlySet<number> = new Set([8, 9, 10, 11]);
 const anyCharacters: ReadonlySet<number> = new Set([10, 11]);
 
-const beginText = 4;
-const endText = 8;
-
 /** Finds out what a pattern can match. */
 export function matchBounds(pattern: string): MatchBounds {
   const compiled = RE2JS.compile(pattern);
-  const { inst: program, start }: { inst: readonly Instruction[]; start: number } =
+  const { inst: program, start }: { inst: readonly PatternInstruction[]; start: number } =
     compiled.re2Input.prog;
-  if (!canMatch(program, start)) return { longest: 0, extent: "nothing" };
-  const everything = samples.every((sample) => compiled.test(sample));
-  const extent = everything ? "everything" : "some";
-  return { longest: longestPath(program, start), extent };
+  const longest = canMatch(program, start) ? longestPath(program, start) : 0;
+  if (longest === 0) return { longest, extent: "nothing" };
+  const everything = samples.every((sample) => finds(compiled, sample));
+  return { longest, extent: everything ? "everything" : "some" };
 }
 
-/** Texts that no pattern has a reason to match all of. */
-const samples = ["", "a", "Z", "7", " ", ".", "é"] as const;
-
-/** Whether the end is reached by any text: not where a beginning is asked for after a character, say. */
-function canMatch(program: readonly Instruction[], start: number): boolean {
-  const seen = new Set<string>();
-  const open = [{ place: start, isFirst: true, isLast: false }];
-  for (let step = open.pop(); step !== undefined; step = open.pop()) {
-    const { place, isFirst, isLast } = step;
-    const key = `${place} ${isFirst} ${isLast}`;
-    const instruction = program[place];
-    if (instruction === undefined || seen.has(key)) continue;
-    seen.add(key);
-    const { op, out, arg } = instruction;
-    if (op === match) return true;
-    if (characters.has(op)) {
-      if (isLast || !takesAny(instruction)) continue;
-      open.push({ place: out, isFirst: false, isLast });
-    } else if (op === emptyWidth) {
-      if ((arg & beginText) !== 0 && !isFirst) continue;
-      open.push({ place: out, isFirst, isLast: isLast || (arg & endText) !== 0 });
-    } else {
-      open.push({ place: out, isFirst, isLast });
-      if (alternatives.has(op)) open.push({ place: arg, isFirst, isLast });
-    }
-  }
+function finds(pattern: RE2JS, text: string): boolean {
+  const matcher = pattern.matcher(text);
+  while (matcher.find()) if (matcher.end() > matcher.start()) return true;
   return false;
 }
 
-function takesAny({ op, runes }: Instruction): boolean {
-  return anyCharacters.has(op) || runes.length > 0;
-}
+/** Texts that no pattern has a reason to find something in all of. */
+const samples = ["a", "Z", "7", " ", ".", "-", "_", '"', "\t", "é", "中", "😀"] as const;
 
 /** The longest way to the end; undefined: it has a loop. */
-function longestPath(program: readonly Instruction[], start: number): number | undefined {
+function longestPath(program: readonly PatternInstruction[], start: number): number | undefined {
   const lengths = new Map<number, number | "open">();
   const lengthFrom = (place: number): number | undefined => {
     const known = lengths.get(place);
@@ -88,7 +54,7 @@ function longestPath(program: readonly Instruction[], start: number): number | u
 }
 
 function lengthAt(
-  instruction: Instruction,
+  instruction: PatternInstruction,
   lengthFrom: (place: number) => number | undefined,
 ): number | undefined {
   const { op, out, arg } = instruction;
@@ -102,6 +68,6 @@ function lengthAt(
 }
 
 /** The most units of a character: two beyond the basic plane. */
-function unitsOf({ op, runes }: Instruction): number {
+function unitsOf({ op, runes }: PatternInstruction): number {
   return anyCharacters.has(op) || (runes.at(-1) ?? 0) > 0xffff ? 2 : 1;
 }

@@ -99,7 +99,9 @@ export const llmMessages = {
     text: ({ extent }) =>
       extent === "nothing" ? "no text matches this pattern" : "every text matches this pattern",
     hint: ({ extent }) =>
-      extent === "nothing" ? "look for anchors in its middle" : "write what a match has to hold",
+      extent === "nothing"
+        ? "look for anchors and word boundaries in its middle"
+        : "write what a match has to hold",
     explanation:
       "A pattern that nothing matches guards nothing; one that every text matches masks or rejects all there is. Both are valid, and neither is what a guard is for.",
   }),

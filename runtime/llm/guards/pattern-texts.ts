@@ -35,7 +35,8 @@ export class PatternTexts implements TextGuards {
     let replaced = text;
     for (const { search, mask } of guard.patterns) {
       const { required } = search;
-      if (required !== undefined && !replaced.includes(required)) continue;
+      const searched = replaced;
+      if (required.some((character) => !searched.includes(character))) continue;
       const replacement = new Replacement(search, mask);
       replaced = replacement.push(replaced) + replacement.end();
       if (this.#count(guard, replacement.matches)) return "";

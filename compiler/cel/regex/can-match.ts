@@ -1,0 +1,117 @@
+import type { PatternInstruction } from "../../../runtime/patterns/pattern-program.ts";
+
+/** What stands beside a place of a text, as far as assertions ask; "none": the text begins or ends there. */
+type Beside = (typeof allBeside)[number];
+
+const allBeside = ["none", "line-feed", "word", "other"] as const;
+
+/** Whether any text matches: no assertion asks for what another part of the pattern rules out. */
+export function canMatch(program: readonly PatternInstruction[], start: number): boolean {
+  const open: Step[] = [];
+  const seen = new Set<string>();
+  const add = (step: Step): void => {
+    const key = `${step.place} ${step.before} ${step.next}`;
+    if (!seen.has(key)) open.push(step);
+    seen.add(key);
+  };
+  // A match may begin after any character.
+  for (const before of allBeside) for (const next of allBeside) add({ place: start, before, next });
+  for (let step = open.pop(); step !== undefined; step = open.pop()) {
+    const instruction = program[step.place];
+    if (instruction === undefined) continue;
+    if (instruction.op === match) return true;
+    for (const each of stepsFrom(instruction, step)) add(each);
+  }
+  return false;
+}
+
+/** A place of the program, and of a text. */
+interface Step {
+  readonly place: number;
+  readonly before: Beside;
+  readonly next: Beside;
+}
+
+function stepsFrom(instruction: PatternInstruction, { before, next }: Step): readonly Step[] {
+  const { op, out, arg } = instruction;
+  switch (op) {
+    case alternative:
+    case alternativeMatch:
+      return [
+        { place: out, before, next },
+        { place: arg, before, next },
+      ];
+    case assertion:
+      return (arg & ~assertionsBetween(before, next)) === 0 ? [{ place: out, before, next }] : [];
+    case fail:
+      return [];
+    case capture:
+    case nothing:
+      return [{ place: out, before, next }];
+    default:
+      if (next === "none" || !takes(instruction, next)) return [];
+      return allBeside.map((after) => ({ place: out, before: next, next: after }));
+  }
+}
+
+/** Whether an instruction takes a character of a kind. */
+function takes({ op, arg, runes }: PatternInstruction, kind: Exclude<Beside, "none">): boolean {
+  if (op === anyRune) return true;
+  if (op === anyButLineFeed) return kind !== "line-feed";
+  // The other case of a letter may be no part of a word: K, and the sign for kelvin.
+  if ((arg & foldsCase) !== 0) return runes.length > 0 && kind !== "line-feed";
+  for (let at = 0; at < runes.length; at += 2) {
+    const from = runes[at] ?? 0;
+    const to = runes[at + 1] ?? from;
+    if (kindRanges[kind].some(([first, last]) => from <= last && to >= first)) return true;
+  }
+  return false;
+}
+
+/** A word is made of ASCII letters, digits and `_`, as in RE2. */
+const kindRanges = {
+  "line-feed": [[0x0a, 0x0a]],
+  word: [
+    [0x30, 0x39],
+    [0x41, 0x5a],
+    [0x5f, 0x5f],
+    [0x61, 0x7a],
+  ],
+  other: [
+    [0x00, 0x09],
+    [0x0b, 0x2f],
+    [0x3a, 0x40],
+    [0x5b, 0x5e],
+    [0x60, 0x60],
+    [0x7b, 0x10ffff],
+  ],
+} as const;
+
+/** What assertions hold between two sides of a place. */
+function assertionsBetween(before: Beside, next: Beside): number {
+  let holding = (before === "word") === (next === "word") ? noWordBoundary : wordBoundary;
+  if (before === "none") holding |= beginText | beginLine;
+  if (before === "line-feed") holding |= beginLine;
+  if (next === "none") holding |= endText | endLine;
+  if (next === "line-feed") holding |= endLine;
+  return holding;
+}
+
+const alternative = 1;
+const alternativeMatch = 2;
+const capture = 3;
+const assertion = 4;
+const fail = 5;
+const match = 6;
+const nothing = 7;
+const anyRune = 10;
+const anyButLineFeed = 11;
+
+const foldsCase = 1;
+
+const beginLine = 1;
+const endLine = 2;
+const beginText = 4;
+const endText = 8;
+const wordBoundary = 16;
+const noWordBoundary = 32;

@@ -1,0 +1,89 @@
+import {
+  alternative,
+  alternativeMatch,
+  foldsCase,
+  match,
+  oneRune,
+  type PatternInstruction,
+  type PatternProgram,
+  rune,
+} from "./pattern-program.ts";
+
+/** What the matches of a program end with. */
+export class MatchEnds {
+  readonly #instructions: readonly PatternInstruction[];
+  /** By place: 1 where no character is needed any more, whatever assertions ask. */
+  readonly #areEnds: Uint8Array;
+  readonly #searches = new Map<string, RegExp>();
+
+  constructor({ instructions }: PatternProgram) {
+    this.#instructions = instructions;
+    this.#areEnds = endsOf(instructions);
+  }
+
+  /**
+   * Finds what a match ends with that threads at these places come to later; undefined: anything may be that, or they have
+   * come to a match here. Places that ask for the same characters have one search.
+   */
+  after(places: readonly number[]): RegExp | undefined {
+    if (places.some((place) => this.#areEnds[place] === 1)) return undefined;
+    const last = new Set<number>();
+    const seen = new Set(places);
+    for (const place of seen) {
+      const instruction = this.#instructions[place];
+      if (instruction === undefined) continue;
+      const { op, out, arg } = instruction;
+      seen.add(out);
+      if (op === alternative || op === alternativeMatch) seen.add(arg);
+      if (op < rune || this.#areEnds[out] !== 1) continue;
+      const taken = charactersOf(instruction);
+      if (taken === undefined) return undefined;
+      for (const character of taken) last.add(character);
+    }
+    return this.#searchOf([...last].sort((a, b) => a - b));
+  }
+
+  #searchOf(characters: readonly number[]): RegExp {
+    const units = characters.map((each) => (each > 0x7f ? beyondAscii : escapedUnit(each)));
+    const source = `[${units.join("")}]`;
+    const known = this.#searches.get(source) ?? new RegExp(source, "g");
+    this.#searches.set(source, known);
+    return known;
+  }
+}
+
+/** All but ASCII characters, in a class of the engine's expressions. */
+export const beyondAscii = "\\u0080-\\uffff";
+
+/** A character of a class of the engine's expressions. */
+export function escapedUnit(unit: number): string {
+  return `\\x${unit.toString(16).padStart(2, "0")}`;
+}
+
+function endsOf(instructions: readonly PatternInstruction[]): Uint8Array {
+  const areEnds = Uint8Array.from(instructions, ({ op }) => (op === match ? 1 : 0));
+  for (let isNew = true; isNew; ) {
+    isNew = false;
+    for (const [place, { op, out, arg }] of instructions.entries()) {
+      if (op >= rune || areEnds[place] === 1) continue;
+      const isOther = (op === alternative || op === alternativeMatch) && areEnds[arg] === 1;
+      if (areEnds[out] !== 1 && !isOther) continue;
+      areEnds[place] = 1;
+      isNew = true;
+    }
+  }
+  return areEnds;
+}
+
+/** ASCII characters that an instruction takes, and one beyond for all others; undefined: nearly all. */
+function charactersOf({ op, arg, runes }: PatternInstruction): readonly number[] | undefined {
+  if ((op !== rune && op !== oneRune) || (arg & foldsCase) !== 0) return undefined;
+  const taken: number[] = [];
+  for (let at = 0; at < runes.length; at += 2) {
+    const from = runes[at] ?? 0;
+    const to = runes[at + 1] ?? from;
+    for (let each = from; each <= Math.min(to, 0x7f); each++) taken.push(each);
+    if (to > 0x7f) taken.push(0x80);
+  }
+  return taken;
+}
