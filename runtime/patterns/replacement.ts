@@ -30,7 +30,7 @@ export class Replacement {
   /** States had these numbers then. */
   #vainGeneration = 0;
   /** Where what is held has the next of characters that a match ends with. */
-  readonly #nextEnds = new Map<RegExp, number>();
+  #nextEnds: Map<RegExp, number> | undefined;
   /** The match that goes on has been replaced: what it grows by is left out. */
   #isReplaced = false;
   /** How many matches there have been. */
@@ -50,7 +50,7 @@ export class Replacement {
   push(piece: string): string {
     if (this.#passes(piece)) return piece;
     this.#held += piece;
-    this.#nextEnds.clear();
+    this.#nextEnds = undefined;
     const decided = this.#scan(false) + this.#release();
     if (this.#from > 0) this.#trim();
     return decided;
@@ -153,7 +153,7 @@ export class Replacement {
       if (next !== state) since = at + size;
       state = next;
       at += size;
-      if (isIdle(state)) continue;
+      if (isIdle(state) || length - at < longWay) continue;
       walk.at = at;
       walk.state = state;
       walk.since = since;
@@ -185,6 +185,7 @@ export class Replacement {
     const search = this.#search.automaton.lastCharacters(state);
     if (search === null) return false;
     const text = this.#held;
+    this.#nextEnds ??= new Map();
     let next = this.#nextEnds.get(search) ?? -1;
     if (next < from) {
       search.lastIndex = from;
@@ -302,7 +303,7 @@ export class Replacement {
     this.#read -= from;
     this.#since -= from;
     this.#vainTo = 0;
-    this.#nextEnds.clear();
+    this.#nextEnds = undefined;
     if (this.#end >= 0) this.#end -= from;
     this.#from = 0;
   }
@@ -313,6 +314,9 @@ export class Replacement {
     return beforeOf(this.#previous.charCodeAt(0), this.#search.program);
   }
 }
+
+/** From so many characters on the short loop is worth its call. */
+const longWay = 32;
 
 function isHighHalf(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;

@@ -173,6 +173,13 @@ const formats = {
     end: 'event: content_block_stop\ndata: {"type":"content_block_stop","index":0}\n\n',
     text: ({ delta }: { delta?: { text?: string } }) => delta?.text,
   },
+  "responses as OpenAI writes them": {
+    format: responsesTexts,
+    event: (delta: string, sequence_number: number) =>
+      `event: response.output_text.delta\ndata: ${JSON.stringify({ type: "response.output_text.delta", sequence_number: sequence_number + 7, item_id: "i", output_index: 0, content_index: 0, delta, logprobs: [], obfuscation: "x".repeat(sequence_number % 3) })}\n\n`,
+    end: 'event: response.output_text.done\ndata: {"type":"response.output_text.done","sequence_number":99,"item_id":"i","output_index":0,"content_index":0,"text":""}\n\n',
+    text: ({ delta }: { delta?: string }) => delta,
+  },
   responses: {
     format: responsesTexts,
     event: (delta: string, sequence_number: number) =>
@@ -202,7 +209,7 @@ describe.each(Object.keys(formats) as (keyof typeof formats)[])("a stream of %s"
 
   it("passes byte for byte while nothing is masked or held back", () => {
     const texts = format.openStream(textsFor([maskPatterns([guardPattern("secret", 6)])]));
-    const events = [event("Hello ", 0), event("there.", 1)];
+    const events = [event("Hello ", 0), event("there", 1), event(".", 2), event(" Bye.", 3)];
     expect(events.flatMap((each) => texts.see(Buffer.from(each))).map(String)).toEqual(events);
   });
 });

@@ -39,6 +39,7 @@ class ResponsesWatcher implements StreamWatcher {
   readonly hasEnded = false;
 
   see(event: Buffer): ReturnType<StreamWatcher["see"]> {
+    if (piece.test(event.toString("latin1", 0, aheadLength))) return "content";
     const data = eventData(event);
     if (data === undefined) return "other";
     const type = typeAhead.exec(data)?.[1] ?? parseObject(data)?.type;
@@ -70,6 +71,10 @@ class ResponsesWatcher implements StreamWatcher {
     this.facts = readFacts(responseOf(data));
   }
 }
+
+/** Most events are pieces, and say so in their first bytes. */
+const piece = /^(?:event: [\w.]+\r?\n)?data: ?\{"type": ?"response\.[\w.]+\.delta"/;
+const aheadLength = 160;
 
 /** OpenAI writes the type first; then nothing else has to be read of most events. */
 const typeAhead = /^\s*\{\s*"type"\s*:\s*"([\w.]+)"/;

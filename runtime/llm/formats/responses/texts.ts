@@ -7,9 +7,10 @@ import {
   type TextFormat,
   type TextGuards,
 } from "../../chat/texts.ts";
-import { eventData } from "../event-bytes.ts";
+import { dataOf } from "../event-bytes.ts";
 import { parseObject } from "../parse-object.ts";
 import { eventText } from "./errors.ts";
+import { NumberedEvent } from "./numbered-event.ts";
 
 /** Where the Responses API has texts. */
 export const responsesTexts: TextFormat = {
@@ -37,13 +38,19 @@ class ResponsesTexts implements StreamTexts {
   readonly #open = new Map<string, OpenText>();
   /** The number of the next event; undefined: the provider counts none. */
   #sequence: number | undefined;
+  /** What the last event was but for its text and its number; undefined: it said something else too. */
+  #last: { readonly event: NumberedEvent; readonly guard: PieceGuard } | undefined;
 
   constructor(texts: TextGuards) {
     this.#texts = texts;
   }
 
   see(event: Buffer): readonly (string | Buffer)[] {
-    const data = eventData(event);
+    const text = event.toString("utf8");
+    const again = this.#again(event, text);
+    if (again !== undefined) return again;
+    this.#last = undefined;
+    const data = dataOf(text);
     if (data === undefined) return [event];
     const value = parseObject(data);
     // What cannot be read cannot be guarded.
@@ -52,7 +59,9 @@ class ResponsesTexts implements StreamTexts {
     if (typeof value.sequence_number === "number") this.#sequence ??= value.sequence_number;
     const { type } = value;
     const isPiece = type.endsWith(".delta") && typeof value.delta === "string";
-    if (isPiece && type !== "response.audio.delta") return this.#delta(event, value, type);
+    if (isPiece && type !== "response.audio.delta") {
+      return this.#delta({ bytes: event, text }, value, type);
+    }
     // Whatever comes in between ends no text of its own; what says that it is done does.
     const before = type.endsWith(".done")
       ? this.#close(placeOf(value, type.replace(/\.done$/, ".delta")))
@@ -67,14 +76,34 @@ class ResponsesTexts implements StreamTexts {
     return [...this.#open.keys()].flatMap((place) => this.#close(place));
   }
 
-  #delta(event: Buffer, value: JsonObject, type: string): readonly (string | Buffer)[] {
+  #delta(
+    { bytes, text }: { readonly bytes: Buffer; readonly text: string },
+    value: JsonObject,
+    type: string,
+  ): readonly (string | Buffer)[] {
     const place = placeOf(value, type);
     const guard = this.#open.get(place)?.guard ?? this.#guardFor(type);
     this.#open.set(place, { guard, event: value });
+    const bare = withoutLogprobs(value);
+    const event = bare === value ? NumberedEvent.of(text, "delta") : undefined;
+    this.#last = event && { event, guard };
     const delta = guard.push(String(value.delta));
     if (delta === "") return [];
-    const bare = withoutLogprobs(value);
-    return [this.#numbered(event, value, delta === value.delta ? bare : { ...bare, delta })];
+    return [this.#numbered(bytes, value, delta === value.delta ? bare : { ...bare, delta })];
+  }
+
+  /** What the client gets for an event that differs from the one before in its text and its number alone; undefined: it may differ in more. */
+  #again(bytes: Buffer, text: string): readonly (string | Buffer)[] | undefined {
+    if (this.#last === undefined || this.#sequence === undefined) return undefined;
+    const { event, guard } = this.#last;
+    const piece = event.textOf(text);
+    if (piece === undefined) return undefined;
+    const given = guard.push(piece);
+    if (given === "") return [];
+    const number = this.#sequence;
+    this.#sequence += 1;
+    if (given === piece && event.isNumber(text, number)) return [bytes];
+    return [event.withText(text, given, number)];
   }
 
   #guardFor(type: string): PieceGuard {
