@@ -1,5 +1,6 @@
+import { bugText } from "../process/bug-text.ts";
+
 /** A bug shows itself on stderr only, with the stack; never to a client. */
 export function reportBug(where: string, error: unknown): void {
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  process.stderr.write(`${where}: ${text}\n`);
+  process.stderr.write(`${where}: ${bugText(error)}\n`);
 }

@@ -1,3 +1,4 @@
+import { bugText } from "../process/bug-text.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { bundleInfo } from "./build-info.ts";
 import type { Gateway } from "./definition.ts";
@@ -44,8 +45,7 @@ export function endOnSignal(
  */
 export function logUncaughtErrors(): void {
   const report = (error: unknown) => {
-    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    process.stderr.write(`bug: ${text}\n`);
+    process.stderr.write(`bug: ${bugText(error)}\n`);
   };
   process.on("uncaughtException", report);
   process.on("unhandledRejection", report);

@@ -66,6 +66,20 @@ describe("gwc run starts", () => {
     expect(await running.stop("SIGINT")).toBe(0);
   });
 
+  it("an error that nobody expected shows on stderr, without what was being read, and it goes on", async () => {
+    const port = await freePort();
+    const workspace = new Workspace({ "gateway.yaml": gatewayText({ upstream: first, port }) });
+    const bug = `process.on("SIGUSR2",()=>{JSON.parse('{"key":sk-secret}')})`;
+    const running = new GwcProcess(["run", "-f", workspace.path("gateway.yaml")], {
+      env: { NODE_OPTIONS: `--import=data:text/javascript;base64,${btoa(bug)}` },
+    });
+    await running.seen(/try: .*\n/);
+    running.signal("SIGUSR2");
+    await running.seen(/^bug: SyntaxError: a text is not valid JSON\n\s+at /m);
+    expect(running.output).not.toContain("sk-secret");
+    expect(await body(port)).toBe("first");
+  });
+
   it("its ports are open to this machine alone, unless the configuration names an address", async () => {
     const [own, open] = [await freePort(), await freePort()];
     const bind = (port: number, address?: string) => ({

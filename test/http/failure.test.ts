@@ -298,6 +298,16 @@ describe("a handler that throws", () => {
     expect((await fetch(`${url}/missing`)).status).toBe(404);
   });
 
+  it("shows nothing of the message that could not be read", async () => {
+    const { gateway, url } = await startHandwritten("http://127.0.0.1:1");
+    expect((await fetch(`${url}/throws-on-rubbish`)).status).toBe(500);
+    await eventually(
+      () => /SyntaxError: a text is not valid JSON\n\s+at /.exec(gateway.stderr),
+      "the stack",
+    );
+    expect(gateway.stderr).not.toContain("sk-");
+  });
+
   it("outside of any request shows on stderr, and the process lives on", async () => {
     const { gateway, url } = await startHandwritten("http://127.0.0.1:1");
     await fetch(`${url}/throws-timer`);

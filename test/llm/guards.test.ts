@@ -5,7 +5,12 @@ import { type Ask, asks } from "./ask.ts";
 
 const secret = "Call +1 (212) 555-0142 or mail ann@example.com today.";
 const masked = "Call <PHONE_NUMBER> or mail <EMAIL_ADDRESS> today.";
+/** Arguments of a tool, in lists of lists. */
+const deep = `${"[".repeat(10_000)}"ann\\u0040example.com"${"]".repeat(10_000)}`;
+const deepMasked = deep.replace("ann\\u0040example.com", "<EMAIL_ADDRESS>");
+
 const replies = [
+  { prompt: "nested", response: { toolCalls: [{ name: "send", arguments: deep }] } },
   { prompt: "contact", response: { content: secret } },
   {
     prompt: "tool",
@@ -153,6 +158,44 @@ describe("texts where other servers than the provider's own would read them", ()
     expect(await response.json()).toMatchObject({
       error: { message: expect.stringContaining("differs from") },
     });
+  });
+});
+
+describe("arguments of tools in lists of 10,000 lists", () => {
+  it("are guarded on their way to the provider", async () => {
+    const call = { id: "c", type: "function", function: { name: "send", arguments: deep } };
+    const messages = [
+      { role: "user", content: "Hello" },
+      { role: "assistant", tool_calls: [call] },
+      { role: "tool", tool_call_id: "c", content: "done" },
+    ];
+    const path = "/openai/mask-requests/v1/chat/completions";
+    const response = await post(path, JSON.stringify({ model: "m", messages }));
+    expect(response.status).toBe(200);
+    expect(JSON.parse(received()).messages[1].tool_calls[0].function.arguments).toBe(deepMasked);
+  });
+
+  it.each(["completions", "completionsStream"] as const)("are guarded in %s", async (name) => {
+    const path = `${gateway.url}/openai/mask-responses`;
+    expect(await asks[name](path, "nested")).toBe(deepMasked);
+  });
+
+  it.each(["messages", "messagesStream"] as const)(
+    "pass no translation unguarded: %s",
+    async (name) => {
+      const path = `${gateway.url}/openai/mask-responses`;
+      const said = await asks[name](path, "nested").catch((error: Error) => error.message);
+      expect(said).not.toContain("example.com");
+      expect(await asks[name](path, "Hello")).toBe("Hello there.");
+    },
+  );
+
+  it("that are no string are too deep for a request", async () => {
+    const messages = `[{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"send","input":{"to":${deep}}}]}]`;
+    const body = `{"model":"m","max_tokens":9,"messages":${messages}}`;
+    const response = await post("/anthropic/mask-requests/v1/messages", body);
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain("nested too deeply");
   });
 });
 

@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { bugText } from "../../process/bug-text.ts";
 import type { FamilyFigures } from "../../telemetry/metrics/merged-exposition.ts";
 import type { WorkerOrder, WorkerReport, WorkerStart } from "./worker-messages.ts";
 
@@ -38,7 +39,7 @@ export class WorkerHandle {
       }
     });
     this.#worker.on("error", (error: Error) => {
-      process.stderr.write(`bug: ${error.stack ?? error.message}\n`);
+      process.stderr.write(`bug: ${bugText(error)}\n`);
     });
     this.#worker.on("exit", () => {
       this.isServing = false;

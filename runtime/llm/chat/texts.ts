@@ -106,6 +106,10 @@ export function mapTexts(
     if (Array.isArray(each)) return mapList(each, (item) => visit(item, key, parent, at));
     if (!isJsonObject(each)) return each;
     if (isToolInput(key, parent)) {
+      // What was no object is one with its text.
+      if (typeof each.arguments === "string" && Object.keys(each).length === 1) {
+        return mapObject(each, (text, name) => visit(text, name, each, at));
+      }
       const text = JSON.stringify(each);
       const changed = texts.replaceJson(text, { ...at, part: "toolInput" });
       return changed === text ? each : parsed(changed);
