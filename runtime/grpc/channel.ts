@@ -75,15 +75,25 @@ class GrpcChannel {
     request: MessageInitShape<Request>,
     options: CallOptions,
   ): Promise<MessageShape<Response>> {
-    const { input, output } = method;
-    const frame = frameOf(toBinary(input, create(input, request)));
+    const message = toBinary(method.input, create(method.input, request));
+    return this.callEncoded(gateway, method, message, options);
+  }
+
+  /** The same with a message that is encoded. */
+  async callEncoded<Request extends DescMessage, Response extends DescMessage>(
+    gateway: GatewayContext,
+    method: DescMethodUnary<Request, Response>,
+    message: Uint8Array,
+    options: CallOptions,
+  ): Promise<MessageShape<Response>> {
+    const frame = frameOf(message);
     const head = await this.#head(method, options);
     const once = () => this.#callOnce(this.#connectionIn(gateway), head, frame, options.deadline);
     const response = await once().catch((error: unknown) => {
       if (error instanceof GrpcError && error.isUnseen) return once();
       throw error;
     });
-    return decoded(output, response);
+    return decoded(method.output, response);
   }
 
   /** Starts a call of messages in both directions. Rejects with GrpcError when there is no connection. */

@@ -1,79 +1,136 @@
 import type { FieldWriter } from "../field-writer.ts";
-import { jsonValue, shortened } from "../logs/log-line.ts";
+import type { AttributeFormat } from "./otlp-format.ts";
 
-/** Values of one attribute that are kept as they are written, and the longest of them; other ones are written each time. */
-const mostKept = 256;
+/** Values that may follow the same attributes; where there are more, none is kept. */
+const mostValues = 16;
+/** The longest value that is kept. */
 const longestKept = 64;
+/** Runs that are kept; beyond, they are gathered anew. */
+const mostRuns = 4096;
+
+/** The attributes of a span so far, as they are written, and those that have followed them. */
+interface Run {
+  readonly text: string;
+  readonly next: { readonly name: string; readonly value: string | number; readonly run: Run }[];
+  /** Too many values have followed: each is written by itself. */
+  isVaried: boolean;
+}
 
 /**
- * Attributes as they are written: most have few values (methods, routes, statuses), and a piece that is there already is
- * the cheapest to add.
+ * Runs of attributes as they are written. Most spans have the same ones as others, but for a few values (paths, clients):
+ * what stands before, between and behind those is there already, and the cheapest to write.
  */
-export class AttributeTexts {
-  readonly #texts = new Map<string, Map<string, string>>();
-  readonly #quoted = new Map<string, string>();
-  readonly #numbers = new Map<string, Map<number, string>>();
+export class AttributeRuns {
+  readonly format: AttributeFormat;
+  #first = newRun("");
+  #later = newRun("");
+  #count = 0;
 
-  text(name: string, value: string): string {
-    const kept = keptOf(this.#texts, name);
-    const known = kept.get(value);
-    if (known !== undefined) return known;
-    const made = attribute(name, `"stringValue":${jsonValue(shortened(value))}`);
-    if (kept.size < mostKept && value.length <= longestKept) kept.set(value, made);
-    return made;
+  constructor(format: AttributeFormat) {
+    this.format = format;
   }
 
-  /** A text by itself, as a JSON string. */
-  quoted(value: string): string {
-    const known = this.#quoted.get(value);
-    if (known !== undefined) return known;
-    const made = jsonValue(value);
-    if (this.#quoted.size < mostKept && value.length <= longestKept) this.#quoted.set(value, made);
-    return made;
+  /** Where a list of attributes begins. */
+  get first(): Run {
+    return this.#first;
   }
 
-  number(name: string, value: number): string {
-    const kept = keptOf(this.#numbers, name);
-    const known = kept.get(value);
-    if (known !== undefined) return known;
-    const made = attribute(name, numberValue(value));
-    if (kept.size < mostKept) kept.set(value, made);
-    return made;
+  /** Where it goes on behind one that is written by itself. */
+  get later(): Run {
+    return this.#later;
+  }
+
+  /** The run with one more attribute; undefined: it is written by itself. */
+  after(run: Run, name: string, value: string | number): Run | undefined {
+    for (const each of run.next) {
+      if (each.value === value && each.name === name) return each.run;
+    }
+    if (run.isVaried || (typeof value === "string" && value.length > longestKept)) return undefined;
+    if (run.next.length === mostValues) {
+      run.isVaried = true;
+      run.next.length = 0;
+      return undefined;
+    }
+    return this.#add(run, name, value);
+  }
+
+  /** An attribute by itself, behind others. */
+  text(name: string, value: string | number): string {
+    return typeof value === "string"
+      ? this.format.text(name, value)
+      : this.format.number(name, value);
+  }
+
+  #add(run: Run, name: string, value: string | number): Run {
+    const isFirst = run === this.#first;
+    const separator = isFirst ? "" : this.format.separator;
+    const added = newRun(`${run.text}${separator}${this.text(name, value)}`);
+    run.next.push({ name, value, run: added });
+    this.#count += 1;
+    if (this.#count === mostRuns) {
+      this.#count = 0;
+      this.#first = newRun("");
+      this.#later = newRun("");
+    }
+    return added;
   }
 }
 
-/** Attributes as OTLP has them in JSON: each a key and a value of its type, 64-bit integers as text. */
-export class OtlpAttributes implements FieldWriter {
-  readonly #texts: AttributeTexts;
-  readonly #parts: string[] = [];
+function newRun(text: string): Run {
+  return { text, next: [], isVaried: false };
+}
 
-  constructor(texts: AttributeTexts) {
-    this.#texts = texts;
+/** The attributes of one span, log record or resource. */
+export class OtlpAttributes implements FieldWriter {
+  readonly #runs: AttributeRuns;
+  /** What stands before the run. */
+  #written = "";
+  #run: Run;
+
+  constructor(runs: AttributeRuns) {
+    this.#runs = runs;
+    this.#run = runs.first;
   }
 
   text(name: string, value: string | undefined): void {
-    if (value !== undefined) this.#parts.push(this.#texts.text(name, value));
+    if (value !== undefined) this.#add(name, value);
   }
 
   plain(name: string, value: string): void {
-    this.#parts.push(this.#texts.text(name, value));
+    this.#add(name, value);
   }
 
   number(name: string, value: number | undefined): void {
-    if (value !== undefined) this.#parts.push(this.#texts.number(name, value));
+    if (value !== undefined) this.#add(name, value);
+  }
+
+  list(name: string, values: readonly string[] | undefined): void {
+    if (values !== undefined) this.#addAlone(this.#runs.format.list(name, values));
   }
 
   json(name: string, value: string): void {
     if (value === "true" || value === "false")
-      this.#parts.push(attribute(name, `"boolValue":${value}`));
-    else if (isNumber.test(value)) this.number(name, Number(value));
-    else if (isTexts.test(value)) this.#parts.push(attribute(name, listValue(value)));
-    else if (value !== "null") this.text(name, value);
+      this.#addAlone(this.#runs.format.boolean(name, value === "true"));
+    else if (isNumber.test(value)) this.#add(name, Number(value));
+    else if (isTexts.test(value)) this.list(name, JSON.parse(value));
+    else if (value !== "null") this.#add(name, value);
   }
 
-  /** The list. */
-  get list(): string {
-    return `[${this.#parts.join(",")}]`;
+  /** All of them, as they are written. */
+  get all(): string {
+    return this.#written + this.#run.text;
+  }
+
+  #add(name: string, value: string | number): void {
+    const run = this.#runs.after(this.#run, name, value);
+    if (run === undefined) this.#addAlone(this.#runs.text(name, value));
+    else this.#run = run;
+  }
+
+  #addAlone(text: string): void {
+    const before = this.all;
+    this.#written = before === "" ? text : before + this.#runs.format.separator + text;
+    this.#run = this.#runs.later;
   }
 }
 
@@ -82,28 +139,3 @@ const isTexts = /^\[("(?:[^"\\]|\\.)*"(,"(?:[^"\\]|\\.)*")*)?\]$/;
 
 /** A number of JSON. */
 const isNumber = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
-
-function keptOf<Value>(byName: Map<string, Map<Value, string>>, name: string): Map<Value, string> {
-  let kept = byName.get(name);
-  if (kept === undefined) {
-    kept = new Map();
-    byName.set(name, kept);
-  }
-  return kept;
-}
-
-function attribute(name: string, value: string): string {
-  return `{"key":"${name}","value":{${value}}}`;
-}
-
-function listValue(json: string): string {
-  const texts: readonly string[] = JSON.parse(json);
-  const values = texts.map((text) => `{"stringValue":${jsonValue(shortened(text))}}`);
-  return `"arrayValue":{"values":[${values.join(",")}]}`;
-}
-
-/** JSON has no numbers for infinity and the like; protobuf's JSON writes them as text. */
-function numberValue(value: number): string {
-  if (Number.isSafeInteger(value)) return `"intValue":"${value}"`;
-  return `"doubleValue":${Number.isFinite(value) ? value : `"${value}"`}`;
-}

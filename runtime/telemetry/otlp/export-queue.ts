@@ -1,12 +1,13 @@
-import { SECOND } from "../../process/units.ts";
+import { MiB, SECOND } from "../../process/units.ts";
 import type { ExportFigures } from "./export-metrics.ts";
+import { ItemBuffer } from "./item-buffer.ts";
 
 /** Sends items to a collector. */
 export interface Exporter {
   /** Where it sends them, for the log. */
   readonly name: string;
-  /** Resolves in any case, after some seconds at most. */
-  send(items: readonly string[]): Promise<ExportResult>;
+  /** Sends a request of OTLP. Resolves in any case, after some seconds at most. */
+  send(request: Buffer): Promise<ExportResult>;
 }
 
 /** What became of a batch. */
@@ -28,9 +29,11 @@ export interface ExportContext {
 /** Items of a batch, and how long one waits for its batch at most. */
 const batchSize = 512;
 const batchDelay = 5 * SECOND;
-/** Items, and characters of them, that wait; what comes then is dropped and counted. */
+/** Items, and bytes of them, that wait; what comes then is dropped and counted. */
 const maxItems = 2048;
-const maxCharacters = 8 * 1024 * 1024;
+const maxBytes = 8 * MiB;
+/** Bytes of the first batch; one that needs more gets them. */
+const firstBytes = 65_536;
 /** Milliseconds before a batch is sent again, doubled each time; after so many tries it is dropped. */
 const firstPause = SECOND;
 const maxPause = 30 * SECOND;
@@ -45,9 +48,14 @@ const warnInterval = 60 * SECOND;
 export class ExportQueue {
   readonly #what: string;
   readonly #exporter: Exporter;
+  readonly #request: (items: Buffer) => Buffer;
   readonly #context: ExportContext;
-  #items: string[] = [];
-  #characters = 0;
+  /** Those that wait: full ones, and one that is being filled. */
+  readonly #batches: ItemBuffer[] = [];
+  /** What a batch comes to, as far as that is known. */
+  #batchBytes = firstBytes;
+  #items = 0;
+  #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
   #sending: Promise<void> | undefined;
   #isEnding = false;
@@ -55,24 +63,31 @@ export class ExportQueue {
   #wake: (() => void) | undefined;
   #nextWarning = 0;
 
-  /** `what`: what the items are, for the log: `spans`. */
-  constructor(what: string, exporter: Exporter, context: ExportContext) {
+  /** `what`: what the items are, for the log: `spans`; `request`: makes a request of them. */
+  constructor(
+    what: string,
+    exporter: Exporter,
+    request: (items: Buffer) => Buffer,
+    context: ExportContext,
+  ) {
     this.#what = what;
     this.#exporter = exporter;
+    this.#request = request;
     this.#context = context;
   }
 
+  /** Every character of an item is a byte. */
   add(item: string): void {
-    const isFull = this.#items.length >= maxItems || this.#characters + item.length > maxCharacters;
-    if (isFull) {
+    if (this.#items >= maxItems || this.#bytes + item.length > maxBytes) {
       this.#context.figures.dropped.value += 1;
       this.#warn("its queue is full");
       return;
     }
-    this.#items.push(item);
-    this.#characters += item.length;
-    this.#context.pending.add(this);
-    if (this.#items.length >= batchSize) this.#start();
+    if (this.#items === 0) this.#context.pending.add(this);
+    this.#items += 1;
+    this.#bytes += item.length;
+    this.#batchWithRoom().add(item);
+    if (this.#items >= batchSize) this.#start();
     else this.#wait(batchDelay);
   }
 
@@ -80,7 +95,7 @@ export class ExportQueue {
   async flush(): Promise<void> {
     this.#isEnding = true;
     this.#wake?.();
-    while (this.#items.length > 0) await this.#start();
+    while (this.#items > 0) await this.#start();
     await this.#sending;
   }
 
@@ -94,25 +109,35 @@ export class ExportQueue {
   #start(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#sending ??= this.#send(this.#take(batchSize)).finally(() => {
+    this.#sending ??= this.#sendNext().finally(() => {
       this.#sending = undefined;
-      if (this.#items.length >= batchSize) void this.#start();
-      else if (this.#items.length > 0) this.#wait(batchDelay);
+      if (this.#items >= batchSize) void this.#start();
+      else if (this.#items > 0) this.#wait(batchDelay);
       else this.#context.pending.delete(this);
     });
     return this.#sending;
   }
 
-  async #send(batch: readonly string[]): Promise<void> {
+  async #sendNext(): Promise<void> {
+    const batch = this.#batches.shift();
+    if (batch === undefined) return;
+    const { count, bytes } = batch;
+    this.#batchBytes = Math.max(firstBytes, bytes.length);
+    this.#items -= count;
+    this.#bytes -= bytes.length;
+    await this.#send(count, this.#request(bytes));
+  }
+
+  async #send(count: number, request: Buffer): Promise<void> {
     for (let tries = 1; ; tries++) {
-      const result = await this.#exporter.send(batch);
+      const result = await this.#exporter.send(request);
       if (result.kind === "taken") {
-        this.#context.figures.exported.value += batch.length - result.rejected;
+        this.#context.figures.exported.value += count - result.rejected;
         if (result.rejected > 0) this.#lose(result.rejected, result.detail);
         return;
       }
       if (result.kind === "refused" || tries === maxTries || this.#isEnding) {
-        this.#drop(batch, result.detail);
+        this.#lose(count, result.detail);
         return;
       }
       this.#warn(result.detail);
@@ -127,14 +152,12 @@ export class ExportQueue {
     });
   }
 
-  #take(count: number): readonly string[] {
-    const taken = this.#items.splice(0, count);
-    for (const item of taken) this.#characters -= item.length;
-    return taken;
-  }
-
-  #drop(batch: readonly string[], detail: string): void {
-    if (batch.length > 0) this.#lose(batch.length, detail);
+  #batchWithRoom(): ItemBuffer {
+    const last = this.#batches.at(-1);
+    if (last !== undefined && last.count < batchSize) return last;
+    const batch = new ItemBuffer(this.#batchBytes);
+    this.#batches.push(batch);
+    return batch;
   }
 
   #lose(count: number, detail: string): void {

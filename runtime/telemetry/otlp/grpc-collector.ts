@@ -1,15 +1,11 @@
-import {
-  type DescMessage,
-  type DescMethodUnary,
-  fromJsonString,
-  type MessageShape,
-} from "@bufbuild/protobuf";
+import type { DescMessage, DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
 import type { GrpcChannel } from "../../grpc/channel.ts";
 import { LogsService } from "../../grpc/gen/opentelemetry/proto/collector/logs/v1/logs_service_pb.ts";
 import { TraceService } from "../../grpc/gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
 import { GrpcError } from "../../grpc/status.ts";
 import { type Collector, exportDeadline } from "./collector.ts";
 import type { ExportResult } from "./export-queue.ts";
+import { otlpProtobuf } from "./protobuf-format.ts";
 
 /** Where a collector takes one signal over OTLP/gRPC. */
 export interface GrpcCollectorSettings {
@@ -32,23 +28,19 @@ export function grpcLogCollector(settings: GrpcCollectorSettings): Collector {
   );
 }
 
-/** Items are JSON until they are sent: it is made while a request waits, and this is not. */
 function grpcCollector<Request extends DescMessage, Response extends DescMessage>(
   method: DescMethodUnary<Request, Response>,
   { channel, metadata = [] }: GrpcCollectorSettings,
   resultOf: (response: MessageShape<Response>) => ExportResult,
 ): Collector {
   return {
-    exporter: ({ open, close }, gateway) => ({
+    format: otlpProtobuf(),
+    exporter: (_signal, gateway) => ({
       name: channel.name,
-      send: async (items) => {
-        const request = fromJsonString(
-          method.input,
-          `${open}${items.map(ofProtobuf).join(",")}${close}`,
-        );
+      send: async (request) => {
         try {
           const options = { deadline: exportDeadline, metadata };
-          return resultOf(await channel.call(gateway, method, request, options));
+          return resultOf(await channel.callEncoded(gateway, method, request, options));
         } catch (error) {
           if (!(error instanceof GrpcError)) throw error;
           const detail = `gRPC status ${error.code}, ${error.message}`;
@@ -68,13 +60,3 @@ function taken(rejected: bigint | undefined, message: string | undefined): Expor
   const detail = message === undefined || message === "" ? "a part was rejected" : message;
   return { kind: "taken", rejected: Number(rejected ?? 0n), detail };
 }
-
-/** OTLP's JSON has hex digits where protobuf's has base64. What looks like a member within a text has escaped quotes. */
-function ofProtobuf(item: string): string {
-  return item.replace(
-    ids,
-    (_, name, hex) => `"${name}":"${Buffer.from(hex, "hex").toString("base64")}"`,
-  );
-}
-
-const ids = /"(traceId|spanId|parentSpanId)":"([0-9a-f]+)"/g;

@@ -5,6 +5,7 @@ import type { Upstream } from "../../http/upstream/upstream.ts";
 import { SECOND } from "../../process/units.ts";
 import { type Collector, exportDeadline } from "./collector.ts";
 import type { ExportResult } from "./export-queue.ts";
+import { otlpJson } from "./json-format.ts";
 
 /** Where a collector takes one signal over OTLP/HTTP. */
 export interface HttpCollectorSettings {
@@ -23,10 +24,10 @@ export function httpCollector({ upstream, path, headers = [] }: HttpCollectorSet
   const url = `${upstream.origin}${upstream.basePath}${path}`;
   const head = ["content-type", "application/json", ...headers];
   return {
-    exporter: ({ open, close, rejected }) => ({
+    format: otlpJson(),
+    exporter: ({ rejected }) => ({
       name: upstream.name,
-      send: async (items) => {
-        const body = bytesOf(open, items, close);
+      send: async (body) => {
         const request = { method: "POST", url, headers: head, body, server: upstream } as const;
         try {
           const response = await fetchResponse(request, { maxBytes, deadline: exportDeadline });
@@ -38,22 +39,6 @@ export function httpCollector({ upstream, path, headers = [] }: HttpCollectorSet
       },
     }),
   };
-}
-
-/** The most bytes of a UTF-16 unit in UTF-8. */
-const mostBytes = 3;
-
-/** A list as bytes. Its items are written one by one: joined first, all of them would be copied once more. */
-function bytesOf(open: string, items: readonly string[], close: string): Buffer {
-  const length = items.reduce((sum, item) => sum + item.length + 1, open.length + close.length);
-  const bytes = Buffer.allocUnsafe(length * mostBytes);
-  let end = bytes.write(open);
-  items.forEach((item, index) => {
-    if (index > 0) end += bytes.write(",", end);
-    end += bytes.write(item, end);
-  });
-  end += bytes.write(close, end);
-  return bytes.subarray(0, end);
 }
 
 /** The statuses after which a batch may be sent again (OTLP/HTTP, Failures): every other one would come again. */

@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { EnvVariables } from "../../cel/variables.ts";
 import type { FieldWriter } from "../field-writer.ts";
-import { AttributeTexts, OtlpAttributes } from "./attributes.ts";
+import { AttributeRuns, OtlpAttributes } from "./attributes.ts";
+import type { OtlpFormat } from "./otlp-format.ts";
 
 /** Adds what the configuration says of the gateway, once, when it starts. */
 export type ResourceAttributes = (resource: FieldWriter, env: EnvVariables) => void;
@@ -14,12 +15,13 @@ interface ResourceContext {
   readonly gateway: { readonly env: EnvVariables };
 }
 
-/** What the gateway says of itself to a collector, as JSON of OTLP. */
-export function resourceJson(
+/** What the gateway says of itself to a collector: attributes. */
+export function resourceText(
+  format: OtlpFormat,
   { name, gateway: { env } }: ResourceContext,
   added: ResourceAttributes | undefined,
 ): string {
-  const resource = new OtlpAttributes(new AttributeTexts());
+  const resource = new OtlpAttributes(new AttributeRuns(format.attributes("resource")));
   resource.text("service.name", name);
   resource.text("service.instance.id", env.podName || randomUUID());
   resource.text("host.name", hostname());
@@ -28,5 +30,5 @@ export function resourceJson(
   resource.text("k8s.node.name", process.env.NODE_NAME);
   resource.text("k8s.pod.ip", process.env.INSTANCE_IP);
   added?.(resource, env);
-  return `{"attributes":${resource.list}}`;
+  return resource.all;
 }

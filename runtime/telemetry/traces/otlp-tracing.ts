@@ -1,13 +1,14 @@
 import type { Exchange } from "../../http/exchange.ts";
 import type { CallSpan, ExchangeTrace } from "../../http/exchange-trace.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
-import { OtlpAttributes } from "../otlp/attributes.ts";
+import { AttributeRuns, OtlpAttributes } from "../otlp/attributes.ts";
 import type { Collector } from "../otlp/collector.ts";
 import { exportFigures } from "../otlp/export-metrics.ts";
 import { ExportQueue } from "../otlp/export-queue.ts";
-import { type ResourceAttributes, resourceJson } from "../otlp/resource.ts";
+import { traceSignal } from "../otlp/otlp-format.ts";
+import { type ResourceAttributes, resourceText } from "../otlp/resource.ts";
 import type { Sampling } from "./sampling.ts";
-import { CLIENT, OpenSpan, SERVER, type SpanHead, SpanTexts } from "./span.ts";
+import { CLIENT, OpenSpan, SERVER, type SpanHead, type SpanOutput } from "./span.ts";
 import { defaultAttributes, methodName, type SpanAttributes } from "./span-values.ts";
 import { isRecorded, readTraceContext, type TraceContext } from "./trace-context.ts";
 import { TraceIds } from "./trace-ids.ts";
@@ -34,19 +35,19 @@ export type RoutePaths = Readonly<Record<string, Readonly<Record<string, string>
 /** Traces requests as W3C Trace Context and OpenTelemetry say, and sends the spans to a collector over OTLP. */
 export function otlpTracing(settings: TracingSettings): Tracing {
   const { collector, resource } = settings;
+  const { format } = collector;
   return {
     open: (context) => {
       const { gateway, pending } = context;
-      const figures = exportFigures(gateway.metrics, "traces");
-      const described = resourceJson(context, resource);
-      const envelope = {
-        open: `{"resourceSpans":[{"resource":${described},"scopeSpans":[{"scope":{"name":"gwc"},"spans":[`,
-        close: "]}]}]}",
-        rejected: "rejectedSpans",
-      };
-      const exporter = collector.exporter(envelope, gateway);
-      const queue = new ExportQueue("spans", exporter, { figures, warn: gateway.warn, pending });
-      return new OtlpTracer(settings, (span) => queue.add(span));
+      const described = resourceText(format, context, resource);
+      const queue = new ExportQueue(
+        "spans",
+        collector.exporter(traceSignal, gateway),
+        (items) => format.request(traceSignal, described, items),
+        { figures: exportFigures(gateway.metrics, "traces"), warn: gateway.warn, pending },
+      );
+      const runs = new AttributeRuns(format.attributes("span"));
+      return new OtlpTracer(settings, { format, runs, queue: (span) => queue.add(span) });
     },
   };
 }
@@ -56,10 +57,10 @@ class OtlpTracer implements Tracer {
   readonly #ids = new TraceIds();
   readonly #options: TraceOptions;
 
-  constructor(settings: TracingSettings, queue: (span: string) => void) {
+  constructor(settings: TracingSettings, output: SpanOutput) {
     this.#settings = settings;
     const { attributes = defaultAttributes, paths } = settings;
-    this.#options = { ids: this.#ids, texts: new SpanTexts(), queue, attributes, paths };
+    this.#options = { ids: this.#ids, output, attributes, paths };
   }
 
   begin(exchange: Exchange): void {
@@ -98,8 +99,7 @@ type RequestHead = Omit<SpanHead, "name" | "kind">;
 
 interface TraceOptions {
   readonly ids: TraceIds;
-  readonly queue: (span: string) => void;
-  readonly texts: SpanTexts;
+  readonly output: SpanOutput;
   readonly attributes: SpanAttributes;
   readonly paths: RoutePaths;
 }
@@ -120,24 +120,24 @@ class RequestTrace implements ExchangeTrace {
 
   beginCall(name: string): CallSpan {
     const { traceId, spanId: parentId, flags } = this.#head;
-    const { ids, texts, queue } = this.#options;
+    const { ids, output } = this.#options;
     const start = this.#now();
     const head = { traceId, spanId: ids.spanId(), parentId, flags, name, kind: CLIENT, start };
-    return new OpenSpan(head, texts, () => this.#now(), queue);
+    return new OpenSpan(head, output, () => this.#now());
   }
 
   end(status: number | undefined): void {
-    const { attributes, texts, paths, queue } = this.#options;
+    const { attributes, output, paths } = this.#options;
     const { record, original } = this.#exchange;
     const route = paths[record.listener ?? ""]?.[record.route ?? ""];
-    const span = new OtlpAttributes(texts.attributes);
+    const span = new OtlpAttributes(output.runs);
     attributes(span, this.#exchange, status, route);
     const isFault = status !== undefined && status >= 500;
     const error = isFault ? (record.reason ?? String(status)) : undefined;
     span.text("error.type", error);
     const method = methodName(original.method);
     const name = route === undefined ? method : `${method} ${route}`;
-    queue(texts.span(this.#head, name, SERVER, this.#now(), span.list, error));
+    output.queue(output.format.span(this.#head, name, SERVER, this.#now(), span.all, error));
   }
 
   #now(): number {

@@ -1,7 +1,6 @@
 import type { CallSpan } from "../../http/exchange-trace.ts";
-import { jsonValue } from "../logs/log-line.ts";
-import { AttributeTexts, OtlpAttributes } from "../otlp/attributes.ts";
-import { NanosecondText } from "../otlp/nanoseconds.ts";
+import { type AttributeRuns, OtlpAttributes } from "../otlp/attributes.ts";
+import type { OtlpFormat } from "../otlp/otlp-format.ts";
 import { type TraceContext, traceparent } from "./trace-context.ts";
 
 /** What a span is besides its attributes and its end. Times in milliseconds since the epoch, with fractions. */
@@ -20,48 +19,27 @@ export const SERVER: SpanKind = 2;
 /** A request to another server. */
 export const CLIENT: SpanKind = 3;
 
-/** How spans of a process are written: what comes again is kept. */
-export class SpanTexts {
-  readonly attributes = new AttributeTexts();
-  readonly #times = new NanosecondText();
-
-  /** A span as JSON of OTLP. `name`: its own; `attributes`: the list; `error`: what went wrong; undefined: nothing. */
-  span(
-    { traceId, spanId, parentId, flags, start }: Omit<SpanHead, "name" | "kind">,
-    name: string,
-    kind: SpanKind,
-    end: number,
-    attributes: string,
-    error: string | undefined,
-  ): string {
-    const parent = parentId === undefined ? "" : `"parentSpanId":"${parentId}",`;
-    const status = error === undefined ? "{}" : `{"code":2,"message":${jsonValue(error)}}`;
-    return (
-      `{"traceId":"${traceId}","spanId":"${spanId}",${parent}` +
-      `"flags":${flags === "01" ? 1 : Number.parseInt(flags, 16)},` +
-      `"name":${this.attributes.quoted(name)},"kind":${kind},` +
-      `"startTimeUnixNano":"${this.#times.format(start)}","endTimeUnixNano":"${this.#times.format(end)}",` +
-      `"attributes":${attributes},"status":${status}}`
-    );
-  }
+/** How the spans of a process are written, and where they go. */
+export interface SpanOutput {
+  readonly format: OtlpFormat;
+  readonly runs: AttributeRuns;
+  readonly queue: (span: string) => void;
 }
 
 /** The span of a call, which goes to the queue when it ends. */
 export class OpenSpan implements CallSpan {
   readonly #head: SpanHead;
   readonly #now: () => number;
-  readonly #queue: (span: string) => void;
-  readonly #texts: SpanTexts;
+  readonly #output: SpanOutput;
   readonly #attributes: OtlpAttributes;
   #isOver = false;
 
   /** `now`: the clock of the trace, in the unit of its spans. */
-  constructor(head: SpanHead, texts: SpanTexts, now: () => number, queue: (span: string) => void) {
-    this.#texts = texts;
-    this.#attributes = new OtlpAttributes(texts.attributes);
+  constructor(head: SpanHead, output: SpanOutput, now: () => number) {
+    this.#output = output;
+    this.#attributes = new OtlpAttributes(output.runs);
     this.#head = head;
     this.#now = now;
-    this.#queue = queue;
   }
 
   get traceparent(): string {
@@ -77,7 +55,7 @@ export class OpenSpan implements CallSpan {
   }
 
   list(name: string, values: readonly string[] | undefined): void {
-    if (values !== undefined) this.#attributes.json(name, JSON.stringify(values));
+    this.#attributes.list(name, values);
   }
 
   end(error?: string): void {
@@ -85,7 +63,7 @@ export class OpenSpan implements CallSpan {
     this.#isOver = true;
     this.text("error.type", error);
     const { name, kind } = this.#head;
-    const { list } = this.#attributes;
-    this.#queue(this.#texts.span(this.#head, name, kind, this.#now(), list, error));
+    const { format, queue } = this.#output;
+    queue(format.span(this.#head, name, kind, this.#now(), this.#attributes.all, error));
   }
 }

@@ -3,6 +3,9 @@ import { randomBytes } from "node:crypto";
 /** Bytes that are asked for at a time: asking the system for each id would cost more than the span. */
 const supply = 4096;
 
+/** Those that no trace and no span may have (W3C Trace Context 3.2.2.3). */
+const noIds: readonly string[] = ["0".repeat(32), "0".repeat(16)];
+
 /** Random ids. */
 export class TraceIds {
   #digits = "";
@@ -25,7 +28,6 @@ export class TraceIds {
     }
     const id = this.#digits.slice(this.#at, this.#at + count);
     this.#at += count;
-    // No id is all zeros.
-    return /[^0]/.test(id) ? id : this.#take(count);
+    return noIds.includes(id) ? this.#take(count) : id;
   }
 }

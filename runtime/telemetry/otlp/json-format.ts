@@ -1,0 +1,85 @@
+import { jsonValue, shortened } from "../logs/log-line.ts";
+import { CLIENT, type SpanKind } from "../traces/span.ts";
+import { NanosecondText } from "./nanoseconds.ts";
+import type { AttributeFormat, OtlpFormat } from "./otlp-format.ts";
+
+/** OTLP's JSON (protobuf's, but for ids, which are hex): 64-bit integers as text, enums as numbers. */
+export function otlpJson(): OtlpFormat {
+  const descriptions = new Map<string, string>();
+  const times = new NanosecondText();
+  return {
+    attributes: () => attributeFormat,
+    span: ({ traceId, spanId, parentId, flags, start }, name, kind, end, attributes, error) => {
+      const parent = parentId === undefined ? "" : `"parentSpanId":"${parentId}",`;
+      const status = error === undefined ? "{}" : `{"code":2,"message":${quoted(error)}}`;
+      return (
+        `,{"traceId":"${traceId}","spanId":"${spanId}",${parent}${described(descriptions, name, kind, flags)}` +
+        `${times.format(start)}","endTimeUnixNano":"${times.format(end)}",` +
+        `"attributes":[${attributes}],"status":${status}}`
+      );
+    },
+    logRecord: (time, body, attributes, traceId, spanId) => {
+      const trace = traceId === undefined ? "" : `,"traceId":"${traceId}"`;
+      const span = spanId === undefined ? "" : `,"spanId":"${spanId}"`;
+      return (
+        `,{"timeUnixNano":"${times.format(time)}","severityNumber":9,"severityText":"INFO",` +
+        `"body":{"stringValue":"${body}"},"attributes":[${attributes}]${trace}${span}}`
+      );
+    },
+    request: ({ resources, scopes, items: name }, resource, items) => {
+      const described = `{"attributes":[${resource}]}`;
+      const open = `{"${resources}":[{"resource":${described},"${scopes}":[{"scope":{"name":"gwc"},"${name}":[`;
+      // Every item has a comma before it.
+      return Buffer.concat([Buffer.from(open), items.subarray(1), Buffer.from("]}]}]}")]);
+    },
+  };
+}
+
+const attributeFormat: AttributeFormat = {
+  separator: ",",
+  text: (name, value) => attribute(name, `"stringValue":${quoted(shortened(value))}`),
+  number: (name, value) => attribute(name, numberValue(value)),
+  boolean: (name, value) => attribute(name, `"boolValue":${value}`),
+  list: (name, values) => {
+    const texts = values.map((text) => `{"stringValue":${quoted(shortened(text))}}`);
+    return attribute(name, `"arrayValue":{"values":[${texts.join(",")}]}`);
+  },
+};
+
+function attribute(name: string, value: string): string {
+  return `{"key":"${name}","value":{${value}}}`;
+}
+
+/** JSON has no numbers for infinity and the like; protobuf's JSON writes them as text. */
+function numberValue(value: number): string {
+  if (Number.isSafeInteger(value)) return `"intValue":"${value}"`;
+  return `"doubleValue":${Number.isFinite(value) ? value : `"${value}"`}`;
+}
+
+/** Names of spans that are kept as they are written: most have one of few. */
+const mostKept = 256;
+
+/** What is the same for many spans, up to the time of its beginning. */
+function described(kept: Map<string, string>, name: string, kind: SpanKind, flags: string): string {
+  const isUsual = flags === "01";
+  const key = kind === CLIENT ? name : ` ${name}`;
+  const known = isUsual ? kept.get(key) : undefined;
+  if (known !== undefined) return known;
+  const number = Number.parseInt(flags, 16);
+  const made = `"flags":${number},"name":${quoted(name)},"kind":${kind},"startTimeUnixNano":"`;
+  if (isUsual && kept.size < mostKept) kept.set(key, made);
+  return made;
+}
+
+/** A JSON string of ASCII alone. */
+function quoted(value: string): string {
+  const json = jsonValue(value);
+  return ascii.test(json) ? json : json.replace(beyond, escaped);
+}
+
+const ascii = /^[\x20-\x7e]*$/;
+const beyond = /[^\x20-\x7e]/g;
+
+function escaped(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}

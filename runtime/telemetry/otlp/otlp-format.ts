@@ -1,0 +1,63 @@
+import type { SpanHead, SpanKind } from "../traces/span.ts";
+
+/** One of OpenTelemetry's signals, in the words of OTLP's messages. */
+export interface OtlpSignal {
+  readonly resources: "resourceSpans" | "resourceLogs";
+  readonly scopes: "scopeSpans" | "scopeLogs";
+  readonly items: "spans" | "logRecords";
+  /** How a response calls the items that it rejects. */
+  readonly rejected: "rejectedSpans" | "rejectedLogRecords";
+}
+
+/** Spans. */
+export const traceSignal: OtlpSignal = {
+  resources: "resourceSpans",
+  scopes: "scopeSpans",
+  items: "spans",
+  rejected: "rejectedSpans",
+};
+
+/** Log records. */
+export const logSignal: OtlpSignal = {
+  resources: "resourceLogs",
+  scopes: "scopeLogs",
+  items: "logRecords",
+  rejected: "rejectedLogRecords",
+};
+
+/** What has attributes. */
+export type AttributeOwner = "resource" | "span" | "logRecord";
+
+/** How one attribute is written. */
+export interface AttributeFormat {
+  /** What stands between two. */
+  readonly separator: string;
+  text(name: string, value: string): string;
+  number(name: string, value: number): string;
+  boolean(name: string, value: boolean): string;
+  list(name: string, values: readonly string[]): string;
+}
+
+/** How OTLP is written. Every character of what is made stands for one byte (Latin-1), so that it is written at once. */
+export interface OtlpFormat {
+  attributes(owner: AttributeOwner): AttributeFormat;
+  /** An item of a request. Times in milliseconds since the epoch; `error`: what went wrong; undefined: nothing. */
+  span(
+    head: Omit<SpanHead, "name" | "kind">,
+    name: string,
+    kind: SpanKind,
+    end: number,
+    attributes: string,
+    error: string | undefined,
+  ): string;
+  /** An item of a request. */
+  logRecord(
+    time: number,
+    body: string,
+    attributes: string,
+    traceId: string | undefined,
+    spanId: string | undefined,
+  ): string;
+  /** What goes to a collector. `resource`: attributes; `items`: one or more, one behind the other. */
+  request(signal: OtlpSignal, resource: string, items: Buffer): Buffer;
+}
