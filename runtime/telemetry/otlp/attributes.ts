@@ -11,6 +11,8 @@ const mostRuns = 4096;
 /** The attributes of a span so far, as they are written, and those that have followed them. */
 interface Run {
   readonly text: string;
+  /** What stands before the next one. */
+  readonly separator: string;
   readonly next: { readonly name: string; readonly value: string | number; readonly run: Run }[];
   /** Too many values have followed: each is written by itself. */
   isVaried: boolean;
@@ -22,12 +24,14 @@ interface Run {
  */
 export class AttributeRuns {
   readonly format: AttributeFormat;
-  #first = newRun("");
-  #later = newRun("");
+  #first: Run;
+  #later: Run;
   #count = 0;
 
   constructor(format: AttributeFormat) {
     this.format = format;
+    this.#first = newRun("", "");
+    this.#later = newRun("", format.separator);
   }
 
   /** Where a list of attributes begins. */
@@ -62,22 +66,21 @@ export class AttributeRuns {
   }
 
   #add(run: Run, name: string, value: string | number): Run {
-    const isFirst = run === this.#first;
-    const separator = isFirst ? "" : this.format.separator;
-    const added = newRun(`${run.text}${separator}${this.text(name, value)}`);
+    const { separator } = this.format;
+    const added = newRun(`${run.text}${run.separator}${this.text(name, value)}`, separator);
     run.next.push({ name, value, run: added });
     this.#count += 1;
     if (this.#count === mostRuns) {
       this.#count = 0;
-      this.#first = newRun("");
-      this.#later = newRun("");
+      this.#first = newRun("", "");
+      this.#later = newRun("", separator);
     }
     return added;
   }
 }
 
-function newRun(text: string): Run {
-  return { text, next: [], isVaried: false };
+function newRun(text: string, separator: string): Run {
+  return { text, separator, next: [], isVaried: false };
 }
 
 /** The attributes of one span, log record or resource. */
@@ -128,8 +131,7 @@ export class OtlpAttributes implements FieldWriter {
   }
 
   #addAlone(text: string): void {
-    const before = this.all;
-    this.#written = before === "" ? text : before + this.#runs.format.separator + text;
+    this.#written += this.#run.text + this.#run.separator + text;
     this.#run = this.#runs.later;
   }
 }

@@ -1,7 +1,7 @@
 import { jsonValue, shortened } from "../logs/log-line.ts";
-import { CLIENT, type SpanKind } from "../traces/span.ts";
 import { NanosecondText } from "./nanoseconds.ts";
 import type { AttributeFormat, OtlpFormat } from "./otlp-format.ts";
+import { CLIENT, type SpanKind } from "./span-head.ts";
 
 /** OTLP's JSON (protobuf's, but for ids, which are hex): 64-bit integers as text, enums as numbers. */
 export function otlpJson(): OtlpFormat {
@@ -61,13 +61,13 @@ const mostKept = 256;
 
 /** What is the same for many spans, up to the time of its beginning. */
 function described(kept: Map<string, string>, name: string, kind: SpanKind, flags: string): string {
-  const isUsual = flags === "01";
+  const isRecorded = flags === "01";
   const key = kind === CLIENT ? name : ` ${name}`;
-  const known = isUsual ? kept.get(key) : undefined;
+  const known = isRecorded ? kept.get(key) : undefined;
   if (known !== undefined) return known;
   const number = Number.parseInt(flags, 16);
   const made = `"flags":${number},"name":${quoted(name)},"kind":${kind},"startTimeUnixNano":"`;
-  if (isUsual && kept.size < mostKept) kept.set(key, made);
+  if (isRecorded && kept.size < mostKept) kept.set(key, made);
   return made;
 }
 

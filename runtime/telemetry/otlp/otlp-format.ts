@@ -1,4 +1,4 @@
-import type { SpanHead, SpanKind } from "../traces/span.ts";
+import type { SpanHead, SpanKind } from "./span-head.ts";
 
 /** One of OpenTelemetry's signals, in the words of OTLP's messages. */
 export interface OtlpSignal {

@@ -1,23 +1,8 @@
 import type { CallSpan } from "../../http/exchange-trace.ts";
 import { type AttributeRuns, OtlpAttributes } from "../otlp/attributes.ts";
 import type { OtlpFormat } from "../otlp/otlp-format.ts";
-import { type TraceContext, traceparent } from "./trace-context.ts";
-
-/** What a span is besides its attributes and its end. Times in milliseconds since the epoch, with fractions. */
-export interface SpanHead extends TraceContext {
-  /** The span that it is a part of; undefined: a trace begins with it. */
-  readonly parentId: string | undefined;
-  readonly name: string;
-  readonly kind: SpanKind;
-  readonly start: number;
-}
-
-/** Who a span is about: this server, or another one that it calls (OTLP's numbers). */
-export type SpanKind = 2 | 3;
-/** A request that is served. */
-export const SERVER: SpanKind = 2;
-/** A request to another server. */
-export const CLIENT: SpanKind = 3;
+import type { SpanHead } from "../otlp/span-head.ts";
+import { traceparent } from "./trace-context.ts";
 
 /** How the spans of a process are written, and where they go. */
 export interface SpanOutput {
