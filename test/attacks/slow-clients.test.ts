@@ -4,6 +4,7 @@ import { expect } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { heldMegabytes } from "../harness/held-memory.ts";
+import { pause } from "../harness/pause.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { itWith, runTool } from "../harness/tool.ts";
 import { startUpstream } from "../harness/upstream.ts";
@@ -42,6 +43,7 @@ async function attack(
   while (!isOver) {
     const connection: RequestInit = { headers: { connection: "close" } };
     statuses.push((await fetch(`http://127.0.0.1:${port}/`, connection)).status);
+    await pause(20);
   }
   await ended;
   const rows = readFileSync(`${report}.csv`, "utf8").trim().split("\n").slice(1);

@@ -1,7 +1,8 @@
 import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import path from "node:path";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Emitted } from "../../compiler/4-emit/emit.ts";
 import { version } from "../../compiler/installation.ts";
 import { compileFile } from "../harness/compile-file.ts";
 import { root } from "../harness/root.ts";
@@ -11,9 +12,15 @@ const examples = readdirSync(path.join(root, "examples"), { withFileTypes: true 
   .map((entry) => entry.name);
 
 describe.each(examples)("example %s", (name) => {
-  it("compiles to what out/ holds, and the generated code type-checks", async () => {
+  let compiled: Emitted;
+
+  beforeAll(async () => {
     const file = path.join(root, "examples", name, "gateway.yaml");
-    const { files, findings } = await compileFile(file, { name, isTypeChecked: true });
+    compiled = await compileFile(file, { name, isTypeChecked: true });
+  });
+
+  it("compiles to what out/ holds, and the generated code type-checks", () => {
+    const { files, findings } = compiled;
     expect(findings).toEqual([]);
     const folder = path.join(root, "out", name);
     for (const { path: generated, text } of files) {
@@ -30,10 +37,8 @@ describe.each(examples)("example %s", (name) => {
     expect(globSync("**/*.*", { cwd: folder }).filter((each) => !known.has(each))).toEqual([]);
   });
 
-  it("bundles exactly the runtime modules that modules.json names, and nothing outside node:", async () => {
-    const { files, graph } = await compileFile(path.join(root, "examples", name, "gateway.yaml"), {
-      name,
-    });
+  it("bundles exactly the runtime modules that modules.json names, and nothing outside node:", () => {
+    const { files, graph } = compiled;
     const bundle = files.find((each) => each.path === "gateway.mjs")?.text ?? "";
     const headings = [...bundle.matchAll(/^\/\/ (runtime\/.*)\.ts$/gm)].map(([, module]) => module);
     const inside = [...new Set(headings)].sort();

@@ -52,7 +52,7 @@ function compareAll(
   for (const seed of likeliestFirst(form, field).take(most)) {
     const comparison = compare(configsOf(seed), form, isName);
     if (comparison === "differ") {
-      for (const place of [...placesOf(field), nameOf(field)]) form.lastActed.set(place, seed);
+      remember(field, seed, form);
       return "differ";
     }
     if (comparison === "equal") result = "equal";
@@ -78,6 +78,11 @@ function* likeliestFirst(
   const depths = new Map(seeds.map((seed) => [seed, depthOf(seed, field.path)]));
   const depth = (seed: unknown) => depths.get(seed) ?? 0;
   yield* seeds.filter((seed) => !likeliest.has(seed)).sort((a, b) => depth(b) - depth(a));
+}
+
+/** A field did something in this configuration. */
+function remember(field: SchemaField, seed: unknown, { lastActed }: ConfigurationForm): void {
+  for (const place of [...placesOf(field), nameOf(field)]) lastActed.set(place, seed);
 }
 
 /** The path of a field, and those of all that it is in, from the field outwards. */
@@ -121,11 +126,15 @@ function compare(
 
 /** Whether something is said of a field where it stands, in any of the configurations. */
 export function isTold(field: SchemaField, code: string, form: ConfigurationForm): boolean {
-  return likeliestFirst(form, field).some((seed) =>
-    variantsOf(field, seed, form).some((config) =>
+  for (const seed of likeliestFirst(form, field)) {
+    const isToldIn = variantsOf(field, seed, form).some((config) =>
       form.compile(config).diagnostics.some((diagnostic) => diagnostic.code === code),
-    ),
-  );
+    );
+    if (!isToldIn) continue;
+    remember(field, seed, form);
+    return true;
+  }
+  return false;
 }
 
 /** The configuration with different values of the field, then without it. */

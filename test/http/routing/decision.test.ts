@@ -46,9 +46,9 @@ async function agree(
 }
 
 it("a file's routes are chosen as a list sorted by Gateway API chooses", { timeout }, () =>
-  agree(tables, standaloneText, "file", { bundles: isLong ? 180 : 4, size: 40 }),
+  agree(tables, standaloneText, "file", { bundles: isLong ? 180 : 2, size: 40 }),
 );
 
 it("a cluster's routes are chosen as a list sorted by Gateway API chooses", { timeout }, () =>
-  agree(clusterTables, clusterText, "age", { bundles: isLong ? 180 : 4, size: 16 }),
+  agree(clusterTables, clusterText, "age", { bundles: isLong ? 180 : 2, size: 16 }),
 );
