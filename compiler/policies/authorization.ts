@@ -1,3 +1,4 @@
+import type { NamedScopes } from "../cel/kinds/named-scopes.ts";
 import type { Diagnostics } from "../diagnostics/diagnostic.ts";
 import type { Rule } from "../model/rules.ts";
 import { type Infer, object } from "../schema/schema.ts";
@@ -6,6 +7,7 @@ import {
   lowerKubernetesRules,
   lowerRules,
   type RuleConfig,
+  requiredScopes,
   resolveRules,
   rulesOnPaths,
   rulesSchema,
@@ -20,6 +22,8 @@ interface AuthorizationConfig {
 /** `authorization` resolved. */
 interface AuthorizationNode {
   readonly rules: readonly Rule[];
+  /** Absent: none. */
+  readonly requiredScopes?: NamedScopes | undefined;
 }
 
 const schema = object(
@@ -42,7 +46,7 @@ export const authorization: Policy<
   actsOn: ["requests", "streams"],
   schema,
   isPlannedOnBackend: true,
-  names: ["authorize", "denied", "verdict"],
+  names: ["authorize", "denied", "verdict", "stepUp"],
   restrictsAccess: true,
   pathRules: ({ rules }) => rulesOnPaths(rules),
   checkConnection,
@@ -59,7 +63,8 @@ export const authorization: Policy<
   },
   resolve: ({ rules }, context) => {
     const compiled = resolveRules(rules, "request", context);
-    return compiled === undefined ? undefined : { rules: compiled };
+    if (compiled === undefined) return undefined;
+    return { rules: compiled, requiredScopes: requiredScopes(compiled) };
   },
 };
 

@@ -1,4 +1,5 @@
 import { nodesOf } from "../../templates/code/syntax.ts";
+import type { NamedScopes } from "../cel/kinds/named-scopes.ts";
 import { Identifiers } from "../model/identifiers.ts";
 import type { Rule } from "../model/rules.ts";
 import { type Infer, object } from "../schema/schema.ts";
@@ -8,6 +9,7 @@ import {
   lowerKubernetesRules,
   lowerRules,
   type RuleConfig,
+  requiredScopes,
   resolveRules,
   rulesOnPaths,
   rulesSchema,
@@ -29,6 +31,8 @@ interface McpAuthorizationNode {
   readonly rules: readonly Rule[];
   /** The strings in rules that read the method: the methods they may be about, sorted. */
   readonly methods: readonly string[];
+  /** Absent: none. */
+  readonly requiredScopes?: NamedScopes | undefined;
   readonly ofTargets: readonly {
     readonly target: string;
     /** What generated code calls it: unique among the targets. */
@@ -61,7 +65,7 @@ export const mcpAuthorization: Policy<
   schema,
   actsOn: ["mcp"],
   isPlannedOnBackend: true,
-  names: ["authorizeCall", "deniedCall"],
+  names: ["authorizeCall", "deniedCall", "callStepUp"],
   pathRules: ({ rules, ofTargets }) =>
     rulesOnPaths([...rules, ...ofTargets.flatMap((target) => target.rules)]),
   direction: "closes",
@@ -100,8 +104,13 @@ export const mcpAuthorization: Policy<
       return resolved === undefined ? [] : [{ target, id: names.take(target), rules: resolved }];
     });
     if (compiled === undefined || targets.length < ofTargets.length) return undefined;
-    const methods = [...compiled, ...targets.flatMap((each) => each.rules)].flatMap(methodsIn);
-    return { rules: compiled, methods: [...new Set(methods)].sort(), ofTargets: targets };
+    const all = [...compiled, ...targets.flatMap((each) => each.rules)];
+    return {
+      rules: compiled,
+      methods: [...new Set(all.flatMap(methodsIn))].sort(),
+      requiredScopes: requiredScopes(all),
+      ofTargets: targets,
+    };
   },
 };
 

@@ -45,6 +45,8 @@ export interface BackendScope {
   readonly expressions: Expressions;
   /** The function of the rules over MCP messages; undefined without rules. */
   readonly mcpRule: Code | undefined;
+  /** The constant that says which scopes a client lacks for what they refuse; undefined: clients are not told. */
+  readonly mcpStepUp: Code | undefined;
   /** The methods that those rules name. */
   readonly mcpMethods: readonly string[];
 }

@@ -51,6 +51,7 @@ function mcpCode([backend]: AtLeastOne<McpNode>, scope: BackendScope): BackendCo
   const access = literal({
     jwt: scope.variables.argument("jwt"),
     authorize,
+    ...(scope.mcpStepUp && { stepUp: scope.mcpStepUp }),
     ...(backend.toolLock && { toolLock: identifier("toolLock") }),
   });
   const allowedOrigins = {

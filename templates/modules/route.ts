@@ -68,6 +68,7 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
           forward: policies.findLast((policy) => policy.forward !== undefined)?.forward,
           chooseServer: policies.find((policy) => policy.chooseServer !== undefined)?.chooseServer,
           mcpRule: policies.find((policy) => policy.mcpRule !== undefined)?.mcpRule,
+          mcpStepUp: policies.find((policy) => policy.mcpStepUp !== undefined)?.mcpStepUp,
           mcpMethods: policies.flatMap((policy) => policy.mcpMethods ?? []),
         });
   const isAsync = backend.isAsync || isAsyncChain(parts);

@@ -1,5 +1,5 @@
 import type { PolicyUse } from "../../compiler/ir/policies.ts";
-import { code, join } from "../code/code.ts";
+import { code, join, literal } from "../code/code.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
 import { imported, importedType } from "../code/names.ts";
 import { readsBody } from "../code/reads.ts";
@@ -11,7 +11,7 @@ import type { ConnectionScope, PolicyTemplate } from "./policy.ts";
 /** `authorization`: CEL rules over the request and the identities. */
 export const authorizationTemplate: PolicyTemplate<"authorization"> = {
   connection: connectionCode,
-  code: ({ settings, origin }, { trace, variables: declared, expressions }) => {
+  code: ({ settings, origin }, { trace, variables: declared, expressions, openStepUp }) => {
     const { denials, body, variables } = rulesCode(settings.rules, expressions, {
       label: DENIED,
       policy: origin,
@@ -20,6 +20,17 @@ export const authorizationTemplate: PolicyTemplate<"authorization"> = {
     const parameters = variables.map(parameter);
     const passed = variables.map((variable) => declared.argument(variable));
     const refuse = imported("gwc/runtime/policies/authorization", "denyForbidden");
+    const { requiredScopes } = settings;
+    const stepUp =
+      openStepUp === undefined || requiredScopes === undefined
+        ? undefined
+        : code`const stepUp = ${openStepUp}(${literal({ ...requiredScopes })});`;
+    const withOthers = variables.map((variable) =>
+      variable === "jwt" ? code`claims` : declared.argument(variable),
+    );
+    const challenge =
+      stepUp &&
+      code`stepUp(exchange, ${declared.argument("jwt")}, (claims) => authorize(${join(withOthers, ", ")}))`;
     return {
       readsRequestBody: readsBody(
         settings.rules.map(({ expression }) => expression),
@@ -34,10 +45,18 @@ export const authorizationTemplate: PolicyTemplate<"authorization"> = {
             ${body}
           }
         `,
+        ...(stepUp === undefined ? [] : [stepUp]),
       ],
       steps: [
         code`const verdict = authorize(${join(passed, ", ")});`,
-        ifStatement([code`!verdict.isAllowed`], code`return ${refuse}(exchange, verdict);`),
+        challenge === undefined
+          ? ifStatement([code`!verdict.isAllowed`], code`return ${refuse}(exchange, verdict);`)
+          : code`
+              if (!verdict.isAllowed) {
+                const challenge = ${challenge};
+                return ${refuse}(exchange, verdict, challenge);
+              }
+            `,
       ],
     };
   },

@@ -13,6 +13,7 @@ const METADATA = "gwc/runtime/auth/oauth/metadata";
 /** `mcpAuthentication`: OAuth metadata first, whatever the request carries; then the token check. */
 export const mcpAuthenticationTemplate: PolicyTemplate<"mcpAuthentication"> = {
   identity: "jwt",
+  openStepUp: imported("gwc/runtime/auth/oauth/step-up", "openStepUp"),
   detail: ({ mode }) => mode,
   code: ({ settings, origin }, scope) => {
     const { trace } = scope;

@@ -13,8 +13,12 @@ const MODULE = "gwc/runtime/policies/mcp-authorization";
 
 /** `mcpAuthorization`: the rule function that the MCP backend asks about every item, listed or called. */
 export const mcpAuthorizationTemplate: PolicyTemplate<"mcpAuthorization"> = {
-  code: ({ settings, origin }, { trace, expressions, variables }) => {
-    const { rules, ofTargets, methods } = settings;
+  code: ({ settings, origin }, { trace, expressions, variables, openStepUp }) => {
+    const { rules, ofTargets, methods, requiredScopes } = settings;
+    const stepUp =
+      openStepUp === undefined || requiredScopes === undefined
+        ? undefined
+        : code`const callStepUp = ${openStepUp}(${literal({ ...requiredScopes })});`;
     const source = { policy: origin, trace };
     const own = ofTargets.map(({ id, rules: each }) =>
       ruleFunction(`On${capitalized(id)}`, each, expressions, source),
@@ -34,6 +38,7 @@ export const mcpAuthorizationTemplate: PolicyTemplate<"mcpAuthorization"> = {
           ${trace(origin)}
           ${join([...declarations, ...choice], "\n\n")}
         `,
+        ...(stepUp === undefined ? [] : [stepUp]),
       ],
       steps: [],
       readsRequestBody: readsBody(
@@ -41,6 +46,7 @@ export const mcpAuthorizationTemplate: PolicyTemplate<"mcpAuthorization"> = {
         "request",
       ),
       mcpMethods: methods,
+      ...(stepUp && { mcpStepUp: code`callStepUp` }),
       mcpRule:
         others.length === 0
           ? code`authorizeCall`

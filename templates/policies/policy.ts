@@ -2,7 +2,7 @@ import type { PolicyKind, PolicySettings, PolicyUse } from "../../compiler/ir/po
 import type { Forward, TriesScope } from "../backends/backend.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
 import type { Expressions } from "../code/expression.ts";
-import type { Code, Hole } from "../code/hole.ts";
+import type { Code, Hole, ImportSymbol } from "../code/hole.ts";
 import type { Trace } from "../code/trace.ts";
 import type { RouteVariables } from "../code/variables.ts";
 
@@ -32,6 +32,8 @@ export interface PolicyCode {
   readonly limits?: CallLimits;
   /** What later parts of the route pass on: the name of the MCP rule function. */
   readonly mcpRule?: Code;
+  /** The constant that says which scopes a client lacks for what its rules refuse. */
+  readonly mcpStepUp?: Code;
   /** The MCP methods that its rules name. */
   readonly mcpMethods?: readonly string[];
 }
@@ -59,6 +61,8 @@ export interface RouteScope {
   readonly policies: readonly PolicyUse[];
   /** The CEL variables that the policies before this one declare. */
   readonly variables: RouteVariables;
+  /** The function that opens what tells clients which scopes they lack; undefined: the route's clients are told of none. */
+  readonly openStepUp: ImportSymbol | undefined;
 }
 
 /** The template of a policy kind: what it adds to the functions of routes, and what the code around it may ask. */
@@ -70,6 +74,8 @@ export interface PolicyTemplate<Kind extends PolicyKind> {
   readonly identity?: string;
   /** The CEL variables that the exchange holds from here on. */
   readonly attributes?: (settings: PolicySettings[Kind]) => readonly string[];
+  /** The function that opens what tells clients which scopes they lack (`StepUp`): rules after it ask for one. */
+  readonly openStepUp?: ImportSymbol;
   /** True when it writes down what a restart must not forget. */
   readonly keepsState?: (settings: PolicySettings[Kind]) => boolean;
   /** It seals what clients show again: all pods need one key. */

@@ -49,14 +49,14 @@ export class IdentityProvider {
   }
 
   /** An access token by client credentials, as a client gets one. */
-  async token(): Promise<string> {
+  async token(scope = "use"): Promise<string> {
     const response = await fetch(`${this.issuer}/token`, {
       method: "POST",
       headers: { authorization: `Basic ${btoa("app:secret")}` },
       body: new URLSearchParams({
         grant_type: "client_credentials",
         resource: audience,
-        scope: "use",
+        scope,
       }),
     });
     const { access_token } = (await response.json()) as { access_token: string };
@@ -68,7 +68,7 @@ function configuration(keys: JWK[]): object {
   const alg = keys[0]?.alg;
   return {
     jwks: { keys },
-    scopes: ["openid", "offline_access", "use"],
+    scopes: ["openid", "offline_access", "use", "add", "drop"],
     // As Keycloak names it.
     routes: { registration: "/clients-registrations/openid-connect" },
     enabledJWA: { idTokenSigningAlgValues: [alg] },
@@ -89,7 +89,7 @@ function configuration(keys: JWK[]): object {
       resourceIndicators: {
         enabled: true,
         getResourceServerInfo: () => ({
-          scope: "use",
+          scope: "use add drop",
           audience,
           accessTokenFormat: "jwt",
           accessTokenTTL: 300,

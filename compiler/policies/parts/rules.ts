@@ -1,5 +1,6 @@
 import { reportAbsentIdentity, resolveOfRequest } from "../../backends/parts/known-identities.ts";
 import { type CelPhase, compileRule } from "../../cel/compile.ts";
+import { type NamedScopes, namedScopes } from "../../cel/kinds/named-scopes.ts";
 import { addProblems, type CelProblem } from "../../cel/parse/problems.ts";
 import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
 import { messages } from "../../diagnostics/messages/index.ts";
@@ -148,6 +149,11 @@ function addJoinedProblems(
   for (const { within: _within, ...problem } of problems) {
     if (messages[problem.code].severity === "error") diagnostics.add({ ...problem, at: origin });
   }
+}
+
+/** The scopes that rules require of tokens; undefined: none. */
+export function requiredScopes(rules: readonly Rule[]): NamedScopes | undefined {
+  return namedScopes(rules.flatMap(({ action, text }) => (action === "require" ? text : [])));
 }
 
 /** The rules that read the path of a request, under any of its names. */

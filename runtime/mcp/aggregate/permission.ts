@@ -1,9 +1,10 @@
+import type { JsonObject } from "../../cel/variables.ts";
 import { type Exchange, logFields } from "../../http/exchange.ts";
 import { allowed, type RuleVerdict } from "../../policies/rule-verdict.ts";
 import type { Message } from "../protocol/message.ts";
 import { type EraMethods, isSpecified } from "../protocol/methods.ts";
 import { addressedPrimitive } from "../protocol/primitives.ts";
-import { respondRpcError, rpcCode } from "../protocol/rpc-response.ts";
+import { respondRpc, respondRpcError, rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import {
   hidesNothing,
   type McpAuthorization,
@@ -38,6 +39,9 @@ export function isPermitted(
   if (!ofMethod.isAllowed) {
     recordRule(exchange, ofMethod);
     metrics.message(exchange, { method }, "denied");
+    const onMethod = (own: McpAuthorization) =>
+      verdictOnMethod(own, exchange, backend.ruledMethods, message.method);
+    if (asksForScopes(exchange, access, message, onMethod)) return false;
     respondRpcError(exchange, methods.unknownStatus[message.kind], "MCP", {
       id: idOf(message),
       code: rpcCode.methodNotFound,
@@ -65,22 +69,40 @@ export function isPermitted(
   const found = resolvePrimitive(backend, item);
   const subject = found && { method, target: found.target.name, item: found.name };
   recordPrimitive(exchange, item.kind, found?.name ?? item.name, found?.target.name);
-  const verdict =
+  const onItem = (own: McpAuthorization) =>
     found &&
-    verdictOn(access, exchange, message.method, item.kind, {
+    verdictOn(own, exchange, message.method, item.kind, {
       name: found.name,
       target: found.target.name,
     });
+  const verdict = onItem(access);
   if (verdict?.isAllowed === true) {
     metrics.handedOn(exchange, subject ?? { method });
     return true;
   }
   if (verdict !== undefined) recordRule(exchange, verdict);
   metrics.message(exchange, subject ?? { method }, subject === undefined ? "unknown" : "denied");
+  if (asksForScopes(exchange, access, message, onItem)) return false;
   // The client sees no difference, the operator does.
   const reason = found === undefined ? "MCP" : "Authorization";
   respondRpcError(exchange, 200, reason, invalid(message, unknownPrimitive(item.kind, item.name)));
   return false;
+}
+
+/** Tells a client that lacks nothing but scopes which they are; false: it is not so, or nobody is told. */
+function asksForScopes(
+  exchange: Exchange,
+  access: McpAuthorization,
+  message: Message,
+  ask: (access: McpAuthorization) => RuleVerdict | undefined,
+): boolean {
+  const rules = (jwt: JsonObject) => ask({ ...access, jwt }) ?? { isAllowed: false };
+  const challenge = access.stepUp?.(exchange, access.jwt, rules);
+  if (challenge === undefined) return false;
+  exchange.record.reason = "Authorization";
+  const text = rpcError(idOf(message), rpcCode.insufficientScope, "The token lacks a scope");
+  respondRpc(exchange, 403, text, ["www-authenticate", challenge]);
+  return true;
 }
 
 function invalid(message: Message, text: string) {

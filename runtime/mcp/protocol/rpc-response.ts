@@ -2,6 +2,8 @@ import type { Exchange, RefusalReason } from "../../http/exchange.ts";
 
 /** JSON-RPC 2.0 section 5.1, and MCP's own codes. */
 export const rpcCode = {
+  /** HTTP's 403 says what it means. */
+  insufficientScope: -32000,
   invalidRequest: -32600,
   methodNotFound: -32601,
   invalidParams: -32602,

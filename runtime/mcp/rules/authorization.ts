@@ -1,3 +1,4 @@
+import type { StepUp } from "../../auth/oauth/step-up.ts";
 import type { JwtVariable, McpPrimitive, McpVariables } from "../../cel/variables.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import type { McpRule } from "../../policies/mcp-authorization.ts";
@@ -11,6 +12,8 @@ export interface McpAuthorization {
   readonly jwt: JwtVariable;
   /** The compiled rules of mcpAuthorization; `allowEverything` when there are none. */
   readonly authorize: McpRule;
+  /** Says which scopes would change what the rules refuse; absent: clients are not told. */
+  readonly stepUp?: StepUp;
   /** Withholds tools that are not as they were approved; absent: none. */
   readonly toolLock?: ToolLock;
 }

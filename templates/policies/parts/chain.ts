@@ -1,7 +1,7 @@
 import type { PolicyKind, PolicyUse } from "../../../compiler/ir/policies.ts";
 import { code } from "../../code/code.ts";
 import type { Expressions } from "../../code/expression.ts";
-import type { Hole } from "../../code/hole.ts";
+import type { Hole, ImportSymbol } from "../../code/hole.ts";
 import { imported, name } from "../../code/names.ts";
 import type { Trace } from "../../code/trace.ts";
 import { bytes } from "../../code/units.ts";
@@ -47,9 +47,14 @@ function policyPart<Kind extends PolicyKind>(
 ): ChainPart {
   const { code: make, identity, attributes, isBeforeGuard = false } = templateOf(use.kind);
   for (const variable of attributes?.(use.settings) ?? []) scope.variables.establish(variable);
-  const made = make(use, { ...scope, policies });
+  const openStepUp = policies.map(stepUpOf).find((each) => each !== undefined);
+  const made = make(use, { ...scope, policies, openStepUp });
   if (identity !== undefined) scope.variables.declareIdentity(identity);
   return { code: made, identity, isBeforeGuard };
+}
+
+function stepUpOf({ kind }: PolicyUse): ImportSymbol | undefined {
+  return templateOf(kind).openStepUp;
 }
 
 /** What a listener's policy leaves on the exchange for its routes. */
