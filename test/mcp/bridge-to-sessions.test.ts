@@ -234,6 +234,20 @@ describe("sessions with the server", () => {
     await expect.poll(() => raw.seen.filter(({ method }) => method === "DELETE").length).toBe(2);
   });
 
+  it("over stdio are of those of whom nobody knows who asks, until one of them calls something", async () => {
+    const started = 'gwc_mcp_stdio_starts_total{target="stdio"}';
+    const children = async () =>
+      (await expositionOf(await gateway.statsPort())).value(started) ?? 0;
+    const nobody = (method: string, params = {}) => ask(url("stdio"), method, params);
+    const before = await children();
+    for (const method of ["tools/list", "prompts/list", "server/discover"]) await nobody(method);
+    await nobody("tools/call", { name: "test_simple_text" });
+    const first = await children();
+    await nobody("tools/call", { name: "test_simple_text" });
+    await nobody("tools/list");
+    expect([first - before, (await children()) - before]).toEqual([1, 3]);
+  });
+
   it("are told nothing of the stateless revision", async () => {
     raw.seen.length = 0;
     const response = await list("ada");

@@ -26,7 +26,7 @@ export function erasPage(): Page {
           [
             "stateless",
             "sessions",
-            "the gateway opens sessions with the target and leases each to one request at a time: to one identity for a minute, to a caller without identity for one request (over stdio a process each: let callers show who they are)",
+            "the gateway opens sessions with the target and leases each to one request at a time: to one identity for a minute, to a caller without identity for one request. Over stdio that is a process each, so a child that has only listed what it offers serves the next such caller, too, and its first call is its last: let callers show who they are",
           ],
         ],
       ),

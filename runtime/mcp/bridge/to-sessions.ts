@@ -59,8 +59,8 @@ class StatelessRequest implements Call {
   async #open(): Promise<void> {
     const { backend, owner } = this.#caller;
     const options = leaseOptions(this.#caller, this.#request);
-    const key = keyOf(this.#caller, options);
-    const known = key === undefined ? undefined : this.#pool.take(key);
+    const { from, to } = sharing(this.#caller, options, this.#request);
+    const known = from === undefined ? undefined : this.#pool.take(from);
     const outcome = known ? { kind: "lease" as const, lease: known } : await openLease(options);
     if (outcome.kind === "failure") {
       this.#sink.onFailure(outcome.failure);
@@ -68,7 +68,7 @@ class StatelessRequest implements Call {
     }
     const { lease } = outcome;
     if (this.#isOver || this.#request.method === "server/discover") {
-      this.#pool.giveBack(key, lease);
+      this.#pool.giveBack(to, lease);
       if (!this.#isOver) this.#sink.onResponse(discoverResponse(this.#request.id, lease.opened));
       return;
     }
@@ -79,7 +79,7 @@ class StatelessRequest implements Call {
       pool: this.#pool,
       lease,
       backend,
-      key,
+      key: to,
       caller,
       askable,
       binding,
@@ -148,20 +148,40 @@ function leaseOptions(
   return { exchange, backend, target, caller, said: saidByClient(request) };
 }
 
+/** Whose sessions with a target a request may use, and whose its session is afterwards. Undefined: nobody's. */
+interface Sharing {
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+}
+
 /**
- * Whose session with a target it is: never somebody else's, and one of the same abilities. Undefined: nobody knows who asks.
+ * A session is used again by its own caller, and by one of the same abilities. Where nobody knows who asks, a child may
+ * serve anybody as long as it has only listed what it offers: no header reaches it, and a list leaves nothing of anybody
+ * in it. Whatever else it is asked, by whomever, is the last.
  */
-function keyOf(
+function sharing(
   caller: StatelessCaller,
   { said: { capabilities, clientInfo } }: LeaseOptions,
-): string | undefined {
+  { method }: Message,
+): Sharing {
   const { exchange, target, owner } = caller;
-  if (!owner.isKnown && exchange.header("authorization") === undefined) return undefined;
+  const isKnown = owner.isKnown || exchange.header("authorization") !== undefined;
+  if (!isKnown && target.kind !== "stdio") return { from: undefined, to: undefined };
   const who = [owner.binding, target.name, ...credentialsOf(caller)];
-  return createHash("sha256")
-    .update(JSON.stringify([...who, capabilities, clientInfo]))
+  const key = createHash("sha256")
+    .update(JSON.stringify([isKnown, ...who, capabilities, clientInfo]))
     .digest("base64url");
+  return { from: key, to: isKnown || harmless.has(method) ? key : undefined };
 }
+
+/** Requests that carry nothing of their callers. */
+const harmless: ReadonlySet<string> = new Set([
+  "server/discover",
+  "tools/list",
+  "prompts/list",
+  "resources/list",
+  "resources/templates/list",
+]);
 
 /** A token that was renewed is the same caller's; one that the gateway has not checked may be anybody's, and tells them apart. */
 function credentialsOf({ exchange, owner }: StatelessCaller): readonly (string | undefined)[] {
