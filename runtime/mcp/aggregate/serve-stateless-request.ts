@@ -22,11 +22,6 @@ export function serveStatelessRequest(
     exchange.respond(202, []);
     return;
   }
-  if (isMissing(backend, message)) {
-    const error = { code: rpcCode.methodNotFound, message: "Method not found" };
-    respondRpcError(exchange, 404, "MCP", { id: message.id, ...error });
-    return;
-  }
   const targets = directTargets(exchange, backend, access);
   const session = {
     initialize: undefined,
@@ -47,8 +42,20 @@ export function serveStatelessRequest(
   }
 }
 
-/** Tasks have ids that no target of several can be told by; methods of sessions are gone, whatever a target has. */
-function isMissing({ prefix }: McpBackend, message: Message): boolean {
-  if (prefix && message.method.startsWith("tasks/")) return true;
-  return isSpecified(sessionMethods, message) && !isSpecified(statelessMethods, message);
+/**
+ * Responds to a request for what is not there, whatever its params are. No target of several is told by a method that the
+ * revision does not have, or by the id of a task; methods of sessions are gone, whatever a target has.
+ */
+export function refuseMissing(
+  exchange: Exchange,
+  { prefix }: McpBackend,
+  message: Message,
+): boolean {
+  if (message.kind !== "request") return false;
+  const isGone = prefix || isSpecified(sessionMethods, message);
+  const isTask = prefix && message.method.startsWith("tasks/");
+  if (!isTask && (!isGone || isSpecified(statelessMethods, message))) return false;
+  const error = { code: rpcCode.methodNotFound, message: "Method not found" };
+  respondRpcError(exchange, 404, "MCP", { id: message.id, ...error });
+  return true;
 }

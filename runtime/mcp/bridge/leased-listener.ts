@@ -11,45 +11,60 @@ import { outcomeOf } from "../transports/fan-out.ts";
 import type { Call, CallSink } from "../transports/target.ts";
 import { type Lease, type LeaseOptions, openLease, refusalOf } from "./lease.ts";
 
+/** How a subscription comes by a session that is already there, and what becomes of one that it does not need. */
+export interface SpareSessions {
+  take(): Lease | undefined;
+  giveBack(lease: Lease): void;
+}
+
 /**
  * A subscription of a client without sessions to a target that has them: a session of its own, whose stream says what has
- * changed.
+ * changed. Where the target says of nothing that it has changed, it holds none.
  */
 export class LeasedListener implements Call {
   readonly #options: LeaseOptions;
   readonly #request: Message;
   readonly #sink: CallSink;
+  readonly #spare: SpareSessions;
   #lease: Lease | undefined;
   #isOver = false;
 
-  constructor(options: LeaseOptions, request: Message, sink: CallSink) {
+  constructor(options: LeaseOptions, request: Message, sink: CallSink, spare: SpareSessions) {
     this.#options = options;
+    this.#spare = spare;
     this.#request = request;
     this.#sink = sink;
   }
 
   async start(): Promise<void> {
-    const outcome = await openLease(this.#options);
+    const known = this.#spare.take();
+    const outcome = known
+      ? { kind: "lease" as const, lease: known }
+      : await openLease(this.#options);
     if (outcome.kind === "failure") {
       this.#sink.onFailure(outcome.failure);
       return;
     }
     const { lease } = outcome;
-    this.#lease = lease;
     const asked = readFilter(this.#request) ?? { lists: [], uris: [] };
-    const heard = new Set(
-      asked.lists.filter((name) => offers(lease, name)).map((name) => listSubscriptions.get(name)),
-    );
+    const lists = asked.lists.filter((name) => offers(lease, name));
+    if (
+      lists.length === 0 &&
+      (asked.uris.length === 0 || !offers(lease, "resourceSubscriptions"))
+    ) {
+      this.#spare.giveBack(lease);
+      if (!this.#isOver) this.#acknowledge({ lists: [], uris: [] });
+      return;
+    }
+    this.#lease = lease;
+    const heard = new Set(lists.map((name) => listSubscriptions.get(name)));
     await lease.link.listen({
       onMessage: (message) => this.#take(message, heard),
       onEnd: () => this.#end(),
     });
-    const filter: SubscriptionFilter = {
-      lists: asked.lists.filter((name) => offers(lease, name)),
-      uris: await this.#subscribe(lease, asked.uris),
-    };
+    const uris = await this.#subscribe(lease, asked.uris);
     if (this.#isOver) lease.link.close();
-    else this.#sink.onMessage(acknowledgement(this.#request.id, filter));
+    else this.#acknowledge({ lists, uris });
   }
 
   cancel(): void {
@@ -59,6 +74,10 @@ export class LeasedListener implements Call {
 
   /** What waits while a client reads slowly is the little that says what has changed. */
   resume(): void {}
+
+  #acknowledge(filter: SubscriptionFilter): void {
+    this.#sink.onMessage(acknowledgement(this.#request.id, filter));
+  }
 
   /** Those of the resources that the server takes a subscription to. */
   async #subscribe(lease: Lease, uris: readonly string[]): Promise<readonly string[]> {

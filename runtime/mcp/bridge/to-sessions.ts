@@ -19,12 +19,24 @@ export const toSessions: StatelessBridge = {
   call(caller, request, sink) {
     const call =
       request.method === "subscriptions/listen"
-        ? new LeasedListener(leaseOptions(caller, request), request, sink)
+        ? listener(caller, request, sink)
         : new StatelessRequest(caller, request, sink);
     void call.start();
     return call;
   },
 };
+
+function listener(caller: StatelessCaller, request: Message, sink: CallSink): LeasedListener {
+  const options = leaseOptions(caller, request);
+  const { from } = sharing(caller, options, request);
+  const pool = leasePool(caller.exchange.gateway);
+  return new LeasedListener(options, request, sink, {
+    // A session over HTTP may have its one stream already.
+    take: () =>
+      from === undefined || caller.target.kind !== "stdio" ? undefined : pool.take(from),
+    giveBack: (lease) => pool.giveBack(from, lease),
+  });
+}
 
 class StatelessRequest implements Call {
   readonly #caller: StatelessCaller;

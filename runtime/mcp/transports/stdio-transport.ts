@@ -18,6 +18,8 @@ export function openStdioTransport(
   return new StdioTransport(target, host, events);
 }
 
+/** Milliseconds between the end of a child's input and SIGTERM. */
+const inputEndDelay = 1000;
 /** Milliseconds between SIGTERM and SIGKILL. */
 const killDelay = 2000;
 /** Milliseconds in which the last output of an ended child is read; a daemon may keep its pipe open for ever. */
@@ -123,8 +125,11 @@ class StdioTransport implements Transport {
     // A paused stream would keep the pipes of a dead child open.
     this.#child.stdout.resume();
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-    this.#signal("SIGTERM");
-    const timer = setTimeout(() => this.#signal("SIGKILL"), killDelay);
+    // The end of its input is all that a server needs to come to an end of its own (MCP, transports, stdio: shutdown).
+    let timer = setTimeout(() => {
+      this.#signal("SIGTERM");
+      timer = setTimeout(() => this.#signal("SIGKILL"), killDelay);
+    }, inputEndDelay);
     this.#child.once("exit", () => clearTimeout(timer));
   }
 

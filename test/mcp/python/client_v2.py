@@ -1,0 +1,93 @@
+"""A client of the Python SDK 2.x: `client_v2.py URL STEPS MODE`; writes what each step gave as a line of JSON."""
+import asyncio
+import json
+import sys
+
+import anyio
+import mcp_types as types
+from mcp.client.client import Client
+
+
+async def elicit(_context, params):
+    fields = params.requested_schema.get("properties", {})
+    return types.ElicitResult(action="accept", content={name: f"my {name}" for name in fields})
+
+
+async def sample(_context, _params):
+    content = types.TextContent(type="text", text="Paris")
+    return types.CreateMessageResult(role="assistant", content=content, model="m")
+
+
+async def roots(_context):
+    return types.ListRootsResult(roots=[types.Root(uri="file:///r")])
+
+
+heard = []
+
+
+async def hear(message):
+    if hasattr(message, "method"):
+        heard.append(message.method)
+
+
+async def run(client, step):
+    match step["do"]:
+        case "tools":
+            return [tool.name for tool in (await client.list_tools()).tools]
+        case "call":
+            progress = []
+
+            async def on_progress(done, _total, _message):
+                progress.append(done)
+
+            result = await client.call_tool(step["name"], step.get("arguments", {}), progress_callback=on_progress)
+            return {"text": result.content[0].text, "progress": progress}
+        case "prompt":
+            result = await client.get_prompt(step["name"], step["arguments"])
+            return result.messages[0].content.text
+        case "read":
+            return (await client.read_resource(step["uri"])).contents[0].text
+        case "hear":
+            if client.protocol_version < "2026-07-28":
+                if "uri" in step:
+                    await client.subscribe_resource(step["uri"])
+                while not set(step["methods"]) <= set(heard):
+                    await client.call_tool(step["call"], {})
+                    await anyio.sleep(0.1)
+                return True
+            wanted = {"resource_subscriptions": [step["uri"]]} if "uri" in step else {}
+            async with client.listen(tools_list_changed=True, **wanted) as subscription:
+                await client.call_tool(step["call"], {})
+                kinds = set()
+                async for event in subscription:
+                    kinds.add(type(event).__name__)
+                    if len(kinds) == len(step["methods"]):
+                        return True
+        case "cancel":
+            began = anyio.Event()
+
+            async def on_begun(_done, _total, _message):
+                began.set()
+
+            async with anyio.create_task_group() as group:
+                async def call():
+                    await client.call_tool(step["name"], {}, progress_callback=on_begun)
+
+                group.start_soon(call)
+                await began.wait()
+                group.cancel_scope.cancel()
+            return True
+
+
+async def main():
+    async with Client(
+        sys.argv[1], mode=sys.argv[3], elicitation_callback=elicit, sampling_callback=sample, list_roots_callback=roots,
+        message_handler=hear,
+    ) as client:
+        print(json.dumps(client.protocol_version), flush=True)
+        for step in json.loads(sys.argv[2]):
+            with anyio.fail_after(60):
+                print(json.dumps(await run(client, step)), flush=True)
+
+
+asyncio.run(main())
