@@ -1,7 +1,7 @@
 import { readWhole } from "../http/buffer-body.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { isPermitted, recordMethod } from "./aggregate/permission.ts";
-import { refuseMissing, serveStatelessRequest } from "./aggregate/serve-stateless-request.ts";
+import { refuseUnknownMethod, serveStatelessRequest } from "./aggregate/serve-stateless-request.ts";
 import { passStateless } from "./passthrough/pass-stateless.ts";
 import { readMessageBytes } from "./protocol/message.ts";
 import { statelessMethods } from "./protocol/methods.ts";
@@ -39,7 +39,7 @@ export async function serveStateless(
     respondRpcError(exchange, 400, "MCP", { id, ...problem });
     return;
   }
-  if (only === undefined && refuseMissing(exchange, backend, message)) return;
+  if (only === undefined && refuseUnknownMethod(exchange, backend, message)) return;
   if (!isPermitted(exchange, backend, access, statelessMethods, message)) return;
   if (only === undefined) serveStatelessRequest(exchange, backend, access, message);
   else passStateless(exchange, backend, only, access, { message, bytes });

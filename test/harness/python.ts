@@ -19,7 +19,7 @@ const run = promisify(execFile);
 
 /**
  * What the tests need of Python's package index: clients, servers, and programs that come as a package. OpenTelemetry's
- * messages are also in Envoy's, of an older version under the same names: they stay apart.
+ * messages are also in Envoy's, of an older version under the same names: they stay apart, as do two generations of an SDK.
  */
 const PACKAGES = {
   tests: [
@@ -30,6 +30,8 @@ const PACKAGES = {
     "openai==3.54.0",
     "xds-protos==1.85.0",
   ],
+  mcp: ["mcp==2.3.0"],
+  mcpWithSessions: ["mcp==1.30.0"],
   telemetry: ["grpcio==1.85.1", "opentelemetry-proto==1.45.2"],
 };
 

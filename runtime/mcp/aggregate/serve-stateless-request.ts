@@ -46,7 +46,7 @@ export function serveStatelessRequest(
  * Responds to a request for what is not there, whatever its params are. No target of several is told by a method that the
  * revision does not have, or by the id of a task; methods of sessions are gone, whatever a target has.
  */
-export function refuseMissing(
+export function refuseUnknownMethod(
   exchange: Exchange,
   { prefix }: McpBackend,
   message: Message,

@@ -1,4 +1,4 @@
-"""A client of the Python SDK 1.x (sessions): `client_v1.py URL STEPS`; writes what each step gave as a line of JSON."""
+"""A client of the Python SDK 1.x (sessions): `client_v1.py URL TOKEN STEPS`; writes what each step gave as a line of JSON."""
 import asyncio
 import json
 import sys
@@ -6,6 +6,7 @@ import sys
 import anyio
 from mcp import ClientSession, types
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
 from pydantic import AnyUrl
 
 
@@ -79,13 +80,14 @@ async def run(session, step):
 
 
 async def main():
-    async with streamable_http_client(sys.argv[1]) as (read, write, _):
+    http = create_mcp_http_client(headers={"authorization": sys.argv[2]})
+    async with streamable_http_client(sys.argv[1], http_client=http) as (read, write, _):
         async with ClientSession(
             read, write, elicitation_callback=elicit, sampling_callback=sample, list_roots_callback=roots, message_handler=hear
         ) as session:
             version = (await session.initialize()).protocolVersion
             print(json.dumps(version), flush=True)
-            for step in json.loads(sys.argv[2]):
+            for step in json.loads(sys.argv[3]):
                 with anyio.fail_after(60):
                     print(json.dumps(await run(session, step)), flush=True)
 

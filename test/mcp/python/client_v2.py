@@ -1,4 +1,4 @@
-"""A client of the Python SDK 2.x: `client_v2.py URL STEPS MODE`; writes what each step gave as a line of JSON."""
+"""A client of the Python SDK 2.x: `client_v2.py URL TOKEN STEPS MODE`; writes what each step gave as a line of JSON."""
 import asyncio
 import json
 import sys
@@ -6,6 +6,8 @@ import sys
 import anyio
 import mcp_types as types
 from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
 
 
 async def elicit(_context, params):
@@ -80,12 +82,13 @@ async def run(client, step):
 
 
 async def main():
+    http = create_mcp_http_client(headers={"authorization": sys.argv[2]})
     async with Client(
-        sys.argv[1], mode=sys.argv[3], elicitation_callback=elicit, sampling_callback=sample, list_roots_callback=roots,
+        streamable_http_client(sys.argv[1], http_client=http), mode=sys.argv[4], elicitation_callback=elicit, sampling_callback=sample, list_roots_callback=roots,
         message_handler=hear,
     ) as client:
         print(json.dumps(client.protocol_version), flush=True)
-        for step in json.loads(sys.argv[2]):
+        for step in json.loads(sys.argv[3]):
             with anyio.fail_after(60):
                 print(json.dumps(await run(client, step)), flush=True)
 

@@ -1,0 +1,244 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { promisify } from "node:util";
+import { beforeAll, describe, expect, it } from "vitest";
+import { everythingScript } from "../harness/everything-server.ts";
+import { freePorts } from "../harness/free-port.ts";
+import type { Gateway } from "../harness/gateway.ts";
+import { pythonFor } from "../harness/python.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { TestProcess } from "../harness/test-process.ts";
+import { startMcpGateway } from "./mcp-gateway.ts";
+import { connectSession } from "./session-client.ts";
+import { connectStateless } from "./stateless-client.ts";
+import { as } from "./subjects.ts";
+
+const run = promisify(execFile);
+const scriptOf = (name: string) => path.join(import.meta.dirname, "python", name);
+const fixture = (name: string) => path.join(import.meta.dirname, "../conformance", name);
+let gateway: Gateway;
+let cancelled: string;
+let [one, two] = ["", ""];
+const url = (route: string) => gateway.url.replace("/mcp", `/${route}`);
+
+beforeAll(async () => {
+  [one, two] = await Promise.all([pythonFor("mcpWithSessions"), pythonFor("mcp")]);
+  cancelled = path.join(temporaryFolder({ cancelled: "" }), "cancelled");
+  const env = { CANCELLED: cancelled };
+  const [first, second] = await freePorts(2);
+  const [onePort, twoPort] = [String(first), String(second)];
+  const started = [
+    new TestProcess(one, [scriptOf("server_v1.py"), onePort], { env }),
+    new TestProcess(two, [scriptOf("server_v2.py"), twoPort], { env }),
+    new TestProcess(process.execPath, [fixture("mcp-server.ts")]),
+    new TestProcess(process.execPath, [fixture("stateless-server.ts"), "http", "reject"]),
+  ] as const;
+  await Promise.all([started[0].seen(/running on/), started[1].seen(/running on/)]);
+  const [[, sessions], [, stateless]] = await Promise.all([
+    started[2].seen(/port (\d+)/),
+    started[3].seen(/port (\d+)/),
+  ]);
+  const http = (name: string, port: string | undefined) => ({
+    name,
+    mcp: { host: `http://127.0.0.1:${port}/mcp` },
+  });
+  const stdio = (name: string, cmd: string, script: string) => ({
+    name,
+    stdio: { cmd, args: [script], env },
+  });
+  const children = {
+    one: stdio("one", one, scriptOf("server_v1.py")),
+    two: stdio("two", two, scriptOf("server_v2.py")),
+  };
+  const routes = [
+    { name: "one-http", path: "/one-http", targets: [http("one", onePort)] },
+    { name: "one-stdio", path: "/one-stdio", targets: [children.one] },
+    { name: "two-http", path: "/two-http", targets: [http("two", twoPort)] },
+    { name: "two-stdio", path: "/two-stdio", targets: [children.two] },
+    { name: "merged", path: "/merged", targets: [children.one, http("two", twoPort)] },
+    { name: "sessions", path: "/sessions", targets: [http("ts", sessions)] },
+    { name: "stateless", path: "/stateless", targets: [http("ts", stateless)] },
+    {
+      name: "everything",
+      path: "/everything",
+      targets: [stdio("every", process.execPath, everythingScript())],
+    },
+  ];
+  gateway = await startMcpGateway(routes.map((route) => ({ ...route, hasSubjects: true })));
+});
+
+/** The clients of the two SDKs: what they are started with, and which revision they then speak. */
+const clients = {
+  "1.x": () => ({ python: one, script: "client_v1.py", mode: "", revision: "2025-11-25" }),
+  "2.x, without sessions": () => ({
+    ...{ python: two, script: "client_v2.py", mode: "2026-07-28", revision: "2026-07-28" },
+  }),
+  "2.x, with sessions": () => ({
+    ...{ python: two, script: "client_v2.py", mode: "legacy", revision: "2025-11-25" },
+  }),
+};
+
+/** Runs a client; what it found out in each step. */
+async function found(client: keyof typeof clients, route: string, steps: readonly object[]) {
+  const { python, script, mode, revision } = clients[client]();
+  const args = [scriptOf(script), url(route), as("ada").authorization, JSON.stringify(steps), mode];
+  const { stdout } = await run(python, args);
+  const [version, ...results] = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(version).toBe(revision);
+  return results;
+}
+
+/** Where the server says that its tools are others. */
+const change = {
+  ...{ do: "hear", call: "test_trigger_tool_change" },
+  methods: ["notifications/tools/list_changed"],
+};
+const said = (text: string, progress: readonly number[] = []) => ({ text, progress });
+const countCancelled = () => readFileSync(cancelled, "utf8").split("\n").length - 1;
+
+const isLong = process.env.GWC_LONG_TESTS === "1";
+const tested: readonly (keyof typeof clients)[] = [
+  ...(["1.x", "2.x, without sessions"] as const),
+  ...(isLong ? (["2.x, with sessions"] as const) : []),
+];
+
+describe.each(tested)("a Python client %s", (client) => {
+  it.each([
+    ["one-http", "", ""],
+    ["one-stdio", "", ""],
+    ["two-http", "", ""],
+    ["two-stdio", "", ""],
+    ["merged", "one_", "one+"],
+    ["merged", "two_", "two+"],
+  ])("finds all of a Python server behind /%s (%s)", async (route, prefix, uriPrefix) => {
+    const name = (tool: string) => `${prefix}${tool}`;
+    const before = countCancelled();
+    const results = await found(client, route, [
+      { do: "call", name: name("add"), arguments: { a: 1, b: 2 } },
+      { do: "call", name: name("steps") },
+      { do: "call", name: name("ask_user") },
+      { do: "call", name: name("ask_model") },
+      { do: "call", name: name("ask_roots") },
+      { do: "prompt", name: name("greet"), arguments: { name: "Ada" } },
+      { do: "read", uri: `${uriPrefix}memo://note` },
+      { do: "cancel", name: name("wait") },
+      { do: "tools" },
+    ]);
+    expect(results.slice(0, -1)).toEqual([
+      said("3"),
+      said("done", [0, 1, 2]),
+      said("Hello, my name!"),
+      said("The model says Paris"),
+      said("['file:///r']"),
+      "Greet Ada.",
+      "a note",
+      true,
+    ]);
+    expect(results.at(-1)).toContain(name("ask_user"));
+    await expect.poll(countCancelled).toBeGreaterThan(before);
+  });
+
+  it.each(["sessions", "stateless"])("finds all of a TypeScript server, /%s", async (route) => {
+    const results = await found(client, route, [
+      { do: "call", name: "test_input_required_result_elicitation" },
+      { do: "call", name: "test_input_required_result_sampling" },
+      { do: "call", name: "test_input_required_result_list_roots" },
+      { do: "call", name: "test_input_required_result_multi_round" },
+      { do: "call", name: "test_tool_with_progress" },
+      { do: "prompt", name: "test_simple_prompt", arguments: {} },
+      { do: "read", uri: "test://static-text" },
+      ...(route === "stateless" ? [change] : []),
+    ]);
+    expect(results).toMatchObject([
+      said("Hello, my name!"),
+      { text: expect.stringContaining("Paris") },
+      { text: expect.stringContaining("file:///r") },
+      { text: expect.stringContaining("complete") },
+      { progress: [0, 50, 100] },
+      "This is a simple prompt for testing.",
+      "This is the content of the static text resource.",
+      ...(route === "stateless" ? [true] : []),
+    ]);
+  });
+
+  it("finds the everything server", async () => {
+    const results = await found(client, "everything", [
+      { do: "tools" },
+      { do: "call", name: "echo", arguments: { message: "a" } },
+      { do: "call", name: "trigger-sampling-request", arguments: { prompt: "p" } },
+      { do: "call", name: "get-roots-list" },
+      {
+        ...{ do: "call", name: "trigger-long-running-operation" },
+        arguments: { duration: 0.3, steps: 3 },
+      },
+    ]);
+    expect(results.slice(1)).toMatchObject([
+      said("Echo: a"),
+      { text: expect.stringContaining("Paris") },
+      { text: expect.stringContaining("file:///r") },
+      { progress: [1, 2, 3] },
+    ]);
+  });
+});
+
+// Python servers say it in the revision without sessions alone.
+it.each([
+  ["two-http", "", ""],
+  ["two-stdio", "", ""],
+  ["merged", "two_", "two+"],
+])("a Python client hears what has changed at a Python server behind /%s", async (...where) => {
+  const [route, prefix, uriPrefix] = where;
+  const methods = ["notifications/resources/updated", "notifications/tools/list_changed"];
+  const uri = `${uriPrefix}memo://note`;
+  const steps = [{ do: "hear", uri, call: `${prefix}touch`, methods }];
+  expect(await found("2.x, without sessions", route, steps)).toEqual([true]);
+});
+
+it("a Python client that may choose speaks the revision without sessions", async () => {
+  const args = [scriptOf("client_v2.py"), url("one-http"), as("ada").authorization, "[]", "auto"];
+  expect(JSON.parse((await run(two, args)).stdout)).toBe("2026-07-28");
+});
+
+describe.each([
+  ["with sessions", (at: string) => connectSession(at)],
+  ["without sessions", connectWithAnswers],
+] as const)("a TypeScript client %s", (_kind, connect) => {
+  it.each(["one-http", "one-stdio", "two-http", "two-stdio"])(
+    "finds all of a Python server behind /%s",
+    async (route) => {
+      const client = await connect(url(route));
+      const call = async (name: string, args = {}) =>
+        JSON.stringify((await client.callTool({ name, arguments: args })).content);
+      expect(await call("add", { a: 1, b: 2 })).toContain('"3"');
+      expect(await call("ask_user")).toContain("Hello, my name!");
+      expect(await call("ask_model")).toContain("sampled");
+      expect(await call("ask_roots")).toContain("file:///r");
+      const prompt = await client.getPrompt({ name: "greet", arguments: { name: "Ada" } });
+      expect(JSON.stringify(prompt)).toContain("Greet Ada.");
+      const { contents } = await client.readResource({ uri: "memo://note" });
+      expect(contents).toMatchObject([{ text: "a note" }]);
+      await client.close();
+    },
+  );
+});
+
+async function connectWithAnswers(at: string) {
+  const client = await connectStateless(at, {
+    capabilities: { sampling: {}, elicitation: { form: {} }, roots: {} },
+  });
+  client.setRequestHandler("elicitation/create", () => ({
+    action: "accept",
+    content: { name: "my name" },
+  }));
+  client.setRequestHandler("sampling/createMessage", () => ({
+    model: "m",
+    role: "assistant",
+    content: { type: "text", text: "sampled" },
+  }));
+  client.setRequestHandler("roots/list", () => ({ roots: [{ uri: "file:///r" }] }));
+  return client;
+}
