@@ -1,4 +1,4 @@
-import { type HeaderList, withoutHeaders } from "./header-list.ts";
+import { type HeaderList, isHeader, withoutHeaders } from "./header-list.ts";
 
 /**
  * The headers of a message that belong to one connection and not to the next one: RFC 9110 7.6.1, with what the
@@ -23,9 +23,19 @@ export function isHopByHop(name: string): boolean {
   return hopByHop.has(name);
 }
 
-/** The longest of those names and the shortest: most headers differ from them by length. */
-const shortest = 2;
-const longest = 19;
+/** By the length of those names the letters that they begin with: most headers differ, and nobody has to lower their case. */
+const beginnings: readonly string[] = Array.from({ length: 20 }, (_, length) =>
+  Array.from(hopByHop, (name) => (name.length === length ? (name[0] ?? "") : "")).join(""),
+);
+
+/** Whether a name as it was sent may be one of them. */
+function mayBeHopByHop(sent: string): boolean {
+  const letters = beginnings[sent.length];
+  if (letters === undefined || letters === "") return false;
+  const first = sent.charCodeAt(0) | 0x20;
+  for (let i = 0; i < letters.length; i++) if (letters.charCodeAt(i) === first) return true;
+  return false;
+}
 
 /**
  * Copies the headers that go on to the next connection, less those that Connection names. `skip` is one more lower-case
@@ -37,9 +47,9 @@ export function endToEnd(list: HeaderList, skip: string): string[] {
   for (let i = 0; i < list.length; i += 2) {
     const sent = list[i] ?? "";
     const value = list[i + 1] ?? "";
-    if (sent.length >= shortest && sent.length <= longest) {
+    if (isHeader(sent, skip)) continue;
+    if (mayBeHopByHop(sent)) {
       const name = sent.toLowerCase();
-      if (name === skip) continue;
       if (hopByHop.has(name)) {
         if (name === "connection") named = addNamed(named, value);
         continue;
