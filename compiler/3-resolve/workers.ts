@@ -1,5 +1,6 @@
 import { backendOf } from "../backends/index.ts";
 import { type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
+import type { PolicyKind, PolicyUse } from "../ir/policies.ts";
 import type { BindNode, ProcessNode } from "../ir/program.ts";
 import { policyOf } from "../policies/index.ts";
 
@@ -16,7 +17,7 @@ export function checkWorkers(
   gateway: Origin,
   diagnostics: Diagnostics,
 ): void {
-  if (workers === undefined || workers.threads === 1) return;
+  if (workers === undefined) return;
   const listeners = binds.flatMap((bind) => bind.listeners);
   const routes = new Set(listeners.flatMap((listener) => listener.routes));
   const policies = [
@@ -24,9 +25,7 @@ export function checkWorkers(
     ...[...routes].flatMap((route) => route.policies),
   ];
   const found: readonly LocalState[] = [
-    ...policies
-      .filter(({ kind }) => policyOf(kind).countsInMemory === true)
-      .map(({ kind, origin }) => ({ what: kind, origin })),
+    ...policies.filter(keepsCounts).map(({ kind, origin }) => ({ what: kind, origin })),
     ...[...routes].flatMap((route) =>
       route.backends
         .filter(({ kind }) => backendOf(kind).keepsSessions === true)
@@ -41,4 +40,8 @@ export function checkWorkers(
     .filter(({ origin }) => origin !== gateway)
     .map(({ origin: at }) => ({ at: keyPlace(at), label: "here" }));
   diagnostics.report("one-thread-only", workers.origin, { what }, related);
+}
+
+function keepsCounts<Kind extends PolicyKind>({ kind, settings }: PolicyUse<Kind>): boolean {
+  return policyOf<Kind>(kind).keepsCounts?.(settings) === true;
 }

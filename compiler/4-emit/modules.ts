@@ -26,6 +26,7 @@ export function emitModules(
 ): readonly PrintedModule[] {
   const inputs = inputNames(program);
   const { maxBufferSize } = program;
+  const hasThreads = program.process.workers !== undefined;
   const tracer = traceOf(trace, files);
   const needs = startupNeeds(program);
   const main = mainModule(program, {
@@ -40,7 +41,8 @@ export function emitModules(
     const { preRouting } = listener;
     if (preRouting === undefined) return [];
     const path = listenerPath(preRouting.id);
-    return [listenerModule(listener, preRouting, { path, inputs, trace: tracer, maxBufferSize })];
+    const context = { path, inputs, trace: tracer, maxBufferSize, hasThreads };
+    return [listenerModule(listener, preRouting, context)];
   });
   const logged = loggedVariables(program);
   const routes = servedRoutes(program).map(({ route, listeners }) =>
@@ -50,6 +52,7 @@ export function emitModules(
       trace: tracer,
       listeners,
       maxBufferSize,
+      hasThreads,
       logged,
     }),
   );

@@ -174,7 +174,7 @@ export const localRateLimit: Policy<
     "limits requests, tokens of models or what these cost, for all requests of the route or for each caller (`key`); 429 beyond",
   scope: ["listener", "route"],
   actsOn: ["requests"],
-  countsInMemory: true,
+  keepsCounts: ({ limits }) => limits.some(({ isKept }) => isKept),
   schema,
   aliases: [["rateLimit", "local"]],
   names: ["per", "tokensPer", "budgetPer"].flatMap((counted) =>

@@ -43,8 +43,8 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   passesAnonymous?(config: Config): boolean;
   /** It decides who may send requests, so that a proxy with it is not an open one. */
   readonly restrictsAccess?: true;
-  /** What it counts stands in the memory of one thread, and would be wrong in each of several. */
-  readonly countsInMemory?: true;
+  /** Whether what it counts is written down, which one thread alone can do. */
+  keepsCounts?(settings: Settings): boolean;
   /** What it decides about who may send a request, in order; absent: nothing. */
   access?(settings: Settings): readonly AccessCheck[];
   /** What having it does to who may do what; absent: it changes requests, not who may send them. */

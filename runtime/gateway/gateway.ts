@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import type { Exchange } from "../http/exchange.ts";
+import type { SharedThreads } from "../process/gateway-context.ts";
 import { offerMetrics } from "../process/metrics-source.ts";
 import { onWarning } from "../process/operator-warnings.ts";
 import { hasServerStates, type ServerState } from "../process/server-states.ts";
@@ -79,7 +80,7 @@ export interface OpenSettings {
 }
 
 /** A thread that shares its ports, and leaves what the process says of itself to another one. */
-export interface WorkerThread extends WorkerPlace {
+export interface WorkerThread extends WorkerPlace, SharedThreads {
   /** Whether it says what all of them do. */
   readonly speaks: boolean;
   /** Takes lines of the log, each ended by a line feed. */

@@ -6,6 +6,7 @@ import type {
   KeptState,
   LiveSession,
   SharedDocument,
+  SharedThreads,
 } from "../process/gateway-context.ts";
 import type { SharedConnection } from "../process/shared-connection.ts";
 import type { Metrics } from "../telemetry/metrics/metrics.ts";
@@ -31,7 +32,7 @@ export class LiveContext implements GatewayContext {
   readonly buffers: BufferBudget;
   readonly bodyRates: BodyRates = new BodyRates();
   ports: ReadonlySet<number> = new Set();
-  readonly sharesPorts: boolean;
+  readonly threads: SharedThreads | undefined;
   readonly warn: (message: string) => void;
   isDraining = false;
   isOverdue = false;
@@ -42,14 +43,14 @@ export class LiveContext implements GatewayContext {
     { sessionKey, env, maxBufferedBytes, stateDir }: ContextSettings,
     metrics: Metrics,
     warn: (message: string) => void,
-    place?: WorkerPlace,
+    place?: WorkerPlace & SharedThreads,
   ) {
     this.sessionKey = sessionKey;
     this.env = env;
     this.stateDir = stateDir;
     this.metrics = metrics;
     this.buffers = new BufferBudget(maxBufferedBytes, place?.buffers, place?.index);
-    this.sharesPorts = place !== undefined;
+    this.threads = place;
     this.warn = warn;
   }
 

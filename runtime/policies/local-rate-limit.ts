@@ -6,7 +6,7 @@ import type { Exchange, TokenCounter } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import { noteRateLimited } from "../telemetry/rate-limited.ts";
-import { Bucket, type BucketLimit } from "./local-rate-limit/bucket.ts";
+import { Bucket, type BucketLimit, type LimitBucket } from "./local-rate-limit/bucket.ts";
 import { KeptUses } from "./local-rate-limit/kept-uses.ts";
 import { interval } from "./local-rate-limit/windows.ts";
 
@@ -48,13 +48,13 @@ interface LimitFacts {
 
 /** A limit that all requests share. */
 export interface RateLimit extends LimitFacts {
-  bucket(gateway: GatewayContext): Bucket;
+  bucket(gateway: GatewayContext): LimitBucket;
 }
 
 /** A limit for each key. */
 export interface KeyedRateLimit extends LimitFacts {
   /** That of a key. Callers without one (an expression that fails) share one. */
-  bucket(gateway: GatewayContext, key: unknown): Bucket;
+  bucket(gateway: GatewayContext, key: unknown): LimitBucket;
 }
 
 /** A limit that all requests share, in memory. */
@@ -175,14 +175,14 @@ function digest(text: string): string {
   return hash("sha256", text, "base64url");
 }
 
-function refuseEmpty(exchange: Exchange, bucket: Bucket, limit: LimitFacts): boolean {
+function refuseEmpty(exchange: Exchange, bucket: LimitBucket, limit: LimitFacts): boolean {
   const wait = bucket.take();
   return wait > 0 && refuseFor(exchange, wait, limit);
 }
 
 function refuseSpent(
   exchange: Exchange,
-  bucket: Bucket,
+  bucket: LimitBucket,
   limit: LimitFacts,
   cost: CallCost | undefined,
 ): boolean {
@@ -197,7 +197,7 @@ function refuseSpent(
 /** Takes what one request uses out of a bucket. */
 class BucketCounter implements TokenCounter {
   readonly #exchange: Exchange;
-  readonly #bucket: Bucket;
+  readonly #bucket: LimitBucket;
   readonly #limit: LimitFacts;
   readonly #cost: CallCost;
   /** What was taken before it was known. */
@@ -205,7 +205,7 @@ class BucketCounter implements TokenCounter {
 
   constructor(
     exchange: Exchange,
-    bucket: Bucket,
+    bucket: LimitBucket,
     limit: LimitFacts,
     cost: CallCost = ({ totalTokens }) => totalTokens,
   ) {

@@ -28,8 +28,8 @@ export interface GatewayContext {
   readonly bodyRates: BodyRates;
   /** The ports that the process listens on. */
   readonly ports: ReadonlySet<number>;
-  /** Other threads listen on them as well; absent: nobody does. */
-  readonly sharesPorts?: boolean;
+  /** What it shares with other threads that listen on them as well; absent: there are none. */
+  readonly threads?: SharedThreads | undefined;
   /** Where the gateway runs: `env` in CEL. */
   readonly env: EnvVariables;
   /** Warns the operator, in the process log. Never with a token, a body or a secret. */
@@ -42,6 +42,14 @@ export interface GatewayContext {
   onDrainDeadline(listener: () => void): () => void;
   /** Calls the listener each time another configuration is served from then on. */
   onReload(listener: () => void): () => void;
+}
+
+/** The threads of a process that serve the same, as one of them sees them. */
+export interface SharedThreads {
+  /** Which one this is, from 0. */
+  readonly index: number;
+  /** Memory that all of them have under this name: zeros, when it is asked for first. */
+  memory(name: string, bytes: number): SharedArrayBuffer;
 }
 
 /** A session that holds something open in this process. */

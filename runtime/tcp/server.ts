@@ -83,7 +83,7 @@ export class TcpServer implements PortServer {
   }
 
   listen(port: number, host: string | undefined): Promise<number> {
-    return listenOn(this.#server, port, host, this.#gateway.sharesPorts);
+    return listenOn(this.#server, port, host, this.#gateway.threads !== undefined);
   }
 
   close(): Promise<void> {

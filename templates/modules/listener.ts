@@ -23,13 +23,15 @@ export interface ListenerModuleContext {
   readonly trace: Trace;
   /** The most bytes of a body that is read as a whole. */
   readonly maxBufferSize: number;
+  /** Several threads serve the gateway. */
+  readonly hasThreads: boolean;
 }
 
 /** The module of what happens to a listener's requests before their route is chosen. */
 export function listenerModule(
   listener: ListenerNode,
   { id, policies, isFinal, origin }: PreRoutingNode,
-  { path, inputs, trace, maxBufferSize }: ListenerModuleContext,
+  { path, inputs, trace, maxBufferSize, hasThreads }: ListenerModuleContext,
 ): PrintedModule {
   const expressions = new Expressions();
   const variables = new RouteVariables();
@@ -38,6 +40,7 @@ export function listenerModule(
     trace,
     expressions,
     maxBufferSize,
+    hasThreads,
     variables,
     phase: "PreRouting",
     keepsLimits: false,

@@ -31,13 +31,15 @@ export interface RouteModuleContext {
   readonly listeners: readonly ListenerNode[];
   /** The most bytes of a body that is read as a whole. */
   readonly maxBufferSize: number;
+  /** Several threads serve the gateway. */
+  readonly hasThreads: boolean;
   /** The variables that expressions of the access log read. */
   readonly logged: ReadonlySet<string>;
 }
 
 /** The module of one route: its settings, its rules, and the chain from the request to the backend. */
 export function routeModule(route: RouteNode, context: RouteModuleContext): PrintedModule {
-  const { trace, maxBufferSize, listeners } = context;
+  const { trace, maxBufferSize, hasThreads, listeners } = context;
   const [first, ...others] = route.backends;
   const expressions = new Expressions();
   const variables = new RouteVariables();
@@ -50,6 +52,7 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
     expressions,
     variables,
     maxBufferSize,
+    hasThreads,
     keepsLimits: first !== undefined && backendTemplateOf(first.kind).keepsLimits === true,
   };
   const read = new Set([...context.logged, ...route.backends.flatMap(backendReads)]);

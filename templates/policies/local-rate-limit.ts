@@ -44,7 +44,10 @@ function limitCode(
   const caller = key && valueFunction(`key${Label}`, key, scope.expressions, scope.variables);
   const price = cost && costFunction(`cost${Label}`, cost, scope);
   const keyed = key === undefined ? "" : "Keyed";
-  const open = imported(MODULE, `open${limit.isKept ? "Kept" : ""}${keyed}RateLimit`);
+  const isShared = scope.hasThreads && !limit.isKept;
+  const open = isShared
+    ? imported(`${MODULE}/shared-limits`, `openShared${keyed}RateLimit`)
+    : imported(MODULE, `open${limit.isKept ? "Kept" : ""}${keyed}RateLimit`);
   const what = counts === "tokens" ? "TokenLimit" : "Limit";
   const refuse = imported(MODULE, `refuseOver${keyed}${what}`);
   const passed = [code`exchange`, id, ...[caller, price].flatMap((each) => each?.call ?? [])];
@@ -62,10 +65,10 @@ function limitCode(
 
 function settingsOf(
   { name: label, capacity, refill, interval, key, isKept, origin }: Limit,
-  { id, trace }: RouteScope,
+  { id, trace, hasThreads }: RouteScope,
 ): Readonly<Record<string, Printable | undefined>> {
   return {
-    name: isKept ? `${id}/${label}` : undefined,
+    name: isKept || hasThreads ? `${id}/${label}` : undefined,
     capacity,
     refill,
     ...(isKept

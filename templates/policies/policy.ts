@@ -51,6 +51,8 @@ export interface RouteScope {
   readonly expressions: Expressions;
   /** The most bytes of a body that is read as a whole. */
   readonly maxBufferSize: number;
+  /** Several threads serve the gateway. */
+  readonly hasThreads: boolean;
   /** PreRouting: the function runs before the route is chosen, and may change which one it is. */
   readonly phase: "PreRouting" | "PostRouting";
   /** The name of the module's function, which no other module of the gateway has. */

@@ -28,9 +28,10 @@ if (!isMainThread) setInterval(() => {
 async function startThreads(
   upstream: string,
   env: Readonly<Record<string, string>> = {},
+  routes: readonly object[] = [{ name: "plain", backends: [{ host: upstream }] }],
 ): Promise<Gateway> {
   return startGateway({
-    listeners: [{ name: "http", routes: [{ name: "plain", backends: [{ host: upstream }] }] }],
+    listeners: [{ name: "http", routes }],
     file: { config: { workerThreads: 2 } },
     folder: temporaryFolder({ "fragile.cjs": fragile }),
     env: { NODE_OPTIONS: "--require ./fragile.cjs", ...env },
@@ -38,9 +39,9 @@ async function startThreads(
 }
 
 /** A request over a connection of its own: the kernel chooses the thread. */
-function request(gateway: Gateway): Promise<number | undefined> {
+function request(url: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    get(gateway.url, { agent: new Agent() }, (response) => {
+    get(url, { agent: new Agent() }, (response) => {
       response.resume();
       response.on("end", () => resolve(response.statusCode));
     }).on("error", reject);
@@ -48,7 +49,7 @@ function request(gateway: Gateway): Promise<number | undefined> {
 }
 
 async function requests(gateway: Gateway, count: number): Promise<void> {
-  for (let sent = 0; sent < count; sent++) expect(await request(gateway)).toBe(200);
+  for (let sent = 0; sent < count; sent++) expect(await request(gateway.url)).toBe(200);
 }
 
 async function figure(gateway: Gateway, series: string): Promise<number> {
@@ -121,7 +122,7 @@ describe("two threads", () => {
     expect((await fetch(ready)).status).toBe(503);
     await eventually(
       () =>
-        request(gateway).then(
+        request(gateway.url).then(
           () => null,
           () => true,
         ),
@@ -130,6 +131,39 @@ describe("two threads", () => {
     finish?.();
     await client.receives(/last/);
     expect(await gateway.exited).toBe(0);
+  });
+});
+
+describe("limits of two threads", () => {
+  /** Requests at once, each over a connection of its own; how many were let through. */
+  async function passed(gateway: Gateway, count: number, path: string): Promise<number> {
+    const url = `${gateway.url}${path}`;
+    const sent = Array.from({ length: count }, () => request(url));
+    const statuses = await Promise.all(sent);
+    expect(statuses.filter((status) => status !== 200 && status !== 429)).toEqual([]);
+    return statuses.filter((status) => status === 200).length;
+  }
+
+  it("let as much through as one would, all together and caller by caller, and outlive a thread", async () => {
+    const upstream = await startUpstream((_request, response) => response.end("ok"));
+    const limit = { maxTokens: 30, tokensPerFill: 1, fillInterval: "30m" };
+    const backends = [{ host: upstream }];
+    const gateway = await startThreads(upstream, {}, [
+      {
+        matches: [{ path: { pathPrefix: "/keyed" } }],
+        policies: { localRateLimit: [{ ...limit, key: "request.path" }] },
+        backends,
+      },
+      { policies: { localRateLimit: [limit] }, backends },
+    ]);
+    await gateway.seen(/2 threads serve/);
+    expect(await passed(gateway, 80, "/")).toBe(30);
+    expect(await passed(gateway, 80, "/keyed/a")).toBe(30);
+    expect(await passed(gateway, 40, "/keyed/b")).toBe(30);
+    writeFileSync(path.join(gateway.folder, "end-0"), "");
+    await gateway.seen(/another thread serves in its place/);
+    expect(await passed(gateway, 20, "/")).toBe(0);
+    expect(await passed(gateway, 20, "/keyed/a")).toBe(0);
   });
 });
 

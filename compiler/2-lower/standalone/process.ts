@@ -29,9 +29,10 @@ export function readProcess(
     },
     adminAddress: config.adminAddr ?? rest.adminAddress,
     drain: { min: milliseconds(min, rest.drain.min), max: milliseconds(max, rest.drain.max) },
-    ...(config.workerThreads !== undefined && {
+    // One is what there is without it.
+    ...((config.workerThreads ?? 1) !== 1 && {
       workers: {
-        threads: readThreads(config.workerThreads),
+        threads: readThreads(config.workerThreads ?? 1),
         origin: childOf(origin, "workerThreads"),
       },
     }),

@@ -1,5 +1,6 @@
-import { parentPort } from "node:worker_threads";
+import { MessageChannel, parentPort, receiveMessageOnPort } from "node:worker_threads";
 import { StartupError } from "../../process/startup-error.ts";
+import { SECOND } from "../../process/units.ts";
 import { bundleInfo } from "../build-info.ts";
 import type { Gateway } from "../definition.ts";
 import { openGateway } from "../gateway.ts";
@@ -14,7 +15,7 @@ export async function serveAsWorker(gateway: Gateway, start: WorkerStart): Promi
     const running = await openGateway(withShare(gateway, start), {
       defaultAddress: EVERY_ADDRESS,
       build: bundleInfo,
-      worker: { ...start, log: (lines) => say({ kind: "lines", lines }) },
+      worker: { ...start, memory: askForMemory, log: (lines) => say({ kind: "lines", lines }) },
     });
     parentPort?.on("message", (order: WorkerOrder) => {
       if (order.kind === "end") void running.close().then(() => process.exit(0));
@@ -26,6 +27,22 @@ export async function serveAsWorker(gateway: Gateway, start: WorkerStart): Promi
     say({ kind: "failed", message: error.message });
     process.exit(1);
   }
+}
+
+/** Milliseconds that the main thread may take: it serves no request. */
+const longestWait = 30 * SECOND;
+
+/** Asks the main thread, which gives the same memory to all, and waits: what needs it is counted in it. */
+function askForMemory(name: string, bytes: number): SharedArrayBuffer {
+  const signal = new Int32Array(new SharedArrayBuffer(4));
+  const { port1, port2 } = new MessageChannel();
+  const report: WorkerReport = { kind: "memory", name, bytes, signal, port: port2 };
+  parentPort?.postMessage(report, [port2]);
+  Atomics.wait(signal, 0, 0, longestWait);
+  const memory: unknown = receiveMessageOnPort(port1)?.message;
+  port1.close();
+  if (memory instanceof SharedArrayBuffer) return memory;
+  throw new Error("the main thread gave no memory");
 }
 
 /** Each may have its part of all connections: together they never have more. */

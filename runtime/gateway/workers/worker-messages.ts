@@ -1,3 +1,4 @@
+import type { MessagePort } from "node:worker_threads";
 import type { FamilyFigures } from "../../telemetry/metrics/merged-exposition.ts";
 import type { WorkerPlace } from "./worker-place.ts";
 
@@ -23,6 +24,14 @@ export type WorkerReport =
   | { readonly kind: "failed"; readonly message: string }
   /** Lines for the log. */
   | { readonly kind: "lines"; readonly lines: string }
+  /** It waits until `signal` is not 0: memory under a name is to come over the port. */
+  | {
+      readonly kind: "memory";
+      readonly name: string;
+      readonly bytes: number;
+      readonly signal: Int32Array;
+      readonly port: MessagePort;
+    }
   | {
       readonly kind: "counted";
       readonly question: number;

@@ -6,6 +6,7 @@ import type { WorkerOrder, WorkerReport, WorkerStart } from "./worker-messages.t
 /** Who is told of what a thread does. */
 export interface ThreadOwner {
   lines(lines: string): void;
+  memory(name: string, bytes: number): SharedArrayBuffer;
   /** It has ended, whoever wanted it. `failure`: why it could not start. */
   ended(thread: WorkerHandle, failure: string | undefined): void;
 }
@@ -31,7 +32,12 @@ export class WorkerHandle {
     let failure: string | undefined;
     this.#worker.on("message", (report: WorkerReport) => {
       if (report.kind === "lines") owner.lines(report.lines);
-      else if (report.kind === "failed") failure = report.message;
+      else if (report.kind === "memory") {
+        report.port.postMessage(owner.memory(report.name, report.bytes));
+        Atomics.store(report.signal, 0, 1);
+        Atomics.notify(report.signal, 0);
+        report.port.close();
+      } else if (report.kind === "failed") failure = report.message;
       else if (report.kind === "counted") this.#counted(report.question, report.figures);
       else {
         this.isServing = true;

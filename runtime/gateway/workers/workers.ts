@@ -1,5 +1,6 @@
 import { isMainThread, workerData } from "node:worker_threads";
 import { StartupError } from "../../process/startup-error.ts";
+import { releaseLock } from "../../process/thread-lock.ts";
 import { SECOND } from "../../process/units.ts";
 import { LogWriter } from "../../telemetry/logs/log-writer.ts";
 import { ProcessLog } from "../../telemetry/logs/process-log.ts";
@@ -29,13 +30,15 @@ import { WorkerHandle } from "./worker-thread.ts";
  *
  * What they share, and how:
  * - memory for messages that are read whole: a cell for each thread in one SharedArrayBuffer, summed before bytes are taken;
+ * - limits (`localRateLimit`): a table in a SharedArrayBuffer for each, under a lock that the main thread opens again, with an
+ *   empty table, when the thread that holds it breaks down;
  * - connections of a port: each thread may have its part of the most;
  * - the key of session ids: the main thread draws it, and each has it in its environment;
  * - log lines: each thread hands batches of whole lines to the main thread, the only writer;
  * - metrics: asked of every thread when somebody reads them, and merged as their table says. What a thread that broke down
  *   had counted when somebody last read them is kept.
  * What they do not share is right in each alone: pools, verified tokens, documents of other servers, how servers do.
- * Whatever would be wrong in each alone (limits counted in memory, MCP sessions, the audit log) is refused by the compiler
+ * Whatever would be wrong in each alone (limits that are written down, MCP sessions, the audit log) is refused by the compiler
  * beside `workerThreads`, for which WORKER_THREADS can say another number, but not where the configuration has none.
  *
  * A thread that ends unasked is started again, after a while if it lasted no longer than that; the others go on.
@@ -76,6 +79,8 @@ class Workers {
   readonly #settings: ProcessSettings;
   readonly #env: NodeJS.ProcessEnv;
   readonly #buffers: Float64Array;
+  /** What threads share by name. */
+  readonly #memory = new Map<string, SharedArrayBuffer>();
   readonly #threads = new Map<number, WorkerHandle>();
   readonly #metrics = new Metrics();
   readonly #writer = new LogWriter(1);
@@ -150,6 +155,7 @@ class Workers {
       this.#env,
       {
         lines: (lines) => this.#writer.add(lines),
+        memory: (name, bytes) => this.#memoryOf(name, bytes),
         ended: (ended, failure) => this.#ended(ended, failure),
       },
     );
@@ -157,11 +163,18 @@ class Workers {
     return thread;
   }
 
+  #memoryOf(name: string, bytes: number): SharedArrayBuffer {
+    const memory = this.#memory.get(name) ?? new SharedArrayBuffer(bytes);
+    this.#memory.set(name, memory);
+    return memory;
+  }
+
   #ended(thread: WorkerHandle, failure: string | undefined): void {
     const { index, startedAt } = thread;
     this.#threads.delete(index);
     this.#failure = failure;
     this.#buffers[index] = 0;
+    for (const memory of this.#memory.values()) releaseLock(memory, index);
     if (this.#threads.size === 0) this.#onAllEnded?.();
     this.#past.push(...thread.lastFigures.filter(({ kind }) => kind !== "gauge"));
     if (this.#closing !== undefined || !this.#isOpen) return;

@@ -17,6 +17,9 @@ export interface BucketUse {
   since: number | undefined;
 }
 
+/** What requests and calls take from. */
+export type LimitBucket = Pick<Bucket, "take" | "wait" | "waitFor" | "charge">;
+
 /** One bucket, refilled when it is looked at. */
 export class Bucket {
   readonly #limit: BucketLimit;

@@ -16,6 +16,8 @@ export interface ChainScope {
   readonly expressions: Expressions;
   /** The most bytes of a body that is read as a whole. */
   readonly maxBufferSize: number;
+  /** Several threads serve the gateway. */
+  readonly hasThreads: boolean;
   /** The name of the module's function, which no other module of the gateway has. */
   readonly id: string;
   /** The backend keeps to limits of time and to tries itself. */

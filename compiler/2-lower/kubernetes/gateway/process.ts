@@ -35,7 +35,7 @@ export function processNode(parameters: readonly ParametersSpec[]): ProcessNode 
 function workersOf({ env = [], origin }: ParametersSpec): WorkersNode | undefined {
   const index = env.findLastIndex(({ name }) => name === "WORKER_THREADS");
   const [text, digits, sign] = /^([1-9]\d{0,3})(%)?$/.exec(env[index]?.value ?? "") ?? [];
-  if (text === undefined) return undefined;
+  if (text === undefined || text === "1") return undefined;
   const threads = readThreads(sign === undefined ? Number(digits) : text);
   return { threads, origin: childOf(origin, "spec", "env", index, "value") };
 }

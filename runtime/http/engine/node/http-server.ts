@@ -102,7 +102,7 @@ export class HttpServer implements PortServer {
 
   /** Opens the port (0: any free one) on `host`, or on every address. Resolves with the port. */
   listen(port: number, host: string | undefined): Promise<number> {
-    return listenOn(this.#server, port, host, this.#port.gateway.sharesPorts);
+    return listenOn(this.#server, port, host, this.#port.gateway.threads !== undefined);
   }
 
   /**

@@ -1,0 +1,112 @@
+import { hash } from "node:crypto";
+import { fieldText } from "../../cel/values/field-text.ts";
+import type { GatewayContext } from "../../process/gateway-context.ts";
+import type { KeyedRateLimit, RateLimit } from "../local-rate-limit.ts";
+import { Bucket, type BucketLimit, type LimitBucket } from "./bucket.ts";
+import { SharedUses } from "./shared-uses.ts";
+import { interval, type Window } from "./windows.ts";
+
+/** A limit that all threads of a process count together. */
+export interface SharedRateLimitSettings extends Omit<BucketLimit, "window"> {
+  /** No other limit of the gateway has it. */
+  readonly name: string;
+  /** Milliseconds. */
+  readonly interval: number;
+  /** Where the configuration has it, for the log. */
+  readonly origin: string;
+}
+
+/** The same with a bucket for each caller. */
+export interface SharedKeyedRateLimitSettings extends SharedRateLimitSettings {
+  /** Callers that are remembered; beyond it the one that was not seen for longest is forgotten. */
+  readonly maxKeys: number;
+}
+
+/** A limit that all requests share, whichever thread has them. */
+export function openSharedRateLimit(settings: SharedRateLimitSettings): RateLimit {
+  const { capacity, origin } = settings;
+  const limit = new SharedLimit(settings, 1);
+  const key = digestOf("");
+  return { capacity, origin, unpriced: new Set(), bucket: (gateway) => limit.bucket(gateway, key) };
+}
+
+/** A limit for each key. */
+export function openSharedKeyedRateLimit(settings: SharedKeyedRateLimitSettings): KeyedRateLimit {
+  const { capacity, origin, maxKeys } = settings;
+  const limit = new SharedLimit(settings, maxKeys);
+  return {
+    capacity,
+    origin,
+    unpriced: new Set(),
+    bucket: (gateway, value) => {
+      const text = fieldText(value);
+      return limit.bucket(gateway, digestOf(text === undefined ? "" : `=${text}`));
+    },
+  };
+}
+
+class SharedLimit {
+  readonly #name: string;
+  readonly #limit: BucketLimit;
+  readonly #maxKeys: number;
+  #uses: SharedUses | undefined;
+
+  constructor({ name, interval: length, ...limit }: SharedRateLimitSettings, maxKeys: number) {
+    this.#name = name;
+    this.#limit = { ...limit, window: sharedInterval(length) };
+    this.#maxKeys = maxKeys;
+  }
+
+  bucket({ threads }: GatewayContext, key: Buffer): LimitBucket {
+    this.#uses ??= this.#open(threads);
+    return new SharedBucket(this.#uses, key, this.#limit);
+  }
+
+  #open(threads: GatewayContext["threads"]): SharedUses {
+    const bytes = SharedUses.bytes(this.#maxKeys);
+    const memory = threads?.memory(this.#name, bytes) ?? new SharedArrayBuffer(bytes);
+    return new SharedUses(memory, this.#maxKeys, threads?.index ?? 0);
+  }
+}
+
+/** A bucket that other threads take from too: each look at it is whole. */
+class SharedBucket implements LimitBucket {
+  readonly #uses: SharedUses;
+  readonly #key: Buffer;
+  readonly #limit: BucketLimit;
+
+  constructor(uses: SharedUses, key: Buffer, limit: BucketLimit) {
+    this.#uses = uses;
+    this.#key = key;
+    this.#limit = limit;
+  }
+
+  take(): number {
+    return this.#with((bucket) => bucket.take());
+  }
+
+  wait(): number {
+    return this.#with((bucket) => bucket.wait());
+  }
+
+  waitFor(amount: number): number {
+    return this.#with((bucket) => bucket.waitFor(amount));
+  }
+
+  charge(amount: number): void {
+    this.#with((bucket) => bucket.charge(amount));
+  }
+
+  #with<Result>(work: (bucket: Bucket) => Result): Result {
+    return this.#uses.with(this.#key, (use) => work(new Bucket(this.#limit, use)));
+  }
+}
+
+/** Intervals from the first request on, by a clock that is the same in every thread and that nobody sets. */
+function sharedInterval(length: number): Window {
+  return { ...interval(length), now: () => Number(process.hrtime.bigint()) / 1e6 };
+}
+
+function digestOf(key: string): Buffer {
+  return hash("sha256", key, "buffer");
+}
