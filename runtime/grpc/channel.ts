@@ -76,17 +76,16 @@ class GrpcChannel {
     options: CallOptions,
   ): Promise<MessageShape<Response>> {
     const message = toBinary(method.input, create(method.input, request));
-    return this.callEncoded(gateway, method, message, options);
+    return this.callEncoded(gateway, method, frameOf(message), options);
   }
 
-  /** The same with a message that is encoded. */
+  /** The same with a message that is encoded, in its frame (`frameOf`). */
   async callEncoded<Request extends DescMessage, Response extends DescMessage>(
     gateway: GatewayContext,
     method: DescMethodUnary<Request, Response>,
-    message: Uint8Array,
+    frame: Buffer,
     options: CallOptions,
   ): Promise<MessageShape<Response>> {
-    const frame = frameOf(message);
     const head = await this.#head(method, options);
     const once = () => this.#callOnce(this.#connectionIn(gateway), head, frame, options.deadline);
     const response = await once().catch((error: unknown) => {

@@ -8,12 +8,16 @@ const maxMessage = 4 * MiB;
 /** Bytes before each message: whether it is compressed, and its length (grpc.io, PROTOCOL-HTTP2). */
 const prefixLength = 5;
 
-/** A message as it goes over the wire; never compressed. */
-export function frameOf(message: Uint8Array): Buffer {
-  const frame = Buffer.allocUnsafe(prefixLength + message.length);
+/** A message, in one or more parts, as it goes over the wire; never compressed. */
+export function frameOf(...parts: readonly Uint8Array[]): Buffer {
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  const frame = Buffer.allocUnsafe(prefixLength + length);
   frame[0] = 0;
-  frame.writeUInt32BE(message.length, 1);
-  frame.set(message, prefixLength);
+  let at = frame.writeUInt32BE(length, 1);
+  for (const part of parts) {
+    frame.set(part, at);
+    at += part.length;
+  }
   return frame;
 }
 

@@ -32,8 +32,6 @@ const batchDelay = 5 * SECOND;
 /** Items, and bytes of them, that wait; what comes then is dropped and counted. */
 const maxItems = 2048;
 const maxBytes = 8 * MiB;
-/** Bytes of the first batch; one that needs more gets them. */
-const firstBytes = 65_536;
 /** Milliseconds before a batch is sent again, doubled each time; after so many tries it is dropped. */
 const firstPause = SECOND;
 const maxPause = 30 * SECOND;
@@ -52,8 +50,8 @@ export class ExportQueue {
   readonly #context: ExportContext;
   /** Those that wait: full ones, and one that is being filled. */
   readonly #batches: ItemBuffer[] = [];
-  /** What a batch comes to, as far as that is known. */
-  #batchBytes = firstBytes;
+  /** Room for the next one, as it was large enough for another. */
+  #spare: ItemBuffer | undefined;
   #items = 0;
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -122,10 +120,12 @@ export class ExportQueue {
     const batch = this.#batches.shift();
     if (batch === undefined) return;
     const { count, bytes } = batch;
-    this.#batchBytes = Math.max(firstBytes, bytes.length);
+    const request = this.#request(bytes);
     this.#items -= count;
     this.#bytes -= bytes.length;
-    await this.#send(count, this.#request(bytes));
+    batch.clear();
+    this.#spare = batch;
+    await this.#send(count, request);
   }
 
   async #send(count: number, request: Buffer): Promise<void> {
@@ -155,7 +155,8 @@ export class ExportQueue {
   #batchWithRoom(): ItemBuffer {
     const last = this.#batches.at(-1);
     if (last !== undefined && last.count < batchSize) return last;
-    const batch = new ItemBuffer(this.#batchBytes);
+    const batch = this.#spare ?? new ItemBuffer();
+    this.#spare = undefined;
     this.#batches.push(batch);
     return batch;
   }

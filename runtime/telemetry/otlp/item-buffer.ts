@@ -1,13 +1,8 @@
 /** Items of a batch as bytes, one behind the other: in one place, and off the heap. */
 export class ItemBuffer {
-  #bytes: Buffer;
+  #bytes = Buffer.allocUnsafe(firstSize);
   #length = 0;
   count = 0;
-
-  /** `size`: bytes that it probably comes to. */
-  constructor(size: number) {
-    this.#bytes = Buffer.allocUnsafe(size);
-  }
 
   /** Every character of an item is a byte. */
   add(item: string): void {
@@ -27,9 +22,17 @@ export class ItemBuffer {
     return this.#bytes.subarray(0, this.#length);
   }
 
+  /** There are none any more: the next batch has the place of this one. */
+  clear(): void {
+    this.#length = 0;
+    this.count = 0;
+  }
+
   #grow(least: number): void {
     const bytes = Buffer.allocUnsafe(Math.max(least, this.#bytes.length * 2));
     bytes.set(this.bytes);
     this.#bytes = bytes;
   }
 }
+
+const firstSize = 65_536;

@@ -1,7 +1,8 @@
+import { frameOf } from "../../grpc/frames.ts";
 import { shortened } from "../logs/log-line.ts";
 import type { AttributeFormat, AttributeOwner, OtlpFormat } from "./otlp-format.ts";
 
-/** OTLP's protobuf (opentelemetry-proto 1): the numbers are those of its fields. */
+/** OTLP's protobuf (opentelemetry-proto 1) as gRPC carries it: the numbers are those of its fields. */
 export function otlpProtobuf(): OtlpFormat {
   return {
     attributes: (owner) => attributeFormats[owner],
@@ -31,8 +32,8 @@ export function otlpProtobuf(): OtlpFormat {
       const scopes = `${tag(2)}${varint(scope.length + items.length)}${scope}`;
       const described = field(1, resource);
       const length = described.length + scopes.length + items.length;
-      const open = `${tag(1)}${varint(length)}${described}${scopes}`;
-      return Buffer.concat([Buffer.from(open, "latin1"), items]);
+      const open = Buffer.from(`${tag(1)}${varint(length)}${described}${scopes}`, "latin1");
+      return frameOf(open, items);
     },
   };
 }
