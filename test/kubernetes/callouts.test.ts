@@ -1,0 +1,163 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { makeCertificate } from "../harness/certificate.ts";
+import { type EnvoyServices, startEnvoyServices } from "../harness/envoy-services.ts";
+import { freePort } from "../harness/free-port.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { send } from "../harness/send.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { startUpstream } from "../harness/upstream.ts";
+
+/** By how they are reached: `secure` over TLS, with a credential. */
+let plain: EnvoyServices;
+let secure: EnvoyServices;
+let upstream: string;
+
+/** Where the policies stand, and what their backendRef names. */
+const places = ["route", "gateway", "before"] as const;
+const servers = ["service", "backend"] as const;
+
+/** One gateway for each place and server. */
+const gateways: Record<string, Gateway> = {};
+
+beforeAll(async () => {
+  const folder = temporaryFolder();
+  makeCertificate(folder, "ca");
+  makeCertificate(folder, "auth", { signer: "ca", names: "DNS:auth.test" });
+  [plain, secure, upstream] = await Promise.all([
+    startEnvoyServices(),
+    startEnvoyServices(0, { key: join(folder, "auth.key"), cert: join(folder, "auth.pem") }),
+    startUpstream((_, response) => response.end("shop")),
+  ]);
+  const mounts = {
+    "config-maps/ca/ca.crt": readFileSync(join(folder, "ca.pem"), "utf8"),
+    "secrets/token/Authorization": "the-token",
+  };
+  await Promise.all(
+    places.flatMap((place) =>
+      servers.map(async (server) => {
+        gateways[`${place} ${server}`] = await start(place, server, mounts);
+      }),
+    ),
+  );
+}, 240_000);
+
+const metadata = (name: string): string => `metadata: {name: ${name}}`;
+const backend = (name: string, port: string | number, policies = ""): string =>
+  `{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, ${metadata(name)}, spec: {static: {host: 127.0.0.1, port: ${port}}${policies}}}`;
+
+async function start(
+  place: (typeof places)[number],
+  server: (typeof servers)[number],
+  mounts: Readonly<Record<string, string>>,
+): Promise<Gateway> {
+  const reference =
+    server === "service"
+      ? "{name: asked, port: 9000}"
+      : "{group: gwc.dev, kind: GatewayBackend, name: asked}";
+  const target = place === "route" ? "kind: HTTPRoute, name: shop" : "kind: Gateway, name: asks";
+  const phase = place === "before" ? "phase: PreRouting," : "";
+  const config = [
+    `{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, ${metadata("asks")}, spec: {
+      gatewayClassName: gwc, listeners: [{name: web, port: ${await freePort()}, protocol: HTTP}]}}`,
+    `{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, ${metadata("shop")}, spec: {
+      parentRefs: [{name: asks}], rules: [{matches: [{path: {value: /shop}}],
+        backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: shop}]}]}}`,
+    backend("shop", new URL(upstream).port),
+    server === "service"
+      ? `{apiVersion: v1, kind: Service, ${metadata("asked")}, spec: {ports: [{name: main, port: 9000}]}}
+---
+{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: asked-1, labels: {kubernetes.io/service-name: asked}},
+  addressType: IPv4, endpoints: [{addresses: [127.0.0.1]}], ports: [{name: main, port: ${plain.port}}]}`
+      : backend(
+          "asked",
+          secure.port,
+          ", policies: {tls: {sni: auth.test, caCertificateRefs: [{name: ca}]}, auth: {secretRef: {name: token}}}",
+        ),
+    `{apiVersion: v1, kind: ConfigMap, ${metadata("ca")}, data: {ca.crt: ''}}`,
+    `{apiVersion: v1, kind: Secret, ${metadata("token")}, data: {Authorization: ''}}`,
+    `{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, ${metadata("asks")}, spec: {
+      targetRefs: [{group: gateway.networking.k8s.io, ${target}}], traffic: {${phase}
+        extAuth: {backendRef: ${reference}, grpc: {}},
+        rateLimit: {global: {backendRef: ${reference}, domain: shop,
+          descriptors: [{entries: [{name: user, expression: 'request.headers["x-user"]'}]}]}},
+        extProc: {backendRef: ${reference}}}}}`,
+  ];
+  const folder = temporaryFolder(mounts);
+  return startGateway({
+    config: config.join("\n---\n"),
+    folder,
+    env: {
+      GWC_SECRETS_DIR: join(folder, "secrets"),
+      GWC_CONFIG_MAPS_DIR: join(folder, "config-maps"),
+    },
+  });
+}
+
+describe.each(places)("policies that ask servers, on a %s", (place) => {
+  it.each(servers)("ask what backendRef names: a %s", async (server) => {
+    const services = server === "service" ? plain : secure;
+    const gateway = gateways[`${place} ${server}`];
+    const before = services.seen().length;
+    const asked = () => services.seen().slice(before);
+    const ask = (path: string, headers = {}) =>
+      send(`${gateway?.url}${path}`, "GET", { "x-user": `${place}-${server}`, ...headers });
+    expect(await ask("/shop")).toMatchObject({ status: 200, body: "shop" });
+    expect([...new Set(asked().map(({ call }) => call))]).toEqual([
+      ...["Check", "ShouldRateLimit", "Process"],
+    ]);
+    for (const { metadata } of asked()) {
+      expect(metadata.authorization).toBe(server === "backend" ? "Bearer the-token" : undefined);
+    }
+    const denied = { "x-verdict": JSON.stringify({ status: { code: 7 } }) };
+    expect((await ask("/shop", denied)).status).toBe(403);
+    const statuses = [];
+    for (let i = 0; i < 3; i++) statuses.push((await ask("/shop")).status);
+    expect(statuses).toEqual([200, 200, 429]);
+    // What no route takes is asked about only before routing.
+    const count = asked().length;
+    expect((await ask("/nowhere", denied)).status).toBe(place === "before" ? 403 : 404);
+    expect(asked().length - count).toBe(place === "before" ? 1 : 0);
+  });
+});
+
+it("a file has them on routes and listeners, of a host or a named backend", async () => {
+  const services = await startEnvoyServices();
+  const host = `127.0.0.1:${services.port}`;
+  const entries = [{ key: "user", value: 'request.headers["x-user"]' }];
+  const policies = (server: object) => ({
+    extAuthz: server,
+    remoteRateLimit: { ...server, domain: "shop", descriptors: [{ entries }] },
+    extProc: server,
+  });
+  const own = { name: "asked", host };
+  const backends = [{ host: new URL(upstream).host }];
+  const routes = [{ name: "shop", matches: [{ path: { pathPrefix: "/shop" } }], backends }];
+  const listeners = [
+    { name: "listener", hostname: "a.test", policies: policies({ backend: "asked" }), routes },
+    {
+      ...{ name: "route", hostname: "b.test" },
+      routes: routes.map((route) => ({ ...route, policies: policies({ host }) })),
+    },
+  ];
+  const gateway = await startGateway({ listeners, file: { backends: [own] } });
+  const seenFor = async (name: string, path: string) => {
+    const before = services.seen().length;
+    const { status } = await send(`${gateway.url}${path}`, "GET", { host: name, "x-user": name });
+    return [
+      status,
+      ...new Set(
+        services
+          .seen()
+          .slice(before)
+          .map(({ call }) => call),
+      ),
+    ];
+  };
+  const all = ["Check", "ShouldRateLimit", "Process"];
+  expect(await seenFor("a.test", "/shop")).toEqual([200, ...all]);
+  expect(await seenFor("a.test", "/nowhere")).toEqual([404, ...all]);
+  expect(await seenFor("b.test", "/shop")).toEqual([200, ...all]);
+  expect(await seenFor("b.test", "/nowhere")).toEqual([404]);
+});
