@@ -6,7 +6,7 @@ import { type AttemptOutcome, attempt } from "./calls/attempt.ts";
 import type { CallAttributes } from "./calls/call-attributes.ts";
 import { CallGuards } from "./calls/call-guards.ts";
 import { forwardedHeaders, requestHeaders } from "./calls/call-headers.ts";
-import { bodyFor, type ChatCall, readCall } from "./calls/chat-call.ts";
+import { bodyFor, type ChatCall, readCall, renamedCall } from "./calls/chat-call.ts";
 import { expectTokens } from "./calls/count-tokens.ts";
 import { beginModelCall, endModelCall } from "./calls/model-span.ts";
 import { requireOpenModel } from "./calls/open-models.ts";
@@ -137,13 +137,13 @@ interface CallSettings {
 function transformed(
   exchange: Exchange,
   call: ChatCall,
-  { transform, provider }: LlmTarget,
+  { transform, provider, requested }: LlmTarget,
   attributes: CallAttributes,
 ): ChatCall {
   if (transform === undefined) return call;
   exchange.record.upstream = provider.upstream.name;
   attributes.provider = provider.system;
-  return transform(exchange, call);
+  return transform(exchange, requested === undefined ? call : renamedCall(call, requested));
 }
 
 /** Asks one provider; a refusal when it cannot be asked for that. */
@@ -225,7 +225,8 @@ function upstreamRequest(
 }
 
 /** The model of the configuration, else the one that the client names, by its name at the provider. */
-function modelOf({ model: requested }: ChatCall, { provider, modelFor }: LlmTarget): string {
+function modelOf({ model }: ChatCall, target: LlmTarget): string {
+  const { provider, modelFor, requested = model } = target;
   if (provider.model !== undefined) return provider.model;
   if (requested === undefined) throw unknownModel(undefined);
   return modelFor === undefined ? requested : modelFor(requested);

@@ -163,3 +163,70 @@ it("each model has guards and headers of its own, and the port may speak TLS", a
     { team: undefined, trace: "1", prompt: "mail ann@a.test" },
   ]);
 });
+
+it("a virtual model is another one of those that there are", async () => {
+  const { host, received } = await startProvider([
+    { prompt: "Hello", response: { content: "Hi there." } },
+  ]);
+  const broken = await startScripted((response) => response.writeHead(503).end("{}"));
+  const target = (model: string, more: object) => ({ model, ...more });
+  const door = await startGateway({
+    env: { KEY: "provider-key" },
+    config: {
+      llm: {
+        port: await freePort(),
+        models: [
+          { name: "gpt-5", provider: "openAI", params: { hostOverride: broken.host } },
+          { name: "claude-*", provider: "anthropic", params: { hostOverride: host } },
+          {
+            name: "small",
+            provider: "openAI",
+            params: { hostOverride: host, model: "gpt-5-nano" },
+            overrides: { temperature: 0.5 },
+          },
+        ],
+        virtualModels: [
+          {
+            name: "resilient",
+            routing: {
+              failover: {
+                targets: [
+                  target("claude-opus-4-5", { priority: 1 }),
+                  target("gpt-5", { priority: 0 }),
+                ],
+              },
+            },
+          },
+          {
+            name: "mixed",
+            routing: {
+              weighted: {
+                targets: [target("small", { weight: 1 }), target("claude-haiku-4-5", {})],
+              },
+            },
+          },
+        ],
+      },
+    },
+  });
+  const openai = new OpenAI({ apiKey: "x", baseURL: `${door.url}/v1`, maxRetries: 0 });
+  const anthropic = new Anthropic({ apiKey: "x", baseURL: door.url, maxRetries: 0 });
+  const completion = await openai.chat.completions.create({ model: "resilient", messages });
+  expect(completion).toMatchObject({ model: "claude-opus-4-5" });
+  expect(broken.received.map(({ body }) => JSON.parse(String(body)).model)).toEqual(["gpt-5"]);
+  const message = await anthropic.messages.create({ model: "resilient", messages, max_tokens: 9 });
+  expect(message.model).toBe("claude-opus-4-5");
+  // What has failed is left alone.
+  expect(broken.received).toHaveLength(1);
+  received.length = 0;
+  await expect
+    .poll(async () => {
+      await openai.chat.completions.create({ model: "mixed", messages });
+      return new Set(received.map(({ body }) => JSON.parse(String(body)).model));
+    })
+    .toEqual(new Set(["gpt-5-nano", "claude-haiku-4-5"]));
+  const small = received.map(({ body }) => JSON.parse(String(body)));
+  expect(small.find(({ model }) => model === "gpt-5-nano")).toMatchObject({ temperature: 0.5 });
+  const listed = (await openai.models.list()).data.map(({ id }) => id);
+  expect(listed).toEqual(["gpt-5", "small", "resilient", "mixed"]);
+});

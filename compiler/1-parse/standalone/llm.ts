@@ -1,4 +1,5 @@
 import { modelSchema } from "../../backends/ai/front-door-schema.ts";
+import { virtualModelSchema } from "../../backends/ai/virtual-models-schema.ts";
 import {
   type Infer,
   integer,
@@ -35,10 +36,11 @@ export function llmSchema() {
         "providers that models share",
         "say `provider` and `params` of each model; `params: &shared {...}` at one is `params: *shared` at others",
       ),
-      virtualModels: unsupportedBut(
-        "virtual models",
-        "for one model in the place of another that fails write both under `backends[].ai.groups` of a route; models of one name under `models` share its requests",
-      ),
+      virtualModels: listOfParts(virtualModelSchema(), {
+        minItems: 1,
+        maxItems: 256,
+        description: "Names for which one of several `models` is asked.",
+      }),
       tls: listenerTlsSchema("TLS of this port: its clients speak HTTPS."),
       gateways: unsupported("named gateways"),
     },

@@ -4,6 +4,7 @@ import { MCP_PORT, type McpDoorValue } from "../../1-parse/standalone/mcp.ts";
 import type { RoutePolicies } from "../../1-parse/standalone/policies.ts";
 import { modelsByName, type NamedModel } from "../../backends/ai/front-door.ts";
 import type { LlmModelValue } from "../../backends/ai/front-door-schema.ts";
+import { readVirtualModel } from "../../backends/ai/virtual-models.ts";
 import type { BackendConfig } from "../../backends/index.ts";
 import { serversOfDoor } from "../../backends/mcp/front-door.ts";
 import {
@@ -30,7 +31,10 @@ export function readLlm(value: LlmValue, origin: Origin, context: FileContext): 
     model === undefined ? [] : [readModel(model, childOf(origin, "models", index))],
   );
   const ofDoor = readBackendPolicies(value.policies, childOf(origin, "policies"));
-  const backend = modelsByName(models, ofDoor, origin);
+  const virtual = (value.virtualModels ?? []).flatMap((model, index) =>
+    model === undefined ? [] : [readVirtualModel(model, childOf(origin, "virtualModels", index))],
+  );
+  const backend = modelsByName(models, virtual, ofDoor, origin);
   return frontDoor("llm", { port: LLM_PORT, ...value }, backend, origin, context);
 }
 

@@ -8,6 +8,8 @@ export interface AiConfig {
   readonly groups: readonly (readonly ProviderConfig[])[];
   /** The model that each group alone serves, by the name that clients use (one `*` at an end); absent: all serve any. */
   readonly models?: readonly string[];
+  /** Models that stand for others of them. */
+  readonly virtualModels?: readonly VirtualModelConfig[];
 }
 
 /** One provider of a group. */
@@ -27,4 +29,25 @@ export interface ProviderConfig {
   readonly tokenize: Origin | undefined;
   readonly policies: BackendPolicies | undefined;
   readonly origin: Origin;
+}
+
+/** A model that stands for others of the front door, as a file says it. */
+export interface VirtualModelConfig {
+  /** What clients ask for. */
+  readonly name: string;
+  /** The models of the lowest priority come first; of shares there is one list. */
+  readonly routing:
+    | { readonly kind: "failover"; readonly tiers: readonly (readonly VirtualTarget[])[] }
+    | { readonly kind: "weighted"; readonly targets: readonly WeightedTarget[] };
+  readonly origin: Origin;
+}
+
+/** A model that is asked in the place of a virtual one, by the name that clients would use. */
+export interface VirtualTarget {
+  readonly model: string;
+  readonly origin: Origin;
+}
+
+interface WeightedTarget extends VirtualTarget {
+  readonly weight: number;
 }

@@ -3,7 +3,7 @@ import { type BackendPolicies, mergeBackendPolicies } from "../../model/backend-
 import type { LlmPolicies, RouteType } from "../../model/llm-policies.ts";
 import type { Text } from "../../model/texts.ts";
 import type { BackendUse } from "../backend.ts";
-import type { AiConfig, ProviderConfig } from "./ai-config.ts";
+import type { AiConfig, ProviderConfig, VirtualModelConfig } from "./ai-config.ts";
 import {
   type ProviderKind,
   type ProviderOptions,
@@ -34,6 +34,7 @@ export interface NamedModel {
 /** The backend of models by name; `policies`: how all of them are reached. */
 export function modelsByName(
   models: readonly NamedModel[],
+  virtualModels: readonly VirtualModelConfig[],
   policies: BackendPolicies | undefined,
   origin: Origin,
 ): BackendUse<AiConfig> & { readonly kind: "ai" } {
@@ -41,7 +42,7 @@ export function modelsByName(
   const groups = names.map((name) => models.filter((model) => model.name === name).map(readModel));
   return {
     kind: "ai",
-    config: { models: names, groups },
+    config: { models: names, groups, ...(virtualModels.length > 0 && { virtualModels }) },
     policies: mergeBackendPolicies({ ai: allPaths(origin) }, policies),
     origin,
   };

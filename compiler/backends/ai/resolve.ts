@@ -28,6 +28,7 @@ import { checkProviders } from "./check-providers.ts";
 import { type PromptGuardNode, resolvePromptGuard } from "./guards.ts";
 import { type ProviderKind, type ProviderOptions, providerOf } from "./providers/index.ts";
 import type { LlmCredentialForm, LlmEndpoint } from "./providers/provider.ts";
+import { resolveVirtualModels, sharedGroups, type VirtualModelNode } from "./virtual-models.ts";
 
 /** The models behind a route. */
 export interface AiNode {
@@ -41,6 +42,8 @@ export interface AiNode {
   readonly streamKeepAlive: number;
   /** The model that each group alone serves, by the name that clients use; undefined: all serve any. */
   readonly served: readonly string[] | undefined;
+  /** Models that stand for others of them. */
+  readonly virtualModels: readonly VirtualModelNode[];
   /** The models that clients can be told of. */
   readonly models: readonly ModelNode[];
   readonly origin: Origin;
@@ -109,20 +112,26 @@ export function resolveAi(
   const routes = resolveRoutes(ai);
   const types = new Set(routes.map(({ type }) => type));
   const served = config.models;
-  const groups = config.groups.map((group) => {
+  const virtualModels = resolveVirtualModels(config, context.diagnostics);
+  const shared = sharedGroups(config);
+  const groups = config.groups.map((group, index) => {
     // A model of the front door is asked for what it serves; behind other routes each provider serves everything.
     const servesAll = served === undefined;
-    const isOne = (servesAll ? config.groups.flat() : group).length === 1;
+    const isOne = (servesAll ? config.groups.flat() : group).length === 1 && !shared.has(index);
     const place: ProviderPlace = { inherited: policies, types, servesAll, isOne };
     return group.flatMap((provider) => resolveProvider(provider, place, context) ?? []);
   });
   checkNames(config, context.diagnostics);
-  if (groups.some((group, index) => group.length < (config.groups[index]?.length ?? 0))) {
+  if (
+    virtualModels === undefined ||
+    groups.some((group, index) => group.length < (config.groups[index]?.length ?? 0))
+  ) {
     return undefined;
   }
   reportIdleCaching(config, ai, context.diagnostics);
   checkProviders(config.groups.flat(), groups.flat(), types, context.diagnostics);
-  const models = served === undefined ? listedModels(groups.flat()) : namedModels(served, groups);
+  const models =
+    served === undefined ? listedModels(groups.flat()) : namedModels(served, virtualModels, groups);
   if (served === undefined && types.has("Models") && models.length === 0) {
     context.diagnostics.report("no-model-known", ai?.routes?.origin ?? origin, {});
   }
@@ -133,6 +142,7 @@ export function resolveAi(
     routes: served === undefined ? routes : routes.filter(({ type }) => isServed(type)),
     groups,
     served,
+    virtualModels,
     namesProvider: ai?.providerHeader?.value ?? true,
     streamKeepAlive: ai?.streamKeepAlive?.value ?? DEFAULT_KEEP_ALIVE,
     models,
@@ -168,9 +178,18 @@ function reportIdleCaching(
 }
 
 /** The models of the front door, by the names that clients use, as far as they are whole. */
-function namedModels(names: readonly string[], groups: AiNode["groups"]): readonly ModelNode[] {
-  return names.flatMap((id, index) => {
-    const owner = groups[index]?.[0]?.system;
+function namedModels(
+  names: readonly string[],
+  virtualModels: readonly VirtualModelNode[],
+  groups: AiNode["groups"],
+): readonly ModelNode[] {
+  const named = names.map((id, group) => ({ id, group }));
+  const virtual = virtualModels.map(({ name: id, routing }) => {
+    const targets = routing.kind === "failover" ? routing.tiers.flat() : routing.targets;
+    return { id, group: targets[0]?.group ?? -1 };
+  });
+  return [...named, ...virtual].flatMap(({ id, group }) => {
+    const owner = groups[group]?.[0]?.system;
     return owner === undefined || id.includes("*") ? [] : [{ id, owner }];
   });
 }

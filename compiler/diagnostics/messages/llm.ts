@@ -141,6 +141,20 @@ export const llmMessages = {
     explanation:
       "A moderation that refuses to be asked lets nothing pass, or, with `failOpen`, everything. The key of the provider is not shown to it by itself: the two may have different owners. Another server (`host`) may need none.",
   }),
+  "repeated-model": message<{ name: string }>({
+    severity: "error",
+    text: ({ name }) => `clients know another model as "${name}"`,
+    hint: () => "give one of them another name",
+    explanation:
+      "A virtual model stands for others: what clients ask for is either one of `models` or one of `virtualModels`.",
+  }),
+  "unknown-virtual-target": message<{ model: string }>({
+    severity: "error",
+    text: ({ model }) => `no model is called "${model}"`,
+    hint: () => "name it under `models`, there may be a `*` at an end",
+    explanation:
+      "A virtual model is served by `models`: each of its targets is one of them, found as for a client that asks for it.",
+  }),
   "duplicate-provider": message<{ name: string }>({
     severity: "error",
     text: ({ name }) => `two providers are called "${name}"`,

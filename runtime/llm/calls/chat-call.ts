@@ -68,6 +68,11 @@ export function editedCall(call: ChatCall, edited: JsonBody): ChatCall {
   return text === call.text ? call : { ...call, text, ...parse(text) };
 }
 
+/** The call as if its client had asked for another model. */
+export function renamedCall(call: ChatCall, model: string): ChatCall {
+  return { ...editedCall(call, bodyFor(call, model)), model };
+}
+
 /** What an edited body says, with numbers as exact as they were written. */
 export function editedObject(call: ChatCall, body: JsonBody): JsonObject {
   const text = body.toString();

@@ -35,6 +35,8 @@ export interface TargetSettings extends AnyTarget {
 export interface LlmTarget extends TargetSettings {
   /** True: provider and client speak one format, and headers are the client's own. */
   readonly isNative: boolean;
+  /** The model that it is asked for in the place of the client's; absent: the client's. */
+  readonly requested?: string;
   /** The target for a model, where what is spoken depends on it. */
   forModel?(model: string): LlmTarget;
   /** The body for the provider. Throws LlmRefusal for what the provider cannot be asked. */

@@ -31,24 +31,22 @@ function onlyOf<Target>(groups: readonly (readonly Target[])[]): Target | undefi
 }
 
 /** A model, and who serves it. */
-export interface ModelTargets {
+export interface ModelChoice {
   /** What clients call it, with one `*` at an end at most. */
   readonly model: string;
-  readonly targets: readonly Code[];
+  readonly targets: Printable;
 }
 
 /** A table of models, and the function that finds one in it. `label`: what both are about, `completions`. */
 export function choiceByModel(
   label: string,
-  models: readonly ModelTargets[],
+  models: readonly ModelChoice[],
   origin: Origin,
   trace: Trace,
 ): { readonly declarations: readonly Code[]; readonly choice: Name } {
   const table = name(`${label}Models`);
   const choice = name(`${label}Targets`);
-  const members = Object.fromEntries(
-    models.map(({ model, targets }) => [model, choiceOfCalls([targets])]),
-  );
+  const members = Object.fromEntries(models.map(({ model, targets }) => [model, targets]));
   const target = importedType(`${CALLS}/target`, "LlmTarget");
   const names = models.map(({ model }) => model);
   return {

@@ -12,6 +12,7 @@ import type { AiFunctions } from "./functions.ts";
 import { providerReference } from "./providers.ts";
 import { type AskedType, formatExport, routeTypeCodes } from "./route-types.ts";
 import { targetCode, targetSettings } from "./targets.ts";
+import { virtualChoices } from "./virtual-models.ts";
 
 const LLM = "gwc/runtime/llm";
 
@@ -63,10 +64,15 @@ function askedCode(
   const id = name(service);
   const targetsOf = (group: readonly ProviderNode[]): readonly Code[] =>
     group.map((each) => targetCode(type, asked, each, functions));
-  const byModel = node.served?.flatMap((model, index) => {
-    const [group] = servingGroups(type, [node.groups[index] ?? []]);
-    return group === undefined ? [] : [{ model, targets: targetsOf(group) }];
-  });
+  const targetsOfModel = (index: number): readonly Code[] =>
+    servingGroups(type, [node.groups[index] ?? []]).flatMap(targetsOf);
+  const byModel = node.served && [
+    ...node.served.flatMap((model, index) => {
+      const targets = targetsOfModel(index);
+      return targets.length === 0 ? [] : [{ model, targets: choiceOfCalls([targets]) }];
+    }),
+    ...virtualChoices(node.virtualModels, targetsOfModel),
+  ];
   const { declarations, choice } =
     byModel === undefined
       ? { declarations: [], choice: choiceOfCalls(groups.map(targetsOf)) }

@@ -117,6 +117,25 @@ export const seeds: readonly unknown[] = [
     },
   },
   ...[
+    {
+      failover: {
+        targets: [
+          { model: "m", priority: 0 },
+          { model: "n", priority: 1 },
+        ],
+      },
+    },
+    { weighted: { targets: [{ model: "m" }, { model: "n", weight: 2 }] } },
+  ].map((routing) => ({
+    llm: {
+      models: [
+        { name: "m", provider: "openAI" },
+        { name: "n", provider: "anthropic" },
+      ],
+      virtualModels: [{ name: "v", routing }],
+    },
+  })),
+  ...[
     { provider: "azure", params: { azureHost: "a.openai.azure.com", model: "m" } },
     { provider: "azure", params: { azureResourceName: "a", model: "m" } },
     { provider: "vertex", params: { vertexProject: "a" } },
@@ -348,6 +367,7 @@ export const known: KnownValues = {
   "provider.azure": [azureOpenAI],
   apiVersion: ["preview", "2024-10-21"],
   "llm.models.[].name": ["m", "n-*"],
+  "targets.[].model": ["m", "n"],
   "llm.models.[].provider": ["openAI", "anthropic"],
   apiKey: secret,
   "mcp.sessions": [{ max: 50, maxPerCaller: 7 }],

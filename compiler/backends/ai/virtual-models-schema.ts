@@ -1,0 +1,82 @@
+import {
+  type Infer,
+  integer,
+  list,
+  object,
+  shortText,
+  unsupportedBut,
+} from "../../schema/schema.ts";
+
+/** A virtual model as its schema lets it through. */
+export type VirtualModelValue = Infer<ReturnType<typeof virtualModelSchema>>;
+
+const model = () =>
+  shortText(
+    "The model, as clients would ask for it: one of `models`, or one that a `*` there means.",
+  );
+
+/** A virtual model of the front door. */
+export function virtualModelSchema() {
+  return object(
+    {
+      name: shortText("What clients ask for, exactly.", {
+        pattern: "^[^*]+$",
+        form: "a name without `*`",
+      }),
+      routing: object(
+        {
+          failover: object(
+            {
+              targets: list(
+                object(
+                  {
+                    model: model(),
+                    priority: integer("Lower ones are asked first.", 0, 1_000),
+                  },
+                  { required: ["model", "priority"] },
+                ),
+                { minItems: 1, maxItems: 64, description: "The models." },
+              ),
+            },
+            {
+              required: ["targets"],
+              description:
+                "Models of one priority share the requests by how they do; those of the next one are asked when they fail.",
+            },
+          ),
+          weighted: object(
+            {
+              targets: list(
+                object(
+                  {
+                    model: model(),
+                    weight: integer(
+                      "Its share of the requests, beside those of the others.",
+                      1,
+                      1_000_000,
+                      {
+                        default: 1,
+                      },
+                    ),
+                  },
+                  { required: ["model"] },
+                ),
+                { minItems: 1, maxItems: 64, description: "The models." },
+              ),
+            },
+            { required: ["targets"], description: "Each model has a share of the requests." },
+          ),
+          conditional: unsupportedBut(
+            "models by condition",
+            "write a route under `binds` for each condition: its `matches` say it, its `ai` backend the model",
+          ),
+        },
+        {
+          exactlyOneOf: ["failover", "weighted"],
+          description: "Which model is asked in its place.",
+        },
+      ),
+    },
+    { required: ["name", "routing"], hasParts: true },
+  );
+}

@@ -1,0 +1,37 @@
+import type { BackendNode } from "../../../compiler/ir/backends.ts";
+import { code, literal } from "../../code/code.ts";
+import type { Code } from "../../code/hole.ts";
+import { imported } from "../../code/names.ts";
+import { call, value } from "../../code/syntax.ts";
+import { choiceOfCalls, type ModelChoice } from "./choices.ts";
+
+const VIRTUAL = "gwc/runtime/llm/calls/virtual-models";
+
+type VirtualModels = BackendNode<"ai">["virtualModels"];
+
+/** The choices of models that stand for others; `targetsOf`: who serves a group, as far as the route type is served. */
+export function virtualChoices(
+  models: VirtualModels,
+  targetsOf: (group: number) => readonly Code[],
+): readonly ModelChoice[] {
+  const asked = ({ model, group }: { readonly model: string; readonly group: number }) =>
+    targetsOf(group).map(
+      (target) => code`${call(imported(VIRTUAL, "askedFor"), [value(model), target])}`,
+    );
+  return models.flatMap(({ name, routing }): readonly ModelChoice[] => {
+    if (routing.kind === "failover") {
+      const groups = routing.tiers.map((tier) => tier.flatMap(asked)).filter(isSome);
+      return groups.length === 0 ? [] : [{ model: name, targets: choiceOfCalls(groups) }];
+    }
+    const shares = routing.targets.flatMap((target) => {
+      const targets = asked(target);
+      return isSome(targets) ? [[target.weight, choiceOfCalls([targets])] as const] : [];
+    });
+    if (!isSome(shares)) return [];
+    return [{ model: name, targets: code`${imported(VIRTUAL, "byWeight")}(${literal(shares)})` }];
+  });
+}
+
+function isSome(list: readonly unknown[]): boolean {
+  return list.length > 0;
+}
