@@ -56,7 +56,8 @@ async function startUpstream() {
   const server = createServer(async (request, response) => {
     const { method = "", url = "", rawHeaders } = request;
     const body = await text(request);
-    seen.push({ method, url, headers: headersOf(rawHeaders), body });
+    const trailers = headersOf(request.rawTrailers);
+    seen.push({ method, url, headers: headersOf(rawHeaders), body, trailers });
     response.writeHead(200, { "content-type": "text/plain", "x-from": "upstream" });
     response.end(`got ${body}`);
   });

@@ -69,12 +69,18 @@ function bootstrap({ upstream, services, listeners }: EnvoySetup): object {
       { explicit_http_config: { http2_protocol_options: {} } },
     ),
   };
+  const http1 = {
+    "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": typed(
+      "envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
+      { explicit_http_config: { http_protocol_options: { enable_trailers: true } } },
+    ),
+  };
   return {
     admin: { address: socketAddress("127.0.0.1:0") },
     static_resources: {
       listeners: listeners.map(listener),
       clusters: [
-        cluster("upstream", upstream, {}),
+        cluster("upstream", upstream, { typed_extension_protocol_options: http1 }),
         cluster("services", services, { typed_extension_protocol_options: http2 }),
       ],
     },
@@ -94,6 +100,7 @@ function listener({ name, filters, route = {} }: EnvoyListener): object {
       stat_prefix: name,
       generate_request_id: false,
       skip_xff_append: true,
+      http_protocol_options: { enable_trailers: true },
       server_header_transformation: "PASS_THROUGH",
       route_config: {
         virtual_hosts: [

@@ -9,6 +9,16 @@ const partial: Request = { setup: "partial", method: "POST", body: "hello" };
 const none: Request = { setup: "none" };
 const override: Request = { setup: "override" };
 
+/** With a trailer. */
+const summed = { method: "POST", body: "hello", trailers: { "x-sum": "42" } };
+const trailersSet = {
+  request_trailers: {
+    request_trailers: {
+      header_mutation: { set_headers: [rawOption("x-sum", "43"), rawOption("x-more", "1")] },
+    },
+  },
+};
+
 /** Requests by what they show, each with what the processor says by phase. */
 const scripts: Readonly<Record<string, readonly [script: object, request: Request]>> = {
   // What is shown
@@ -168,6 +178,15 @@ const scripts: Readonly<Record<string, readonly [script: object, request: Reques
     },
     buffered,
   ],
+  // Trailers
+  "trailers that nobody wants": [{}, { ...none, ...summed }],
+  "trailers behind a body that goes on as it comes": [{}, { setup: "trailing", ...summed }],
+  "trailers behind a whole body": [{}, { setup: "trailingWhole", ...summed }],
+  "trailers behind pieces with a response each": [{}, { setup: "trailingPieces", ...summed }],
+  "trailers behind pieces": [{}, { ...duplex, ...summed }],
+  "other trailers": [trailersSet, { setup: "trailing", ...summed }],
+  "other trailers behind a whole body": [trailersSet, { setup: "trailingWhole", ...summed }],
+  "other trailers behind pieces": [trailersSet, { ...duplex, ...summed }],
   // Modes
   "a body asked for by override": [
     {

@@ -110,6 +110,7 @@ export const knownDifferences: Readonly<
         "a body, each piece with a response",
         "another piece",
         "another piece of the response",
+        "trailers behind pieces with a response each",
       ],
       reason:
         "The upstream's response is chunked: whether its end is known with the last piece, or comes as an empty one, is a matter of time.",

@@ -23,6 +23,7 @@ export interface UpstreamRequest {
   readonly url: string;
   readonly headers: Headers;
   readonly body: string;
+  readonly trailers: Headers;
 }
 
 /** The header that tells requests apart. */
@@ -66,14 +67,16 @@ async function sent(
   url: (setup: string) => string,
   request: OracleRequest,
 ): Promise<Observation["client"]> {
-  const { setup, method = "GET", path = "", headers = {}, body } = request;
+  const { setup, method = "GET", path = "", headers = {}, body, trailers } = request;
   const own = { host: "shop.test", [caseHeader]: caseOf(request), ...headers };
   const list = Object.entries(own).flatMap(([name, value]) =>
     [value].flat().flatMap((each) => [name, each]),
   );
-  if (body !== undefined) list.push("content-length", String(Buffer.byteLength(body)));
+  if (trailers !== undefined) list.push("transfer-encoding", "chunked");
+  else if (body !== undefined) list.push("content-length", String(Buffer.byteLength(body)));
   const target = `/${setup}${path}`;
   const call = startRequest(new URL(url(setup)), { method, path: target, headers: list, agent });
+  if (trailers !== undefined) call.addTrailers(trailers);
   call.end(body);
   // A response that breaks off is one of its own kind.
   const broken = { status: 0, headers: {}, body: "" };

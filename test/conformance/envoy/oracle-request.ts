@@ -10,6 +10,8 @@ export interface OracleRequest {
   /** By name; several values are several fields. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: string;
+  /** What stands behind the body, which is chunked then. */
+  readonly trailers?: Readonly<Record<string, string>>;
 }
 
 /** A header that a server sets, as the protocols' JSON has it. */

@@ -35,6 +35,9 @@ export const extProcSetups: Readonly<Record<string, Setup>> = {
   partial: extProc("BUFFERED_PARTIAL", "bufferedPartial"),
   none: extProc("NONE", "none"),
   override: extProc("NONE", "none", true),
+  trailing: extProc("NONE", "none", false, true),
+  trailingWhole: extProc("BUFFERED", "buffered", false, true),
+  trailingPieces: extProc("STREAMED", "streamed", false, true),
 };
 
 /** Limits of a service. */
@@ -53,8 +56,14 @@ function extAuthz(envoy: object, gateway: object): Setup {
   };
 }
 
-function extProc(mode: string, ours: string, allowModeOverride = false): Setup {
-  const trailers = mode === "FULL_DUPLEX_STREAMED" ? "SEND" : "SKIP";
+/** `seesTrailers`: the processor gets them. */
+function extProc(
+  mode: string,
+  ours: string,
+  allowModeOverride = false,
+  seesTrailers = mode === "FULL_DUPLEX_STREAMED",
+): Setup {
+  const trailers = seesTrailers ? "SEND" : "SKIP";
   const settings = {
     grpc_service: services,
     message_timeout: "2s",
@@ -65,7 +74,10 @@ function extProc(mode: string, ours: string, allowModeOverride = false): Setup {
       ...{ request_trailer_mode: trailers, response_trailer_mode: trailers },
     },
   };
-  const processingOptions = { requestBodyMode: ours, responseBodyMode: ours, allowModeOverride };
+  const processingOptions = {
+    ...{ requestBodyMode: ours, responseBodyMode: ours, allowModeOverride },
+    ...{ requestTrailerMode: trailers.toLowerCase(), responseTrailerMode: trailers.toLowerCase() },
+  };
   return {
     envoy: { filters: [filter("ext_proc", "ext_proc.v3.ExternalProcessor", settings)] },
     gateway: (host) => ({ extProc: { host, processingOptions } }),
