@@ -1,4 +1,4 @@
-import { type Parsed, parse } from "./1-parse/parse.ts";
+import { type Parsed, parse, type ReadFile } from "./1-parse/parse.ts";
 import type { KubernetesModel } from "./2-lower/kubernetes/gateway/gateways.ts";
 import { isolated } from "./2-lower/kubernetes/isolate.ts";
 import { type Lowered, type LowerOptions, lower } from "./2-lower/lower.ts";
@@ -8,6 +8,7 @@ import { type Diagnostic, isError } from "./diagnostics/diagnostic.ts";
 import type { SourceFile } from "./diagnostics/source.ts";
 import type { FileText, Host } from "./host.ts";
 import type { Program } from "./ir/program.ts";
+import type { KeptResults } from "./kept-results.ts";
 import type { LiteralSecret } from "./model/literal-secrets.ts";
 
 /** What the front half of the compiler makes of its input. */
@@ -32,6 +33,8 @@ export interface CheckOptions extends LowerOptions {
   readonly isStrict: boolean;
   /** A part of manifests with mistakes does not keep the rest from being served: there are programs without it. */
   readonly isIsolating?: boolean;
+  /** Files that were read before, for those that did not change. */
+  readonly keptFiles?: KeptResults<ReadFile> | undefined;
 }
 
 /** Parses, lowers and resolves; `gwc check`, `build` and `run` all ask this one function, so they have one verdict. */
@@ -46,7 +49,7 @@ export function checkFiles(paths: readonly string[], host: Host, options: CheckO
       return text;
     },
   };
-  const parsed = parse(paths, recording);
+  const parsed = parse(paths, recording, options.keptFiles);
   const lowered = parsed.value && lower(parsed.value, options);
   const resolved =
     parsed.value && lowered?.value && resolve(lowered.value, parsed.value, recording);

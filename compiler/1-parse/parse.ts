@@ -3,12 +3,14 @@ import path from "node:path";
 import { isMap } from "yaml";
 import {
   type ConfigPath,
+  type Diagnostic,
   Diagnostics,
   type Origin,
   type WithDiagnostics,
 } from "../diagnostics/diagnostic.ts";
 import type { SourceDocument, SourceFile } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
+import type { KeptResults } from "../kept-results.ts";
 import type { Manifest } from "../manifests/manifests.ts";
 import type { ConfigValue } from "../schema/config-values.ts";
 import { validator } from "../schema/validate.ts";
@@ -37,6 +39,12 @@ export interface InputDigest {
   readonly sha256: (hidden: readonly Origin[]) => string;
 }
 
+/** A file, and the mistakes of its YAML. */
+export interface ReadFile {
+  readonly source: SourceFile;
+  readonly found: readonly Diagnostic[];
+}
+
 /** A standalone file. */
 export interface StandaloneInput {
   readonly kind: "standalone";
@@ -56,11 +64,12 @@ export interface KubernetesInput {
 /**
  * Reads the input: files, the YAML and JSON files of folders, `-` for standard input. Every file that could be read is
  * in `files` even when it has mistakes, for printing them. What has mistakes is left out, and does not keep the rest from
- * being looked up: all of them are found in one run.
+ * being looked up: all of them are found in one run. `kept`: files that did not change are not read again.
  */
 export function parse(
   paths: readonly string[],
   host: Host,
+  kept?: KeptResults<ReadFile>,
 ): WithDiagnostics<Parsed> & { readonly files: readonly SourceFile[] } {
   const diagnostics = new Diagnostics();
   const given = inputFiles(paths, host);
@@ -69,6 +78,7 @@ export function parse(
     given.map((file) => file.path),
     host,
     diagnostics,
+    kept,
   );
   const files = meantFiles(read, named);
   const result = (value: Parsed | undefined) => ({ value, files, diagnostics: diagnostics.list });
@@ -98,22 +108,29 @@ function readFiles(
   paths: readonly string[],
   host: Host,
   diagnostics: Diagnostics,
+  kept: KeptResults<ReadFile> | undefined,
 ): readonly SourceFile[] {
   const names = stableNames(paths);
   return paths.flatMap((file, index) => {
     const text = host.readText(file);
     if (text.kind === "text") {
-      const found = new Diagnostics();
-      const read = readDocuments(names[index] ?? file, file, text.text, found);
+      const name = names[index] ?? file;
+      const read = () => readOne(name, file, text.text);
+      const { source, found } = kept?.of(`${name}\n${file}`, text.text, read) ?? read();
       // What is no YAML to begin with is told by what it is, not by where reading stopped.
-      if (found.list.length > 0 && !reportOtherTool(read, diagnostics))
-        for (const each of found.list) diagnostics.add(each);
-      return [read];
+      if (found.length > 0 && !reportOtherTool(source, diagnostics))
+        for (const each of found) diagnostics.add(each);
+      return [source];
     }
     const at = { file, document: 0, path: [], part: "file" } as const;
     diagnostics.report("file-not-found", at, { file, problem: text.problem });
     return [];
   });
+}
+
+function readOne(name: string, file: string, text: string): ReadFile {
+  const found = new Diagnostics();
+  return { source: readDocuments(name, file, text, found), found: found.list };
 }
 
 /**

@@ -34,10 +34,8 @@ export function routingTable(
     entries: (groups.get(hostname) ?? []).toSorted(compareEntries),
   }));
   reportUnreachable(table, routes, diagnostics);
-  for (const [hostname, declared] of groups) {
-    const sorted = table.find((each) => each.hostname === hostname)?.entries ?? [];
-    reportOvertaking(sorted, declared, routes, diagnostics);
-  }
+  for (const { hostname, entries } of table)
+    reportOvertaking(entries, groups.get(hostname) ?? [], routes, diagnostics);
   return table;
 }
 

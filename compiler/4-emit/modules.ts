@@ -1,16 +1,19 @@
+import { createHash } from "node:crypto";
+import { serialize } from "node:v8";
 import { comment } from "../../templates/code/code.ts";
 import type { PrintedModule } from "../../templates/code/print.ts";
 import { type Trace, traceNone, tracePath } from "../../templates/code/trace.ts";
 import { accessLogModule } from "../../templates/modules/access-log.ts";
 import { listenerModule } from "../../templates/modules/listener.ts";
 import { mainModule } from "../../templates/modules/main.ts";
-import { routeModule } from "../../templates/modules/route.ts";
+import { type RouteModuleContext, routeModule } from "../../templates/modules/route.ts";
 import { startupModule } from "../../templates/modules/startup.ts";
 import { tcpRouteModule } from "../../templates/modules/tcp-route.ts";
 import { tracingModule } from "../../templates/modules/tracing.ts";
 import { lineAndColumn, locate, type SourceFile } from "../diagnostics/source.ts";
-import type { Program } from "../ir/program.ts";
-import { servedRoutes, servedTcpRoutes } from "../ir/routes.ts";
+import type { Program, RouteNode } from "../ir/program.ts";
+import { servedHosts, servedRoutes, servedTcpRoutes } from "../ir/routes.ts";
+import type { KeptResults } from "../kept-results.ts";
 import { kebabCase } from "../model/identifiers.ts";
 import { inputNames } from "./input-names.ts";
 import { startupNeeds } from "./startup-needs.ts";
@@ -18,11 +21,15 @@ import { startupNeeds } from "./startup-needs.ts";
 /** How much generated text says about where it comes from. */
 export type TraceLevel = "path" | "line" | "none";
 
-/** The program as TypeScript: `main.ts`, a module for each route, then those of listeners that have policies. */
+/**
+ * The program as TypeScript: `main.ts`, a module for each route, then those of listeners that have policies. `kept`:
+ * modules of routes that did not change are those of the last time.
+ */
 export function emitModules(
   program: Program,
   trace: TraceLevel,
   files: readonly SourceFile[],
+  kept?: KeptResults<PrintedModule>,
 ): readonly PrintedModule[] {
   const inputs = inputNames(program);
   const { maxBufferSize } = program;
@@ -45,17 +52,23 @@ export function emitModules(
     return [listenerModule(listener, preRouting, context)];
   });
   const logged = loggedVariables(program);
-  const routes = servedRoutes(program).map(({ route, listeners }) =>
-    routeModule(route, {
+  const hosts = servedHosts(program);
+  const routes = servedRoutes(program).map(({ route, listeners }) => {
+    const context = {
       path: routePath(route.id),
       inputs,
-      trace: tracer,
-      listeners,
+      preRouting: listeners.flatMap(({ preRouting }) => preRouting?.policies ?? []),
+      hosts: hosts.get(route.id) ?? [],
       maxBufferSize,
       hasThreads,
       logged,
-    }),
-  );
+    };
+    const make = () => routeModule(route, { ...context, trace: tracer });
+    // Lines move while what stands there stays the same.
+    if (kept === undefined || trace === "line") return make();
+    const name = `${program.deployment?.namespace}/${program.name} ${context.path}`;
+    return kept.of(name, routeDigest(route, trace, context), make);
+  });
   const tcpRoutes = servedTcpRoutes(program).map(({ route }) =>
     tcpRouteModule(route, { path: routePath(route.id), inputs, trace: tracer }),
   );
@@ -66,6 +79,17 @@ export function emitModules(
     tracing === undefined ? [] : [tracingModule(tracing, { inputs, trace: tracer, listeners })];
   const startup = needs.length === 0 ? [] : [startupModule(needs, inputs)];
   return [main, ...routes, ...tcpRoutes, ...preRouting, ...log, ...traces, ...startup];
+}
+
+/** A digest of all that the module of a route is made of. */
+function routeDigest(
+  route: RouteNode,
+  trace: TraceLevel,
+  context: Omit<RouteModuleContext, "trace">,
+): string {
+  return createHash("sha256")
+    .update(serialize([route, trace, context]))
+    .digest("base64");
 }
 
 function listenerPath(policies: string): string {

@@ -1,3 +1,4 @@
+import type { RouteMatch } from "../model/matches.ts";
 import type { ListenerNode, Program, RouteNode } from "./program.ts";
 import type { TcpListenerNode, TcpRouteNode } from "./tcp.ts";
 
@@ -13,6 +14,12 @@ export interface ServedTcpRoute {
   readonly listeners: readonly TcpListenerNode[];
 }
 
+/** A host name under which a route is served, and its matches there. */
+export interface ServedHost {
+  readonly hostname: string;
+  readonly matches: readonly RouteMatch[];
+}
+
 /** The routes of a program in the order of its listeners, each once. */
 export function servedRoutes({ binds }: Program): readonly ServedRoute[] {
   return onceEach<ListenerNode, RouteNode>(binds.flatMap(({ listeners }) => listeners));
@@ -21,6 +28,18 @@ export function servedRoutes({ binds }: Program): readonly ServedRoute[] {
 /** The routes of connections in the order of their listeners, each once. */
 export function servedTcpRoutes({ tcp }: Program): readonly ServedTcpRoute[] {
   return onceEach<TcpListenerNode, TcpRouteNode>(tcp.flatMap(({ listeners }) => listeners));
+}
+
+/** Where routes are served, by their ids. */
+export function servedHosts({ binds }: Program): ReadonlyMap<string, readonly ServedHost[]> {
+  const tables = binds.flatMap(({ listeners }) => listeners.flatMap(({ table }) => table));
+  const hosts = tables.flatMap(({ shared, entries }) =>
+    [...Map.groupBy(entries, ({ route }) => route)].map(([route, each]) => {
+      return { route, host: { hostname: shared, matches: each.map(({ match }) => match) } };
+    }),
+  );
+  const byRoute = Map.groupBy(hosts, ({ route }) => route);
+  return new Map([...byRoute].map(([route, each]) => [route, each.map(({ host }) => host)]));
 }
 
 /** All of them, in the order of their modules. */

@@ -1,6 +1,7 @@
 import type { Origin } from "../../compiler/diagnostics/diagnostic.ts";
 import type { BackendKind, BackendNode, TcpBackendNode } from "../../compiler/ir/backends.ts";
-import type { ListenerNode, RouteNode } from "../../compiler/ir/program.ts";
+import type { RouteNode } from "../../compiler/ir/program.ts";
+import type { ServedHost } from "../../compiler/ir/routes.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
 import type { Expressions } from "../code/expression.ts";
 import type { Code, Expression, Hole, Printable } from "../code/hole.ts";
@@ -25,8 +26,8 @@ export interface BackendCode {
 export interface BackendScope {
   readonly route: RouteNode;
   readonly trace: Trace;
-  /** The listeners that serve the route. */
-  readonly listeners: readonly ListenerNode[];
+  /** Where the route is served. */
+  readonly hosts: readonly ServedHost[];
   /** The most bytes of a body that is read as a whole. */
   readonly maxBufferSize: number;
   /** What the policies declared. */

@@ -1,4 +1,5 @@
 import type { BackendNode } from "../../compiler/ir/backends.ts";
+import type { ServedHost } from "../../compiler/ir/routes.ts";
 import type { RouteMatch } from "../../compiler/model/matches.ts";
 import {
   defaultMcpLimits,
@@ -28,7 +29,7 @@ export const mcpTemplate: BackendTemplate<"mcp"> = {
 
 function mcpCode([backend]: AtLeastOne<McpNode>, scope: BackendScope): BackendCode {
   const { hasIdentity } = scope.variables;
-  const served = servedMatches(scope);
+  const served = scope.hosts;
   const hostnames = [...new Set(served.map(({ hostname }) => hostname))];
   const open = imported(MODULE, "openMcpBackend");
   const settings = {
@@ -179,21 +180,6 @@ function metadata(
   if (!isPassthrough || prefixes.length === 0) return [];
   const pass = imported("gwc/runtime/mcp/passthrough/passthrough", "passMetadata");
   return [code`if (${pass}(exchange, backend, ${literal(prefixes)})) return;`];
-}
-
-/** A host name under which the route is served, and its matches there. */
-interface ServedHost {
-  readonly hostname: string;
-  readonly matches: readonly RouteMatch[];
-}
-
-function servedMatches({ route, listeners }: BackendScope): readonly ServedHost[] {
-  return listeners.flatMap(({ table }) =>
-    table.flatMap(({ shared, entries }) => {
-      const matches = entries.flatMap((each) => (each.route === route.id ? each.match : []));
-      return matches.length === 0 ? [] : [{ hostname: shared, matches }];
-    }),
-  );
 }
 
 /**

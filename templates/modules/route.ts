@@ -1,5 +1,7 @@
 import type { BackendKind, BackendNode } from "../../compiler/ir/backends.ts";
-import type { ListenerNode, RouteNode } from "../../compiler/ir/program.ts";
+import type { PolicyUse } from "../../compiler/ir/policies.ts";
+import type { RouteNode } from "../../compiler/ir/program.ts";
+import type { ServedHost } from "../../compiler/ir/routes.ts";
 import { type BackendCode, type BackendScope, isOfKind } from "../backends/backend.ts";
 import { backendTemplateOf } from "../backends/index.ts";
 import { code, comment, join } from "../code/code.ts";
@@ -27,8 +29,10 @@ export interface RouteModuleContext {
   /** The input files, for the header. */
   readonly inputs: string;
   readonly trace: Trace;
-  /** The listeners that serve it. */
-  readonly listeners: readonly ListenerNode[];
+  /** The policies of its listeners, which decide before a route is chosen. */
+  readonly preRouting: readonly PolicyUse[];
+  /** Where it is served. */
+  readonly hosts: readonly ServedHost[];
   /** The most bytes of a body that is read as a whole. */
   readonly maxBufferSize: number;
   /** Several threads serve the gateway. */
@@ -39,11 +43,10 @@ export interface RouteModuleContext {
 
 /** The module of one route: its settings, its rules, and the chain from the request to the backend. */
 export function routeModule(route: RouteNode, context: RouteModuleContext): PrintedModule {
-  const { trace, maxBufferSize, hasThreads, listeners } = context;
+  const { trace, maxBufferSize, hasThreads, preRouting, hosts } = context;
   const [first, ...others] = route.backends;
   const expressions = new Expressions();
   const variables = new RouteVariables();
-  const preRouting = listeners.flatMap((listener) => listener.preRouting?.policies ?? []);
   for (const use of preRouting) establishAttributes(use, variables);
   const scope: ChainScope = {
     id: route.id,
@@ -64,7 +67,7 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
     first === undefined
       ? withoutBackend(route)
       : backendCode(first, others, {
-          ...{ route, trace, listeners, maxBufferSize, variables, expressions },
+          ...{ route, trace, hosts, maxBufferSize, variables, expressions },
           limits: policies.find((policy) => policy.limits !== undefined)?.limits ?? {},
           tries: policies.find((policy) => policy.tries !== undefined)?.tries,
           allowedOrigins: allowedOrigins([...preRouting, ...route.policies]),

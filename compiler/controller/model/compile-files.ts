@@ -1,11 +1,13 @@
 import type { PrintedModule } from "../../../templates/code/print.ts";
 import { kubernetesResources } from "../../../templates/kubernetes/resources.ts";
 import type { AgentPodSettings } from "../../../templates/kubernetes/settings.ts";
+import type { ReadFile } from "../../1-parse/parse.ts";
 import { emitModules } from "../../4-emit/modules.ts";
 import { checkFiles } from "../../compile.ts";
 import { memoryHost } from "../../host.ts";
 import { timelessStatuses } from "../../inspect/status/status.ts";
 import type { Program } from "../../ir/program.ts";
+import type { KeptResults } from "../../kept-results.ts";
 import type { Json } from "../../model/json.ts";
 import type { LiteralSecret } from "../../model/literal-secrets.ts";
 import { type ServicePortName, servicesOf } from "./called-services.ts";
@@ -51,15 +53,25 @@ export interface CompiledFiles {
   readonly statuses: readonly CompiledStatus[];
 }
 
+/** What compilations leave to the next ones: most of what is declared has not changed. */
+export interface KeptCompilation {
+  readonly files: KeptResults<ReadFile>;
+  readonly modules: KeptResults<PrintedModule>;
+}
+
 /**
  * Compiles manifests with the functions of `gwc build`. What has mistakes is isolated: its status says so, and the rest is
- * served.
+ * served. `kept`: what did not change is not read and written again.
  */
 export function compileFiles(
   files: Readonly<Record<string, string>>,
   pods: PodSettings | undefined,
+  kept?: KeptCompilation,
 ): CompiledFiles {
-  const options = { name: "gateway", isStrict: false, isIsolating: true, isDelivered: true };
+  const options = {
+    ...{ name: "gateway", isStrict: false, isIsolating: true, isDelivered: true },
+    keptFiles: kept?.files,
+  };
   // Each path is a file: looking for folders among thousands of them takes longer than compiling.
   const host = { ...memoryHost(files), filesIn: () => undefined };
   const checked = checkFiles(Object.keys(files), host, options);
@@ -71,7 +83,7 @@ export function compileFiles(
     const title = deployment.origin.resource?.name ?? "";
     const key = title.slice(title.indexOf(" ") + 1);
     const own = { ...program, inputs: [{ name: title, sha256: "" }] };
-    const modules = emitModules(own, "path", checked.files);
+    const modules = emitModules(own, "path", checked.files, kept?.modules);
     const { namespace, name, secrets, configMaps } = deployment;
     return [
       {
@@ -82,6 +94,8 @@ export function compileFiles(
       },
     ];
   });
+  kept?.files.turn();
+  kept?.modules.turn();
   return {
     gateways: new Map(gateways.map((gateway) => [gateway.key, gateway])),
     statuses: statuses.map(({ manifest: { kind, namespace, name }, status }) => {

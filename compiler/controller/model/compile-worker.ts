@@ -1,5 +1,6 @@
 import { parentPort } from "node:worker_threads";
-import { compileFiles, type PodSettings } from "./compile-files.ts";
+import { KeptResults } from "../../kept-results.ts";
+import { compileFiles, type KeptCompilation, type PodSettings } from "./compile-files.ts";
 
 /** What a worker is asked to compile. */
 export interface CompileRequest {
@@ -7,7 +8,9 @@ export interface CompileRequest {
   readonly pods: PodSettings | undefined;
 }
 
+const kept: KeptCompilation = { files: new KeptResults(), modules: new KeptResults() };
+
 // Compiling takes seconds where there are thousands of routes: the Lease, health and data planes go on meanwhile.
 parentPort?.on("message", ({ files, pods }: CompileRequest) => {
-  parentPort?.postMessage(compileFiles(files, pods));
+  parentPort?.postMessage(compileFiles(files, pods, kept));
 });

@@ -15,6 +15,9 @@ const home = process.env.GWC_KUBE_HOME ?? path.join(homedir(), ".cache", "gwc-ku
 const helm = path.join(home, "bin", "helm");
 const chart = path.join(root, "out", "helm", "gwc");
 const missing = existsSync(helm) ? missingApiServer() : `${helm} is not there`;
+const ofHelm = existsSync(helm) ? "" : ` (left out: ${helm} is not there)`;
+/** Helm says so wherever labels are. */
+const MANAGED = ',"app.kubernetes.io/managed-by":"Helm"';
 const note = missing === undefined ? "" : ` (left out: ${missing})`;
 
 function rendered(...options: string[]): readonly TestObject[] {
@@ -34,6 +37,28 @@ describe("the Helm chart", () => {
       );
     const definitions = readFileSync(path.join(chart, "crds", "gwc.dev.yaml"), "utf8");
     expect(definitions).toBe(await definitionsText());
+  });
+
+  it("is also there as manifests, which have the same definitions and images to be named", async () => {
+    const given = (text: string) => parseAllDocuments(text).map((each) => each.toJS());
+    const manifests = given(readFileSync(path.join(root, "out", "helm", "gwc.yaml"), "utf8"));
+    expect(manifests[0]).toEqual({
+      ...{ apiVersion: "v1", kind: "Namespace", metadata: { name: "gwc-system" } },
+    });
+    expect(manifests).toEqual(expect.arrayContaining(given(await definitionsText())));
+    const version: unknown = given(readFileSync(path.join(chart, "Chart.yaml"), "utf8"))[0].version;
+    expect(JSON.stringify(manifests)).toContain(`"REGISTRY/controller:${version}"`);
+    expect(JSON.stringify(manifests)).not.toContain("Helm");
+  });
+
+  it.runIf(existsSync(helm))(`the manifests are what helm renders${ofHelm}`, () => {
+    const manifests = readFileSync(path.join(root, "out", "helm", "gwc.yaml"), "utf8");
+    const now = rendered("--set", "image.registry=REGISTRY", "--kube-version", "1.35");
+
+    const written = parseAllDocuments(manifests).map((each) => each.toJS() as TestObject);
+    const others = written.filter(({ kind }) => !/^(Namespace|CustomRes.*)$/.test(kind));
+    // Which labels pods are chosen by is written with the others.
+    expect(JSON.stringify(others)).toBe(JSON.stringify(now).replaceAll(MANAGED, ""));
   });
 });
 

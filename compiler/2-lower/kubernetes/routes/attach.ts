@@ -62,16 +62,20 @@ export function withoutConflicts(
   attachments: readonly Attachment[],
   { diagnostics }: ReferenceContext,
 ): readonly Attachment[] {
-  const accepted = new Map<KubernetesListener, Attachment[]>();
+  const accepted = new Map<KubernetesListener, Map<string, Attachment[]>>();
   return attachments.filter((attachment) => {
     const { route, listener } = attachment;
     if (isStream(route)) return true;
-    const older = accepted.get(listener) ?? [];
-    const rival = older.find(
-      (each) => each.route.kind !== route.kind && shareName(each, attachment),
-    );
-    accepted.set(listener, rival === undefined ? [...older, attachment] : older);
-    if (rival === undefined) return true;
+    const older = accepted.get(listener) ?? new Map<string, Attachment[]>();
+    accepted.set(listener, older);
+    const rivals = [...older].flatMap(([kind, each]) => (kind === route.kind ? [] : each));
+    const rival = rivals.find((each) => shareName(each, attachment));
+    if (rival === undefined) {
+      const ofKind = older.get(route.kind);
+      if (ofKind === undefined) older.set(route.kind, [attachment]);
+      else ofKind.push(attachment);
+      return true;
+    }
     diagnostics.report("not-attached", childOf(route.origin, "spec", "hostnames"), {
       route: resourceName(route),
       parent: `${listener.spec.name} of ${resourceName(listener.owner)}`,

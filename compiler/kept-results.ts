@@ -1,0 +1,27 @@
+/**
+ * Results that one compilation leaves to the next, each under a name, with all that it follows from: it is made again
+ * when any of that is different. What a compilation did not ask for is forgotten after it.
+ */
+export class KeptResults<Value> {
+  #before: ReadonlyMap<string, KeptResult<Value>> = new Map();
+  #asked: Map<string, KeptResult<Value>> = new Map();
+
+  /** The result of this name; `from` is all that it follows from. */
+  of(name: string, from: string, make: () => Value): Value {
+    const known = this.#asked.get(name) ?? this.#before.get(name);
+    const result = known?.from === from ? known : { from, value: make() };
+    this.#asked.set(name, result);
+    return result.value;
+  }
+
+  /** A compilation has ended. */
+  turn(): void {
+    this.#before = this.#asked;
+    this.#asked = new Map();
+  }
+}
+
+interface KeptResult<Value> {
+  readonly from: string;
+  readonly value: Value;
+}
