@@ -3,6 +3,7 @@
 
 import { remoteKeys } from "gwc/runtime/auth/jwt/remote-keys";
 import { isOAuthPath, serveOAuth } from "gwc/runtime/auth/oauth/metadata";
+import { openStepUp } from "gwc/runtime/auth/oauth/step-up";
 import { metadataUrls } from "gwc/runtime/auth/oauth/well-known";
 import { contains } from "gwc/runtime/cel/functions/strings";
 import type { JwtVariable } from "gwc/runtime/cel/variables";
@@ -68,6 +69,8 @@ function authorize(jwt: JwtVariable): RuleVerdict {
   return allowed;
 }
 
+const stepUp = openStepUp({ claims: ["scope"], scopes: ["read"] });
+
 // gateway.yaml binds[0].listeners[0].routes[0].backends[0].mcp
 const backend = openMcpBackend({
   route: "tools",
@@ -99,6 +102,9 @@ export async function tools(exchange: Exchange): Promise<void> {
   const jwt = await requireMcpJwt(exchange, mcpAuthentication);
   if (jwt === undefined) return;
   const verdict = authorize(jwt);
-  if (!verdict.isAllowed) return denyForbidden(exchange, verdict);
+  if (!verdict.isAllowed) {
+    const challenge = stepUp(exchange, jwt, (claims) => authorize(claims));
+    return denyForbidden(exchange, verdict, challenge);
+  }
   return serveMcp(exchange, backend, { jwt, authorize: allowEverything });
 }
