@@ -7,6 +7,8 @@ export interface Host {
   readText(file: string): FileText;
   /** The YAML and JSON files below a folder, sorted; undefined when it is no folder. */
   filesIn(folder: string): readonly string[] | undefined;
+  /** The names of what stands right in a folder, sorted; undefined when it is no folder. */
+  namesIn(folder: string): readonly string[] | undefined;
   /** The value of an environment variable. */
   variable(name: string): string | undefined;
   /** The time, RFC 3339, to the second. */
@@ -40,6 +42,10 @@ export function realHost(environment: NodeJS.ProcessEnv): Host {
         .filter((file) => statSync(file).isFile())
         .toSorted();
     },
+    namesIn(folder) {
+      if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return undefined;
+      return readdirSync(folder).toSorted();
+    },
     variable: (name) => environment[name],
     now: () => rfc3339(new Date()),
   };
@@ -68,6 +74,14 @@ export function memoryHost(
       );
       if (inside.length === 0) return undefined;
       return inside.filter((file) => CONFIGURATION.test(file)).toSorted();
+    },
+    namesIn(folder) {
+      const start = `${path.posix.normalize(folder).replace(/\/$/, "")}/`;
+      const below = Object.keys(files).filter((file) => file.startsWith(start));
+      if (below.length === 0) return undefined;
+      return [
+        ...new Set(below.map((file) => file.slice(start.length).split("/", 1)[0] ?? "")),
+      ].sort();
     },
     variable: (name) => variables[name],
     now: () => "2026-01-01T00:00:00Z",

@@ -110,8 +110,8 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: "import",
-    positionals: "FILE",
-    summary: "make a configuration of another gateway's: agentgateway, LiteLLM",
+    positionals: "FILES..",
+    summary: "make a configuration of another gateway's: nginx, Caddy, Traefik, Kong, LiteLLM ...",
     load: async () => (await import("./import.ts")).importCommand,
   },
   {

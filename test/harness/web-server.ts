@@ -7,11 +7,15 @@ import { TestProcess } from "./test-process.ts";
 
 /** Starts Caddy with what stands in the block of its one site; `host:port`. */
 export async function startCaddy(site: string): Promise<string> {
-  const python = await pythonFor("tests");
   const port = await freePort();
+  return startCaddyFile(`http://127.0.0.1:${port} {\n${site}\n}\n`, port);
+}
+
+/** Starts Caddy with the sites of a Caddyfile; one of their ports is to be named. */
+export async function startCaddyFile(sites: string, port: number): Promise<string> {
+  const python = await pythonFor("tests");
   const options = "{\n admin off\n auto_https off\n persist_config off\n}\n";
-  const file = `${options}http://127.0.0.1:${port} {\n${site}\n}\n`;
-  const folder = temporaryFolder({ Caddyfile: file });
+  const folder = temporaryFolder({ Caddyfile: `${options}${sites}` });
   const caddy = path.join(path.dirname(python), "caddy");
   const env = { XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder };
   return serving(new TestProcess(caddy, ["run"], { cwd: folder, env }), port);
@@ -20,6 +24,15 @@ export async function startCaddy(site: string): Promise<string> {
 /** Starts nginx (Debian's) with what stands in the block of its one server; `host:port`. */
 export async function startNginx(server: string): Promise<string> {
   const port = await freePort();
+  return startNginxFile(`access_log off;\nserver { listen 127.0.0.1:${port};\n${server}\n}`, port);
+}
+
+/** Starts nginx (Debian's) with what stands in its block `http`, and files beside it; one of its ports is to be named. */
+export async function startNginxFile(
+  http: string,
+  port: number,
+  files: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const folder = temporaryFolder();
   const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
     .map((name) => `${name}_temp_path ${folder}/${name};`)
@@ -28,11 +41,9 @@ export async function startNginx(server: string): Promise<string> {
 events {}
 http {
 ${paths}
-access_log off;
-server { listen 127.0.0.1:${port};
-${server}
-} }`;
-  const config = temporaryFolder({ "nginx.conf": file });
+${http}
+}`;
+  const config = temporaryFolder({ ...files, "nginx.conf": file });
   const parameters = ["-e", "stderr", "-p", folder, "-c", path.join(config, "nginx.conf")];
   return serving(new TestProcess("nginx", parameters), port);
 }

@@ -1,5 +1,24 @@
-import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
-import type { ConfigPath } from "../../diagnostics/diagnostic.ts";
+import {
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseAllDocuments,
+  parseDocument,
+} from "yaml";
+import { type ConfigPath, formatPath } from "../../diagnostics/diagnostic.ts";
+import type { LeftPart } from "./imported-text.ts";
+import { hasUser, namesCredential, withoutSecrets, withoutUser } from "./proxy/texts.ts";
+
+/** What was not translated of a file, as people read it. */
+export function leftParts(source: SourceFields, file = ""): readonly LeftPart[] {
+  const place = file === "" ? "line" : `${file} line`;
+  return source.left().map(({ path, line, text }) => ({
+    place: `${place} ${line}`,
+    text: `${formatPath(path)}: ${text}`,
+  }));
+}
 
 /** A value of a file that is imported: a scalar, or an empty mapping or list. */
 export interface SourceField {
@@ -10,22 +29,27 @@ export interface SourceField {
   readonly text: string;
 }
 
-/** The fields of a YAML or JSON file, and which of them an import has translated: what is left is told, line by line. */
+/** The fields of a YAML or JSON file (of several documents: of a list of them), and which of them an import has translated: what is left is told, line by line. */
 export class SourceFields {
   /** The whole file as a value. */
   readonly value: unknown;
   /** Why it can't be read; undefined: it can. */
   readonly problem: string | undefined;
-  readonly #fields: readonly SourceField[];
+  readonly #fields: readonly SourceField[] = [];
   readonly #taken = new Set<SourceField>();
 
   constructor(text: string) {
     const lines = new LineCounter();
-    const document = parseDocument(text, { lineCounter: lines, logLevel: "silent" });
-    const [error] = document.errors;
+    const parsed = parseAllDocuments(text, { lineCounter: lines, logLevel: "silent" });
+    // An empty file has no documents, and no errors.
+    const all = "empty" in parsed ? [parseDocument(text)] : parsed;
+    const [error] = all.flatMap(({ errors }) => errors);
     this.problem = error?.message.split("\n")[0];
-    this.value = error === undefined ? document.toJS({ maxAliasCount: 1000 }) : undefined;
-    this.#fields = error === undefined ? fieldsOf(document.contents, [], lines) : [];
+    const isOne = all.length === 1;
+    if (error !== undefined) return;
+    const values = all.map((each): unknown => each.toJS({ maxAliasCount: 1000 }));
+    this.value = isOne ? values[0] : values;
+    this.#fields = all.flatMap(({ contents }, at) => fieldsOf(contents, isOne ? [] : [at], lines));
   }
 
   /** Everything at a path and below it is translated. */
@@ -65,12 +89,22 @@ function fieldsOf(node: unknown, path: ConfigPath, lines: LineCounter): readonly
 }
 
 function fieldAt(node: Node, path: ConfigPath, lines: LineCounter, value: string): SourceField {
-  const name = String(path.at(-1) ?? "");
-  const text = CREDENTIAL.test(name) && !REFERENCE.test(value) ? "(a credential)" : value;
+  const isSecret = path.some(
+    (step) => CREDENTIAL.test(String(step)) || namesCredential(String(step)),
+  );
   const [start = 0] = node.range ?? [];
-  return { path, line: lines.linePos(start).line, text: text.replace(/\s+/g, " ").slice(0, 80) };
+  const { line } = lines.linePos(start);
+  if (isSecret && !REFERENCE.test(value)) return { path, line, text: "(a credential)" };
+  return { path, line, text: visibleValue(value) };
+}
+
+/** On one line. A URL is without its user and password, and a text that looks like a credential is left out. */
+function visibleValue(value: string): string {
+  if (hasUser(value)) return withoutUser(value).replace(/\s+/g, " ").slice(0, 80);
+  const text = withoutSecrets(value);
+  return text.slice(0, 80);
 }
 
 const CREDENTIAL = /key|secret|password|token|credential|dsn|_url$/i;
 /** A name of a variable is none. */
-const REFERENCE = /^(os\.environ\/|\$|true$|false$|\d+$|https?:\/\/[^@]*$)/;
+const REFERENCE = /^(os\.environ\/|\$\{?\w+\}?$|true$|false$|\d+$|\{\}$|https?:\/\/[^@]*$)/;

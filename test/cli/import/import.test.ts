@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { memoryHost } from "../../compiler/host.ts";
-import { checkInput } from "../../compiler/inspect/check-input.ts";
-import { gwc } from "../harness/gwc.ts";
-import { Workspace } from "../harness/workspace.ts";
+import { memoryHost } from "../../../compiler/host.ts";
+import { checkInput } from "../../../compiler/inspect/check-input.ts";
+import { gwc } from "../../harness/gwc.ts";
+import { Workspace } from "../../harness/workspace.ts";
 
 function imported(text: string, ...argv: readonly string[]) {
   const workspace = new Workspace({ "config.yaml": text });

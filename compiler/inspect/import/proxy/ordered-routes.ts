@@ -1,0 +1,127 @@
+import {
+  closed,
+  type DraftFields,
+  type DraftMatch,
+  type DraftValue,
+  type RouteDraft,
+} from "./route-draft.ts";
+
+/** What a request must have, where a path may have to start with something, segments or not. */
+export interface OrderedMatch extends Omit<DraftMatch, "path"> {
+  readonly path?: OrderedPath | undefined;
+}
+
+/** A path, what one starts with, or a pattern of whole paths. */
+export interface OrderedPath {
+  readonly kind: "exact" | "start" | "regex";
+  readonly value: string;
+}
+
+/** A route in a list of which the first that matches has a request. */
+export interface OrderedRoute {
+  readonly name: string;
+  readonly matches: readonly OrderedMatch[];
+  readonly policies: DraftFields;
+  readonly backends: readonly DraftFields[];
+  readonly notes: readonly string[];
+  /** Why it can serve nobody; undefined: it can. */
+  readonly problem?: string | undefined;
+}
+
+/**
+ * Routes in their order, for gwc, which asks the most specific one first: one that would take requests from a route above it
+ * is closed, and says so. gwc's prefixes are of whole segments: what starts with `/a/` leaves `/a` to the next route.
+ */
+export function draftsInOrder(routes: readonly OrderedRoute[]): readonly RouteDraft[] {
+  return routes.flatMap((route, at) => {
+    const above = routes.slice(0, at);
+    const robbed = above.find((other) =>
+      other.matches.some((a) => route.matches.some((b) => mayBoth(a, b) && rankOrder(b, a) > 0)),
+    );
+    const problem =
+      route.problem ??
+      (robbed && `requests of "${robbed.name}", which stands above it, would be its`);
+    const draft = draftOf(route, problem);
+    return [draft, ...atTheirStart(route, routes)];
+  });
+}
+
+function draftOf(route: OrderedRoute, problem: string | undefined): RouteDraft {
+  const { name, policies, backends } = route;
+  const loose = route.matches.flatMap(({ path }) =>
+    path?.kind === "start" && !path.value.endsWith("/")
+      ? [
+          `"${path.value}x" was a path of this route, too; here a path ends there or goes on with a slash`,
+        ]
+      : [],
+  );
+  const matches = route.matches.map(({ path, ...rest }) => ({ ...rest, ...draftPath(path) }));
+  const draft = { name, matches, policies, backends, notes: [...route.notes, ...loose] };
+  return problem === undefined ? draft : closed(draft, problem);
+}
+
+function draftPath(path: OrderedPath | undefined): Pick<DraftMatch, "path"> {
+  if (path === undefined) return { path: { kind: "prefix", value: "/" } };
+  if (path.kind !== "start") return { path: { kind: path.kind, value: path.value } };
+  return { path: { kind: "prefix", value: path.value.replace(/(?<=.)\/$/, "") } };
+}
+
+/** `/a`, where a route has what starts with `/a/`: of the first route that matches it. */
+function atTheirStart(
+  { matches }: OrderedRoute,
+  routes: readonly OrderedRoute[],
+): readonly RouteDraft[] {
+  return matches.flatMap((match) => {
+    const { path } = match;
+    if (path?.kind !== "start" || path.value === "/" || !path.value.endsWith("/")) return [];
+    const own: OrderedMatch = { ...match, path: { kind: "exact", value: path.value.slice(0, -1) } };
+    const other = routes.find((each) => each.matches.some((one) => mayBoth(one, own)));
+    // One that names the path asks for it itself.
+    const isNamed = other?.matches.some((one) => one.path?.kind === "exact");
+    if (other === undefined || isNamed === true) return [];
+    return [
+      draftOf({ ...other, name: own.path?.value ?? other.name, matches: [own] }, other.problem),
+    ];
+  });
+}
+
+/** More than 0: gwc asks the first one of them before the second one. */
+function rankOrder(a: OrderedMatch, b: OrderedMatch): number {
+  const [one, other] = [rank(a), rank(b)];
+  const at = one.findIndex((each, index) => each !== other[index]);
+  return at < 0 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
+}
+
+function rank({ path, method, headers = [], query = [] }: OrderedMatch): readonly number[] {
+  const { kind, value } = draftPath(path).path ?? { kind: "prefix", value: "/" };
+  const kinds = { exact: 2, prefix: 1, regex: 0 };
+  return [kinds[kind], value.length, Number(method !== undefined), headers.length, query.length];
+}
+
+/** Whether some request may be of both. */
+function mayBoth(a: OrderedMatch, b: OrderedMatch): boolean {
+  if (a.method !== undefined && b.method !== undefined && a.method !== b.method) return false;
+  if (differ(a.headers, b.headers) || differ(a.query, b.query)) return false;
+  if (a.path === undefined || b.path === undefined) return true;
+  return isOf(a.path, b.path) || isOf(b.path, a.path);
+}
+
+/** Whether a path, or what starts with it, may be of another one. */
+function isOf(path: OrderedPath, other: OrderedPath): boolean {
+  if (path.kind === "regex" || other.kind === "regex") return true;
+  return (
+    path.value === other.value || (other.kind === "start" && path.value.startsWith(other.value))
+  );
+}
+
+function differ(some: readonly DraftValue[] = [], others: readonly DraftValue[] = []): boolean {
+  return some.some((one) =>
+    others.some(
+      (other) =>
+        one.name.toLowerCase() === other.name.toLowerCase() &&
+        one.kind === "exact" &&
+        other.kind === "exact" &&
+        one.value !== other.value,
+    ),
+  );
+}
