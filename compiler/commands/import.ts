@@ -56,7 +56,7 @@ async function importFile(
   return {
     exitCode: 1,
     stdout,
-    stderr: `note: ${count} ${count === 1 ? "part" : "parts"} of ${file} left out: read the comments before it serves anybody\n`,
+    stderr: `note: ${count} ${count === 1 ? "part" : "parts"} of ${positionals.join(", ")} left out: read the comments before it serves anybody\n`,
   };
 }
 

@@ -1,13 +1,26 @@
 import type { Host } from "../../host.ts";
 import { importCaddyfile } from "./caddy/caddy.ts";
 import { importCaddyJson } from "./caddy/caddy-json.ts";
+import { importEnvoyAi } from "./envoy/envoy-ai.ts";
 import type { ImportDraft, LeftPart } from "./imported-text.ts";
-import { importLiteLlm } from "./litellm.ts";
+import { importKong } from "./kong/kong.ts";
+import { importLiteLlm } from "./litellm/litellm.ts";
 import { importNginx } from "./nginx/nginx.ts";
+import { fieldsIn } from "./proxy/fields.ts";
 import { leftParts, SourceFields } from "./source-fields.ts";
+import { importTraefik } from "./traefik/traefik.ts";
 
 /** Whose configurations can be read. */
-export const IMPORT_FORMATS = ["agentgateway", "litellm", "nginx", "caddy", "caddy-json"] as const;
+export const IMPORT_FORMATS = [
+  "agentgateway",
+  "litellm",
+  "nginx",
+  "caddy",
+  "caddy-json",
+  "traefik",
+  "kong",
+  "envoy-ai-gateway",
+] as const;
 
 /** Whose configuration a file is. */
 export type ImportFormat = (typeof IMPORT_FORMATS)[number];
@@ -34,6 +47,9 @@ export const importers: Readonly<Record<Exclude<ImportFormat, "agentgateway">, I
   "caddy-json": ofFields(([source]) =>
     source === undefined ? "is missing" : importCaddyJson(source),
   ),
+  traefik: ofFields(importTraefik),
+  kong: ofFields(([source]) => (source === undefined ? "is missing" : importKong(source))),
+  "envoy-ai-gateway": ofFields(importEnvoyAi),
   nginx: ([{ file, text } = NO_FILE], host) => importNginx(file, text, host),
 };
 
@@ -60,7 +76,19 @@ export function formatOf(files: readonly ImportFile[]): ImportFormat {
   const { value } = new SourceFields(text);
   if (typeof value === "object" && value !== null) {
     if ("model_list" in value) return "litellm";
+    if (
+      /^\s*apiVersion:\s*["']?aigateway\.envoyproxy\.io\//m.test(
+        files.map((each) => each.text).join("\n"),
+      )
+    )
+      return "envoy-ai-gateway";
+    if ("_format_version" in value) return "kong";
     if ("apps" in value) return "caddy-json";
+    const isTraefik = files.some(({ text: each }) => {
+      const { http, entryPoints } = fieldsIn(new SourceFields(each).value);
+      return entryPoints !== undefined || fieldsIn(http).routers !== undefined;
+    });
+    if (isTraefik) return "traefik";
     return "agentgateway";
   }
   return /^\s*(http|server|upstream|events)\b[^;{]*\{/m.test(text) ? "nginx" : "agentgateway";

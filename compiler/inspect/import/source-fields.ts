@@ -9,7 +9,7 @@ import {
 } from "yaml";
 import { type ConfigPath, formatPath } from "../../diagnostics/diagnostic.ts";
 import type { LeftPart } from "./imported-text.ts";
-import { hasUser, namesCredential, withoutSecrets, withoutUser } from "./proxy/texts.ts";
+import { hasUser, namesCredential, publicText, withoutUser } from "./proxy/texts.ts";
 
 /** What was not translated of a file, as people read it. */
 export function leftParts(source: SourceFields, file = ""): readonly LeftPart[] {
@@ -101,7 +101,7 @@ function fieldAt(node: Node, path: ConfigPath, lines: LineCounter, value: string
 /** On one line. A URL is without its user and password, and a text that looks like a credential is left out. */
 function visibleValue(value: string): string {
   if (hasUser(value)) return withoutUser(value).replace(/\s+/g, " ").slice(0, 80);
-  const text = withoutSecrets(value);
+  const text = publicText(value);
   return text.slice(0, 80);
 }
 

@@ -2,6 +2,7 @@ import { auditPage } from "./command-pages/audit.ts";
 import { canPage } from "./command-pages/can.ts";
 import { diffPage } from "./command-pages/diff.ts";
 import { graphPage } from "./command-pages/graph.ts";
+import { importPage } from "./command-pages/import.ts";
 import { lockPage } from "./command-pages/lock.ts";
 import { testPage } from "./command-pages/test.ts";
 import type { Page } from "./page.ts";
@@ -19,4 +20,5 @@ export const commandPages: readonly (readonly [name: string, page: () => Page])[
   ["audit", auditPage],
   ["lock", lockPage],
   ["graph", graphPage],
+  ["import", importPage],
 ];

@@ -44,7 +44,7 @@ const litellm = `model_list:
 litellm_settings:
   num_retries: 3
   request_timeout: 10
-  fallbacks: [{gpt-4o: [claude]}]
+  fallbacks: [{gpt-4o: [rerank]}]
 router_settings:
   routing_strategy: simple-shuffle
   model_group_alias: {gpt-4: gpt-4o}
@@ -126,7 +126,7 @@ describe("gwc import of a LiteLLM proxy", () => {
       "#   line 11: model_list[1].model_info.mode: chat",
       "#   line 22: model_list[7].model_name: rerank",
       "#   line 23: model_list[7].litellm_params.model: cohere/rerank-v3",
-      "#   line 27: litellm_settings.fallbacks[0].gpt-4o[0]: claude",
+      "#   line 27: litellm_settings.fallbacks[0].gpt-4o[0]: rerank",
       "#   line 29: router_settings.routing_strategy: simple-shuffle",
       "#   line 31: router_settings.redis_password: (a credential)",
     ]);
@@ -135,6 +135,73 @@ describe("gwc import of a LiteLLM proxy", () => {
     );
     expect(stdout).toContain('gwc knows no provider of "cohere/rerank-v3"');
     expect(stdout).not.toMatch(/sk-live-secret|sk-1234|hunter2|k-live/);
+  });
+
+  it("keeps limits of models, as parts of what a minute has", () => {
+    const { code, stdout, value } = imported(`model_list:
+  - {model_name: a, litellm_params: {model: openai/gpt-5, tpm: 1000, rpm: 5}}
+  - {model_name: a, litellm_params: {model: azure/gpt-5, api_base: "https://ann:pass@a.openai.azure.com", tpm: 2000, rpm: 5}}
+  - {model_name: b, litellm_params: {model: openai/gpt-5-mini, tpm: 9000}}
+`);
+    expect(code).toBe(0);
+    expect(mistakes(stdout)).toEqual([]);
+    expect(value.llm.policies.localRateLimit).toEqual([
+      {
+        budget: 1,
+        unit: "Minutes",
+        key: "json(request.body).model",
+        cost: 'json(request.body).model == "a" ? double(llm.totalTokens) / 3000.0 : json(request.body).model == "b" ? double(llm.totalTokens) / 9000.0 : 0.0',
+      },
+      {
+        budget: 1,
+        unit: "Minutes",
+        key: "json(request.body).model",
+        cost: 'json(request.body).model == "a" ? 1.0 / 10.0 : 0.0',
+      },
+    ]);
+    expect(stdout).not.toMatch(/ann|pass@/);
+    expect(stdout).toContain("DECIDE: line 3: the server's URL has a user or a password");
+  });
+
+  it("makes groups of models that fall back to others", () => {
+    const { code, stdout, value } = imported(`model_list:
+  - {model_name: a, litellm_params: {model: openai/gpt-5, api_key: os.environ/A, tpm: 1000, temperature: 0.1}}
+  - {model_name: b, litellm_params: {model: anthropic/claude-sonnet-4-5, api_key: os.environ/B}}
+router_settings: {fallbacks: [{a: [b]}]}
+general_settings: {master_key: os.environ/M}
+`);
+    expect(code).toBe(0);
+    expect(mistakes(stdout)).toEqual([]);
+    const [{ policies, routes }] = value.binds[0].listeners;
+    expect(policies.transformations.request.set).toEqual({
+      "x-requested-model": "string(json(request.body).model)",
+    });
+    const [a, b] = routes;
+    expect(a.policies).toMatchObject({
+      apiKey: { keys: [{ key: "${M}" }] },
+      localRateLimit: [{ tokens: 1000, unit: "Minutes" }],
+    });
+    expect(a.backends[0].ai.groups).toEqual([
+      {
+        providers: [
+          {
+            name: "a-1",
+            provider: { openAI: { model: "gpt-5" } },
+            policies: { backendAuth: { key: "${A}" }, ai: { defaults: { temperature: 0.1 } } },
+          },
+        ],
+      },
+      {
+        providers: [
+          {
+            name: "b-1",
+            provider: { anthropic: { model: "claude-sonnet-4-5" } },
+            policies: { backendAuth: { key: "${B}" } },
+          },
+        ],
+      },
+    ]);
+    expect(b.backends[0].ai.groups).toHaveLength(1);
   });
 
   it("says that nobody is kept out where there is no master key, and ends well when nothing is left out", () => {

@@ -1,5 +1,5 @@
 import type { LeftPart } from "../imported-text.ts";
-import { withoutSecrets } from "../proxy/texts.ts";
+import { publicText } from "../proxy/texts.ts";
 
 /** Where a directive stands. */
 export interface DirectivePlace {
@@ -55,5 +55,5 @@ export class TakenDirectives {
 
 /** `proxy_pass http://a:1`, without credentials. */
 export function directiveText({ name, words }: Directive): string {
-  return withoutSecrets(words.join(" "), name);
+  return publicText(words.join(" "), name);
 }

@@ -32,7 +32,8 @@ export interface OrderedRoute {
  * Routes in their order, for gwc, which asks the most specific one first: one that would take requests from a route above it
  * is closed, and says so. gwc's prefixes are of whole segments: what starts with `/a/` leaves `/a` to the next route.
  */
-export function draftsInOrder(routes: readonly OrderedRoute[]): readonly RouteDraft[] {
+export function draftsInOrder(all: readonly OrderedRoute[]): readonly RouteDraft[] {
+  const routes = reached(all);
   return routes.flatMap((route, at) => {
     const above = routes.slice(0, at);
     const robbed = above.find((other) =>
@@ -44,6 +45,29 @@ export function draftsInOrder(routes: readonly OrderedRoute[]): readonly RouteDr
     const draft = draftOf(route, problem);
     return [draft, ...atTheirStart(route, routes)];
   });
+}
+
+/** Routes without matches of which one above has every request, and without routes that have no others. */
+function reached(routes: readonly OrderedRoute[]): readonly OrderedRoute[] {
+  return routes.flatMap((route, at) => {
+    const above = routes.slice(0, at).flatMap(({ matches }) => matches);
+    const matches = route.matches.filter((match) => !above.some((each) => covers(each, match)));
+    return matches.length === 0 ? [] : [{ ...route, matches }];
+  });
+}
+
+/** Whether a match has every request of another one. */
+function covers(
+  { path, method, headers = [], query = [] }: OrderedMatch,
+  other: OrderedMatch,
+): boolean {
+  if (headers.length > 0 || query.length > 0) return false;
+  if (method !== undefined && method !== other.method) return false;
+  if (path === undefined || (path.kind === "start" && path.value === "/")) return true;
+  if (path.kind === "regex" || other.path === undefined || other.path.kind === "regex")
+    return false;
+  if (path.kind === "start") return other.path.value.startsWith(path.value);
+  return other.path.kind === "exact" && other.path.value === path.value;
 }
 
 function draftOf(route: OrderedRoute, problem: string | undefined): RouteDraft {

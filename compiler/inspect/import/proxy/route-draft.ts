@@ -55,14 +55,10 @@ export function closedRoute(
   return { name, matches, policies: { directResponse: CLOSED }, backends: [], notes: [text] };
 }
 
-/** A route with no counterpart for a part of it: what it does stays to be read, and it serves nobody. */
-export function closed(route: RouteDraft, reason: string): RouteDraft {
-  const { notes } = closedRoute(route.name, route.matches, reason);
-  return {
-    ...route,
-    policies: { ...route.policies, directResponse: CLOSED },
-    notes: [...route.notes, ...notes],
-  };
+/** A route with no counterpart for a part of it: it serves nobody. */
+export function closed({ name, matches, notes }: RouteDraft, reason: string): RouteDraft {
+  const route = closedRoute(name, matches, reason);
+  return { ...route, notes: [...notes, ...route.notes] };
 }
 
 const CLOSED = { status: 503, body: "This route has lost a part in its import." };

@@ -9,7 +9,7 @@ export function celText(text: string): string {
 }
 
 /** What may be a credential in a text that people read is left out; the name before it, if there is one, stays. */
-export function withoutSecrets(text: string, name = ""): string {
+export function publicText(text: string, name = ""): string {
   const line = `${name} ${text}`.trim().replace(/\s+/g, " ");
   if (CREDENTIAL.test(line)) return `${name} (a credential)`.trim();
   return withoutUser(line).slice(0, 100);
@@ -17,7 +17,7 @@ export function withoutSecrets(text: string, name = ""): string {
 
 /** A URL without its user and password. */
 export function withoutUser(url: string): string {
-  return url.replace(/(:\/\/)[^/@\s]*@/g, "$1");
+  return url.replace(/(:\/\/)[^/\s?#]*@/g, "$1");
 }
 
 /** Whether a URL has a user or a password. */

@@ -1,6 +1,14 @@
-import type { ConfigPath } from "../../diagnostics/diagnostic.ts";
-import type { ImportDraft, ImportNote } from "./imported-text.ts";
-import type { SourceFields } from "./source-fields.ts";
+import type { ConfigPath } from "../../../diagnostics/diagnostic.ts";
+import type { ImportDraft, ImportNote } from "../imported-text.ts";
+import { hasUser, withoutUser } from "../proxy/texts.ts";
+import type { SourceFields } from "../source-fields.ts";
+import {
+  fallbacksOf,
+  type ModelLimits,
+  type NamedModel,
+  routesOfModels,
+  sharedLimits,
+} from "./litellm-fallbacks.ts";
 
 /** A JSON object of which nothing is known. */
 type Fields = Readonly<Record<string, unknown>>;
@@ -15,35 +23,85 @@ export function importLiteLlm(source: SourceFields): ImportDraft | string {
   const refused = models.filter((each) => typeof each === "string");
   if (kept.length === 0) return `has no model that can be served: ${refused.join("; ")}`;
   const policies = policiesOf(source);
+  const limits = limitsOf(list, source, new Set(kept.map(({ model }) => model.name)));
+  const fallbacks = fallbacksOf(source, new Set(kept.map(({ model }) => model.name)));
+  const open = policies.isClosed
+    ? []
+    : ["there is no master_key: whoever reaches the port may use every model"];
+  if (fallbacks.size > 0) {
+    const made = routesOfModels(
+      kept.map(({ model }) => model),
+      limits,
+      fallbacks,
+      policies.value,
+    );
+    const texts = [
+      ...open,
+      ...refused,
+      ...kept.flatMap(({ notes }) => notes),
+      ...policies.notes.map(([, text]) => text),
+    ];
+    return {
+      value: made.value,
+      notes: [...new Set(texts)].map((text) => note(["binds", 0], text)).concat(made.notes),
+    };
+  }
+  const shared = sharedLimits(limits);
+  const all: Fields = { ...policies.value, ...(shared.length > 0 && { localRateLimit: shared }) };
   return {
     value: {
       llm: {
         port: 4000,
         models: kept.map(({ model }) => model),
-        ...(Object.keys(policies.value).length > 0 && { policies: policies.value }),
+        ...(Object.keys(all).length > 0 && { policies: all }),
       },
     },
     notes: [
-      ...(policies.isClosed
-        ? []
-        : [
-            note(
-              ["llm", "models"],
-              "there is no master_key: whoever reaches the port may use every model",
-            ),
-          ]),
+      ...open.map((text) => note(["llm", "models"], text)),
       ...refused.map((text) => note(["llm", "models"], text)),
       ...kept.flatMap(({ notes }, index) =>
         notes.map((text) => note(["llm", "models", index], text)),
       ),
       ...policies.notes.map(([field, text]) => note(["llm", "policies", field], text)),
+      ...(shared.length > 0
+        ? [
+            note(
+              ["llm", "policies", "localRateLimit"],
+              "tpm and rpm of a model: LiteLLM counts them for each server and asks another one; here those of one name are counted together, and a call takes its part of what a minute has",
+            ),
+          ]
+        : []),
     ],
   };
 }
 
+/** `tpm` and `rpm` of each name, where all servers of the name have one. */
+function limitsOf(
+  list: readonly unknown[],
+  source: SourceFields,
+  names: ReadonlySet<string>,
+): ReadonlyMap<string, ModelLimits> {
+  const entries = list.map((each, index) => ({ entry: fieldsOf(each), index }));
+  const sum = (name: string, field: "tpm" | "rpm"): number | undefined => {
+    const own = entries.filter(({ entry }) => entry.model_name === name);
+    const numbers = own.map(({ entry }) => fieldsOf(entry.litellm_params)[field]);
+    if (numbers.some((each) => typeof each !== "number" || !Number.isInteger(each) || each < 1))
+      return undefined;
+    for (const { index } of own) source.take("model_list", index, "litellm_params", field);
+    return numbers.reduce((total: number, each) => total + Number(each), 0);
+  };
+  const found = new Map<string, ModelLimits>();
+  for (const name of names) {
+    if (name.includes("*") || !entries.some(({ entry }) => entry.model_name === name)) continue;
+    const limits = { tpm: sum(name, "tpm"), rpm: sum(name, "rpm") };
+    if (limits.tpm !== undefined || limits.rpm !== undefined) found.set(name, limits);
+  }
+  return found;
+}
+
 /** An entry of the new list, with what has to be decided about it. */
 interface ImportedModel {
-  readonly model: Fields & { readonly name: string };
+  readonly model: NamedModel;
   readonly notes: readonly string[];
 }
 
@@ -124,7 +182,12 @@ function modelOf(entry: Fields, index: number, source: SourceFields): ImportedMo
       );
     }
   }
-  const base = text("api_base") ?? text("base_url") ?? place.base;
+  const given = text("api_base") ?? text("base_url");
+  const base = given === undefined ? place.base : withoutUser(given);
+  if (given !== undefined && hasUser(given))
+    notes.push(
+      `line ${line}: the server's URL has a user or a password, which is not here: say it in requestHeaders as \${NAME}`,
+    );
   switch (place.provider) {
     case "azure":
       own.azureHost = base?.replace(/^https?:\/\//, "").replace(/\/.*$/, "");
