@@ -3,17 +3,8 @@ import type { ImportDraft, ImportNote } from "../imported-text.ts";
 import { fieldsIn, listIn, textIn } from "../proxy/fields.ts";
 import type { DraftFields } from "../proxy/route-draft.ts";
 import type { SourceFields } from "../source-fields.ts";
-import { providerOf } from "./envoy-provider.ts";
-
-/** A manifest with its place. */
-export interface Manifest {
-  readonly kind: string;
-  readonly name: string;
-  readonly namespace: string;
-  readonly spec: DraftFields;
-  readonly at: ConfigPath;
-  readonly source: SourceFields;
-}
+import type { EnvoyManifest } from "./envoy-manifest.ts";
+import { envoyModel } from "./envoy-provider.ts";
 
 /** Manifests of Envoy AI Gateway; a string is why nothing can be made of them. */
 export function importEnvoyAi(sources: readonly SourceFields[]): ImportDraft | string {
@@ -35,7 +26,7 @@ export function importEnvoyAi(sources: readonly SourceFields[]): ImportDraft | s
       }
       const made = listIn(rule.backendRefs).flatMap((ref, number) => {
         const where: ConfigPath = [...at, "backendRefs", number];
-        const found = providerOf(fieldsIn(ref), where, route, manifests);
+        const found = envoyModel(fieldsIn(ref), where, route, manifests);
         if (typeof found !== "string") return [found];
         notes.push({
           path: ["llm", "models"],
@@ -67,14 +58,14 @@ export function importEnvoyAi(sources: readonly SourceFields[]): ImportDraft | s
   return { value: { llm: { port: 4000, models } }, notes };
 }
 
-function manifestsIn(source: SourceFields): readonly Manifest[] {
+function manifestsIn(source: SourceFields): readonly EnvoyManifest[] {
   const isOne = !Array.isArray(source.value);
   const values = isOne ? [source.value] : listIn(source.value);
   return values.flatMap((each, index) => {
     const own: ConfigPath = isOne ? [] : [index];
     const value = fieldsIn(each);
     const inside = value.kind === "List" ? listIn(value.items) : [each];
-    return inside.map((item, number): Manifest => {
+    return inside.map((item, number): EnvoyManifest => {
       const at = value.kind === "List" ? [...own, "items", number] : own;
       const { kind, metadata, spec } = fieldsIn(item);
       const { name, namespace = "default" } = fieldsIn(metadata);

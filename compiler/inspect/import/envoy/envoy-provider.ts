@@ -2,7 +2,7 @@ import type { ConfigPath } from "../../../diagnostics/diagnostic.ts";
 import { fieldsIn, listIn, textIn } from "../proxy/fields.ts";
 import type { DraftFields } from "../proxy/route-draft.ts";
 import { namesCredential, plainText, secretName } from "../proxy/texts.ts";
-import type { Manifest } from "./envoy-ai.ts";
+import type { EnvoyManifest } from "./envoy-manifest.ts";
 
 /** A model of the front door without its name, and what to decide about it. */
 export interface EnvoyModel {
@@ -11,11 +11,11 @@ export interface EnvoyModel {
 }
 
 /** What a backendRef of a rule leads to; a string is why gwc can't. */
-export function providerOf(
+export function envoyModel(
   ref: DraftFields,
   at: ConfigPath,
-  route: Manifest,
-  manifests: readonly Manifest[],
+  route: EnvoyManifest,
+  manifests: readonly EnvoyManifest[],
 ): EnvoyModel | string {
   const find = (kind: string, name: unknown, namespace: unknown = route.namespace) =>
     manifests.find(
@@ -31,7 +31,7 @@ export function providerOf(
   const { schema, backendRef, headerMutation, backendSecurityPolicyRef } = service.spec;
   const backendName = fieldsIn(backendRef).name;
   const backend = find("Backend", backendName, fieldsIn(backendRef).namespace ?? service.namespace);
-  const isOf = (policy: Manifest) =>
+  const isOf = (policy: EnvoyManifest) =>
     policy.namespace === service.namespace &&
     (policy.name === fieldsIn(backendSecurityPolicyRef).name ||
       listIn(policy.spec.targetRefs).some((each) => fieldsIn(each).name === service.name));
@@ -105,7 +105,10 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /** `https://host:port`; undefined: it is not known. */
-function serverOf(backend: Manifest | undefined, tls: Manifest | undefined): string | undefined {
+function serverOf(
+  backend: EnvoyManifest | undefined,
+  tls: EnvoyManifest | undefined,
+): string | undefined {
   if (backend === undefined) return undefined;
   const [first] = listIn(backend.spec.endpoints).map(fieldsIn);
   const { hostname, address, port } = { ...fieldsIn(first?.fqdn), ...fieldsIn(first?.ip) };
@@ -122,7 +125,7 @@ function serverOf(backend: Manifest | undefined, tls: Manifest | undefined): str
 
 /** The key of a provider, and what else its policy says; a string is why gwc can't. */
 function keyOf(
-  policy: Manifest | undefined,
+  policy: EnvoyManifest | undefined,
   kind: string,
   name: string,
   params: Record<string, unknown>,

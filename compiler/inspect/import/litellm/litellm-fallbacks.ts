@@ -6,7 +6,7 @@ import { routeName } from "../proxy/texts.ts";
 import type { SourceFields } from "../source-fields.ts";
 
 /** A model as the front door has it, with the limits that LiteLLM gave it. */
-export interface NamedModel extends DraftFields {
+export interface LiteLlmModel extends DraftFields {
   readonly name: string;
   readonly provider: string;
   readonly params: DraftFields;
@@ -45,7 +45,7 @@ const HEADER = "x-requested-model";
 
 /** Routes by the model that a request asks for: each has groups of providers, of which a later one is asked for a failed one. */
 export function routesOfModels(
-  models: readonly NamedModel[],
+  models: readonly LiteLlmModel[],
   limits: ReadonlyMap<string, ModelLimits>,
   fallbacks: ReadonlyMap<string, readonly string[]>,
   policies: DraftFields,
@@ -123,7 +123,7 @@ function limitsOf(limits: ModelLimits | undefined): readonly DraftFields[] {
 }
 
 function providerOf(
-  { provider, params, defaults, requestHeaders }: NamedModel,
+  { provider, params, defaults, requestHeaders }: LiteLlmModel,
   name: string,
 ): DraftFields {
   const { model, apiKey, hostOverride, pathOverride } = params;

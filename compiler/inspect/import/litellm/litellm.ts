@@ -4,8 +4,8 @@ import { hasUser, withoutUser } from "../proxy/texts.ts";
 import type { SourceFields } from "../source-fields.ts";
 import {
   fallbacksOf,
+  type LiteLlmModel,
   type ModelLimits,
-  type NamedModel,
   routesOfModels,
   sharedLimits,
 } from "./litellm-fallbacks.ts";
@@ -101,7 +101,7 @@ function limitsOf(
 
 /** An entry of the new list, with what has to be decided about it. */
 interface ImportedModel {
-  readonly model: NamedModel;
+  readonly model: LiteLlmModel;
   readonly notes: readonly string[];
 }
 
