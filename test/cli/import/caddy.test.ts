@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { startEcho } from "../../harness/echo.ts";
 import { freePorts } from "../../harness/free-port.ts";
 import { startGateway } from "../../harness/gateway.ts";
-import { testPython } from "../../harness/python.ts";
+import { pythonFor } from "../../harness/python.ts";
 import { temporaryFolder } from "../../harness/temporary-folder.ts";
 import { startCaddyFile } from "../../harness/web-server.ts";
 import { type AskedAs, imported, leftIn, mistakes, outcome } from "./imported.ts";
@@ -126,7 +126,7 @@ describe("gwc import of Caddy", () => {
   it("reads what `caddy adapt` makes of a Caddyfile as that itself", async () => {
     const text = sites(8080, "127.0.0.1:1", "127.0.0.1:2").replace("header -X-App", "");
     const folder = temporaryFolder({ Caddyfile: text });
-    const caddy = path.join(path.dirname(await testPython()), "caddy");
+    const caddy = path.join(path.dirname(await pythonFor("tests")), "caddy");
     const adapted = spawnSync(caddy, ["adapt"], { cwd: folder, encoding: "utf8" }).stdout;
     const json = JSON.stringify(JSON.parse(adapted), null, 1);
     const [one, other] = [imported({ Caddyfile: text }), imported({ "caddy.json": json })];
