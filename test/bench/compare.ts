@@ -19,6 +19,8 @@ export interface Case {
   readonly gateway?: string;
   /** Another product in its place, in a script that is given a port; the routes do not count. */
   readonly script?: string;
+  /** The listener's certificate and key; absent: plain HTTP. */
+  readonly tls?: { readonly cert: string; readonly key: string };
 }
 
 /** What a case costs beside the first one, which is what all are compared with. */
@@ -51,10 +53,12 @@ export async function compare(
       if (each.gateway !== undefined) continue;
       gateways.set(each.name, await startCase(each, join(folder, String(gateways.size)), upstream));
     }
-    const ask = async ({ name, gateway, requests }: Case, count: number) => {
+    const ask = async ({ name, gateway, requests, tls }: Case, count: number) => {
       const started = gateways.get(gateway ?? name);
       if (started === undefined) throw new Error(`there is no gateway "${gateway}"`);
-      return (await measure(started, requests, { ...pace, requests: count })).perCpuSecond;
+      return (
+        await measure(started, requests, { ...pace, requests: count, isTls: tls !== undefined })
+      ).perCpuSecond;
     };
     // Compiled code is what is compared: the first requests do not count.
     for (const each of cases) await ask(each, 3 * count);
@@ -105,14 +109,17 @@ export function median(values: readonly number[]): number {
 }
 
 async function startCase(
-  { name, routes, script, file: rest }: Case,
+  { name, routes, script, file: rest, tls }: Case,
   folder: string,
   upstream: string,
 ) {
   if (script !== undefined) {
-    return start({ script, environment: { PORT: String(await freePort()) } }, upstream);
+    const certificate = tls && { CERT: tls.cert, KEY: tls.key };
+    const environment = { PORT: String(await freePort()), ...certificate };
+    return start({ script, environment }, upstream);
   }
-  const binds = [{ port: await freePort(), listeners: [{ name: "web", routes }] }];
+  const secure = tls && { protocol: "HTTPS", tls };
+  const binds = [{ port: await freePort(), listeners: [{ name: "web", ...secure, routes }] }];
   const file = `${folder}.json`;
   writeFileSync(file, JSON.stringify({ ...rest, binds }));
   const { files } = await compileFile(file, { name });

@@ -26,6 +26,8 @@ export interface Pace {
   /** Requests of one measurement, in the place of its time. */
   readonly requests?: number;
   readonly connections: number;
+  /** Over TLS, whoever shows what certificate; absent: plain TCP. */
+  readonly isTls?: boolean;
 }
 
 /** Requests per CPU-second of the gateway, of the hand-written proxy, and their ratio, round by round. */
@@ -130,8 +132,8 @@ interface Load {
 function runLoad(port: number, requests: readonly string[], pace: Pace): Promise<Load> {
   const script = fileURLToPath(new URL("load.ts", import.meta.url));
   const length = pace.requests === undefined ? pace.seconds : `${pace.requests}x`;
-  const settings = [port, length, pace.connections].map(String);
-  const child = spawn(process.execPath, [script, ...settings], {
+  const settings = [port, length, pace.connections, pace.isTls === true ? "tls" : []];
+  const child = spawn(process.execPath, [script, ...settings.flat().map(String)], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   child.stdin.end(JSON.stringify(requests));

@@ -1,10 +1,11 @@
 import { connect, type Socket } from "node:net";
 import { json } from "node:stream/consumers";
+import { connect as connectTls } from "node:tls";
 
-// A load generator: `node load.ts PORT SECONDS|COUNTx CONNECTIONS`, with a JSON list of requests on stdin, for so long or
+// A load generator: `node load.ts PORT SECONDS|COUNTx CONNECTIONS [tls]`, with a JSON list of requests on stdin, for so long or
 // so many. Each connection sends the next one, in turns, when its response is complete; below 400 is a good one. Prints {"responses": n, "failures": n, "latencies": {...}} of its run.
 
-const [port = "", length = "", connections = ""] = process.argv.slice(2);
+const [port = "", length = "", connections = "", tls] = process.argv.slice(2);
 const most = length.endsWith("x") ? Number(length.slice(0, -1)) : Number.POSITIVE_INFINITY;
 const texts = (await json(process.stdin)) as readonly string[];
 const requests = texts.map((text) => Buffer.from(text, "latin1"));
@@ -22,7 +23,12 @@ class Client {
   #sent = 0;
 
   constructor() {
-    this.#socket = connect(Number(port), "127.0.0.1", () => this.#ask());
+    const begin = (): void => this.#ask();
+    const host = "127.0.0.1";
+    this.#socket =
+      tls === undefined
+        ? connect(Number(port), host, begin)
+        : connectTls({ port: Number(port), host, rejectUnauthorized: false }, begin);
     this.#socket.setNoDelay(true);
     this.#socket.on("data", (chunk) => this.#take(chunk));
     this.#socket.on("error", () => {

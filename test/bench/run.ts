@@ -5,12 +5,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { freePort } from "../harness/free-port.ts";
+import { isInstalled } from "../harness/tool.ts";
 import { formatCel, measureCel } from "./cel.ts";
 import { type Case, compare, formatCosts, median } from "./compare.ts";
 import { measureDecisions } from "./decision.ts";
 import { type Contender, type Duel, type Pace, type Round, run, start } from "./duel.ts";
 import { GUARD_GROWTH, measureGuards } from "./guards.ts";
 import { GUARDED_STREAM, llmCases, llmGoals, measureLlm, portkeyGoals } from "./llm.ts";
+import { measureNginx } from "./nginx.ts";
 import { policyCases } from "./policies.ts";
 import { routeCases } from "./routes.ts";
 import { makeIdentity } from "./token.ts";
@@ -21,6 +23,7 @@ import { makeIdentity } from "./token.ts";
 //   routes        what 1,000 and 10,000 routes cost beside ten
 //   llm           chat completions beside the same bytes through a plain proxy: whole, streams, translated; and beside
 //                 Portkey's gateway where PORTKEY names a folder: `npm install --prefix DIR @portkey-ai/gateway`
+//   nginx         what requests cost beside Debian's nginx: small, over TLS, 1 MB, 100 events
 //   guards        patterns of guards: beside parsing the JSON, and hostile ones by how they grow
 //   decision      finding the route among so many, without a connection
 //   cel           an expression beside two interpreters
@@ -50,6 +53,7 @@ try {
   }
   if (isWanted("policies")) await showCosts("policies", await policyCases(work, host, callouts));
   if (isWanted("llm")) await showLlm();
+  if (isWanted("nginx")) await showNginx();
   if (isWanted("guards")) showGuards();
   if (isWanted("decision")) await showDecisions();
   if (isWanted("routes")) await showCosts("routes", routeCases(host));
@@ -93,6 +97,17 @@ async function showLlm(): Promise<void> {
     const limit = name === "stream" ? GUARDED_STREAM : Number.POSITIVE_INFINITY;
     console.log(`guarded by five patterns: ${guarded.toFixed(2)} times the CPU without`);
     isGood = isCheap !== false && isFaster && guarded <= limit && isGood;
+  }
+}
+
+async function showNginx(): Promise<void> {
+  if (!isInstalled("nginx")) {
+    console.log("nginx: left out, as it is not installed");
+    return;
+  }
+  for (const { name, costs } of await measureNginx(work, host, pace)) {
+    console.log(`nginx, ${name}: CPU of a request beside nginx`);
+    process.stdout.write(formatCosts(costs));
   }
 }
 

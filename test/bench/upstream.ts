@@ -1,12 +1,17 @@
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 
-// Responses GET with 128 bytes and POST with 1 KiB; prints its port.
+// Responses GET with 128 bytes, of /large with 1 MiB, of /events with 100 events; POST with 1 KiB. Prints its port.
 
 const small = Buffer.alloc(128, "a");
+const megabyte = Buffer.alloc(1_048_576, "c");
 const large = Buffer.alloc(1024, "b");
 
 const server = createServer((request, response) => {
-  const body = request.method === "POST" ? large : small;
+  if (request.url === "/events") {
+    sendEvents(response);
+    return;
+  }
+  const body = request.method === "POST" ? large : request.url === "/large" ? megabyte : small;
   request.resume();
   request.on("end", () => {
     response.writeHead(200, [
@@ -20,6 +25,19 @@ const server = createServer((request, response) => {
     response.end(body);
   });
 });
+/** Each event is a write of its own, as a model writes them. */
+function sendEvents(response: ServerResponse): void {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  let left = 100;
+  const send = (): void => {
+    response.write(`data: ${"d".repeat(100)}\n\n`);
+    left -= 1;
+    if (left === 0) response.end();
+    else setImmediate(send);
+  };
+  send();
+}
+
 server.keepAliveTimeout = 60_000;
 server.listen(0, "127.0.0.1", () => {
   const address = server.address();
