@@ -5,9 +5,10 @@ import { compileConstantPattern } from "../cel/regex/pattern.ts";
 import { intersectHostnames } from "../config/hostnames.ts";
 import type { ListenerResource, MatchConfig, RouteResource } from "../config/resources.ts";
 import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
+import type { PolicyKind, PolicyUse } from "../ir/policies.ts";
 import type { RouteNode } from "../ir/program.ts";
 import type { Identifiers } from "../model/identifiers.ts";
-import type { RouteMatch, ValueMatch, ValueMatchConfig } from "../model/matches.ts";
+import type { PathMatch, RouteMatch, ValueMatch, ValueMatchConfig } from "../model/matches.ts";
 import { identities, type PolicyConfig, passesAnonymous, policyOf } from "../policies/index.ts";
 import {
   asksModels,
@@ -82,7 +83,7 @@ function policyMatches(
   matches: readonly RouteMatch[],
 ): readonly RouteMatch[] {
   const paths = matches.map(({ path }) => path);
-  const prefixes = policies.flatMap(({ kind }) => policyOf(kind).addPrefixes?.(paths) ?? []);
+  const prefixes = policies.flatMap((use) => addedPrefixes(use, paths));
   return prefixes.map((value) => ({
     path: { kind: "prefix", value },
     method: undefined,
@@ -91,6 +92,13 @@ function policyMatches(
     isDerived: true,
     origin,
   }));
+}
+
+function addedPrefixes<Kind extends PolicyKind>(
+  { kind, settings }: PolicyUse<Kind>,
+  paths: readonly PathMatch[],
+): readonly string[] {
+  return policyOf(kind).addPrefixes?.(paths, settings) ?? [];
 }
 
 /** The route's own names, which say how specific it is, as far as the listener has any of them. */

@@ -14,6 +14,7 @@ import { jwtAuth } from "./jwt-auth.ts";
 import { localRateLimit } from "./local-rate-limit.ts";
 import { mcpAuthentication } from "./mcp-authentication.ts";
 import { mcpAuthorization } from "./mcp-authorization.ts";
+import { oidc } from "./oidc.ts";
 import type { Policy } from "./policy.ts";
 import { remoteRateLimit } from "./remote-rate-limit.ts";
 import { requestHeaderModifier } from "./request-header-modifier.ts";
@@ -30,6 +31,7 @@ import { urlRewrite } from "./url-rewrite.ts";
 /** Every policy; the place in the list is the place in the request order. */
 const units = {
   cors,
+  oidc,
   mcpAuthentication,
   jwtAuth,
   basicAuth,

@@ -60,7 +60,7 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   /** On a listener it may change which route a request reaches. */
   readonly mayReroute?: true;
   /** Path prefixes that its route serves besides its own paths, whatever method and headers those ask for. */
-  addPrefixes?(paths: readonly PathMatch[]): readonly string[];
+  addPrefixes?(paths: readonly PathMatch[], settings: Settings): readonly string[];
   /** Where its rules read the path of a request. */
   pathRules?(settings: Settings): readonly Origin[];
   /** Reports what can't be decided about a connection, of one that acts on those too. */

@@ -206,6 +206,7 @@ export type RefusalReason =
   | "Misdirected"
   | "BadRequest"
   | "JwtAuth"
+  | "Oidc"
   | "BasicAuth"
   | "APIKeyAuth"
   | "ExtAuth"

@@ -13,6 +13,7 @@ import { jwtAuthTemplate } from "./jwt-auth.ts";
 import { localRateLimitTemplate } from "./local-rate-limit.ts";
 import { mcpAuthenticationTemplate } from "./mcp-authentication.ts";
 import { mcpAuthorizationTemplate } from "./mcp-authorization.ts";
+import { oidcTemplate } from "./oidc.ts";
 import type { PolicyTemplate } from "./policy.ts";
 import { remoteRateLimitTemplate } from "./remote-rate-limit.ts";
 import { requestHeaderModifierTemplate } from "./request-header-modifier.ts";
@@ -29,6 +30,7 @@ import { urlRewriteTemplate } from "./url-rewrite.ts";
 /** The template of every policy; the place in the list is the place in the request order. */
 const templates: { readonly [Kind in PolicyKind]: PolicyTemplate<Kind> } = {
   cors: corsTemplate,
+  oidc: oidcTemplate,
   mcpAuthentication: mcpAuthenticationTemplate,
   jwtAuth: jwtAuthTemplate,
   basicAuth: basicAuthTemplate,

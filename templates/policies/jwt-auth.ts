@@ -1,7 +1,7 @@
 import type { PolicySettings } from "../../compiler/ir/policies.ts";
 import { upstreamCode } from "../backends/parts/connection.ts";
 import { code, literal } from "../code/code.ts";
-import type { Printable } from "../code/hole.ts";
+import type { Code, Printable } from "../code/hole.ts";
 import { imported } from "../code/names.ts";
 import { milliseconds } from "../code/units.ts";
 import { locationCode } from "./parts/credential-location.ts";
@@ -46,11 +46,15 @@ export function jwtProviders(providers: PolicySettings["jwtAuth"]["providers"]):
     issuer,
     audiences,
     requiredClaims,
-    keys:
-      keys.kind === "inline"
-        ? code`${imported("gwc/runtime/auth/jwt/key-source", "inlineKeys")}(${literal(keys.keys as readonly Printable[])})`
-        : code`${imported("gwc/runtime/auth/jwt/remote-keys", "remoteKeys")}(${literal(remoteSettings(keys))})`,
+    keys: keySource(keys),
   }));
+}
+
+/** Where an issuer's keys come from. */
+export function keySource(keys: Keys): Code {
+  return keys.kind === "inline"
+    ? code`${imported("gwc/runtime/auth/jwt/key-source", "inlineKeys")}(${literal(keys.keys as readonly Printable[])})`
+    : code`${imported("gwc/runtime/auth/jwt/remote-keys", "remoteKeys")}(${literal(remoteSettings(keys))})`;
 }
 
 function remoteSettings({ url, cacheDuration, connection }: RemoteKeys): Printable {

@@ -1,9 +1,23 @@
 // The package ships no types: the part that the tests use.
 declare module "oidc-provider" {
-  import type { RequestListener } from "node:http";
+  import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+
+  interface Grant {
+    addOIDCScope(scope: string): void;
+    save(): Promise<string>;
+  }
 
   export class Provider {
     constructor(issuer: string, configuration: object);
     callback(): RequestListener;
+    interactionFinished(
+      request: IncomingMessage,
+      response: ServerResponse,
+      result: object,
+    ): Promise<void>;
+    readonly Grant: new (of: {
+      accountId: string;
+      clientId: string;
+    }) => Grant;
   }
 }

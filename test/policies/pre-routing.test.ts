@@ -409,10 +409,6 @@ describe("what can't run before routing is refused", () => {
     expect(findings({ protocol: "TCP", tcpRoutes, policies })).toEqual(["misplaced-field"]);
   });
 
-  it("policies that come later say so", () => {
-    expect(findings({ policies: { oidc: {} } })).toEqual(["not-built-yet"]);
-  });
-
   it("rules without the identity that they read, and routes that nothing reaches", () => {
     const rules = { authorization: { rules: ['jwt.sub == "a"'] } };
     expect(findings({ policies: rules })).toEqual(["absent-identity"]);

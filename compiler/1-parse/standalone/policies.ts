@@ -24,21 +24,11 @@ export function routePoliciesSchema() {
 
 /** The schema of a listener's `policies`. */
 export function listenerPoliciesSchema() {
-  return object(
-    {
-      ...builtPolicies("listener"),
-      ...Object.fromEntries(
-        Object.entries(UNSUPPORTED_POLICIES).filter(([key]) =>
-          UNSUPPORTED_ON_LISTENERS.includes(key),
-        ),
-      ),
-    },
-    {
-      hasParts: true,
-      description:
-        "What happens to every request before its route is chosen; it may change which one that is.",
-    },
-  );
+  return object(builtPolicies("listener"), {
+    hasParts: true,
+    description:
+      "What happens to every request before its route is chosen; it may change which one that is.",
+  });
 }
 
 function builtPolicies(scope: "route" | "listener"): Readonly<Record<string, Schema>> {
@@ -52,11 +42,7 @@ function builtPolicies(scope: "route" | "listener"): Readonly<Record<string, Sch
 const UNSUPPORTED_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntries(
   Object.entries({
     mcpGuardrails: "MCP guardrails",
-    oidc: "browser login",
     buffer: "buffering",
     delay: "delays",
   }).map(([key, what]) => [key, unsupported(what)]),
 );
-
-/** Those of them that may stand on a listener. */
-const UNSUPPORTED_ON_LISTENERS: readonly string[] = ["oidc"];

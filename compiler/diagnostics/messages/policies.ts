@@ -120,6 +120,14 @@ export const policyMessages = {
       "The first check takes the token out of the request, so the second would refuse every request. " +
       "`mcpAuthentication` is `jwtAuth` plus the metadata endpoints that MCP clients look for.",
   }),
+  "login-and-token": message<{ policy: string }>({
+    severity: "error",
+    text: ({ policy }) => `"oidc" and "${policy}" both say who sends the requests of this route`,
+    hint: ({ policy }) => `give programs with tokens a route of their own, with "${policy}"`,
+    explanation:
+      "Both fill `jwt`: `oidc` with the login of a browser, the other policy with a bearer token, which it requires or " +
+      "lets through. A request would have to have both.",
+  }),
   "two-server-choices": message<Record<never, never>>({
     severity: "error",
     text: () => '"sessionAffinity" and "sessionPersistence" both choose the server of this route',

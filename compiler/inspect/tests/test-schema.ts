@@ -21,6 +21,7 @@ const REASONS = [
   "Misdirected",
   "BadRequest",
   "JwtAuth",
+  "Oidc",
   "BasicAuth",
   "APIKeyAuth",
   "ExtAuth",

@@ -21,6 +21,7 @@ interface AuditedConnection {
 /** Why a request was refused because of who sent it, or what it asked for. */
 const denials: ReadonlySet<RefusalReason> = new Set([
   "JwtAuth",
+  "Oidc",
   "BasicAuth",
   "APIKeyAuth",
   "ExtAuth",

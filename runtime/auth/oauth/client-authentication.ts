@@ -1,0 +1,60 @@
+import type { FetchRequest } from "../../http/upstream/fetch-request.ts";
+import type { Upstream } from "../../http/upstream/upstream.ts";
+import { WatchedFile } from "../../process/watched-file.ts";
+
+/** How a client says who it is at a token endpoint (OpenID Connect Core 9). */
+export type ClientMethod = "clientSecretBasic" | "clientSecretPost";
+
+/** A client of an authorization server. */
+export interface OAuthClient {
+  readonly clientId: string;
+  /** A text, or what follows a file. */
+  readonly clientSecret: ClientSecret;
+}
+
+/** The secret of a client, as it is now where a file holds it. */
+export type ClientSecret = string | (() => string);
+
+/** Follows a file that holds the secret of a client. Throws StartupError. */
+export function clientSecretFile(path: string): ClientSecret {
+  const followed = new WatchedFile(path, (text) => {
+    const secret = text.trim();
+    if (secret === "") throw new Error("it is empty");
+    return secret;
+  });
+  return () => followed.current();
+}
+
+/** A request to a token endpoint (RFC 6749 3.2); without a client it says of nobody whose it is. */
+export function tokenRequest(
+  url: string,
+  form: readonly (readonly [name: string, value: string])[],
+  client: (OAuthClient & { readonly method: ClientMethod }) | undefined,
+  server?: Upstream,
+): FetchRequest {
+  const fields = new URLSearchParams(form.map(([name, value]): [string, string] => [name, value]));
+  const headers = [
+    ...["content-type", "application/x-www-form-urlencoded"],
+    ...["accept", "application/json"],
+  ];
+  if (client?.method === "clientSecretBasic") headers.push("authorization", basic(client));
+  if (client?.method === "clientSecretPost") {
+    fields.set("client_id", client.clientId);
+    fields.set("client_secret", secretOf(client));
+  }
+  return { method: "POST", url, headers, body: Buffer.from(fields.toString()), server };
+}
+
+function secretOf({ clientSecret }: OAuthClient): string {
+  return typeof clientSecret === "string" ? clientSecret : clientSecret();
+}
+
+/** RFC 6749 2.3.1: both are encoded as in forms before they are put together. */
+function basic(client: OAuthClient): string {
+  const login = `${formEncoded(client.clientId)}:${formEncoded(secretOf(client))}`;
+  return `Basic ${Buffer.from(login).toString("base64")}`;
+}
+
+function formEncoded(text: string): string {
+  return new URLSearchParams([["", text]]).toString().slice(1);
+}

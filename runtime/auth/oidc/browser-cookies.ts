@@ -1,0 +1,115 @@
+import { createHash } from "node:crypto";
+import type { Exchange } from "../../http/exchange.ts";
+import { cookieValue, withoutCookie } from "../../http/headers/request-cookies.ts";
+
+/** Characters of a cookie's value: with its name and attributes it stays below the 4096 bytes that browsers keep. */
+const maxValue = 3_800;
+/** Cookies that a session is split over. */
+const maxParts = 3;
+/** Logins that a browser may have begun at a time: pages that are opened again and again do not fill it. */
+const maxLogins = 8;
+
+/** Whose cookies they are: those of one client of one provider. */
+export interface CookieOwner {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly redirectUri: string;
+}
+
+/** What the cookies of an owner are called. */
+export interface CookieNames {
+  readonly base: string;
+  /** Browsers see HTTPS, whatever ends TLS. */
+  readonly isSecure: boolean;
+}
+
+/** The names of an owner's cookies, which are nobody else's. */
+export function cookieNames({ issuer, clientId, redirectUri }: CookieOwner): CookieNames {
+  const owner = JSON.stringify([issuer, clientId, redirectUri]);
+  const digest = createHash("sha256").update(owner).digest("hex").slice(0, 8);
+  return { base: `gwc-oidc-${digest}`, isSecure: redirectUri.startsWith("https:") };
+}
+
+/**
+ * The cookies of a login policy in one request: of the session, which may be split, and of logins that are under way. They
+ * are taken off the request, so that no server behind the gateway sees one. With TLS their names begin with `__Host-`: no
+ * other host of the site can set one (RFC 6265bis 4.1.3.2).
+ */
+export class BrowserCookies {
+  /** The name of the session's first cookie. */
+  readonly name: string;
+  readonly #sent: string | undefined;
+  readonly #secure: string;
+
+  constructor(exchange: Exchange, { base, isSecure }: CookieNames) {
+    const hasTls = isSecure || exchange.scheme === "https";
+    this.name = `${hasTls ? "__Host-" : ""}${base}`;
+    this.#secure = hasTls ? "; Secure" : "";
+    this.#sent = exchange.header("cookie");
+    if (this.#sent?.includes(base)) this.#strip(exchange, this.#sent);
+  }
+
+  /** The sealed session; undefined: none, or not all of it. */
+  get session(): string | undefined {
+    const first = cookieValue(this.#sent, this.name);
+    const [, digit = "", start = ""] = /^([1-9])\.(.*)$/.exec(first ?? "") ?? [];
+    if (digit === "" || Number(digit) > maxParts) return undefined;
+    const rest = partNames(this.name)
+      .slice(1, Number(digit))
+      .map((part) => cookieValue(this.#sent, part));
+    return rest.includes(undefined) ? undefined : [start, ...rest].join("");
+  }
+
+  /** What keeps a sealed session until the browser is closed; undefined: it is too long. */
+  keepSession(sealed: string): readonly string[] | undefined {
+    const count = Math.ceil(sealed.length / maxValue);
+    if (count > maxParts) return undefined;
+    const names = partNames(this.name);
+    const kept = names.slice(0, count).map((name, index) => {
+      const value = sealed.slice(index * maxValue, (index + 1) * maxValue);
+      return this.#cookie(name, index === 0 ? `${count}.${value}` : value);
+    });
+    return [...kept, ...this.#drop(names.slice(count))];
+  }
+
+  /** What takes the session away. */
+  dropSession(): readonly string[] {
+    return this.#drop(partNames(this.name));
+  }
+
+  /** The sealed login that a state belongs to; undefined: none of this browser. */
+  login(state: string): string | undefined {
+    return cookieValue(this.#sent, loginName(this.name, state));
+  }
+
+  /** What keeps a sealed login for some seconds; 0 takes it away. */
+  keepLogin(state: string, sealed: string, seconds: number): string {
+    return this.#cookie(loginName(this.name, state), sealed, seconds);
+  }
+
+  #drop(names: readonly string[]): readonly string[] {
+    return names
+      .filter((name) => cookieValue(this.#sent, name) !== undefined)
+      .map((name) => this.#cookie(name, "", 0));
+  }
+
+  #cookie(name: string, value: string, seconds?: number): string {
+    const lifetime = seconds === undefined ? "" : `; Max-Age=${seconds}`;
+    return `${name}=${value}; Path=/${lifetime}; HttpOnly${this.#secure}; SameSite=Lax`;
+  }
+
+  #strip(exchange: Exchange, sent: string): void {
+    const logins = Array.from({ length: maxLogins }, (_, slot) => `${this.name}-login-${slot}`);
+    const others = [...partNames(this.name), ...logins].reduce(withoutCookie, sent);
+    if (others === "") exchange.removeRequestHeader("cookie");
+    else exchange.setRequestHeader("cookie", others);
+  }
+}
+
+function partNames(name: string): readonly string[] {
+  return Array.from({ length: maxParts }, (_, index) => (index === 0 ? name : `${name}.${index}`));
+}
+
+function loginName(name: string, state: string): string {
+  return `${name}-login-${state.charCodeAt(0) % maxLogins || 0}`;
+}

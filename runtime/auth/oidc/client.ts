@@ -1,0 +1,192 @@
+import { randomBytes } from "node:crypto";
+import type { JsonObject } from "../../cel/variables.ts";
+import { fetchResponse } from "../../http/upstream/fetch-response.ts";
+import type { GatewayContext } from "../../process/gateway-context.ts";
+import { Remembered } from "../../process/remembered.ts";
+import { MINUTE, SECOND } from "../../process/units.ts";
+import { InvalidToken } from "../jwt/invalid-token.ts";
+import { VerifiedTokens } from "../jwt/verified-tokens.ts";
+import { JwtVerifier } from "../jwt/verifier.ts";
+import { askForTokens } from "../oauth/ask-for-tokens.ts";
+import { tokenRequest } from "../oauth/client-authentication.ts";
+import { type CookieNames, cookieNames } from "./browser-cookies.ts";
+import type { BegunLogin } from "./login.ts";
+import type { OidcSettings } from "./oidc-settings.ts";
+import type { ProviderEndpoints } from "./provider.ts";
+import { type KnownSession, type Session, sealed, sessionOf, unsealed } from "./session.ts";
+
+/** Sessions and logins that are remembered to be over. */
+const maxRemembered = 10_000;
+/** Milliseconds for which a renewed session is given to requests that still show the earlier one. */
+const renewedTime = MINUTE;
+/** Milliseconds between two attempts to renew one. */
+const pause = 5 * SECOND;
+
+type Form = readonly (readonly [name: string, value: string])[];
+
+/** A client of an OpenID provider: makes sessions of logins, and renews and ends them. */
+export class OidcClient {
+  readonly settings: OidcSettings;
+  readonly cookieNames: CookieNames;
+  /** The states of logins that have come back. */
+  readonly finished: Remembered = new Remembered(maxRemembered);
+  readonly #verifier: JwtVerifier;
+  readonly #known = new VerifiedTokens<KnownSession>();
+  readonly #ended = new Remembered(maxRemembered);
+  readonly #renewals = new Map<string, Renewal>();
+
+  constructor(settings: OidcSettings) {
+    const { issuer, clientId, provider } = settings;
+    this.settings = settings;
+    this.cookieNames = cookieNames(settings);
+    this.#verifier = new JwtVerifier({
+      location: { header: "authorization", prefix: "Bearer " },
+      providers: [
+        { issuer, audiences: [clientId], requiredClaims: ["exp", "sub"], keys: provider.keys },
+      ],
+    });
+  }
+
+  /** What a browser shows; undefined: none of this client, or one that was ended here. */
+  session(text: string, { sessionKey }: GatewayContext): KnownSession | undefined {
+    let known = this.#known.find(text);
+    if (known === undefined) {
+      known = unsealed(text, sessionKey, this.cookieNames.base);
+      if (known === undefined) return undefined;
+      this.#known.keep(text, known);
+    }
+    return this.#ended.has(known.session.id) ? undefined : known;
+  }
+
+  /** The session as a cookie holds it. */
+  sealed(session: Session, { sessionKey }: GatewayContext): string {
+    return sealed(session, sessionKey, this.cookieNames.base);
+  }
+
+  /** The session of a login that has come back with a code. Throws TokensRefused, or an Error. */
+  async started(
+    login: BegunLogin,
+    code: string,
+    endpoints: ProviderEndpoints,
+    gateway: GatewayContext,
+  ): Promise<KnownSession> {
+    const form: Form = [
+      ["grant_type", "authorization_code"],
+      ["code", code],
+      ["redirect_uri", this.settings.redirectUri],
+      ["code_verifier", login.verifier],
+    ];
+    const response = await this.#ask(endpoints, form);
+    const idToken = await this.#idToken(response, gateway);
+    if (idToken === undefined) throw new Error("the response has no id token");
+    if (idToken.claims.nonce !== login.nonce) throw new Error("the id token is of another login");
+    const id = randomBytes(16).toString("base64url");
+    return { session: sessionOf(id, { ...said(response), idToken }), claims: idToken.claims };
+  }
+
+  /**
+   * The session as it goes on, of one that is due: one request to the provider, however many of it wait. Undefined: it can't
+   * be renewed. Never rejects.
+   */
+  renewed(before: KnownSession, gateway: GatewayContext): Promise<KnownSession | undefined> {
+    const { refreshToken } = before.session;
+    if (refreshToken === undefined) return Promise.resolve(undefined);
+    const now = Date.now();
+    const known = this.#renewals.get(refreshToken);
+    if (known !== undefined && now < known.end) return known.session;
+    for (const [token, { end }] of this.#renewals) {
+      if (end > now && this.#renewals.size < maxRemembered) break;
+      this.#renewals.delete(token);
+    }
+    const session = this.#renew(before, refreshToken, gateway).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      gateway.warn(`a session could not be renewed: ${reason}`);
+      return undefined;
+    });
+    const renewal = { session, end: Number.POSITIVE_INFINITY };
+    this.#renewals.set(refreshToken, renewal);
+    void session.then((found) => {
+      renewal.end = Date.now() + (found === undefined ? pause : renewedTime);
+    });
+    return session;
+  }
+
+  /** Ends a session here, and gives its refresh token back. Never rejects. */
+  async end({ session }: KnownSession, endpoints: ProviderEndpoints | undefined): Promise<void> {
+    const last = Math.max(session.end * SECOND, Date.now()) + renewedTime;
+    this.#ended.add(session.id, last);
+    const { refreshToken } = session;
+    const url = endpoints?.revocationEndpoint;
+    if (refreshToken === undefined || endpoints === undefined || url === undefined) return;
+    const form: Form = [
+      ["token", refreshToken],
+      ["token_type_hint", "refresh_token"],
+    ];
+    const request = tokenRequest(url, form, this.#client(endpoints));
+    await fetchResponse(request, { maxBytes: 65_536, deadline: 5 * SECOND }).catch(() => undefined);
+  }
+
+  async #renew(
+    { session, claims }: KnownSession,
+    refreshToken: string,
+    gateway: GatewayContext,
+  ): Promise<KnownSession> {
+    const endpoints = await this.settings.provider.endpoints(gateway);
+    if (endpoints === undefined) throw new Error("the provider can't be reached");
+    const response = await this.#ask(endpoints, [
+      ["grant_type", "refresh_token"],
+      ["refresh_token", refreshToken],
+    ]);
+    const idToken = await this.#idToken(response, gateway);
+    // OpenID Connect Core 12.2.
+    if (idToken !== undefined && idToken.claims.sub !== claims.sub) {
+      throw new Error("the id token is another user's");
+    }
+    const next = sessionOf(session.id, { ...said(response), idToken }, session);
+    return { session: next, claims: idToken?.claims ?? claims };
+  }
+
+  #ask(endpoints: ProviderEndpoints, form: Form): Promise<JsonObject> {
+    return askForTokens(tokenRequest(endpoints.tokenEndpoint, form, this.#client(endpoints)));
+  }
+
+  #client({ tokenEndpointAuth: method }: ProviderEndpoints) {
+    const { clientId, clientSecret } = this.settings;
+    return { clientId, clientSecret, method };
+  }
+
+  /** The verified id token of a response; undefined: it has none. */
+  async #idToken(
+    { id_token: text }: JsonObject,
+    gateway: GatewayContext,
+  ): Promise<{ readonly text: string; readonly claims: JsonObject } | undefined> {
+    if (typeof text !== "string") return undefined;
+    const claims = await this.#verifier.check(text, gateway);
+    if (claims instanceof InvalidToken) throw new Error(`the id token: ${claims.reason}`);
+    if (claims === "unavailable") throw new Error("the id token can't be checked now");
+    // OpenID Connect Core 3.1.3.7: one for several parties says whose it is.
+    const { azp, aud } = claims;
+    const isOthers =
+      azp === undefined ? Array.isArray(aud) && aud.length > 1 : azp !== this.settings.clientId;
+    if (isOthers) throw new Error("the id token is another client's");
+    return { text, claims };
+  }
+}
+
+interface Renewal {
+  readonly session: Promise<KnownSession | undefined>;
+  /** Milliseconds since 1970 until which it counts. */
+  end: number;
+}
+
+function said({ refresh_token: token, expires_in: time }: JsonObject) {
+  return {
+    refreshToken: typeof token === "string" ? token : undefined,
+    lifetime: typeof time === "number" && time > 0 ? time : undefined,
+  };
+}
+
+/** Opens the client of a policy: once, when the gateway starts. */
+export function openOidc(settings: OidcSettings): OidcClient {
+  return new OidcClient(settings);
+}

@@ -1,0 +1,188 @@
+import type { Authenticated } from "../auth/jwt/authenticate.ts";
+import { errorWord, TokensRefused } from "../auth/oauth/ask-for-tokens.ts";
+import { asksForPage, isCrossSite } from "../auth/oidc/browser.ts";
+import { BrowserCookies } from "../auth/oidc/browser-cookies.ts";
+import { type OidcClient, openOidc } from "../auth/oidc/client.ts";
+import { beginLogin, begunLogin, endOfLogin, localTarget, redirect } from "../auth/oidc/login.ts";
+import { type KnownSession, seconds } from "../auth/oidc/session.ts";
+import { type Exchange, logFields } from "../http/exchange.ts";
+import { refuse } from "../http/refuse.ts";
+import { canonicalPath } from "../http/routing/canonical-path.ts";
+import { queryValue } from "../http/routing/query.ts";
+
+export { openOidc };
+
+/**
+ * The claims of whoever is logged in; undefined when the request was answered: a browser that asks for a page is sent to the
+ * provider, and anything else gets a 401. What comes back from the provider, and what ends a session, is answered here too.
+ */
+export async function requireLogin(exchange: Exchange, client: OidcClient): Promise<Authenticated> {
+  const { redirectUri, logout } = client.settings;
+  const cookies = new BrowserCookies(exchange, client.cookieNames);
+  const known = cookies.session && client.session(cookies.session, exchange.gateway);
+  const shown = known || undefined;
+  if (exchange.path === logout?.path) return endSession(exchange, client, cookies, shown);
+  if (exchange.path === canonicalPath(new URL(redirectUri).pathname)) {
+    const state = queryValue(exchange.query, "state");
+    const isResponse = /(?:^|&)(?:code|error)=/.test(exchange.query);
+    if (state !== undefined && isResponse && exchange.method === "GET") {
+      return finishLogin(exchange, client, cookies, state);
+    }
+  }
+  const session = shown && (await current(exchange, client, cookies, shown));
+  if (session !== undefined) return admitSession(exchange, session);
+  return askToLogIn(exchange, client, cookies);
+}
+
+/** The session as it goes on; undefined: it is over. One that is due is renewed, and good until its end where it can't be. */
+async function current(
+  exchange: Exchange,
+  client: OidcClient,
+  cookies: BrowserCookies,
+  shown: KnownSession,
+): Promise<KnownSession | undefined> {
+  const { gateway } = exchange;
+  const now = seconds();
+  const { end, renewal } = shown.session;
+  if (now < renewal) return shown;
+  const renewed = await client.renewed(shown, gateway);
+  if (renewed === undefined) return now < end ? shown : undefined;
+  const kept = cookies.keepSession(client.sealed(renewed.session, gateway));
+  if (kept === undefined) return now < end ? shown : undefined;
+  for (const cookie of kept) exchange.addResponseHeader("set-cookie", cookie);
+  exchange.setResponseHeader("cache-control", "private, no-store");
+  return renewed;
+}
+
+/** Lets the request go on. The id token is its credential, for backends that are meant to see one. */
+function admitSession(exchange: Exchange, { session, claims }: KnownSession): Authenticated {
+  noteSubject(exchange, claims.sub);
+  exchange.strippedCredentials = {
+    kind: "jwt",
+    location: { header: "authorization", prefix: "Bearer " },
+    value: `Bearer ${session.idToken}`,
+    before: exchange.strippedCredentials,
+  };
+  return claims;
+}
+
+async function askToLogIn(
+  exchange: Exchange,
+  client: OidcClient,
+  cookies: BrowserCookies,
+): Promise<undefined> {
+  if (!asksForPage(exchange)) {
+    refuse(exchange, 401, "Oidc", "authentication failure: log in with a browser", [
+      ...["www-authenticate", `Cookie cookie-name="${cookies.name}"`],
+    ]);
+    return;
+  }
+  const endpoints = await client.settings.provider.endpoints(exchange.gateway);
+  if (endpoints === undefined) refuseUnreachable(exchange);
+  else beginLogin(exchange, cookies, client.settings, endpoints);
+}
+
+/** What the provider says counts once, in the browser that has begun the login. */
+async function finishLogin(
+  exchange: Exchange,
+  client: OidcClient,
+  cookies: BrowserCookies,
+  state: string,
+): Promise<undefined> {
+  const { gateway, query } = exchange;
+  const { settings, finished } = client;
+  const login = begunLogin(exchange, cookies, state);
+  if (login === undefined || finished.has(state)) {
+    const reason =
+      login === undefined ? "was not begun in this browser, or is over" : "has come back before";
+    refuseLogin(exchange, 400, `this login ${reason}`);
+    return;
+  }
+  finished.add(state, endOfLogin(login));
+  const over = cookies.keepLogin(state, "", 0);
+  exchange.addResponseHeader("set-cookie", over);
+  const endpoints = await settings.provider.endpoints(gateway);
+  if (endpoints === undefined) {
+    refuseUnreachable(exchange);
+    return;
+  }
+  const issuer = queryValue(query, "iss");
+  if (issuer === undefined ? endpoints.namesIssuer === true : issuer !== settings.issuer) {
+    refuseLogin(exchange, 400, "the response is not the login server's");
+    return;
+  }
+  const code = queryValue(query, "code");
+  if (code === undefined) {
+    const word = errorWord(queryValue(query, "error"));
+    const status = word === "access_denied" ? 403 : 400;
+    refuseLogin(
+      exchange,
+      status,
+      `the login server refused${word === undefined ? "" : `: ${word}`}`,
+    );
+    return;
+  }
+  try {
+    const started = await client.started(login, code, endpoints, gateway);
+    const kept = cookies.keepSession(client.sealed(started.session, gateway));
+    if (kept === undefined) throw new Error("the tokens are too long for cookies");
+    noteSubject(exchange, started.claims.sub);
+    redirect(exchange, localTarget(login.target, settings.redirectUri), kept);
+  } catch (error) {
+    logFields(exchange.record).set("error", error instanceof Error ? error.message : String(error));
+    if (error instanceof TokensRefused) {
+      refuseLogin(exchange, 400, "the login server does not confirm this login");
+    } else {
+      refuse(exchange, 502, "Oidc", "authentication failure: the login could not be completed");
+    }
+  }
+}
+
+/** Ends the session here and, unless it is configured otherwise, at the provider. No page of another site can ask for it. */
+async function endSession(
+  exchange: Exchange,
+  client: OidcClient,
+  cookies: BrowserCookies,
+  known: KnownSession | undefined,
+): Promise<undefined> {
+  if (isCrossSite(exchange)) {
+    refuse(exchange, 403, "Oidc", "log out from a page of this site");
+    return;
+  }
+  const { clientId, logout, provider } = client.settings;
+  const endpoints = await provider.endpoints(exchange.gateway);
+  if (known !== undefined) await client.end(known, endpoints);
+  const dropped = cookies.dropSession();
+  const next = logout?.redirectUri;
+  const provided = endpoints?.endSessionEndpoint;
+  if (logout?.isLocal === true || provided === undefined || known === undefined) {
+    if (next !== undefined) redirect(exchange, next, dropped);
+    else respondLoggedOut(exchange, dropped);
+    return;
+  }
+  const url = new URL(provided);
+  url.searchParams.set("client_id", clientId);
+  url.searchParams.set("id_token_hint", known.session.idToken);
+  if (next !== undefined) url.searchParams.set("post_logout_redirect_uri", next);
+  redirect(exchange, url.href, dropped);
+}
+
+function respondLoggedOut(exchange: Exchange, cookies: readonly string[]): void {
+  exchange.record.reason = "DirectResponse";
+  const headers = ["content-type", "text/plain; charset=utf-8", "cache-control", "no-store"];
+  const dropped = cookies.flatMap((cookie) => ["set-cookie", cookie]);
+  exchange.respond(200, [...headers, ...dropped], "logged out");
+}
+
+function refuseLogin(exchange: Exchange, status: number, problem: string): void {
+  const message = `authentication failure: ${problem}; open the page again to log in`;
+  refuse(exchange, status, "Oidc", message, ["cache-control", "no-store"]);
+}
+
+function refuseUnreachable(exchange: Exchange): void {
+  refuse(exchange, 503, "Oidc", "authentication failure: the login server can't be reached");
+}
+
+function noteSubject(exchange: Exchange, subject: unknown): void {
+  if (typeof subject === "string") logFields(exchange.record).set("jwt.sub", subject);
+}

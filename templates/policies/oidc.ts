@@ -1,0 +1,61 @@
+import type { PolicySettings } from "../../compiler/ir/policies.ts";
+import { code, literal } from "../code/code.ts";
+import { filePath } from "../code/file-path.ts";
+import type { Code, Printable } from "../code/hole.ts";
+import { imported } from "../code/names.ts";
+import { keySource } from "./jwt-auth.ts";
+import { awaitedIdentitySteps } from "./parts/identity.ts";
+import type { PolicyTemplate } from "./policy.ts";
+
+const MODULE = "gwc/runtime/policies/oidc";
+const PROVIDER = "gwc/runtime/auth/oidc/provider";
+
+/** `oidc`: who is logged in is `jwt` from here on; anyone else is sent to the provider, or refused. */
+export const oidcTemplate: PolicyTemplate<"oidc"> = {
+  identity: "jwt",
+  hasSessions: true,
+  code: ({ settings, origin }, { trace }) => {
+    const { provider, clientSecret, logout, ...rest } = settings;
+    const value = {
+      ...rest,
+      clientSecret: secretCode(clientSecret),
+      provider: providerCode(settings.issuer, provider),
+      logout: logout && { ...logout },
+    };
+    return {
+      declarations: [
+        code`
+          ${trace(origin)}
+          const oidc = ${imported(MODULE, "openOidc")}(${literal(value)});
+        `,
+      ],
+      ...awaitedIdentitySteps("jwt", "strict", CHECKS, code`oidc`),
+    };
+  },
+};
+
+const requireLogin = imported(MODULE, "requireLogin");
+/** Nobody passes without a login. */
+const CHECKS = { strict: requireLogin, optional: requireLogin, permissive: requireLogin };
+
+type Settings = PolicySettings["oidc"];
+
+function secretCode(secret: Settings["clientSecret"]): Printable {
+  if (typeof secret === "string" || secret.kind === "env") return secret;
+  const open = imported("gwc/runtime/auth/oauth/client-authentication", "clientSecretFile");
+  return code`${open}(${filePath(secret)})`;
+}
+
+function providerCode(issuer: Settings["issuer"], provider: Settings["provider"]): Code {
+  if (provider.kind === "discovered") {
+    const { url } = provider;
+    const at =
+      url === undefined
+        ? code`${imported(PROVIDER, "discoveryUrl")}(${literal(issuer)})`
+        : code`${literal(url)}`;
+    return code`${imported(PROVIDER, "discoveredProvider")}(${literal(issuer)}, ${at})`;
+  }
+  const { keys, endpoints } = provider;
+  const open = imported(PROVIDER, "configuredProvider");
+  return code`${open}(${literal({ ...endpoints })}, ${keySource(keys)})`;
+}

@@ -1,0 +1,131 @@
+import { createServer, type IncomingMessage, type RequestListener } from "node:http";
+import { text } from "node:stream/consumers";
+import { exportJWK, generateKeyPair, type JWK } from "jose";
+import { Provider } from "oidc-provider";
+import { listen } from "./listen.ts";
+
+/** A client of the provider, as tests need it. */
+export interface LoginClient {
+  readonly id: string;
+  readonly redirectUri: string;
+  readonly loggedOutUri?: string;
+  /** Seconds that its id tokens are good for. */
+  readonly lifetime?: number;
+  readonly hasRefreshTokens?: boolean;
+  readonly authentication?: "client_secret_basic" | "client_secret_post";
+  /** A claim of so many characters. */
+  readonly padding?: number;
+}
+
+/** A real OpenID provider on a loopback port, where people log in by their name alone. */
+export interface LoginProvider {
+  readonly issuer: string;
+  /** What its token endpoint was asked, in order. */
+  readonly asked: URLSearchParams[];
+  /** Authorization of those requests. */
+  readonly authorizations: (string | undefined)[];
+  /** What happens to requests of its clients instead of being answered. */
+  fault: RequestListener | undefined;
+}
+
+export const CLIENT_SECRET = "a secret: with / and %";
+
+/** Starts one with these clients. */
+export async function startLoginProvider(
+  clientsOf: (issuer: string) => readonly LoginClient[],
+): Promise<LoginProvider> {
+  const { privateKey } = await generateKeyPair("RS256", { extractable: true });
+  const key: JWK = { ...(await exportJWK(privateKey)), kid: "login", alg: "RS256", use: "sig" };
+  const server = createServer();
+  const issuer = `http://127.0.0.1:${await listen(server)}`;
+  const provider = new Provider(issuer, configuration(clientsOf(issuer), key));
+  const state: LoginProvider = { issuer, asked: [], authorizations: [], fault: undefined };
+  const respond = provider.callback();
+  server.on("request", async (request: IncomingMessage & { body?: string }, response) => {
+    const { url = "", method } = request;
+    if (url.startsWith("/people/")) {
+      if (method === "GET") {
+        response.setHeader("content-type", "text/html");
+        response.end(`<form method="post"><input name="login"><button>Log in</button></form>`);
+        return;
+      }
+      const login = new URLSearchParams(await text(request)).get("login") ?? "";
+      const result =
+        login === "nobody" ? { error: "access_denied" } : { login: { accountId: login } };
+      await provider.interactionFinished(request, response, result);
+      return;
+    }
+    const isOfClient = /^\/(?:token|jwks|\.well-known)/.test(url);
+    if (isOfClient && state.fault !== undefined) {
+      state.fault(request, response);
+      return;
+    }
+    if (method === "POST" && url.startsWith("/token")) {
+      // The package takes a body that was read before.
+      request.body = await text(request);
+      const form = new URLSearchParams(request.body);
+      if (!url.endsWith("/revocation")) {
+        state.asked.push(form);
+        state.authorizations.push(request.headers.authorization);
+      }
+    }
+    respond(request, response);
+  });
+  return state;
+}
+
+function configuration(clients: readonly LoginClient[], key: JWK): object {
+  const byId = new Map(clients.map((client) => [client.id, client]));
+  return {
+    jwks: { keys: [key] },
+    cookies: { keys: ["test"] },
+    claims: { openid: ["sub"], email: ["email"], profile: ["name", "padding"] },
+    // Claims of scopes stand in the id token.
+    conformIdTokenClaims: false,
+    scopes: ["openid", "offline_access"],
+    interactions: { url: (_: unknown, { uid }: { uid: string }) => `/people/${uid}` },
+    findAccount: (_: unknown, id: string) => ({
+      accountId: id,
+      claims: (_use: string, _scope: string) => ({
+        sub: id,
+        email: `${id}@example.com`,
+        name: id,
+        padding: "x".repeat(id.startsWith("long") ? Number(id.slice(4)) : 0),
+      }),
+    }),
+    async loadExistingGrant({ oidc }: { oidc: Context }) {
+      const { client, session, provider } = oidc;
+      const grant = new provider.Grant({ clientId: client.clientId, accountId: session.accountId });
+      grant.addOIDCScope("openid email profile offline_access");
+      await grant.save();
+      return grant;
+    },
+    issueRefreshToken: (_: unknown, { clientId }: { clientId: string }) =>
+      byId.get(clientId)?.hasRefreshTokens === true,
+    rotateRefreshToken: true,
+    ttl: {
+      IdToken: (_: unknown, __: unknown, { clientId }: { clientId: string }) =>
+        byId.get(clientId)?.lifetime ?? 3600,
+      AccessToken: 3600,
+      Session: 3600,
+      Grant: 3600,
+      RefreshToken: 3600,
+      Interaction: 3600,
+    },
+    features: { devInteractions: { enabled: false }, revocation: { enabled: true } },
+    clients: clients.map(({ id, redirectUri, loggedOutUri, authentication, hasRefreshTokens }) => ({
+      client_id: id,
+      client_secret: CLIENT_SECRET,
+      redirect_uris: [redirectUri],
+      post_logout_redirect_uris: loggedOutUri === undefined ? [] : [loggedOutUri],
+      grant_types: ["authorization_code", ...(hasRefreshTokens ? ["refresh_token"] : [])],
+      token_endpoint_auth_method: authentication ?? "client_secret_basic",
+    })),
+  };
+}
+
+interface Context {
+  readonly client: { readonly clientId: string };
+  readonly session: { readonly accountId: string };
+  readonly provider: Provider;
+}

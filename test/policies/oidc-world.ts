@@ -1,0 +1,89 @@
+import { type Echo, startEcho } from "../harness/echo.ts";
+import { freePort } from "../harness/free-port.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
+import {
+  CLIENT_SECRET,
+  type LoginProvider,
+  startLoginProvider,
+} from "../harness/login-provider.ts";
+
+/** A provider of logins, a compiled gateway whose routes are its clients, and an upstream. */
+export interface LoginWorld {
+  readonly provider: LoginProvider;
+  readonly gateway: Gateway;
+  readonly upstream: Echo;
+  /** Of the gateway. */
+  readonly base: string;
+}
+
+const clients = {
+  app: { hasRefreshTokens: true, loggedOutUri: true },
+  post: { authentication: "client_secret_post" },
+  brief: { lifetime: 2, hasRefreshTokens: true },
+  short: { lifetime: 1 },
+  local: {},
+  given: {},
+} as const;
+
+/** Starts one; each client has a route below its name. */
+export async function startLoginWorld(): Promise<LoginWorld> {
+  const port = await freePort();
+  const base = `http://127.0.0.1:${port}`;
+  const provider = await startLoginProvider(() =>
+    Object.entries(clients).map(
+      ([id, { loggedOutUri = false, ...client }]: [string, ClientCase]) => ({
+        id,
+        redirectUri: `${base}/${id}-callback`,
+        ...(loggedOutUri && { loggedOutUri: `${base}/${id}-bye` }),
+        ...client,
+      }),
+    ),
+  );
+  const upstream = await startEcho();
+  const { issuer } = provider;
+  const backends = [{ host: new URL(upstream.url).host }];
+  const route = (id: string, more: object = {}, policies: object = {}) => ({
+    name: id,
+    matches: [{ path: { pathPrefix: `/${id}` } }],
+    policies: {
+      oidc: {
+        issuer,
+        clientId: id,
+        clientSecret: "${SECRET}",
+        redirectURI: `${base}/${id}-callback`,
+        scopes: ["email", "profile"],
+        ...more,
+      },
+      transformations: { request: { set: { "x-user": "jwt.email", "x-sub": "jwt.sub" } } },
+      ...policies,
+    },
+    backends,
+  });
+  const routes = [
+    route("app", { logout: { path: "/app/logout", redirectURI: `${base}/app-bye` } }),
+    route("post"),
+    route("brief", {}, { backendAuth: { passthrough: {} } }),
+    route("short"),
+    route("local", { logout: { path: "/local/logout", local: true } }),
+    route(
+      "given",
+      {
+        authorizationEndpoint: `${issuer}/auth`,
+        tokenEndpoint: `${issuer}/token`,
+        jwks: { url: `${issuer}/jwks` },
+      },
+      { authorization: { rules: ['jwt.sub == "alice"'] } },
+    ),
+    { name: "bye", matches: [{ path: { exact: "/app-bye" } }], backends },
+  ];
+  const config = { binds: [{ port, listeners: [{ routes }] }] };
+  const gateway = await startGateway({ config, env: { SECRET: CLIENT_SECRET } });
+  return { provider, gateway, upstream, base };
+}
+
+interface ClientCase {
+  readonly loggedOutUri?: boolean;
+  readonly authentication?: "client_secret_post";
+  readonly lifetime?: number;
+  readonly hasRefreshTokens?: boolean;
+}

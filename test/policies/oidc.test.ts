@@ -1,0 +1,379 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Echo } from "../harness/echo.ts";
+import { eventually } from "../harness/eventually.ts";
+import { freePort } from "../harness/free-port.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { CLIENT_SECRET, type LoginProvider } from "../harness/login-provider.ts";
+import { send } from "../harness/send.ts";
+import { UserAgent } from "../harness/user-agent.ts";
+import { type LoginWorld, startLoginWorld } from "./oidc-world.ts";
+
+let world: LoginWorld;
+let provider: LoginProvider;
+let upstream: Echo;
+let gateway: Gateway;
+let base: string;
+
+beforeAll(async () => {
+  world = await startLoginWorld();
+  ({ provider, upstream, gateway, base } = world);
+});
+
+const grants = () => provider.asked.map((form) => form.get("grant_type"));
+const headersOf = (body: string): Record<string, string> => JSON.parse(body).headers;
+
+describe("a login", () => {
+  it("leads through the provider to the page that was asked for, with its query", async () => {
+    const agent = new UserAgent();
+    const page = await agent.logIn(`${base}/app/deep/page?x=1&y=%2F`, "alice");
+    expect(page).toMatchObject({ status: 200, url: `${base}/app/deep/page?x=1&y=%2F` });
+    expect(headersOf(page.body)).toMatchObject({ "x-user": "alice@example.com", "x-sub": "alice" });
+    // The server sees neither the session nor a token.
+    expect(headersOf(page.body)).not.toHaveProperty("cookie");
+    expect(headersOf(page.body)).not.toHaveProperty("authorization");
+    await gateway.seen(/http\.path=\/app\/deep\/page .*http\.status=200 .*jwt\.sub=alice/);
+  });
+
+  it("asks with PKCE, a state, a nonce and the scopes, and keeps them from scripts", async () => {
+    const asked = await new UserAgent().ask(`${base}/app`);
+    expect(asked).toMatchObject({ status: 302, headers: { "cache-control": "no-store" } });
+    const url = new URL(asked.location ?? "");
+    const parameters = Object.fromEntries(url.searchParams);
+    expect(parameters).toMatchObject({
+      response_type: "code",
+      client_id: "app",
+      redirect_uri: `${base}/app-callback`,
+      scope: "openid email profile",
+      code_challenge_method: "S256",
+    });
+    for (const name of ["state", "nonce", "code_challenge"]) {
+      expect(parameters[name]).toMatch(/^[\w-]{43}$/);
+    }
+    expect(asked.headers["set-cookie"]).toMatch(
+      /^gwc-oidc-[0-9a-f]{8}-login-[0-7]=[\w-]+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/,
+    );
+  });
+
+  it("shows the secret as the provider takes it", async () => {
+    const page = await new UserAgent().logIn(`${base}/post`, "alice");
+    expect(page.status).toBe(200);
+    expect(provider.asked.at(-1)?.get("code_verifier")).toMatch(/^[\w-]{43}$/);
+  });
+
+  it("works with endpoints that are configured, and rules decide about who is logged in", async () => {
+    expect((await new UserAgent().logIn(`${base}/given`, "alice")).status).toBe(200);
+    expect((await new UserAgent().logIn(`${base}/given`, "bob")).status).toBe(403);
+    expect((await send(`${base}/given`, "GET")).status).toBe(401);
+  });
+
+  it("can be begun in several pages of a browser at a time", async () => {
+    const agent = new UserAgent();
+    const first = await agent.ask(`${base}/app/one`);
+    const second = await agent.ask(`${base}/app/two`);
+    const page = await agent.submit(await agent.open(first.location ?? ""), "alice");
+    expect(page.url).toBe(`${base}/app/one`);
+    // The provider knows the browser by now.
+    expect((await agent.open(second.location ?? "")).url).toBe(`${base}/app/two`);
+  });
+
+  it("of someone whom the provider refuses ends with its word", async () => {
+    const page = await new UserAgent().logIn(`${base}/app`, "nobody");
+    expect(page.status).toBe(403);
+    expect(page.body).toContain("the login server refused: access_denied");
+  });
+
+  it("is kept in several cookies when it is long, and refused when it is too long", async () => {
+    const agent = new UserAgent();
+    const page = await agent.logIn(`${base}/local`, "long5000");
+    expect(page.status).toBe(200);
+    expect(headersOf(page.body)).not.toHaveProperty("cookie");
+    const names = [...agent.cookies(base).keys()].filter((name) => !name.includes("login"));
+    expect(names).toHaveLength(3);
+    for (const [name, value] of agent.cookies(base)) {
+      expect(name.length + value.length).toBeLessThan(4000);
+    }
+    const shorter = await agent.open(`${base}/local/logout`);
+    expect(shorter.body).toBe("logged out");
+    expect([...agent.cookies(base).keys()]).toEqual([]);
+    expect((await new UserAgent().logIn(`${base}/local`, "long9000")).status).toBe(502);
+  });
+});
+
+describe("what is no page of a browser", () => {
+  const cases: readonly (readonly [
+    what: string,
+    method: string,
+    headers: Record<string, string>,
+  ])[] = [
+    ["a program", "GET", {}],
+    ["a script of a page", "GET", { accept: "text/html", "sec-fetch-mode": "cors" }],
+    ["an image", "GET", { accept: "text/html", "sec-fetch-mode": "no-cors" }],
+    ["an older script", "GET", { accept: "text/html", "x-requested-with": "XMLHttpRequest" }],
+    ["a client that wants JSON", "GET", { accept: "application/json" }],
+    ["a form", "POST", { accept: "text/html", "sec-fetch-mode": "navigate" }],
+    [
+      "a preflight",
+      "OPTIONS",
+      { origin: "http://a.example", "access-control-request-method": "PUT" },
+    ],
+    ["a bearer token", "GET", { authorization: "Bearer abc" }],
+  ];
+  it.each(cases)("gets a 401 instead of a redirect: %s", async (_, method, headers) => {
+    const before = upstream.count();
+    const response = await send(`${base}/app`, method, headers);
+    expect(response.status).toBe(401);
+    expect(response.headers["www-authenticate"]).toMatch(/^Cookie cookie-name="gwc-oidc-/);
+    expect(response.headers).not.toHaveProperty("set-cookie");
+    expect(upstream.count()).toBe(before);
+  });
+
+  it("passes with a session", async () => {
+    const agent = new UserAgent();
+    await agent.logIn(`${base}/app`, "alice");
+    const asked = await agent.ask(`${base}/app/api`, {
+      method: "POST",
+      headers: { accept: "application/json", "sec-fetch-mode": "cors" },
+    });
+    expect(asked.status).toBe(200);
+  });
+});
+
+describe("attacks on logins", () => {
+  /** A browser that stands before the last step of a login. */
+  async function beforeCallback(agent: UserAgent, page = `${base}/app`): Promise<string> {
+    let step = await agent.ask(page);
+    while (step.location !== undefined && !step.location.startsWith(base)) {
+      step = await agent.ask(step.location);
+    }
+    if (step.location !== undefined) return step.location;
+    step = await agent.ask(step.url, {
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: "login=alice",
+    });
+    while (step.location !== undefined && !step.location.startsWith(base)) {
+      step = await agent.ask(step.location);
+    }
+    return step.location ?? "";
+  }
+
+  it("a response of the provider counts once, even with the cookie of its login", async () => {
+    const agent = new UserAgent();
+    const callback = await beforeCallback(agent);
+    const cookies = new Map(agent.cookies(base));
+    expect((await agent.ask(callback)).status).toBe(302);
+    const asked = provider.asked.length;
+    for (const each of [agent, withCookies(cookies)]) {
+      const again = await each.ask(callback);
+      expect(again.status).toBe(400);
+      expect(again.body).toMatch(/this login (was not begun in this browser|has come back before)/);
+    }
+    expect(provider.asked.length).toBe(asked);
+  });
+
+  it("a response that another browser asked for is refused: nobody is logged in as someone else", async () => {
+    const callback = await beforeCallback(new UserAgent());
+    const victim = new UserAgent();
+    await victim.ask(`${base}/app`);
+    const page = await victim.ask(callback);
+    expect(page.status).toBe(400);
+    expect(page.body).toContain("was not begun in this browser");
+    expect((await victim.ask(`${base}/app`, { headers: { accept: "*/*" } })).status).toBe(401);
+  });
+
+  it.each([
+    ["another state", (url: URL) => url.searchParams.set("state", "x".repeat(43))],
+    ["another issuer", (url: URL) => url.searchParams.set("iss", "http://evil.example")],
+    ["no issuer", (url: URL) => url.searchParams.delete("iss")],
+    ["a made-up code", (url: URL) => url.searchParams.set("code", "made-up")],
+  ])("a response with %s is refused", async (_, change) => {
+    const agent = new UserAgent();
+    const url = new URL(await beforeCallback(agent));
+    change(url);
+    expect((await agent.ask(url.href)).status).toBe(400);
+    expect((await agent.ask(`${base}/app`, { headers: { accept: "*/*" } })).status).toBe(401);
+  });
+
+  it("a session that is changed, cut, or another client's is none", async () => {
+    const agent = new UserAgent();
+    await agent.logIn(`${base}/app`, "alice");
+    await agent.logIn(`${base}/local`, "alice");
+    const [own, other] = [...agent.cookies(base)];
+    if (own === undefined || other === undefined) throw new Error("no sessions");
+    const [name, value] = own;
+    const middle = Math.floor(value.length / 2);
+    const flipped = value[middle] === "A" ? "B" : "A";
+    const tampered = [
+      `${value.slice(0, middle)}${flipped}${value.slice(middle + 1)}`,
+      value.slice(0, -4),
+      `2${value.slice(1)}`,
+      `9${value.slice(1)}`,
+      "",
+      other[1],
+      `1.${Buffer.from('{"idToken":"a.b.c"}').toString("base64url")}`,
+    ];
+    for (const each of tampered) {
+      const { status } = await send(`${base}/app`, "GET", { cookie: `${name}=${each}` });
+      expect(status, each).toBe(401);
+    }
+    expect((await send(`${base}/app`, "GET", { cookie: `${name}=${value}` })).status).toBe(200);
+  });
+
+  it.each(["//evil.example/x", "/\\evil.example", "https://evil.example/"])(
+    "an address that leads elsewhere leads nowhere: %s",
+    async (target) => {
+      const agent = new UserAgent();
+      const callback = await beforeCallback(
+        agent,
+        `${base}/app/x?next=${encodeURIComponent(target)}`,
+      );
+      const { location } = await agent.ask(callback);
+      expect(new URL(location ?? "").origin).toBe(base);
+    },
+  );
+
+  it("no parameter of a request chooses where a login ends", async () => {
+    const agent = new UserAgent();
+    const url = `${base}/app?redirect_uri=http://evil.example&rd=http://evil.example`;
+    const asked = await agent.ask(url);
+    expect(new URL(asked.location ?? "").searchParams.get("redirect_uri")).toBe(
+      `${base}/app-callback`,
+    );
+  });
+
+  it("an id token of another login is refused", async () => {
+    const agent = new UserAgent();
+    const first = new URL(await beforeCallback(agent));
+    const second = new URL(await beforeCallback(agent));
+    // The code of one login with the state of another: its verifier does not fit.
+    first.searchParams.set("state", second.searchParams.get("state") ?? "");
+    expect((await agent.ask(first.href)).status).toBe(400);
+  });
+});
+
+function withCookies(cookies: ReadonlyMap<string, string>): UserAgent {
+  const agent = new UserAgent();
+  for (const [name, value] of cookies) agent.cookies(base).set(name, value);
+  return agent;
+}
+
+describe("a session", () => {
+  it("ends with its id token when it can't be renewed", async () => {
+    const agent = new UserAgent();
+    await agent.logIn(`${base}/short`, "alice");
+    const asked = () => agent.ask(`${base}/short`, { headers: { accept: "*/*" } });
+    await eventually(async () => ((await asked()).status === 401 ? true : null), "its end");
+    // A browser is logged in again: the provider still knows it.
+    const page = await agent.open(`${base}/short/again`);
+    expect(page.url).toBe(`${base}/short/again`);
+  });
+
+  it("is renewed before it ends, once for all requests, and backends may see its token", async () => {
+    const agent = new UserAgent();
+    const page = await agent.logIn(`${base}/brief`, "alice");
+    const first = headersOf(page.body).authorization ?? "";
+    expect(first).toMatch(/^Bearer ey/);
+    const old = new Map(agent.cookies(base));
+    const before = grants().length;
+    await eventually(async () => {
+      await agent.ask(`${base}/brief`);
+      return grants().length > before ? true : null;
+    }, "a renewal");
+    expect(grants().slice(before)).toEqual(["refresh_token"]);
+    // Requests that were under way still show the earlier session, and get the same new one.
+    const late = await Promise.all(
+      Array.from({ length: 8 }, () => withCookies(old).ask(`${base}/brief`)),
+    );
+    for (const each of late) {
+      expect(each.status).toBe(200);
+      expect(each.headers["cache-control"]).toBe("private, no-store");
+      expect(headersOf(each.body).authorization).not.toBe(first);
+    }
+    expect(
+      provider.asked.filter(
+        (form) => form.get("refresh_token") === provider.asked.at(before)?.get("refresh_token"),
+      ),
+    ).toHaveLength(1);
+  });
+
+  it("that is over here is over, though its cookie was copied, and over at the provider", async () => {
+    const agent = new UserAgent();
+    await agent.logIn(`${base}/app`, "alice");
+    const copy = new Map(agent.cookies(base));
+    const asked = await agent.ask(`${base}/app/logout`);
+    const url = new URL(asked.location ?? "");
+    expect(url.origin).toBe(provider.issuer);
+    expect(Object.fromEntries(url.searchParams)).toMatchObject({
+      client_id: "app",
+      post_logout_redirect_uri: `${base}/app-bye`,
+      id_token_hint: expect.stringMatching(/^ey/),
+    });
+    expect(agent.cookies(base).size).toBe(0);
+    const again = await withCookies(copy).ask(`${base}/app`, { headers: { accept: "*/*" } });
+    expect(again.status).toBe(401);
+  });
+
+  it("can be ended here alone, and not by a page of another site", async () => {
+    const agent = new UserAgent();
+    await agent.logIn(`${base}/local`, "alice");
+    const headers = { "sec-fetch-site": "cross-site" };
+    expect((await agent.ask(`${base}/local/logout`, { headers })).status).toBe(403);
+    expect((await agent.ask(`${base}/local`)).status).toBe(200);
+    expect(await agent.ask(`${base}/local/logout`)).toMatchObject({
+      status: 200,
+      body: "logged out",
+    });
+    expect((await agent.ask(`${base}/local`, { headers: { accept: "*/*" } })).status).toBe(401);
+  });
+});
+
+describe("a provider that fails", () => {
+  it("refuses new logins, and leaves sessions alone", async () => {
+    const agent = new UserAgent();
+    await agent.logIn(`${base}/app`, "alice");
+    const fresh = await startGateway({
+      config: {
+        binds: [
+          {
+            port: await freePort(),
+            listeners: [
+              {
+                policies: {
+                  oidc: {
+                    issuer: "http://127.0.0.1:1",
+                    clientId: "a",
+                    clientSecret: "${SECRET}",
+                    redirectURI: "https://app.example/callback",
+                  },
+                },
+                routes: [{ backends: [{ host: new URL(upstream.url).host }] }],
+              },
+            ],
+          },
+        ],
+      },
+      env: { SECRET: CLIENT_SECRET },
+    });
+    const asked = await new UserAgent().ask(fresh.url);
+    expect(asked).toMatchObject({ status: 503 });
+    expect(asked.body).toContain("the login server can't be reached");
+    const refused = await send(fresh.url, "GET");
+    expect(refused.headers["www-authenticate"]).toMatch(/"__Host-gwc-oidc-/);
+    provider.fault = (_, response) => response.writeHead(500).end();
+    const callback = await new UserAgent().logIn(`${base}/app`, "alice");
+    expect(callback.status).toBe(502);
+    expect((await agent.ask(`${base}/app`)).status).toBe(200);
+    provider.fault = undefined;
+  });
+
+  it("never has its secret, a token or a code in the log", async () => {
+    const secrets = [CLIENT_SECRET, encodeURIComponent(CLIENT_SECRET), "ey", "code_verifier"];
+    for (const secret of secrets) expect(gateway.output).not.toContain(`${secret}.`);
+    for (const form of provider.asked) {
+      for (const name of ["code", "refresh_token", "code_verifier"]) {
+        const value = form.get(name);
+        if (value !== null) expect(gateway.output).not.toContain(value);
+      }
+    }
+  });
+});
