@@ -3,7 +3,13 @@ import { errorWord, TokensRefused } from "../auth/oauth/ask-for-tokens.ts";
 import { asksForPage, isCrossSite } from "../auth/oidc/browser.ts";
 import { BrowserCookies } from "../auth/oidc/browser-cookies.ts";
 import { type OidcClient, openOidc } from "../auth/oidc/client.ts";
-import { beginLogin, begunLogin, endOfLogin, localTarget, redirect } from "../auth/oidc/login.ts";
+import {
+  beginLogin,
+  begunLogin,
+  endOfLogin,
+  localTarget,
+  sendBrowser,
+} from "../auth/oidc/login.ts";
 import { type KnownSession, seconds } from "../auth/oidc/session.ts";
 import { type Exchange, logFields } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
@@ -19,8 +25,7 @@ export { openOidc };
 export async function requireLogin(exchange: Exchange, client: OidcClient): Promise<Authenticated> {
   const { redirectUri, logout } = client.settings;
   const cookies = new BrowserCookies(exchange, client.cookieNames);
-  const known = cookies.session && client.session(cookies.session, exchange.gateway);
-  const shown = known || undefined;
+  const shown = client.session(cookies, exchange.gateway);
   if (exchange.path === logout?.path) return endSession(exchange, client, cookies, shown);
   if (exchange.path === canonicalPath(new URL(redirectUri).pathname)) {
     const state = queryValue(exchange.query, "state");
@@ -127,7 +132,7 @@ async function finishLogin(
     const kept = cookies.keepSession(client.sealed(started.session, gateway));
     if (kept === undefined) throw new Error("the tokens are too long for cookies");
     noteSubject(exchange, started.claims.sub);
-    redirect(exchange, localTarget(login.target, settings.redirectUri), kept);
+    sendBrowser(exchange, localTarget(login.target, settings.redirectUri), kept);
   } catch (error) {
     logFields(exchange.record).set("error", error instanceof Error ? error.message : String(error));
     if (error instanceof TokensRefused) {
@@ -156,7 +161,7 @@ async function endSession(
   const next = logout?.redirectUri;
   const provided = endpoints?.endSessionEndpoint;
   if (logout?.isLocal === true || provided === undefined || known === undefined) {
-    if (next !== undefined) redirect(exchange, next, dropped);
+    if (next !== undefined) sendBrowser(exchange, next, dropped);
     else respondLoggedOut(exchange, dropped);
     return;
   }
@@ -164,7 +169,7 @@ async function endSession(
   url.searchParams.set("client_id", clientId);
   url.searchParams.set("id_token_hint", known.session.idToken);
   if (next !== undefined) url.searchParams.set("post_logout_redirect_uri", next);
-  redirect(exchange, url.href, dropped);
+  sendBrowser(exchange, url.href, dropped);
 }
 
 function respondLoggedOut(exchange: Exchange, cookies: readonly string[]): void {

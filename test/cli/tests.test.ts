@@ -51,6 +51,13 @@ const config = `binds:
           - name: moved
             matches: [{path: {exact: /old}}]
             policies: {requestRedirect: {path: {full: /new}, status: 301}}
+          - name: office
+            matches: [{path: {pathPrefix: /office}}]
+            policies:
+              oidc: {issuer: "https://id.example.com", clientId: office, clientSecret: "\${OIDC_SECRET}", redirectURI: "https://a/callback"}
+              authorization: {rules: ['jwt.email.endsWith("@example.com")']}
+              transformations: {request: {set: {x-user: jwt.email}}}
+            backends: [{host: "127.0.0.1:9"}]
           - name: chat
             matches: [{path: {pathPrefix: /llm}}]
             policies: {apiKey: {keys: [{keyHash: "sha256:${"1".repeat(64)}", metadata: {team: red}, allowedModels: [small]}]}}
@@ -152,6 +159,22 @@ describe("a test passes when what it expects comes out", () => {
       "request: GET http://a/old",
       "allowed: true, status: 301, headers: {location: 'http://a/new'}",
     ],
+    [
+      "who is logged in is known",
+      "request: GET http://a/office, as: {jwt: {email: eve@example.com}}",
+      "allowed: true, backend: {headers: {x-user: eve@example.com, cookie: null}}",
+    ],
+    [
+      "who is logged in may be the wrong one",
+      "request: GET http://a/office, as: {jwt: {email: eve@example.org}}",
+      "allowed: false, reason: Authorization",
+    ],
+    [
+      "a browser is sent to the login, which lets nobody in",
+      "request: GET http://a/office, headers: {accept: text/html}",
+      "allowed: false, status: 302, reason: Oidc",
+    ],
+    ["a program is not", "request: GET http://a/office", "status: 401, reason: Oidc"],
     [
       "nothing answers elsewhere",
       "request: GET http://a/elsewhere",
@@ -373,7 +396,7 @@ describe("gwc test", () => {
     const { folder } = new Workspace(files);
     const { code, stdout } = gwc(["test", "a.test.yaml", "--coverage"], { cwd: folder });
     expect(code).toBe(0);
-    expect(stdout).toContain("touched: 1 of 5 routes, 5 of 10 policies, 1 of 5 rules\n");
+    expect(stdout).toContain("touched: 1 of 6 routes, 5 of 13 policies, 1 of 6 rules\n");
     expect(stdout).toContain(
       "no test touches  route moved\n                   at gateway.yaml:37:13",
     );

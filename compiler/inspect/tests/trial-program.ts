@@ -71,6 +71,8 @@ export const standIns: Readonly<Record<string, string>> = {
   "auth/jwt/key-source.ts": "key-source.ts",
   "auth/jwt/remote-keys.ts": "key-source.ts",
   "auth/jwt/verifier.ts": "verifier.ts",
+  "auth/oidc/client.ts": "oidc-client.ts",
+  "auth/oidc/provider.ts": "login-provider.ts",
   "auth/password/verified-logins.ts": "verified-logins.ts",
   "gateway/http-port.ts": "http-port.ts",
   "grpc/node/grpc-connection.ts": "grpc-connection.ts",

@@ -9,11 +9,11 @@ import { VerifiedTokens } from "../jwt/verified-tokens.ts";
 import { JwtVerifier } from "../jwt/verifier.ts";
 import { askForTokens } from "../oauth/ask-for-tokens.ts";
 import { tokenRequest } from "../oauth/client-authentication.ts";
-import { type CookieNames, cookieNames } from "./browser-cookies.ts";
+import { type BrowserCookies, type CookieNames, cookieNames } from "./browser-cookies.ts";
 import type { BegunLogin } from "./login.ts";
 import type { OidcSettings } from "./oidc-settings.ts";
 import type { ProviderEndpoints } from "./provider.ts";
-import { type KnownSession, type Session, sealed, sessionOf, unsealed } from "./session.ts";
+import { grantedSession, type KnownSession, type Session, sealed, unsealed } from "./session.ts";
 
 /** Sessions and logins that are remembered to be over. */
 const maxRemembered = 10_000;
@@ -47,8 +47,10 @@ export class OidcClient {
     });
   }
 
-  /** What a browser shows; undefined: none of this client, or one that was ended here. */
-  session(text: string, { sessionKey }: GatewayContext): KnownSession | undefined {
+  /** What a browser shows; undefined: no session of this client, or one that was ended here. */
+  session({ session: text }: BrowserCookies, gateway: GatewayContext): KnownSession | undefined {
+    if (text === undefined) return undefined;
+    const { sessionKey } = gateway;
     let known = this.#known.find(text);
     if (known === undefined) {
       known = unsealed(text, sessionKey, this.cookieNames.base);
@@ -81,7 +83,7 @@ export class OidcClient {
     if (idToken === undefined) throw new Error("the response has no id token");
     if (idToken.claims.nonce !== login.nonce) throw new Error("the id token is of another login");
     const id = randomBytes(16).toString("base64url");
-    return { session: sessionOf(id, { ...said(response), idToken }), claims: idToken.claims };
+    return { session: grantedSession(id, { ...said(response), idToken }), claims: idToken.claims };
   }
 
   /**
@@ -142,7 +144,7 @@ export class OidcClient {
     if (idToken !== undefined && idToken.claims.sub !== claims.sub) {
       throw new Error("the id token is another user's");
     }
-    const next = sessionOf(session.id, { ...said(response), idToken }, session);
+    const next = grantedSession(session.id, { ...said(response), idToken }, session);
     return { session: next, claims: idToken?.claims ?? claims };
   }
 

@@ -53,7 +53,8 @@ export function beginLogin(
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
   const { sessionKey } = exchange.gateway;
   const sealed = sealSession(sessionKey, binding(cookies), JSON.stringify(login));
-  redirect(exchange, url.href, [cookies.keepLogin(login.state, sealed, loginTime)]);
+  exchange.record.reason = "Oidc";
+  sendBrowser(exchange, url.href, [cookies.keepLogin(login.state, sealed, loginTime)]);
 }
 
 /** The login that a state belongs to; undefined: this browser has begun none of it, or too long ago. */
@@ -76,8 +77,12 @@ export function endOfLogin({ end }: BegunLogin): number {
 }
 
 /** Sends the browser elsewhere. No cache keeps what is meant for one browser. */
-export function redirect(exchange: Exchange, location: string, cookies: readonly string[]): void {
-  exchange.record.reason = "Redirect";
+export function sendBrowser(
+  exchange: Exchange,
+  location: string,
+  cookies: readonly string[],
+): void {
+  exchange.record.reason ??= "Redirect";
   const headers = ["location", location, "cache-control", "no-store"];
   exchange.respond(302, [...headers, ...cookies.flatMap((cookie) => ["set-cookie", cookie])]);
 }

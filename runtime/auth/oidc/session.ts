@@ -35,7 +35,7 @@ export interface GrantedTokens {
 }
 
 /** The session of a login, or what became of an earlier one. */
-export function sessionOf(
+export function grantedSession(
   id: string,
   { idToken, refreshToken, lifetime }: GrantedTokens,
   before?: Session,

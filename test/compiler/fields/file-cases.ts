@@ -41,6 +41,13 @@ const callouts: readonly object[] = [
   { extProc: asked },
 ];
 
+const login = {
+  issuer: "https://a.test",
+  clientId: "aa",
+  clientSecret: "${AA}",
+  redirectURI: "https://c.test/callback",
+};
+
 /** A limit that counts the tokens of models. */
 const spending = { localRateLimit: [{ tokens: 3, unit: "Seconds" }] };
 
@@ -78,6 +85,8 @@ export const seeds: readonly unknown[] = [
   gateway({
     routes: [{ backends: [{ inferencePool: { host: "127.0.0.1:9006", endpointPicker: asked } }] }],
   }),
+  gateway({ routes: [{ policies: { oidc: login }, backends: [host] }] }),
+  gateway({ policies: { oidc: login }, routes: [{ backends: [host] }] }),
   gateway({ routes: [{ backends: [{ aws: agent }] }] }),
   gateway(
     { routes: [{ backends: [{ routeGroup: "a" }] }] },
@@ -216,6 +225,12 @@ export const files: Readonly<Record<string, string>> = {
 const issuer = ["https://a.test", "https://b.test"];
 const provider = { issuer: issuer[0], audiences: ["aa"], jwks: { inline: keySet("a") } };
 const secret = ["${AA}", "${BB}"];
+const knownLogin = {
+  ...login,
+  authorizationEndpoint: "https://a.test/auth",
+  tokenEndpoint: "https://a.test/token",
+  jwks: { inline: keySet("a") },
+};
 const application = { tenant_id: "aa", client_id: "bb", client_secret: "${AA}" };
 const azureOpenAI = { endpoint: "a.test", deploymentName: "d", apiVersion: "v1" };
 const limit = { maxTokens: 5, tokensPerFill: 5, fillInterval: "7s" };
@@ -286,6 +301,16 @@ export const known: KnownValues = {
   jwks: [{ inline: keySet("a") }, { url: "https://a.test/keys", cacheDuration: "3s" }],
   "jwtAuth.providers.[]": [provider],
   issuer,
+  oidc: [knownLogin],
+  "oidc.clientSecret": [...secret, { file: "a.json" }],
+  "oidc.discovery": [{ url: "https://a.test/document" }],
+  ...Object.fromEntries(
+    ["issuer", "authorizationEndpoint", "tokenEndpoint", "endSessionEndpoint", "redirectURI"].map(
+      (field) => [`oidc.${field}`, ["https://a.test/one", "https://a.test/two"]],
+    ),
+  ),
+  "logout.redirectURI": ["https://a.test/one", "https://a.test/two"],
+  "logout.path": ["/one", "/two"],
   "jwks.inline": [keySet("a"), keySet("b")],
   "jwks.file": ["a.json", "b.json"],
   "keys.[].key": secret,

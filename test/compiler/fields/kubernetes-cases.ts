@@ -73,6 +73,18 @@ const tokens = {
     jwtAuthentication: { providers: [{ issuer: "https://a.test", jwks: { inline: keySet("a") } }] },
   },
 };
+const login = {
+  issuer: "https://a.test",
+  clientId: "aa",
+  clientSecretRef: { name: "a" },
+  redirectURI: "https://c.test/callback",
+};
+const knownLogin = {
+  ...login,
+  authorizationEndpoint: "https://a.test/auth",
+  tokenEndpoint: "https://a.test/token",
+  jwks: { inline: keySet("a") },
+};
 const labelled = {
   targetSelectors: [{ group: GATEWAY, kind: "HTTPRoute", matchLabels: { a: "aa" } }],
   traffic: rules,
@@ -144,6 +156,7 @@ export const seeds: readonly object[] = [
   behind(mcp, policyOf("Gateway")),
   behind({ static: amazon }),
   behind(fixed, { ...policyOf("HTTPRoute"), ...tokens }),
+  behind(fixed, { ...policyOf("HTTPRoute"), traffic: { oidc: knownLogin } }),
   behind(mcp, { ...policyOf("Gateway"), ...before }),
   { Gateway: gateway, HTTPRoute: route, GatewayPolicy: labelled },
   behind({ aws: { agentCore: { agentRuntimeArn } } }),
@@ -327,6 +340,15 @@ export const known: KnownValues = {
   "perPort.[].port": [8443, 8444],
   "perPort.[]": [byPort],
   "secretRef.name": objects,
+  "clientSecretRef.name": objects,
+  "traffic.oidc": [knownLogin],
+  ...Object.fromEntries(
+    ["issuer", "authorizationEndpoint", "tokenEndpoint", "endSessionEndpoint", "redirectURI"].map(
+      (field) => [`oidc.${field}`, ["https://a.test/one", "https://a.test/two"]],
+    ),
+  ),
+  "logout.redirectURI": ["https://a.test/one", "https://a.test/two"],
+  "logout.path": ["/one", "/two"],
   "mtlsCertificateRef.[].name": objects,
   "alpnProtocols.[]": ["h2", "http/1.1"],
   "tls.cipherSuites.[]": ["TLS13_AES_256_GCM_SHA384", "TLS13_AES_128_GCM_SHA256"],

@@ -1,0 +1,15 @@
+import type { LoginProvider } from "../../auth/oidc/provider.ts";
+import { inlineKeys } from "./key-source.ts";
+
+export { configuredProvider, discoveryUrl, type LoginProvider } from "../../auth/oidc/provider.ts";
+
+/** In the place of auth/oidc/provider.ts: no provider is asked where its pages are. */
+export function discoveredProvider(issuer: string): LoginProvider {
+  const base = issuer.replace(/\/$/, "");
+  const endpoints = {
+    authorizationEndpoint: `${base}/authorize`,
+    tokenEndpoint: `${base}/token`,
+    tokenEndpointAuth: "clientSecretBasic",
+  } as const;
+  return { endpoints: async () => endpoints, keys: inlineKeys() };
+}
