@@ -3,6 +3,7 @@ import type { UpstreamTlsSettings } from "../../runtime/tls/upstream-tls.ts";
 import type { CloudCredentials } from "./cloud-credentials.ts";
 import type { HeaderChangesNode } from "./header-changes.ts";
 import type { AtStartup, MountedFile, Text } from "./texts.ts";
+import type { TokenExchangeNode } from "./token-exchange.ts";
 
 /** How a backend is reached; times in milliseconds. */
 export interface BackendConnection {
@@ -19,6 +20,8 @@ export interface BackendConnection {
   readonly authorization?: Text | MountedFile;
   /** What every request shows in another way than that. */
   readonly credentials?: CloudCredentials;
+  /** The client's token becomes another one. */
+  readonly tokenExchange?: TokenExchangeNode;
   readonly requestHeaders?: HeaderChangesNode;
   readonly responseHeaders?: HeaderChangesNode;
   /** It is asked by the name that the client used; absent: unless it has a name of its own. */

@@ -3,6 +3,7 @@ import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { CloudAuthConfig } from "./cloud-credentials.ts";
 import type { BackendConnection } from "./connections.ts";
 import type { MountedFile, Text } from "./texts.ts";
+import type { TokenExchangeConfig } from "./token-exchange.ts";
 
 /** How a server is reached, whatever is spoken to it, as configured: each part from the most specific place that has it. */
 export interface ServerPolicies {
@@ -41,6 +42,7 @@ export type BackendAuthConfig = { readonly origin: Origin } & (
   | { readonly kind: "file"; readonly file: MountedFile }
   | { readonly kind: "passthrough" }
   | CloudAuthConfig
+  | TokenExchangeConfig
 );
 
 /** `http`: times in milliseconds. */

@@ -65,6 +65,11 @@ export class Relay implements UpstreamHandler {
       exchange.abort();
       return;
     }
+    if (failure.isUnauthorized === true) {
+      const { status, reason, message, headers } = unauthorized;
+      refuse(exchange, status, reason, message, headers);
+      return;
+    }
     const { status, reason, message } =
       failure.isForbidden === true ? forbidden : refusals[failure.kind];
     refuse(exchange, status, reason, message);
@@ -103,6 +108,14 @@ export const forbidden = {
   status: 403,
   reason: "ForbiddenDestination",
   message: "this destination is not allowed",
+} as const;
+
+/** What the client gets when its token is none that the backend could be shown another one for (RFC 6750 3). */
+const unauthorized = {
+  status: 401,
+  reason: "JwtAuth",
+  message: "authentication failure: the token is not valid for this backend",
+  headers: ["www-authenticate", "Bearer"],
 } as const;
 
 /** The body's length when the upstream announced it. That it is one number was checked when it was read. */

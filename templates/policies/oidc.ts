@@ -1,7 +1,7 @@
 import type { PolicySettings } from "../../compiler/ir/policies.ts";
+import { clientSecretCode } from "../backends/parts/connection.ts";
 import { code, literal } from "../code/code.ts";
-import { filePath } from "../code/file-path.ts";
-import type { Code, Printable } from "../code/hole.ts";
+import type { Code } from "../code/hole.ts";
 import { imported } from "../code/names.ts";
 import { keySource } from "./jwt-auth.ts";
 import { awaitedIdentitySteps } from "./parts/identity.ts";
@@ -18,7 +18,7 @@ export const oidcTemplate: PolicyTemplate<"oidc"> = {
     const { provider, clientSecret, logout, ...rest } = settings;
     const value = {
       ...rest,
-      clientSecret: secretCode(clientSecret),
+      clientSecret: clientSecretCode(clientSecret),
       provider: providerCode(settings.issuer, provider),
       logout: logout && { ...logout },
     };
@@ -39,12 +39,6 @@ const requireLogin = imported(MODULE, "requireLogin");
 const CHECKS = { strict: requireLogin, optional: requireLogin, permissive: requireLogin };
 
 type Settings = PolicySettings["oidc"];
-
-function secretCode(secret: Settings["clientSecret"]): Printable {
-  if (typeof secret === "string" || secret.kind === "env") return secret;
-  const open = imported("gwc/runtime/auth/oauth/client-authentication", "clientSecretFile");
-  return code`${open}(${filePath(secret)})`;
-}
 
 function providerCode(issuer: Settings["issuer"], provider: Settings["provider"]): Code {
   if (provider.kind === "discovered") {

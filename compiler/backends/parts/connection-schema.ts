@@ -12,6 +12,7 @@ import {
   text,
   unsupported,
 } from "../../schema/schema.ts";
+import { tokenExchangeSchema } from "./token-exchange.ts";
 
 /** A path of a PEM file that the gateway reads. */
 function pemFile(what: string) {
@@ -227,7 +228,7 @@ export function connectionSchemas() {
         azure: azureSchema(),
         credentials: unsupported("several credentials"),
         jwtSign: unsupported("signed tokens"),
-        oauthTokenExchange: unsupported("OAuth token exchange"),
+        oauthTokenExchange: tokenExchangeSchema(),
         crossAppAccess: unsupported("cross-app access"),
       },
       {

@@ -16,8 +16,10 @@ import {
   PLAIN_CONNECTION,
 } from "../../model/server-policies.ts";
 import type { MountedFile, Text } from "../../model/texts.ts";
+import type { TokenExchangeConfig } from "../../model/token-exchange.ts";
 import { resolveHeaderChanges } from "./header-changes.ts";
 import { checkTlsFiles, type FileLookup, readWhatIsHere } from "./tls-files.ts";
+import { resolveTokenExchange } from "./token-exchange.ts";
 
 /** What resolving connections to backends needs. */
 export interface ConnectionContext extends FileLookup, SecretContext {}
@@ -47,8 +49,18 @@ export function resolveConnection(
     }),
     ...(requestHeaders && headersOf("requestHeaders", requestHeaders, context)),
     ...(responseHeaders && headersOf("responseHeaders", responseHeaders, context)),
-    isPassthrough: auth?.kind === "passthrough",
+    ...(auth?.kind === "tokenExchange" && exchangeOf(auth, context)),
+    isPassthrough: auth?.kind === "passthrough" || auth?.kind === "tokenExchange",
   };
+}
+
+/** Nothing when something is wrong with it (reported). */
+function exchangeOf(
+  { origin: _, ...config }: TokenExchangeConfig & { readonly origin: Origin },
+  context: ConnectionContext,
+): Pick<BackendConnection, "tokenExchange"> {
+  const tokenExchange = resolveTokenExchange(config, context);
+  return tokenExchange === undefined ? {} : { tokenExchange };
 }
 
 /** Nothing when the proxy is none (reported). */

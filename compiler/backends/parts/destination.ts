@@ -41,8 +41,9 @@ export function resolveDestination(
   const { url, connection, http, authOrigin } = found;
   const { origin } = config;
   if (!connection.isPassthrough) return { url, connection, http, origin };
-  context.diagnostics.report("misplaced-field", childOf(authOrigin ?? origin, "passthrough"), {
-    field: '"passthrough"',
+  const field = connection.tokenExchange === undefined ? "passthrough" : "oauthTokenExchange";
+  context.diagnostics.report("misplaced-field", childOf(authOrigin ?? origin, field), {
+    field: `"${field}"`,
     actsOn: "the requests of clients",
     found: "requests of the gateway's own",
   });

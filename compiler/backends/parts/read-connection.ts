@@ -6,6 +6,7 @@ import type { BackendTlsConfig } from "../../model/server-policies.ts";
 import { parseTimer } from "../../schema/duration.ts";
 import { readKeepAlive } from "../../schema/keep-alive.ts";
 import { AZURE_SCOPE, type ConnectionValue } from "./connection-schema.ts";
+import { readTokenExchange } from "./token-exchange.ts";
 
 /** The parts of validated `policies` that say how a server is reached, whatever is spoken to it. */
 export function readConnection(
@@ -45,9 +46,13 @@ function readTls(value: TlsValue, origin: Origin): BackendTlsConfig {
 }
 
 function readAuth(
-  { key, aws, azure, gcp }: AuthValue,
+  { key, aws, azure, gcp, oauthTokenExchange }: AuthValue,
   origin: Origin,
 ): NonNullable<BackendPolicies["auth"]> {
+  if (oauthTokenExchange !== undefined) {
+    const at = childOf(origin, "oauthTokenExchange");
+    return { ...readTokenExchange(oauthTokenExchange, at), origin };
+  }
   if (azure !== undefined) return { ...readAzure(azure), origin };
   if (aws !== undefined) return { ...readAws(aws), origin };
   if (gcp !== undefined) {

@@ -1,6 +1,7 @@
 import { MiB } from "../../process/units.ts";
 import { collect, isBodySource } from "../body/body.ts";
 import { CountedBuffer } from "../body/counted-buffer.ts";
+import { CallRefused } from "./call-refused.ts";
 import type {
   UpgradeHandler,
   Upstream,
@@ -80,6 +81,7 @@ class PreparedRequest implements UpstreamRequest {
 }
 
 function failure(error: unknown): UpstreamFailure {
+  if (error instanceof CallRefused) return error.failure;
   const reason = error instanceof Error ? error.message : String(error);
   return { kind: "connect", detail: `no credentials for the request: ${reason}` };
 }

@@ -120,11 +120,13 @@ export interface UpstreamTunnel {
   end(): void;
 }
 
-/** Why an upstream call failed: the response to the client follows from it (503, 504, 502; 403 when it may not be made). */
+/** Why an upstream call failed: the response to the client follows from it (503, 504, 502; 403 when it may not be made, 401 without a token for it). */
 export interface UpstreamFailure {
   readonly kind: "connect" | "timeout" | "protocol" | "closed";
   /** The destination is not one that the client may choose. */
   readonly isForbidden?: true;
+  /** The client's token is none that the backend could be shown another one for: 401. */
+  readonly isUnauthorized?: true;
   /** The request is to blame, not the server: nothing that could be sent, or its client has left. */
   readonly isOfRequest?: true;
   /** For the log only, never for a client. */

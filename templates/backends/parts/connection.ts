@@ -11,6 +11,7 @@ import type {
   TunnelNode,
 } from "../../../compiler/model/connections.ts";
 import type { MountedFile, Text } from "../../../compiler/model/texts.ts";
+import type { TokenExchangeNode } from "../../../compiler/model/token-exchange.ts";
 import type { KeepAliveSettings } from "../../../runtime/net/connection-settings.ts";
 import { code, literal } from "../../code/code.ts";
 import { filePath } from "../../code/file-path.ts";
@@ -56,7 +57,38 @@ export function upstreamSettings(
     url: upstreamUrl(url, connection.tls !== undefined),
     ...connectionSettings(connection),
     ...(connection.credentials && cloudCredential(connection.credentials, url)),
+    ...(connection.tokenExchange && { credential: exchangeCode(connection.tokenExchange) }),
   };
+}
+
+/** The client's token becomes another one. */
+function exchangeCode({
+  kind: _,
+  url,
+  client,
+  subject,
+  target,
+  parameters,
+  ...rest
+}: TokenExchangeNode): Code {
+  const settings = {
+    ...rest,
+    url: upstreamUrl(url, false),
+    client: client && { ...client, clientSecret: clientSecretCode(client.clientSecret) },
+    subject: { ...subject },
+    target: { ...target },
+    parameters: parameters.map(([label, value]) => [label, value]),
+    unsaidLifetime: milliseconds(rest.unsaidLifetime),
+  };
+  const exchange = imported("gwc/runtime/auth/oauth/token-exchange", "exchangeCredential");
+  return code`${exchange}(${literal(settings)})`;
+}
+
+/** The secret of a client; what stands in a file is followed. */
+export function clientSecretCode(secret: Text | MountedFile): Printable {
+  if (typeof secret === "string" || secret.kind === "env") return secret;
+  const open = imported("gwc/runtime/auth/oauth/client-authentication", "clientSecretFile");
+  return code`${open}(${filePath(secret)})`;
 }
 
 /** How an upstream is reached, wherever it is. */
@@ -64,6 +96,7 @@ export function connectionSettings({
   tls,
   isPassthrough: _,
   credentials: __,
+  tokenExchange: ___,
   keepAlive,
   authorization,
   connectTimeout,

@@ -231,6 +231,7 @@ const knownLogin = {
   tokenEndpoint: "https://a.test/token",
   jwks: { inline: keySet("a") },
 };
+const exchange = { host: "127.0.0.1:9000" };
 const application = { tenant_id: "aa", client_id: "bb", client_secret: "${AA}" };
 const azureOpenAI = { endpoint: "a.test", deploymentName: "d", apiVersion: "v1" };
 const limit = { maxTokens: 5, tokensPerFill: 5, fillInterval: "7s" };
@@ -316,6 +317,15 @@ export const known: KnownValues = {
   "keys.[].key": secret,
   "keys.[].keyHash": [`sha256:${"a".repeat(64)}`, `sha256:${"b".repeat(64)}`],
   "backendAuth.key": secret,
+  oauthTokenExchange: [exchange],
+  "oauthTokenExchange.host": ["127.0.0.1:9000", "127.0.0.1:9002"],
+  "oauthTokenExchange.path": ["/a", "/b"],
+  "oauthTokenExchange.subjectToken": [{ source: { cookie: { name: "aa" } } }],
+  "subjectToken.tokenType": ["urn:aa", "urn:bb"],
+  "oauthTokenExchange.requestedTokenType": ["urn:aa", "urn:bb"],
+  "oauthTokenExchange.clientAuth": [{ clientId: "aa", clientSecret: "${AA}" }],
+  "clientAuth.clientSecret": [...secret, { file: "a.json" }],
+  "oauthTokenExchange.additionalParams.*": ["'a'", "'b'"],
   "backendAuth.aws": [
     {
       region: "eu-west-1",

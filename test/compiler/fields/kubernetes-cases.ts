@@ -233,9 +233,16 @@ const ports = [
   { name: "two", port: 81 },
 ];
 const keys = Object.fromEntries(
-  ["tls.crt", "tls.key", "ca.crt", ".htaccess", "Authorization", "accessKey", "secretKey"].map(
-    (key) => [key, ""],
-  ),
+  [
+    "tls.crt",
+    "tls.key",
+    "ca.crt",
+    ".htaccess",
+    "Authorization",
+    "accessKey",
+    "secretKey",
+    "clientSecret",
+  ].map((key) => [key, ""]),
 );
 
 /** Resources that they refer to. */
@@ -381,6 +388,10 @@ export const known: KnownValues = {
   "targetSelectors.[].kind": ["HTTPRoute", "Gateway"],
   "targetSelectors.[].sectionName": ["one", "aa"],
   "traffic.apiKeyAuthentication": [{ secretRef: { name: "a" } }],
+  oauthTokenExchange: [{ url: "https://a.test/token" }],
+  "oauthTokenExchange.url": ["https://a.test/one", "https://a.test/two"],
+  "oauthTokenExchange.clientAuth": [{ clientId: "aa", secretRef: { name: "a" } }],
+  "oauthTokenExchange.additionalParams.*": ["'a'", "'b'"],
   "auth.aws.secretRef": [{ name: "a" }],
   "urlRewrite.path": pathChanges,
   "requestRedirect.path": pathChanges,

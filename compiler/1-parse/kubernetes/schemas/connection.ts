@@ -1,6 +1,20 @@
+import {
+  exchangeChecks,
+  exchangeFields,
+  exchangeTargetSchema,
+} from "../../../backends/parts/token-exchange.ts";
 import { localObject, span, tinyText } from "../../../manifests/field-types.ts";
 import { keepAliveFields } from "../../../schema/keep-alive.ts";
-import { anyText, choice, list, object, shortText, text } from "../../../schema/schema.ts";
+import {
+  anyText,
+  choice,
+  list,
+  object,
+  shortText,
+  text,
+  unsupported,
+  unsupportedBut,
+} from "../../../schema/schema.ts";
 
 /** `Keepalive` of a TCP connection. */
 export const keepalive = object(keepAliveFields(span), {
@@ -66,6 +80,44 @@ export const backendTls = object(
   },
 );
 
+/** `OAuthTokenExchange`, as the reference's resources have it. */
+export const oauthTokenExchange = object(
+  {
+    ...exchangeFields((description) => span(`${description} 5m by default.`)),
+    path: unsupportedBut("paths beside a backendRef", "write it into the url"),
+    url: text("The token endpoint.", { format: "url", maxLength: 2048 }),
+    backendRef: unsupportedBut("token endpoints by a reference", "write its url"),
+    grantType: choice("TokenExchange: RFC 8693; JwtBearer: RFC 7523.", [
+      ...(["TokenExchange", "JwtBearer"] as const),
+    ]),
+    subjectToken: object(
+      {
+        source: unsupportedBut("tokens that stand elsewhere", "it stands in Authorization"),
+        tokenType: tinyText("AccessToken, Jwt, IdToken, or a URI; an access token by default."),
+      },
+      { description: "The client's token." },
+    ),
+    requestedTokenType: choice("What is asked for.", ["AccessToken", "Jwt", "IdToken"]),
+    clientAuth: object(
+      {
+        clientId: shortText("The gateway's name there."),
+        secretRef: localObject("A Secret with the key `clientSecret`."),
+        method: choice("How it shows the secret.", ["ClientSecretBasic", "ClientSecretPost"], {
+          unsupportedValues: { PrivateKeyJwt: "client assertions" },
+        }),
+        privateKeyJwt: unsupported("client assertions"),
+      },
+      { required: ["clientId", "secretRef"], description: "Who asks for the tokens." },
+    ),
+    location: exchangeTargetSchema(),
+  },
+  {
+    exactlyOneOf: ["url", "backendRef"],
+    checks: [...exchangeChecks("JwtBearer")],
+    description: "Requests show a token that an authorization server gives for the client's own.",
+  },
+);
+
 /** `BackendAuth`. */
 export const backendAuth = object(
   {
@@ -97,9 +149,10 @@ export const backendAuth = object(
         ],
       },
     ),
+    oauthTokenExchange,
   },
   {
-    exactlyOneOf: ["key", "secretRef", "passthrough", "aws", "gcp"],
+    exactlyOneOf: ["key", "secretRef", "passthrough", "aws", "gcp", "oauthTokenExchange"],
     description: "What the gateway shows to the backend.",
   },
 );

@@ -17,6 +17,7 @@ import type { EffectiveField, FieldValue } from "../policies/merge.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import { readBackendTls } from "./backend-tls.ts";
 import { gatewayCertificate } from "./gateway-certificate.ts";
+import { lowerTokenExchange } from "./token-exchange.ts";
 
 /** A server that is connected to. */
 export interface ConnectionDestination {
@@ -97,7 +98,19 @@ function readAuth(
   gateway: Manifest,
   context: PolicyContext,
 ): NonNullable<BackendPolicies["auth"]> {
-  const { key, secretRef, aws, gcp } = validated(backendAuth, value);
+  const { key, secretRef, aws, gcp, oauthTokenExchange } = validated(backendAuth, value);
+  if (oauthTokenExchange !== undefined) {
+    const at = childOf(origin, "oauthTokenExchange");
+    const { clientAuth } = oauthTokenExchange;
+    const secretOrigin = childOf(at, "clientAuth", "secretRef");
+    const use = { keys: ["clientSecret"], from: source, gateway, origin: secretOrigin };
+    const [file = ""] =
+      clientAuth === undefined
+        ? []
+        : secretFiles({ ...use, name: clientAuth.secretRef.name }, context);
+    const secret = { file, origin: secretOrigin };
+    return { ...lowerTokenExchange(oauthTokenExchange, secret, at), origin };
+  }
   if (aws !== undefined) {
     const at = childOf(origin, "aws", "secretRef");
     const keys = aws.secretRef && awsKeys(aws.secretRef.name, { source, gateway, at }, context);

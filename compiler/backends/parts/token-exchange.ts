@@ -1,0 +1,331 @@
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import { forwardUrl } from "../../model/host-url.ts";
+import { type SecretContext, withoutLiteral } from "../../model/literal-secrets.ts";
+import type { Text } from "../../model/texts.ts";
+import type {
+  ExchangeClientConfig,
+  TokenExchangeConfig,
+  TokenExchangeNode,
+} from "../../model/token-exchange.ts";
+import { parseTimer } from "../../schema/duration.ts";
+import {
+  anyText,
+  choice,
+  duration,
+  either,
+  expression,
+  type Infer,
+  integer,
+  list,
+  map,
+  needsField,
+  object,
+  type Schema,
+  shortText,
+  text,
+  unsupported,
+  unsupportedBut,
+  type ValueCheck,
+} from "../../schema/schema.ts";
+import { resolveExpression } from "./expressions.ts";
+import { headerNameSchema } from "./header-fields.ts";
+
+const ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token";
+const MAX_TOKENS = 8192;
+const UNSAID_LIFETIME = "300s";
+
+/** The fields that both forms have, whatever they call their values. */
+export function exchangeFields(time: (description: string) => Schema<string>) {
+  const listed = (what: string) =>
+    list(text(what, { maxLength: 1024 }), { minItems: 1, maxItems: 64, description: what });
+  return {
+    path: text("The path of the token endpoint.", {
+      maxLength: 1024,
+      pattern: "^/[^?#\\s]*$",
+      form: "a path",
+    }),
+    audiences: listed("Whom the token is for (`audience`)."),
+    scopes: listed("What the token may be used for (`scope`)."),
+    resources: listed("Where the token is used (`resource`)."),
+    additionalParams: map(expression("A CEL expression without variables: a text in quotes."), {
+      maxProperties: 64,
+      description: "Further parameters of the request for a token.",
+    }),
+    cache: object(
+      {
+        maxEntries: integer("How many tokens are kept; 0: none.", 0, 1_000_000, {
+          default: MAX_TOKENS,
+        }),
+        defaultTtl: time("How long a token is kept whose server does not say how long it is good."),
+      },
+      { minProperties: 1, description: "How long tokens are kept, up to their end." },
+    ),
+    actorToken: unsupported("tokens of actors"),
+  };
+}
+
+/** Where the new token stands. */
+export function exchangeTargetSchema() {
+  return object(
+    {
+      header: object(
+        {
+          name: headerNameSchema,
+          prefix: shortText("What stands before the token: `Bearer `. Nothing by default."),
+        },
+        { required: ["name"], description: "In a header." },
+      ),
+      queryParameter: unsupportedBut("tokens in URLs", "put it into a header"),
+      cookie: unsupportedBut("exchanged tokens in cookies", "put it into a header"),
+      expression: unsupportedBut("expressions that place a token", "put it into a header"),
+    },
+    {
+      exactlyOneOf: ["header", "queryParameter", "cookie", "expression"],
+      description: "Where the new token stands; in `Authorization: Bearer` by default.",
+    },
+  );
+}
+
+/** Rules over the fields, with the words that a form has for RFC 7523. */
+export function exchangeChecks(jwtBearer: string): readonly ValueCheck[] {
+  return [
+    {
+      message: '"requestedTokenType" is of RFC 8693, and has no meaning in a JWT bearer grant',
+      field: "requestedTokenType",
+      holds: ({ requestedTokenType, grantType }) =>
+        requestedTokenType === undefined || grantType !== jwtBearer,
+      cel: `!has(self.requestedTokenType) || !has(self.grantType) || self.grantType != '${jwtBearer}'`,
+    },
+  ];
+}
+
+const tokenType = (description: string) =>
+  text(description, {
+    maxLength: 1024,
+    pattern: "^[A-Za-z][A-Za-z0-9+.\\-]*:[^\\s#]+$",
+    form: "the URI of a token type",
+    examples: [ACCESS_TOKEN],
+  });
+
+/** `oauthTokenExchange` of a file. */
+export function tokenExchangeSchema() {
+  return object(
+    {
+      ...exchangeFields((description) =>
+        duration(description, { default: UNSAID_LIFETIME, minimumDuration: "1s" }),
+      ),
+      host: text("The authorization server: `host:port` or a URL.", {
+        readAtStart: true,
+        examples: ["https://login.example.com"],
+      }),
+      backend: unsupportedBut("authorization servers by the name of a backend", "write its host"),
+      service: unsupported("mesh services"),
+      policies: unsupportedBut("policies of an authorization server", "say https:// in its host"),
+      grantType: choice(
+        "tokenExchange: RFC 8693; jwtBearer: RFC 7523, with the client's token as the assertion.",
+        ["tokenExchange", "jwtBearer"],
+        { default: "tokenExchange" },
+      ),
+      subjectToken: object(
+        {
+          source: object(
+            {
+              header: object(
+                {
+                  name: headerNameSchema,
+                  prefix: shortText("What stands before the token: `Bearer `. Nothing by default."),
+                },
+                { required: ["name"], description: "In a header." },
+              ),
+              cookie: object(
+                {
+                  name: shortText("The cookie's name.", {
+                    pattern: "^[A-Za-z0-9!#$%&'*+\\-.^_`|~]+$",
+                    form: "a cookie name",
+                  }),
+                },
+                { required: ["name"], description: "In a cookie." },
+              ),
+              expression: choice("The token that a policy has checked.", [
+                "jwt.rawToken.unredacted()",
+              ]),
+              queryParameter: unsupportedBut("tokens in URLs", "take it from a header"),
+            },
+            {
+              exactlyOneOf: ["header", "cookie", "expression", "queryParameter"],
+              description:
+                "Where it stands; in `Authorization: Bearer` by default, from where jwtAuth may have taken it.",
+            },
+          ),
+          tokenType: tokenType("What it is; an access token by default."),
+        },
+        { description: "The client's token." },
+      ),
+      requestedTokenType: tokenType("What is asked for; the server decides by default."),
+      clientAuth: object(
+        {
+          clientId: shortText("The gateway's name there.", { readAtStart: true }),
+          clientSecret: either(
+            anyText({ minLength: 1, maxLength: 2048, secret: true }),
+            object({ file: text("Path of a file with the secret.") }, { required: ["file"] }),
+            { description: "Its secret there, as `${NAME}`, or `{file: PATH}`." },
+          ),
+          method: choice("How it shows the secret.", ["clientSecretBasic", "clientSecretPost"], {
+            default: "clientSecretBasic",
+            unsupportedValues: { privateKeyJwt: "client assertions" },
+          }),
+          privateKeyJwt: unsupported("client assertions"),
+        },
+        { required: ["clientId", "clientSecret"], description: "Who asks for the tokens." },
+      ),
+      authorizationLocation: exchangeTargetSchema(),
+    },
+    {
+      exactlyOneOf: ["host", "backend", "service"],
+      checks: [...exchangeChecks("jwtBearer"), needsField("path", "host")],
+      description:
+        "Shows the backend a token that an authorization server gives for the client's own: asked for once for each token, kept until one of them ends. A client whose token it refuses gets a 401; when it fails a 502.",
+      examples: [
+        {
+          host: "https://login.example.com",
+          path: "/token",
+          clientAuth: { clientId: "gateway", clientSecret: "${EXCHANGE_SECRET}" },
+          audiences: ["orders"],
+        },
+      ],
+    },
+  );
+}
+
+type Value = Infer<ReturnType<typeof tokenExchangeSchema>>;
+
+/** The canonical form of a validated `oauthTokenExchange`. */
+export function readTokenExchange(value: Value, origin: Origin): TokenExchangeConfig {
+  const { clientAuth, subjectToken = {}, requestedTokenType } = value;
+  const { header } = value.authorizationLocation ?? {};
+  const secret = clientAuth?.clientSecret;
+  return {
+    ...sharedFields(value, origin),
+    host: value.host ?? "",
+    hostOrigin: childOf(origin, "host"),
+    client:
+      clientAuth === undefined || secret === undefined
+        ? undefined
+        : {
+            clientId: clientAuth.clientId,
+            clientSecret:
+              typeof secret === "string" || "kind" in secret
+                ? secret
+                : { kind: "path", file: secret.file },
+            method: clientAuth.method ?? "clientSecretBasic",
+            secretOrigin: childOf(origin, "clientAuth", "clientSecret"),
+          },
+    grant: value.grantType ?? "tokenExchange",
+    subject: subjectOf(subjectToken),
+    subjectType: subjectToken.tokenType ?? ACCESS_TOKEN,
+    requestedType: requestedTokenType,
+    target: headerPlace(header),
+  };
+}
+
+/** The fields that both forms have, and what holds unless they say. */
+export function sharedFields(
+  value: Infer<Schema<SharedValue>>,
+  origin: Origin,
+): Pick<
+  TokenExchangeConfig,
+  | "kind"
+  | "path"
+  | "audiences"
+  | "scopes"
+  | "resources"
+  | "parameters"
+  | "maxTokens"
+  | "unsaidLifetime"
+> {
+  const { cache = {}, additionalParams = {} } = value;
+  return {
+    kind: "tokenExchange",
+    path: value.path ?? "/",
+    audiences: value.audiences ?? [],
+    scopes: value.scopes ?? [],
+    resources: value.resources ?? [],
+    parameters: Object.entries(additionalParams).map(([name, source]) => ({
+      name,
+      text: source,
+      origin: childOf(origin, "additionalParams", name),
+    })),
+    maxTokens: cache.maxEntries ?? MAX_TOKENS,
+    unsaidLifetime: parseTimer(cache.defaultTtl ?? UNSAID_LIFETIME) ?? 0,
+  };
+}
+
+interface SharedValue {
+  readonly path?: string;
+  readonly audiences?: readonly string[];
+  readonly scopes?: readonly string[];
+  readonly resources?: readonly string[];
+  readonly additionalParams?: Readonly<Record<string, string>>;
+  readonly cache?: { readonly maxEntries?: number; readonly defaultTtl?: string };
+}
+
+/** The header of a token; `Authorization: Bearer` by default. */
+export function headerPlace(
+  header: { readonly name: string; readonly prefix?: string } | undefined,
+): TokenExchangeConfig["target"] {
+  if (header === undefined) return { header: "authorization", prefix: "Bearer " };
+  const { name, prefix = "" } = header;
+  return { header: name.toLowerCase(), prefix: prefix === "" ? "" : `${prefix.trimEnd()} ` };
+}
+
+function subjectOf({
+  source = {},
+}: NonNullable<Value["subjectToken"]>): TokenExchangeConfig["subject"] {
+  return source.cookie === undefined ? headerPlace(source.header) : { cookie: source.cookie.name };
+}
+
+/** The exchange, complete; undefined when something is wrong (reported). */
+export function resolveTokenExchange(
+  { host, hostOrigin, path, client, parameters, ...rest }: TokenExchangeConfig,
+  context: SecretContext,
+): TokenExchangeNode | undefined {
+  const { diagnostics } = context;
+  const server = forwardUrl(host, hostOrigin, diagnostics);
+  const known = parameters.map(({ name, text: source, origin }) => {
+    const options = { phase: "request", slot: "value" } as const;
+    const code = resolveExpression({ text: source, origin }, options, diagnostics)?.code;
+    if (code === undefined) return undefined;
+    if (code.kind === "value" && typeof code.value === "string") return [name, code.value] as const;
+    const params = {
+      field: `"${name}"`,
+      expected: "a text in quotes, which is the same for all requests",
+    };
+    diagnostics.report("bad-format", origin, params);
+    return undefined;
+  });
+  const constants = known.flatMap((each) => (each === undefined ? [] : [each]));
+  if (server === undefined || constants.length < known.length) return undefined;
+  return {
+    ...rest,
+    url: below(server, path),
+    client: client && resolveClient(client, context),
+    parameters: constants,
+  };
+}
+
+function resolveClient(
+  { clientId, clientSecret: secret, method, secretOrigin }: ExchangeClientConfig,
+  context: SecretContext,
+): TokenExchangeNode["client"] {
+  const clientSecret =
+    typeof secret === "string" || secret.kind === "env"
+      ? withoutLiteral(secret, secretOrigin, { field: '"clientSecret"' }, context)
+      : secret;
+  return { clientId, clientSecret, method };
+}
+
+/** A path of a server. */
+function below(server: Text, path: string): Text {
+  if (typeof server === "string") return `${server.replace(/\/$/, "")}${path}`;
+  return { ...server, parts: [...server.parts, path] };
+}

@@ -1,0 +1,214 @@
+import { createServer } from "node:http";
+import { text } from "node:stream/consumers";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { startEcho } from "../harness/echo.ts";
+import type { Gateway } from "../harness/gateway.ts";
+import { IdentityProvider } from "../harness/identity-provider.ts";
+import { listen } from "../harness/listen.ts";
+import { send } from "../harness/send.ts";
+import { startRoutes } from "../policies/routes.ts";
+
+/** What the authorization server was asked, in order. */
+const asked: { readonly form: URLSearchParams; readonly authorization: string | undefined }[] = [];
+let issuer: IdentityProvider;
+let gateway: Gateway;
+
+/** Gives `for-TOKEN` for a token, unless the token says what else should happen. */
+async function startServer(): Promise<string> {
+  const server = createServer(async (request, response) => {
+    const form = new URLSearchParams(await text(request));
+    asked.push({ form, authorization: request.headers.authorization });
+    const subject = form.get("subject_token") ?? form.get("assertion") ?? "";
+    const [word, count = "0"] = subject.split("-");
+    const respond = (status: number, body: object): void => {
+      response.writeHead(status, { "content-type": "application/json" });
+      response.end(JSON.stringify(body));
+    };
+    if (word === "refused") respond(400, { error: "invalid_grant", error_description: "secret" });
+    else if (word === "forbidden") respond(401, { error: "invalid_client" });
+    else if (word === "broken") respond(500, {});
+    else if (word === "empty") respond(200, { access_token: "" });
+    else if (word === "spaced") respond(200, { access_token: "a\r\nx-evil: 1" });
+    else if (word === "brief")
+      respond(200, { access_token: `brief-${asked.length}`, expires_in: Number(count) });
+    else
+      respond(200, {
+        access_token: `for-${subject.slice(0, 40)}`,
+        token_type: "Bearer",
+        expires_in: 300,
+      });
+  });
+  return `127.0.0.1:${await listen(server)}`;
+}
+
+beforeAll(async () => {
+  const host = await startServer();
+  issuer = await IdentityProvider.start();
+  const upstream = await startEcho();
+  const backend = { host: new URL(upstream.url).host };
+  const to = (exchange: object, more: Readonly<Record<string, unknown>> = {}) => ({
+    policies: more,
+    backends: [
+      {
+        ...backend,
+        policies: { backendAuth: { oauthTokenExchange: { host, path: "/token", ...exchange } } },
+      },
+    ],
+  });
+  const clientAuth = { clientId: "gate:way", clientSecret: "${SECRET}" };
+  gateway = await startRoutes(
+    {
+      plain: to({
+        clientAuth,
+        audiences: ["orders", "bills"],
+        scopes: ["read", "write"],
+        resources: ["https://orders.example"],
+      }),
+      posted: to({
+        clientAuth: { ...clientAuth, method: "clientSecretPost" },
+        requestedTokenType: "urn:ietf:params:oauth:token-type:jwt",
+      }),
+      bearer: to({
+        grantType: "jwtBearer",
+        additionalParams: { requested_token_use: '"on_behalf_of"' },
+      }),
+      elsewhere: to({
+        subjectToken: {
+          source: { cookie: { name: "token" } },
+          tokenType: "urn:ietf:params:oauth:token-type:id_token",
+        },
+        authorizationLocation: { header: { name: "X-Upstream-Auth" } },
+      }),
+      uncached: to({ cache: { maxEntries: 0 } }),
+      few: to({ cache: { maxEntries: 2 } }),
+      checked: to(
+        { subjectToken: { source: { expression: "jwt.rawToken.unredacted()" } } },
+        { jwtAuth: { issuer: issuer.issuer, jwks: { url: issuer.keySetUrl } } },
+      ),
+      away: to({ host: "127.0.0.1:1" }),
+    },
+    upstream,
+    {},
+    { SECRET: "s%cret" },
+  );
+});
+beforeEach(() => {
+  asked.length = 0;
+});
+
+async function ask(route: string, headers: Record<string, string>) {
+  const response = await send(`${gateway.url}/${route}`, "GET", headers);
+  const sent = response.status === 200 ? JSON.parse(response.body).headers : undefined;
+  return { ...response, sent };
+}
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+describe("oauthTokenExchange", () => {
+  it("shows the backend what the authorization server gives for the client's token", async () => {
+    const { sent } = await ask("plain", bearer("one"));
+    expect(sent.authorization).toBe("Bearer for-one");
+    const [{ form, authorization } = { form: new URLSearchParams(), authorization: "" }] = asked;
+    expect([...form]).toEqual([
+      ["grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"],
+      ["subject_token", "one"],
+      ["subject_token_type", "urn:ietf:params:oauth:token-type:access_token"],
+      ["audience", "orders"],
+      ["audience", "bills"],
+      ["resource", "https://orders.example"],
+      ["scope", "read write"],
+    ]);
+    expect(authorization).toBe(`Basic ${btoa("gate%3Away:s%25cret")}`);
+  });
+
+  it("says in the form who it is, and what it wants, when it is configured so", async () => {
+    await ask("posted", bearer("two"));
+    expect(Object.fromEntries(asked[0]?.form ?? [])).toMatchObject({
+      client_id: "gate:way",
+      client_secret: "s%cret",
+      requested_token_type: "urn:ietf:params:oauth:token-type:jwt",
+    });
+    expect(asked[0]?.authorization).toBeUndefined();
+  });
+
+  it("uses the client's token as the assertion of RFC 7523", async () => {
+    const { sent } = await ask("bearer", bearer("three"));
+    expect(sent.authorization).toBe("Bearer for-three");
+    expect([...(asked[0]?.form ?? [])]).toEqual([
+      ["grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"],
+      ["assertion", "three"],
+      ["requested_token_use", "on_behalf_of"],
+    ]);
+  });
+
+  it("takes the token from where it stands, and leaves nothing of it there", async () => {
+    const { sent } = await ask("elsewhere", { cookie: "a=1; token=four; b=2" });
+    expect(sent).toMatchObject({ "x-upstream-auth": "for-four", cookie: "a=1; b=2" });
+    expect(asked[0]?.form.get("subject_token_type")).toBe(
+      "urn:ietf:params:oauth:token-type:id_token",
+    );
+  });
+
+  it("takes the token that jwtAuth has checked", async () => {
+    const token = await issuer.token();
+    const { sent } = await ask("checked", bearer(token));
+    expect(asked[0]?.form.get("subject_token")).toBe(token);
+    expect(sent.authorization).toBe(`Bearer for-${token.slice(0, 40)}`);
+    expect((await ask("checked", bearer("made-up"))).status).toBe(401);
+    expect(asked).toHaveLength(1);
+  });
+
+  it("asks once for each token, however many requests wait", async () => {
+    const found = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => ask("plain", bearer(`many-${index % 2}`))),
+    );
+    expect(found.map(({ sent }) => sent.authorization)).toEqual(
+      Array.from({ length: 20 }, (_, index) => `Bearer for-many-${index % 2}`),
+    );
+    await ask("plain", bearer("many-1"));
+    expect(asked).toHaveLength(2);
+  });
+
+  it("asks again when a token has ended, or none is kept", async () => {
+    // A token that is about to end is not shown to the next request.
+    const first = await ask("plain", bearer("brief-3"));
+    const second = await ask("plain", bearer("brief-3"));
+    expect(second.sent.authorization).not.toBe(first.sent.authorization);
+    await ask("uncached", bearer("five"));
+    await ask("uncached", bearer("five"));
+    expect(asked).toHaveLength(4);
+  });
+
+  it("keeps as many tokens as it may", async () => {
+    for (const token of ["a", "b", "c", "a"]) await ask("few", bearer(token));
+    expect(asked.map(({ form }) => form.get("subject_token"))).toEqual(["a", "b", "c", "a"]);
+    await ask("few", bearer("c"));
+    expect(asked).toHaveLength(4);
+  });
+
+  it.each([
+    ["no token", {}, 401],
+    ["another scheme", { authorization: "Basic abc" }, 401],
+    ["a token that the server refuses", bearer("refused"), 401],
+    ["a server that does not take the gateway's secret", bearer("forbidden"), 502],
+    ["a server that fails", bearer("broken"), 502],
+    ["a response without a token", bearer("empty"), 502],
+    ["a response with a header in its token", bearer("spaced"), 502],
+  ])("lets nothing through with %s", async (_, headers, status) => {
+    const response = await ask("plain", headers);
+    expect(response.status).toBe(status);
+    expect(response.body).not.toContain("secret");
+    expect(response.headers["www-authenticate"]).toBe(status === 401 ? "Bearer" : undefined);
+  });
+
+  it("does not ask again at once about a token that was refused", async () => {
+    await ask("bearer", bearer("refused"));
+    await ask("bearer", bearer("refused"));
+    expect(asked).toHaveLength(1);
+  });
+
+  it("is a 502 when the server can't be reached, and says so in the log alone", async () => {
+    expect((await ask("away", bearer("six"))).status).toBe(502);
+    await gateway.seen(/route=away .*http\.status=502 .*error="?no token for the backend/);
+    expect(gateway.output).not.toContain("s%cret");
+  });
+});
