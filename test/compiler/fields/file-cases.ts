@@ -241,6 +241,7 @@ const tls = { cert: "cert.pem", key: "key.pem" };
 export const told: readonly (readonly [part: string, code: string])[] = [
   ["mcp.targets.[].policies.ai.", "misplaced-field"],
   ["extAuthz.policies.backendAuth.passthrough", "misplaced-field"],
+  ["extAuthz.policies.backendAuth.oauthTokenExchange.", "misplaced-field"],
   ["ai.policies.ai.routes.", "routes-of-provider"],
   ["providers.[].policies.ai.routes.", "routes-of-provider"],
   ["ai.policies.ai.providerHeader", "routes-of-provider"],

@@ -109,7 +109,8 @@ function readAuth(
         ? []
         : secretFiles({ ...use, name: clientAuth.secretRef.name }, context);
     const secret = { file, origin: secretOrigin };
-    return { ...lowerTokenExchange(oauthTokenExchange, secret, at), origin };
+    const exchange = lowerTokenExchange(oauthTokenExchange, secret, at);
+    return exchange === undefined ? { kind: "passthrough", origin } : { ...exchange, origin };
   }
   if (aws !== undefined) {
     const at = childOf(origin, "aws", "secretRef");

@@ -4,13 +4,15 @@ import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { TokenExchangeConfig } from "../../../model/token-exchange.ts";
 import type { Infer } from "../../../schema/schema.ts";
 
-/** `oauthTokenExchange` of manifests. `secret`: the mounted secret of its client. */
+/** `oauthTokenExchange` of manifests; undefined without an address. `secret`: the mounted secret of its client. */
 export function lowerTokenExchange(
   value: Infer<typeof oauthTokenExchange>,
   secret: { readonly file: string; readonly origin: Origin },
   origin: Origin,
-): TokenExchangeConfig {
+): TokenExchangeConfig | undefined {
   const { url = "", clientAuth, grantType, subjectToken = {}, requestedTokenType } = value;
+  // What is no URL was reported.
+  if (!URL.canParse(url)) return undefined;
   const { origin: host, pathname, search } = new URL(url);
   return {
     ...sharedFields(value, origin),
