@@ -43,7 +43,7 @@ export class SseFrames {
 
   /** The events that `chunk` completes, the blank line of each included; undefined once one is over the limit. */
   push(chunk: Buffer): Buffer[] | undefined {
-    if (this.#isBetween && isOneLine(chunk)) return [chunk];
+    if (this.#isBetween && isOneEvent(chunk)) return [chunk];
     const events: Buffer[] = [];
     let from = 0;
     let isLineEmpty = this.#isLineEmpty;
@@ -89,14 +89,13 @@ export class SseFrames {
   }
 }
 
-/** Whether a piece is one event of one line: that is what most servers write, and it is seen at once. */
-function isOneLine(chunk: Buffer): boolean {
+/** Whether a piece is one event, its lines ended by line feeds: that is what most servers write, and it is seen at once. */
+function isOneEvent(chunk: Buffer): boolean {
   const end = chunk.length - 2;
+  const first = chunk.indexOf(lineFeed);
+  if (first < 1 || chunk[end + 1] !== lineFeed) return false;
   return (
-    end > 0 &&
-    chunk.indexOf(lineFeed) === end &&
-    chunk[end + 1] === lineFeed &&
-    !chunk.includes(carriageReturn)
+    (first === end || chunk.indexOf(blankLine, first) === end) && !chunk.includes(carriageReturn)
   );
 }
 
@@ -108,6 +107,8 @@ export function sseMessage(text: string, fields = ""): string {
 }
 
 const lineFeed = 0x0a;
+/** The end of a line, and a blank one. */
+const blankLine = Buffer.from("\n\n");
 const carriageReturn = 0x0d;
 const anyLineEnd = /\r\n|\n|\r/g;
 
