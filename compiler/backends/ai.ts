@@ -7,6 +7,7 @@ import { type AiValue, aiSchema, lowerAi } from "./ai/file-form.ts";
 import type { PromptGuardNode } from "./ai/guards.ts";
 import { type KubernetesAiValue, kubernetesAi } from "./ai/manifest-form.ts";
 import { type AiNode, resolveAi, resolveRoutes } from "./ai/resolve.ts";
+import { virtualModelText } from "./ai/virtual-models.ts";
 import type { Backend } from "./backend.ts";
 import { restText } from "./parts/health.ts";
 import { curlCommand, type TryRequest } from "./parts/try-request.ts";
@@ -46,10 +47,10 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
   resolve: resolveAi,
   spendsTokens: ({ policies }) => resolveRoutes(policies?.ai).some(({ type }) => counted.has(type)),
   passesToken: ({ groups }) => groups.flat().some(({ connection }) => connection.isPassthrough),
-  describe: ({ groups }) =>
-    groups.flatMap((group, index) =>
+  describe: ({ groups, served, virtualModels }) => [
+    ...groups.flatMap((group, index) =>
       group.map(({ name, model, url, health }) => {
-        const place = groups.length === 1 ? "" : `group ${index + 1}: `;
+        const place = groups.length === 1 || served !== undefined ? "" : `group ${index + 1}: `;
         return {
           label: `${place}${name}${model === undefined ? "" : ` (${model})`}`,
           address: url,
@@ -57,6 +58,8 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
         };
       }),
     ),
+    ...virtualModels.map((each) => ({ label: virtualModelText(each) })),
+  ],
   promptGuards: ({ groups }) => {
     const found: PromptGuardNode[] = [];
     for (const { guard } of groups.flat()) {

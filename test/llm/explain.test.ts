@@ -27,6 +27,26 @@ binds:
   );
 });
 
+it("the explanation of a front door says what its virtual models stand for", () => {
+  const { folder } = new Workspace({
+    "gateway.yaml": `
+llm:
+  models:
+  - { name: gpt-5, provider: openAI }
+  - { name: "claude-*", provider: anthropic }
+  virtualModels:
+  - name: best
+    routing: { failover: { targets: [{ model: claude-opus-4-5, priority: 2 }, { model: gpt-5, priority: 1 }] } }
+  - name: mixed
+    routing: { weighted: { targets: [{ model: gpt-5, weight: 3 }, { model: claude-haiku-4-5 }] } }
+`,
+  });
+  const { stdout } = gwc(["explain", "route", "llm"], { cwd: folder });
+  expect(stdout).toContain(
+    "best is gpt-5, else claude-opus-4-5; mixed is 3/4 gpt-5, 1/4 claude-haiku-4-5)",
+  );
+});
+
 const guarded = {
   "gateway.yaml": `
 binds:

@@ -69,6 +69,17 @@ export function sharedGroups({ models = [], virtualModels = [] }: AiConfig): Rea
   return shared;
 }
 
+/** `best is gpt-5, else nova`, `mixed is 3/4 nova, 1/4 gpt-5`. */
+export function virtualModelText({ name, routing }: VirtualModelNode): string {
+  if (routing.kind === "failover") {
+    const tiers = routing.tiers.map((tier) => tier.map(({ model }) => model).join(" or "));
+    return `${name} is ${tiers.join(", else ")}`;
+  }
+  const total = routing.targets.reduce((sum, { weight }) => sum + weight, 0);
+  const shares = routing.targets.map(({ model, weight }) => `${weight}/${total} ${model}`);
+  return `${name} is ${shares.join(", ")}`;
+}
+
 function resolved(
   { name, routing }: VirtualModelConfig,
   models: readonly string[],
