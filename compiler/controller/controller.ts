@@ -9,6 +9,7 @@ import { snapshotOf } from "./model/snapshot.ts";
 import { WatchedObjects, type WatchScope } from "./model/watched-objects.ts";
 import type { Figure } from "./operation/figures.ts";
 import { type ProvisionedGateway, Provisioner } from "./provisioning/provisioner.ts";
+import { withGatewayApi } from "./status/class-status.ts";
 import { gatewayAddresses, withDelivery } from "./status/delivery-status.ts";
 import { StatusWriter, type WantedStatus } from "./status/status-writer.ts";
 
@@ -199,6 +200,10 @@ export class Controller {
   #wantedStatuses(): readonly WantedStatus[] {
     return this.#compiled.statuses.map(({ kind, key, status }) => {
       const generation = this.#generations.get(`${kind} ${key}`);
+      if (kind === "GatewayClass") {
+        const known = withGatewayApi(status, this.#objects.gatewayApi);
+        return { kind, key, status: known, generation };
+      }
       if (kind !== "Gateway") return { kind, key, status, generation };
       const problem = this.#provisioner?.problemOf(key);
       const state =

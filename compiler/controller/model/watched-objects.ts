@@ -3,8 +3,10 @@ import { selects } from "../../2-lower/kubernetes/inventory/selectors.ts";
 import type { LabelSelector } from "../../manifests/manifests.ts";
 import { type ApiObject, apiVersionOf, type ResourceType } from "../kubernetes/api-object.ts";
 import type { ApiServer } from "../kubernetes/api-server.ts";
+import { gatewayApiVersion } from "../kubernetes/gateway-api-version.ts";
 import { errorText, Reflector } from "../kubernetes/reflector.ts";
 import { servedTypes } from "../kubernetes/served-types.ts";
+import { isTestedRelease, untestedRelease } from "../status/class-status.ts";
 import { fieldSelectorOf, keptObject, manifestText } from "./watched-object.ts";
 
 /** Which objects are read. */
@@ -49,6 +51,7 @@ export class WatchedObjects {
   /** By Service, then by their own key. */
   readonly #slices: Map<string, Map<string, ApiObject>> = new Map();
   #timer: NodeJS.Timeout | undefined;
+  #gatewayApi: string | undefined;
 
   private constructor(api: ApiServer, scope: WatchScope, listener: WatchListener) {
     this.#api = api;
@@ -64,9 +67,15 @@ export class WatchedObjects {
   ): Promise<WatchedObjects> {
     const objects = new WatchedObjects(api, scope, listener);
     objects.#follow(await objects.#firstTypes());
+    await objects.#lookAtVersion();
     await Promise.all([...objects.#reflectors.values()].map(({ synced }) => synced));
     objects.#timer = setInterval(() => void objects.#lookAgain(), LOOK_AGAIN);
     return objects;
+  }
+
+  /** The release of the Gateway API whose definitions are installed (`v1.5.1`), when that is known. */
+  get gatewayApi(): string | undefined {
+    return this.#gatewayApi;
   }
 
   /** The objects of a kind, of whatever group. */
@@ -181,6 +190,17 @@ export class WatchedObjects {
     } catch (error) {
       this.#listener.warn(errorText(error));
     }
+    await this.#lookAtVersion();
+  }
+
+  async #lookAtVersion(): Promise<void> {
+    // What can't be asked now is as it was.
+    const version = await gatewayApiVersion(this.#api).catch(() => this.#gatewayApi);
+    if (version === this.#gatewayApi) return;
+    this.#gatewayApi = version;
+    this.#listener.data();
+    if (version !== undefined && !isTestedRelease(version))
+      this.#listener.warn(untestedRelease(version));
   }
 }
 

@@ -234,6 +234,29 @@ spec:
     expect(found.status.conditions[0].reason).toBe("Pending");
   });
 
+  it("the class says whether the installed release of the Gateway API is one that gwc knows", async () => {
+    const condition = (status: string) =>
+      eventually(async () => {
+        const found = await api.get("gateway.networking.k8s.io/v1", "GatewayClass", "", "gwc");
+        const conditions: { type: string; status: string; message: string }[] =
+          found?.status?.conditions ?? [];
+        const own = conditions.find(({ type }) => type === "SupportedVersion");
+        return own?.status === status ? own : null;
+      }, `SupportedVersion ${status}`);
+    await condition("True");
+    const url =
+      "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gatewayclasses.gateway.networking.k8s.io";
+    const release = (version: string) => {
+      const annotations = { "gateway.networking.k8s.io/bundle-version": version };
+      return api.ask("PATCH", url, { metadata: { annotations } }, "application/merge-patch+json");
+    };
+    await release("v1.2.1");
+    expect((await condition("False")).message).toContain("v1.2.1");
+    await controller.seen(/warn.*the definitions of the Gateway API are those of v1\.2\.1/);
+    await release("v1.5.1");
+    await condition("True");
+  });
+
   it("health and figures say what it does", async () => {
     const [health, metrics] = [await freePort(), await freePort()];
     const second = startController(
