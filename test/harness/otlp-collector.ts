@@ -66,9 +66,9 @@ export class OtlpCollector extends TestProcess {
   }
 }
 
-/** The same over gRPC. */
-export async function startGrpcCollector(): Promise<OtlpCollector> {
-  return started(await pythonFor("telemetry"), "grpc");
+/** The same over gRPC; `statuses`: names of gRPC's. */
+export async function startGrpcCollector(...statuses: readonly string[]): Promise<OtlpCollector> {
+  return started(await pythonFor("telemetry"), "grpc", ...statuses);
 }
 
 /** `statuses`: its first responses (`503`, `503:1` with Retry-After); all others are 200. */

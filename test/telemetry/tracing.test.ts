@@ -284,6 +284,25 @@ it("a batch that the collector can't take now is sent again, one that it refuses
   expect(collector.requests.map(({ status }) => status)).toEqual([503, 200, 400]);
 });
 
+it("the same over gRPC, by its statuses", async () => {
+  const collector = await startGrpcCollector("UNAVAILABLE", "INVALID_ARGUMENT");
+  const gateway = await startTraced(collector, "grpc");
+  const { value } = await expositionOf(await gateway.statsPort());
+  expect(value('gwc_otlp_dropped_total{signal="traces"}')).toBe(0);
+  await fetch(gateway.url);
+  await gateway.seen(/spans do not reach .*gRPC status 14/);
+  // The second time it is refused for good.
+  await eventually(() => (collector.requests.length === 2 ? true : null), "the second try");
+  const dropped = async () => {
+    const { value } = await expositionOf(await gateway.statsPort());
+    return value('gwc_otlp_dropped_total{signal="traces"}');
+  };
+  await eventually(async () => (await dropped()) === 1 || null, "the refusal");
+  await fetch(gateway.url);
+  expect(await gateway.stop()).toBe(0);
+  expect(collector.requests).toHaveLength(3);
+});
+
 it("without a collector requests are served, spans are dropped, counted and told of", async () => {
   const collector = await startCollector();
   await collector.stop();
@@ -325,11 +344,11 @@ it("a collector that takes batches and never responds costs no request, and no m
 });
 
 /** A gateway that answers by itself and traces everything. */
-function startTraced(collector: Pick<OtlpCollector, "host">) {
+function startTraced(collector: Pick<OtlpCollector, "host">, protocol = "http") {
   return startGateway({
     file: {
       frontendPolicies: {
-        tracing: { host: collector.host, protocol: "http", randomSampling: true },
+        tracing: { host: collector.host, protocol, randomSampling: true },
       },
     },
     listeners: [
