@@ -7,6 +7,7 @@ are given as arguments are its first responses (`503:1` with Retry-After); all t
 import base64
 import json
 import sys
+import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from google.protobuf.json_format import MessageToDict, ParseDict
@@ -15,6 +16,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 KINDS = {"/v1/traces": ExportTraceServiceRequest, "/v1/logs": ExportLogsServiceRequest}
 IDS = {"traceId": 16, "spanId": 8, "parentSpanId": 8}
+printing = threading.Lock()
 statuses = [each for each in sys.argv[1:] if each != "grpc"]
 
 
@@ -44,6 +46,11 @@ def of_otlp(value):
     }
 
 
+def show(said):
+    with printing:
+        print(json.dumps(said), flush=True)
+
+
 class Collector(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
@@ -59,7 +66,7 @@ class Collector(BaseHTTPRequestHandler):
         except Exception as problem:  # whatever it is, the test shows it
             said["problem"] = str(problem)
             status = "400"
-        print(json.dumps(said), flush=True)
+        show(said)
         self.send_response(int(status))
         if after:
             self.send_header("retry-after", after)
@@ -81,7 +88,7 @@ def serve_grpc():
     def service(base, path, response):
         def export(_self, request, context):
             said = {"path": path, "status": 200, "headers": dict(context.invocation_metadata())}
-            print(json.dumps(said | {"request": of_otlp(MessageToDict(request))}), flush=True)
+            show(said | {"request": of_otlp(MessageToDict(request))})
             if statuses:
                 context.abort(grpc.StatusCode[statuses.pop(0)], "not now")
             return response()

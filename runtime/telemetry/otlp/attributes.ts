@@ -1,5 +1,6 @@
 import type { FieldWriter } from "../field-writer.ts";
-import type { AttributeFormat } from "./otlp-format.ts";
+import type { ItemBuffer } from "./item-buffer.ts";
+import type { AttributeFormat, WrittenAttributes } from "./otlp-format.ts";
 
 /** Values that may follow the same attributes; where there are more, none is kept. */
 const mostValues = 16;
@@ -16,6 +17,8 @@ interface Run {
   readonly next: { readonly name: string; readonly value: string | number; readonly run: Run }[];
   /** Too many values have followed: each is written by itself. */
   isVaried: boolean;
+  /** The text, once a list has ended with it. */
+  bytes: Buffer | undefined;
 }
 
 /**
@@ -80,11 +83,11 @@ export class AttributeRuns {
 }
 
 function newRun(text: string, separator: string): Run {
-  return { text, separator, next: [], isVaried: false };
+  return { text, separator, next: [], isVaried: false, bytes: undefined };
 }
 
 /** The attributes of one span, log record or resource. */
-export class OtlpAttributes implements FieldWriter {
+export class OtlpAttributes implements FieldWriter, WrittenAttributes {
   readonly #runs: AttributeRuns;
   /** What stands before the run. */
   #written = "";
@@ -119,9 +122,15 @@ export class OtlpAttributes implements FieldWriter {
     else if (value !== "null") this.#add(name, value);
   }
 
-  /** All of them, as they are written. */
-  get all(): string {
-    return this.#written + this.#run.text;
+  get length(): number {
+    return this.#written.length + this.#run.text.length;
+  }
+
+  writeTo(items: ItemBuffer): void {
+    const run = this.#run;
+    run.bytes ??= Buffer.from(run.text, "latin1");
+    if (this.#written !== "") items.text(this.#written);
+    items.piece(run.bytes);
   }
 
   #add(name: string, value: string | number): void {

@@ -74,17 +74,20 @@ export class ExportQueue {
     this.#context = context;
   }
 
-  /** Every character of an item is a byte. */
-  add(item: string): void {
-    if (this.#items >= maxItems || this.#bytes + item.length > maxBytes) {
+  /** `write` adds an item. */
+  add(write: (items: ItemBuffer) => void): void {
+    if (this.#items >= maxItems || this.#bytes > maxBytes) {
       this.#context.figures.dropped.value += 1;
       this.#warn("its queue is full");
       return;
     }
     if (this.#items === 0) this.#context.pending.add(this);
+    const batch = this.#batchWithRoom();
+    const before = batch.length;
+    write(batch);
+    batch.count += 1;
     this.#items += 1;
-    this.#bytes += item.length;
-    this.#batchWithRoom().add(item);
+    this.#bytes += batch.length - before;
     if (this.#items >= batchSize) this.#start();
     else this.#wait(batchDelay);
   }

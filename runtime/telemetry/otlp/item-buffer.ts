@@ -4,15 +4,6 @@ export class ItemBuffer {
   #length = 0;
   count = 0;
 
-  /** Every character of an item is a byte. */
-  add(item: string): void {
-    const end = this.#length + item.length;
-    if (end > this.#bytes.length) this.#grow(end);
-    this.#bytes.write(item, this.#length, "latin1");
-    this.#length = end;
-    this.count += 1;
-  }
-
   get length(): number {
     return this.#length;
   }
@@ -22,13 +13,41 @@ export class ItemBuffer {
     return this.#bytes.subarray(0, this.#length);
   }
 
+  /** A text whose characters are bytes (Latin-1). */
+  text(text: string): void {
+    const { length } = text;
+    this.#makeRoom(length);
+    if (length > longestLoop) {
+      this.#bytes.write(text, this.#length, "latin1");
+    } else {
+      // A call of the runtime costs as much as a hundred characters.
+      const bytes = this.#bytes;
+      for (let i = 0, at = this.#length; i < length; i++, at++) bytes[at] = text.charCodeAt(i);
+    }
+    this.#length += length;
+  }
+
+  piece(bytes: Uint8Array): void {
+    this.#makeRoom(bytes.length);
+    this.#bytes.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  byte(value: number): void {
+    this.#makeRoom(1);
+    this.#bytes[this.#length] = value;
+    this.#length += 1;
+  }
+
   /** There are none any more: the next batch has the place of this one. */
   clear(): void {
     this.#length = 0;
     this.count = 0;
   }
 
-  #grow(least: number): void {
+  #makeRoom(length: number): void {
+    const least = this.#length + length;
+    if (least <= this.#bytes.length) return;
     const bytes = Buffer.allocUnsafe(Math.max(least, this.#bytes.length * 2));
     bytes.set(this.bytes);
     this.#bytes = bytes;
@@ -36,3 +55,4 @@ export class ItemBuffer {
 }
 
 const firstSize = 65_536;
+const longestLoop = 64;

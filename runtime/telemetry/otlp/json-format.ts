@@ -1,30 +1,45 @@
 import { jsonValue, shortened } from "../logs/log-line.ts";
 import { NanosecondText } from "./nanoseconds.ts";
 import type { AttributeFormat, OtlpFormat } from "./otlp-format.ts";
-import { CLIENT, type SpanKind } from "./span-head.ts";
+import type { SpanKind } from "./span-head.ts";
 
 /** OTLP's JSON (protobuf's, but for ids, which are hex): 64-bit integers as text, enums as numbers. */
 export function otlpJson(): OtlpFormat {
-  const descriptions = new Map<string, string>();
+  const descriptions: Readonly<Record<SpanKind, Map<string, Buffer>>> = {
+    2: new Map(),
+    3: new Map(),
+  };
   const times = new NanosecondText();
   return {
     attributes: () => attributeFormat,
-    span: ({ traceId, spanId, parentId, flags, start }, name, kind, end, attributes, error) => {
-      const parent = parentId === undefined ? "" : `"parentSpanId":"${parentId}",`;
-      const status = error === undefined ? "{}" : `{"code":2,"message":${quoted(error)}}`;
-      return (
-        `,{"traceId":"${traceId}","spanId":"${spanId}",${parent}${described(descriptions, name, kind, flags)}` +
-        `${times.format(start)}","endTimeUnixNano":"${times.format(end)}",` +
-        `"attributes":[${attributes}],"status":${status}}`
-      );
+    span: (items, head, name, kind, end, attributes, error) => {
+      const { traceId, spanId, parentId, flags, start } = head;
+      items.piece(parts.traceId);
+      items.text(traceId);
+      items.piece(parts.spanId);
+      items.text(spanId);
+      if (parentId !== undefined) {
+        items.piece(parts.parentId);
+        items.text(parentId);
+      }
+      items.piece(described(descriptions[kind], name, kind, flags));
+      items.text(times.format(start));
+      items.piece(parts.end);
+      items.text(times.format(end));
+      items.piece(parts.attributes);
+      attributes.writeTo(items);
+      if (error === undefined) items.piece(parts.allWell);
+      else items.text(`],"status":{"code":2,"message":${quoted(error)}}}`);
     },
-    logRecord: (time, body, attributes, traceId, spanId) => {
+    logRecord: (items, time, body, attributes, traceId, spanId) => {
+      items.text(
+        `,{"timeUnixNano":"${times.format(time)}","severityNumber":9,"severityText":"INFO",` +
+          `"body":{"stringValue":"${body}"},"attributes":[`,
+      );
+      attributes.writeTo(items);
       const trace = traceId === undefined ? "" : `,"traceId":"${traceId}"`;
       const span = spanId === undefined ? "" : `,"spanId":"${spanId}"`;
-      return (
-        `,{"timeUnixNano":"${times.format(time)}","severityNumber":9,"severityText":"INFO",` +
-        `"body":{"stringValue":"${body}"},"attributes":[${attributes}]${trace}${span}}`
-      );
+      items.text(`]${trace}${span}}`);
     },
     request: ({ resources, scopes, items: name }, resource, items) => {
       const described = `{"attributes":[${resource}]}`;
@@ -34,6 +49,16 @@ export function otlpJson(): OtlpFormat {
     },
   };
 }
+
+/** What stands between the values of a span. */
+const parts = {
+  traceId: Buffer.from(',{"traceId":"'),
+  spanId: Buffer.from('","spanId":"'),
+  parentId: Buffer.from('","parentSpanId":"'),
+  end: Buffer.from('","endTimeUnixNano":"'),
+  attributes: Buffer.from('","attributes":['),
+  allWell: Buffer.from('],"status":{}}'),
+};
 
 const attributeFormat: AttributeFormat = {
   separator: ",",
@@ -60,14 +85,15 @@ function numberValue(value: number): string {
 const mostKept = 256;
 
 /** What is the same for many spans, up to the time of its beginning. */
-function described(kept: Map<string, string>, name: string, kind: SpanKind, flags: string): string {
+function described(kept: Map<string, Buffer>, name: string, kind: SpanKind, flags: string): Buffer {
   const isRecorded = flags === "01";
-  const key = kind === CLIENT ? name : ` ${name}`;
-  const known = isRecorded ? kept.get(key) : undefined;
+  const known = isRecorded ? kept.get(name) : undefined;
   if (known !== undefined) return known;
   const number = Number.parseInt(flags, 16);
-  const made = `"flags":${number},"name":${quoted(name)},"kind":${kind},"startTimeUnixNano":"`;
-  if (isRecorded && kept.size < mostKept) kept.set(key, made);
+  const made = Buffer.from(
+    `","flags":${number},"name":${quoted(name)},"kind":${kind},"startTimeUnixNano":"`,
+  );
+  if (isRecorded && kept.size < mostKept) kept.set(name, made);
   return made;
 }
 

@@ -25,7 +25,7 @@ export function otlpAccessLog(collector: Collector): LogExport {
         const attributes = new OtlpAttributes(runs);
         fields(attributes, exchange, status, duration);
         const time = exchange.startTime + duration;
-        queue.add(format.logRecord(time, "request", attributes.all, traceId, spanId));
+        queue.add((items) => format.logRecord(items, time, "request", attributes, traceId, spanId));
       };
     },
   };

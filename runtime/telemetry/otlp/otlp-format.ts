@@ -1,3 +1,4 @@
+import type { ItemBuffer } from "./item-buffer.ts";
 import type { SpanHead, SpanKind } from "./span-head.ts";
 
 /** One of OpenTelemetry's signals, in the words of OTLP's messages. */
@@ -38,26 +39,35 @@ export interface AttributeFormat {
   list(name: string, values: readonly string[]): string;
 }
 
-/** How OTLP is written. Every character of what is made stands for one byte (Latin-1), so that it is written at once. */
+/** Attributes as they are written. */
+export interface WrittenAttributes {
+  /** Bytes. */
+  readonly length: number;
+  writeTo(items: ItemBuffer): void;
+}
+
+/** How OTLP is written. Every character of a text that is made stands for one byte (Latin-1). */
 export interface OtlpFormat {
   attributes(owner: AttributeOwner): AttributeFormat;
-  /** An item of a request. Times in milliseconds since the epoch; `error`: what went wrong; undefined: nothing. */
+  /** Adds an item. Times in milliseconds since the epoch; `error`: what went wrong; undefined: nothing. */
   span(
+    items: ItemBuffer,
     head: Omit<SpanHead, "name" | "kind">,
     name: string,
     kind: SpanKind,
     end: number,
-    attributes: string,
+    attributes: WrittenAttributes,
     error: string | undefined,
-  ): string;
-  /** An item of a request. */
+  ): void;
+  /** Adds an item. */
   logRecord(
+    items: ItemBuffer,
     time: number,
     body: string,
-    attributes: string,
+    attributes: WrittenAttributes,
     traceId: string | undefined,
     spanId: string | undefined,
-  ): string;
+  ): void;
   /** What goes to a collector. `resource`: attributes; `items`: one or more, one behind the other. */
   request(signal: OtlpSignal, resource: string, items: Buffer): Buffer;
 }

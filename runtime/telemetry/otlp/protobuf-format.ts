@@ -1,31 +1,50 @@
 import { frameOf } from "../../grpc/frames.ts";
 import { shortened } from "../logs/log-line.ts";
+import type { ItemBuffer } from "./item-buffer.ts";
 import type { AttributeFormat, AttributeOwner, OtlpFormat } from "./otlp-format.ts";
 
 /** OTLP's protobuf (opentelemetry-proto 1) as gRPC carries it: the numbers are those of its fields. */
 export function otlpProtobuf(): OtlpFormat {
   return {
     attributes: (owner) => attributeFormats[owner],
-    span: ({ traceId, spanId, parentId, flags, start }, name, kind, end, attributes, error) => {
-      const ids = bytesOf(`${traceId}${spanId}${flags}${parentId ?? ""}`);
-      const parent = parentId === undefined ? "" : `\x22\x08${ids.slice(25)}`;
+    span: (items, head, name, kind, end, attributes, error) => {
+      const { traceId, spanId, parentId, flags, start } = head;
+      const named = field(5, utf8(name));
       const failure = error === undefined ? "" : `${field(2, utf8(error))}\x18\x02`;
       const status = error === undefined ? "" : field(15, failure);
-      return field(
-        2,
-        `\x0a\x10${ids.slice(0, 16)}\x12\x08${ids.slice(16, 24)}${parent}${field(5, utf8(name))}` +
-          `\x30${char(kind)}\x39${nanoseconds(start)}\x41${nanoseconds(end)}` +
-          `${attributes}${status}\x85\x01${ids[24]}\0\0\0`,
-      );
+      const parentLength = parentId === undefined ? 0 : 10;
+      const length = 54 + parentLength + named.length + attributes.length + status.length;
+      items.text(`\x12${varint(length)}\x0a\x10`);
+      addBytes(items, traceId);
+      items.text("\x12\x08");
+      addBytes(items, spanId);
+      if (parentId !== undefined) {
+        items.text("\x22\x08");
+        addBytes(items, parentId);
+      }
+      items.text(named);
+      items.text(`\x30${char(kind)}\x39`);
+      items.text(nanoseconds(start));
+      items.byte(0x41);
+      items.text(nanoseconds(end));
+      attributes.writeTo(items);
+      items.text(`${status}\x85\x01`);
+      addBytes(items, flags);
+      items.text("\0\0\0");
     },
-    logRecord: (time, body, attributes, traceId, spanId) => {
-      const trace = traceId === undefined ? "" : `\x4a\x10${bytesOf(traceId)}`;
-      const span = spanId === undefined ? "" : `\x52\x08${bytesOf(spanId)}`;
-      const text = field(5, field(1, utf8(body)));
-      return field(
-        2,
-        `\x09${nanoseconds(time)}\x10\x09${field(3, "INFO")}${text}${attributes}${trace}${span}`,
-      );
+    logRecord: (items, time, body, attributes, traceId, spanId) => {
+      const before = `\x09${nanoseconds(time)}\x10\x09${field(3, "INFO")}${field(5, field(1, utf8(body)))}`;
+      const behind = (traceId === undefined ? 0 : 18) + (spanId === undefined ? 0 : 10);
+      items.text(`\x12${varint(before.length + attributes.length + behind)}${before}`);
+      attributes.writeTo(items);
+      if (traceId !== undefined) {
+        items.text("\x4a\x10");
+        addBytes(items, traceId);
+      }
+      if (spanId !== undefined) {
+        items.text("\x52\x08");
+        addBytes(items, spanId);
+      }
     },
     request: (_signal, resource, items) => {
       const scope = field(1, field(1, "gwc"));
@@ -98,12 +117,16 @@ function utf8(value: string): string {
 
 const ascii = /^[\x00-\x7f]*$/;
 
-/** Ids as bytes, for as long as they are read. */
-const scratch = Buffer.alloc(64);
+/** Adds what hex digits stand for. */
+function addBytes(items: ItemBuffer, hex: string): void {
+  for (let i = 0; i < hex.length; i += 2) {
+    items.byte((nibble(hex.charCodeAt(i)) << 4) | nibble(hex.charCodeAt(i + 1)));
+  }
+}
 
-/** What hex digits stand for. */
-function bytesOf(hex: string): string {
-  return scratch.toString("latin1", 0, scratch.write(hex, "hex"));
+/** Of a digit, or of a lower-case letter. */
+function nibble(code: number): number {
+  return code < 58 ? code - 48 : code - 87;
 }
 
 /** A time of so many milliseconds, with fractions, in 64 bits; microseconds are exact, and the rest are zeros. */

@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import type { EnvVariables } from "../../cel/variables.ts";
 import type { FieldWriter } from "../field-writer.ts";
 import { AttributeRuns, OtlpAttributes } from "./attributes.ts";
+import { ItemBuffer } from "./item-buffer.ts";
 import type { OtlpFormat } from "./otlp-format.ts";
 
 /** Adds what the configuration says of the gateway, once, when it starts. */
@@ -30,5 +31,7 @@ export function resourceText(
   resource.text("k8s.node.name", process.env.NODE_NAME);
   resource.text("k8s.pod.ip", process.env.INSTANCE_IP);
   added?.(resource, env);
-  return resource.all;
+  const bytes = new ItemBuffer();
+  resource.writeTo(bytes);
+  return bytes.bytes.toString("latin1");
 }

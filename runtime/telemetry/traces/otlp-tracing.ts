@@ -48,7 +48,7 @@ export function otlpTracing(settings: TracingSettings): Tracing {
         { figures: exportFigures(gateway.metrics, "traces"), warn: gateway.warn, pending },
       );
       const runs = new AttributeRuns(format.attributes("span"));
-      return new OtlpTracer(settings, { format, runs, queue: (span) => queue.add(span) });
+      return new OtlpTracer(settings, { format, runs, queue: (write) => queue.add(write) });
     },
   };
 }
@@ -138,7 +138,9 @@ class RequestTrace implements ExchangeTrace {
     span.text("error.type", error);
     const method = methodName(original.method);
     const name = route === undefined ? method : `${method} ${route}`;
-    output.queue(output.format.span(this.#head, name, SERVER, this.#now(), span.all, error));
+    const { format, queue } = output;
+    const ended = this.#now();
+    queue((items) => format.span(items, this.#head, name, SERVER, ended, span, error));
   }
 
   #now(): number {

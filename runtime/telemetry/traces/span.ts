@@ -1,5 +1,6 @@
 import type { CallSpan } from "../../http/exchange-trace.ts";
 import { type AttributeRuns, OtlpAttributes } from "../otlp/attributes.ts";
+import type { ItemBuffer } from "../otlp/item-buffer.ts";
 import type { OtlpFormat } from "../otlp/otlp-format.ts";
 import type { SpanHead } from "../otlp/span-head.ts";
 import { traceparent } from "./trace-context.ts";
@@ -8,7 +9,7 @@ import { traceparent } from "./trace-context.ts";
 export interface SpanOutput {
   readonly format: OtlpFormat;
   readonly runs: AttributeRuns;
-  readonly queue: (span: string) => void;
+  readonly queue: (write: (items: ItemBuffer) => void) => void;
 }
 
 /** The span of a call, which goes to the queue when it ends. */
@@ -49,6 +50,7 @@ export class OpenSpan implements CallSpan {
     this.text("error.type", error);
     const { name, kind } = this.#head;
     const { format, queue } = this.#output;
-    queue(format.span(this.#head, name, kind, this.#now(), this.#attributes.all, error));
+    const end = this.#now();
+    queue((items) => format.span(items, this.#head, name, kind, end, this.#attributes, error));
   }
 }
