@@ -321,3 +321,18 @@ it("refuses a grace period that is shorter than the drain", () => {
     /grace-too-short: pods would be killed after 15 s, while their streams may last 295 s/,
   );
 });
+
+it("serves with as many threads as the variable or the raw configuration says, the Gateway's own over its class's", () => {
+  const raw = 'rawConfig: {config: {workerThreads: "50%"}}';
+  const variable = (value: string): string =>
+    `env: [{name: A, value: b}, {name: WORKER_THREADS, value: "${value}"}]`;
+  const threads = (ofClass: string, own: string): unknown =>
+    build(ofClass, own).program.process.workers?.threads;
+  expect(threads("", "")).toBeUndefined();
+  expect(threads(raw, "")).toEqual({ percent: 50 });
+  expect(threads(raw, variable("4"))).toBe(4);
+  expect(threads(variable("2"), variable("25%"))).toEqual({ percent: 25 });
+  const { read } = build("", variable("4"));
+  const [container] = read("deployment").spec.template.spec.containers;
+  expect(container.env).toContainEqual({ name: "WORKER_THREADS", value: "4" });
+});
