@@ -40,6 +40,7 @@ export class PoolShare<Pool extends ClosablePool> {
   readonly #ofProcess: () => SharedPools<Pool> | undefined;
   #pools: SharedPools<Pool> | undefined;
   #pool: Pool | undefined;
+  #isClosed = false;
 
   /** `key`: how the server is reached; undefined: nobody else does so. `ofProcess`: undefined while no gateway runs. */
   constructor(
@@ -60,6 +61,8 @@ export class PoolShare<Pool extends ClosablePool> {
 
   /** Whether nobody uses the pool any more: it is closed. */
   close(): boolean {
+    if (this.#isClosed) return false;
+    this.#isClosed = true;
     if (this.#key !== undefined && this.#pools !== undefined)
       return this.#pools.giveBack(this.#key);
     this.#pool?.close();
@@ -67,6 +70,12 @@ export class PoolShare<Pool extends ClosablePool> {
   }
 
   #find(): Pool {
+    if (this.#isClosed) {
+      // What is sent all the same ends with its connection.
+      const pool = this.#open();
+      pool.close();
+      return pool;
+    }
     if (this.#key === undefined) return this.#open();
     this.#pools = this.#ofProcess();
     return this.#pools?.use(this.#key, this.#open) ?? this.#open();
