@@ -104,8 +104,7 @@ async function finishLogin(
     return;
   }
   finished.add(state, endOfLogin(login));
-  const over = cookies.keepLogin(state, "", 0);
-  exchange.addResponseHeader("set-cookie", over);
+  exchange.addResponseHeader("set-cookie", cookies.dropLogin(state));
   const endpoints = await settings.provider.endpoints(gateway);
   if (endpoints === undefined) {
     refuseUnreachable(exchange);

@@ -1,5 +1,5 @@
 import { type Echo, startEcho } from "../harness/echo.ts";
-import { freePort } from "../harness/free-port.ts";
+import { freePorts } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import {
   CLIENT_SECRET,
@@ -14,6 +14,10 @@ export interface LoginWorld {
   readonly upstream: Echo;
   /** Of the gateway. */
   readonly base: string;
+  /** Where a listener asks for the login, whatever the route; browsers see it as `https://secure.example`. */
+  readonly secure: string;
+  /** Where the provider can't be reached. */
+  readonly away: string;
 }
 
 const clients = {
@@ -23,17 +27,20 @@ const clients = {
   short: { lifetime: 1 },
   local: {},
   given: {},
+  secure: {},
 } as const;
 
 /** Starts one; each client has a route below its name. */
 export async function startLoginWorld(): Promise<LoginWorld> {
-  const port = await freePort();
-  const base = `http://127.0.0.1:${port}`;
+  const [port, ...others] = await freePorts(3);
+  const [base, secure, away] = [port, ...others].map((each) => `http://127.0.0.1:${each}`) as [
+    ...[string, string, string],
+  ];
   const provider = await startLoginProvider(() =>
     Object.entries(clients).map(
       ([id, { loggedOutUri = false, ...client }]: [string, ClientCase]) => ({
         id,
-        redirectUri: `${base}/${id}-callback`,
+        redirectUri: `${id === "secure" ? "https://secure.example" : base}/${id}-callback`,
         ...(loggedOutUri && { loggedOutUri: `${base}/${id}-bye` }),
         ...client,
       }),
@@ -76,9 +83,26 @@ export async function startLoginWorld(): Promise<LoginWorld> {
     ),
     { name: "bye", matches: [{ path: { exact: "/app-bye" } }], backends },
   ];
-  const config = { binds: [{ port, listeners: [{ routes }] }] };
+  const guarded = (address: string, id: string) => ({
+    policies: {
+      oidc: {
+        issuer: address,
+        clientId: id,
+        clientSecret: "${SECRET}",
+        redirectURI: `https://secure.example/${id}-callback`,
+      },
+    },
+    routes: [{ backends, policies: { authorization: { rules: ['jwt.sub == "alice"'] } } }],
+  });
+  const guards = [guarded(issuer, "secure"), guarded("http://127.0.0.1:1", "away")];
+  const config = {
+    binds: [
+      { port, listeners: [{ routes }] },
+      ...guards.map((listener, index) => ({ port: others[index], listeners: [listener] })),
+    ],
+  };
   const gateway = await startGateway({ config, env: { SECRET: CLIENT_SECRET } });
-  return { provider, gateway, upstream, base };
+  return { provider, gateway, upstream, base, secure, away };
 }
 
 interface ClientCase {

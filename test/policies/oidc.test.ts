@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Echo } from "../harness/echo.ts";
 import { eventually } from "../harness/eventually.ts";
-import { freePort } from "../harness/free-port.ts";
-import { type Gateway, startGateway } from "../harness/gateway.ts";
+import type { Gateway } from "../harness/gateway.ts";
 import { CLIENT_SECRET, type LoginProvider } from "../harness/login-provider.ts";
 import { send } from "../harness/send.ts";
 import { UserAgent } from "../harness/user-agent.ts";
@@ -50,7 +49,7 @@ describe("a login", () => {
       expect(parameters[name]).toMatch(/^[\w-]{43}$/);
     }
     expect(asked.headers["set-cookie"]).toMatch(
-      /^gwc-oidc-[0-9a-f]{8}-login-[0-7]=[\w-]+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/,
+      /^gwc-oidc-[0-9a-f]{8}-login-[\w-]{10}=[\w-]+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/,
     );
   });
 
@@ -74,6 +73,12 @@ describe("a login", () => {
     expect(page.url).toBe(`${base}/app/one`);
     // The provider knows the browser by now.
     expect((await agent.open(second.location ?? "")).url).toBe(`${base}/app/two`);
+  });
+
+  it("that is begun again and again does not fill the browser", async () => {
+    const agent = new UserAgent();
+    for (let i = 0; i < 40; i += 1) await agent.ask(`${base}/app/${i}`);
+    expect(agent.cookies(base).size).toBeLessThanOrEqual(12);
   });
 
   it("of someone whom the provider refuses ends with its word", async () => {
@@ -140,9 +145,13 @@ describe("what is no page of a browser", () => {
 
 describe("attacks on logins", () => {
   /** A browser that stands before the last step of a login. */
-  async function beforeCallback(agent: UserAgent, page = `${base}/app`): Promise<string> {
+  async function beforeCallback(
+    agent: UserAgent,
+    page = `${base}/app`,
+    site = base,
+  ): Promise<string> {
     let step = await agent.ask(page);
-    while (step.location !== undefined && !step.location.startsWith(base)) {
+    while (step.location !== undefined && !step.location.startsWith(site)) {
       step = await agent.ask(step.location);
     }
     if (step.location !== undefined) return step.location;
@@ -151,7 +160,7 @@ describe("attacks on logins", () => {
       headers: { "content-type": "application/x-www-form-urlencoded" },
       body: "login=alice",
     });
-    while (step.location !== undefined && !step.location.startsWith(base)) {
+    while (step.location !== undefined && !step.location.startsWith(site)) {
       step = await agent.ask(step.location);
     }
     return step.location ?? "";
@@ -169,6 +178,23 @@ describe("attacks on logins", () => {
       expect(again.body).toMatch(/this login (was not begun in this browser|has come back before)/);
     }
     expect(provider.asked.length).toBe(asked);
+  });
+
+  it("a listener behind HTTPS keeps its cookies to its own host, whatever the route", async () => {
+    const agent = new UserAgent();
+    const page = `${world.secure}/page?x=1`;
+    const callback = new URL(await beforeCallback(agent, page, "https://secure.example"));
+    const finished = await agent.ask(`${world.secure}${callback.pathname}${callback.search}`);
+    expect(finished.location).toBe(page);
+    expect(finished.headers["set-cookie"]).toContainEqual(
+      expect.stringMatching(
+        /^__Host-gwc-oidc-[0-9a-f]{8}=.+; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+      ),
+    );
+    const shown = await agent.ask(page);
+    expect(shown.status).toBe(200);
+    expect(headersOf(shown.body)).not.toHaveProperty("cookie");
+    expect((await send(page, "GET")).status).toBe(401);
   });
 
   it("a response that another browser asked for is refused: nobody is logged in as someone else", async () => {
@@ -331,39 +357,30 @@ describe("a provider that fails", () => {
   it("refuses new logins, and leaves sessions alone", async () => {
     const agent = new UserAgent();
     await agent.logIn(`${base}/app`, "alice");
-    const fresh = await startGateway({
-      config: {
-        binds: [
-          {
-            port: await freePort(),
-            listeners: [
-              {
-                policies: {
-                  oidc: {
-                    issuer: "http://127.0.0.1:1",
-                    clientId: "a",
-                    clientSecret: "${SECRET}",
-                    redirectURI: "https://app.example/callback",
-                  },
-                },
-                routes: [{ backends: [{ host: new URL(upstream.url).host }] }],
-              },
-            ],
-          },
-        ],
-      },
-      env: { SECRET: CLIENT_SECRET },
-    });
-    const asked = await new UserAgent().ask(fresh.url);
+    const asked = await new UserAgent().ask(world.away);
     expect(asked).toMatchObject({ status: 503 });
     expect(asked.body).toContain("the login server can't be reached");
-    const refused = await send(fresh.url, "GET");
+    const refused = await send(world.away, "GET");
     expect(refused.headers["www-authenticate"]).toMatch(/"__Host-gwc-oidc-/);
     provider.fault = (_, response) => response.writeHead(500).end();
     const callback = await new UserAgent().logIn(`${base}/app`, "alice");
     expect(callback.status).toBe(502);
     expect((await agent.ask(`${base}/app`)).status).toBe(200);
     provider.fault = undefined;
+  });
+
+  it("does not end a session that can't be renewed now", async () => {
+    const agent = new UserAgent();
+    await agent.logIn(`${base}/brief`, "alice");
+    const ask = () => agent.ask(`${base}/brief`, { headers: { accept: "*/*" } });
+    const from = gateway.output.length;
+    provider.fault = (_, response) => response.writeHead(500).end();
+    await eventually(async () => {
+      await ask();
+      return gateway.output.includes("a session could not be renewed", from) ? true : null;
+    }, "an attempt");
+    provider.fault = undefined;
+    await eventually(async () => ((await ask()).status === 200 ? true : null), "the session");
   });
 
   it("never has its secret, a token or a code in the log", async () => {

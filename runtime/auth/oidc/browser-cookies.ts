@@ -7,7 +7,7 @@ const maxValue = 3_800;
 /** Cookies that a session is split over. */
 const maxParts = 3;
 /** Logins that a browser may have begun at a time: pages that are opened again and again do not fill it. */
-const maxLogins = 8;
+const maxLogins = 12;
 
 /** Whose cookies they are: those of one client of one provider. */
 export interface CookieOwner {
@@ -82,9 +82,16 @@ export class BrowserCookies {
     return cookieValue(this.#sent, loginName(this.name, state));
   }
 
-  /** What keeps a sealed login for some seconds; 0 takes it away. */
-  keepLogin(state: string, sealed: string, seconds: number): string {
-    return this.#cookie(loginName(this.name, state), sealed, seconds);
+  /** What keeps a sealed login for some seconds, and takes those away that would be too many. */
+  keepLogin(state: string, sealed: string, seconds: number): readonly string[] {
+    const begun = namesIn(this.#sent).filter((name) => name.startsWith(loginName(this.name, "")));
+    const kept = this.#cookie(loginName(this.name, state), sealed, seconds);
+    return [kept, ...this.#drop(begun.slice(0, -maxLogins + 1))];
+  }
+
+  /** What takes a login away. */
+  dropLogin(state: string): string {
+    return this.#cookie(loginName(this.name, state), "", 0);
   }
 
   #drop(names: readonly string[]): readonly string[] {
@@ -99,8 +106,9 @@ export class BrowserCookies {
   }
 
   #strip(exchange: Exchange, sent: string): void {
-    const logins = Array.from({ length: maxLogins }, (_, slot) => `${this.name}-login-${slot}`);
-    const others = [...partNames(this.name), ...logins].reduce(withoutCookie, sent);
+    const logins = loginName(this.name, "");
+    const own = namesIn(sent).filter((name) => name.startsWith(logins));
+    const others = [...partNames(this.name), ...own].reduce(withoutCookie, sent);
     if (others === "") exchange.removeRequestHeader("cookie");
     else exchange.setRequestHeader("cookie", others);
   }
@@ -110,6 +118,11 @@ function partNames(name: string): readonly string[] {
   return Array.from({ length: maxParts }, (_, index) => (index === 0 ? name : `${name}.${index}`));
 }
 
+/** Two logins that are under way at a time have names of their own. */
 function loginName(name: string, state: string): string {
-  return `${name}-login-${state.charCodeAt(0) % maxLogins || 0}`;
+  return `${name}-login-${state.slice(0, 10)}`;
+}
+
+function namesIn(header: string | undefined): readonly string[] {
+  return (header ?? "").split(";").map((pair) => pair.split("=", 1)[0]?.trim() ?? "");
 }

@@ -54,7 +54,7 @@ export function beginLogin(
   const { sessionKey } = exchange.gateway;
   const sealed = sealSession(sessionKey, binding(cookies), JSON.stringify(login));
   exchange.record.reason = "Oidc";
-  sendBrowser(exchange, url.href, [cookies.keepLogin(login.state, sealed, loginTime)]);
+  sendBrowser(exchange, url.href, cookies.keepLogin(login.state, sealed, loginTime));
 }
 
 /** The login that a state belongs to; undefined: this browser has begun none of it, or too long ago. */
