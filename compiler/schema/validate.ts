@@ -41,7 +41,8 @@ export function validator<Value>(
   whole?: string,
 ): Validator<Value> {
   const validate = compileSchema(schema, values);
-  const reportAll = (read: ReadValue, origin: Origin, diagnostics: Diagnostics): void => {
+  /** Whether the value has no mistake. */
+  const reportAll = (read: ReadValue, origin: Origin, diagnostics: Diagnostics): boolean => {
     const errors = validate(read.value) ? [] : (validate.errors ?? []);
     const subject = {
       root: schema,
@@ -58,6 +59,7 @@ export function validator<Value>(
       if (!isConsequence(error, subject)) reportViolation(error, subject, diagnostics);
     }
     for (const keys of subject.unknown.values()) reportMore(keys, subject, diagnostics);
+    return errors.length === 0;
   };
   // What a schema lets through is what its builders say.
   const typed = (read: ReadValue) => withEnvTemplates(read) as Value;
@@ -76,8 +78,9 @@ export function validator<Value>(
       return found.every(({ code }) => code === "not-built-yet") ? typed(read) : undefined;
     },
     parts: (read, origin, diagnostics) => {
-      reportAll(read, origin, diagnostics);
-      return sound(read);
+      const isSound = reportAll(read, origin, diagnostics);
+      const isKnown = read.expanded.every(({ isComplete }) => isComplete);
+      return isSound && isKnown ? { value: typed(read), broken: [] } : sound(read);
     },
   };
 }
