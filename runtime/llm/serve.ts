@@ -226,7 +226,9 @@ function upstreamRequest(
 
 /** The model of the configuration, else the one that the client names, by its name at the provider. */
 function modelOf({ model }: ChatCall, target: LlmTarget): string {
-  const { provider, modelFor, requested = model } = target;
+  const { provider, modelFor, transform } = target;
+  // Expressions have seen the other name, and may have given one of their own.
+  const requested = transform === undefined ? (target.requested ?? model) : model;
   if (provider.model !== undefined) return provider.model;
   if (requested === undefined) throw unknownModel(undefined);
   return modelFor === undefined ? requested : modelFor(requested);

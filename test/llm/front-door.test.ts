@@ -177,7 +177,12 @@ it("a virtual model is another one of those that there are", async () => {
         port: await freePort(),
         models: [
           { name: "gpt-5", provider: "openAI", params: { hostOverride: broken.host } },
-          { name: "claude-*", provider: "anthropic", params: { hostOverride: host } },
+          {
+            name: "anthropic/*",
+            provider: "anthropic",
+            params: { hostOverride: host },
+            transformation: { model: 'llmRequest.model.stripPrefix("anthropic/")' },
+          },
           {
             name: "small",
             provider: "openAI",
@@ -191,7 +196,7 @@ it("a virtual model is another one of those that there are", async () => {
             routing: {
               failover: {
                 targets: [
-                  target("claude-opus-4-5", { priority: 1 }),
+                  target("anthropic/claude-opus-4-5", { priority: 1 }),
                   target("gpt-5", { priority: 0 }),
                 ],
               },
@@ -201,7 +206,7 @@ it("a virtual model is another one of those that there are", async () => {
             name: "mixed",
             routing: {
               weighted: {
-                targets: [target("small", { weight: 1 }), target("claude-haiku-4-5", {})],
+                targets: [target("small", { weight: 1 }), target("anthropic/claude-haiku-4-5", {})],
               },
             },
           },
@@ -216,6 +221,8 @@ it("a virtual model is another one of those that there are", async () => {
   expect(broken.received.map(({ body }) => JSON.parse(String(body)).model)).toEqual(["gpt-5"]);
   const message = await anthropic.messages.create({ model: "resilient", messages, max_tokens: 9 });
   expect(message.model).toBe("claude-opus-4-5");
+  const named = { model: "anthropic/claude-haiku-4-5", messages, max_tokens: 9 };
+  expect(await anthropic.messages.create(named)).toMatchObject({ model: "claude-haiku-4-5" });
   // What has failed is left alone.
   expect(broken.received).toHaveLength(1);
   received.length = 0;

@@ -45,8 +45,12 @@ export function checkProviders(
       reportFixedFields(fields, diagnostics);
     }
   }
-  for (const { value } of distinct(policies.map((own) => own?.transformations))) {
-    reportFixedFields(value, diagnostics);
+  const naming = distinct(open.map((each) => each.policies?.transformations)).map(placeOf);
+  for (const part of distinct(policies.map((own) => own?.transformations))) {
+    // Where no model is fixed an expression may say which one is asked.
+    const isNaming = naming.includes(placeOf(part));
+    const fields = part.value.filter(({ name }) => !isNaming || name !== "model");
+    reportFixedFields(fields, diagnostics);
   }
   for (const { field, acts, on } of edits) {
     if (acts.some((type) => types.has(type))) continue;

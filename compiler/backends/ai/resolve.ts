@@ -122,14 +122,12 @@ export function resolveAi(
     return group.flatMap((provider) => resolveProvider(provider, place, context) ?? []);
   });
   checkNames(config, context.diagnostics);
-  if (
-    virtualModels === undefined ||
-    groups.some((group, index) => group.length < (config.groups[index]?.length ?? 0))
-  ) {
+  if (groups.some((group, index) => group.length < (config.groups[index]?.length ?? 0))) {
     return undefined;
   }
   reportIdleCaching(config, ai, context.diagnostics);
   checkProviders(config.groups.flat(), groups.flat(), types, context.diagnostics);
+  if (virtualModels === undefined) return undefined;
   const models =
     served === undefined ? listedModels(groups.flat()) : namedModels(served, virtualModels, groups);
   if (served === undefined && types.has("Models") && models.length === 0) {

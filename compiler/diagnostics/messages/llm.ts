@@ -68,7 +68,7 @@ export const llmMessages = {
     text: ({ field }) => `"${field}" of a request is read before its fields are set`,
     hint: ({ field }) =>
       field === "model"
-        ? "give models other names in `modelAliases`, or set the `model` of the provider"
+        ? "give models other names in `modelAliases`, or by an expression in `transformations` where the provider has no `model`"
         : "take it out: clients say whether they take a stream",
     explanation:
       "Who is asked and where follows from the model of a request, and how its response is read from `stream`. Fields that the configuration sets go to the provider alone: another model or a stream there would be what nobody expects.",

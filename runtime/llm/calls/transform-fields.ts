@@ -38,6 +38,8 @@ export function transformFields({ overrides = {}, fields }: FieldTransforms): Ca
       if (json === undefined) body.delete(field);
       else body.set(field, json);
     }
-    return editedCall(call, body);
+    const edited = editedCall(call, body);
+    const { model } = edited.body;
+    return { ...edited, model: typeof model === "string" ? model : undefined };
   };
 }
