@@ -19,7 +19,7 @@ export interface BackendPolicies extends ServerPolicies {
 export interface TunnelConfig {
   readonly proxy: Text;
   /** How the proxy itself is reached. */
-  readonly policies: Pick<ServerPolicies, "tls" | "tcp">;
+  readonly policies: Pick<ServerPolicies, "tls" | "tcp" | "auth">;
   /** Where the proxy stands. */
   readonly proxyOrigin: Origin;
   readonly origin: Origin;

@@ -32,7 +32,7 @@ export interface BackendConnection {
 
 /** A proxy that opens tunnels; times in milliseconds. */
 export interface TunnelNode
-  extends Pick<BackendConnection, "connectTimeout" | "keepAlive" | "tls"> {
+  extends Pick<BackendConnection, "connectTimeout" | "keepAlive" | "tls" | "authorization"> {
   readonly url: Text;
 }
 

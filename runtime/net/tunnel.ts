@@ -11,16 +11,24 @@ const maxHead = 16_384;
 
 /**
  * Makes the function that opens tunnels through a proxy (CONNECT, RFC 9110 9.3.6). `connect` leads to the proxy, `name` is
- * what logs call it; `timeout`: milliseconds to its response.
+ * what logs call it; `timeout`: milliseconds to its response; `authorization`: what it is shown in Proxy-Authorization, if
+ * anything.
  */
-export function tunnelsThrough(name: string, connect: Connect, timeout: number): OpenTunnel {
+export function tunnelsThrough(
+  name: string,
+  connect: Connect,
+  timeout: number,
+  authorization: () => string | undefined,
+): OpenTunnel {
   return (authority, done) => {
     connect((error, socket) => {
       if (socket === null) {
         done(new Error(`proxy ${name}: ${error?.message}`), null);
         return;
       }
-      askForTunnel(socket, authority, timeout, (why) => {
+      const shown = authorization();
+      const head = connectHead(authority, shown);
+      askForTunnel(socket, head, timeout, (why) => {
         if (why === null) {
           done(null, socket);
           return;
@@ -32,10 +40,17 @@ export function tunnelsThrough(name: string, connect: Connect, timeout: number):
   };
 }
 
+/** The request for a tunnel; what would not arrive as it is in a header is not sent. */
+function connectHead(authority: string, authorization: string | undefined): string {
+  const line = `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n`;
+  const isSendable = authorization !== undefined && /^[\x20-\x7e]+$/.test(authorization);
+  return `${line}${isSendable ? `Proxy-Authorization: ${authorization}\r\n` : ""}\r\n`;
+}
+
 /** `done` is called once: with null when the socket is the tunnel, else with why it is none. */
 function askForTunnel(
   socket: ProxySocket,
-  authority: string,
+  request: string,
   timeout: number,
   done: (why: string | null) => void,
 ): void {
@@ -74,5 +89,5 @@ function askForTunnel(
   socket.on("readable", read);
   socket.on("close", onClose);
   socket.on("error", onError);
-  socket.write(`CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\n`);
+  socket.write(request);
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import { createServer as createSecure } from "node:https";
 import { connect } from "node:net";
@@ -39,6 +39,7 @@ beforeAll(async () => {
   makeCertificate(folder, "site", { names: "DNS:site.test" });
   makeCertificate(folder, "proxy", { names: "IP:127.0.0.1" });
   authority = join(folder, "site.pem");
+  writeFileSync(join(folder, "login"), `Basic ${btoa("gate:way")}\n`);
   const pem = (name: string) => ({
     cert: readFileSync(join(folder, `${name}.pem`)),
     key: readFileSync(join(folder, `${name}.key`)),
@@ -93,9 +94,23 @@ beforeAll(async () => {
           policies: { tcp: { connectTimeout: "200ms" } },
         },
       ),
+      known: route(
+        `site.test:${site}`,
+        proxy,
+        {},
+        { policies: { backendAuth: { key: "${PROXY_KEY}" } } },
+      ),
+      named: route(
+        `site.test:${site}`,
+        proxy,
+        {},
+        { policies: { backendAuth: { key: { file: join(folder, "login") } } } },
+      ),
       odd: route(`site.test:${site}`, new URL(odd).host),
     },
     nowhere,
+    {},
+    { PROXY_KEY: "open" },
   );
 });
 
@@ -106,6 +121,22 @@ it("requests reach a server through a proxy that knows its name", async () => {
   expect(asked.at(-1)).toMatch(/^site\.test:\d+$/);
   expect(plainHeaders.at(-1)).toEqual({ host: asked.at(-1) });
 });
+
+it.each([
+  ["known", "Bearer open"],
+  ["named", `Basic ${btoa("gate:way")}`],
+])(
+  "a proxy is shown what it asks for, and the server behind it is not (%s)",
+  async (path, shown) => {
+    const { status, body } = await send(`${gateway.url}/${path}`, "POST", {}, "a");
+    expect([status, body]).toEqual([200, "a"]);
+    expect(plainHeaders.at(-1)).toEqual({
+      host: asked.at(-1),
+      "proxy-authorization": shown,
+    });
+    expect(gateway.output).not.toMatch(/Bearer|Basic/);
+  },
+);
 
 it.each(["secure", "twice"])("TLS to the server is inside the tunnel (%s)", async (path) => {
   const { status, body } = await send(`${gateway.url}/${path}/a`, "GET");

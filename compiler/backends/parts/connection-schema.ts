@@ -147,6 +147,18 @@ export const AZURE_SCOPE = "https://cognitiveservices.azure.com/.default";
 /** The parts of `policies` that say how a server is reached, whatever is spoken to it, as the schema lets them through. */
 export type ConnectionValue = ObjectValue<ReturnType<typeof connectionSchemas>, never>;
 
+/** A key that is shown, or the file that holds it. */
+export function keySchema(description: string) {
+  return either(
+    anyText({ minLength: 1, maxLength: 2048, secret: true }),
+    object(
+      { file: text("Path of a file with the key, or with a whole value of Authorization.") },
+      { required: ["file"] },
+    ),
+    { description },
+  );
+}
+
 /** The keys of `policies` that say how a server is reached, whatever is spoken to it. */
 export function connectionSchemas() {
   return {
@@ -211,16 +223,8 @@ export function connectionSchemas() {
     ),
     backendAuth: object(
       {
-        key: either(
-          anyText({ minLength: 1, maxLength: 2048, secret: true }),
-          object(
-            { file: text("Path of a file with the key, or with a whole value of Authorization.") },
-            { required: ["file"] },
-          ),
-          {
-            description:
-              "What the gateway says in `Authorization: Bearer`. Write ${NAME}, or `{file: PATH}`, which is read when the gateway starts and when it changes.",
-          },
+        key: keySchema(
+          "What the gateway says in `Authorization: Bearer`. Write ${NAME}, or `{file: PATH}`, which is read when the gateway starts and when it changes.",
         ),
         passthrough: object({}, { description: "The client's own token goes on to the backend." }),
         gcp: gcpSchema(),

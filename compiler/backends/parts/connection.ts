@@ -69,14 +69,19 @@ function resolveTunnel(
   context: ConnectionContext,
 ): Pick<BackendConnection, "tunnel"> {
   const url = forwardUrl(proxy, proxyOrigin, context.diagnostics);
-  const { connectTimeout, keepAlive, tls } = resolveConnection(policies, context);
+  const { connectTimeout, keepAlive, tls, authorization } = resolveConnection(policies, context);
   if (url === undefined) return {};
   if (typeof url === "string" && new URL(url).pathname !== "/") {
     const params = { field: '"host"', expected: "host:port or a URL of a proxy, without a path" };
     context.diagnostics.report("bad-format", proxyOrigin, params);
     return {};
   }
-  const way = { connectTimeout, ...(keepAlive && { keepAlive }), ...(tls && { tls }) };
+  const way = {
+    connectTimeout,
+    ...(keepAlive && { keepAlive }),
+    ...(tls && { tls }),
+    ...(authorization && { authorization }),
+  };
   return { tunnel: { url: secureUrl(url, way), ...way } };
 }
 

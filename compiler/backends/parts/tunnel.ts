@@ -1,12 +1,20 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { TunnelConfig } from "../../model/backend-policies.ts";
 import { type Infer, object, type Schema, text, unsupported } from "../../schema/schema.ts";
-import { connectionSchemas } from "./connection-schema.ts";
+import { connectionSchemas, keySchema } from "./connection-schema.ts";
 import { readConnection } from "./read-connection.ts";
 
 /** `backendTunnel` of a file. */
 export function tunnelSchema() {
   const { backendTLS, tcp } = connectionSchemas();
+  const proxyAuth = object(
+    {
+      key: keySchema(
+        "What the proxy is shown in `Proxy-Authorization: Bearer`, as `${NAME}`; or `{file: PATH}` with that or a whole value (`Basic ...`).",
+      ),
+    },
+    { required: ["key"], description: "What the gateway shows to the proxy." },
+  );
   return object(
     {
       proxy: object(
@@ -21,7 +29,7 @@ export function tunnelSchema() {
         { required: ["host"], description: "The proxy." },
       ),
       policies: object(
-        { backendTLS: withoutAlpn(backendTLS), tcp },
+        { backendTLS: withoutAlpn(backendTLS), tcp, backendAuth: proxyAuth },
         { minProperties: 1, description: "How the proxy itself is reached." },
       ),
     },
@@ -45,10 +53,10 @@ export function readTunnel(
   { proxy, policies = {} }: Infer<ReturnType<typeof tunnelSchema>>,
   origin: Origin,
 ): TunnelConfig {
-  const { tls, tcp } = readConnection(policies, childOf(origin, "policies"));
+  const { tls, tcp, auth } = readConnection(policies, childOf(origin, "policies"));
   return {
     proxy: proxy.host,
-    policies: { ...(tls && { tls }), ...(tcp && { tcp }) },
+    policies: { ...(tls && { tls }), ...(tcp && { tcp }), ...(auth && { auth }) },
     proxyOrigin: childOf(origin, "proxy", "host"),
     origin,
   };

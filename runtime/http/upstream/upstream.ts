@@ -76,6 +76,9 @@ export interface ProxySettings {
   readonly keepAlive?: KeepAliveSettings;
   /** How an `https://` proxy is known. */
   readonly tls?: UpstreamTlsSettings;
+  /** What it is shown in Proxy-Authorization, or the path of a file that holds it; absent: nothing. */
+  readonly authorization?: string;
+  readonly authorizationFile?: string;
 }
 
 /** Puts credentials on a request that is complete otherwise. Throws or rejects when there are none to be had. */

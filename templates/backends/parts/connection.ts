@@ -119,13 +119,26 @@ export function connectionSettings({
   };
 }
 
-function tunnelSettings({ url, connectTimeout, keepAlive, tls }: TunnelNode): Printable {
+function tunnelSettings({
+  url,
+  connectTimeout,
+  keepAlive,
+  tls,
+  authorization: shown,
+}: TunnelNode): Printable {
   return {
+    ...(shown && proxyAuthorization(shown)),
     url: upstreamUrl(url, tls !== undefined),
     connectTimeout: milliseconds(connectTimeout),
     keepAlive: keepAlive && keepAliveSettings(keepAlive),
     tls: tls && tlsSettings(tls),
   };
+}
+
+function proxyAuthorization(shown: Text | MountedFile): Readonly<Record<string, Printable>> {
+  return typeof shown === "string" || shown.kind === "env"
+    ? { authorization: shown }
+    : { authorizationFile: filePath(shown) };
 }
 
 /** TCP keepalive, as the runtime takes it. */

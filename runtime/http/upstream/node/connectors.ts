@@ -9,6 +9,7 @@ import type { Lookup } from "../../../net/lookup.ts";
 import { tunnelsThrough } from "../../../net/tunnel.ts";
 import { startupError } from "../../../process/startup-error.ts";
 import { UpstreamTls } from "../../../tls/upstream-tls.ts";
+import { credentialFile } from "../credential-file.ts";
 import type { ProxySettings, UpstreamSettings } from "../upstream.ts";
 import { readServerUrl, type ServerUrl } from "./server-url.ts";
 
@@ -59,7 +60,10 @@ function openProxy(settings: ProxySettings): OpenTunnel {
     throw startupError(`"${settings.url.replace(/\/\/[^/]*@/, "//")}" is not the URL of a proxy`);
   }
   const connect = connectorsTo(proxy, settings).http1();
-  return tunnelsThrough(proxy.name, connect, settings.connectTimeout);
+  const { authorization, authorizationFile } = settings;
+  const shown =
+    authorizationFile === undefined ? () => authorization : credentialFile(authorizationFile);
+  return tunnelsThrough(proxy.name, connect, settings.connectTimeout, shown);
 }
 
 function alpnOf(version: UpstreamSettings["version"]): readonly string[] {
