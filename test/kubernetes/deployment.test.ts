@@ -332,6 +332,8 @@ it("serves with as many threads as the variable or the raw configuration says, t
   expect(threads(raw, "")).toEqual({ percent: 50 });
   expect(threads(raw, variable("4"))).toBe(4);
   expect(threads(variable("2"), variable("25%"))).toEqual({ percent: 25 });
+  expect(threads(raw, variable("1"))).toBeUndefined();
+  expect(threads(raw, "rawConfig: {config: {workerThreads: 1}}")).toBeUndefined();
   const { read } = build("", variable("4"));
   const [container] = read("deployment").spec.template.spec.containers;
   expect(container.env).toContainEqual({ name: "WORKER_THREADS", value: "4" });

@@ -29,15 +29,19 @@ export function readProcess(
     },
     adminAddress: config.adminAddr ?? rest.adminAddress,
     drain: { min: milliseconds(min, rest.drain.min), max: milliseconds(max, rest.drain.max) },
-    // One is what there is without it.
-    ...((config.workerThreads ?? 1) !== 1 && {
+    ...(config.workerThreads !== undefined && {
       workers: {
-        threads: readThreads(config.workerThreads ?? 1),
+        threads: readThreads(config.workerThreads),
         origin: childOf(origin, "workerThreads"),
       },
     }),
     ...(config.maxBufferedBytes === undefined ? {} : { maxBufferedBytes: config.maxBufferedBytes }),
   };
+}
+
+/** One thread, which may stand above more of them, is what there is without a word. */
+export function settleThreads({ workers, ...process }: ProcessNode): ProcessNode {
+  return workers === undefined || workers.threads === 1 ? process : { ...process, workers };
 }
 
 /** A number, or a percentage of the cores. */

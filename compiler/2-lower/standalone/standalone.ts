@@ -14,7 +14,7 @@ import { readAccessLogs, readLogLevels } from "./access-log.ts";
 import { readLlm, readMcp } from "./front-doors.ts";
 import { frontendSections, readFrontend } from "./frontend.ts";
 import { readListenerTls } from "./listener-tls.ts";
-import { readProcess } from "./process.ts";
+import { readProcess, settleThreads } from "./process.ts";
 import { readRouteGroups, reportIdleGroups } from "./route-groups.ts";
 import { meetPolicies, readNamedBackends, readPolicies } from "./route-parts.ts";
 import { type RoutesContext, readRoute } from "./routes.ts";
@@ -94,7 +94,7 @@ export function lowerStandalone(
   for (const idle of sections.idle()) reportIdle(idle, diagnostics);
   const gateway: GatewayResource = {
     kind: "gateway",
-    process: readProcess(file.config, childOf(origin, "config")),
+    process: settleThreads(readProcess(file.config, childOf(origin, "config"))),
     frontend: readFrontend(file.frontendPolicies, origin),
     accessLogs: readAccessLogs(file.config?.logging, file.frontendPolicies, origin),
     tracing: readTracings(file, origin, diagnostics),

@@ -6,7 +6,12 @@ import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { ProcessNode, WorkersNode } from "../../../ir/program.ts";
 import { readAccessLogs, readLogLevels } from "../../standalone/access-log.ts";
 import { readFrontend } from "../../standalone/frontend.ts";
-import { DEFAULT_PROCESS, readProcess, readThreads } from "../../standalone/process.ts";
+import {
+  DEFAULT_PROCESS,
+  readProcess,
+  readThreads,
+  settleThreads,
+} from "../../standalone/process.ts";
 import type { ParametersSpec } from "./parameters.ts";
 
 /** When a pod is told to end: its listeners stay open (load balancers learn late), streams get until the maximum. */
@@ -22,20 +27,20 @@ export function processNode(parameters: readonly ParametersSpec[]): ProcessNode 
   const logging = lastOf(parameters, ({ logging: each }) => each?.format);
   const workers = lastOf(parameters, workersOf);
   const shutdown = lastOf(parameters, (each) => each.shutdown);
-  return {
+  return settleThreads({
     ...raw,
     logFormat: logging ?? raw.logFormat,
     ...(workers !== undefined && { workers }),
     drain:
       shutdown === undefined ? raw.drain : { min: shutdown.min * 1000, max: shutdown.max * 1000 },
-  };
+  });
 }
 
 /** A variable of the container says what a field of the configuration would: it is checked as one. */
 function workersOf({ env = [], origin }: ParametersSpec): WorkersNode | undefined {
   const index = env.findLastIndex(({ name }) => name === "WORKER_THREADS");
   const [text, digits, sign] = /^([1-9]\d{0,3})(%)?$/.exec(env[index]?.value ?? "") ?? [];
-  if (text === undefined || text === "1") return undefined;
+  if (text === undefined) return undefined;
   const threads = readThreads(sign === undefined ? Number(digits) : text);
   return { threads, origin: childOf(origin, "spec", "env", index, "value") };
 }
