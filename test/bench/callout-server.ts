@@ -13,8 +13,8 @@ server.on("stream", (stream, headers) => {
     process(stream);
     return;
   }
-  // RateLimitResponse{overall_code: OK}; a CheckResponse says yes with nothing in it.
-  const yes = headers[":path"]?.endsWith("/Check") === true ? [] : [0x08, 0x01];
+  // RateLimitResponse{overall_code: OK}; a CheckResponse says yes with nothing in it, and so does a collector.
+  const yes = headers[":path"]?.endsWith("/ShouldRateLimit") === true ? [0x08, 0x01] : [];
   stream.resume();
   stream.on("end", () => stream.end(frame(yes)));
 });

@@ -47,9 +47,13 @@ export async function policyCases(
     ...one(name, policies),
     routes: [{ name: "api", policies }],
   });
-  const traced = (name: string, randomSampling: boolean | number): Case => ({
+  const traced = (
+    name: string,
+    randomSampling: boolean | number,
+    collector: object = { host, protocol: "http" },
+  ): Case => ({
     ...one(name, {}),
-    file: { frontendPolicies: { tracing: { host, protocol: "http", randomSampling } } },
+    file: { frontendPolicies: { tracing: { ...collector, randomSampling } } },
   });
   const asked = (...headers: readonly string[]) => get("/items/1?q=x", headers);
   return [
@@ -82,6 +86,7 @@ export async function policyCases(
     one("requestMirror (all)", { requestMirror: { backend: { host } } }),
     one("requestMirror (1 %)", { requestMirror: { backend: { host }, percentage: 0.01 } }),
     traced("tracing (all)", true),
+    traced("tracing (all, gRPC)", true, { host: callouts }),
     traced("tracing (1 %)", 0.01),
     traced("tracing (none)", 0),
     one("extAuthz (gRPC)", { extAuthz: { host: callouts } }),
