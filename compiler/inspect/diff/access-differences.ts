@@ -4,6 +4,7 @@ import { sayTerm } from "../effect/words/in-words.ts";
 import { type AccessChain, type ChainDecision, chainKey } from "./chain.ts";
 import { type ChainDifference, chainDiff } from "./chain-differences.ts";
 import type { Difference, SidePlace } from "./difference.ts";
+import type { PairRegion } from "./pair-region.ts";
 import type { RoutedRequest } from "./route-pairs.ts";
 
 /**
@@ -16,6 +17,8 @@ export function accessDifferences(
   chainsFor: (target: string | undefined) => readonly [AccessChain, AccessChain],
   /** A request that reaches the route: what rules do not ask for is as it has it. */
   sent?: RoutedRequest,
+  /** The requests that do. */
+  region?: PairRegion,
 ): { readonly differences: readonly Difference[]; readonly undecided: readonly string[] } {
   const isMcp = targets.length > 0;
   const seen = new Set<string>();
@@ -25,7 +28,7 @@ export function accessDifferences(
     const key = [old, now].map(chainKey).join("\n");
     if (seen.has(key)) return [];
     seen.add(key);
-    const found = chainDiff(old, now, isMcp);
+    const found = chainDiff(old, now, isMcp, region);
     undecided.push(...found.undecided);
     return found.differences.map((each) => accessDifference(subject, each, isMcp, sent));
   });

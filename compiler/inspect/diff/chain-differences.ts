@@ -8,6 +8,7 @@ import { RuleModel } from "../effect/model/rule-model.ts";
 import { searchWitness } from "../effect/witness/search-witness.ts";
 import { inWords, type Term } from "../effect/words/in-words.ts";
 import { type AccessChain, type ChainDecision, chainDiagram, chainKey, runChain } from "./chain.ts";
+import { type CompiledRegion, compiledRegion, type PairRegion } from "./pair-region.ts";
 
 /** Requests that a chain allows now and did not before, or the other way round. */
 export interface ChainDifference {
@@ -33,16 +34,23 @@ export class UnconfirmedDifference extends Error {}
 
 const NONE: ChainDiff = { differences: [], undecided: [] };
 
-/** What two chains decide differently; `isMcp`: requests are about items. */
-export function chainDiff(before: AccessChain, after: AccessChain, isMcp: boolean): ChainDiff {
+/** What two chains decide differently; `isMcp`: requests are about items. With a region: of its requests alone. */
+export function chainDiff(
+  before: AccessChain,
+  after: AccessChain,
+  isMcp: boolean,
+  pairRegion?: PairRegion,
+): ChainDiff {
   if (chainKey(before) === chainKey(after)) return NONE;
   const chains = [before, after];
   const rules = chains.flatMap(({ request = [], mcp = [] }) => [...request, ...mcp]);
   const identities = chains.flatMap((each) => each.identities.map(({ variable }) => variable));
   const conditions = [...new Set(identities)].map((variable) => conditionIn(`${variable} == null`));
+  const phase = isMcp ? "mcp" : "request";
+  const region = compiledRegion(pairRegion, rules, phase);
   try {
-    const model = new RuleModel(isMcp ? "mcp" : "request", rules, conditions);
-    return model.isComplete ? modelDiff(model, before, after, isMcp) : undecided(rules);
+    const model = new RuleModel(phase, [...rules, ...(region?.rules ?? [])], conditions);
+    return model.isComplete ? modelDiff(model, before, after, isMcp, region) : undecided(rules);
   } catch (error) {
     if (error instanceof DiagramTooLarge) return undecided(rules);
     throw error;
@@ -64,16 +72,25 @@ function modelDiff(
   before: AccessChain,
   after: AccessChain,
   isMcp: boolean,
+  region: CompiledRegion | undefined,
 ): ChainDiff {
   const { diagrams } = model;
   const pair = operation((old, now) => (old === now ? "" : `${old}${now}`));
-  const node = diagrams.apply(pair, chainDiagram(before, model), chainDiagram(after, model));
+  const all = diagrams.apply(pair, chainDiagram(before, model), chainDiagram(after, model));
+  const given = region?.diagram(model);
+  const node = given === undefined ? all : diagrams.select(given, all, diagrams.terminal(""));
   const differences: ChainDifference[] = [];
   const open = new Set<string>();
   for (const [change, direction] of DIRECTIONS) {
-    const { terms, paths, isComplete } = inWords(model, node, (text) => text === change);
+    const { terms, paths, isComplete } = inWords(
+      model,
+      node,
+      (text) => text === change,
+      undefined,
+      given,
+    );
     paths.forEach((path, index) => {
-      const found = confirmed(model, path, direction, [before, after], isMcp);
+      const found = confirmed(model, path, direction, [before, after], isMcp, region);
       if (found === undefined) {
         for (const text of opaqueTexts(model, path)) open.add(text);
         return;
@@ -100,10 +117,12 @@ function confirmed(
   direction: ChainDifference["direction"],
   [before, after]: readonly [AccessChain, AccessChain],
   isMcp: boolean,
+  region: CompiledRegion | undefined,
 ): Pick<ChainDifference, "example" | "before" | "after"> | undefined {
   const complete = (data: RequestData): RequestData =>
     isMcp && data.mcp === undefined ? { ...data, mcp: SOME_TOOL } : data;
   const flips = (data: RequestData): boolean =>
+    region?.has(complete(data)) !== false &&
     runChain(before, complete(data)).isAllowed === (direction === "closes") &&
     runChain(after, complete(data)).isAllowed === (direction === "opens");
   const found = searchWitness(model, path, flips);

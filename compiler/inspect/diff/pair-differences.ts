@@ -7,7 +7,7 @@ import { shortList } from "./short-list.ts";
 
 /** What becomes different for the requests of a pair of routes: they are served or not, by another route, or otherwise. */
 export function pairDifferences(
-  { before, after, requests }: RoutePair,
+  { before, after, requests, region }: RoutePair,
   where: string,
   oldListener: ListenerNode | undefined,
   newListener: ListenerNode | undefined,
@@ -46,6 +46,7 @@ export function pairDifferences(
     chain(oldListener, before),
     chain(newListener, after),
     request,
+    region(),
   );
   undecided.push(...found.undecided.map((text) => `${subject} depends on ${text}`));
   const isOther = before.id !== after.id;

@@ -10,6 +10,7 @@ import { accessDifferences } from "./access-differences.ts";
 import { chainOf } from "./chain.ts";
 import { type Difference, plainDifference, type SidePlace } from "./difference.ts";
 import { lockDifferences, withoutLock } from "./lock-differences.ts";
+import type { PairRegion } from "./pair-region.ts";
 import type { RoutedRequest } from "./route-pairs.ts";
 
 /** Policies, and what is behind them. */
@@ -22,6 +23,7 @@ export function routeDifferences(
   after: Served,
   /** One of those requests. */
   sent: RoutedRequest | undefined,
+  region?: PairRegion,
 ): { readonly differences: readonly Difference[]; readonly undecided: readonly string[] } {
   const targets = [before, after].flatMap(({ backends }) => backends.flatMap(mcpTargets));
   const access = accessDifferences(
@@ -29,6 +31,7 @@ export function routeDifferences(
     targets,
     (target) => [chainOf(before.policies, target), chainOf(after.policies, target)],
     sent,
+    region,
   );
   return {
     differences: [

@@ -3,6 +3,7 @@ import type { PathMatch, ValueMatch } from "../../model/matches.ts";
 import { CANONICAL_PATH, stringClasses } from "../effect/strings/string-classes.ts";
 import type { StringFeature } from "../effect/strings/string-feature.ts";
 import { coversHost, matchesPath, matchesValue } from "../routing/match-request.ts";
+import { type PairRegion, waysOf } from "./pair-region.ts";
 import { routeKey } from "./route-key.ts";
 
 /** Requests that go to one route before and to another one, or the same, after; undefined: nowhere. */
@@ -11,6 +12,8 @@ export interface RoutePair {
   readonly after: RouteNode | undefined;
   /** Requests that do, one for each kind of path and host. */
   readonly requests: readonly RoutedRequest[];
+  /** Which requests do, as conditions. */
+  readonly region: () => PairRegion;
 }
 
 /** A request as far as routing sees it. */
@@ -41,10 +44,7 @@ export function routePairs(
 ): RoutePairs {
   const sides = [before, after].map((listener) => sideOf(listener));
   const [old, now] = sides;
-  const pairs = new Map<
-    string,
-    { before?: RouteNode; after?: RouteNode; requests: RoutedRequest[] }
-  >();
+  const pairs = new Map<string, FoundPair>();
   const undecided: string[] = [];
   const hosts = new Set(sides.flatMap((side) => side.patterns.map(hostOf)));
   for (const host of hosts) {
@@ -65,12 +65,14 @@ export function routePairs(
         const [from, to] = [old?.routeOf(a, whole), now?.routeOf(b, whole)];
         if (routeKey(from) === routeKey(to)) continue;
         const id = `${from?.id}\n${to?.id}`;
-        const pair = pairs.get(id) ?? {
+        const pair: FoundPair = pairs.get(id) ?? {
           requests: [],
+          tables: new Map(),
           ...(from && { before: from }),
           ...(to && { after: to }),
         };
         pair.requests.push(whole);
+        pair.tables.set(host, [first, second]);
         pairs.set(id, pair);
       }
     }
@@ -79,8 +81,21 @@ export function routePairs(
     before: pair.before,
     after: pair.after,
     requests: pair.requests,
+    region: () =>
+      [...pair.tables.values()].flatMap(([first, second]) =>
+        waysOf(first, second, pair.before?.id ?? "", pair.after?.id ?? ""),
+      ),
   }));
   return { pairs: found, undecided };
+}
+
+/** A pair while its requests are gathered. */
+interface FoundPair {
+  readonly before?: RouteNode;
+  readonly after?: RouteNode;
+  readonly requests: RoutedRequest[];
+  /** What each host's requests are looked up in. */
+  readonly tables: Map<string, readonly [readonly RouteEntry[], readonly RouteEntry[]]>;
 }
 
 interface Side {

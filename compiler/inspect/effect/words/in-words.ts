@@ -50,6 +50,8 @@ export function inWords(
   isWanted: (text: string) => boolean,
   /** The part of a diagram that is looked at, as `node` is one already. */
   within: (node: NodeId) => NodeId = (whole) => whole,
+  /** `1` for the requests that the words are about: what is so of all of them goes without saying. */
+  given?: NodeId,
 ): Wording {
   const { diagrams } = model;
   const and = operation((a, b) => (a === "1" && b === "1" ? "1" : "0"));
@@ -66,7 +68,7 @@ export function inWords(
   while (rest !== never) {
     if (terms.length === MAX_TERMS) return { terms, paths, isComplete: false };
     const joined = (all: readonly Candidate[]): NodeId =>
-      all.reduce((sum, each) => diagrams.apply(and, sum, each.node), always);
+      all.reduce((sum, each) => diagrams.apply(and, sum, each.node), given ?? always);
     const implies = (all: readonly Candidate[]): boolean =>
       diagrams.apply(without, joined(all), whole) === never;
     const [found] = diagrams.paths(rest, (text) => text === "1");

@@ -1,0 +1,162 @@
+import { compileRule } from "../../cel/compile.ts";
+import type { RouteEntry } from "../../ir/program.ts";
+import type { PathMatch, RouteMatch, ValueMatch } from "../../model/matches.ts";
+import type { Rule } from "../../model/rules.ts";
+import type { RequestData } from "../effect/data/request-data.ts";
+import { type NodeId, operation } from "../effect/diagram/diagrams.ts";
+import type { RuleModel } from "../effect/model/rule-model.ts";
+import { runRules } from "../effect/rules/run-rules.ts";
+
+/** The requests of a pair of routes: those that go one of these ways. */
+export type PairRegion = readonly RegionWay[];
+
+/** What requests must be, and must not be, to go from one entry of a table to another one. */
+export interface RegionWay {
+  readonly meets: readonly RouteMatch[];
+  readonly misses: readonly RouteMatch[];
+}
+
+/** More conditions than this are not looked at: what rules decide is said for all requests then. */
+const MAX_CONDITIONS = 80;
+
+/** How requests of both entries come to both routes, as far as paths, methods and headers say it. */
+export function waysOf(
+  before: readonly RouteEntry[],
+  after: readonly RouteEntry[],
+  from: string,
+  to: string,
+): PairRegion {
+  const old = waysTo(before, from);
+  const now = waysTo(after, to);
+  return old.flatMap((a) =>
+    now.map((b) => ({
+      meets: [...a.meets, ...b.meets],
+      misses: [...a.misses, ...b.misses],
+    })),
+  );
+}
+
+function waysTo(entries: readonly RouteEntry[], route: string): PairRegion {
+  return entries.flatMap(({ match, route: id }, at) =>
+    id === route
+      ? [
+          {
+            meets: [match],
+            misses: entries
+              .slice(0, at)
+              .map((each) => each.match)
+              .filter((each) => mayBoth(each.path, match.path) && each.query.length === 0),
+          },
+        ]
+      : [],
+  );
+}
+
+function mayBoth(a: PathMatch, b: PathMatch): boolean {
+  if (a.kind === "regex" || b.kind === "regex") return true;
+  const isOf = (one: PathMatch, outer: PathMatch) =>
+    one.value === outer.value ||
+    (outer.kind === "prefix" &&
+      one.value.startsWith(outer.value === "/" ? "/" : `${outer.value}/`));
+  return isOf(a, b) || isOf(b, a);
+}
+
+/** A region whose conditions are compiled, so that it can be computed with. */
+export interface CompiledRegion {
+  /** All its conditions. */
+  readonly rules: readonly Rule[];
+  /** `1` for the requests in it. */
+  readonly diagram: (model: RuleModel) => NodeId;
+  readonly has: (data: RequestData) => boolean;
+}
+
+/** Compiles a region for rules of a phase; undefined: no rule asks for what it is about, or it has too many conditions. */
+export function compiledRegion(
+  region: PairRegion | undefined,
+  rules: readonly Rule[],
+  phase: "request" | "mcp",
+): CompiledRegion | undefined {
+  if (region === undefined || !rules.some(({ text }) => ASKED.test(text))) return undefined;
+  const origin = rules[0]?.origin;
+  if (origin === undefined) return undefined;
+  const known = new Map<string, Rule>();
+  const ruleOf = (match: RouteMatch): Rule | undefined => {
+    const text = matchCondition(match);
+    const found = known.get(text);
+    if (found !== undefined) return found;
+    const { expression, cases } = compileRule(text, phase, "allow");
+    if (expression === undefined) return undefined;
+    const rule: Rule = { action: "allow", text, expression, cases, origin };
+    known.set(text, rule);
+    return rule;
+  };
+  const ways = region.map(({ meets, misses }) => ({
+    meets: meets.map(ruleOf),
+    misses: misses.map(ruleOf),
+  }));
+  const all = ways.flatMap(({ meets, misses }) => [...meets, ...misses]);
+  if (all.includes(undefined) || known.size > MAX_CONDITIONS) return undefined;
+  const isMet = (rule: Rule | undefined, data: RequestData) =>
+    rule !== undefined && runRules([rule], data).isAllowed;
+  return {
+    rules: [...known.values()],
+    has: (data) =>
+      ways.some(
+        ({ meets, misses }) =>
+          meets.every((each) => isMet(each, data)) && !misses.some((each) => isMet(each, data)),
+      ),
+    diagram: (model) => {
+      const { diagrams } = model;
+      const test = (rule: Rule | undefined) =>
+        diagrams.map(
+          operation((text) => (text.startsWith("+") ? "1" : "0")),
+          rule === undefined ? diagrams.terminal("-") : model.decision([rule]),
+        );
+      const and = operation((a, b) => (a === "1" && b === "1" ? "1" : "0"));
+      const or = operation((a, b) => (a === "1" || b === "1" ? "1" : "0"));
+      const without = operation((a, b) => (a === "1" && b !== "1" ? "1" : "0"));
+      const nodes = ways.map(({ meets, misses }) => {
+        const met = meets.reduce(
+          (sum, each) => diagrams.apply(and, sum, test(each)),
+          diagrams.terminal("1"),
+        );
+        return misses.reduce((sum, each) => diagrams.apply(without, sum, test(each)), met);
+      });
+      return nodes.reduce((sum, each) => diagrams.apply(or, sum, each), diagrams.terminal("0"));
+    },
+  };
+}
+
+const ASKED = /request\.(path|method|headers)/;
+
+/** A match as a condition of CEL; what it says of hosts and query parameters is not in it. */
+function matchCondition({ path, method, headers }: RouteMatch): string {
+  const quoted = (text: string) => JSON.stringify(text);
+  const value = ({ name, value: each }: ValueMatch) => {
+    const header = `request.headers[${quoted(name)}]`;
+    return each.kind === "exact"
+      ? `${header} == ${quoted(each.value)}`
+      : `${header}.matches(${quoted(`^(?:${each.value})$`)})`;
+  };
+  const conditions = [
+    ...pathConditions(path),
+    ...(method === undefined ? [] : [`request.method == ${quoted(method)}`]),
+    ...headers.map(value),
+  ];
+  return conditions.length === 0 ? "true" : conditions.join(" && ");
+}
+
+function pathConditions(path: PathMatch): readonly string[] {
+  const text = JSON.stringify(path.value);
+  switch (path.kind) {
+    case "exact":
+      return [`request.path == ${text}`];
+    case "regex":
+      return [`request.path.matches(${JSON.stringify(`^(?:${path.value})$`)})`];
+    case "prefix":
+      if (path.value === "/") return [];
+      return [
+        `(request.path == ${text} || request.path.startsWith(${JSON.stringify(`${path.value}/`)}))`,
+      ];
+  }
+}

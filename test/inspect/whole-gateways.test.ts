@@ -1,0 +1,129 @@
+import { expect, it } from "vitest";
+import { memoryHost } from "../../compiler/host.ts";
+import { checkInput } from "../../compiler/inspect/check-input.ts";
+import type { Difference } from "../../compiler/inspect/diff/difference.ts";
+import { programDiff } from "../../compiler/inspect/diff/program-diff.ts";
+import { openTrialProgram, type TrialProgram } from "../../compiler/inspect/tests/trial-program.ts";
+import type { TrialRequest } from "../../runtime/trial/trial.ts";
+import {
+  editedGateway,
+  HOSTS,
+  type RandomGateway,
+  randomGateway,
+  randomTrial,
+} from "./random-gateways.ts";
+import { RandomSource } from "./random-rules.ts";
+
+/** Pairs of gateways, and requests to each pair. */
+const PAIRS = Number(process.env.GWC_PAIRS ?? (process.env.GWC_LONG_TESTS === "1" ? 200 : 5));
+const REQUESTS = 200;
+
+const JWKS = JSON.stringify({
+  keys: [
+    {
+      ...{ kty: "EC", crv: "P-256", kid: "one", alg: "ES256" },
+      x: "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",
+      y: "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0",
+    },
+  ],
+});
+
+function checked(gateway: RandomGateway) {
+  const host = memoryHost({ "g.yaml": JSON.stringify(gateway), "jwks.json": JWKS });
+  return checkInput(["g.yaml"], host, false);
+}
+
+/** What a client sees, and which server is asked for what. */
+async function seenIn(side: TrialProgram, request: TrialRequest) {
+  if (side.program.binds.every(({ port }) => port !== request.port))
+    return { status: undefined, isServed: false, rest: "nothing listens" };
+  const { status, headers, calls, failure } = await side.send(request, 1);
+  expect(failure).toBeUndefined();
+  const shown = headers.flatMap((name, at) =>
+    at % 2 === 0 && /^(access-control-|x-shown)/i.test(name) ? [`${name}: ${headers[at + 1]}`] : [],
+  );
+  const asked = calls.map((call) =>
+    JSON.stringify(call, ["host", "url", "target", "path", "server"]),
+  );
+  return {
+    status,
+    isServed: calls.length > 0 || (status !== undefined && ![401, 403, 404].includes(status)),
+    rest: JSON.stringify([shown.toSorted(), asked]),
+  };
+}
+
+/** A request as the example of a difference says it, to one of the hosts; undefined: it says no request. */
+function requestOf({ example = "", subject }: Difference, host: string): TrialRequest | undefined {
+  const [head = "", ...parts] = example.split("  ");
+  const [, method, given, target] =
+    /^([A-Z]+) (?:https?:)?(?:\/\/([^/:]+)(?::\d+)?)?(\/\S*)$/.exec(head) ?? [];
+  const [, port] = /:(\d+)/.exec(head) ?? /:(\d+)/.exec(subject) ?? [];
+  if (method === undefined || target === undefined || port === undefined) return undefined;
+  const headers = parts
+    .filter((part) => /^[\w-]+: /.test(part))
+    .map((part) => part.split(/: (.*)/s));
+  const [token] = parts.flatMap((part) => (part.startsWith("as {") ? [part.slice(3)] : []));
+  const [address = "8.8.8.8"] = parts.flatMap((part) =>
+    part.startsWith("from ") ? [part.slice(5)] : [],
+  );
+  return {
+    ...{ port: Number(port), isTls: false, method, target, address },
+    headers: { ...Object.fromEntries(headers), host: given ?? host },
+    ...{ body: undefined, message: undefined, servers: {} },
+    identities: token === undefined ? {} : { jwt: JSON.parse(token) },
+    response: { status: 200, headers: {}, body: "" },
+  };
+}
+
+it("whatever random requests to two whole gateways find is in their diff, and what it says opens does so", async () => {
+  const missed: unknown[] = [];
+  const closed: unknown[] = [];
+  const counts = { pairs: 0, differ: 0, found: 0, opens: 0, flipped: 0, undecided: 0 };
+  for (let seed = 1; seed <= PAIRS; seed += 1) {
+    const random = new RandomSource(seed * 32_452_843);
+    const gateway = randomGateway(random);
+    const sides = [gateway, editedGateway(gateway, random)].map(checked);
+    const [before, after] = sides.map(({ program }) => program);
+    if (before === undefined || after === undefined) continue;
+    counts.pairs += 1;
+    const { differences, undecided } = programDiff(before, after);
+    counts.differ += Number(differences.length > 0);
+    counts.undecided += Number(undecided.length > 0);
+    const [old, now] = await Promise.all(
+      [before, after].map((program, at) => openTrialProgram(program, sides[at]?.files ?? [])),
+    );
+    if (old === undefined || now === undefined) throw new Error("a side is missing");
+    const says = (direction: string) => differences.some((each) => each.direction === direction);
+    for (let count = 0; count < REQUESTS; count += 1) {
+      const request = randomTrial(random);
+      const [from, to] = [await seenIn(old, request), await seenIn(now, request)];
+      if (JSON.stringify(from) === JSON.stringify(to)) continue;
+      counts.found += 1;
+      const direction =
+        from.isServed === to.isServed ? undefined : to.isServed ? "opens" : "closes";
+      const isTold = direction === undefined ? differences.length > 0 : says(direction);
+      if (!isTold && undecided.length === 0)
+        missed.push({ seed, direction, request, from, to, differences });
+    }
+    for (const each of differences.filter(({ direction }) => direction === "opens")) {
+      const tries = HOSTS.flatMap((host) => requestOf(each, host) ?? []);
+      const isRoute = /^(404|nothing listened) -> served by /.test(each.change);
+      if (tries.length === 0 || !(isRoute || /-> served$/.test(each.change))) continue;
+      counts.opens += 1;
+      let flips = false;
+      for (const request of tries) {
+        const [from, to] = [await seenIn(old, request), await seenIn(now, request)];
+        const isThere = to.status !== undefined && (to.status !== 404 || to.isServed);
+        flips ||= !from.isServed && (isRoute ? isThere : to.isServed);
+      }
+      counts.flipped += Number(flips);
+      if (!flips) closed.push({ seed, each });
+    }
+    old.close();
+    now.close();
+  }
+  if (process.env.GWC_PAIRS !== undefined) process.stderr.write(`${JSON.stringify(counts)}\n`);
+  expect(missed.slice(0, 3)).toEqual([]);
+  expect(closed.slice(0, 3)).toEqual([]);
+  expect(counts.differ).toBeGreaterThan(PAIRS / 3);
+}, 1_200_000);
