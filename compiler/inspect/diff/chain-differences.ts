@@ -87,7 +87,9 @@ function modelDiff(
       node,
       (text) => text === change,
       undefined,
-      given,
+      given === undefined
+        ? undefined
+        : { node: given, says: (text) => !isOfRules(text, [before, after]) },
     );
     paths.forEach((path, index) => {
       const found = confirmed(model, path, direction, [before, after], isMcp, region);
@@ -100,6 +102,12 @@ function modelDiff(
     });
   }
   return { differences, undecided: [...open] };
+}
+
+function isOfRules(condition: string, chains: readonly AccessChain[]): boolean {
+  return chains.some(({ request = [], mcp = [] }) =>
+    [...request, ...mcp].some(({ text }) => text.includes(condition)),
+  );
 }
 
 const DIRECTIONS = [

@@ -32,6 +32,14 @@ export interface Wording {
   readonly isComplete: boolean;
 }
 
+/** The requests that words are about: what is so of all of them goes without saying. */
+export interface GivenRequests {
+  /** `1` for them. */
+  readonly node: NodeId;
+  /** Whether a condition is there for them alone: it is said when nothing else will do. */
+  readonly says: (text: string) => boolean;
+}
+
 interface Candidate extends RuleLiteral {
   /** `1` where it holds. */
   readonly node: NodeId;
@@ -50,8 +58,7 @@ export function inWords(
   isWanted: (text: string) => boolean,
   /** The part of a diagram that is looked at, as `node` is one already. */
   within: (node: NodeId) => NodeId = (whole) => whole,
-  /** `1` for the requests that the words are about: what is so of all of them goes without saying. */
-  given?: NodeId,
+  given?: GivenRequests,
 ): Wording {
   const { diagrams } = model;
   const and = operation((a, b) => (a === "1" && b === "1" ? "1" : "0"));
@@ -68,7 +75,7 @@ export function inWords(
   while (rest !== never) {
     if (terms.length === MAX_TERMS) return { terms, paths, isComplete: false };
     const joined = (all: readonly Candidate[]): NodeId =>
-      all.reduce((sum, each) => diagrams.apply(and, sum, each.node), given ?? always);
+      all.reduce((sum, each) => diagrams.apply(and, sum, each.node), given?.node ?? always);
     const implies = (all: readonly Candidate[]): boolean =>
       diagrams.apply(without, joined(all), whole) === never;
     const [found] = diagrams.paths(rest, (text) => text === "1");
@@ -77,7 +84,10 @@ export function inWords(
     let kept = candidatesOf(model, path, within).filter((each) => each.node !== always);
     if (!implies(kept)) return { terms, paths, isComplete: false };
     const order = kept.toSorted(
-      (a, b) => RANK[a.sign] - RANK[b.sign] || b.text.length - a.text.length,
+      (a, b) =>
+        Number(given?.says(b.text) ?? false) - Number(given?.says(a.text) ?? false) ||
+        RANK[a.sign] - RANK[b.sign] ||
+        b.text.length - a.text.length,
     );
     for (const each of order) {
       const fewer = kept.filter((other) => other !== each);
