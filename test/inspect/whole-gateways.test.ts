@@ -17,6 +17,8 @@ import { RandomSource } from "./random-rules.ts";
 /** Pairs of gateways, and requests to each pair. */
 const PAIRS = Number(process.env.GWC_PAIRS ?? (process.env.GWC_LONG_TESTS === "1" ? 200 : 5));
 const REQUESTS = 200;
+/** What a pair showed that was missed once: tried first. */
+const FOUND = [1, 33, 168];
 
 const JWKS = JSON.stringify({
   keys: [
@@ -79,7 +81,9 @@ it("whatever random requests to two whole gateways find is in their diff, and wh
   const missed: unknown[] = [];
   const closed: unknown[] = [];
   const counts = { pairs: 0, differ: 0, found: 0, opens: 0, flipped: 0, undecided: 0 };
-  for (let seed = 1; seed <= PAIRS; seed += 1) {
+  const seeds = [...FOUND, ...Array.from({ length: PAIRS * 3 }, (_, index) => index + 2)];
+  for (const seed of seeds) {
+    if (counts.pairs === PAIRS) break;
     const random = new RandomSource(seed * 32_452_843);
     const gateway = randomGateway(random);
     const sides = [gateway, editedGateway(gateway, random)].map(checked);

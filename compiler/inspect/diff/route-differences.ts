@@ -70,9 +70,13 @@ export function policyDifferences(
     .filter(({ kind }) => !before.some((each) => each.kind === kind))
     .filter((use) => !isDecided(use))
     .map((use) => goneOrNew(subject, use, "gained"));
-  const kept = after.flatMap((use) => {
-    const old = before.find(({ kind }) => kind === use.kind);
-    return old === undefined ? [] : changedPolicy(subject, old, use);
+  // A route's own acts in the place of its listener's: the last ones of a kind are compared, then those before them.
+  const kept = [...new Set(after.map(({ kind }) => kind))].flatMap((kind) => {
+    const [olds, uses] = [before, after].map((all) => all.filter((each) => each.kind === kind));
+    return (uses ?? []).toReversed().flatMap((use, at) => {
+      const old = olds?.at(-1 - at);
+      return old === undefined ? [] : changedPolicy(subject, old, use);
+    });
   });
   return [...lost, ...gained, ...kept];
 }

@@ -179,7 +179,8 @@ function requestsFor(
   rows: readonly RouteEntry[],
 ): readonly Omit<RoutedRequest, "host" | "path">[] | undefined {
   const methods = new Set(["GET", ...rows.flatMap(({ match }) => match.method ?? [])]);
-  if (methods.size > 1) methods.add("PATCH");
+  const other = ["PATCH", "PUT", "DELETE", "POST"].find((each) => !methods.has(each));
+  if (rows.some(({ match }) => match.method !== undefined)) methods.add(other ?? "OTHER");
   const headers = valuesOf(rows.flatMap(({ match }) => match.headers));
   const query = valuesOf(rows.flatMap(({ match }) => match.query));
   const count = [methods.size, headers?.length, query?.length].reduce<number>(
