@@ -1,0 +1,273 @@
+import type { KeyHeader } from "../../../runtime/llm/providers/provider.ts";
+import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
+import {
+  type BackendPolicies,
+  type HealthConfig,
+  mergeBackendPolicies,
+} from "../../model/backend-policies.ts";
+import type { AwsScope } from "../../model/cloud-credentials.ts";
+import { hostUrl } from "../../model/host-url.ts";
+import { camelCase } from "../../model/identifiers.ts";
+import type { LlmPolicies, RouteType } from "../../model/llm-policies.ts";
+import type { Text } from "../../model/texts.ts";
+import { AMBIENT_AWS, AMBIENT_GCP } from "../parts/ambient-credentials.ts";
+import type { BackendResolveContext } from "../parts/backend-resolve-context.ts";
+import {
+  backendKey,
+  type ConnectionContext,
+  resolveConnection,
+  secureUrl,
+} from "../parts/connection.ts";
+import { type HealthNode, resolveHealth } from "../parts/health.ts";
+import { resolveExpressions } from "../parts/named-expressions.ts";
+import type { ProviderConfig } from "./ai-config.ts";
+import type { AiProviderNode, TransformsNode } from "./ai-node.ts";
+import { resolvePromptGuard } from "./guards.ts";
+import { type ProviderKind, type ProviderOptions, providerOf } from "./providers/index.ts";
+import type { LlmCredentialForm, LlmEndpoint } from "./providers/provider.ts";
+
+/** What a provider is to serve. */
+export interface ProviderPlace {
+  /** What the route and the backend say. */
+  readonly inherited: BackendPolicies | undefined;
+  readonly types: ReadonlySet<RouteType>;
+  /** One that cannot serve a type is a mistake. */
+  readonly servesAll: boolean;
+  /** There is no other provider to ask instead. */
+  readonly isOne: boolean;
+}
+
+/** A provider, complete; undefined when it has mistakes, which are reported. */
+export function resolveProvider(
+  config: ProviderConfig,
+  place: ProviderPlace,
+  context: BackendResolveContext,
+): AiProviderNode | undefined {
+  const { inherited, isOne } = place;
+  const { name, options, server, port, path, origin } = config;
+  const unit = providerOf(options.kind);
+  const merged = mergeBackendPolicies(inherited, config.policies);
+  const { health } = merged;
+  const aws = awsScopeOf(options);
+  const ambient = aws === undefined ? unit.isGoogleCloud && AMBIENT_GCP : AMBIENT_AWS;
+  const auth = merged.auth ?? (ambient && { ...ambient, origin });
+  const resolved = resolveConnection({ ...merged, ...(auth && { auth }) }, context, aws);
+  const own = endpointsOf(config, place, context.diagnostics);
+  const endpoints = own && path !== undefined ? withPath(own, path) : own;
+  const header = keyHeaderOf(unit.credential, Object.values(endpoints ?? {}));
+  const isHeader = header !== "authorization";
+  const { authorization: _, ...withoutAuthorization } = resolved;
+  const connection = isHeader ? withoutAuthorization : resolved;
+  const key = backendKey(auth, context);
+  const url =
+    server === undefined
+      ? ownUrl(options, port)
+      : hostUrl(server, childOf(origin, "hostOverride"), context.diagnostics);
+  reportShared(config, inherited, context.diagnostics);
+  if (server !== undefined) reportRepeatedPath(config, endpoints, url, context.diagnostics);
+  if (merged.auth?.kind === "aws" && aws === undefined) {
+    const params = { field: "aws", actsOn: "requests to services of AWS", found: undefined };
+    context.diagnostics.report("misplaced-field", keyPlace(merged.auth.origin), params);
+  }
+  const { promptGuard, ...policies } = merged.ai ?? { origin };
+  const guard = promptGuard && resolvePromptGuard(promptGuard, place.types, context);
+  if (url === undefined || endpoints === undefined) return undefined;
+  if (promptGuard !== undefined && guard === undefined) return undefined;
+  const transforms = resolveTransforms(merged.ai, context);
+  if (merged.ai?.transformations !== undefined && transforms === undefined) return undefined;
+  return {
+    name,
+    id: camelCase(name),
+    kind: options.kind,
+    system: unit.system,
+    model: modelOf(options),
+    url: secureUrl(url, connection),
+    connection,
+    headers: headersOf(options),
+    key: isHeader && key !== undefined ? { header, value: key } : undefined,
+    clientKey: key === undefined && resolved.credentials === undefined ? header : undefined,
+    modelName: unit.modelName,
+    dialect: dialectOf(options, merged.ai),
+    endpoints,
+    path,
+    expectsTokens: config.tokenize !== undefined,
+    isOwnServer: server === undefined,
+    policies: merged.ai && policies,
+    transforms,
+    guard,
+    health: isOne ? reportHealth(health, context) : providerHealth(health, context),
+    origin,
+  };
+}
+
+/** Undefined: there are none, or one is wrong (reported). */
+function resolveTransforms(
+  policies: LlmPolicies | undefined,
+  context: BackendResolveContext,
+): TransformsNode | undefined {
+  if (policies?.transformations === undefined) return undefined;
+  const { value, origin } = policies.transformations;
+  const fields = resolveExpressions(value, "llm", context);
+  return fields && { fields, origin };
+}
+
+/** The path of a server's URL stands before those of the API: where both begin alike, one is too many. */
+function reportRepeatedPath(
+  { origin }: ProviderConfig,
+  endpoints: AiProviderNode["endpoints"] | undefined,
+  url: Text | undefined,
+  diagnostics: Diagnostics,
+): void {
+  if (typeof url !== "string") return;
+  const base = new URL(url).pathname.replace(/\/$/, "");
+  const paths = Object.values(endpoints ?? {}).map(({ path }) => path);
+  const repeated = base === "" ? undefined : paths.find((path) => path.startsWith(`${base}/`));
+  if (repeated === undefined) return;
+  const params = { base, path: repeated };
+  diagnostics.report("repeated-base-path", childOf(origin, "hostOverride"), params);
+}
+
+/** When one of several providers is left alone: nothing but the responses to its calls says how it does. */
+function providerHealth(
+  health: HealthConfig | undefined,
+  { diagnostics }: ConnectionContext,
+): HealthNode {
+  for (const key of ["active", "panicThreshold"] as const) {
+    if (health?.[key] === undefined) continue;
+    const params = {
+      field: `"${key}"`,
+      actsOn: "requests that backends share",
+      found: "requests to models",
+    };
+    diagnostics.report("misplaced-field", keyPlace(childOf(health.origin, key)), params);
+  }
+  return resolveHealth(health, diagnostics);
+}
+
+/** Where there is nobody else to ask, nobody is left alone. */
+function reportHealth(
+  health: HealthConfig | undefined,
+  { diagnostics }: ConnectionContext,
+): undefined {
+  if (health === undefined) return;
+  const params = { field: '"health"', actsOn: "backends of several providers", found: "one" };
+  diagnostics.report("misplaced-field", keyPlace(health.origin), params);
+}
+
+/** Where the key goes; whether it depends on the path is known from those that the route has. */
+function keyHeaderOf(form: LlmCredentialForm, endpoints: readonly LlmEndpoint[]): KeyHeader {
+  if (form.kind === "bearer") return "authorization";
+  if (form.kind === "header") return form.header;
+  const { prefix, there, elsewhere } = form.header;
+  const isThere = endpoints.map(({ path }) => path.startsWith(prefix));
+  if (isThere.every((each) => each)) return there;
+  return isThere.some((each) => each) ? form.header : elsewhere;
+}
+
+/** The AWS service that a provider is; undefined: it is none. */
+export function awsScopeOf<Kind extends ProviderKind>({
+  kind,
+  value,
+}: ProviderOptions<Kind>): AwsScope | undefined {
+  return providerOf<Kind>(kind).aws?.(value);
+}
+
+function dialectOf<Kind extends ProviderKind>(
+  { kind, value }: ProviderOptions<Kind>,
+  policies: LlmPolicies | undefined,
+): AiProviderNode["dialect"] {
+  const guardrail = providerOf<Kind>(kind).guardrail?.(value);
+  const caching = policies?.promptCaching?.value;
+  return { ...(guardrail && { guardrail }), ...(caching && { caching }) };
+}
+
+function headersOf<Kind extends ProviderKind>({
+  kind,
+  value,
+}: ProviderOptions<Kind>): readonly string[] {
+  return providerOf<Kind>(kind).headers?.(value) ?? [];
+}
+
+function modelOf<Kind extends ProviderKind>({
+  kind,
+  value,
+}: ProviderOptions<Kind>): string | undefined {
+  const { model } = providerOf<Kind>(kind);
+  return model === undefined ? value.model : model(value);
+}
+
+function ownUrl<Kind extends ProviderKind>(
+  { kind, value }: ProviderOptions<Kind>,
+  port: number | undefined,
+): string {
+  const url = providerOf<Kind>(kind).url(value);
+  return port === undefined ? url : `${url}:${port}`;
+}
+
+/** How the provider serves each route type of the route; what it does not serve is reported. */
+function endpointsOf(
+  { options, name, origin }: ProviderConfig,
+  { types, servesAll }: ProviderPlace,
+  diagnostics: Diagnostics,
+): AiProviderNode["endpoints"] | undefined {
+  const all = [...types].map((type) => [type, endpointOf(type, options)] as const);
+  const found = all.filter(([, endpoint]) => endpoint !== undefined);
+  const isMissing = ([type, endpoint]: (typeof all)[number]): boolean =>
+    endpoint === undefined && !ownTypes.has(type);
+  const missing = servesAll ? all.filter(isMissing) : [];
+  for (const [type] of missing) {
+    diagnostics.report("unserved-route-type", origin, { type, provider: name });
+  }
+  return missing.length === 0 ? Object.fromEntries(found) : undefined;
+}
+
+/**
+ * What needs no endpoint of a provider: models are those of the configuration, tokens are counted by the gateway where
+ * nobody else does, and what passes has the path of the client.
+ */
+const ownTypes: ReadonlySet<RouteType> = new Set(["Models", "TokenCount", "Passthrough"]);
+
+function endpointOf<Kind extends ProviderKind>(
+  type: RouteType,
+  { kind, value }: ProviderOptions<Kind>,
+): LlmEndpoint | undefined {
+  return providerOf<Kind>(kind).endpoint(type, value);
+}
+
+/** Reports what a provider says that holds for all of a route. */
+function reportShared(
+  { name, policies }: ProviderConfig,
+  inherited: BackendPolicies | undefined,
+  diagnostics: Diagnostics,
+): void {
+  for (const field of ["routes", "providerHeader", "streamKeepAlive"] as const) {
+    const own = policies?.ai?.[field]?.origin;
+    if (own === undefined || isSamePlace(own, inherited?.ai?.[field]?.origin)) continue;
+    diagnostics.report("routes-of-provider", keyPlace(own), { name, field });
+  }
+}
+
+/** In manifests a provider's policies are all that hold for it, those of its backend too. */
+function isSamePlace(a: Origin, b: Origin | undefined): boolean {
+  const steps = (origin: Origin) => JSON.stringify([origin.file, origin.document, origin.path]);
+  return b !== undefined && steps(a) === steps(b);
+}
+
+/** The path of the configuration in the place of the provider's own. */
+function withPath(
+  endpoints: AiProviderNode["endpoints"],
+  path: string,
+): AiProviderNode["endpoints"] {
+  return Object.fromEntries(
+    Object.entries(endpoints).map(([type, { streamPath: _, branches, ...endpoint }]) => [
+      type,
+      {
+        ...endpoint,
+        path,
+        ...(branches && {
+          branches: branches.map(({ streamPath: __, ...branch }) => ({ ...branch, path })),
+        }),
+      },
+    ]),
+  );
+}
