@@ -13,8 +13,8 @@ export interface Case {
   readonly routes: readonly object[];
   /** Sections of the file beside its binds. */
   readonly file?: object;
-  /** Ready for the wire; sent in turns. */
-  readonly requests: readonly string[];
+  /** Ready for the wire; sent in turns. Some need what their gateway gives at this port. */
+  readonly requests: readonly string[] | ((port: number) => Promise<readonly string[]>);
   /** The gateway of another case serves these requests too. */
   readonly gateway?: string;
   /** Another product in its place, in a script that is given a port; the routes do not count. */
@@ -53,12 +53,15 @@ export async function compare(
       if (each.gateway !== undefined) continue;
       gateways.set(each.name, await startCase(each, join(folder, String(gateways.size)), upstream));
     }
-    const ask = async ({ name, gateway, requests, tls }: Case, count: number) => {
-      const started = gateways.get(gateway ?? name);
-      if (started === undefined) throw new Error(`there is no gateway "${gateway}"`);
-      return (
-        await measure(started, requests, { ...pace, requests: count, isTls: tls !== undefined })
-      ).perCpuSecond;
+    const made = new Map<Case, readonly string[]>();
+    const ask = async (asked: Case, count: number) => {
+      const started = gateways.get(asked.gateway ?? asked.name);
+      if (started === undefined) throw new Error(`there is no gateway "${asked.gateway}"`);
+      const given = made.get(asked) ?? asked.requests;
+      const requests = typeof given === "function" ? await given(started.port) : given;
+      made.set(asked, requests);
+      const isTls = asked.tls !== undefined;
+      return (await measure(started, requests, { ...pace, requests: count, isTls })).perCpuSecond;
     };
     // Compiled code is what is compared: the first requests do not count.
     for (const each of cases) await ask(each, 3 * count);

@@ -12,6 +12,7 @@ import { measureDecisions } from "./decision.ts";
 import { type Contender, type Duel, type Pace, type Round, run, start } from "./duel.ts";
 import { GUARD_GROWTH, measureGuards } from "./guards.ts";
 import { GUARDED_STREAM, llmCases, llmGoals, measureLlm, portkeyGoals } from "./llm.ts";
+import { eraGoals, measureMcp } from "./mcp.ts";
 import { measureNginx } from "./nginx.ts";
 import { policyCases } from "./policies.ts";
 import { routeCases } from "./routes.ts";
@@ -24,6 +25,7 @@ import { makeIdentity } from "./token.ts";
 //   llm           chat completions beside the same bytes through a plain proxy: whole, streams, translated; and beside
 //                 Portkey's gateway where PORTKEY names a folder: `npm install --prefix DIR @portkey-ai/gateway`
 //   nginx         what requests cost beside Debian's nginx: small, over TLS, 1 MB, 100 events
+//   mcp           calls of a tool through one target, in either era, beside the same bytes through a plain proxy
 //   guards        patterns of guards: beside parsing the JSON, and hostile ones by how they grow
 //   decision      finding the route among so many, without a connection
 //   cel           an expression beside two interpreters
@@ -54,6 +56,7 @@ try {
   if (isWanted("policies")) await showCosts("policies", await policyCases(work, host, callouts));
   if (isWanted("llm")) await showLlm();
   if (isWanted("nginx")) await showNginx();
+  if (isWanted("mcp")) await showMcp();
   if (isWanted("guards")) showGuards();
   if (isWanted("decision")) await showDecisions();
   if (isWanted("routes")) await showCosts("routes", routeCases(host));
@@ -108,6 +111,21 @@ async function showNginx(): Promise<void> {
   for (const { name, costs } of await measureNginx(work, host, pace)) {
     console.log(`nginx, ${name}: CPU of a request beside nginx`);
     process.stdout.write(formatCosts(costs));
+  }
+}
+
+async function showMcp(): Promise<void> {
+  const costs = await measureMcp(pace);
+  console.log("mcp: CPU of a call beside the same bytes through a plain proxy");
+  process.stdout.write(formatCosts(costs));
+  const ratiosOf = (wanted: string) => costs.find(({ name }) => name === wanted)?.ratios ?? [];
+  for (const [suffix, goal] of Object.entries(eraGoals)) {
+    const stateless = ratiosOf(`stateless${suffix}`);
+    const times = median(
+      ratiosOf(`sessions${suffix}`).map((each, round) => each / (stateless[round] ?? 1)),
+    );
+    console.log(`stateless calls${suffix}: ${times.toFixed(2)} times as many (goal ${goal})`);
+    isGood = times >= goal && isGood;
   }
 }
 

@@ -1,8 +1,8 @@
 import { stringAt } from "../../json/json-text.ts";
 import { type ListedItem, readLists } from "../protocol/list-edit.ts";
 import type { Message } from "../protocol/message.ts";
-import { readFields } from "../protocol/message.ts";
 import { paramOf, stringParamOf } from "../protocol/message-edit.ts";
+import { readFields } from "../protocol/message-fields.ts";
 import type { McpPrimitiveKind } from "../protocol/primitives.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
 import { hidesNothing, isListed } from "../rules/authorization.ts";

@@ -1,5 +1,6 @@
 import { stringAt } from "../../json/json-text.ts";
-import { type MessageFields, textAt } from "../protocol/message.ts";
+import { textAt } from "../protocol/message.ts";
+import type { MessageFields } from "../protocol/message-fields.ts";
 
 /** How long a result that is made of several may be kept, and by whom: as the strictest of them says. */
 export class CacheHints {

@@ -1,7 +1,8 @@
 import { stringAt } from "../../json/json-text.ts";
 import { sealSession, unsealSession } from "../../process/session-seal.ts";
-import { fieldOf, type Message } from "../protocol/message.ts";
+import type { Message } from "../protocol/message.ts";
 import { edited, paramOf, replaced } from "../protocol/message-edit.ts";
+import { fieldOf } from "../protocol/message-fields.ts";
 import type { SessionContext } from "../session/session-context.ts";
 import { callerBinding } from "../session/sessions.ts";
 import type { McpTarget } from "../transports/target.ts";

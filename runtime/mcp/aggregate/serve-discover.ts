@@ -1,5 +1,6 @@
 import { metaKey } from "../protocol/envelope.ts";
-import { type Message, readFields, textAt } from "../protocol/message.ts";
+import { type Message, textAt } from "../protocol/message.ts";
+import { readFields } from "../protocol/message-fields.ts";
 import { statelessRevision } from "../protocol/revisions.ts";
 import { rpcResult } from "../protocol/rpc-response.ts";
 import { ClientStream } from "../session/client-stream.ts";

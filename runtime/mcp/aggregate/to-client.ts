@@ -6,8 +6,9 @@ import {
   stringAt,
   type TextRange,
 } from "../../json/json-text.ts";
-import { type Message, readFields, textAt } from "../protocol/message.ts";
+import { type Message, textAt } from "../protocol/message.ts";
 import { edited, paramOf, replaced } from "../protocol/message-edit.ts";
+import { readFields } from "../protocol/message-fields.ts";
 import { aggregateId } from "./aggregate-ids.ts";
 
 /** What a merged route has to know to show a target's message to the client. */

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { isObjectAt, objectMembers, stringAt } from "../../json/json-text.ts";
-import { type Message, readFields, readMessage, textAt } from "../protocol/message.ts";
+import { type Message, readMessage, textAt } from "../protocol/message.ts";
+import { readFields } from "../protocol/message-fields.ts";
 import { inputMethods } from "../protocol/methods.ts";
 
 /** What a target needs to know before it goes on (MCP 2026-07-28, multi round-trip requests). */

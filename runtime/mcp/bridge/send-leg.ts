@@ -1,7 +1,8 @@
 import { isObjectAt } from "../../json/json-text.ts";
 import { metaKey, withParams } from "../protocol/envelope.ts";
-import { type Message, readFields, textAt } from "../protocol/message.ts";
+import { type Message, textAt } from "../protocol/message.ts";
 import { stringParamOf } from "../protocol/message-edit.ts";
+import { readFields } from "../protocol/message-fields.ts";
 import { paramHeaderList } from "../protocol/param-headers.ts";
 import { statelessRevision } from "../protocol/revisions.ts";
 import { callChild } from "../stateless/shared-child.ts";

@@ -7,8 +7,9 @@ import {
   stringAt,
 } from "../../json/json-text.ts";
 import { metaKey } from "../protocol/envelope.ts";
-import { fieldOf, type Message, ownMessage, textAt } from "../protocol/message.ts";
+import { type Message, ownMessage, textAt } from "../protocol/message.ts";
 import { edited, replaced, stringParamOf } from "../protocol/message-edit.ts";
+import { fieldOf } from "../protocol/message-fields.ts";
 import { listedParamHeaders } from "../protocol/param-headers.ts";
 import { newestSessionRevision, sessionRevisions } from "../protocol/revisions.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";

@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from "node:crypto";
 import { isObjectAt, objectMembers } from "../../json/json-text.ts";
 import { metaFields, metaKey } from "../protocol/envelope.ts";
-import { type Message, readFields, textAt, withId } from "../protocol/message.ts";
+import { type Message, textAt, withId } from "../protocol/message.ts";
 import { edited, paramOf, replaced, stringParamOf } from "../protocol/message-edit.ts";
+import { readFields } from "../protocol/message-fields.ts";
 import { inputMethods } from "../protocol/methods.ts";
 
 /** What a client without sessions says of itself with every request, as JSON text. */

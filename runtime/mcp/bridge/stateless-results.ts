@@ -1,7 +1,8 @@
 import { elementsOf, isArrayAt, isObjectAt, objectMembers } from "../../json/json-text.ts";
 import { metaKey, withResult } from "../protocol/envelope.ts";
-import { fieldOf, type Message, ownMessage, textAt } from "../protocol/message.ts";
+import { type Message, ownMessage, textAt } from "../protocol/message.ts";
 import { edited, replaced } from "../protocol/message-edit.ts";
+import { fieldOf } from "../protocol/message-fields.ts";
 import { statelessRevision } from "../protocol/revisions.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
 import { saidByClient } from "./stateless-request.ts";

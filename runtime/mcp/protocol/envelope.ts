@@ -1,6 +1,7 @@
 import { isObjectAt, objectMembers, stringAt, type TextRange } from "../../json/json-text.ts";
-import { type Message, type MessageFields, readFields } from "./message.ts";
+import type { Message } from "./message.ts";
 import { edited, paramOf } from "./message-edit.ts";
+import { type MessageFields, readFields } from "./message-fields.ts";
 
 /** The keys of `params._meta` by which a request of revision 2026-07-28 says what it is part of. */
 export const metaKey = {

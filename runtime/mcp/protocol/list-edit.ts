@@ -7,7 +7,8 @@ import {
   stringAt,
   type TextRange,
 } from "../../json/json-text.ts";
-import { type Message, readFields, textAt } from "./message.ts";
+import { type Message, textAt } from "./message.ts";
+import { readFields } from "./message-fields.ts";
 import type { McpPrimitiveKind } from "./primitives.ts";
 
 /** One entry of a list: a tool, prompt, resource or resource template. */

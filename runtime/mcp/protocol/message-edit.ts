@@ -1,9 +1,9 @@
 import { applyEdits, type Edit, stringAt, type TextRange } from "../../json/json-text.ts";
-import { fieldOf, type Message, readMessage } from "./message.ts";
+import { type Message, readMessage } from "./message.ts";
 
 /** A member of `params`; undefined when it is not there, or there twice. */
 export function paramOf(message: Message, name: string): TextRange | undefined {
-  return message.params && fieldOf(message.text, message.params, name);
+  return message.paramFields?.get(name);
 }
 
 /** A string member of `params`. */

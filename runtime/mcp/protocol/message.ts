@@ -1,14 +1,13 @@
 import { isUtf8 } from "node:buffer";
-import { foldCase } from "../../json/fold-case.ts";
 import {
   applyEdits,
   isArrayAt,
   isObjectAt,
   type Member,
-  objectMembers,
   skipSpace,
   type TextRange,
 } from "../../json/json-text.ts";
+import { type MessageFields, ObjectFields, readFields } from "./message-fields.ts";
 
 /** A JSON-RPC 2.0 message as it was sent, and where its parts are. */
 export interface Message {
@@ -21,6 +20,8 @@ export interface Message {
   readonly method: string;
   /** The value of `params` when it is an object. */
   readonly params: TextRange | undefined;
+  /** The members of `params`; absent without such an object. */
+  readonly paramFields: ObjectFields | undefined;
   /** The value of `result` when it is an object. */
   readonly result: TextRange | undefined;
 }
@@ -33,23 +34,11 @@ export interface MessageProblem {
   readonly id: string;
 }
 
-/** The members of an object by name; a name sent twice, or one that differs from a known one in case only, is a problem. */
-export type MessageFields = ReadonlyMap<string, Member>;
-
 /** A message that the gateway has written itself: a text that is none is a bug. */
 export function ownMessage(text: string): Message {
   const message = readMessage(text);
   if (message.kind === "problem") throw new Error(message.message);
   return message;
-}
-
-/**
- * A member of the object at `at`; undefined when it is not there, or when a reader might take another for it (see
- * `readFields`).
- */
-export function fieldOf(text: string, at: TextRange, name: string): Member | undefined {
-  const fields = readFields(text, at.start, new Set([name]));
-  return typeof fields === "string" ? undefined : fields.get(name);
 }
 
 /** Reads one message from a request body. */
@@ -73,25 +62,6 @@ export function readMessage(text: string): Message | MessageProblem {
   const envelope = readFields(text, start, envelopeNames);
   if (typeof envelope === "string") return problem(-32600, `Invalid Request: ${envelope}`);
   return classify(text, envelope);
-}
-
-/**
- * The members of the object at `at`. A string is the problem: JSON parsers differ in which of two equal keys they take,
- * and some ignore case, so what was checked would not be what is executed.
- */
-export function readFields(
-  text: string,
-  at: number,
-  known: ReadonlySet<string>,
-): MessageFields | string {
-  const fields = new Map<string, Member>();
-  for (const member of objectMembers(text, at)) {
-    const key = member.key;
-    if (fields.has(key)) return `duplicate key ${JSON.stringify(key)}`;
-    if (!known.has(key) && known.has(foldCase(key))) return `misspelt key ${JSON.stringify(key)}`;
-    fields.set(key, member);
-  }
-  return fields;
 }
 
 /** The message with another id (JSON text). */
@@ -150,7 +120,9 @@ function classify(text: string, envelope: MessageFields): Message | MessageProbl
     // JSON.parse of a string token gives a string.
     const name = JSON.parse(textAt(text, method)) as string;
     const kind = idAt === undefined ? "notification" : "request";
-    return { kind, text, id, idAt: idAt ?? nowhere, method: name, params, result: undefined };
+    const paramFields = params && new ObjectFields(text, params.start);
+    const at = idAt ?? nowhere;
+    return { kind, text, id, idAt: at, method: name, params, paramFields, result: undefined };
   }
   const result = envelope.get("result");
   if (idAt === undefined || (result === undefined) === (envelope.get("error") === undefined)) {
@@ -163,6 +135,7 @@ function classify(text: string, envelope: MessageFields): Message | MessageProbl
     idAt,
     method: "",
     params: undefined,
+    paramFields: undefined,
     result: objectSpan(text, result),
   };
 }

@@ -1,6 +1,7 @@
 import { encodeHeader } from "./header-names.ts";
-import { fieldOf, type Message, textAt } from "./message.ts";
+import { type Message, textAt } from "./message.ts";
 import { paramOf } from "./message-edit.ts";
+import { fieldOf } from "./message-fields.ts";
 
 /** An argument of a tool that calls over HTTP repeat in a header (MCP 2026-07-28, `x-mcp-header`). */
 export interface ParamHeader {

@@ -1,5 +1,6 @@
 import { isObjectAt, stringAt, type TextRange } from "../../json/json-text.ts";
-import { type Message, readFields } from "./message.ts";
+import type { Message } from "./message.ts";
+import { readFields } from "./message-fields.ts";
 
 /** What servers offer, and what rules are about. */
 export type McpPrimitiveKind = "tool" | "prompt" | "resource";
@@ -22,8 +23,8 @@ export type Addressed =
 export function addressedPrimitive(message: Message): Addressed | undefined {
   const place = itemMethods.get(message.method);
   if (place === undefined) return undefined;
-  if (message.params === undefined) return problem("params must be an object");
-  const fields = readFields(message.text, message.params.start, paramNames);
+  if (message.paramFields === undefined) return problem("params must be an object");
+  const fields = message.paramFields.among(paramNames);
   if (typeof fields === "string") return problem(fields);
   if (place === "ref") return referencedItem(message.text, fields.get("ref"));
   return named(message.text, place.kind, fields.get(place.field), place.field);

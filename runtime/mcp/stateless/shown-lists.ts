@@ -1,7 +1,8 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { elementsOf, isArrayAt, isObjectAt, stringAt } from "../../json/json-text.ts";
-import { fieldOf, type Message, readFields, readMessage, textAt } from "../protocol/message.ts";
+import { type Message, readMessage, textAt } from "../protocol/message.ts";
 import { edited, paramOf, replaced } from "../protocol/message-edit.ts";
+import { fieldOf, readFields } from "../protocol/message-fields.ts";
 import { errorCodeOf } from "../protocol/response-error.ts";
 import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import { isAllowed, type McpAuthorization } from "../rules/authorization.ts";

@@ -1,7 +1,8 @@
 import { elementsOf, isArrayAt, isObjectAt, stringAt } from "../../json/json-text.ts";
 import { metaKey } from "../protocol/envelope.ts";
-import { type Message, ownMessage, readFields, textAt } from "../protocol/message.ts";
+import { type Message, ownMessage, textAt } from "../protocol/message.ts";
 import { paramOf } from "../protocol/message-edit.ts";
+import { readFields } from "../protocol/message-fields.ts";
 
 /** What a client wants to hear of by a subscription (MCP 2026-07-28), or is told that it will. */
 export interface SubscriptionFilter {
