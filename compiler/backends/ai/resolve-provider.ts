@@ -48,7 +48,7 @@ export function resolveProvider(
   const unit = providerOf(options.kind);
   const merged = mergeBackendPolicies(inherited, config.policies);
   const { health } = merged;
-  const aws = awsScopeOf(options);
+  const aws = providerAwsScope(options);
   const ambient = aws === undefined ? unit.isGoogleCloud && AMBIENT_GCP : AMBIENT_AWS;
   const auth = merged.auth ?? (ambient && { ...ambient, origin });
   const resolved = resolveConnection({ ...merged, ...(auth && { auth }) }, context, aws);
@@ -165,7 +165,7 @@ function keyHeaderOf(form: LlmCredentialForm, endpoints: readonly LlmEndpoint[])
 }
 
 /** The AWS service that a provider is; undefined: it is none. */
-export function awsScopeOf<Kind extends ProviderKind>({
+export function providerAwsScope<Kind extends ProviderKind>({
   kind,
   value,
 }: ProviderOptions<Kind>): AwsScope | undefined {

@@ -5,7 +5,7 @@ import type { BackendResolveContext } from "../parts/backend-resolve-context.ts"
 import type { AiConfig } from "./ai-config.ts";
 import type { AiNode, AiProviderNode, ModelNode } from "./ai-node.ts";
 import { checkProviders } from "./check-providers.ts";
-import { awsScopeOf, type ProviderPlace, resolveProvider } from "./resolve-provider.ts";
+import { type ProviderPlace, providerAwsScope, resolveProvider } from "./resolve-provider.ts";
 import { resolveVirtualModels, sharedGroups, type VirtualModelNode } from "./virtual-models.ts";
 
 /** Milliseconds of silence that clients of streams bear unless the configuration says. */
@@ -73,7 +73,9 @@ function reportIdleCaching(
   policies: LlmPolicies | undefined,
   diagnostics: Diagnostics,
 ): void {
-  const cachesPrompts = groups.flat().some(({ options }) => awsScopeOf(options) !== undefined);
+  const cachesPrompts = groups
+    .flat()
+    .some(({ options }) => providerAwsScope(options) !== undefined);
   const own = groups.flat().map((provider) => provider.policies?.ai?.promptCaching);
   for (const caching of [policies?.promptCaching, ...own]) {
     if (caching === undefined || cachesPrompts) continue;
