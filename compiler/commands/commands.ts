@@ -111,7 +111,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "import",
     positionals: "FILES..",
-    summary: "make a configuration of another gateway's: nginx, Caddy, Traefik, Kong, LiteLLM ...",
+    summary: "make a configuration of another gateway's: nginx, Caddy, Traefik, LiteLLM ...",
     load: async () => (await import("./import.ts")).importCommand,
   },
   {

@@ -35,6 +35,8 @@ async function serve(
   if (given.length > 1) return oneFile(given);
   const input = commandInput(given, host, "gwc run FILE");
   if (input.kind === "none") return input.result;
+  // Loaded by now: who sees that it listens may end it at once.
+  const { endOnSignal, logUncaughtErrors } = await import("gwc/runtime/gateway/start");
   const live = await LiveGateway.open({
     file: input.files[0] ?? "",
     isStrict: flags.has("strict"),
@@ -44,7 +46,6 @@ async function serve(
     print,
   });
   if (!(live instanceof LiveGateway)) return { exitCode: 1, stderr: live.talk };
-  const { endOnSignal, logUncaughtErrors } = await import("gwc/runtime/gateway/start");
   endOnSignal(live.running, ["SIGTERM", "SIGINT"]);
   logUncaughtErrors();
   process.on("SIGHUP", () => live.reload());

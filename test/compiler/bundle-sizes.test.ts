@@ -43,8 +43,11 @@ it("a plain proxy is at most 150 kB, and has nothing of policies, models, MCP, g
   expect([...rooms(plain)].toSorted()).toEqual(own);
   const unused = /otlp|audit|trac(e|ing)s?\/|workers|http2-upstream|watched|retry/;
   const found = plain.modules.filter(({ name }) => unused.test(name)).map(({ name }) => name);
-  // Whoever opens an upstream can open one of HTTP/2.
-  expect(found).toEqual(["runtime/http/upstream/node/http2-upstream"]);
+  // Whoever opens an upstream can open one of HTTP/2, and one behind a proxy whose credential is in a file.
+  expect(found).toEqual([
+    "runtime/http/upstream/node/http2-upstream",
+    "runtime/process/watched-file",
+  ]);
 });
 
 it("a gateway of MCP servers is at most 250 kB, and has no package", async () => {
