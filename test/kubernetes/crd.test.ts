@@ -30,6 +30,19 @@ it.each(schemas)("the definition of $kind is structural", ({ schema }) => {
   }
 });
 
+it.each(schemas)(
+  "rules of the definition of $kind name fields that have a type alone",
+  ({ schema }) => {
+    for (const [path, part] of parts(schema)) {
+      const validations = (part["x-kubernetes-validations"] ?? []) as { rule: string }[];
+      const named = validations.flatMap(({ rule }) => [...rule.matchAll(/has\(self\.(\w+)\)/g)]);
+      const fields = (part.properties ?? {}) as Record<string, { type?: string }>;
+      for (const [, name = ""] of named)
+        expect(fields[name]?.type, `${path}.${name}`).toBeDefined();
+    }
+  },
+);
+
 it.each(schemas)("the definition of $kind has its rules as CEL", ({ kind, schema }) => {
   const rules = [...parts(schema)].flatMap(([, part]) =>
     ((part["x-kubernetes-validations"] ?? []) as { rule: string }[]).map(({ rule }) => rule),

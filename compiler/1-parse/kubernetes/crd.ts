@@ -103,7 +103,7 @@ function structural(schema: Schema, isClosed: boolean): JsonSchema {
   const isOpen = properties === undefined || additionalProperties === true;
   const isMap = typeof additionalProperties === "object";
   return {
-    ...(types.length === 0 || types.length > 2 ? {} : { type: types[0] }),
+    ...(isTyped(schema) ? { type: types[0] } : {}),
     ...(types.includes("null") ? { nullable: true } : {}),
     ...description(schema),
     ...Object.fromEntries(PLAIN.flatMap((word) => (word in schema ? [[word, schema[word]]] : []))),
@@ -171,8 +171,12 @@ function words({ enum: values, unsupportedValues = {} }: Schema): JsonSchema {
 /** The rules over several fields, as CEL. */
 function rules(schema: Schema): JsonSchema {
   const found = [
-    ...countRule("exactly one of", schema.exactlyOneOf, "== 1", schema),
-    ...countRule("at least one of", schema.atLeastOneOf, ">= 1", schema),
+    ...(knowsAll(schema.exactlyOneOf, schema)
+      ? countRule("exactly one of", schema.exactlyOneOf, "== 1", schema)
+      : countRule("at most one of", schema.exactlyOneOf, "<= 1", schema)),
+    ...(knowsAll(schema.atLeastOneOf, schema)
+      ? countRule("at least one of", schema.atLeastOneOf, ">= 1", schema)
+      : []),
     ...countRule("at most one of", schema.atMostOneOf, "<= 1", schema),
     ...durationRule(schema),
     ...(schema.format === "cidr" ? [RANGE_RULE] : []),
@@ -194,13 +198,26 @@ function durationRule({
   return [{ rule, message: `must be at least ${minimumDuration}` }];
 }
 
+/** Whether rules may name a field: what may be anything, an API server's CEL does not know. */
+function isTyped({ type }: Schema): boolean {
+  const count = [type ?? []].flat().length;
+  return count > 0 && count <= 2;
+}
+
+function knowsAll(fields: readonly string[] | undefined, { properties = {} }: Schema): boolean {
+  return (fields ?? []).every((name) => isTyped(properties[name] ?? {}));
+}
+
 function countRule(
   amount: string,
   fields: readonly string[] | undefined,
   comparison: string,
   { properties = {} }: Schema,
 ): readonly { readonly rule: string; readonly message: string }[] {
-  const own = (fields ?? []).filter((name) => properties[name]?.aliasOf === undefined);
+  const own = (fields ?? []).filter((name) => {
+    const field = properties[name] ?? {};
+    return field.aliasOf === undefined && isTyped(field);
+  });
   if (own.length === 0) return [];
   const there = own.map((name) => `has(self.${name})`).join(", ");
   return [
