@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import path from "node:path";
 import type { RouteCount, RunningGateway } from "../../runtime/gateway/gateway.ts";
 import type { ServerState } from "../../runtime/process/server-states.ts";
@@ -64,6 +65,7 @@ export class LiveGateway implements LiveView {
 
   /** Compiles and serves. A refusal when there is a mistake, or when a port can't be opened. */
   static async open(settings: LiveSettings): Promise<LiveGateway | Refusal> {
+    const began = Date.now();
     const candidate = compileCandidate(
       settings.file,
       settings.host,
@@ -85,7 +87,11 @@ export class LiveGateway implements LiveView {
         observer: journal,
       });
       await running.logged();
-      return new LiveGateway(settings, running, journal, candidate.compiled, candidate);
+      const live = new LiveGateway(settings, running, journal, candidate.compiled, candidate);
+      // Nobody watched while it was compiled and opened.
+      if ([settings.file, ...candidate.dependencies].some((file) => changedAt(file) >= began))
+        live.reload();
+      return live;
     } catch (error) {
       if (!isStartupError(error)) throw error;
       return { talk: `error: ${error.message}\n` };
@@ -168,4 +174,9 @@ export class LiveGateway implements LiveView {
     this.#running.changeRefused();
     print(`${file} is not served: ${change.problem}; the last good gateway goes on\n`);
   }
+}
+
+/** Milliseconds since 1970 when a file was written last; 0: there is none. */
+function changedAt(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
