@@ -35,9 +35,8 @@ async function serve(
   if (given.length > 1) return oneFile(given);
   const input = commandInput(given, host, "gwc run FILE");
   if (input.kind === "none") return input.result;
-  // Loaded by now: who sees that it listens may end it at once.
   const { endOnSignal, logUncaughtErrors } = await import("gwc/runtime/gateway/start");
-  const live = await LiveGateway.open({
+  const opening = LiveGateway.open({
     file: input.files[0] ?? "",
     isStrict: flags.has("strict"),
     gateway: options.gateway,
@@ -45,8 +44,14 @@ async function serve(
     host,
     print,
   });
+  // Who sees that it listens may end it at once.
+  const close = async () => {
+    const opened = await opening;
+    if (opened instanceof LiveGateway) await opened.running.close();
+  };
+  endOnSignal({ close }, ["SIGTERM", "SIGINT"]);
+  const live = await opening;
   if (!(live instanceof LiveGateway)) return { exitCode: 1, stderr: live.talk };
-  endOnSignal(live.running, ["SIGTERM", "SIGINT"]);
   logUncaughtErrors();
   process.on("SIGHUP", () => live.reload());
   const address = host.variable("ADMIN_ADDR") ?? live.current.program.process.adminAddress;
