@@ -1,5 +1,5 @@
 import type { ItemTargets } from "../backends/backend.ts";
-import { type BackendConfig, type BackendKind, backendOf } from "../backends/index.ts";
+import { type BackendConfig, type BackendKind, backendOf, isOneServer } from "../backends/index.ts";
 import type { BackendProtocol } from "../backends/parts/backend-protocol.ts";
 import type { BackendResolveContext } from "../backends/parts/backend-resolve-context.ts";
 import type { ConnectionContext } from "../backends/parts/connection.ts";
@@ -107,14 +107,12 @@ function reportChoice(
   diagnostics.report("misplaced-field", keyPlace(origin), params);
 }
 
-function isOneServer<Kind extends BackendKind>({ kind, config }: BackendConfig<Kind>): boolean {
-  return backendOf(kind).isOneServer?.(config) === true;
-}
-
-/** Where there is nobody else to ask, nobody is left alone. */
+/** Where there is nobody else to ask, nobody is left alone; a name may stand for several servers. */
 function reportHealth(backends: readonly BackendConfig[], diagnostics: Diagnostics): void {
-  for (const { kind, policies } of backends) {
+  for (const backend of backends) {
+    const { kind, policies } = backend;
     if (policies?.health === undefined || backendOf(kind).takesWeight !== true) continue;
+    if (!isOneServer(backend) && policies.tunnel === undefined) continue;
     const params = { field: '"health"', actsOn: "backends of several servers", found: "one" };
     diagnostics.report("misplaced-field", keyPlace(policies.health.origin), params);
   }

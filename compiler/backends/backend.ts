@@ -154,7 +154,7 @@ export interface KubernetesBackendForm<Value, Config> {
 
 /** What policies of a part of a GatewayBackend look like: the fields that such a part may have. */
 export type KubernetesPoliciesSchema = (
-  names: readonly ("tcp" | "tls" | "http" | "auth" | "mcp" | "ai")[],
+  names: readonly ("tcp" | "tls" | "http" | "auth" | "tunnel" | "health" | "mcp" | "ai")[],
 ) => Schema<PolicyFields>;
 
 /** A GatewayBackend as read. */

@@ -31,6 +31,8 @@ interface HostNode {
   readonly weight: number;
   /** When it is left alone; undefined: never. */
   readonly health: HealthNode | undefined;
+  /** Its address is a name, which may stand for several servers. */
+  readonly isName: boolean;
   /** Its share of the requests is refused: there is no such server. */
   readonly isRefused?: true;
   readonly origin: Origin;
@@ -105,6 +107,8 @@ export const host: Backend<
       connection,
       weight,
       health,
+      // Of a server behind a proxy the proxy knows the addresses.
+      isName: !isOneServer(config) && policies.tunnel === undefined,
       ...(isRefused && { isRefused }),
       origin,
     };
@@ -112,7 +116,7 @@ export const host: Backend<
   passesToken: ({ connection }) => connection.isPassthrough,
   resolveTcp,
   serverAddress: ({ address }) => address,
-  isOneServer: ({ address }) => typeof address === "string" && isOneAddress(address),
+  isOneServer,
   describe: ({ url, health }) => [{ address: url, ...(health && { rest: restText(health) }) }],
   describeTcp: ({ address }) => ({ address }),
   tryCommand: (request) => curlCommand(request),
@@ -136,6 +140,10 @@ function resolveTcp(
 function isAddress(text: string): boolean {
   const [, port] = /^(?:\[[0-9a-fA-F:.]+\]|[^\s:/?#@[\]]+):([0-9]{1,5})$/.exec(text) ?? [];
   return port !== undefined && Number(port) > 0 && Number(port) <= 65_535;
+}
+
+function isOneServer({ address }: HostConfig): boolean {
+  return typeof address === "string" && isOneAddress(address);
 }
 
 /** A Unix socket, or an address of IP. */

@@ -82,6 +82,14 @@ export function serverAddress<Kind extends BackendKind>({
   return backendOf(kind).serverAddress?.(config);
 }
 
+/** Whether a backend is one server, and no name that may stand for several. */
+export function isOneServer<Kind extends BackendKind>({
+  kind,
+  config,
+}: BackendConfig<Kind>): boolean {
+  return backendOf(kind).isOneServer?.(config) === true;
+}
+
 /** What guards the texts of a backend's requests and responses. */
 export function promptGuards<Kind extends BackendKind>(
   node: BackendNode<Kind>,

@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import { type Exchange, logFields } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
 import { openUpstream } from "../http/upstream/open-upstream.ts";
-import type { UpstreamSettings } from "../http/upstream/upstream.ts";
+import type { Upstream, UpstreamSettings } from "../http/upstream/upstream.ts";
 import { Endpoints } from "./endpoints.ts";
 import { mixedHash, textHash } from "./key-hash.ts";
 import type { HealthSettings } from "./server-health.ts";
 import { keepChecked, WatchedUpstream, withoutEjected } from "./watched.ts";
 
-/** A backend of a route whose clients are to come back to the server that they had. */
+/** A backend of a route whose name may stand for several servers, of which each is known by itself. */
 export interface LastingBackend {
   /** Its share of new clients, above zero. */
   readonly weight: number;
@@ -53,6 +53,28 @@ export function openLasting(backends: readonly LastingBackend[]): LastingBackend
     url: server.url,
     endpoints: new Endpoints(server, (settings) => new LastingUpstream(settings, health)),
   }));
+}
+
+/** Chooses a server for each attempt of a request. */
+export interface ServerChoice {
+  next(): Upstream;
+}
+
+/** Chooses any server by chance, another one for each attempt. Undefined: the request was refused, or its client has left. */
+export async function chooseAny(
+  exchange: Exchange,
+  backends: LastingBackends,
+): Promise<ServerChoice | undefined> {
+  const servers = await lastingServers(exchange, backends);
+  if (servers === undefined) return undefined;
+  const tried = new Set<LastingServer>();
+  return {
+    next: () => {
+      const server = anyServer(askable(servers, tried));
+      tried.add(server);
+      return server.upstream;
+    },
+  };
 }
 
 /**

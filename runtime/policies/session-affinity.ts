@@ -4,15 +4,10 @@ import {
   type LastingBackends,
   type LastingServer,
   lastingServers,
+  type ServerChoice,
   serverOfKey,
 } from "../backends/lasting-choice.ts";
 import type { Exchange } from "../http/exchange.ts";
-import type { Upstream } from "../http/upstream/upstream.ts";
-
-/** Chooses a server for each attempt of a request. */
-export interface ServerChoice {
-  next(): Upstream;
-}
 
 /**
  * Chooses by what an expression says of the request: the same value, the same server. A request without a value goes to

@@ -1,3 +1,4 @@
+import type { ServerChoice } from "../backends/lasting-choice.ts";
 import {
   anyServer,
   askable,
@@ -10,7 +11,6 @@ import { cookieValue, withoutCookie } from "../http/headers/request-cookies.ts";
 import type { ResponseSink } from "../http/response-sink.ts";
 import { sealSession, unsealSession } from "../process/session-seal.ts";
 import { SECOND } from "../process/units.ts";
-import type { ServerChoice } from "./session-affinity.ts";
 
 /** How clients show the server that they had (Gateway API SessionPersistence). Times in milliseconds. */
 export interface PersistenceSettings {

@@ -24,9 +24,9 @@ function hostCode(all: AtLeastOne<BackendNode<"host">>, scope: BackendScope): Ba
     const step = code`return ${imported("gwc/runtime/http/refuse", "noBackend")}(exchange);`;
     return { ...NOTHING, declarations: [], step: [step] };
   }
-  if (scope.chooseServer !== undefined) {
-    return lastingCode(all, [only, ...others], scope, scope.chooseServer);
-  }
+  const isEachWatched = nodes.some(({ health, isName }) => health !== undefined && isName);
+  const choose = scope.chooseServer ?? (isEachWatched ? chooseAny : undefined);
+  if (choose !== undefined) return lastingCode(all, [only, ...others], scope, choose);
   const pass = scope.forward ?? plainForward;
   const token = [...refusedShare(all), ...passthrough(all.map(({ connection }) => connection))];
   if (others.length === 0) {
@@ -76,7 +76,12 @@ function hostCode(all: AtLeastOne<BackendNode<"host">>, scope: BackendScope): Ba
   };
 }
 
-/** A policy chooses among all servers that the backends' names stand for. */
+/** Any of all servers that the backends' names stand for. */
+function chooseAny(servers: Code): Code {
+  return code`${imported(LASTING, "chooseAny")}(exchange, ${servers})`;
+}
+
+/** One is chosen among all servers that the backends' names stand for. */
 function lastingCode(
   all: readonly BackendNode<"host">[],
   nodes: readonly BackendNode<"host">[],

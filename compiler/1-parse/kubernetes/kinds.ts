@@ -25,7 +25,7 @@ import {
 } from "../../manifests/routes.ts";
 import { object, type Schema } from "../../schema/schema.ts";
 import { policyRuleFields } from "./policy-fields.ts";
-import { backendKinds, backendPolicies, ownPolicies } from "./schemas/backend.ts";
+import { BACKEND_SECTIONS, backendKinds, backendPolicies, ownPolicies } from "./schemas/backend.ts";
 import { grpcFilters, httpFilters } from "./schemas/filters.ts";
 import { frontendFields } from "./schemas/frontend.ts";
 import { trafficFields } from "./schemas/traffic.ts";
@@ -124,7 +124,7 @@ function gatewayPolicySchema() {
       hasParts: true,
       description: "What holds for requests, of Gateways, their listeners, routes and rules.",
     }),
-    backend: backendPolicies(["tcp", "tls", "http", "auth", "mcp", "ai"], CONNECTION_FIELDS),
+    backend: backendPolicies(BACKEND_SECTIONS, CONNECTION_FIELDS),
   });
 }
 

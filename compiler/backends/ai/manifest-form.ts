@@ -91,7 +91,7 @@ function aiSchema(policies: KubernetesPoliciesSchema) {
   const named = object(
     {
       name: sectionName,
-      policies: policies(["tcp", "tls", "http", "auth", "ai"]),
+      policies: policies(["tcp", "tls", "http", "auth", "tunnel", "health", "ai"]),
       ...options,
       ...serverFields,
     },

@@ -71,7 +71,7 @@ function targetSchema(policies: KubernetesPoliciesSchema) {
       path: longText("The path; /mcp, or /sse for SSE."),
       protocol: choice("How it is spoken to.", ["StreamableHTTP", "SSE"]),
       era: choice(ERA, ["Auto", "Sessions", "Stateless"]),
-      policies: policies(["tcp", "tls", "http", "auth", "mcp"]),
+      policies: policies(["tcp", "tls", "http", "auth", "tunnel", "mcp"]),
     },
     {
       required: ["host", "port"],

@@ -25,56 +25,68 @@ export function serverHealthSchema() {
   return object(
     {
       ...passiveFields(),
-      active: object(
-        {
-          path: text("What is asked for, below the path of the server's address.", {
-            pattern: "^/[!-~]*$",
-            form: 'a path that begins with "/"',
-            default: "/",
-          }),
-          interval: duration("From one check to the next one.", {
-            default: "10s",
-            minimumDuration: "100ms",
-          }),
-          timeout: duration("How long a response may take.", {
-            default: "1s",
-            minimumDuration: "1ms",
-          }),
-          expectedStatuses: list(integer("A status.", 100, 599), {
-            minItems: 1,
-            maxItems: 32,
-            description: "What it says when it does well. By default 200 to 299.",
-          }),
-          unhealthyThreshold: integer(
-            "Checks in a row that fail before it is not asked any more; the very first one decides alone.",
-            1,
-            100,
-            { default: 3 },
-          ),
-          healthyThreshold: integer(
-            "Checks in a row that it passes before it is asked again.",
-            1,
-            100,
-            { default: 2 },
-          ),
-        },
-        {
-          description:
-            "Asks each server how it does with requests of the gateway's own (GET), from the first request of the route on. One that fails them is not asked by clients until it passes them again, besides what its own responses say.",
-          examples: [{ path: "/healthz", interval: "5s" }],
-        },
-      ),
-      panicThreshold: integer(
-        "Percent of the servers: when fewer are left, all are asked, so that those few don't break down. By default only when none is left. Of several backends the highest counts.",
-        0,
-        100,
-      ),
+      active: activeSchema(duration),
+      panicThreshold: panicThreshold(),
     },
     { minProperties: 1, description: HEALTH },
   );
 }
 
-const HEALTH = "How one of several servers or providers of models that fails is told from others.";
+/** `health.active`; `time`: how a form writes durations. */
+export function activeSchema(time: typeof duration) {
+  return object(
+    {
+      path: text("What is asked for, below the path of the server's address.", {
+        pattern: "^/[!-~]*$",
+        form: 'a path that begins with "/"',
+        default: "/",
+      }),
+      interval: time("From one check to the next one.", {
+        default: "10s",
+        minimumDuration: "100ms",
+      }),
+      timeout: time("How long a response may take.", {
+        default: "1s",
+        minimumDuration: "1ms",
+      }),
+      expectedStatuses: list(integer("A status.", 100, 599), {
+        minItems: 1,
+        maxItems: 32,
+        description: "What it says when it does well. By default 200 to 299.",
+      }),
+      unhealthyThreshold: integer(
+        "Checks in a row that fail before it is not asked any more; the very first one decides alone.",
+        1,
+        100,
+        { default: 3 },
+      ),
+      healthyThreshold: integer(
+        "Checks in a row that it passes before it is asked again.",
+        1,
+        100,
+        { default: 2 },
+      ),
+    },
+    {
+      description:
+        "Asks each server how it does with requests of the gateway's own (GET), from the first request of the route on. One that fails them is not asked by clients until it passes them again, besides what its own responses say.",
+      examples: [{ path: "/healthz", interval: "5s" }],
+    },
+  );
+}
+
+/** `health.panicThreshold`. */
+export function panicThreshold() {
+  return integer(
+    "Percent of the servers: when fewer are left, all are asked, so that those few don't break down. By default only when none is left. Of several backends the highest counts.",
+    0,
+    100,
+  );
+}
+
+/** What `health` is for. */
+export const HEALTH =
+  "How one of several servers or providers of models that fails is told from others.";
 
 /** What responses to requests of clients say. */
 function passiveFields() {
@@ -117,7 +129,8 @@ export function readHealth(value: HealthValue, origin: Origin): HealthConfig {
   };
 }
 
-function readActive({
+/** The canonical form of a validated `health.active`. */
+export function readActive({
   path = "/",
   interval = "10s",
   timeout = "1s",

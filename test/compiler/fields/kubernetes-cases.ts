@@ -23,6 +23,18 @@ const selected = { mcp: { targets: [{ name: "one", selector: { services: {} } }]
 const openai = { ai: { provider: { openai: {} } } };
 const claude = { ai: { provider: { anthropic: {} } } };
 const groups = { ai: { groups: [{ providers: [{ name: "aa", openai: {} }] }] } };
+const two = {
+  ai: {
+    groups: [
+      {
+        providers: [
+          { name: "aa", openai: {} },
+          { name: "bb", openai: {} },
+        ],
+      },
+    ],
+  },
+};
 const claudes = { ai: { groups: [{ providers: [{ name: "aa", anthropic: {} }] }] } };
 const streamRules = [{ name: "one", backendRefs: [service] }];
 const named = { parentRefs: [parent], hostnames: ["a.test"] };
@@ -149,12 +161,14 @@ export const seeds: readonly object[] = [
   behind(openai),
   behind(claude),
   behind(groups),
+  behind(two),
   behind(claudes),
   behind(bedrock),
   behind(bedrocks),
   behind(sse),
   behind(mcp, policyOf("Gateway")),
   behind({ static: amazon }),
+  behind(fixed, { ...policyOf("HTTPRoute"), backend: { health: { panicThreshold: 30 } } }),
   behind(fixed, { ...policyOf("HTTPRoute"), ...tokens }),
   behind(fixed, { ...policyOf("HTTPRoute"), traffic: { oidc: knownLogin } }),
   behind(mcp, { ...policyOf("Gateway"), ...before }),
@@ -368,6 +382,10 @@ export const known: KnownValues = {
   "mcp.authentication": [{ issuer: "https://a.test", jwks: remoteKeys }],
   "mcp.authentication.jwks": [remoteKeys],
   "backend.auth": [{ secretRef: { name: "a" } }],
+  tunnel: [{ url: "http://proxy.test:3128" }],
+  unhealthyCondition: ["response.code == 500", "response.code == 501"],
+  "tunnel.url": ["http://one.test:3128", "https://two.test:3128"],
+  "tunnel.backendRef": [service],
   "auth.gcp": [{ type: "IdToken" }, { type: "IdToken", audience: "https://a.test" }],
   "auth.gcp.audience": ["https://a.test", "https://b.test"],
   "promptCaching.minTokens": [100, 200],
@@ -421,6 +439,8 @@ export const references =
 export const told: readonly (readonly [part: string, code: string])[] = [
   ["static.policies.mcp.authentication.", "not-built-yet"],
   ["providers.[].policies.ai.routes.", "routes-of-provider"],
+  ["providers.[].policies.health.active.", "misplaced-field"],
+  ["providers.[].policies.health.panicThreshold", "misplaced-field"],
   ["GatewayParameters.mesh.", "not-built-yet"],
   ["GatewayParameters.istio.", "not-built-yet"],
 ];

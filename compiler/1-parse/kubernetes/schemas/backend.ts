@@ -2,7 +2,7 @@ import { backendAi } from "../../../backends/ai/manifest-policies.ts";
 import { backends } from "../../../backends/index.ts";
 import { type Fields, object, pick, type Schema, withUnsupported } from "../../../schema/schema.ts";
 import { policyFields } from "../policy-fields.ts";
-import { simpleBackend, simpleFields } from "./connection.ts";
+import { clientServerFields, simpleBackend, simpleFields } from "./connection.ts";
 
 /** What of the backend section this version enforces: paths such as `mcp.authorization`. */
 export type SupportedFields = ReadonlySet<string>;
@@ -13,6 +13,8 @@ type BackendFields = {
   readonly tls: typeof simpleFields.tls;
   readonly http: typeof simpleFields.http;
   readonly auth: typeof simpleFields.auth;
+  readonly tunnel: typeof clientServerFields.tunnel;
+  readonly health: typeof clientServerFields.health;
   readonly ai: Schema;
   readonly mcp: Schema;
 };
@@ -41,6 +43,7 @@ export function backendPolicies<const Name extends keyof BackendFields>(
     tls: builtParts("tls", simpleFields.tls, built),
     http: builtParts("http", simpleFields.http, built),
     auth: builtParts("auth", simpleFields.auth, built),
+    ...clientServerFields,
     ai: backendAi(simpleBackend),
     mcp,
   };
@@ -70,7 +73,10 @@ function builtParts<Value>(
   };
 }
 
-const SIMPLE = ["tcp", "tls", "http", "auth"] as const;
+/** The sections of `BackendFull`. */
+export const BACKEND_SECTIONS = [
+  ...(["tcp", "tls", "http", "auth", "tunnel", "health", "mcp", "ai"] as const),
+];
 
 /** The kinds of a GatewayBackend, each with its own field. */
 export function backendKinds(built: SupportedFields): Fields {
@@ -84,5 +90,5 @@ export function backendKinds(built: SupportedFields): Fields {
 
 /** What a GatewayBackend says of how it is reached. */
 export function ownPolicies(built: SupportedFields) {
-  return backendPolicies([...SIMPLE, "mcp", "ai"], built);
+  return backendPolicies(BACKEND_SECTIONS, built);
 }

@@ -1,9 +1,10 @@
+import { kubernetesHealth } from "../../../backends/parts/health-manifest-form.ts";
 import {
   exchangeChecks,
   exchangeFields,
   exchangeTargetSchema,
 } from "../../../backends/parts/token-exchange.ts";
-import { localObject, span, tinyText } from "../../../manifests/field-types.ts";
+import { backendReference, localObject, span, tinyText } from "../../../manifests/field-types.ts";
 import { keepAliveFields } from "../../../schema/keep-alive.ts";
 import {
   anyText,
@@ -156,6 +157,26 @@ export const backendAuth = object(
     description: "What the gateway shows to the backend.",
   },
 );
+
+/** `BackendTunnel`: the proxy through which a backend is reached. */
+export const backendTunnel = object(
+  {
+    backendRef: backendReference("The proxy: a Service or a static GatewayBackend."),
+    url: text("The proxy by its URL, without a path.", {
+      maxLength: 1024,
+      pattern: "^https?://[^/?#@]+/?$",
+      form: "a URL of a proxy, without a path",
+    }),
+  },
+  {
+    exactlyOneOf: ["backendRef", "url"],
+    description:
+      "Reaches the backend through a proxy that opens tunnels (CONNECT), as the policies on the proxy itself say.",
+  },
+);
+
+/** What is said of servers that requests of clients go to, and of no others. */
+export const clientServerFields = { tunnel: backendTunnel, health: kubernetesHealth };
 
 /** The fields that every kind of backend has. */
 export const simpleFields = {

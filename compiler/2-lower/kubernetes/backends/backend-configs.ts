@@ -1,6 +1,13 @@
 import type { BackendSection } from "../../../backends/backend.ts";
-import { type BackendConfig, type BackendKind, backendOf } from "../../../backends/index.ts";
+import {
+  type BackendConfig,
+  type BackendKind,
+  backendOf,
+  isOneServer,
+} from "../../../backends/index.ts";
 import type { BackendPolicies } from "../../../model/backend-policies.ts";
+import type { Traffic } from "../../../model/traffic.ts";
+import { type PolicyConfig, policyOf } from "../../../policies/index.ts";
 import { serviceName } from "../inventory/services.ts";
 import { actsThere, carriedBy, meetField } from "../policies/applicable.ts";
 import { connectionFields, type RulePath } from "../policies/effective.ts";
@@ -19,16 +26,24 @@ export interface WeightedBackend {
   readonly headers?: Pick<BackendPolicies, "requestHeaders" | "responseHeaders">;
 }
 
-/** The backends of a rule as the standalone file would have them: how each is reached, and what share it has. */
+/**
+ * The backends of a rule as the standalone file would have them: how each is reached, and what share it has. `policies`:
+ * what the rule has besides.
+ */
 export function backendConfigs(
   traffic: RulePath,
   backends: readonly WeightedBackend[],
+  policies: readonly PolicyConfig[],
   context: PolicyContext,
 ): readonly BackendConfig[] {
+  const servers = backends.reduce((sum, { backend }) => sum + serverCount(backend), 0);
+  const isChosen = policies.some(({ kind }) => policyOf(kind).choosesServer === true);
+  const isAlone =
+    servers < 2 && !isChosen && backends.every(({ backend }) => isOneServer(backend.config));
   // Every server of a backend with several gets the same part of the backend's share, in whole numbers.
   const unit = backends.reduce((all, { backend }) => multiple(all, serverCount(backend)), 1);
   return backends.flatMap(({ backend, weight, headers = {} }): readonly BackendConfig[] => {
-    const reached = connected({ ...traffic, backend }, backend, context);
+    const reached = connected({ ...traffic, backend }, backend, isAlone, context);
     const hasHeaders = Object.keys(headers).length > 0;
     const config = hasHeaders
       ? { ...reached, policies: { ...reached.policies, ...headers } }
@@ -49,13 +64,18 @@ export function backendConfigs(
 function connected(
   traffic: RulePath,
   backend: KubernetesBackend,
+  isAlone: boolean,
   context: PolicyContext,
 ): BackendConfig {
   const { config, manifest, port, addresses } = backend;
   const hasName = manifest?.kind === "Service" && addresses.length > 0;
+  const whole = carriedBy(traffic);
+  // One server has no other one to share with.
+  const carried = isAlone ? whole?.filter((each) => each !== "shares") : whole;
   const policies = readConnection(
     traffic,
     undefined,
+    carried,
     {
       port: isStream(traffic.route) ? undefined : port,
       serverName: hasName ? serviceName(manifest) : undefined,
@@ -68,7 +88,7 @@ function connected(
     [...backend.parts].flatMap(([name, part]) => {
       const destination = { port: part.service?.port, serverName: undefined };
       const at = { ...destination, origin: config.origin };
-      const own = readConnection(traffic, part, at, context);
+      const own = readConnection(traffic, part, carried, at, context);
       return own === undefined ? [] : [[name, own] as const];
     }),
   );
@@ -98,10 +118,10 @@ function isInCluster(manifest: KubernetesBackend["manifest"]): boolean {
 function readConnection(
   traffic: RulePath,
   part: BackendSection | undefined,
+  carried: readonly Traffic[] | undefined,
   destination: ConnectionDestination,
   context: PolicyContext,
 ): BackendPolicies | undefined {
-  const carried = carriedBy(traffic);
   const all = connectionFields(traffic, part, context.policyIndex);
   for (const field of all) meetField(field, carried, context.sections);
   const fields = all.filter((field) => actsThere(field, carried));

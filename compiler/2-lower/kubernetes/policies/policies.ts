@@ -46,7 +46,11 @@ export function routePolicies(traffic: RulePath, context: PolicyContext): RulePo
   );
   const { acting, headersSent, callsNothing } = reached(found);
   const left = callsNothing ? carriedBy({ ...traffic, backend: undefined }) : carried;
-  for (const field of effective) meetField(field, left, context.sections);
+  const hasServers = !callsNothing && traffic.backend !== undefined;
+  for (const field of effective) {
+    // How a backend is reached meets each of the backends.
+    if (!hasServers || !isConnection(field.field)) meetField(field, left, context.sections);
+  }
   for (const { field } of acting) if (field !== undefined) recordEffect(field, gateway, context);
   return { policies: acting.map(({ config }) => config), headersSent };
 }

@@ -47,7 +47,7 @@ export function routeResources(
         matches: matchesOf(route, index, childOf(origin, "matches")),
         policies,
         isPartial: isPartialRule(traffic, origin, backends, context),
-        backends: headersSent ? [] : backendConfigs(traffic, backends, context),
+        backends: headersSent ? [] : backendConfigs(traffic, backends, policies, context),
         // Gateway API: without backends, and without a filter that responds, every request gets 500.
         ...(isWithoutBackends(rule) && { refusal: "noBackend" as const }),
         origin,

@@ -18,14 +18,15 @@ export function tcpRouteResources(
     const origin = childOf(route.origin, "spec", "rules", index);
     const backends = ruleBackends({ listener, route, rule }, origin, context);
     const traffic: RulePath = { listener, route, rule, index, backend: backends[0]?.backend };
+    const { policies } = routePolicies(traffic, context);
     return [
       {
         kind: "tcpRoute",
         ...ruleNames(route, rules, index),
         listeners: [attachmentOf(listener, hostnames)],
         isPartial: isPartialRule(traffic, origin, backends, context),
-        policies: routePolicies(traffic, context).policies,
-        backends: backendConfigs(traffic, backends, context),
+        policies,
+        backends: backendConfigs(traffic, backends, policies, context),
         origin,
       },
     ];
