@@ -60,7 +60,12 @@ export class Controller {
   readonly #comparing: NodeJS.Timeout;
   readonly #election: LeaderElection;
 
-  private constructor(settings: ControllerSettings, objects: WatchedObjects, delivery: Delivery) {
+  private constructor(
+    settings: ControllerSettings,
+    identity: string,
+    objects: WatchedObjects,
+    delivery: Delivery,
+  ) {
     this.#settings = settings;
     this.#delivery = delivery;
     this.#objects = objects;
@@ -72,7 +77,7 @@ export class Controller {
     this.#election = new LeaderElection(settings.api, {
       namespace: settings.namespace,
       name: LEASE,
-      identity: `${hostname()}_${process.pid}`,
+      identity,
       changed: (isLeading) => this.#lead(isLeading),
       warn,
     });
@@ -87,12 +92,13 @@ export class Controller {
       data: () => changed(false),
       warn: (message) => settings.log("warn", message),
     });
-    const { api, discovery, log } = settings;
+    const { api, namespace, discovery, log } = settings;
+    const identity = `${hostname()}_${process.pid}`;
     const delivery = await Delivery.open({
-      ...{ api, objects, log, ...discovery },
+      ...{ api, objects, namespace, identity, log, ...discovery },
       changed: () => changed(false),
     });
-    const controller = new Controller(settings, objects, delivery);
+    const controller = new Controller(settings, identity, objects, delivery);
     changed = (isDeclared) => controller.#changed(isDeclared);
     await controller.#compile();
     return controller;
@@ -105,7 +111,7 @@ export class Controller {
     await this.#election.stop().catch(() => {});
     this.#compiler.stop();
     this.#provisioner?.stop();
-    this.#delivery.close();
+    await this.#delivery.close();
     this.#objects.stop();
   }
 

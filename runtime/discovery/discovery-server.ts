@@ -28,7 +28,6 @@ export interface DiscoveryServerSettings extends Pick<GrpcServerSettings, "host"
 interface Stream {
   readonly gateway: string;
   readonly delta: DeltaStream;
-  readonly call: ServerCall;
 }
 
 /** What a data plane made of a resource. */
@@ -91,11 +90,6 @@ export class DiscoveryServer {
     for (const each of this.#streams.values()) if (each.gateway === gateway) each.delta.push();
   }
 
-  /** Ends all streams: their data planes look for another server. */
-  sendAway(message: string): void {
-    for (const { call } of this.#streams.values()) call.sendAway(message);
-  }
-
   close(): void {
     this.#server?.close();
   }
@@ -118,7 +112,7 @@ export class DiscoveryServer {
     // What is asked before the caller is known waits.
     const known = this.#settings.authorize(token, gateway).then(
       () => {
-        this.#streams.set(stream, { gateway, delta, call });
+        this.#streams.set(stream, { gateway, delta });
         this.#settings.connected(gateway, stream, true);
         return true;
       },

@@ -14,6 +14,7 @@ import {
   dataResources,
   type GatewayResourceSets,
 } from "./gateway-resources.ts";
+import { ReplicaReports, type TakenCode } from "./replica-reports.ts";
 
 /** What the data planes of a Gateway made of what they got. */
 export type DeliveryState =
@@ -32,6 +33,9 @@ export interface DeliverySettings {
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
   /** The state of a Gateway has changed. */
   readonly changed: () => void;
+  /** Where the controller itself lives, and which of its replicas this one is. */
+  readonly namespace: string;
+  readonly identity: string;
   readonly log: (level: "info" | "warn", message: string) => void;
 }
 
@@ -44,27 +48,23 @@ interface Delivered {
   readonly generation: number;
 }
 
-/** What one data plane said of its code. */
-interface Taken {
-  readonly version: string;
-  readonly problem: string | undefined;
-}
-
-/** What a data plane hears of a replica that waits. */
-const NOT_LEADING = "another replica leads";
+/** What a data plane hears of a replica that has not compiled anything yet. */
+const STARTING = "the controller is starting";
 
 /** Delivers compiled Gateways to their data planes: code by digest, everything else as data. */
 export class Delivery {
   readonly #settings: DeliverySettings;
   readonly #types: typeof resourceTypes;
   readonly #identity: DataPlaneIdentity;
+  readonly #reports: ReplicaReports;
   readonly #delivered: Map<string, Delivered> = new Map();
   /** By Gateway, then by stream. */
-  readonly #taken: Map<string, Map<number, Taken>> = new Map();
+  readonly #taken: Map<string, Map<number, TakenCode>> = new Map();
   /** The generation of each Gateway that its data planes last took together. */
   readonly #programmed: Map<string, number> = new Map();
   #server: DiscoveryServer | undefined;
-  #isLeading = false;
+  /** Whether what is declared was compiled once: until then it is not known which Gateways there are. */
+  #isReady = false;
   /** Refusals of data planes. */
   refusals = 0;
 
@@ -72,6 +72,16 @@ export class Delivery {
     this.#settings = settings;
     this.#types = types;
     this.#identity = new DataPlaneIdentity(settings.api);
+    const { api, namespace, identity, log } = settings;
+    this.#reports = new ReplicaReports({
+      ...{ api, namespace, identity },
+      own: () =>
+        new Map([...this.#taken].map(([gateway, planes]) => [gateway, [...planes.values()]])),
+      changed: () => {
+        for (const gateway of this.#delivered.keys()) this.#judge(gateway);
+      },
+      warn: (message) => log("warn", message),
+    });
   }
 
   /** Opens the port; data planes are served what `deliver` says from then on. */
@@ -87,7 +97,7 @@ export class Delivery {
       port,
       ...(tls === undefined ? {} : { tls }),
       authorize: async (token, gateway) => {
-        if (!delivery.#isLeading) throw new GrpcError(grpcStatus.unavailable, NOT_LEADING);
+        if (!delivery.#isReady) throw new GrpcError(grpcStatus.unavailable, STARTING);
         const problem = await delivery.#problemOf(token, gateway);
         if (problem === undefined) return;
         settings.log("warn", `a data plane of ${gateway} was refused: ${problem}`);
@@ -114,21 +124,13 @@ export class Delivery {
     return this.#server?.pushes ?? 0;
   }
 
-  /**
-   * Data planes are served by the replica that leads: it alone writes what they made of their code, so it has to hear it.
-   * Others send them on, and they connect again until they have found it.
-   */
-  set isLeading(isLeading: boolean) {
-    this.#isLeading = isLeading;
-    if (!isLeading) this.#server?.sendAway(NOT_LEADING);
-  }
-
   /** Replaces the code of Gateways; those that are not there any more are forgotten, those that were refused stay. */
   deliver(
     gateways: ReadonlyMap<string, CompiledGateway>,
     generations: ReadonlyMap<string, number>,
   ): void {
     const { objects } = this.#settings;
+    this.#isReady = true;
     for (const key of this.#delivered.keys())
       if (objects.find("Gateway", key) === undefined) this.#delivered.delete(key);
     for (const [key, compiled] of gateways) {
@@ -149,9 +151,14 @@ export class Delivery {
     }
   }
 
+  /** Every replica serves data planes; the one that leads writes what all of them made of their code. */
+  set isLeading(isLeading: boolean) {
+    this.#reports.isLeading = isLeading;
+  }
+
   /** What became of a Gateway. */
   stateOf(gateway: string): DeliveryState {
-    const all = [...(this.#taken.get(gateway)?.values() ?? [])];
+    const all = this.#planesOf(gateway);
     const version = this.#delivered.get(gateway)?.code.version;
     const refused = all.find((each) => each.version === version && each.problem !== undefined);
     if (refused?.problem !== undefined)
@@ -165,8 +172,9 @@ export class Delivery {
     return { kind: "taken", generation };
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#server?.close();
+    await this.#reports.stop();
   }
 
   /** Why a caller is no data plane of a Gateway; undefined: it is one. */
@@ -187,10 +195,11 @@ export class Delivery {
   }
 
   #connect(gateway: string, stream: number, isThere: boolean): void {
-    const streams = this.#taken.get(gateway) ?? new Map<number, Taken>();
+    const streams = this.#taken.get(gateway) ?? new Map<number, TakenCode>();
     this.#taken.set(gateway, streams);
     if (isThere) streams.set(stream, { version: "", problem: undefined });
     else streams.delete(stream);
+    this.#reports.report();
     this.#settings.log("info", `${gateway} has ${streams.size} data planes`);
     this.#judge(gateway);
   }
@@ -203,18 +212,25 @@ export class Delivery {
     const version = versions.get(gateway);
     if (type !== this.#types.generation || version === undefined) return;
     this.#taken.get(gateway)?.set(stream, { version, problem });
+    this.#reports.report();
     this.#judge(gateway);
   }
 
   /** All data planes of a Gateway have the same code: that is what it is programmed with. */
   #judge(gateway: string): void {
     const delivered = this.#delivered.get(gateway);
-    const all = [...(this.#taken.get(gateway)?.values() ?? [])];
+    const all = this.#planesOf(gateway);
     const isTaken = all.every(
       ({ version, problem }) => version === delivered?.code.version && problem === undefined,
     );
     if (delivered !== undefined && all.length > 0 && isTaken)
       this.#programmed.set(gateway, delivered.generation);
     this.#settings.changed();
+  }
+
+  /** The data planes of a Gateway, whichever replica serves them. */
+  #planesOf(gateway: string): readonly TakenCode[] {
+    const own = this.#taken.get(gateway)?.values() ?? [];
+    return [...own, ...this.#reports.ofGateway(gateway)];
   }
 }

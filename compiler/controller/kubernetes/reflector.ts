@@ -12,6 +12,8 @@ import { itemsField, recordOf, textField } from "./json-fields.ts";
 /** What a reflector follows, and who hears of it. */
 export interface ReflectorSettings {
   readonly type: ResourceType;
+  /** Of which namespace; undefined: of all. */
+  readonly namespace?: string | undefined;
   /** Which objects; undefined: all. */
   readonly fieldSelector?: string | undefined;
   readonly labelSelector?: string | undefined;
@@ -87,13 +89,13 @@ export class Reflector {
 
   /** Everything there is, page by page; what is no longer there is forgotten. Gives the place to watch from. */
   async #list(): Promise<string> {
-    const { type, keep } = this.#settings;
+    const { type, keep, namespace } = this.#settings;
     const found = new Map<string, ApiObject>();
     let [next, version] = ["", ""];
     do {
       const query = this.#query({ limit: String(PAGE) });
       if (next !== "") query.set("continue", next);
-      const path = `${resourcePath(type)}?${query}`;
+      const path = `${resourcePath(type, namespace)}?${query}`;
       const { status, body } = await this.#api.request({ method: "GET", path });
       // The definition of the kind is gone, and so is all that was of it.
       if (status === 404) for (const key of [...this.objects.keys()]) this.#set(key, undefined);
@@ -114,7 +116,7 @@ export class Reflector {
   }
 
   #watch(from: string): Promise<void> {
-    const { type } = this.#settings;
+    const { type, namespace } = this.#settings;
     const time = WATCH_TIME + Math.floor(Math.random() * WATCH_TIME);
     const query = this.#query({
       watch: "true",
@@ -122,10 +124,14 @@ export class Reflector {
       resourceVersion: from,
       timeoutSeconds: String(time),
     });
-    return this.#api.watch(`${resourcePath(type)}?${query}`, (event) => this.#take(event), {
-      silence: SILENCE,
-      signal: this.#stopped.signal,
-    });
+    return this.#api.watch(
+      `${resourcePath(type, namespace)}?${query}`,
+      (event) => this.#take(event),
+      {
+        silence: SILENCE,
+        signal: this.#stopped.signal,
+      },
+    );
   }
 
   #query(parameters: Readonly<Record<string, string>>): URLSearchParams {

@@ -8,6 +8,7 @@ import { eventually } from "../../harness/eventually.ts";
 import { freePorts } from "../../harness/free-port.ts";
 import { GwcProcess } from "../../harness/gwc.ts";
 import { KubernetesApi, missingApiServer } from "../../harness/kubernetes-api.ts";
+import { listen } from "../../harness/listen.ts";
 import { send } from "../../harness/send.ts";
 import { temporaryFolder } from "../../harness/temporary-folder.ts";
 import { Workspace } from "../../harness/workspace.ts";
@@ -216,7 +217,7 @@ spec:
 
   it("without a controller the data plane goes on, and starts with what it had", async () => {
     await controller.stop();
-    await agent.stop();
+    await agent.stop("SIGKILL");
     agent = new GwcProcess(["agent"], { env });
     await agent.seen(/serving generation \w+ of the disk/);
     await answered("/one", 200, "first");
@@ -225,42 +226,85 @@ spec:
     await api.applyText(route("again", "one"));
     await answered("/again", 200, "first");
     await programmed("True");
+    await agent.stop("SIGKILL");
+    await controller.stop();
   });
 
-  it("a data plane finds the replica that leads, which says that the Gateway is programmed", async () => {
-    await agent.stop();
-    const [first = 0, other = 0] = [xdsPort, ...(await freePorts(1))];
-    const standby = startController(api, "--xds-port", String(other));
-    await standby.seen(/ready/);
-    // A Service of two replicas sends each connection to one of them.
-    let connections = 0;
-    const service = createProxy((socket) => {
-      const target = connect(connections++ % 2 === 0 ? other : first, "127.0.0.1");
-      for (const [one, its] of [
-        [socket, target],
-        [target, socket],
-      ] as const)
-        one
-          .pipe(its)
-          .on("error", () => {})
-          .on("close", () => one.destroy());
-    });
-    await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
-    atEnd(() => service.close());
-    const bound = service.address();
-    const own = typeof bound === "object" ? bound?.port : undefined;
+  it("any replica serves data planes, and one that leads says what they made of it", async () => {
+    const leader = startController(api, "--xds-port", String(xdsPort));
+    await leader.seen(/leading/);
+    const standby = startController(api);
+    const [, standbyPort] = await standby.seen(/ready; data planes are served at port (\d+)/);
+    const first = new GwcProcess(["agent"], { env: { ...env, XDS_ADDRESS: urlOf(standbyPort) } });
+    await first.seen(/following/);
     await api.applyText(route("found", "one"));
-    agent = new GwcProcess(["agent"], { env: { ...env, XDS_ADDRESS: `http://127.0.0.1:${own}` } });
-    await agent.seen(/away: .*another replica leads/);
-    await answered("/found", 200, "first");
+    await restated();
     await programmed("True");
-    // The lead goes to the other one, and the data plane follows.
-    await controller.stop();
+    expect(leader.output).not.toContain("has 1 data planes");
+    await first.stop("SIGKILL");
+    // The Service of both: a connection goes to one that is there.
+    const place = await startService([xdsPort, Number(standbyPort)]);
+    const second = new GwcProcess(["agent"], { env: { ...env, XDS_ADDRESS: urlOf(place) } });
+    await leader.seen(/has 1 data planes/);
+    await leader.stop("SIGKILL");
+    // Nobody leads as long as this test has the Lease.
+    await hold("test");
+    await api.delete({
+      apiVersion: "gateway.networking.k8s.io/v1",
+      kind: "HTTPRoute",
+      metadata: { name: "broken" },
+    });
+    await answered("/broken", 200, "first");
+    expect(second.output).toContain("is away");
+    expect(standby.output).not.toContain("leading");
+    await restated();
+    await hold("");
     await standby.seen(/leading/);
-    await api.applyText(route("moved", "one"));
-    await answered("/moved", 200, "first");
     await programmed("True");
   });
+
+  const urlOf = (own: number | string | undefined) => `http://127.0.0.1:${own}`;
+
+  /** A port whose connections go on to the first of these that takes them. */
+  async function startService(ports: readonly number[]): Promise<number> {
+    const server = createProxy((socket) => {
+      socket.on("error", () => {});
+      const open = ([first, ...others]: readonly number[]): void => {
+        if (first === undefined) {
+          socket.destroy();
+          return;
+        }
+        const target = connect(first, "127.0.0.1", () => {
+          socket.pipe(target).pipe(socket);
+          target.on("close", () => socket.destroy());
+          socket.on("close", () => target.destroy());
+        });
+        target.on("error", () => {
+          if (target.bytesRead === 0 && !socket.destroyed) open(others);
+        });
+      };
+      open(ports);
+    });
+    atEnd(() => server.close());
+    return listen(server);
+  }
+
+  /** Changes the Gateway, so that its status has to be written anew. */
+  async function restated(): Promise<void> {
+    const url = "/apis/gateway.networking.k8s.io/v1/namespaces/default/gateways/front";
+    const { body } = await api.ask("GET", url);
+    const [first] = body.spec.listeners;
+    const hostname = `h${body.metadata.generation}.example.com`;
+    const listeners = [first, { ...first, name: "more", hostname }];
+    await api.ask("PATCH", url, { spec: { listeners } }, "application/merge-patch+json");
+  }
+
+  /** Takes the Lease for an hour, or gives it up. */
+  async function hold(holderIdentity: string): Promise<void> {
+    const url = "/apis/coordination.k8s.io/v1/namespaces/default/leases/gwc-controller";
+    const spec = { holderIdentity, leaseDurationSeconds: 3600 };
+    await api.ask("PATCH", url, { spec }, "application/merge-patch+json");
+  }
 
   /** How often gateways were compiled. */
   function compiled(): number {
