@@ -16,21 +16,22 @@ const [PAIRS, REQUESTS] = process.env.GWC_LONG_TESTS === "1" ? [1_000, 200] : [2
 
 function chainWith(phase: RulePhase, rules: readonly Rule[], random: RandomSource): AccessChain {
   const identities = [{ variable: "jwt", isRequired: random.chance(0.7) }];
-  const given = rules.length === 0 ? undefined : rules;
-  return phase === "mcp"
-    ? { identities, request: undefined, mcp: given }
-    : { identities, request: given, mcp: undefined };
+  return { identities, stages: rules.length === 0 ? [] : [{ phase, rules }] };
 }
 
 describe("what two chains of policies decide differently", () => {
   it("is shown by a request that flips as it is said, where other requests flip the other way round", () => {
     const chain = (required: string): AccessChain => ({
       identities: [{ variable: "jwt", isRequired: false }],
-      request: [
-        ruleOf("require", required, "request"),
-        ruleOf("allow", 'jwt.scope.lowerAscii() == "read write"', "request"),
-      ].filter((rule) => rule !== undefined),
-      mcp: undefined,
+      stages: [
+        {
+          phase: "request",
+          rules: [
+            ruleOf("require", required, "request"),
+            ruleOf("allow", 'jwt.scope.lowerAscii() == "read write"', "request"),
+          ].filter((rule) => rule !== undefined),
+        },
+      ],
     });
     const before = chain(
       'request.path.startsWith("/u/" + jwt.sub) && auth.claims.email == "a@corp.example" && ' +

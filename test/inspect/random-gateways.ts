@@ -44,8 +44,21 @@ function randomBind(port: number, random: RandomSource): RandomBind {
 function randomListener(hostname: string, random: RandomSource): RandomListener {
   return {
     ...(hostname !== "" && { hostname }),
-    ...(random.chance(0.15) && { policies: { cors: randomCors(random) } }),
+    ...(random.chance(0.3) && { policies: randomListenerPolicies(random) }),
     routes: Array.from({ length: 1 + random.below(3) }, () => randomRoute(random)),
+  };
+}
+
+/** What stands before routing: who passes it is judged by the route again. */
+function randomListenerPolicies(random: RandomSource): object {
+  const login = random.chance(0.3) ? { jwtAuth: randomLogin(random) } : {};
+  return {
+    ...(random.chance(0.4) && { cors: randomCors(random) }),
+    ...login,
+    ...(random.chance(0.4) && {
+      authorization: { rules: randomRules(random, "jwtAuth" in login) },
+    }),
+    ...(random.chance(0.1) && { directResponse: { status: random.pick([200, 410]) } }),
   };
 }
 
@@ -102,15 +115,18 @@ function randomLogin(random: RandomSource): object {
   };
 }
 
-function randomRules(random: RandomSource): readonly object[] {
+function randomRules(random: RandomSource, hasLogin = true): readonly object[] {
+  const ofClaims = [
+    `jwt.sub == "${random.pick(SUBJECTS)}"`,
+    `"${random.pick(ROLES)}" in jwt.roles`,
+    `jwt.sub.startsWith("svc-") || request.method == "GET"`,
+  ];
   return Array.from({ length: 1 + random.below(3) }, () => ({
     [random.pick(["allow", "allow", "deny", "require"])]: random.pick([
-      `jwt.sub == "${random.pick(SUBJECTS)}"`,
-      `"${random.pick(ROLES)}" in jwt.roles`,
+      ...(hasLogin ? ofClaims : []),
       `request.method == "${random.pick(["GET", "POST"])}"`,
       `request.path.startsWith("${random.pick(["/a", "/b"])}")`,
       `request.headers["x-env"] == "dev"`,
-      `jwt.sub.startsWith("svc-") || request.method == "GET"`,
       `cidr("10.0.0.0/8").containsIP(source.address)`,
     ]),
   }));
@@ -150,7 +166,9 @@ function editedBind(bind: RandomBind, share: number, random: RandomSource): Rand
   if (share < 0.22) {
     const { policies, ...rest } = listener;
     const changed =
-      policies === undefined ? { ...rest, policies: { cors: randomCors(random) } } : rest;
+      policies === undefined || random.chance(0.5)
+        ? { ...rest, policies: randomListenerPolicies(random) }
+        : rest;
     return { ...bind, listeners: listeners.with(at, changed) };
   }
   const { routes } = listener;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { memoryHost } from "../../compiler/host.ts";
 import { checkInput } from "../../compiler/inspect/check-input.ts";
+import { listenerPairs } from "../../compiler/inspect/diff/listener-pairs.ts";
 import { routePairs } from "../../compiler/inspect/diff/route-pairs.ts";
 import { reachedRoute } from "../../compiler/inspect/explain/request.ts";
 import { RandomSource } from "./random-rules.ts";
@@ -44,10 +45,12 @@ describe("where requests go before and after a change", () => {
         randomRoute(random),
       );
       const [before, after] = [gatewayWith(routes), gatewayWith(edited)];
-      const [old, now] = [before, after].map(({ program }) => program?.binds[0]?.listeners[0]);
+      const [old, now] = [before, after].map(({ program }) => program?.binds[0]);
       if (old === undefined || now === undefined) continue;
       compared += 1;
-      const { pairs, undecided } = routePairs(old, now);
+      const [listeners] = listenerPairs(old, now);
+      if (listeners === undefined) throw new Error("both have a listener for every host");
+      const { pairs, undecided } = routePairs(listeners);
       expect(undecided).toEqual([]);
       const reached = (
         side: typeof before,

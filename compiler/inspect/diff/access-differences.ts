@@ -37,7 +37,7 @@ export function accessDifferences(
 
 function accessDifference(
   subject: string,
-  { direction, term, isPartial, example, before, after }: ChainDifference,
+  { direction, term, isPartial, example, isPlaced, before, after }: ChainDifference,
   isMcp: boolean,
   sent: RoutedRequest | undefined,
 ): Difference {
@@ -54,7 +54,7 @@ function accessDifference(
     by: placeOf(after),
     was: reasonText(before),
     wasBy: before.reason.kind === "rule" ? before.reason.rule.origin : undefined,
-    example: exampleText(example, isItem, sent),
+    example: exampleText(example, isItem, sent, isPlaced),
   };
 }
 
@@ -82,7 +82,12 @@ function reasonText({ isAllowed, reason }: ChainDecision): string {
 }
 
 /** `tools/call get-x  as {"sub": "test-user"}` */
-function exampleText(data: RequestData, isItem: boolean, sent: RoutedRequest | undefined): string {
+function exampleText(
+  data: RequestData,
+  isItem: boolean,
+  sent: RoutedRequest | undefined,
+  isPlaced: boolean,
+): string {
   const request: Readonly<Record<string, unknown>> = Object(data.request);
   const item = Object(data.mcp);
   const kinds = { tool: "tools/call", prompt: "prompts/get", resource: "resources/read" } as const;
@@ -91,9 +96,13 @@ function exampleText(data: RequestData, isItem: boolean, sent: RoutedRequest | u
   );
   const head = isItem
     ? (called[0] ?? "tools/call")
-    : `${request.method ?? sent?.method ?? "GET"} ${request.host === undefined ? "" : `//${request.host}`}${request.path ?? sent?.path ?? "/"}`;
-  const headers = Object.entries(Object(request.headers)).map(
+    : `${request.method ?? sent?.method ?? "GET"} ${hostText(request.host, sent)}${request.path ?? sent?.path ?? "/"}`;
+  const routed = isItem || isPlaced ? {} : sent?.headers;
+  const headers = Object.entries({ ...routed, ...Object(request.headers) }).map(
     ([name, value]) => `${name}: ${value}`,
+  );
+  const query = Object.entries(isItem ? {} : (sent?.query ?? {})).map(
+    ([name, value]) => `?${name}=${value}`,
   );
   const address = Object(data.source).address;
   const who = [
@@ -106,5 +115,11 @@ function exampleText(data: RequestData, isItem: boolean, sent: RoutedRequest | u
       : [`as user ${Object(data.basicAuth).username}`]),
     ...(address === undefined ? [] : [`from ${address}`]),
   ];
-  return [head, ...headers, ...who].join("  ");
+  return [head, ...headers, ...query, ...who].join("  ");
+}
+
+/** `//shop.example.com`, where it matters which host is asked. */
+function hostText(asked: unknown, sent: RoutedRequest | undefined): string {
+  if (asked !== undefined) return `//${asked}`;
+  return sent === undefined || sent.isAnyHost ? "" : `//${sent.host}`;
 }

@@ -1,7 +1,10 @@
 import type { BindNode, ListenerNode } from "../../ir/program.ts";
 import { changedFields } from "../../ir/settings-text.ts";
+import { chainOf } from "./chain.ts";
+import { chainDiff } from "./chain-differences.ts";
 import { type Difference, plainDifference, type SidePlace } from "./difference.ts";
-import { guardsText, pairDifferences, servedBy } from "./pair-differences.ts";
+import { type ListenerPair, listenerPairs } from "./listener-pairs.ts";
+import { guardsText, pairDifferences, requestText, servedBy } from "./pair-differences.ts";
 import { policyDifferences } from "./route-differences.ts";
 import { routePairs } from "./route-pairs.ts";
 
@@ -15,21 +18,15 @@ export function bindDifferences(
   const subject = `port ${port}`;
   if (before === undefined && after !== undefined) {
     const by: SidePlace = { side: "after", origin: after.origin, text: "a new port" };
-    return after.listeners.flatMap((listener) => openListener(port, listener, by));
+    return listenerPairs(before, after).flatMap((pair) => openListener(port, pair, by));
   }
   if (before !== undefined && after === undefined) {
     const by: SidePlace = { side: "before", origin: before.origin, text: "the port" };
     return [plainDifference("closes", subject, "served -> nothing listens", by)];
   }
-  const hosts = new Set(
-    [before, after].flatMap((bind) => bind?.listeners.map(({ hostname }) => hostname) ?? []),
+  const listeners = listenerPairs(before, after).flatMap((pair) =>
+    listenerDifferences(port, pair, undecided),
   );
-  const listeners = [...hosts].flatMap((hostname) => {
-    const [old, now] = [before, after].map((bind) =>
-      bind?.listeners.find((each) => each.hostname === hostname),
-    );
-    return listenerDifferences(port, hostname, old, now, undecided);
-  });
   const settings = changedFields(
     { address: before?.address ?? "every address", tls: before?.tls },
     { address: after?.address ?? "every address", tls: after?.tls },
@@ -53,43 +50,86 @@ function directionOf(text: string): "opens" | "closes" | "changes" {
   return "changes";
 }
 
-/** What a listener serves that was not there. */
-function openListener(port: number, listener: ListenerNode, by: SidePlace): readonly Difference[] {
+/** What a listener serves on a port that was not there. */
+function openListener(port: number, pair: ListenerPair, by: SidePlace): readonly Difference[] {
+  const { after: listener } = pair;
+  if (listener === undefined) return [];
   const scheme = listener.tls === undefined ? "http" : "https";
-  return listener.routes.map((route) => ({
-    ...plainDifference("opens", `port ${port} (new)`, `nothing listened -> ${servedBy(route)}`, by),
-    when: [guardsText(listener, route)],
-    example: `GET ${scheme}://${listener.hostname.replace("*", "anything")}:${port}/`,
-  }));
+  return routePairs(pair).pairs.flatMap(({ after: route, requests }) => {
+    const [request] = requests;
+    if (route === undefined || request === undefined) return [];
+    const change = `nothing listened -> ${servedBy(listener, route)}`;
+    return {
+      ...plainDifference("opens", `port ${port} (new)`, change, by),
+      when: [guardsText(listener, route)],
+      example: requestText(request, `${scheme}://${request.host}:${port}`),
+    };
+  });
 }
 
 function listenerDifferences(
   port: number,
-  hostname: string,
-  before: ListenerNode | undefined,
-  after: ListenerNode | undefined,
+  pair: ListenerPair,
   undecided: string[],
 ): readonly Difference[] {
+  const { before, after } = pair;
+  const hostname = narrower(before?.hostname ?? "*", after?.hostname ?? "*");
   const where = hostname === "*" ? `:${port}` : `${hostname}:${port}`;
-  const { pairs, undecided: open } = routePairs(before, after);
+  const { pairs, undecided: open } = routePairs(pair);
   undecided.push(...open);
-  const routes = pairs.flatMap((pair) => pairDifferences(pair, where, before, after, undecided));
-  const listener = `listener ${where}`;
-  const preRouting = policyDifferences(
+  const routes = pairs.flatMap((each) => pairDifferences(each, where, before, after, undecided));
+  if (before === undefined || after === undefined) return routes;
+  const own = ownDifferences(`listener ${where}`, before, after);
+  const said = new Set(own.map(changeKey));
+  const rest = routes.filter((each) => !said.has(changeKey(each)));
+  if (rest.length + own.length > 0) return [...rest, ...own];
+  return unroutedDifferences(`listener ${where}`, before, after);
+}
+
+/** Of two patterns that cover a host the one that covers fewer. */
+function narrower(a: string, b: string): string {
+  return a.length > b.length ? a : b;
+}
+
+/** A policy of a listener that is another one is so for each of its routes. */
+function changeKey({ direction, change }: Difference): string {
+  return `${direction} ${change}`;
+}
+
+/** What a listener does itself. */
+function ownDifferences(
+  listener: string,
+  before: ListenerNode,
+  after: ListenerNode,
+): readonly Difference[] {
+  const policies = policyDifferences(
     listener,
-    before?.preRouting?.policies ?? [],
-    after?.preRouting?.policies ?? [],
+    before.preRouting?.policies ?? [],
+    after.preRouting?.policies ?? [],
   );
   const rest = changedFields(
-    { paths: before?.pathHandling ?? after?.pathHandling, tls: before?.tls },
-    { paths: after?.pathHandling ?? before?.pathHandling, tls: after?.tls },
-  ).map((text) =>
-    plainDifference(
-      "changes",
-      listener,
-      text,
-      after && { side: "after", origin: after.origin, text: listener },
-    ),
+    { paths: before.pathHandling, tls: before.tls },
+    { paths: after.pathHandling, tls: after.tls },
+  ).map((text) => plainDifference("changes", listener, text, placeOf(after, listener)));
+  return [...policies, ...rest];
+}
+
+/** What a listener decides before it looks for a route is seen where there is none, too. */
+function unroutedDifferences(
+  listener: string,
+  before: ListenerNode,
+  after: ListenerNode,
+): readonly Difference[] {
+  const [old, now] = [before, after].map(({ preRouting }) =>
+    chainOf(preRouting?.policies ?? [], undefined),
   );
-  return [...routes, ...preRouting, ...rest];
+  if (old === undefined || now === undefined) return [];
+  const { differences, undecided } = chainDiff(old, now, false);
+  if (differences.length + undecided.length === 0) return [];
+  const change = "requests that no route takes are refused for another reason";
+  return [plainDifference("changes", listener, change, placeOf(after, listener))];
+}
+
+function placeOf({ origin }: ListenerNode, text: string): SidePlace {
+  return { side: "after", origin, text };
 }

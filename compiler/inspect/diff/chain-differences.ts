@@ -7,7 +7,14 @@ import { DiagramTooLarge, operation, type Path } from "../effect/diagram/diagram
 import { RuleModel } from "../effect/model/rule-model.ts";
 import { searchWitness } from "../effect/witness/search-witness.ts";
 import { inWords, type Term } from "../effect/words/in-words.ts";
-import { type AccessChain, type ChainDecision, chainDiagram, chainKey, runChain } from "./chain.ts";
+import {
+  type AccessChain,
+  type ChainDecision,
+  chainDiagram,
+  chainKey,
+  rulesOf,
+  runChain,
+} from "./chain.ts";
 import { type CompiledRegion, compiledRegion, type PairRegion } from "./pair-region.ts";
 
 /** Requests that a chain allows now and did not before, or the other way round. */
@@ -18,6 +25,8 @@ export interface ChainDifference {
   readonly isPartial: boolean;
   /** A request for which it is so: it was executed on both. */
   readonly example: RequestData;
+  /** Of what rules do not ask for it says nothing that leads to the route; else all that matches ask for is in it. */
+  readonly isPlaced: boolean;
   readonly before: ChainDecision;
   readonly after: ChainDecision;
 }
@@ -43,7 +52,7 @@ export function chainDiff(
 ): ChainDiff {
   if (chainKey(before) === chainKey(after)) return NONE;
   const chains = [before, after];
-  const rules = chains.flatMap(({ request = [], mcp = [] }) => [...request, ...mcp]);
+  const rules = chains.flatMap(rulesOf);
   const identities = chains.flatMap((each) => each.identities.map(({ variable }) => variable));
   const conditions = [...new Set(identities)].map((variable) => conditionIn(`${variable} == null`));
   const phase = isMcp ? "mcp" : "request";
@@ -98,16 +107,20 @@ function modelDiff(
         return;
       }
       const isPartial = !isComplete && index === paths.length - 1;
-      differences.push({ direction, term: terms[index] ?? [], isPartial, ...found });
+      differences.push({
+        direction,
+        term: terms[index] ?? [],
+        isPartial,
+        isPlaced: region !== undefined,
+        ...found,
+      });
     });
   }
   return { differences, undecided: [...open] };
 }
 
 function isOfRules(condition: string, chains: readonly AccessChain[]): boolean {
-  return chains.some(({ request = [], mcp = [] }) =>
-    [...request, ...mcp].some(({ text }) => text.includes(condition)),
-  );
+  return chains.some((chain) => rulesOf(chain).some(({ text }) => text.includes(condition)));
 }
 
 const DIRECTIONS = [

@@ -10,10 +10,14 @@ import { runRules } from "../effect/rules/run-rules.ts";
 export interface AccessChain {
   /** The identities that it looks for, and whether somebody has to be known. */
   readonly identities: readonly { readonly variable: string; readonly isRequired: boolean }[];
-  /** Rules over requests; undefined: there are none. */
-  readonly request: readonly Rule[] | undefined;
-  /** Rules over items; undefined: there are none. */
-  readonly mcp: readonly Rule[] | undefined;
+  /** What rules decide one after the other: a request passes when each of them lets it pass. */
+  readonly stages: readonly RuleStage[];
+}
+
+/** The rules of one policy, over requests or over items. */
+export interface RuleStage {
+  readonly phase: "request" | "mcp";
+  readonly rules: readonly Rule[];
 }
 
 /** Why a chain lets a request pass, or not. */
@@ -32,34 +36,27 @@ export interface ChainDecision {
 /** What policies decide; `target`: the server whose items are meant. */
 export function chainOf(policies: readonly PolicyUse[], target: string | undefined): AccessChain {
   const checks = policies.flatMap(accessOf);
-  const rules = checks.filter((check) => check.kind === "rules");
-  const ofItems = rules.filter(
-    ({ phase, targets }) =>
-      phase === "mcp" &&
-      (targets === undefined || targets.names.includes(target ?? "") !== targets.isExcluded),
-  );
   return {
     identities: checks.filter((check) => check.kind === "identity"),
-    request: joined(rules.filter(({ phase }) => phase === "request")),
-    mcp: joined(ofItems),
+    stages: checks
+      .filter((check) => check.kind === "rules")
+      .filter(
+        ({ targets }) => targets?.names.includes(target ?? "") !== (targets?.isExcluded ?? true),
+      )
+      .filter(({ rules }) => rules.length > 0),
   };
 }
 
-function joined(
-  found: readonly { readonly rules: readonly Rule[] }[],
-): readonly Rule[] | undefined {
-  const rules = found.flatMap((each) => each.rules);
-  return rules.length === 0 ? undefined : rules;
+/** Every rule of a chain. */
+export function rulesOf({ stages }: AccessChain): readonly Rule[] {
+  return stages.flatMap(({ rules }) => rules);
 }
 
 /** The same decision for the same chain, whatever its places: rules as they are written. */
-export function chainKey({ identities, request, mcp }: AccessChain): string {
-  const texts = (rules: readonly Rule[] | undefined) =>
-    rules?.map(({ action, text }) => `${action} ${text}`);
+export function chainKey({ identities, stages }: AccessChain): string {
   return JSON.stringify([
     identities.map(({ variable, isRequired }) => [variable, isRequired]),
-    texts(request),
-    texts(mcp),
+    stages.map(({ phase, rules }) => [phase, rules.map(({ action, text }) => `${action} ${text}`)]),
   ]);
 }
 
@@ -69,10 +66,9 @@ export function runChain(chain: AccessChain, data: RequestData): ChainDecision {
   for (const { variable, isRequired } of chain.identities)
     if (isRequired && (known[variable] ?? null) === null)
       return { isAllowed: false, reason: { kind: "identity", variable } };
-  const stages = [chain.request, hasItem(data) ? chain.mcp : undefined];
   let last: ChainDecision = { isAllowed: true, reason: { kind: "default" } };
-  for (const rules of stages) {
-    if (rules === undefined) continue;
+  for (const { phase, rules } of chain.stages) {
+    if (phase === "mcp" && !hasItem(data)) continue;
     const { isAllowed, rule: index } = runRules(rules, known);
     const rule = index === undefined ? undefined : rules[index];
     last = { isAllowed, reason: rule === undefined ? { kind: "default" } : { kind: "rule", rule } };
@@ -97,16 +93,17 @@ function hasItem({ mcp }: RequestData): boolean {
 export function chainDiagram(chain: AccessChain, model: RuleModel): NodeId {
   const { diagrams } = model;
   const [passed, refused] = [diagrams.terminal("+"), diagrams.terminal("-")];
-  const stage = (rules: readonly Rule[] | undefined): NodeId =>
-    rules === undefined ? passed : diagrams.map(SIGN(), model.decision(rules));
-  const items = select(
-    model,
-    ["mcp", "item"],
-    (example) => example === "none",
+  const isNoItem = (example: unknown) => example === "none";
+  const stage = ({ phase, rules }: RuleStage): NodeId => {
+    const decided = diagrams.map(SIGN(), model.decision(rules));
+    return phase === "request"
+      ? decided
+      : select(model, ["mcp", "item"], isNoItem, passed, decided);
+  };
+  const rules = chain.stages.reduce(
+    (sum, each) => diagrams.apply(both(), sum, stage(each)),
     passed,
-    stage(chain.mcp),
   );
-  const rules = diagrams.apply(both(), stage(chain.request), items);
   const seen = diagrams.restrict(rules, (level) => {
     const variable = model.variables[level];
     const root = variable?.kind === "value" && variable.path.length === 1 ? variable.path[0] : "";

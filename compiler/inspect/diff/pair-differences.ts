@@ -16,12 +16,11 @@ export function pairDifferences(
   const paths = [...new Set(requests.map(({ path }) => path))];
   const at = `${where} ${pathsOf(after ?? before, after ? newListener : oldListener) ?? shortList(paths)}`;
   const [request] = requests;
-  const example =
-    request && `${request.method} //${request.host}${request.path}${conditionsOf(request)}`;
+  const example = request && requestText(request, `//${request.host}`);
   if (before === undefined && after !== undefined) {
     const by: SidePlace = { side: "after", origin: after.origin, text: `route ${after.name}` };
     const guards = newListener === undefined ? [] : [guardsText(newListener, after)];
-    const change = `404 -> ${servedBy(after)}`;
+    const change = `404 -> ${servedBy(newListener, after)}`;
     return [
       {
         ...plainDifference("opens", `route ${after.name} (${at})`, change, by),
@@ -32,7 +31,7 @@ export function pairDifferences(
   }
   if (before !== undefined && after === undefined) {
     const by: SidePlace = { side: "before", origin: before.origin, text: `route ${before.name}` };
-    const change = `${servedBy(before)} -> 404`;
+    const change = `${servedBy(oldListener, before)} -> 404`;
     return [{ ...plainDifference("closes", `route ${before.name} (${at})`, change, by), example }];
   }
   if (before === undefined || after === undefined) return [];
@@ -66,12 +65,16 @@ export function pairDifferences(
   return [...found.differences, ...taken];
 }
 
-function conditionsOf({ headers, query }: RoutePair["requests"][number]): string {
+/** `GET //shop.example.com/cart  x-env: dev`; `authority`: for which host, as it is written before the path. */
+export function requestText(
+  { method, path, headers, query }: RoutePair["requests"][number],
+  authority: string,
+): string {
   const all = [
     ...Object.entries(headers).map(([name, value]) => `  ${name}: ${value}`),
     ...Object.entries(query).map(([name, value]) => `  ?${name}=${value}`),
   ];
-  return all.join("");
+  return [`${method} ${authority}${path}`, ...all].join("");
 }
 
 /** The paths of a route, as its matches have them. */
@@ -87,8 +90,10 @@ function pathsOf(
 }
 
 /** Who answers the requests of a route. */
-export function servedBy(route: RouteNode): string {
-  return `served by ${backendText(route.backends)}`;
+export function servedBy(listener: ListenerNode | undefined, route: RouteNode): string {
+  if (route.backends.length > 0) return `served by ${backendText(route.backends)}`;
+  const all = [...(listener?.preRouting?.policies ?? []), ...route.policies];
+  return `answered by ${all.at(-1)?.kind ?? "the gateway"}`;
 }
 
 /** `always: no authentication, no rules`, or the policies that stand before a route. */

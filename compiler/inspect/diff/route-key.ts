@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { PolicyUse } from "../../ir/policies.ts";
 import type { RouteNode } from "../../ir/program.ts";
 import { settingsKey } from "../../ir/settings-text.ts";
 
@@ -9,8 +10,16 @@ export function routeKey(route: RouteNode | undefined): string {
   if (route === undefined) return "";
   const known = keys.get(route);
   if (known !== undefined) return known;
-  const settings = settingsKey([route.policies, route.backends]);
-  const key = createHash("sha256").update(settings).digest("base64url");
+  const key = digest([route.policies, route.backends]);
   keys.set(route, key);
   return key;
+}
+
+/** The same for policies that do the same. */
+export function policiesKey(policies: readonly PolicyUse[]): string {
+  return policies.length === 0 ? "" : digest(policies);
+}
+
+function digest(settings: unknown): string {
+  return createHash("sha256").update(settingsKey(settings)).digest("base64url");
 }

@@ -1,10 +1,11 @@
-import type { ListenerNode, RouteEntry, RouteNode } from "../../ir/program.ts";
+import type { HostEntries, ListenerNode, RouteEntry, RouteNode } from "../../ir/program.ts";
 import type { PathMatch, ValueMatch } from "../../model/matches.ts";
 import { CANONICAL_PATH, stringClasses } from "../effect/strings/string-classes.ts";
 import type { StringFeature } from "../effect/strings/string-feature.ts";
 import { coversHost, matchesPath, matchesValue } from "../routing/match-request.ts";
+import type { ListenerPair } from "./listener-pairs.ts";
 import { type PairRegion, waysOf } from "./pair-region.ts";
-import { routeKey } from "./route-key.ts";
+import { policiesKey, routeKey } from "./route-key.ts";
 
 /** Requests that go to one route before and to another one, or the same, after; undefined: nowhere. */
 export interface RoutePair {
@@ -19,6 +20,8 @@ export interface RoutePair {
 /** A request as far as routing sees it. */
 export interface RoutedRequest {
   readonly host: string;
+  /** It stands for hosts that neither listeners nor routes name. */
+  readonly isAnyHost: boolean;
   readonly path: string;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -35,24 +38,20 @@ export interface RoutePairs {
 const MAX_COMBINATIONS = 2_000;
 
 /**
- * Where requests go before and after: all pairs of routes that are different in what they do. Hosts, paths and values
- * are taken apart into classes that no match tells apart, and one of each is looked up in both tables.
+ * Where requests go before and after: all pairs of routes that are different in what they do, with what their listeners
+ * do before them. Hosts, paths and values are taken apart into classes that no match tells apart, and one of each is
+ * looked up in both tables.
  */
-export function routePairs(
-  before: ListenerNode | undefined,
-  after: ListenerNode | undefined,
-): RoutePairs {
-  const sides = [before, after].map((listener) => sideOf(listener));
-  const [old, now] = sides;
+export function routePairs({ before, after, hosts }: ListenerPair): RoutePairs {
+  const [old, now] = [sideOf(before), sideOf(after)];
   const pairs = new Map<string, FoundPair>();
   const undecided: string[] = [];
-  const hosts = new Set(sides.flatMap((side) => side.patterns.map(hostOf)));
-  for (const host of hosts) {
-    const [first, second] = [old?.entriesFor(host) ?? [], now?.entriesFor(host) ?? []];
+  for (const { host, isAny } of hosts) {
+    const [first, second] = [old.entriesFor(host), now.entriesFor(host)];
     if (signature(first, old) === signature(second, now)) continue;
     const { paths, isComplete } = pathsOf([...first, ...second]);
     if (!isComplete) undecided.push(`paths of ${host}: their patterns have too many cases`);
-    const known = new Map<string, readonly Omit<RoutedRequest, "host" | "path">[] | undefined>();
+    const known = new Map<string, readonly RouteConditions[] | undefined>();
     for (const path of paths) {
       const [a, b] = [rowsAt(first, path), rowsAt(second, path)];
       const key = `${signature(a, old)}\n\n${signature(b, now)}`;
@@ -61,9 +60,9 @@ export function routePairs(
       known.set(key, requests);
       if (requests === undefined) undecided.push(`${host}${path}: too many conditions on headers`);
       for (const request of requests ?? []) {
-        const whole = { ...request, host, path };
-        const [from, to] = [old?.routeOf(a, whole), now?.routeOf(b, whole)];
-        if (routeKey(from) === routeKey(to)) continue;
+        const whole = { ...request, host, isAnyHost: isAny, path };
+        const [from, to] = [old.routeOf(a, whole), now.routeOf(b, whole)];
+        if (old.keyOf(from) === now.keyOf(to)) continue;
         const id = `${from?.id}\n${to?.id}`;
         const pair: FoundPair = pairs.get(id) ?? {
           requests: [],
@@ -99,17 +98,19 @@ interface FoundPair {
 }
 
 interface Side {
-  readonly patterns: readonly string[];
   readonly entriesFor: (host: string) => readonly RouteEntry[];
   readonly routeOf: (rows: readonly RouteEntry[], request: RoutedRequest) => RouteNode | undefined;
+  /** The same for requests with which the same is done: by the listener, and by their route. */
+  readonly keyOf: (route: RouteNode | undefined) => string;
   readonly routes: ReadonlyMap<string, RouteNode>;
 }
 
 function sideOf(listener: ListenerNode | undefined): Side {
-  const routes = new Map(listener?.routes.map((route) => [route.id, route]));
-  const table = listener?.table ?? [];
+  const { routes: all, table } = answersItself(listener) ?? listener ?? { routes: [], table: [] };
+  const routes = new Map(all.map((route) => [route.id, route]));
+  const before = policiesKey(listener?.preRouting?.policies ?? []);
   return {
-    patterns: table.map(({ shared }) => shared),
+    keyOf: (route) => (route === undefined ? "" : `${before} ${routeKey(route)}`),
     entriesFor: (host) =>
       table.filter(({ shared }) => coversHost(shared, host)).flatMap(({ entries }) => entries),
     routeOf: (rows, request) => {
@@ -120,19 +121,30 @@ function sideOf(listener: ListenerNode | undefined): Side {
   };
 }
 
-/** A host that fits a pattern and, of wildcards, no narrower one. */
-function hostOf(pattern: string): string {
-  return pattern === "*" ? "other.test" : pattern.replace("*", "other");
+/** A listener whose own policies answer every request, as if it had a route for all of them. */
+function answersItself(
+  listener: ListenerNode | undefined,
+): { readonly routes: readonly RouteNode[]; readonly table: readonly HostEntries[] } | undefined {
+  if (listener?.preRouting?.isFinal !== true) return undefined;
+  const { id, name, hostname, origin } = listener;
+  const match = {
+    path: { kind: "prefix", value: "/" },
+    ...{ method: undefined, headers: [], query: [], isDerived: true, origin },
+  } as const;
+  return {
+    routes: [{ id, name, policies: [], backends: [], origin }],
+    table: [{ hostname: "*", shared: hostname, entries: [{ match, route: id }] }],
+  };
 }
 
-function signature(entries: readonly RouteEntry[], side: Side | undefined): string {
+function signature(entries: readonly RouteEntry[], side: Side): string {
   return entries
     .map(({ match: { path, method, headers, query }, route }) =>
       [
         `${path.kind} ${path.value}`,
         method,
         ...[...headers, ...query].map(({ name, value }) => `${name} ${value.kind} ${value.value}`),
-        routeKey(side?.routes.get(route)),
+        side.keyOf(side.routes.get(route)),
       ].join("|"),
     )
     .join("\n");
@@ -174,10 +186,10 @@ function rowsAt(entries: readonly RouteEntry[], path: string): readonly RouteEnt
   return rows;
 }
 
+type RouteConditions = Pick<RoutedRequest, "method" | "headers" | "query">;
+
 /** A request for each combination of what rows ask for; undefined: there are too many. */
-function requestsFor(
-  rows: readonly RouteEntry[],
-): readonly Omit<RoutedRequest, "host" | "path">[] | undefined {
+function requestsFor(rows: readonly RouteEntry[]): readonly RouteConditions[] | undefined {
   const methods = new Set(["GET", ...rows.flatMap(({ match }) => match.method ?? [])]);
   const other = ["PATCH", "PUT", "DELETE", "POST"].find((each) => !methods.has(each));
   if (rows.some(({ match }) => match.method !== undefined)) methods.add(other ?? "OTHER");

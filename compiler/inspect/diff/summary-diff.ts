@@ -141,23 +141,16 @@ function whole(
 }
 
 function chainOfSummary(chains: ReturnType<typeof whole>, target: string | undefined): AccessChain {
-  const rules = chains.flatMap(({ chain, origin }) =>
-    chain.rules
-      .filter(
-        ({ targets }) =>
-          targets === undefined || targets.names.includes(target ?? "") !== targets.isExcluded,
-      )
-      .map((rule) => ({ about: rule.about, rule: compiled(rule, origin) })),
-  );
-  const about = (phase: "request" | "mcp"): readonly Rule[] | undefined => {
-    const some = rules.filter((each) => each.about === phase).map(({ rule }) => rule);
-    return some.length === 0 ? undefined : some;
-  };
-  return {
-    identities: chains.flatMap(({ chain }) => chain.identities),
-    request: about("request"),
-    mcp: about("mcp"),
-  };
+  const stages = chains.flatMap(({ chain, origin }) => {
+    const meant = chain.rules.filter(
+      ({ targets }) => targets?.names.includes(target ?? "") !== (targets?.isExcluded ?? true),
+    );
+    return [...Map.groupBy(meant, ({ about }) => about)].map(([phase, rules]) => ({
+      phase,
+      rules: rules.map((rule) => compiled(rule, origin)),
+    }));
+  });
+  return { identities: chains.flatMap(({ chain }) => chain.identities), stages };
 }
 
 function compiled(

@@ -1,0 +1,58 @@
+import type { BindNode, ListenerNode } from "../../ir/program.ts";
+import { coversHost } from "../routing/match-request.ts";
+
+/** The listeners that answer the same hosts before and after; undefined: none does. */
+export interface ListenerPair {
+  readonly before: ListenerNode | undefined;
+  readonly after: ListenerNode | undefined;
+  /** A host of each kind that listeners and routes tell apart. */
+  readonly hosts: readonly HostExample[];
+}
+
+/** A host that requests may be for. */
+export interface HostExample {
+  readonly host: string;
+  /** It stands for all that no pattern names. */
+  readonly isAny: boolean;
+}
+
+/** Which listeners of a port answer which hosts: a host that gets a listener of its own had another one before. */
+export function listenerPairs(
+  before: BindNode | undefined,
+  after: BindNode | undefined,
+): readonly ListenerPair[] {
+  const [old, now] = [before?.listeners ?? [], after?.listeners ?? []];
+  const patterns = [...old, ...now].flatMap(({ hostname, table }) => [
+    hostname,
+    ...table.map(({ shared }) => shared),
+  ]);
+  const names = new Set(patterns);
+  const pairs = new Map<string, { readonly pair: ListenerPair; readonly hosts: HostExample[] }>();
+  for (const pattern of names) {
+    const host = hostOf(pattern, names);
+    const [a, b] = [old, now].map((all) => all.find((each) => coversHost(each.hostname, host)));
+    if (a === undefined && b === undefined) continue;
+    const key = `${a?.id}\n${b?.id}`;
+    const found = pairs.get(key);
+    const own = found?.hosts ?? [];
+    own.push({ host, isAny: pattern === "*" });
+    if (found === undefined)
+      pairs.set(key, { pair: { before: a, after: b, hosts: own }, hosts: own });
+  }
+  return [...pairs.values()].map(({ pair }) => pair);
+}
+
+/** A host that fits a pattern and no narrower one. */
+function hostOf(pattern: string, patterns: ReadonlySet<string>): string {
+  if (!pattern.startsWith("*")) return pattern;
+  const narrower = [...patterns].filter((each) => each.length > pattern.length);
+  const name = (word: string) => (pattern === "*" ? `${word}.test` : pattern.replace("*", word));
+  const isFree = (host: string) => !narrower.some((each) => coversHost(each, host));
+  let count = 1;
+  while (!isFree(name(wordOf(count)))) count += 1;
+  return name(wordOf(count));
+}
+
+function wordOf(count: number): string {
+  return count === 1 ? "other" : `other${count}`;
+}
