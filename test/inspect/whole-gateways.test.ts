@@ -1,17 +1,10 @@
 import { expect, it } from "vitest";
-import { memoryHost } from "../../compiler/host.ts";
-import { checkInput } from "../../compiler/inspect/check-input.ts";
 import type { Difference } from "../../compiler/inspect/diff/difference.ts";
 import { programDiff } from "../../compiler/inspect/diff/program-diff.ts";
 import { openTrialProgram, type TrialProgram } from "../../compiler/inspect/tests/trial-program.ts";
 import type { TrialRequest } from "../../runtime/trial/trial.ts";
-import {
-  editedGateway,
-  HOSTS,
-  type RandomGateway,
-  randomGateway,
-  randomTrial,
-} from "./random-gateways.ts";
+import { editedPair, opensAccess, opensRoute, requestOf } from "./gateway-pairs.ts";
+import { HOSTS, randomTrial } from "./random-gateways.ts";
 import { RandomSource } from "./random-rules.ts";
 
 /** Pairs of gateways in parts of so many, and requests to each pair. */
@@ -20,21 +13,6 @@ const [PARTS, PAIRS] = IS_LONG ? [40, 50] : [1, 5];
 const REQUESTS = 200;
 /** What a pair showed that was missed once: tried first. */
 const FOUND = [1, 33, 168];
-
-const JWKS = JSON.stringify({
-  keys: [
-    {
-      ...{ kty: "EC", crv: "P-256", kid: "one", alg: "ES256" },
-      x: "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",
-      y: "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0",
-    },
-  ],
-});
-
-function checked(gateway: RandomGateway) {
-  const host = memoryHost({ "g.yaml": JSON.stringify(gateway), "jwks.json": JWKS });
-  return checkInput(["g.yaml"], host, false);
-}
 
 /** What a client sees, and which server is asked for what. */
 async function seenIn(side: TrialProgram, request: TrialRequest) {
@@ -52,29 +30,6 @@ async function seenIn(side: TrialProgram, request: TrialRequest) {
     status,
     isServed: calls.length > 0 || (status !== undefined && ![401, 403, 404].includes(status)),
     rest: JSON.stringify([shown.toSorted(), asked]),
-  };
-}
-
-/** A request as the example of a difference says it, to one of the hosts; undefined: it says no request. */
-function requestOf({ example = "", subject }: Difference, host: string): TrialRequest | undefined {
-  const [head = "", ...parts] = example.split("  ");
-  const [, method, given, target] =
-    /^([A-Z]+) (?:https?:)?(?:\/\/([^/:]+)(?::\d+)?)?(\/\S*)$/.exec(head) ?? [];
-  const [, port] = /:(\d+)/.exec(head) ?? /:(\d+)/.exec(subject) ?? [];
-  if (method === undefined || target === undefined || port === undefined) return undefined;
-  const headers = parts
-    .filter((part) => /^[\w-]+: /.test(part))
-    .map((part) => part.split(/: (.*)/s));
-  const [token] = parts.flatMap((part) => (part.startsWith("as {") ? [part.slice(3)] : []));
-  const [address = "8.8.8.8"] = parts.flatMap((part) =>
-    part.startsWith("from ") ? [part.slice(5)] : [],
-  );
-  return {
-    ...{ port: Number(port), isTls: false, method, target, address },
-    headers: { ...Object.fromEntries(headers), host: given ?? host },
-    ...{ body: undefined, message: undefined, servers: {} },
-    identities: token === undefined ? {} : { jwt: JSON.parse(token) },
-    response: { status: 200, headers: {}, body: "" },
   };
 }
 
@@ -96,16 +51,15 @@ it.each(Array.from({ length: PARTS }, (_, part) => part))(
     for (const seed of seeds) {
       if (counts.pairs === PAIRS) break;
       const random = new RandomSource(seed * 32_452_843);
-      const gateway = randomGateway(random);
-      const sides = [gateway, editedGateway(gateway, random)].map(checked);
-      const [before, after] = sides.map(({ program }) => program);
-      if (before === undefined || after === undefined) continue;
+      const pair = editedPair(random);
+      if (pair === undefined) continue;
+      const { before, after } = pair;
       counts.pairs += 1;
-      const { differences, undecided } = programDiff(before, after);
+      const { differences, undecided } = programDiff(before.program, after.program);
       counts.differ += Number(differences.length > 0);
       counts.undecided += Number(undecided.length > 0);
       const [old, now] = await Promise.all(
-        [before, after].map((program, at) => openTrialProgram(program, sides[at]?.files ?? [])),
+        [before, after].map(({ program, files }) => openTrialProgram(program, files)),
       );
       if (old === undefined || now === undefined) throw new Error("a side is missing");
       const says = (direction: string, port: number) =>
@@ -124,8 +78,8 @@ it.each(Array.from({ length: PARTS }, (_, part) => part))(
       }
       for (const each of differences.filter(({ direction }) => direction === "opens")) {
         const tries = HOSTS.flatMap((host) => requestOf(each, host) ?? []);
-        const isRoute = /^(404|nothing listened) -> served by /.test(each.change);
-        if (tries.length === 0 || !(isRoute || /-> served$/.test(each.change))) continue;
+        const isRoute = opensRoute(each);
+        if (tries.length === 0 || !(isRoute || opensAccess(each))) continue;
         counts.opens += 1;
         let flips = false;
         for (const request of tries) {
