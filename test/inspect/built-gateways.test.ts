@@ -40,7 +40,14 @@ async function sideOf(
     }),
   );
   const text = JSON.stringify({ binds }).replaceAll(/10\.0\.0\.\d:80/g, echo);
-  const process = await startGateway({ config: text, files: { "jwks.json": jwks } });
+  const process = await startGateway({ config: text, files: { "jwks.json": jwks } }).catch(
+    (error: unknown) => {
+      // Of so many ports another process may have taken one meanwhile.
+      if (String(error).includes("the port is in use")) return undefined;
+      throw error;
+    },
+  );
+  if (process === undefined) return sideOf(gateways, echo, jwks);
   return { process, portOf: (gateway, port) => used.get(`${gateway} ${port}`) };
 }
 

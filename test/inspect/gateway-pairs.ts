@@ -42,7 +42,7 @@ function sideOf(gateway: RandomGateway): GatewaySide | undefined {
 
 /** Whether a difference says that there is a route where there was none. */
 export function opensRoute({ change }: Difference): boolean {
-  return /^(404|nothing listened) -> (served|answered) by /.test(change);
+  return /^(404|nothing listened) -> served by /.test(change);
 }
 
 /** Whether a difference says that requests are served that were refused. */

@@ -3,7 +3,7 @@ import type { RequestData } from "../effect/data/request-data.ts";
 import { sayTerm } from "../effect/words/in-words.ts";
 import { type AccessChain, type ChainDecision, chainKey } from "./chain.ts";
 import { type ChainDifference, chainDiff } from "./chain-differences.ts";
-import type { Difference, SidePlace } from "./difference.ts";
+import { type Difference, plainDifference, type SidePlace } from "./difference.ts";
 import type { PairRegion } from "./pair-region.ts";
 import type { RoutedRequest } from "./route-pairs.ts";
 
@@ -30,9 +30,28 @@ export function accessDifferences(
     seen.add(key);
     const found = chainDiff(old, now, isMcp, region);
     undecided.push(...found.undecided);
+    if (found.differences.length + found.undecided.length === 0)
+      return refusalDifferences(subject, old, now);
     return found.differences.map((each) => accessDifference(subject, each, isMcp, sent));
   });
   return { differences, undecided };
+}
+
+/** Nobody may more or less than before, but who may not is told another reason. */
+function refusalDifferences(
+  subject: string,
+  before: AccessChain,
+  after: AccessChain,
+): readonly Difference[] {
+  const required = ({ identities }: AccessChain) =>
+    new Set(identities.flatMap((each) => (each.isRequired ? each.variable : [])));
+  const [old, now] = [required(before), required(after)];
+  const change = (variable: string, text: string) =>
+    plainDifference("changes", subject, `refused all the same, without ${variable}: ${text}`);
+  return [
+    ...[...now].filter((each) => !old.has(each)).map((variable) => change(variable, "403 -> 401")),
+    ...[...old].filter((each) => !now.has(each)).map((variable) => change(variable, "401 -> 403")),
+  ];
 }
 
 function accessDifference(

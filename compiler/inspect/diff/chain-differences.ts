@@ -12,7 +12,7 @@ import {
   type ChainDecision,
   chainDiagram,
   chainKey,
-  rulesOf,
+  rulesOfChain,
   runChain,
 } from "./chain.ts";
 import { type CompiledRegion, compiledRegion, type PairRegion } from "./pair-region.ts";
@@ -52,7 +52,7 @@ export function chainDiff(
 ): ChainDiff {
   if (chainKey(before) === chainKey(after)) return NONE;
   const chains = [before, after];
-  const rules = chains.flatMap(rulesOf);
+  const rules = chains.flatMap(rulesOfChain);
   const identities = chains.flatMap((each) => each.identities.map(({ variable }) => variable));
   const conditions = [...new Set(identities)].map((variable) => conditionIn(`${variable} == null`));
   const phase = isMcp ? "mcp" : "request";
@@ -120,7 +120,7 @@ function modelDiff(
 }
 
 function isOfRules(condition: string, chains: readonly AccessChain[]): boolean {
-  return chains.some((chain) => rulesOf(chain).some(({ text }) => text.includes(condition)));
+  return chains.some((chain) => rulesOfChain(chain).some(({ text }) => text.includes(condition)));
 }
 
 const DIRECTIONS = [

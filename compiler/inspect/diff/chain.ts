@@ -48,7 +48,7 @@ export function chainOf(policies: readonly PolicyUse[], target: string | undefin
 }
 
 /** Every rule of a chain. */
-export function rulesOf({ stages }: AccessChain): readonly Rule[] {
+export function rulesOfChain({ stages }: AccessChain): readonly Rule[] {
   return stages.flatMap(({ rules }) => rules);
 }
 

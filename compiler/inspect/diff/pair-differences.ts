@@ -1,5 +1,6 @@
-import { backendText } from "../../ir/backend-text.ts";
+import { backendText, NO_BACKEND } from "../../ir/backend-text.ts";
 import type { ListenerNode, RouteNode } from "../../ir/program.ts";
+import { policyOf } from "../../policies/index.ts";
 import { type Difference, plainDifference, type SidePlace } from "./difference.ts";
 import { routeDifferences } from "./route-differences.ts";
 import type { RoutePair } from "./route-pairs.ts";
@@ -93,7 +94,8 @@ function pathsOf(
 export function servedBy(listener: ListenerNode | undefined, route: RouteNode): string {
   if (route.backends.length > 0) return `served by ${backendText(route.backends)}`;
   const all = [...(listener?.preRouting?.policies ?? []), ...route.policies];
-  return `answered by ${all.at(-1)?.kind ?? "the gateway"}`;
+  const responding = all.findLast(({ kind }) => policyOf(kind).responses !== undefined);
+  return `served by ${responding?.kind ?? NO_BACKEND}`;
 }
 
 /** `always: no authentication, no rules`, or the policies that stand before a route. */
