@@ -209,7 +209,9 @@ function resolveOpenApi(
       ? openApiTools(read.text)
       : { kind: read.kind, problem: `can't be read: ${read.problem}` };
   if (found.kind === "problem") {
-    context.diagnostics.report("bad-openapi", place, { problem: found.problem });
+    const isPath = "text" in document && /^[\w./-]+$/.test(document.text);
+    const advice = isPath ? `write { file: ${document.text} }` : undefined;
+    context.diagnostics.report("bad-openapi", place, { problem: found.problem, advice });
     return undefined;
   }
   for (const each of found.leftOut) context.diagnostics.report("operation-left-out", place, each);

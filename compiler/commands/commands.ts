@@ -111,7 +111,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "import",
     positionals: "FILES..",
-    summary: "make a configuration of another gateway's: nginx, Caddy, Traefik, LiteLLM ...",
+    summary: "make a configuration of another gateway's: nginx, Caddy, LiteLLM and others",
     load: async () => (await import("./import.ts")).importCommand,
   },
   {

@@ -30,7 +30,9 @@ export function explainRouteCommand(
   const wanted = rules.length > 0 ? (rule ?? "") : name;
   const near = suggest(wanted, names) ?? [...new Set(names)].slice(0, 5).join(", ");
   const what = rules.length > 0 ? `rule "${rule}" of "${name}"` : `attached route "${name}"`;
-  return usage(`there is no ${what} in ${options.file ?? "."}`, near && `there is ${near}`);
+  const isThere = rules.length === 0 && names.includes(name);
+  const hint = isThere ? "`gwc check` says why no Gateway serves it" : near && `there is ${near}`;
+  return usage(`there is no ${what} in ${options.file ?? "."}`, hint);
 }
 
 /** `gwc explain GET https://host/path`: which route answers, and what holds there. */

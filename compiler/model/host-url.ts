@@ -81,11 +81,21 @@ export function checkUrl(url: Text, origin: Origin, diagnostics: Diagnostics): b
   if (typeof url !== "string") return true;
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   const isHttp = parsed?.protocol === "http:" || parsed?.protocol === "https:";
-  if (isHttp && parsed.username === "" && parsed.password === "" && parsed.hash === "") return true;
+  if (
+    isHttp &&
+    HOST_NAME.test(parsed.hostname) &&
+    parsed.username === "" &&
+    parsed.password === "" &&
+    parsed.hash === ""
+  )
+    return true;
   const expected = "host:port, or an http:// or https:// URL without user name";
   reportHost(url, expected, origin, diagnostics);
   return false;
 }
+
+/** What a name or an address in a URL is made of, as its parser writes it. */
+const HOST_NAME = /^(?:[\w.-]+|\[[0-9a-f:.]+\])$/;
 
 function reportHost(
   host: string,
@@ -101,6 +111,8 @@ function reportHost(
 function hostAdvice(host: string): string | undefined {
   if (host.includes("{{"))
     return "this looks like a Helm template: give gwc what `helm template` makes of it";
+  const [, variable] = /\$\{?([A-Za-z_]\w*)/.exec(host) ?? [];
+  if (variable !== undefined) return `a variable is written \${${variable}}`;
   if (host.includes("@")) return "credentials of a server stand in `backendAuth`";
   return /^[\w.-]+$/.test(host) ? `say the port: ${host}:8080` : undefined;
 }

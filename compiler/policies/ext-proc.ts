@@ -9,6 +9,7 @@ import {
   serverFields,
   serverKeys,
   serverPolicies,
+  serverTimeout,
 } from "../backends/parts/callout-server.ts";
 import type { CalloutTarget } from "../backends/parts/callout-target.ts";
 import {
@@ -132,12 +133,13 @@ const fields = {
   policies: serverPolicies,
 };
 
-const rest = { exactlyOneOf: [...serverKeys] };
+const rest = { exactlyOneOf: [...serverKeys], saidElsewhere: serverTimeout };
 
 const schema = object(
   { ...fields, conditional: conditionalSchema(object(fields, rest)) },
   {
     exactlyOneOf: [...serverKeys, "conditional"],
+    saidElsewhere: serverTimeout,
     checks: [standsAlone("who processes", Object.keys(fields))],
     description:
       "Shows requests and responses to a processor (Envoy's external processing protocol).",

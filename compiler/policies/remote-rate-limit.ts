@@ -5,6 +5,7 @@ import {
   serverFields,
   serverKeys,
   serverPolicies,
+  serverTimeout,
 } from "../backends/parts/callout-server.ts";
 import type { CalloutTarget } from "../backends/parts/callout-target.ts";
 import { type ExpressionConfig, resolveExpression } from "../backends/parts/expressions.ts";
@@ -116,12 +117,17 @@ const fields = {
   policies: serverPolicies,
 };
 
-const rest = { exactlyOneOf: [...serverKeys], required: ["domain", "descriptors"] as const };
+const rest = {
+  exactlyOneOf: [...serverKeys],
+  required: ["domain", "descriptors"] as const,
+  saidElsewhere: serverTimeout,
+};
 
 const schema = object(
   { ...fields, conditional: conditionalSchema(object(fields, rest)) },
   {
     exactlyOneOf: [...serverKeys, "conditional"],
+    saidElsewhere: serverTimeout,
     checks: [
       {
         message: '"domain" and "descriptors" say what is counted',

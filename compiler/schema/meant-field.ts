@@ -9,9 +9,17 @@ export function knownFields(schema: Schema | undefined): readonly string[] {
   );
 }
 
+/** What the schema of an object says of a key that people look for in it, however they write its words. */
+export function saidElsewhere(key: string, schema: Schema | undefined): string | undefined {
+  const word = plainWord(key);
+  const known = Object.entries(schema?.saidElsewhere ?? {});
+  return known.find(([name]) => plainWord(name) === word)?.[1];
+}
+
 /**
- * The field of an object that an unknown key stands for: one that is spelled alike, one of whose words it is, or the only
- * one that is needed and missing. `absent` are the known fields that the object has not.
+ * The field of an object that an unknown key stands for: one that is spelled alike, one of whose words it is (unless it is
+ * a field of a section of the object), or the only one that is needed and missing. `absent` are the known fields that the
+ * object has not.
  */
 export function meantField(
   key: string,
@@ -20,7 +28,9 @@ export function meantField(
 ): string | undefined {
   const near =
     suggest(key, absent) ??
-    absent.find((name) => isWordOf(key, name)) ??
+    (sectionWith(key, schema, []) === undefined
+      ? absent.find((name) => isWordOf(key, name))
+      : undefined) ??
     suggest(key, knownFields(schema));
   if (near !== undefined) return near;
   const missing = schema?.required?.filter((name) => absent.includes(name)) ?? [];
@@ -29,9 +39,13 @@ export function meantField(
 
 /** `origins` of `allowOrigins`, `mcp_authorization` of `mcpAuthorization`, `jwt` of `jwtAuth`. */
 function isWordOf(key: string, name: string): boolean {
-  const [word, whole] = [key, name].map((each) => each.toLowerCase().replaceAll(/[_-]/g, ""));
-  if (word === undefined || whole === undefined || word.length < 3) return false;
+  const [word, whole] = [plainWord(key), plainWord(name)];
+  if (word.length < 3) return false;
   return word === whole || whole.startsWith(word) || whole.endsWith(word);
+}
+
+function plainWord(key: string): string {
+  return key.toLowerCase().replaceAll(/[_-]/g, "");
 }
 
 /**
@@ -43,15 +57,25 @@ export function otherOwner(key: string, path: ConfigPath, root: Schema): string 
     const around = path.slice(0, length);
     const schema = schemaAt(root, around);
     if (length < path.length && hasField(schema, key)) return ownerPath(around);
-    for (const section of knownFields(schema)) {
-      const inner = schema?.properties?.[section];
-      const owner = [...around, section];
-      const isOnTheWay = owner.every((step, index) => step === path[index]);
-      if (!isOnTheWay && hasField(inner?.items ?? inner, key))
-        return length === path.length ? section : ownerPath(owner);
-    }
+    const section = sectionWith(key, schema, path.slice(length));
+    // What others are made of has nothing to do with a policy, but policies may stand on another level.
+    const isNear = !path.slice(Math.max(0, length - 1), -1).includes("policies");
+    if (section !== undefined && (isNear || section === "policies"))
+      return length === path.length ? section : ownerPath([...around, section]);
   }
   return undefined;
+}
+
+/** The section of an object that has a field of this name; `inside`: the way to where the key stands, which is no other place. */
+function sectionWith(
+  key: string,
+  schema: Schema | undefined,
+  [inside]: ConfigPath,
+): string | undefined {
+  return knownFields(schema).find((section) => {
+    const inner = schema?.properties?.[section];
+    return section !== inside && hasField(inner?.items ?? inner, key);
+  });
 }
 
 function hasField(schema: Schema | undefined, key: string): boolean {

@@ -109,10 +109,11 @@ function reportUnknown({ error, subject, diagnostics, path }: Violation): void {
     return;
   }
   const unknown = subject.unknown.get(error.instancePath);
-  const { suggestion, standsIn } = unknown?.advice.get(key) ?? {};
+  const { instead, suggestion, standsIn } = unknown?.advice.get(key) ?? {};
   diagnostics.report("unknown-field", keyPlace(place), {
     owner: ownerName(path, whole),
     key,
+    instead,
     suggestion,
     standsIn,
     known: unknown?.known ?? "",
@@ -198,12 +199,15 @@ function reportChoice({ error, subject, diagnostics, path, at, schema }: Violati
   });
 }
 
-function reportType({ diagnostics, at, schema, found, field }: Violation): void {
+function reportType({ diagnostics, at, path, schema, found, field }: Violation): void {
+  const isFile = path.length === 0 && typeof found !== "object";
   diagnostics.report("wrong-type", at, {
     field,
     expected: schemaTypeNames(schema),
     found: typeName(found),
-    advice: schema && typeAdvice(schema, found),
+    advice: isFile
+      ? "`gwc init` writes a small file that works"
+      : schema && typeAdvice(schema, found),
   });
 }
 

@@ -1,11 +1,13 @@
 import type { ErrorObject } from "ajv";
 import type { ConfigPath } from "../diagnostics/diagnostic.ts";
 import { type ConfigValue, configValueAt, pointerPath } from "./config-values.ts";
-import { knownFields, meantField, otherOwner } from "./meant-field.ts";
+import { knownFields, meantField, otherOwner, saidElsewhere } from "./meant-field.ts";
 import { type Schema, schemaAt } from "./schema.ts";
 
 /** What is known of an unknown key. */
 export interface KeyAdvice {
+  /** What says the same in another way, as a hint. */
+  readonly instead: string | undefined;
   /** The field that was meant. */
   readonly suggestion: string | undefined;
   /** Where the key stands, when it is known in another place nearby. */
@@ -55,9 +57,10 @@ function lookUp(
     (name) => typeof object === "object" && object !== null && !Object.hasOwn(object, name),
   );
   const advice = keys.slice(0, LOOKED_UP).map((key): readonly [string, KeyAdvice] => {
+    const instead = saidElsewhere(key, schema);
     const suggestion = meantField(key, schema, { absent, isAlone: keys.length === 1 });
     const standsIn = suggestion === undefined ? otherOwner(key, path, root) : undefined;
-    return [key, { suggestion, standsIn }];
+    return [key, { instead, suggestion, standsIn }];
   });
   const more = Math.max(0, keys.length - LOOKED_UP);
   return { advice: new Map(advice), path, more, known: known.join(", ") };

@@ -86,7 +86,8 @@ function fieldsAdvice(schema: Schema, found: Scalar): string | undefined {
   if (glued !== undefined && names.includes(glued))
     return `a space stands after the colon: ${glued}: …`;
   const named = schema.properties?.[text];
-  if (named !== undefined && isWritable(named)) return `write { ${text}: … }`;
+  if (named !== undefined && isWritable(named)) return `write { ${text}: ${emptyOr(named)} }`;
+  if (found === true && isEmptyAllowed(schema)) return "write {}";
   const own = fittingFields(schema, found);
   const [example] = schema.examples ?? [];
   if (own.length === 0 && example !== undefined) return `for example ${flowText(example)}`;
@@ -95,6 +96,19 @@ function fieldsAdvice(schema: Schema, found: Scalar): string | undefined {
   if (fields !== undefined) return `write ${fields.slice(0, 2).join(" or ")}`;
   if (names.length > 0) return `fields here: ${names.join(", ")}`;
   return schema.additionalProperties === undefined ? undefined : "write lines of `name: value`";
+}
+
+/** `{}` where nothing has to be said, else a mark for what has to. */
+function emptyOr(schema: Schema): string {
+  return isEmptyAllowed(schema) ? "{}" : "…";
+}
+
+/** Whether an object of no fields is one of the schema's. */
+function isEmptyAllowed({ type, ...schema }: Schema): boolean {
+  const { required = [], exactlyOneOf = [], atLeastOneOf = [], minProperties = 0 } = schema;
+  return (
+    type === "object" && required.concat(exactlyOneOf, atLeastOneOf).length + minProperties === 0
+  );
 }
 
 function usableFields({ properties = {} }: Schema): readonly (readonly [string, Schema])[] {
@@ -148,6 +162,8 @@ function scalarAdvice(schema: Schema, found: Scalar): string | undefined {
   }
   if (schema.isQuantity === true) return quantityAdvice(found);
   if (types.includes("integer") || types.includes("number")) {
+    if (/^[1-5]xx$/i.test(found))
+      return `each status is a number of its own: ${found[0]}00, ${found[0]}01, …`;
     const [number] = /^[0-9]+/.exec(found) ?? [];
     return number && `it is a number, without quotes and unit: ${number}`;
   }

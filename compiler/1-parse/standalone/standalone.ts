@@ -5,6 +5,7 @@ import {
   shortText,
   text,
   unsupported,
+  unsupportedBut,
 } from "../../schema/schema.ts";
 import { namedBackendSchema } from "./backend.ts";
 import { frontendSchema } from "./frontend.ts";
@@ -58,7 +59,10 @@ export function standaloneSchema() {
       llm: llmSchema(),
       mcp: mcpDoorSchema(),
       gateways: unsupported("named gateways"),
-      routes: unsupported("routes outside a listener"),
+      routes: unsupportedBut(
+        "routes outside a listener",
+        "write them below a listener: binds: [{ port: 3000, listeners: [{ routes: [...] }] }]",
+      ),
       tcpRoutes: unsupported("TCP routes"),
       routeGroups: listOfParts(routeGroupSchema(), {
         minItems: 1,

@@ -28,6 +28,12 @@ export const serverPolicies = object(connectionSchemas(), {
   description: "How the server is reached.",
 });
 
+/** Where people look for the time that a server has. */
+export const serverTimeout = {
+  timeout: "write policies: { http: { requestTimeout: 2s } }",
+  requestTimeout: "write policies: { http: { requestTimeout: 2s } }",
+};
+
 /** The server that a file's policy names. */
 export function lowerServer(
   given: {

@@ -2,16 +2,23 @@ import { suggest } from "../../diagnostics/suggestion.ts";
 import type { FunctionDeclaration } from "../functions/declaration.ts";
 import { functionNamed, functionNames, operatorNamed } from "../functions/index.ts";
 import { operatorNames } from "../functions/operators.ts";
-import type { CallNode, Node, Span } from "../parse/ast.ts";
+import { type CallNode, dottedName, type Node, type Span } from "../parse/ast.ts";
 import { macroNames } from "../parse/macros.ts";
 import { checkPattern } from "../regex/check-pattern.ts";
 import type { Overload } from "../types/signature.ts";
 import { BOOL, DYN, ERROR, formatType, isSameType, type Type } from "../types/types.ts";
 import type { Checker } from "./check.ts";
+import { dashedField } from "./dashed-field.ts";
 import { FOREIGN_FUNCTIONS } from "./foreign-functions.ts";
 
 /** The type of a call, with the forms of the function that its arguments may fit. */
 export function checkCall(checker: Checker, node: CallNode): Type {
+  const dashed = dashedField(node, (name) => checker.isVariable(name));
+  if (dashed !== undefined) {
+    const { name, span, owner } = dashed;
+    checker.problems.report("cel-dashed-field", span, { name, owner: dottedName(owner) });
+    return ERROR;
+  }
   const namespaced = namespacedName(checker, node);
   const args = namespaced === undefined ? node.args : node.args.slice(1);
   const declaration = declarationOf(node, namespaced);

@@ -19,7 +19,7 @@ import {
   UINT,
 } from "../types/types.ts";
 import { Substitution } from "../types/unify.ts";
-import { type Environment, membersOf } from "../variables/environment.ts";
+import { type Environment, membersOf, pathTo } from "../variables/environment.ts";
 import { checkCall } from "./check-call.ts";
 import { checkMacro } from "./check-macro.ts";
 import { checkIndex, checkPresence, checkSelect } from "./check-select.ts";
@@ -215,7 +215,8 @@ export class Checker {
       return;
     }
     const known = membersOf(this.environment, "");
-    const suggestion = suggest(name, [...known, "true", "false", "null"]);
+    const suggestion =
+      suggest(name, [...known, "true", "false", "null"]) ?? pathTo(this.environment, name);
     const params = { name, known: known.join(", "), suggestion };
     this.problems.report("cel-unknown-variable", node.span, params);
   }

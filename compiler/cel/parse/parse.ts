@@ -2,6 +2,7 @@ import { type ASTNode, Environment, ParseError } from "@marcbachmann/cel-js";
 import type { CallNode, LiteralValue, Node, Span } from "./ast.ts";
 import { decodeLiteral, isInt64, isUint64, stringOffsets } from "./literals.ts";
 import { macroOf } from "./macros.ts";
+import { parseProblem } from "./parse-problem.ts";
 import type { Problems } from "./problems.ts";
 import { operatorSpan, Parentheses } from "./spans.ts";
 import { syntaxHint } from "./syntax-hint.ts";
@@ -71,14 +72,10 @@ function reportParseError(
     });
   } else {
     const hint = syntaxHint(text, within);
-    const problem = hint === undefined ? sentence(summary) : `there is no \`${hint.word}\` in it`;
-    problems.report("cel-syntax", hint?.within ?? within, { problem, advice: hint?.advice });
+    const known = hint && { problem: `there is no \`${hint.word}\` in it`, advice: hint.advice };
+    const found = known ?? parseProblem(summary, text, within);
+    problems.report("cel-syntax", hint?.within ?? within, found);
   }
-}
-
-function sentence(summary: string): string {
-  const first = summary.split("\n")[0] ?? summary;
-  return first.charAt(0).toLowerCase() + first.slice(1);
 }
 
 /** Operators whose left-leaning chains are long in practice, and count once in the depth. */

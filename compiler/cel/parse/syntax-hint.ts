@@ -48,7 +48,7 @@ const NEAR = 40;
 export function syntaxHint(text: string, [start]: Span): SyntaxHint | undefined {
   for (const [mark, advice] of MARKS) {
     const at = text.lastIndexOf(mark, start);
-    if (at >= 0 && at + mark.length > start - 1 && at + mark.length >= start)
+    if (at >= 0 && at + mark.length >= start && (mark.length > 1 || !isOperator(text, at)))
       return { word: mark, within: [at, at + mark.length], advice };
   }
   const begun = /\w*$/.exec(text.slice(Math.max(0, start - NEAR), start))?.[0] ?? "";
@@ -59,6 +59,13 @@ export function syntaxHint(text: string, [start]: Span): SyntaxHint | undefined 
   return before === null
     ? undefined
     : wordHint(before[1] ?? "", Math.max(0, start - NEAR) + before.index);
+}
+
+const OPERATORS = ["&&", "||", "==", "!=", "<=", ">="];
+
+/** Whether the character at a place is one of an operator of CEL. */
+function isOperator(text: string, at: number): boolean {
+  return OPERATORS.some((each) => text.startsWith(each, at) || text.startsWith(each, at - 1));
 }
 
 function wordHint(word: string, start: number): SyntaxHint | undefined {

@@ -33,3 +33,9 @@ export function membersOf(environment: Environment, path: string): readonly stri
   }
   return names.sort();
 }
+
+/** The shortest path that ends in a name: `mcp.tool` for `tool`; undefined when there is none. */
+export function pathTo(environment: Environment, name: string): string | undefined {
+  const paths = [...environment.declarations.keys()].filter((path) => path.endsWith(`.${name}`));
+  return paths.sort((a, b) => a.length - b.length)[0];
+}

@@ -48,6 +48,14 @@ export const celMessages = {
       "An expression may read the variables of the phase it runs in. A rule of a route knows the request and the " +
       "identities that the route's policies establish; only an MCP rule knows the tool.",
   }),
+  "cel-dashed-field": message<{ name: string; owner: string | undefined }>({
+    severity: "error",
+    text: ({ name }) => `"${name}" is read as a difference: a name after a dot has no "-"`,
+    hint: ({ name, owner = "…" }) => `write ${owner}["${name}"]`,
+    explanation:
+      "After a dot stands a name of letters, digits and `_`. `-` ends it, and subtracts what follows. A key of any other form " +
+      'stands in brackets and quotes: `request.headers["x-user"]`.',
+  }),
   "cel-wrong-phase": message<{ name: string; phase: string; phases: string }>({
     severity: "error",
     text: ({ name, phase }) => `"${name}" does not exist yet in ${phase}`,

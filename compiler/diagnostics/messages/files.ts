@@ -55,10 +55,11 @@ export const fileMessages = {
       "Tokens are verified with public keys. A symmetric or private key in a key set could sign tokens, and would be " +
       "published with the bundle.",
   }),
-  "bad-openapi": message<{ problem: string }>({
+  "bad-openapi": message<{ problem: string; advice?: string | undefined }>({
     severity: "error",
     text: ({ problem }) => `the OpenAPI document can't be used: it ${problem}`,
-    hint: () =>
+    hint: ({ advice }) =>
+      advice ??
       "name a document of OpenAPI 3.0 or 3.1, in JSON or YAML, with operations below `paths`",
     explanation:
       "An `openapi` target offers the operations of a document as tools. The document is read at build, and becomes part of the bundle: what it offers is seen in review. One of Swagger 2.0 can be converted, by swagger2openapi for example.",

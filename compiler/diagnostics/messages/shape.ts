@@ -5,6 +5,8 @@ export const shapeMessages = {
   "unknown-field": message<{
     owner: string;
     key: string;
+    /** What says the same in another way, as a hint. */
+    instead: string | undefined;
     suggestion: string | undefined;
     /** Where the key stands, when it is known in another place nearby. */
     standsIn: string | undefined;
@@ -12,9 +14,10 @@ export const shapeMessages = {
   }>({
     severity: "error",
     text: ({ owner, key }) => `${owner} has no field "${key}"`,
-    hint: ({ key, suggestion, standsIn, known }) => {
+    hint: ({ key, instead, suggestion, standsIn, known }) => {
       if (/[\s=("&|]/.test(key))
         return 'YAML reads a text with ": " in it as a key and its value: put the whole text in single quotes';
+      if (instead !== undefined) return instead;
       if (standsIn !== undefined) return `"${key}" is a field of ${standsIn}`;
       return didYouMean(suggestion) ?? `fields here: ${known}`;
     },

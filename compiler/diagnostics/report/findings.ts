@@ -46,13 +46,15 @@ export function countFindings(findings: readonly Finding[]): Readonly<Record<Sev
   return counts;
 }
 
-/** `2 errors and 1 warning` */
+/** `2 errors and 1 warning`, `1 error, 2 warnings and 1 note` */
 export function totals(findings: readonly Finding[]): string {
   const counts = countFindings(findings);
   const parts = (["error", "warning", "note"] as const)
     .filter((severity) => counts[severity] > 0)
     .map((severity) => `${counts[severity]} ${severity}${counts[severity] === 1 ? "" : "s"}`);
-  return parts.length === 0 ? "no mistakes" : parts.join(" and ");
+  const last = parts.pop();
+  if (last === undefined) return "no mistakes";
+  return parts.length === 0 ? last : `${parts.join(", ")} and ${last}`;
 }
 
 function finding(diagnostic: Diagnostic, files: readonly SourceFile[], isStrict: boolean): Finding {

@@ -4,6 +4,7 @@ import {
   serverFields,
   serverKeys,
   serverPolicies,
+  serverTimeout,
 } from "../../backends/parts/callout-server.ts";
 import { expressionsSchema, lowerExpressions } from "../../backends/parts/named-expressions.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
@@ -108,6 +109,7 @@ const fields = {
 
 const rest = {
   exactlyOneOf: [...serverKeys],
+  saidElsewhere: serverTimeout,
   description: "Asks an authorization server about each request.",
 };
 
@@ -117,6 +119,7 @@ export const extAuthzSchema = object(
   {
     exactlyOneOf: [...serverKeys, "conditional"],
     checks: [standsAlone("who is asked", Object.keys(fields))],
+    saidElsewhere: serverTimeout,
     description: rest.description,
   },
 );

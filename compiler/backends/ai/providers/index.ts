@@ -42,8 +42,21 @@ export function providerOf<Kind extends ProviderKind>(kind: Kind): Providers[Kin
 export function providerSchemas(): Readonly<Record<string, Schema>> {
   return Object.fromEntries(
     providers.flatMap(({ kind, fileKeys, schema }) => [
-      [kind, schema],
-      ...fileKeys.map((key) => [key, { ...schema, aliasOf: kind }]),
+      [kind, { ...schema, saidElsewhere: besideProvider }],
+      ...fileKeys.map((key) => [key, { ...schema, saidElsewhere: besideProvider, aliasOf: kind }]),
     ]),
   );
 }
+
+const key = 'the key stands beside `provider`: policies: { backendAuth: { key: "${NAME}" } }';
+const server = "another server stands beside `provider`: hostOverride: HOST:PORT";
+
+/** What people look for among the options of a provider. */
+const besideProvider = {
+  apiKey: key,
+  key,
+  token: key,
+  baseUrl: server,
+  apiBase: server,
+  url: server,
+};
