@@ -1,4 +1,4 @@
-import { type BodyProblem, isBodySource } from "./body/body.ts";
+import { type BodyProblem, type Eventual, isBodySource } from "./body/body.ts";
 import { type DecodeProblem, decodeBody, isCoded } from "./body/content-coding.ts";
 import { PeekedBody } from "./body/peeked-body.ts";
 import { withTrailers } from "./body/trailed-body.ts";
@@ -89,21 +89,39 @@ export function replaceWhole(exchange: Exchange, bytes: Uint8Array): void {
 }
 
 /**
- * Holds the request until its body is there, for expressions that read `request.body`: its content, decoded. False: the
+ * Holds the request until its body is there, for expressions that read `request.body`: its content, decoded. At once when it
+ * has come already. False: the
  * request was refused (as by `readWhole`, also for its decoded size; 415, 400), or the client is gone.
  */
-export async function bufferBody(exchange: Exchange, limit: number): Promise<boolean> {
+export function bufferBody(exchange: Exchange, limit: number): Eventual<boolean> {
   if (exchange.bufferedBody !== undefined) return true;
-  const body = await exchange.readBody(limit);
+  const body = exchange.readBody(limit);
+  return body instanceof Promise
+    ? body.then((later) => keepContent(exchange, later, limit))
+    : keepContent(exchange, body, limit);
+}
+
+function keepContent(
+  exchange: Exchange,
+  body: Buffer | BodyProblem,
+  limit: number,
+): Eventual<boolean> {
   if (typeof body === "string") {
     if (body !== "aborted") refuseBody(exchange, bodyRefusals[body]);
     return false;
   }
   const coding = exchange.header("content-encoding");
-  if (!isCoded(coding)) {
-    exchange.bufferedBody = body;
-    return true;
-  }
+  if (isCoded(coding)) return decodeContent(exchange, body, coding, limit);
+  exchange.bufferedBody = body;
+  return true;
+}
+
+async function decodeContent(
+  exchange: Exchange,
+  body: Buffer,
+  coding: string,
+  limit: number,
+): Promise<boolean> {
   const content = await decodeBody(body, coding, limit, exchange.newBuffer());
   if (typeof content === "string") {
     refuseBody(exchange, bodyRefusals[content]);

@@ -20,7 +20,25 @@ export function parseExact(text: string): unknown {
 
 /** Whether a text may have a number that a double cannot hold; false: `JSON.parse` reads it exactly. */
 export function hasLongNumber(text: string): boolean {
-  return longNumber.test(text);
+  // A run of so many numerals covers one of these places, wherever it begins: most of a text need not be looked at.
+  for (let at = longest - 1; at < text.length; at += longest) {
+    if (isNumeral(text, at) && lengthOfRun(text, at) >= longest) return true;
+  }
+  return false;
+}
+
+/** How long the run of digits and points around a place is, as far as it matters. */
+function lengthOfRun(text: string, at: number): number {
+  let start = at;
+  let end = at + 1;
+  while (at - start < longest && isNumeral(text, start - 1)) start -= 1;
+  while (end - start < longest && isNumeral(text, end)) end += 1;
+  return end - start;
+}
+
+function isNumeral(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return (code >= 0x30 && code <= 0x39) || code === 0x2e;
 }
 
 /** How a number was written that a double cannot hold; undefined for any other value of `parseExact`. */
@@ -28,8 +46,8 @@ export function longNumberText(value: unknown): string | undefined {
   return JSON.isRawJSON(value) ? value.rawJSON : undefined;
 }
 
-/** Up to 15 digits are always exact. */
-const longNumber = /[\d.]{16}/;
+/** Digits of a number that may be inexact: up to 15 are always exact. */
+const longest = 16;
 
 function keepSource(
   _key: string,

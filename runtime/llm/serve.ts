@@ -1,5 +1,5 @@
 import { bufferBody } from "../http/buffer-body.ts";
-import type { Exchange, RefusalReason } from "../http/exchange.ts";
+import type { Exchange, Handled, RefusalReason } from "../http/exchange.ts";
 import type { UpstreamCall } from "../http/upstream/upstream.ts";
 import type { TriedCall } from "../policies/retry/tries.ts";
 import { type AttemptOutcome, attempt } from "./calls/attempt.ts";
@@ -46,20 +46,25 @@ export interface ChatService {
  * Serves one request: reads it, asks providers until one responds, and passes that response on. `tried` says how often; each
  * is asked once where it is absent.
  */
-export async function serveChat(
+export function serveChat(exchange: Exchange, service: ChatService, tried?: TriedCall): Handled {
+  if (refuseMethod(exchange, service.errors)) return;
+  const isThere = bufferBody(exchange, service.limit);
+  if (isThere instanceof Promise) {
+    return isThere.then((later) => (later ? serveRead(exchange, service, tried) : undefined));
+  }
+  return isThere ? serveRead(exchange, service, tried) : undefined;
+}
+
+function serveRead(
   exchange: Exchange,
   service: ChatService,
-  tried?: TriedCall,
+  tried: TriedCall | undefined,
 ): Promise<void> {
-  if (refuseMethod(exchange, service.errors)) return;
-  try {
-    if (!(await bufferBody(exchange, service.limit))) return;
-    await serveCall(exchange, readCall(exchange), service, tried);
-  } catch (error) {
+  return serveCall(exchange, service, tried).catch((error: unknown) => {
     if (!(error instanceof LlmRefusal)) throw error;
     exchange.record.reason = reasonOf(error.error);
     respondError(exchange, error.error, service.errors);
-  }
+  });
 }
 
 function reasonOf({ kind }: LlmError): RefusalReason {
@@ -69,10 +74,10 @@ function reasonOf({ kind }: LlmError): RefusalReason {
 
 async function serveCall(
   exchange: Exchange,
-  call: ChatCall,
   service: ChatService,
   tried: TriedCall | undefined,
 ): Promise<void> {
+  const call = readCall(exchange);
   requireOpenModel(exchange, call.model);
   const targets = service.targets(call.model);
   if (targets === undefined) throw unknownModel(call.model);
@@ -170,8 +175,7 @@ function ask(
       health.pending -= 1;
       noteOutcome(health, outcome, start);
     }
-    const { body, isStream } = call;
-    const asked = { target, model, operation, body, isStream, start, attributes };
+    const asked = { target, call, model, operation, start, attributes };
     recordResponse(exchange, asked, outcome);
   };
   exchange.record.upstream = provider.upstream.name;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { ChatCall } from "../../runtime/llm/calls/chat-call.ts";
+import { ChatCall } from "../../runtime/llm/calls/chat-call.ts";
 import { nativeTarget } from "../../runtime/llm/calls/native-target.ts";
 import type { LlmTarget } from "../../runtime/llm/calls/target.ts";
 import { translatedTarget } from "../../runtime/llm/calls/translated-target.ts";
@@ -72,7 +72,7 @@ const targets: readonly (readonly [string, LlmTarget, string | Buffer])[] = [
 
 const body = { model: "m", stream: true, stream_options: { include_usage: true } };
 const sent = { text: "", bytes: new Uint8Array() };
-const call: ChatCall = {
+const call = new ChatCall({
   headers: [],
   text: "",
   sent,
@@ -80,7 +80,7 @@ const call: ChatCall = {
   body,
   model: "m",
   isStream: true,
-};
+});
 
 /** What a client reads of a stream that comes in pieces. */
 function relayed(target: LlmTarget, pieces: readonly Buffer[]): string {

@@ -1,5 +1,5 @@
 import type { BodyRates } from "../../process/body-rates.ts";
-import { type BodyProblem, type BodySource, collect } from "../body/body.ts";
+import { type BodyProblem, type BodySource, collect, type Eventual } from "../body/body.ts";
 import type { CountedBuffer } from "../body/counted-buffer.ts";
 import { withTrailers } from "../body/trailed-body.ts";
 import type { RequestBody } from "./request-body.ts";
@@ -39,20 +39,21 @@ export class ExchangeBody {
     if (body instanceof Uint8Array) this.#sent?.discardUnread();
   }
 
-  /** All of it. May be called again: it is read once. */
-  async read(
+  /** All of it; at once when it has come already. May be called again: it is read once. */
+  read(
     { limit, minRate, rates }: BodyReading,
     newBuffer: () => CountedBuffer,
-  ): Promise<Buffer | BodyProblem> {
+  ): Eventual<Buffer | BodyProblem> {
     const replacement = this.#replacement;
     if (replacement instanceof Uint8Array) {
       return replacement.length > limit ? "too-large" : Buffer.from(replacement);
     }
     if (replacement !== undefined) return this.#readReplacement(replacement, limit, newBuffer);
     if (this.#sent === undefined) return Buffer.alloc(0);
-    const body = await this.#sent.read(limit, minRate, newBuffer(), rates);
-    // It may have been read before, by somebody who wanted more.
-    return typeof body !== "string" && body.length > limit ? "too-large" : body;
+    const body = this.#sent.read(limit, minRate, newBuffer(), rates);
+    return body instanceof Promise
+      ? body.then((later) => withinLimit(later, limit))
+      : withinLimit(body, limit);
   }
 
   /** What a policy passes the client's body through is read once, like the body itself. */
@@ -69,4 +70,9 @@ export class ExchangeBody {
     });
     return this.#whole;
   }
+}
+
+/** It may have been read before, by somebody who wanted more. */
+function withinLimit(body: Buffer | BodyProblem, limit: number): Buffer | BodyProblem {
+  return typeof body !== "string" && body.length > limit ? "too-large" : body;
 }

@@ -1,5 +1,11 @@
 import type { BodyRates } from "../../process/body-rates.ts";
-import { type BodyProblem, type BodySink, type BodySource, collect } from "../body/body.ts";
+import {
+  type BodyProblem,
+  type BodySink,
+  type BodySource,
+  collect,
+  type Eventual,
+} from "../body/body.ts";
 import type { CountedBuffer } from "../body/counted-buffer.ts";
 import type { RequestTrailers } from "../headers/request-trailers.ts";
 import type { EngineRequest } from "./engine.ts";
@@ -10,7 +16,9 @@ export class RequestBody implements BodySource {
   readonly #request: EngineRequest;
   readonly #beforeRead: () => void;
   readonly #trailers: RequestTrailers | undefined;
+  #isRead = false;
   #whole: Promise<Buffer | BodyProblem> | undefined;
+  #problem: BodyProblem | undefined;
   /** All of it, once `read` has it. */
   bytes: Buffer | undefined;
 
@@ -33,24 +41,33 @@ export class RequestBody implements BodySource {
   }
 
   /**
-   * All of it, at most `limit` bytes (see `collect`), at `minRate` bytes per second or faster. May be called again: it is
-   * read once.
+   * All of it, at most `limit` bytes (see `collect`), at `minRate` bytes per second or faster; at once when it has come
+   * already. May be called again: it is read once.
    */
   read(
     limit: number,
     minRate: number,
     buffer: CountedBuffer,
     rates: BodyRates,
-  ): Promise<Buffer | BodyProblem> {
-    this.#whole ??= new Promise((resolve) => {
-      const stopWatching = rates.watch(buffer, minRate, () => giveUp("too-slow"));
-      const giveUp = collect(this, limit, buffer, (result) => {
-        stopWatching();
-        if (typeof result !== "string") this.bytes = result;
-        resolve(result);
-      });
+  ): Eventual<Buffer | BodyProblem> {
+    if (!this.#isRead) this.#read(limit, minRate, buffer, rates);
+    return this.bytes ?? this.#problem ?? this.#whole ?? "aborted";
+  }
+
+  #read(limit: number, minRate: number, buffer: CountedBuffer, rates: BodyRates): void {
+    this.#isRead = true;
+    let later: ((result: Buffer | BodyProblem) => void) | undefined;
+    const stopWatching = rates.watch(buffer, minRate, () => giveUp("too-slow"));
+    const giveUp = collect(this, limit, buffer, (result) => {
+      stopWatching();
+      if (typeof result === "string") this.#problem = result;
+      else this.bytes = result;
+      later?.(result);
     });
-    return this.#whole;
+    if (this.bytes !== undefined || this.#problem !== undefined) return;
+    this.#whole = new Promise((resolve) => {
+      later = resolve;
+    });
   }
 
   flow(sink: BodySink): void {
@@ -72,6 +89,6 @@ export class RequestBody implements BodySource {
 
   /** Nobody will ask for it, unless somebody has. */
   discardUnread(): void {
-    if (this.#whole === undefined) this.discard();
+    if (!this.#isRead) this.discard();
   }
 }

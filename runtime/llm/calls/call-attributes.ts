@@ -6,7 +6,7 @@ import type { ChatCall } from "./chat-call.ts";
 
 /** A request to a model, as expressions read it: `llm`. What only some expressions read is made when they do. */
 export class CallAttributes implements LlmCall {
-  readonly #body: JsonObject;
+  readonly #call: ChatCall;
   readonly streaming: boolean;
   readonly requestModel?: string;
   /** Who was asked last. */
@@ -20,22 +20,24 @@ export class CallAttributes implements LlmCall {
   totalTokens?: number;
   countTokens?: number;
 
-  constructor({ body, model, isStream }: ChatCall) {
-    this.#body = body;
+  constructor(call: ChatCall) {
+    const { model, isStream } = call;
+    this.#call = call;
     this.streaming = isStream;
     if (model !== undefined) this.requestModel = model;
   }
 
   get params(): JsonObject {
     const params: Record<string, unknown> = Object.create(null);
+    const body = this.#call.readBody() ?? {};
     for (const name of parameters) {
-      if (this.#body[name] !== undefined) params[name] = this.#body[name];
+      if (body[name] !== undefined) params[name] = body[name];
     }
     return params;
   }
 
   get prompt(): readonly { readonly role: string; readonly content: string }[] {
-    const { system, instructions, messages, input } = this.#body;
+    const { system, instructions, messages, input } = this.#call.readBody() ?? {};
     const before = textOf(system ?? instructions);
     const turns = Array.isArray(messages) ? messages : Array.isArray(input) ? input : [];
     return [

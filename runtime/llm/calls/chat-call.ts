@@ -5,48 +5,96 @@ import type { HeaderList } from "../../http/headers/header-list.ts";
 import { hasLongNumber, parseExact } from "../../json/exact-json.ts";
 import { foldCase } from "../../json/fold-case.ts";
 import { JsonBody } from "../../json/json-body.ts";
-import { isObjectAt, type Member, shallowMembers, skipSpace } from "../../json/json-text.ts";
+import type { Member } from "../../json/json-text.ts";
 import { maxDepth } from "../../json/nesting.ts";
+import { readMembers } from "../../json/read-members.ts";
 import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
 import { isJsonObject } from "../chat/request-object.ts";
 
 /** A client's request to a model, as it was read. */
-export interface ChatCall {
+export class ChatCall {
   readonly text: string;
   /** What the client sent; `text` is the same, unless something was changed in it. */
   readonly sent: { readonly text: string; readonly bytes: Uint8Array };
   /** Of the text. */
   readonly members: readonly Member[];
-  readonly body: JsonObject;
   /** What the client asks for; undefined: it names no model. */
   readonly model: string | undefined;
   readonly isStream: boolean;
   /** The client's. */
   readonly headers: HeaderList;
+  #body: JsonObject | undefined;
+
+  constructor({ text, sent, members, model, isStream, headers, body }: CallFacts) {
+    this.text = text;
+    this.sent = sent;
+    this.members = members;
+    this.model = model;
+    this.isStream = isStream;
+    this.headers = headers;
+    this.#body = body;
+  }
+
+  /** The text as JSON. Most calls are never asked for it: long prompts pass unread. Throws LlmRefusal when it is none inside. */
+  get body(): JsonObject {
+    const body = this.readBody();
+    if (body === undefined) throw noJson();
+    return body;
+  }
+
+  /** The same; undefined: it is no JSON inside. */
+  readBody(): JsonObject | undefined {
+    this.#body ??= parseObject(this.text);
+    return this.#body;
+  }
+
+  /** The call with something else in it. `changes`: a new text comes with its members. */
+  with(changes: Partial<Omit<CallFacts, "body">> & { readonly body?: JsonObject }): ChatCall {
+    const body = changes.text === undefined ? this.#body : undefined;
+    const { text, sent, members, model, isStream, headers } = this;
+    return new ChatCall({ text, sent, members, model, isStream, headers, body, ...changes });
+  }
 }
 
-/** Reads the body of a request that is there (`bufferBody`): a JSON object without repeated keys. Throws LlmRefusal for what is no such object. */
+/** What makes a call. */
+export interface CallFacts
+  extends Pick<ChatCall, "text" | "sent" | "members" | "model" | "isStream" | "headers"> {
+  /** Undefined: nobody has read it. */
+  readonly body: JsonObject | undefined;
+}
+
+/**
+ * Reads the body of a request that is there (`bufferBody`): an object without repeated keys. Throws LlmRefusal for what is no
+ * such object. What stands inside of its members is judged by who reads them.
+ */
 export function readCall({ bufferedBody, requestHeaders }: Exchange): ChatCall {
   const bytes = bufferedBody ?? new Uint8Array();
   if (!isUtf8(bytes)) throw invalid("the request body is not UTF-8");
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
-  const { members, body } = parse(text);
-  const { model, stream } = body;
-  if (model !== undefined && model !== null && typeof model !== "string") {
+  const members = membersOf(text);
+  const keys = new Set<string>();
+  let model: unknown;
+  let isStream = false;
+  for (const { key, start, end } of members) {
+    if (keys.has(key)) throw invalid(`"${key}" stands twice in the request body`, key);
+    keys.add(key);
+    if (key === "model") model = shortValue(text.slice(start, end));
+    else if (key === "stream") isStream = text.startsWith("true", start);
+  }
+  if (typeof model !== "string" && model !== undefined && model !== null) {
     throw invalid('"model" must be a string', "model");
   }
-  if (members.length !== Object.keys(body).length) throw repeated(members);
-  const misspelt = members.find(({ key }) => isMisspelt(key, body));
+  const misspelt = members.find(({ key }) => isMisspelt(key, keys));
   if (misspelt !== undefined) throw unsure(misspelt.key);
-  return {
+  return new ChatCall({
     text,
     sent: { text, bytes },
     members,
-    body,
     model: model ?? undefined,
-    isStream: stream === true,
+    isStream,
     headers: requestHeaders,
-  };
+    body: undefined,
+  });
 }
 
 /** The body of a call for one provider, to be edited. */
@@ -65,51 +113,58 @@ export function writtenBody({ sent }: ChatCall, body: JsonBody): string | Uint8A
 /** The call with an edited body; the call itself when nothing was changed in it. */
 export function editedCall(call: ChatCall, edited: JsonBody): ChatCall {
   const text = edited.toString();
-  return text === call.text ? call : { ...call, text, ...parse(text) };
+  return text === call.text ? call : call.with({ text, members: membersOf(text) });
 }
 
 /** The call as if its client had asked for another model. */
 export function renamedCall(call: ChatCall, model: string): ChatCall {
-  return { ...editedCall(call, bodyFor(call, model)), model };
+  return editedCall(call, bodyFor(call, model)).with({ model });
 }
 
-/** What an edited body says, with numbers as exact as they were written. */
+/** What an edited body says, with numbers as exact as they were written. Throws LlmRefusal when the client's is no JSON inside. */
 export function editedObject(call: ChatCall, body: JsonBody): JsonObject {
   const text = body.toString();
-  if (text === call.text && !hasLongNumber(text)) return call.body;
-  // It was an object, and edits change its members only.
-  return parseExact(text) as JsonObject;
+  const isLong = hasLongNumber(text);
+  if (text === call.text && !isLong) return call.body;
+  const edited = parseObject(text, isLong);
+  if (edited === undefined) throw noJson();
+  return edited;
 }
 
-function parse(text: string): Pick<ChatCall, "members" | "body"> {
-  const start = skipSpace(text, 0);
-  let members: readonly Member[] | undefined = [];
-  let body: unknown;
+function membersOf(text: string): readonly Member[] {
+  const members = readMembers(text, maxDepth);
+  if (members === "no-json") throw noJson();
+  if (members === "too-deep") throw invalid("the request body is nested too deeply");
+  if (members === "no-object") throw invalid("the request body must be a JSON object");
+  return members;
+}
+
+/** The value of a member of which only a short one is any good. */
+function shortValue(json: string): unknown {
   try {
-    if (isObjectAt(text, start)) members = shallowMembers(text, start, maxDepth);
-    if (members !== undefined) body = JSON.parse(text);
+    return JSON.parse(json);
   } catch {
-    throw invalid("the request body is not valid JSON");
+    throw noJson();
   }
-  if (members === undefined) throw invalid("the request body is nested too deeply");
-  if (!isJsonObject(body)) throw invalid("the request body must be a JSON object");
-  return { members, body };
 }
 
-function repeated(members: readonly Member[]): LlmRefusal {
-  const keys = members.map(({ key }) => key);
-  const field = keys.find((key, index) => keys.indexOf(key) !== index) ?? "";
-  return invalid(`"${field}" stands twice in the request body`, field);
+function parseObject(text: string, isExact = false): JsonObject | undefined {
+  try {
+    const value: unknown = isExact ? parseExact(text) : JSON.parse(text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /**
  * Whether a key is another one, or one that policies read, but for its case: some servers (those in Go) take either for the
  * other, so what was judged would not be what is executed.
  */
-function isMisspelt(key: string, body: JsonObject): boolean {
+function isMisspelt(key: string, keys: ReadonlySet<string>): boolean {
   if (plainKey.test(key)) return false;
   const folded = foldCase(key);
-  return folded !== key && (judged.has(folded) || Object.hasOwn(body, folded));
+  return folded !== key && (judged.has(folded) || keys.has(folded));
 }
 
 const plainKey = /^[a-z0-9_]*$/;
@@ -118,6 +173,10 @@ const judged: ReadonlySet<string> = new Set(["model", "stream"]);
 
 function unsure(key: string): LlmRefusal {
   return invalid(`"${key}" differs from "${foldCase(key)}" in its case only`, key);
+}
+
+function noJson(): LlmRefusal {
+  return invalid("the request body is not valid JSON");
 }
 
 function invalid(message: string, field?: string): LlmRefusal {

@@ -35,20 +35,19 @@ export function countTokens({ tokenCounters = [] }: Exchange["record"], call: Ll
 interface UsedCall {
   /** The model that was asked for. */
   readonly model: string;
-  /** What the client asked. */
-  readonly body: JsonObject;
+  readonly call: ChatCall;
 }
 
 /** What the provider says was used, else an estimate: what is cut off has been paid for too. */
 export function usedFacts(
-  { model, body }: UsedCall,
+  { model, call }: UsedCall,
   outcome: Exclude<AttemptOutcome, { kind: "failed" }>,
 ): ResponseFacts {
   const { facts, pieces } = outcome;
   const isWhole = outcome.kind === "responded" && outcome.error === undefined;
   if (isWhole && (facts.usage !== undefined || facts.counted !== undefined)) return facts;
   const said = facts.usage ?? nothingUsed;
-  const input = facts.usage?.input ?? tokensOf(body);
+  const input = facts.usage?.input ?? tokensOf(call.readBody() ?? {});
   const usage = { ...said, input, output: Math.max(said.output, pieces) };
   return { ...facts, model: facts.model ?? model, usage };
 }

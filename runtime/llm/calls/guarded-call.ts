@@ -11,5 +11,5 @@ export function withBody(call: ChatCall, body: JsonObject): ChatCall {
     if (value !== call.body[key]) edited.set(key, JSON.stringify(value));
   }
   const text = edited.toString();
-  return { ...call, text, members: objectMembers(text, skipSpace(text, 0)), body };
+  return call.with({ text, members: objectMembers(text, skipSpace(text, 0)), body });
 }

@@ -32,7 +32,7 @@ export function nativeTarget({ format, ...settings }: NativeSettings): LlmTarget
       if (isJsonObject(body.error) && body.id === undefined) throw new Error("it is an error");
       return { text: undefined, facts: format.readResponse(body) };
     },
-    openStream: ({ body }, model) => new NativeStream(format, { body, model }),
+    openStream: (call, model) => new NativeStream(format, { body: call.readBody() ?? {}, model }),
   };
 }
 

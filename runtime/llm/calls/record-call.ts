@@ -1,4 +1,3 @@
-import type { JsonObject } from "../../cel/variables.ts";
 import { type Exchange, logFields } from "../../http/exchange.ts";
 import { SECOND } from "../../process/units.ts";
 import type { Usage } from "../chat/usage.ts";
@@ -16,22 +15,27 @@ export function recordCall(
   call: ChatCall,
   operation: string,
 ): CallAttributes {
-  const { body, model } = call;
+  const { model, members, text } = call;
   const noted = new CallAttributes(call);
   attributes.llm = noted;
   const fields = logFields(record);
   fields.set("protocol", "llm");
   fields.set("gen_ai.operation.name", operation);
   if (model !== undefined) fields.set("gen_ai.request.model", model);
-  for (const [name, field] of parameters) {
-    const value = body[name];
-    if (typeof value === "number") fields.set(field, String(value));
+  for (const { key, start, end } of members) {
+    const field = parameters.get(key);
+    if (field === undefined) continue;
+    if (isNumber.test(text.charAt(start)))
+      fields.set(field, String(Number(text.slice(start, end))));
   }
   return noted;
 }
 
+/** Of a number's first character. */
+const isNumber = /[-\d]/;
+
 /** Parameters of any format, and the fields that they are logged as. */
-const parameters = [
+const parameters: ReadonlyMap<string, string> = new Map([
   ["temperature", "gen_ai.request.temperature"],
   ["top_p", "gen_ai.request.top_p"],
   ["max_tokens", "gen_ai.request.max_tokens"],
@@ -41,7 +45,7 @@ const parameters = [
   ["presence_penalty", "gen_ai.request.presence_penalty"],
   ["seed", "gen_ai.request.seed"],
   ["dimensions", "gen_ai.embeddings.dimension.count"],
-] as const;
+]);
 
 /** One request to a provider. */
 export interface ProviderCall {
@@ -49,9 +53,8 @@ export interface ProviderCall {
   /** The model that it is asked for. */
   readonly model: string;
   readonly operation: string;
-  /** What the client asked. */
-  readonly body: JsonObject;
-  readonly isStream: boolean;
+  /** What it was asked. */
+  readonly call: ChatCall;
   /** When it was asked, in milliseconds of the monotonic clock. */
   readonly start: number;
   /** What expressions read of the request. */
@@ -91,7 +94,8 @@ export function recordResponse(
 }
 
 function figures(call: ProviderCall, outcome: AttemptOutcome): ModelCallFigures {
-  const { target, model, operation, isStream, start } = call;
+  const { target, model, operation, start } = call;
+  const { isStream } = call.call;
   const hasResponse = outcome.kind === "responded";
   const firstContent = hasResponse && isStream ? outcome.firstContent : undefined;
   return {

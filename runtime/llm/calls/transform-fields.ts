@@ -40,6 +40,6 @@ export function transformFields({ overrides = {}, fields }: FieldTransforms): Ca
     }
     const edited = editedCall(call, body);
     const { model } = edited.body;
-    return { ...edited, model: typeof model === "string" ? model : undefined };
+    return edited.with({ model: typeof model === "string" ? model : undefined });
   };
 }
