@@ -1,13 +1,5 @@
-import {
-  alternative,
-  alternativeMatch,
-  foldsCase,
-  match,
-  oneRune,
-  type PatternInstruction,
-  type PatternProgram,
-  rune,
-} from "./pattern-program.ts";
+import { alternative, alternativeMatch, foldsCase, match, oneRune, rune } from "./pattern-codes.ts";
+import type { PatternInstruction, PatternProgram } from "./pattern-program.ts";
 
 /** What the matches of a program end with. */
 export class MatchEnds {

@@ -1,4 +1,23 @@
 import type { Pattern } from "../cel/functions/pattern.ts";
+import {
+  alternative,
+  alternativeMatch,
+  anyButLineFeed,
+  anyRune,
+  assertion,
+  foldsCase,
+  groupEdge,
+  lineBegins,
+  lineEnds,
+  match,
+  noWordBoundary,
+  oneRune,
+  passage,
+  rune,
+  textBegins,
+  textEnds,
+  wordBoundary,
+} from "./pattern-codes.ts";
 
 /** What a pattern of RE2 syntax compiles to: instructions of a machine with many threads. */
 export interface PatternProgram {
@@ -26,12 +45,12 @@ export function programOf({ re2Input }: Pattern): PatternProgram {
   const { inst: instructions, start }: { inst: readonly PatternInstruction[]; start: number } =
     re2Input.prog;
   const asks = (flags: number): boolean =>
-    instructions.some(({ op, arg }) => op === emptyWidth && (arg & flags) !== 0);
+    instructions.some(({ op, arg }) => op === assertion && (arg & flags) !== 0);
   return {
     instructions,
     start,
     asksWords: asks(wordBoundary | noWordBoundary),
-    asksLines: asks(beginLine),
+    asksLines: asks(lineBegins),
   };
 }
 
@@ -69,9 +88,9 @@ export function beginsBeyondAscii({ instructions, start }: PatternProgram): bool
       case alternativeMatch:
         seen.add(out).add(arg);
         break;
-      case emptyWidth:
-      case capture:
-      case nothing:
+      case assertion:
+      case groupEdge:
+      case passage:
         seen.add(out);
         break;
       case match:
@@ -100,32 +119,6 @@ function reachesMatch(
   return false;
 }
 
-/** Of a character: it stands for both cases. */
-export const foldsCase = 1;
-
-/** Two branches, the preferred one first. */
-export const alternative = 1;
-/** The same, where one of them is a match. */
-export const alternativeMatch = 2;
-const capture = 3;
-const emptyWidth = 4;
-/** A match ends here. */
-export const match = 6;
-const nothing = 7;
-/** A character of ranges; this operation and all after it take one. */
-export const rune = 8;
-/** A character that is always the same. */
-export const oneRune = 9;
-const anyRune = 10;
-const anyButLineFeed = 11;
-
-const beginLine = 1;
-const endLine = 2;
-const beginText = 4;
-const endText = 8;
-const wordBoundary = 16;
-const noWordBoundary = 32;
-
 /** What stands before a place of a text, as far as assertions ask. */
 export type Before = "start" | "line-feed" | "word" | "other";
 
@@ -136,10 +129,10 @@ export const textEnd = -1;
 function assertionsAt(before: Before, next: number): number {
   const isBoundary = (before === "word") !== isWord(next);
   let holding = isBoundary ? wordBoundary : noWordBoundary;
-  if (before === "start") holding |= beginText | beginLine;
-  if (before === "line-feed") holding |= beginLine;
-  if (next === textEnd) holding |= endText | endLine;
-  if (next === 0x0a) holding |= endLine;
+  if (before === "start") holding |= textBegins | lineBegins;
+  if (before === "line-feed") holding |= lineBegins;
+  if (next === textEnd) holding |= textEnds | lineEnds;
+  if (next === 0x0a) holding |= lineEnds;
   return holding;
 }
 
@@ -198,12 +191,12 @@ export class Stepper {
           if (this.#follow(out, holding, next, moved)) return true;
           place = arg;
           break;
-        case emptyWidth:
+        case assertion:
           if ((arg & ~holding) !== 0) return false;
           place = out;
           break;
-        case capture:
-        case nothing:
+        case groupEdge:
+        case passage:
           place = out;
           break;
         case match:

@@ -1,3 +1,21 @@
+import {
+  alternative,
+  alternativeMatch,
+  anyButLineFeed,
+  anyRune,
+  assertion,
+  deadEnd,
+  foldsCase,
+  groupEdge,
+  lineBegins,
+  lineEnds,
+  match,
+  noWordBoundary,
+  passage,
+  textBegins,
+  textEnds,
+  wordBoundary,
+} from "../../../runtime/patterns/pattern-codes.ts";
 import type { PatternInstruction } from "../../../runtime/patterns/pattern-program.ts";
 
 /** What stands beside a place of a text, as far as assertions ask; "none": the text begins or ends there. */
@@ -43,10 +61,10 @@ function stepsFrom(instruction: PatternInstruction, { before, next }: Step): rea
       ];
     case assertion:
       return (arg & ~assertionsBetween(before, next)) === 0 ? [{ place: out, before, next }] : [];
-    case fail:
+    case deadEnd:
       return [];
-    case capture:
-    case nothing:
+    case groupEdge:
+    case passage:
       return [{ place: out, before, next }];
     default:
       if (next === "none" || !takes(instruction, next)) return [];
@@ -90,28 +108,9 @@ const kindRanges = {
 /** What assertions hold between two sides of a place. */
 function assertionsBetween(before: Beside, next: Beside): number {
   let holding = (before === "word") === (next === "word") ? noWordBoundary : wordBoundary;
-  if (before === "none") holding |= beginText | beginLine;
-  if (before === "line-feed") holding |= beginLine;
-  if (next === "none") holding |= endText | endLine;
-  if (next === "line-feed") holding |= endLine;
+  if (before === "none") holding |= textBegins | lineBegins;
+  if (before === "line-feed") holding |= lineBegins;
+  if (next === "none") holding |= textEnds | lineEnds;
+  if (next === "line-feed") holding |= lineEnds;
   return holding;
 }
-
-const alternative = 1;
-const alternativeMatch = 2;
-const capture = 3;
-const assertion = 4;
-const fail = 5;
-const match = 6;
-const nothing = 7;
-const anyRune = 10;
-const anyButLineFeed = 11;
-
-const foldsCase = 1;
-
-const beginLine = 1;
-const endLine = 2;
-const beginText = 4;
-const endText = 8;
-const wordBoundary = 16;
-const noWordBoundary = 32;

@@ -1,4 +1,12 @@
 import { RE2JS } from "re2js";
+import {
+  alternative,
+  alternativeMatch,
+  anyButLineFeed,
+  anyRune,
+  match,
+  rune,
+} from "../../../runtime/patterns/pattern-codes.ts";
 import type { PatternInstruction } from "../../../runtime/patterns/pattern-program.ts";
 import { canMatch } from "./can-match.ts";
 
@@ -10,10 +18,8 @@ export interface MatchBounds {
   readonly extent: "everything" | "nothing" | "some";
 }
 
-const alternatives: ReadonlySet<number> = new Set([1, 2]);
-const match = 6;
-const characters: ReadonlySet<number> = new Set([8, 9, 10, 11]);
-const anyCharacters: ReadonlySet<number> = new Set([10, 11]);
+const alternatives: ReadonlySet<number> = new Set([alternative, alternativeMatch]);
+const anyCharacters: ReadonlySet<number> = new Set([anyRune, anyButLineFeed]);
 
 /** Finds out what a pattern can match. */
 export function matchBounds(pattern: string): MatchBounds {
@@ -61,7 +67,7 @@ function lengthAt(
   if (op === match) return 0;
   const rest = lengthFrom(out);
   if (rest === undefined) return undefined;
-  if (characters.has(op)) return rest + unitsOf(instruction);
+  if (op >= rune) return rest + unitsOf(instruction);
   if (!alternatives.has(op)) return rest;
   const other = lengthFrom(arg);
   return other === undefined ? undefined : Math.max(rest, other);

@@ -12,44 +12,15 @@ import type {
 import type { ErrorFormat, ResponseFacts } from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
 import type { StreamStep } from "../chat/stream-step.ts";
+import type { AttemptOutcome, ProviderHead } from "./attempt-outcome.ts";
 import { forwardedHeaders, isEventStream, isJson } from "./call-headers.ts";
 import type { ChatCall } from "./chat-call.ts";
 import { maxAtOnce, maxError, maxWhole, retriedStatuses } from "./limits.ts";
+import { isOfProvider, noValidResponse, serverError, unreachable } from "./provider-failure.ts";
 import { respondError } from "./respond-error.ts";
 import { GuardedStream, guardWhole, type ResponseGuard } from "./response-guard.ts";
 import { StreamResponse } from "./stream-response.ts";
 import type { LlmTarget, StreamRelay, WholeResponse } from "./target.ts";
-
-/** How one request to a provider ended. */
-export type AttemptOutcome =
-  /** The client has its response, whole or broken off with an error of its format. */
-  | {
-      readonly kind: "responded";
-      readonly facts: ResponseFacts;
-      readonly head: ProviderHead;
-      readonly error?: LlmError;
-      /** When its first content came, in milliseconds of the monotonic clock; undefined: it had none. */
-      readonly firstContent: number | undefined;
-      /** How many pieces of a stream had content: about a token each. */
-      readonly pieces: number;
-    }
-  /** The client has nothing yet. */
-  | {
-      readonly kind: "failed";
-      readonly error: LlmError;
-      /** Undefined: the provider did not respond. */
-      readonly head: ProviderHead | undefined;
-      /** Another provider may do better. */
-      readonly mayTryNext: boolean;
-    }
-  /** The client is gone. */
-  | { readonly kind: "abandoned"; readonly facts: ResponseFacts; readonly pieces: number };
-
-/** The head of a provider's response; `headers` is a flat list. */
-export interface ProviderHead {
-  readonly status: number;
-  readonly headers: readonly string[];
-}
 
 /** What one attempt is about. */
 export interface AttemptContext {
@@ -361,36 +332,8 @@ class Attempt implements UpstreamHandler {
   }
 }
 
-/** What clients learn of a call that failed without a response. */
-const unreachable = {
-  connect: { kind: "overloaded", message: "the provider is not reachable", status: 503 },
-  closed: serverError("the provider closed the connection"),
-  protocol: serverError("the provider gave no valid response"),
-  timeout: { kind: "timeout", message: "the provider did not respond in time", status: 504 },
-} as const satisfies Readonly<Record<UpstreamFailure["kind"], LlmError>>;
-
-const noValidResponse = unreachable.protocol;
-
-function serverError(message: string): LlmError {
-  return { kind: "server", message, status: 502 };
-}
-
 function utf8({ buffer, byteOffset, length }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, length).toString("utf8");
-}
-
-/** Whether an error in a stream is about the provider, and not about the request. */
-function isOfProvider({ kind }: LlmError): boolean {
-  switch (kind) {
-    case "rate-limit":
-    case "quota":
-    case "overloaded":
-    case "server":
-    case "timeout":
-      return true;
-    default:
-      return false;
-  }
 }
 
 /** What some providers say in the body stands in a header of the others. */

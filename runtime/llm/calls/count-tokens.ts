@@ -3,7 +3,7 @@ import type { Exchange } from "../../http/exchange.ts";
 import type { ResponseFacts } from "../chat/formats.ts";
 import { mapTexts } from "../chat/texts.ts";
 import type { Usage } from "../chat/usage.ts";
-import type { AttemptOutcome } from "./attempt.ts";
+import type { AttemptOutcome } from "./attempt-outcome.ts";
 import type { ChatCall } from "./chat-call.ts";
 
 /**

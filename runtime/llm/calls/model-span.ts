@@ -2,7 +2,7 @@ import type { CallSpan, ExchangeTrace } from "../../http/exchange-trace.ts";
 import { describeCall } from "../../http/upstream/traced-request.ts";
 import type { UpstreamCall } from "../../http/upstream/upstream.ts";
 import type { Provider } from "../providers/provider.ts";
-import type { AttemptOutcome } from "./attempt.ts";
+import type { AttemptOutcome } from "./attempt-outcome.ts";
 
 /** What a span of a model's call says when it begins. */
 export interface ModelCallFacts {

@@ -1,7 +1,7 @@
 import type { ServerHealth } from "../../backends/server-health.ts";
 import { retryAfter } from "../../http/headers/retry-after.ts";
 import { SECOND } from "../../process/units.ts";
-import type { AttemptOutcome } from "./attempt.ts";
+import type { AttemptOutcome } from "./attempt-outcome.ts";
 
 /** Notes how a request ended for the health of its provider; `start`: milliseconds of the monotonic clock. */
 export function noteOutcome(health: ServerHealth, outcome: AttemptOutcome, start: number): void {

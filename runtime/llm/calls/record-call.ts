@@ -2,7 +2,7 @@ import { type Exchange, logFields } from "../../http/exchange.ts";
 import { SECOND } from "../../process/units.ts";
 import type { Usage } from "../chat/usage.ts";
 import type { Provider } from "../providers/provider.ts";
-import type { AttemptOutcome } from "./attempt.ts";
+import type { AttemptOutcome } from "./attempt-outcome.ts";
 import { CallAttributes } from "./call-attributes.ts";
 import type { ChatCall } from "./chat-call.ts";
 import { countTokens, usedFacts } from "./count-tokens.ts";
