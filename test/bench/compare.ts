@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { writeFiles } from "../../compiler/4-emit/write.ts";
 import { compileFile } from "../harness/compile-file.ts";
 import { freePort } from "../harness/free-port.ts";
-import { measure, type Pace, type Started, start } from "./duel.ts";
+import { type Figure, measure, type Pace, type Started, start } from "./duel.ts";
 
 /** A gateway that is compared with others, and what it is asked. */
 export interface Case {
@@ -31,6 +31,9 @@ export interface Cost {
   /** How many times the CPU of the first case a request takes: the median of the rounds, and the rounds. */
   readonly ratio: number;
   readonly ratios: readonly number[];
+  /** How many times as long as in the first case half of the requests take at most, and 99 %: medians of the rounds. */
+  readonly p50: number;
+  readonly p99: number;
 }
 
 /** Requests of one measurement unless the pace says: so many whatever the machine does beside it. */
@@ -61,13 +64,13 @@ export async function compare(
       const requests = typeof given === "function" ? await given(started.port) : given;
       made.set(asked, requests);
       const isTls = asked.tls !== undefined;
-      return (await measure(started, requests, { ...pace, requests: count, isTls })).perCpuSecond;
+      return measure(started, requests, { ...pace, requests: count, isTls });
     };
     // Compiled code is what is compared: the first requests do not count.
     for (const each of cases) await ask(each, 3 * count);
-    const rounds: number[][] = [];
+    const rounds: Figure[][] = [];
     for (let round = 0; round < pace.rounds; round++) {
-      const figures: number[] = [];
+      const figures: Figure[] = [];
       for (const each of cases) figures.push(await ask(each, count));
       rounds.push(figures);
     }
@@ -96,13 +99,21 @@ export function formatCosts(costs: readonly Cost[]): string {
   return `${lines.join("\n")}\n`;
 }
 
-function costOf(name: string, index: number, rounds: readonly (readonly number[])[]): Cost {
-  const ratios = rounds.map((figures) => (figures[0] ?? 0) / (figures[index] ?? 1));
+function costOf(name: string, index: number, rounds: readonly (readonly Figure[])[]): Cost {
+  const each = (figure: keyof Figure, at: number) =>
+    rounds.map((round) => round[at]?.[figure] ?? 0);
+  const times = (figure: keyof Figure) => {
+    const base = each(figure, 0);
+    return each(figure, index).map((value, round) => value / (base[round] ?? 1));
+  };
+  const ratios = times("perCpuSecond").map((ratio) => 1 / ratio);
   return {
     name,
-    perCpuSecond: median(rounds.map((figures) => figures[index] ?? 0)),
+    perCpuSecond: median(each("perCpuSecond", index)),
     ratio: median(ratios),
     ratios,
+    p50: median(times("p50")),
+    p99: median(times("p99")),
   };
 }
 

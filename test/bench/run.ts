@@ -8,6 +8,7 @@ import { freePort } from "../harness/free-port.ts";
 import { isInstalled } from "../harness/tool.ts";
 import { formatCel, measureCel } from "./cel.ts";
 import { type Case, compare, formatCosts, median } from "./compare.ts";
+import { DEAD_COLLECTOR, measureDeadCollector } from "./dead-collector.ts";
 import { measureDecisions } from "./decision.ts";
 import { type Contender, type Duel, type Pace, type Round, run, start } from "./duel.ts";
 import { GUARD_GROWTH, measureGuards } from "./guards.ts";
@@ -21,6 +22,7 @@ import { makeIdentity } from "./token.ts";
 // `npm run bench [-- SECTION ...]`. Absolute figures depend on the machine; ratios within the run are the result.
 //   plain, chain  requests per CPU-second of a built gateway, beside a hand-written proxy that does the same work
 //   policies      what each policy adds to a plain proxy; `policies=cors,retry` those alone
+//   dead collector  what a traced request costs, and how long it takes, while the collector is down
 //   routes        what 1,000 and 10,000 routes cost beside ten
 //   llm           chat completions beside the same bytes through a plain proxy: whole, streams, translated; and beside
 //                 Portkey's gateway where PORTKEY names a folder: `npm install --prefix DIR @portkey-ai/gateway`
@@ -54,6 +56,7 @@ try {
     isGood = report(duel, rounds) && isGood;
   }
   if (isWanted("policies")) await showCosts("policies", await policyCases(work, host, callouts));
+  if (isWanted("dead collector")) await showDeadCollector();
   if (isWanted("llm")) await showLlm();
   if (isWanted("nginx")) await showNginx();
   if (isWanted("mcp")) await showMcp();
@@ -81,6 +84,21 @@ async function showCosts(section: string, cases: readonly Case[]): Promise<void>
   );
   console.log(`${section}: CPU of a request beside "${cases[0]?.name}"`);
   process.stdout.write(formatCosts(await compare(some, `http://${host}`, pace)));
+}
+
+/** The second case is the noise of the run: what it has is not the collector's. */
+async function showDeadCollector(): Promise<void> {
+  const costs = await measureDeadCollector(host, pace);
+  console.log('dead collector: CPU of a traced request beside "untraced"');
+  process.stdout.write(formatCosts(costs));
+  const [, noise, ...dead] = costs;
+  for (const { name, ratio, p50, p99 } of dead) {
+    const most = DEAD_COLLECTOR * Math.max(1, noise?.p50 ?? 1);
+    console.log(
+      `${name}: half of the requests take ${p50.toFixed(2)} times as long (goal ${most.toFixed(2)}), 99 % ${p99.toFixed(2)} times`,
+    );
+    isGood = Math.max(p50, ratio / Math.max(1, noise?.ratio ?? 1)) <= most && isGood;
+  }
 }
 
 async function showLlm(): Promise<void> {

@@ -1,10 +1,7 @@
-import { createServer } from "node:http";
 import { expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { expositionOf } from "../harness/exposition.ts";
 import { startGateway } from "../harness/gateway.ts";
-import { heldMegabytes } from "../harness/held-memory.ts";
-import { listen } from "../harness/listen.ts";
 import {
   type CollectedSpan,
   type OtlpCollector,
@@ -301,46 +298,6 @@ it("the same over gRPC, by its statuses", async () => {
   await fetch(gateway.url);
   expect(await gateway.stop()).toBe(0);
   expect(collector.requests).toHaveLength(3);
-});
-
-it("without a collector requests are served, spans are dropped, counted and told of", async () => {
-  const collector = await startCollector();
-  await collector.stop();
-  const gateway = await startTraced(collector);
-  for (let i = 0; i < 2100; i += 50) {
-    await Promise.all(Array.from({ length: 50 }, async () => (await fetch(gateway.url)).text()));
-  }
-  await gateway.seen(/warn\tgateway spans do not reach 127\.0\.0\.1:\d+: /);
-  const metrics = `http://127.0.0.1:${await gateway.statsPort()}/metrics`;
-  const dropped = await eventually(async () => {
-    const text = await (await fetch(metrics)).text();
-    const count = Number(/gwc_otlp_dropped_total\{signal="traces"\} (\d+)/.exec(text)?.[1]);
-    return count > 0 ? count : null;
-  }, "dropped spans");
-  // 2,048 wait, and a batch of 512 is under way.
-  expect(dropped).toBeLessThanOrEqual(2100);
-  expect(await gateway.stop()).toBe(0);
-});
-
-it("a collector that takes batches and never responds costs no request, and no more memory with each", async () => {
-  const silent = createServer(() => {});
-  const gateway = await startTraced({ host: `127.0.0.1:${await listen(silent)}` });
-  const ask = async (count: number) => {
-    for (let sent = 0; sent < count; sent += 50) {
-      const all = Array.from({ length: 50 }, async () => (await fetch(gateway.url)).status);
-      expect(new Set(await Promise.all(all))).toEqual(new Set([200]));
-    }
-  };
-  // By then the queue is full.
-  await ask(4_000);
-  const before = await heldMegabytes(gateway);
-  await ask(8_000);
-  // A span is about a kilobyte: kept, they would be 8 MB.
-  expect((await heldMegabytes(gateway)) - before).toBeLessThan(3);
-  const { value } = await expositionOf(await gateway.statsPort());
-  expect(value('gwc_otlp_exported_total{signal="traces"}')).toBe(0);
-  // 2,048 wait, and a batch of 512 is under way.
-  expect(value('gwc_otlp_dropped_total{signal="traces"}')).toBeGreaterThanOrEqual(12_000 - 2_560);
 });
 
 /** A gateway that answers by itself and traces everything. */

@@ -74,11 +74,20 @@ export class ExportQueue {
     this.#context = context;
   }
 
+  /** Nothing can be added: who asks before making an item spares the work. */
+  get isFull(): boolean {
+    return this.#items >= maxItems || this.#bytes > maxBytes;
+  }
+
+  /** An item is not made, as there is no room for it. */
+  drop(): void {
+    this.#lose(1, "its queue is full");
+  }
+
   /** `write` adds an item. */
   add(write: (items: ItemBuffer) => void): void {
-    if (this.#items >= maxItems || this.#bytes > maxBytes) {
-      this.#context.figures.dropped.value += 1;
-      this.#warn("its queue is full");
+    if (this.isFull) {
+      this.drop();
       return;
     }
     if (this.#items === 0) this.#context.pending.add(this);

@@ -21,6 +21,10 @@ export function otlpAccessLog(collector: Collector): LogExport {
       );
       const runs = new AttributeRuns(format.attributes("logRecord"));
       return (exchange, status, duration, fields) => {
+        if (queue.isFull) {
+          queue.drop();
+          return;
+        }
         const { traceId, spanId } = exchange.record;
         const attributes = new OtlpAttributes(runs);
         fields(attributes, exchange, status, duration);

@@ -9,7 +9,7 @@ import { traceSignal } from "../otlp/otlp-format.ts";
 import { type ResourceAttributes, resourceText } from "../otlp/resource.ts";
 import { CLIENT, SERVER, type SpanHead } from "../otlp/span-head.ts";
 import type { Sampling } from "./sampling.ts";
-import { OpenSpan, type SpanOutput } from "./span.ts";
+import { LostSpan, OpenSpan, type SpanOutput } from "./span.ts";
 import { defaultAttributes, methodName, type SpanAttributes } from "./span-values.ts";
 import { isRecorded, readTraceContext, type TraceContext } from "./trace-context.ts";
 import { TraceIds } from "./trace-ids.ts";
@@ -48,7 +48,7 @@ export function otlpTracing(settings: TracingSettings): Tracing {
         { figures: exportFigures(gateway.metrics, "traces"), warn: gateway.warn, pending },
       );
       const runs = new AttributeRuns(format.attributes("span"));
-      return new OtlpTracer(settings, { format, runs, queue: (write) => queue.add(write) });
+      return new OtlpTracer(settings, { format, runs, queue });
     },
   };
 }
@@ -122,13 +122,20 @@ class RequestTrace implements ExchangeTrace {
   beginCall(name: string): CallSpan {
     const { traceId, spanId: parentId, flags } = this.#head;
     const { ids, output } = this.#options;
+    const spanId = ids.spanId();
+    if (output.queue.isFull) return new LostSpan({ traceId, spanId, flags }, output.queue);
     const start = this.#now();
-    const head = { traceId, spanId: ids.spanId(), parentId, flags, name, kind: CLIENT, start };
+    const head = { traceId, spanId, parentId, flags, name, kind: CLIENT, start };
     return new OpenSpan(head, output, () => this.#now());
   }
 
   end(status: number | undefined): void {
     const { attributes, output, paths } = this.#options;
+    const { format, queue } = output;
+    if (queue.isFull) {
+      queue.drop();
+      return;
+    }
     const { record, original } = this.#exchange;
     const route = paths[record.listener ?? ""]?.[record.route ?? ""];
     const span = new OtlpAttributes(output.runs);
@@ -138,9 +145,8 @@ class RequestTrace implements ExchangeTrace {
     span.text("error.type", error);
     const method = methodName(original.method);
     const name = route === undefined ? method : `${method} ${route}`;
-    const { format, queue } = output;
     const ended = this.#now();
-    queue((items) => format.span(items, this.#head, name, SERVER, ended, span, error));
+    queue.add((items) => format.span(items, this.#head, name, SERVER, ended, span, error));
   }
 
   #now(): number {

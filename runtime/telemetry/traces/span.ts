@@ -1,15 +1,15 @@
 import type { CallSpan } from "../../http/exchange-trace.ts";
 import { type AttributeRuns, OtlpAttributes } from "../otlp/attributes.ts";
-import type { ItemBuffer } from "../otlp/item-buffer.ts";
+import type { ExportQueue } from "../otlp/export-queue.ts";
 import type { OtlpFormat } from "../otlp/otlp-format.ts";
 import type { SpanHead } from "../otlp/span-head.ts";
-import { traceparent } from "./trace-context.ts";
+import { type TraceContext, traceparent } from "./trace-context.ts";
 
 /** How the spans of a process are written, and where they go. */
 export interface SpanOutput {
   readonly format: OtlpFormat;
   readonly runs: AttributeRuns;
-  readonly queue: (write: (items: ItemBuffer) => void) => void;
+  readonly queue: ExportQueue;
 }
 
 /** The span of a call, which goes to the queue when it ends. */
@@ -51,6 +51,34 @@ export class OpenSpan implements CallSpan {
     const { name, kind } = this.#head;
     const { format, queue } = this.#output;
     const end = this.#now();
-    queue((items) => format.span(items, this.#head, name, kind, end, this.#attributes, error));
+    queue.add((items) => format.span(items, this.#head, name, kind, end, this.#attributes, error));
+  }
+}
+
+/** The span of a call that begins while the queue is full: it is passed on as any other, says nothing, and is dropped. */
+export class LostSpan implements CallSpan {
+  readonly #context: TraceContext;
+  readonly #queue: ExportQueue;
+  #isOver = false;
+
+  constructor(context: TraceContext, queue: ExportQueue) {
+    this.#context = context;
+    this.#queue = queue;
+  }
+
+  get traceparent(): string {
+    return traceparent(this.#context);
+  }
+
+  text(): void {}
+
+  number(): void {}
+
+  list(): void {}
+
+  end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#queue.drop();
   }
 }

@@ -1,0 +1,75 @@
+import { createServer } from "node:http";
+import path from "node:path";
+import { expect, it } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { expositionOf } from "../harness/exposition.ts";
+import { freePort } from "../harness/free-port.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { heldMegabytes } from "../harness/held-memory.ts";
+import { listen } from "../harness/listen.ts";
+import { RawClient } from "../harness/raw-client.ts";
+import { root } from "../harness/root.ts";
+import { TestProcess } from "../harness/test-process.ts";
+
+/** Collectors that never take anything, each in its own way. */
+const dead = {
+  refuses: async () => `127.0.0.1:${await freePort()}`,
+  "takes connections and never responds": async () => {
+    const silent = createServer(() => {});
+    return `127.0.0.1:${await listen(silent)}`;
+  },
+  "does not take a connection": async () => {
+    const script = path.join(root, "test/harness/never-accepts.ts");
+    const server = new TestProcess(process.execPath, [script]);
+    const [, address = ""] = await server.seen(/listening on (\S+)/);
+    return address;
+  },
+};
+
+/** Spans or records that a queue and a batch under way hold at most. */
+const mostHeld = 2_048 + 512;
+
+it.each([
+  ["refuses", "http", "does not take a connection", "grpc"],
+  ["takes connections and never responds", "http", "refuses", "grpc"],
+  ["does not take a connection", "http", "takes connections and never responds", "grpc"],
+] as const)(
+  "a collector of spans that %s (%s) and one of log records that %s (%s) cost no request, and no more memory with each",
+  async (spans, protocol, records, logProtocol) => {
+    const gateway = await startGateway({
+      file: {
+        frontendPolicies: {
+          tracing: { host: await dead[spans](), protocol, randomSampling: true },
+          accessLog: { otlp: { host: await dead[records](), protocol: logProtocol } },
+        },
+      },
+      listeners: [
+        { name: "http", routes: [{ name: "all", policies: { directResponse: { status: 200 } } }] },
+      ],
+    });
+    // By then both queues are full.
+    await ask(gateway, 3_000);
+    const before = await heldMegabytes(gateway);
+    await ask(gateway, 9_000);
+    // A span is about half a kilobyte, and a record too: kept, they would be 9 MB.
+    expect((await heldMegabytes(gateway)) - before).toBeLessThan(4);
+    const { value } = await expositionOf(await gateway.statsPort());
+    for (const signal of ["traces", "logs"]) {
+      expect(value(`gwc_otlp_exported_total{signal="${signal}"}`)).toBe(0);
+      const dropped = value(`gwc_otlp_dropped_total{signal="${signal}"}`);
+      expect(dropped).toBeGreaterThanOrEqual(12_000 - mostHeld);
+      expect(dropped).toBeLessThanOrEqual(12_000);
+    }
+    await gateway.seen(/warn\tgateway spans do not reach 127\.0\.0\.1:\d+: /);
+    await gateway.seen(/warn\tgateway log records do not reach 127\.0\.0\.1:\d+: /);
+  },
+);
+
+/** Sends so many requests on one connection, and waits for as many responses. */
+async function ask({ port }: Gateway, count: number): Promise<void> {
+  const client = new RawClient(port);
+  client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n".repeat(count));
+  const responses = () => client.received.match(/HTTP\/1\.1 \d+/g) ?? [];
+  await eventually(() => responses().length === count || null, `${count} responses`);
+  expect(new Set(responses())).toEqual(new Set(["HTTP/1.1 200"]));
+}
