@@ -3,13 +3,12 @@ import type {
   CommonResponse,
   HeaderMutation,
 } from "../../grpc/gen/envoy/service/ext_proc/v3/external_processor_pb.ts";
-import type { CountedBuffer } from "../../http/body/counted-buffer.ts";
 import type { Exchange } from "../../http/exchange.ts";
-import { sendableTrailers } from "../../http/headers/trailers.ts";
 import { ReceivedResponse } from "../../http/received-response.ts";
 import type { ResponseSink } from "../../http/response-sink.ts";
+import { HeldBody } from "./held-body.ts";
 import type { ImmediateReply } from "./immediate-reply.ts";
-import { mutatedFields, mutatedHead } from "./mutated-response.ts";
+import { mutatedHead } from "./mutated-response.ts";
 import { PendingPieces } from "./pending-pieces.ts";
 import type { BodyMode } from "./processing-modes.ts";
 import {
@@ -18,9 +17,9 @@ import {
   isLastPiece,
   replacedBody,
   responseHead,
-  trailersMessage,
 } from "./processor-messages.ts";
 import type { ProcessingPhase, ProcessorSession } from "./processor-session.ts";
+import { ResponseTrailers } from "./response-trailers.ts";
 
 /** What a processor gets of a response. */
 export interface ShownResponse {
@@ -51,13 +50,9 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
   /** Bytes of the body that are to come, as announced. */
   #left = Infinity;
   #hasSentLast = false;
-  #trailers: readonly string[] | undefined;
-  #hasSentTrailers = false;
+  readonly #trailers: ResponseTrailers;
   #isBlocked = false;
-  /** What the processor has not got yet. */
-  readonly #held: CountedBuffer;
-  /** The processor has got all that it gets of a body that is held for it. */
-  #hasSent = false;
+  readonly #held: HeldBody;
   readonly #pending = new PendingPieces();
   #drained: (() => void) | undefined;
 
@@ -72,7 +67,8 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     this.#next = next;
     this.#shown = shown;
     this.#mode = session.modes.responseBody;
-    this.#held = exchange.newBuffer();
+    this.#held = new HeldBody(exchange.newBuffer(), shown.maxBody);
+    this.#trailers = new ResponseTrailers(session);
     next.onDrain(() => {
       session.resume();
       if (this.#state === "passing") this.#drained?.();
@@ -123,7 +119,7 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
 
   end(trailers?: readonly string[]): void {
     this.#hasEnded = true;
-    this.#trailers = trailers;
+    this.#trailers.come(trailers);
     if (this.#state === "passing") this.#endNext();
     else if (this.#state === "body" || this.#mode === "fullDuplex") this.#sendEnd();
   }
@@ -160,9 +156,9 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
   }
 
   onTrailers(changes: HeaderMutation | undefined): boolean {
-    if (!this.#hasSentTrailers || this.#state === "head") return false;
+    if (!this.#trailers.areShown || this.#state === "head") return false;
     this.#finish();
-    this.#next.end(sendableTrailers(mutatedFields(this.#trailers ?? [], changes)));
+    this.#next.end(this.#trailers.changed(changes));
     return true;
   }
 
@@ -174,7 +170,7 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
   onEnd(passes: boolean): void {
     if (!this.#isLookedAt) return;
     if (passes && this.#state === "head") this.#pass();
-    else if (passes && this.#state === "trailers") this.#next.end(this.#trailers);
+    else if (passes && this.#state === "trailers") this.#next.end(this.#trailers.fields);
     else this.#fail();
   }
 
@@ -194,26 +190,19 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
       this.#sendPiece(chunk, this.#left <= 0);
       return !this.#isBlocked && !this.#pending.isFull;
     }
-    const isTooLong = this.#held.length + chunk.length > this.#shown.maxBody;
-    if ((isTooLong && this.#mode === "buffered") || !this.#held.push(chunk)) {
+    if (!this.#held.push(chunk) || (this.#held.isTooLong && this.#mode === "buffered")) {
       this.#session.cancel();
       this.#fail();
       return true;
     }
     if (this.#state === "body") this.#sendBeginning();
     // Until the head is done nobody knows what becomes of the body; what follows its beginning waits for that.
-    return this.#state === "body" && !this.#hasSent;
+    return this.#state === "body" && !this.#held.isShown;
   }
 
   /** The processor has something of it. */
   get #isLookedAt(): boolean {
     return this.#state === "head" || this.#state === "body" || this.#state === "trailers";
-  }
-
-  /** Whether the processor gets the trailers that have come. */
-  get #showsTrailers(): boolean {
-    const { isOver, modes } = this.#session;
-    return (this.#trailers ?? []).length > 0 && modes.responseTrailers === "send" && !isOver;
   }
 
   /** The head goes before the body. */
@@ -231,9 +220,8 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     }
     this.#state = "body";
     if (this.#isStreamed) this.#next.writeHead(status, headers, undefined);
-    if (this.#mode === "streamed" && this.#held.length > 0) {
-      this.#sendPiece(this.#held.bytes(), this.#hasEnded || this.#left <= 0);
-      this.#held.release();
+    if (this.#mode === "streamed" && !this.#held.isEmpty) {
+      this.#sendPiece(this.#held.release(), this.#hasEnded || this.#left <= 0);
       this.#flowOn();
     } else if (this.#mode === "fullDuplex") this.#note();
     else if (this.#hasEnded) this.#sendEnd();
@@ -243,44 +231,43 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
   #flowOn(): void {
     if (this.#mode === "bufferedPartial") this.#sendBeginning();
     this.#note();
-    if (!this.#hasSent && !this.#isBlocked && !this.#pending.isFull) this.#drained?.();
+    if (!this.#held.isShown && !this.#isBlocked && !this.#pending.isFull) this.#drained?.();
   }
 
   #sendEnd(): void {
     if (this.#isBodiless) return;
     switch (this.#mode) {
       case "fullDuplex":
-        if (this.#showsTrailers) this.#sendTrailers();
+        if (this.#trailers.areWanted) this.#sendTrailers();
         else this.#sendPiece(Buffer.alloc(0), true);
         break;
       case "streamed":
         if (this.#hasSentLast) break;
-        if (!this.#showsTrailers) this.#sendPiece(Buffer.alloc(0), true);
+        if (!this.#trailers.areWanted) this.#sendPiece(Buffer.alloc(0), true);
         else if (this.#pending.isEmpty) this.#endNext();
         break;
       default:
-        this.#sendHeld(this.#held.length <= this.#shown.maxBody);
+        this.#sendHeld(!this.#held.isTooLong);
     }
   }
 
   /** The beginning goes as soon as it is there. */
   #sendBeginning(): void {
-    if (this.#mode === "bufferedPartial" && this.#held.length > this.#shown.maxBody) {
+    if (this.#mode === "bufferedPartial" && this.#held.isTooLong) {
       this.#sendHeld(false);
     }
   }
 
   #sendHeld(isWhole: boolean): void {
-    if (this.#hasSent) return;
+    if (this.#held.isShown) return;
     if (!isWhole && this.#mode === "buffered") {
       this.#session.cancel();
       this.#fail();
       return;
     }
-    this.#hasSent = true;
-    const bytes = this.#held.bytes().subarray(0, this.#shown.maxBody);
+    const bytes = this.#held.show();
     this.#session.hasBody ||= bytes.length > 0;
-    this.#session.send(bodyPiece("responseBody", bytes, isWhole && !this.#showsTrailers));
+    this.#session.send(bodyPiece("responseBody", bytes, isWhole && !this.#trailers.areWanted));
     this.#note();
   }
 
@@ -294,7 +281,7 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
 
   #passPiece(bytes: Uint8Array, isLast: boolean): void {
     if (bytes.length > 0 && !this.#next.write(bytes)) this.#session.pause();
-    if (!isLast || this.#hasSentTrailers) {
+    if (!isLast || this.#trailers.areShown) {
       this.#note();
       return;
     }
@@ -316,20 +303,17 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
 
   /** What became of the body, or of its beginning. */
   #takeWhole(head: ResponseHead, response: CommonResponse | undefined): boolean {
-    if (!this.#hasSent) return false;
+    if (!this.#held.isShown) return false;
     const { status, headers } = mutatedHead(head, response?.headerMutation);
-    const held = this.#held.bytes();
-    const { maxBody } = this.#shown;
-    const bytes = bodyOf(response) ?? held.subarray(0, maxBody);
-    const rest = held.subarray(maxBody);
-    if (this.#hasEnded && rest.length === 0 && this.#trailers === undefined) {
+    const bytes = this.#held.changed(bodyOf(response));
+    if (this.#hasEnded && this.#trailers.fields === undefined) {
       this.#finish();
       this.#next.respond(status, headers, bytes);
       return true;
     }
     this.#state = "passing";
     this.#next.writeHead(status, headers, undefined);
-    this.#next.write(Buffer.concat([bytes, rest]));
+    this.#next.write(bytes);
     if (this.#hasEnded) this.#endNext();
     else this.#drained?.();
     return true;
@@ -340,7 +324,7 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     this.#state = "passing";
     const { status, headers, length } = this.#head ?? { status: 502, headers: [], length: 0 };
     this.#next.writeHead(status, headers, length);
-    if (this.#held.length > 0) this.#next.write(this.#held.bytes());
+    if (!this.#held.isEmpty) this.#next.write(this.#held.bytes());
     this.#note();
     if (this.#hasEnded) this.#endNext();
     else this.#drained?.();
@@ -348,20 +332,19 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
 
   /** Nothing is left of it but its trailers. */
   #endNext(): void {
-    if (this.#showsTrailers) {
+    if (this.#trailers.areWanted) {
       this.#state = "trailers";
       this.#sendTrailers();
-    } else if (this.#session.isBroken && (this.#trailers ?? []).length > 0) {
+    } else if (this.#session.isBroken && this.#trailers.areThere) {
       this.#fail();
     } else {
       this.#finish();
-      this.#next.end(this.#trailers);
+      this.#next.end(this.#trailers.fields);
     }
   }
 
   #sendTrailers(): void {
-    this.#hasSentTrailers = true;
-    this.#session.send(trailersMessage("responseTrailers", this.#trailers ?? []));
+    this.#trailers.show();
     this.#note();
   }
 
@@ -398,7 +381,7 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
         this.#session.owes(this.#state === "head" || !this.#pending.isEmpty);
         break;
       default:
-        this.#session.owes(this.#state === "head" || this.#hasSent);
+        this.#session.owes(this.#state === "head" || this.#held.isShown);
     }
   }
 }
