@@ -105,7 +105,7 @@ export function jwtMetadata(claims: JsonObject | null): JsonObject {
 
 async function authorize(
   exchange: Exchange,
-  { failure, body: forwarding, cache }: Authorizer,
+  { server, failure, body: forwarding, cache }: GrpcAuthorizer | HttpAuthorizer,
   key: readonly unknown[] | undefined,
   ask: (body: ForwardedBody | undefined) => Promise<AuthorizationVerdict | NoVerdict>,
 ): Promise<boolean> {
@@ -115,6 +115,6 @@ async function authorize(
   const found = await (isKept ? cache.verdict(key, () => ask(body)) : ask(body));
   if (exchange.isOver) return false;
   return found.kind === "verdict"
-    ? applyVerdict(exchange, found)
+    ? applyVerdict(exchange, found, server.name)
     : applyFailure(exchange, found, failure);
 }

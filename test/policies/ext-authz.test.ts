@@ -210,6 +210,13 @@ describe("extAuthz over gRPC", () => {
     expect(allowed.status).toBe(200);
   });
 
+  it("says in the log that it was the server that denied, and how", async () => {
+    await ask("/plain", { status: { code: 16 } });
+    await gateway.seen(
+      /error="external authorization: 127\.0\.0\.1:\d+ denies it \(gRPC status 16\)" reason=ExtAuth/,
+    );
+  });
+
   it("leaves what the server says for later rules", async () => {
     const admin = await ask("/later", { dynamic_metadata: { role: "admin" } });
     expect(received(admin).headers["x-role"]).toBe("admin");

@@ -12,10 +12,12 @@ export function verdictOf({
   dynamicMetadata,
 }: CheckResponse): AuthorizationVerdict {
   const metadata = dynamicMetadata;
-  if ((status?.code ?? 0) !== 0) {
+  const code = status?.code ?? 0;
+  if (code !== 0) {
     const denied = httpResponse.case === "deniedResponse" ? httpResponse.value : undefined;
     return {
       ...plainVerdict,
+      status: `gRPC status ${code}`,
       denial: denied === undefined ? "refusal" : denialOf(denied),
       metadata,
     };

@@ -81,7 +81,8 @@ export async function askOverHttp(
   callout.end(status < 300 ? "ok" : "denied");
   const seen = new ReceivedResponse(status, response.headers);
   seen.bufferedBody = response.body;
-  const verdict = { ...plainVerdict, metadata: metadata && plainValues(metadata(seen)) };
+  const said = { status: `status ${status}`, metadata: metadata && plainValues(metadata(seen)) };
+  const verdict = { ...plainVerdict, ...said };
   if (status < 300) return { ...verdict, ...takenHeaders(seen, responseHeaders) };
   const location = status === 401 || status === 403 ? redirectTarget(redirect?.()) : undefined;
   if (location !== undefined) {

@@ -7,6 +7,8 @@ import { editRequest, editResponse, type HeaderEdit } from "../envoy/header-edit
 /** What an authorization server decided about a request. */
 export interface AuthorizationVerdict {
   readonly kind: "verdict";
+  /** How the server said it, for the log: `gRPC status 7`, `status 401`. */
+  readonly status: string;
   /** What a refused client gets: the server's response, or one of the gateway's own; undefined: the request goes on. */
   readonly denial: DeniedResponse | "refusal" | undefined;
   /** Request headers that go, by lower-case name, before others come. */
@@ -38,6 +40,7 @@ export interface NoVerdict {
 /** A verdict that changes nothing. */
 export const plainVerdict: AuthorizationVerdict = {
   kind: "verdict",
+  status: "",
   denial: undefined,
   removed: [],
   headers: [],
@@ -46,10 +49,15 @@ export const plainVerdict: AuthorizationVerdict = {
   metadata: undefined,
 };
 
-/** Does what the server decided. False: the request was refused. */
-export function applyVerdict(exchange: Exchange, verdict: AuthorizationVerdict): boolean {
-  const { denial, metadata } = verdict;
+/** Does what the server decided. False: the request was refused. `server`: its `host:port`, for the log. */
+export function applyVerdict(
+  exchange: Exchange,
+  verdict: AuthorizationVerdict,
+  server: string,
+): boolean {
+  const { denial, metadata, status } = verdict;
   if (metadata !== undefined) exchange.attributes.extauthz = metadata;
+  if (denial !== undefined) note(exchange, `${server} denies it (${status})`);
   if (denial === "refusal") return refuseUnapproved(exchange, 403);
   if (denial !== undefined) {
     exchange.record.reason = "ExtAuth";
@@ -69,8 +77,12 @@ export function applyFailure(
   { detail }: NoVerdict,
   failure: number | "allow",
 ): boolean {
-  logFields(exchange.record).set("error", `external authorization: ${detail}`);
+  note(exchange, detail);
   return failure === "allow" || refuseUnapproved(exchange, failure);
+}
+
+function note({ record }: Exchange, detail: string): void {
+  logFields(record).set("error", `external authorization: ${detail}`);
 }
 
 function refuseUnapproved(exchange: Exchange, status: number): false {

@@ -204,11 +204,20 @@ export class ProcessorSession {
       case "immediateResponse":
         this.#callout?.endWith("denied", grpcStatus.ok);
         this.#end();
-        (this.#response ?? this.#request)?.onImmediate(immediateReply(response.value));
+        this.#replace(immediateReply(response.value));
         return true;
       default:
         return false;
     }
+  }
+
+  #replace(reply: ImmediateReply): void {
+    const { status } = reply;
+    if (status >= 400) {
+      const { name } = this.#settings.server;
+      noteFailure(this.#exchange, `${name} responds in its place (status ${status})`);
+    }
+    (this.#response ?? this.#request)?.onImmediate(reply);
   }
 
   #override(modes: ProcessingMode | undefined): void {
