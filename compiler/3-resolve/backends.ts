@@ -3,16 +3,26 @@ import { type BackendConfig, type BackendKind, backendOf, isOneServer } from "..
 import type { BackendProtocol } from "../backends/parts/backend-protocol.ts";
 import type { BackendResolveContext } from "../backends/parts/backend-resolve-context.ts";
 import type { ConnectionContext } from "../backends/parts/connection.ts";
+import type { RouteBackend } from "../config/resources.ts";
 import { type Diagnostics, keyPlace } from "../diagnostics/diagnostic.ts";
 import type { BackendNode, TcpBackendNode } from "../ir/backends.ts";
+import type { PolicyUse } from "../ir/policies.ts";
+import type { RouteBackendNode } from "../ir/program.ts";
 import { type PolicyConfig, policyOf } from "../policies/index.ts";
 
 /** The backends of a route, complete; those with mistakes (reported) are left out. */
 export function resolveBackends(
-  backends: readonly BackendConfig[],
+  backends: readonly RouteBackend[],
   context: BackendResolveContext,
-): readonly BackendNode[] {
-  const nodes = backends.flatMap((backend) => resolveBackend(backend, context) ?? []);
+  resolveOwn: (policies: readonly PolicyConfig[]) => readonly PolicyUse[],
+): readonly RouteBackendNode[] {
+  const nodes = backends.flatMap((backend): readonly RouteBackendNode[] => {
+    const { ownPolicies = [] } = backend;
+    const node = resolveBackend(backend, context);
+    const own = resolveOwn(ownPolicies);
+    if (node === undefined) return [];
+    return [own.length === 0 ? node : { ...node, ownPolicies: own }];
+  });
   checkTokens(nodes, context.diagnostics);
   return nodes;
 }

@@ -7,7 +7,7 @@ import type { NamedServer, ResolveContext } from "../policies/policy.ts";
 import type { ListenerContext } from "./listeners.ts";
 
 /** Where policies stand. */
-export type PolicyPlace = Pick<ResolveContext, "phase" | "route">;
+export type PolicyPlace = Pick<ResolveContext, "phase" | "route" | "isOnBackend">;
 
 /** A place of no route that is known: a policy that asks finds what lets it be judged by itself. */
 export const withoutRoute: PolicyPlace = {
@@ -80,6 +80,14 @@ export function namedServer(
   const found = findBackend(name, origin, backends, diagnostics);
   if (found === undefined) return undefined;
   const address = serverAddress(found);
+  for (const own of found.ownPolicies ?? []) {
+    const params = {
+      field: `"${own.kind}"`,
+      actsOn: "requests of routes",
+      found: `those of "${user}"`,
+    };
+    diagnostics.report("misplaced-field", keyPlace(own.origin), params);
+  }
   if (address !== undefined) return { address, policies: found.policies, origin: found.origin };
   diagnostics.report("needs-host-backend", origin, { policy: user });
   return undefined;

@@ -51,12 +51,16 @@ export function resolveRoute(resource: RouteResource, whole: RouteContext): Reso
     context.diagnostics.report("rule-without-backend", origin, { route: name });
   }
   const place = routePlace(resource, policies, context);
-  const backends = resolveBackends(resource.backends, {
-    ...context,
-    ...place,
-    identities,
-    namedServer: (server, at) => namedServer("promptGuard", server, at, context),
-  });
+  const backends = resolveBackends(
+    resource.backends,
+    {
+      ...context,
+      ...place,
+      identities,
+      namedServer: (server, at) => namedServer("promptGuard", server, at, context),
+    },
+    (own) => resolvePolicies(own, { ...place, isOnBackend: true }, context),
+  );
   checkShares(resource.backends, policies, context.diagnostics);
   checkWeights(resource, context);
   checkOpenProxy(resource, name, context);

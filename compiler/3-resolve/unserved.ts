@@ -23,7 +23,9 @@ export function checkUnserved(
     identities,
     namedServer: (name, at) => namedServer("promptGuard", name, at, context),
   };
-  for (const backend of backends) resolveBackends([backend], destinations);
+  for (const backend of backends) {
+    resolveBackends([backend], destinations, (own) => resolvePolicies(own, withoutRoute, context));
+  }
   resolvePolicies(policies, withoutRoute, context);
   resolveLevels(logLevels, context.diagnostics);
 }

@@ -1,14 +1,14 @@
-import type { BackendConfig } from "../backends/index.ts";
 import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
 import { suggest } from "../diagnostics/suggestion.ts";
+import type { RouteBackend } from "./resources.ts";
 
 /** The backend of the file that has this name; undefined without one (reported). */
 export function findBackend(
   name: string,
   origin: Origin,
-  named: ReadonlyMap<string, BackendConfig>,
+  named: ReadonlyMap<string, RouteBackend>,
   diagnostics: Diagnostics,
-): BackendConfig | undefined {
+): RouteBackend | undefined {
   const found = named.get(name);
   if (found !== undefined) return found;
   const candidates = [...named.keys()].map((each) => `"${each}"`);

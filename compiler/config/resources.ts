@@ -26,7 +26,7 @@ export interface GatewayResources {
 /** What is declared and nothing serves: it is read for its mistakes, and nothing comes of it. */
 export interface UnservedResources {
   readonly policies: readonly PolicyConfig[];
-  readonly backends: readonly BackendConfig[];
+  readonly backends: readonly RouteBackend[];
   readonly logLevels: readonly LevelsConfig[];
 }
 
@@ -44,7 +44,7 @@ export interface GatewayResource {
   /** How a cluster runs it; absent for a standalone file. */
   readonly deployment?: DeploymentNode;
   /** Backends with a name that policies may mean; empty for manifests, which name resources. */
-  readonly backends: ReadonlyMap<string, BackendConfig>;
+  readonly backends: ReadonlyMap<string, RouteBackend>;
   readonly listeners: readonly ListenerResource[];
   readonly origin: Origin;
 }
@@ -94,6 +94,9 @@ export interface ListenerTlsResource {
   readonly isSecret?: boolean;
 }
 
+/** A backend of a route, and the policies about its own requests and responses. */
+export type RouteBackend = BackendConfig & { readonly ownPolicies?: readonly PolicyConfig[] };
+
 /** One route: conditions, policies and backends. */
 export interface RouteResource {
   readonly kind: "route";
@@ -107,7 +110,7 @@ export interface RouteResource {
   readonly isPartial?: boolean;
   readonly matches: readonly MatchConfig[];
   readonly policies: readonly PolicyConfig[];
-  readonly backends: readonly BackendConfig[];
+  readonly backends: readonly RouteBackend[];
   /** What becomes of its requests without a backend; absent: that is a mistake, unless a policy responds. */
   readonly refusal?: RouteRefusal;
   readonly origin: Origin;

@@ -142,11 +142,14 @@ export interface RouteNode {
   readonly name: string;
   /** In request order. */
   readonly policies: readonly PolicyUse[];
-  readonly backends: readonly BackendNode[];
+  readonly backends: readonly RouteBackendNode[];
   /** What becomes of its requests without a backend; absent: it has one, or a policy responds. */
   readonly refusal?: RouteRefusal;
   readonly origin: Origin;
 }
+
+/** A backend of a route, and the policies about its own requests and responses. */
+export type RouteBackendNode = BackendNode & { readonly ownPolicies?: readonly PolicyUse[] };
 
 /** Why a route refuses its requests: a group has no route for them (404), or the rule names no backend (500). */
 export type RouteRefusal = "notFound" | "noBackend";

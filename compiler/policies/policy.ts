@@ -33,6 +33,13 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   readonly actsOn: readonly Traffic[];
   /** Other places where a file may have it: a key of `policies`, or a field of one. */
   readonly aliases?: readonly (readonly [key: string] | readonly [key: string, field: string])[];
+  /** What it is on one backend, whose requests and responses alone it is about; absent: it is about those of a route. */
+  readonly onBackend?: {
+    /** The shape of its value there. */
+    readonly schema: Schema<Value>;
+    /** Its field in the backend section of manifests: `transformation`. */
+    readonly field: string;
+  };
   /** The specification also has it on a backend, where it is not built yet. */
   readonly isPlannedOnBackend?: true;
   /** Names that its generated code declares: no route is called so. A number may follow each. */
@@ -138,6 +145,8 @@ export interface ResolveContext extends IdentityContext {
   readonly resolvePath: (name: string, at: Place) => string;
   /** The server that a named backend of the file is; undefined when it is none (reported). */
   readonly namedServer: (name: string, origin: Origin) => NamedServer | undefined;
+  /** It stands on one backend of the route; absent: on the route. */
+  readonly isOnBackend?: true;
   /** PreRouting: on a listener, before the route is chosen; PostRouting: on a route. */
   readonly phase: "PreRouting" | "PostRouting";
   /** The route that carries the policy; of a listener's policy what holds for one of its routes. */

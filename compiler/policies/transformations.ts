@@ -1,5 +1,5 @@
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
-import { type Infer, object } from "../schema/schema.ts";
+import { type Infer, object, type Schema, unsupportedBut } from "../schema/schema.ts";
 import {
   type CaseConfig,
   type CaseNode,
@@ -55,6 +55,16 @@ const schema = object(
   },
 );
 
+/** What is said to one backend needs no name by which others read it, and asks nothing of the request's scheme. */
+const ownSchema: typeof schema = object(
+  { request: withoutMetadata(sides.request), response: withoutMetadata(sides.response) },
+  {
+    atLeastOneOf: ["request", "response"],
+    description:
+      "Changes to the requests that this backend alone gets, after those that its route makes, and to its responses, before those.",
+  },
+);
+
 const kubernetesSchema = object(
   { request: kubernetesTransformSchema, response: kubernetesTransformSchema },
   { atLeastOneOf: ["request", "response"] },
@@ -75,8 +85,16 @@ export const transformations: Policy<
   actsOn: ["requests"],
   schema,
   aliases: [["transformation"]],
-  isPlannedOnBackend: true,
-  names: ["requestChanges", "responseChanges", "requestMetadata", "responseMetadata", "metadata"],
+  onBackend: { schema: ownSchema, field: "transformation" },
+  names: [
+    "requestChanges",
+    "responseChanges",
+    "requestMetadata",
+    "responseMetadata",
+    "metadata",
+    "backendRequestChanges",
+    "backendResponseChanges",
+  ],
   mayReroute: true,
   merge: "replace",
   lower: (value, origin) => ({
@@ -97,6 +115,11 @@ export const transformations: Policy<
     return resolved && { cases: resolved };
   },
 };
+
+function withoutMetadata<Value>(side: Schema<Value>): Schema<Value> {
+  const later = unsupportedBut("values for others on a backend", "say them on the route");
+  return { ...side, properties: { ...side.properties, metadata: later } };
+}
 
 function lowerSides<Value>(
   { request, response }: { readonly request?: Value; readonly response?: Value },

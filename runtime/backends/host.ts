@@ -31,7 +31,7 @@ export function upstreamCall(exchange: Exchange, upstream: Upstream): UpstreamCa
   const mayTrail = isBodySource(body) && body.length === undefined;
   const announced = mayTrail ? exchange.requestTrailers?.announced : undefined;
   if (announced !== undefined) headers.push("trailer", announced);
-  return { method, path, headers, body, trailers: exchange.requestTrailers };
+  return { method, path, headers, body, exchange, trailers: exchange.requestTrailers };
 }
 
 /** What a policy decided; else the upstream's own name, or the one that the client used. */

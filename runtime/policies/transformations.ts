@@ -1,7 +1,6 @@
 import type { JsonObject } from "../cel/variables.ts";
 import type { Exchange } from "../http/exchange.ts";
-import type { RequestLineChanges } from "../http/request-line.ts";
-import { canonicalHost } from "../http/routing/canonical-host.ts";
+import { changedLine } from "./transformations/changed-line.ts";
 import { fieldValue } from "./transformations/field-value.ts";
 import {
   bodyBytes,
@@ -10,7 +9,6 @@ import {
 } from "./transformations/message-changes.ts";
 import { plainValues } from "./transformations/plain-values.ts";
 import { replacedHeaders } from "./transformations/replaced-headers.ts";
-import { targetValue } from "./transformations/target-value.ts";
 import { HeadFilter, WholeFilter } from "./transformations/transformed-response.ts";
 
 /** Changes the request that goes upstream; what rules and routes see of it besides headers stays. */
@@ -47,21 +45,6 @@ function changeHeaders(exchange: Exchange, { replace, add, set, remove }: Reques
     else exchange.setRequestHeader(name, text);
   }
   for (const name of remove) exchange.removeRequestHeader(name);
-}
-
-/** What the values of pseudo headers make of the request line; one that can't be on the wire changes nothing. */
-function changedLine({ method, path, authority, scheme }: RequestChanges): RequestLineChanges {
-  return {
-    method: isMethod(method) ? method : undefined,
-    target: path === undefined ? undefined : targetValue(path),
-    host: typeof authority === "string" ? canonicalHost(authority.toLowerCase()) : undefined,
-    scheme: scheme === "http" || scheme === "https" ? scheme : undefined,
-  };
-}
-
-/** CONNECT asks for a tunnel, which no change of a request opens. */
-function isMethod(value: unknown): value is string {
-  return typeof value === "string" && /^[A-Z]{1,32}$/.test(value) && value !== "CONNECT";
 }
 
 function replaceBody(exchange: Exchange, body: Uint8Array): void {

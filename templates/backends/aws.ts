@@ -9,15 +9,16 @@ import { plainForward } from "./parts/forward.ts";
 export const awsTemplate: BackendTemplate<"aws"> = { code: awsCode };
 
 function awsCode(
-  [{ url, connection, target, origin }]: AtLeastOne<BackendNode<"aws">>,
-  { trace, forward: pass = plainForward }: BackendScope,
+  [node]: AtLeastOne<BackendNode<"aws">>,
+  { trace, forward: pass = plainForward, messagesOf }: BackendScope,
 ): BackendCode {
+  const { url, connection, target, origin } = node;
   const invoke = imported("gwc/runtime/backends/aws", "invoke");
   return {
     declarations: [
       code`
         ${trace(origin)}
-        const upstream = ${forwardCode(url, connection)};
+        const upstream = ${forwardCode(url, connection, messagesOf(node))};
       `,
     ],
     first: [],

@@ -42,6 +42,8 @@ export interface BackendScope {
   readonly tries: TriesScope | undefined;
   /** Milliseconds to the end of the response; undefined: no policy says any. */
   readonly limits: { readonly request?: number | undefined; readonly attempt?: number | undefined };
+  /** What the connections to a backend are opened with for the policies about its own messages; nothing without any. */
+  readonly messagesOf: (node: BackendNode) => Readonly<Record<string, Printable>>;
   /** Takes the emitted expressions; their constants are declared at the head of the module. */
   readonly expressions: Expressions;
   /** The function of the rules over MCP messages; undefined without rules. */

@@ -27,6 +27,7 @@ function dynamicCode([node]: AtLeastOne<BackendNode<"dynamic">>, scope: BackendS
     port,
     allowPrivate,
     ...connectionSettings(connection),
+    ...scope.messagesOf(node),
   };
   const opened = tunnels && { ...tunnels, idleTimeout: milliseconds(tunnels.idleTimeout) };
   const tunnelClass = imported("gwc/runtime/backends/dynamic/tunnels", "Tunnels");

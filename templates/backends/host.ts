@@ -35,7 +35,7 @@ function hostCode(all: AtLeastOne<BackendNode<"host">>, scope: BackendScope): Ba
       declarations: [
         code`
           ${scope.trace(only.origin)}
-          const upstream = ${forwardCode(only.url, only.connection)};
+          const upstream = ${forwardCode(only.url, only.connection, scope.messagesOf(only))};
         `,
       ],
       step: [...token, code`return ${pass(code`upstream`)};`],
@@ -45,13 +45,14 @@ function hostCode(all: AtLeastOne<BackendNode<"host">>, scope: BackendScope): Ba
   const isWatched = shared.some(({ health }) => health !== undefined);
   const isChecked = shared.some(({ health }) => health?.active !== undefined);
   const tests = unhealthyTests(shared, scope);
-  const choices = shared.map(({ url, connection, weight, health, origin }) => {
+  const choices = shared.map((node) => {
+    const { url, connection, weight, health, origin } = node;
     const watch = health && code`health: ${literal(healthSettings(health, tests.idOf(health)))},`;
     return code`
         {
           ${scope.trace(origin)}
           weight: ${literal(weight)},
-          ${[code`upstream: ${forwardCode(url, connection)},`, ...(watch === undefined ? [] : [watch])]}
+          ${[code`upstream: ${forwardCode(url, connection, scope.messagesOf(node))},`, ...(watch === undefined ? [] : [watch])]}
         },
       `;
   });
@@ -90,16 +91,18 @@ function lastingCode(
 ): BackendCode {
   const pass = scope.forward ?? plainForward;
   const tests = unhealthyTests(nodes, scope);
-  const backends = nodes.map(
-    ({ url, connection, weight, health, origin }) => code`
+  const backends = nodes.map((node) => {
+    const { url, connection, weight, health, origin } = node;
+    const server = { ...forwardSettings(url, connection), ...scope.messagesOf(node) };
+    return code`
       {
         ${scope.trace(origin)}
         weight: ${literal(weight)},
-        server: ${literal(forwardSettings(url, connection))},
+        server: ${literal(server)},
         health: ${literal(health === undefined ? UNREACHABLE : healthSettings(health, tests.idOf(health)))},
       },
-    `,
-  );
+    `;
+  });
   return {
     ...NOTHING,
     isAsync: true,

@@ -33,11 +33,16 @@ function poolCode(
     allowsModeOverride: false,
     maxBody: bytes(scope.maxBufferSize),
   };
+  const pool = {
+    ...upstreamSettings(url, connection),
+    ...scope.messagesOf(node),
+    passesOnFailure,
+  };
   return {
     declarations: [
       code`
         ${scope.trace(origin)}
-        const inferencePool = ${open}(${literal({ ...upstreamSettings(url, connection), passesOnFailure })});
+        const inferencePool = ${open}(${literal(pool)});
         const endpointPicker: ${importedType(PROCESSING, "Processor")} = ${literal(processor)};
       `,
     ],

@@ -13,6 +13,7 @@ import type { Trace } from "../code/trace.ts";
 import { RouteVariables } from "../code/variables.ts";
 import {
   allowedOrigins,
+  bufferStep,
   type ChainScope,
   establishAttributes,
   isAsyncChain,
@@ -21,6 +22,7 @@ import {
   policyParts,
   policySteps,
 } from "../policies/parts/chain.ts";
+import { ownMessages, ownReads } from "../policies/parts/own-messages.ts";
 
 /** What a route's module needs besides the route. */
 export interface RouteModuleContext {
@@ -58,16 +60,23 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
     hasThreads,
     keepsLimits: first !== undefined && backendTemplateOf(first.kind).keepsLimits === true,
   };
-  const read = new Set([...context.logged, ...route.backends.flatMap(backendReads)]);
+  const read = new Set([
+    ...context.logged,
+    ...route.backends.flatMap(backendReads),
+    ...ownReads(route),
+  ]);
   const parts = policyParts(route.policies, scope).map((part) =>
     part.identity !== undefined && read.has(part.identity) ? keepIdentity(part, variables) : part,
   );
   const policies = parts.map((part) => part.code);
+  const messages = ownMessages(route, scope);
+  const waits = [...messages.values()].some(({ readsRequestBody }) => readsRequestBody);
   const backend =
     first === undefined
       ? withoutBackend(route)
       : backendCode(first, others, {
           ...{ route, trace, hosts, maxBufferSize, variables, expressions },
+          messagesOf: (node) => messages.get(node)?.settings ?? {},
           limits: policies.find((policy) => policy.limits !== undefined)?.limits ?? {},
           tries: policies.find((policy) => policy.tries !== undefined)?.tries,
           allowedOrigins: allowedOrigins([...preRouting, ...route.policies]),
@@ -77,10 +86,11 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
           mcpStepUp: policies.find((policy) => policy.mcpStepUp !== undefined)?.mcpStepUp,
           mcpMethods: policies.flatMap((policy) => policy.mcpMethods ?? []),
         });
-  const isAsync = backend.isAsync || isAsyncChain(parts);
+  const isAsync = waits || backend.isAsync || isAsyncChain(parts);
   const exchange = importedType("gwc/runtime/http/exchange", "Exchange");
   const declarations = [
     ...policies.flatMap((policy) => policy.declarations),
+    ...[...messages.values()].flatMap((each) => each.declarations),
     ...backend.declarations,
   ];
   const steps = policySteps(parts, scope);
@@ -90,6 +100,7 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
     ...steps.flatMap(({ isBeforeGuard, statements }) => (isBeforeGuard ? statements : [])),
     ...backend.guard,
     ...steps.flatMap(({ isBeforeGuard, statements }) => (isBeforeGuard ? [] : statements)),
+    ...(waits ? [bufferStep(maxBufferSize)] : []),
     ...backend.step,
   ];
   const result = isAsync ? code`Promise<void>` : code`void`;

@@ -2,7 +2,7 @@ import type { PolicyKind, PolicySettings, PolicyUse } from "../../compiler/ir/po
 import type { Forward, TriesScope } from "../backends/backend.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
 import type { Expressions } from "../code/expression.ts";
-import type { Code, Hole, ImportSymbol } from "../code/hole.ts";
+import type { Code, Hole, ImportSymbol, Printable } from "../code/hole.ts";
 import type { Trace } from "../code/trace.ts";
 import type { RouteVariables } from "../code/variables.ts";
 
@@ -86,8 +86,22 @@ export interface PolicyTemplate<Kind extends PolicyKind> {
   readonly isBeforeGuard?: boolean;
   /** The origins whose pages it lets in, with `*` for any part. */
   readonly allowedOrigins?: (settings: PolicySettings[Kind]) => readonly string[];
+  /** What it is on one backend; `suffix` tells its functions from those of others. */
+  readonly onBackend?: (use: PolicyUse<Kind>, suffix: string, scope: RouteScope) => OwnMessages;
+  /** The CEL variables that it reads on one backend. */
+  readonly backendReads?: (settings: PolicySettings[Kind]) => readonly string[];
   /** What it is on a route of connections. */
   readonly connection?: (use: PolicyUse<Kind>, scope: ConnectionScope) => ConnectionPart;
+}
+
+/** What a policy about one backend's messages makes of the code that opens its connections. */
+export interface OwnMessages {
+  /** Functions of the module. */
+  readonly declarations: readonly Hole[];
+  /** What opens the connections is given. */
+  readonly settings: Readonly<Record<string, Printable>>;
+  /** The body of requests has to be there before. */
+  readonly readsRequestBody: boolean;
 }
 
 /** What a policy's template may know of a route of connections. */

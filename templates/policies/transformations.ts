@@ -1,4 +1,4 @@
-import type { PolicySettings } from "../../compiler/ir/policies.ts";
+import type { PolicySettings, PolicyUse } from "../../compiler/ir/policies.ts";
 import type { CompiledExpression } from "../../compiler/model/expressions.ts";
 import { code, literal } from "../code/code.ts";
 import { headerList } from "../code/header-list.ts";
@@ -13,7 +13,7 @@ import {
   valueMember,
   valuesFunction,
 } from "./parts/object-function.ts";
-import type { PolicyTemplate, RouteScope } from "./policy.ts";
+import type { OwnMessages, PolicyTemplate, RouteScope } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/transformations";
 const CHANGES = "gwc/runtime/policies/transformations/message-changes";
@@ -22,6 +22,11 @@ const CHANGES = "gwc/runtime/policies/transformations/message-changes";
 export const transformationsTemplate: PolicyTemplate<"transformations"> = {
   attributes: ({ cases }) =>
     sidesOf(cases).some(({ metadata }) => metadata.length > 0) ? ["metadata"] : [],
+  onBackend,
+  backendReads: ({ cases }) =>
+    sidesOf(cases)
+      .flatMap(expressionsOf)
+      .flatMap(({ variables }) => variables),
   code: ({ settings: { cases } }, scope) => {
     const all = sidesOf(cases).flatMap(expressionsOf);
     const made = casesCode(cases, "isTransformed", scope, ({ request, response }, suffix) => {
@@ -37,6 +42,47 @@ export const transformationsTemplate: PolicyTemplate<"transformations"> = {
     return { ...made, readsRequestBody: made.readsRequestBody || readsBody(all, "request") };
   },
 };
+
+/** Changes to the messages of one backend, as functions that its connections are opened with. */
+function onBackend(
+  { settings: { cases } }: PolicyUse<"transformations">,
+  suffix: string,
+  scope: RouteScope,
+): OwnMessages {
+  const { request, response } = cases[0]?.value ?? {};
+  const asked =
+    request && changesFunction(`backendRequestChanges${suffix}`, "RequestChanges", request, scope);
+  const given =
+    response &&
+    changesFunction(`backendResponseChanges${suffix}`, "ResponseChanges", response, scope);
+  const isWhole = response !== undefined && readsBody(expressionsOf(response), "response");
+  const changes = {
+    ...(asked && { request: ofVariables(asked, "request") }),
+    ...(given && { response: ofVariables(given, "response") }),
+    ...(isWhole && { wholeResponse: bytes(scope.maxBufferSize) }),
+  };
+  const change = imported(`${MODULE}/changed-messages`, "changedMessages");
+  return {
+    declarations: [asked ?? [], given ?? []].flat().map(({ declaration }) => declaration),
+    settings: { messages: code`${change}(${literal(changes)})` },
+    readsRequestBody: readsBody(
+      [request ?? [], response ?? []].flat().flatMap(expressionsOf),
+      "request",
+    ),
+  };
+}
+
+/** A function of a message as a setting: itself when it reads that alone, else one that passes the rest. */
+function ofVariables(
+  { label, variables, call }: ObjectFunction,
+  message: "request" | "response",
+): Code {
+  if (variables.every((variable) => variable === message)) return code`${label}`;
+  if (message === "request") return code`(exchange) => ${call}`;
+  return variables.includes(message)
+    ? code`(response, exchange) => ${call}`
+    : code`(_, exchange) => ${call}`;
+}
 
 type Transform = NonNullable<
   PolicySettings["transformations"]["cases"][number]["value"]["request"]

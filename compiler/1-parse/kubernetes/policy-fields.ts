@@ -22,6 +22,13 @@ export function policyFields(section: string): Fields {
   );
 }
 
+/** The field of the backend section that a policy about one backend's messages reads. */
+export function policyOnBackend(name: string): Schema {
+  const found = policies.find(({ onBackend }) => onBackend?.field === name);
+  if (found?.kubernetes === undefined) throw new Error(`no policy reads backend.${name}`);
+  return summarised(found.kubernetes.schema, [found.summary]);
+}
+
 /** The filters of an HTTPRoute's rule that policies read, by their field. */
 export function policyFilters(): Fields {
   return Object.fromEntries(

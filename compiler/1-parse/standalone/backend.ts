@@ -24,13 +24,12 @@ export function routeBackendSchema() {
 }
 
 function backendFields() {
-  const policies = ownPoliciesSchema();
   return {
-    ...kindSchemas(policies),
+    ...kindSchemas(ownPoliciesSchema("server")),
     weight: integer("Its share of the requests beside the others; 0: none.", 0, 1_000_000, {
       default: 1,
     }),
-    policies,
+    policies: ownPoliciesSchema("backend"),
     service: unsupported("mesh services"),
     backend: shortText("The name of one of the file's `backends`."),
     internal: unsupported("internal backends"),

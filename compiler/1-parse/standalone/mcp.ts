@@ -17,7 +17,7 @@ export function mcpDoorSchema() {
       address: text("The IP address that the port is open on, as that of a bind.", {
         format: "ip",
       }),
-      ...mcpFields(ownPoliciesSchema()),
+      ...mcpFields(ownPoliciesSchema("server")),
       policies: routePoliciesSchema(),
       gateways: unsupported("named gateways"),
     },

@@ -15,6 +15,7 @@ import type { BackendPoliciesValue } from "../../backends/parts/policies-schema.
 import { readBackendPolicies, readOwnPolicies } from "../../backends/parts/read-policies.ts";
 import { isPartial } from "../../config/broken-parts.ts";
 import { findBackend } from "../../config/named-backends.ts";
+import type { RouteBackend } from "../../config/resources.ts";
 import { backendTraffic, type SectionUse, weightSection } from "../../config/sections.ts";
 import {
   type ConfigPath,
@@ -38,6 +39,17 @@ export function readPolicies(
   );
 }
 
+/** The policies about the requests and responses of one backend. */
+function readPoliciesOfBackend(
+  given: Readonly<Record<string, unknown>> = {},
+  origin: Origin,
+  diagnostics: Diagnostics,
+): readonly PolicyConfig[] {
+  return canonicalPolicies(given, origin, diagnostics)
+    .filter(({ kind }) => policyOf(kind).onBackend !== undefined)
+    .map(({ kind, value, origin: at }) => readPolicy(kind, value, at));
+}
+
 function readPolicy<Kind extends PolicyKind>(
   kind: Kind,
   value: unknown,
@@ -58,7 +70,7 @@ export function readBackends(
   trafficOf: (backends: readonly BackendConfig[]) => readonly Traffic[],
   context: FileContext,
   inherited?: BackendPolicies,
-): readonly (BackendConfig | undefined)[] {
+): readonly (RouteBackend | undefined)[] {
   const own = readBackendPolicies(policies, childOf(origin, "policies"));
   const ofRoute = inherited === undefined ? own : mergeBackendPolicies(inherited, own);
   return backends.map((backend, index) => {
@@ -69,6 +81,7 @@ export function readBackends(
     // What was left out may have been what a section acts on.
     const carried = isPartial(at, context) ? undefined : trafficOf([read]);
     meetOwn(read, backend.policies, at, carried, context);
+    meetOwnPolicies(read, carried, context);
     const weight = weightSection(childOf(at, "weight"));
     if (backend.weight !== undefined) context.sections.meet(weight, carried);
     return read;
@@ -86,6 +99,17 @@ function meetOwn<Kind extends BackendKind>(
   const own = readOwnPolicies(policies, childOf(origin, "policies"));
   for (const section of sectionsOf(own ?? {})) context.sections.meet(section, carried);
   meetServers(backend, context);
+}
+
+/** The policies about one backend's messages meet what it has: requests that are passed on. */
+function meetOwnPolicies(
+  { ownPolicies = [] }: RouteBackend,
+  carried: readonly Traffic[] | undefined,
+  { sections }: FileContext,
+): void {
+  for (const { origin } of ownPolicies) {
+    sections.meet({ name: String(origin.path.at(-1)), actsOn: ["forwards"], origin }, carried);
+  }
 }
 
 /** What the servers of a backend say of how they are reached meets what they have. */
@@ -128,8 +152,10 @@ function readBackend(
   ofRoute: BackendPolicies | undefined,
   origin: Origin,
   { backends, broken, diagnostics }: FileContext,
-): BackendConfig | undefined {
-  const own = readOwnPolicies(backend.policies, childOf(origin, "policies"));
+): RouteBackend | undefined {
+  const place = childOf(origin, "policies");
+  const own = readOwnPolicies(backend.policies, place);
+  const ownPolicies = readPoliciesOfBackend(backend.policies, place, diagnostics);
   const weight = backend.weight === undefined ? {} : { weight: backend.weight };
   const { backend: name } = backend;
   if (name !== undefined) {
@@ -139,12 +165,20 @@ function readBackend(
     const found = findBackend(name, childOf(origin, "backend"), backends, diagnostics);
     if (found === undefined) return undefined;
     const inherited = mergeBackendPolicies(ofRoute, found.policies);
-    return { ...found, policies: mergeBackendPolicies(inherited, own), ...weight };
+    const kinds = ownPolicies.map(({ kind }) => kind);
+    const ofName = (found.ownPolicies ?? []).filter(({ kind }) => !kinds.includes(kind));
+    return {
+      ...found,
+      policies: mergeBackendPolicies(inherited, own),
+      ...weight,
+      ownPolicies: [...ofName, ...ownPolicies],
+    };
   }
   const use = { policies: mergeBackendPolicies(ofRoute, own), ...weight };
-  return kinds
+  const read = kinds
     .flatMap(({ kind }) => readKind(kind, backend, use, childOf(origin, kind)) ?? [])
     .at(0);
+  return read && { ...read, ownPolicies };
 }
 
 /** A backend of a kind; undefined when it is of another one. */
@@ -163,7 +197,7 @@ function readKind<Kind extends BackendKind>(
 /** What the parts of a file may ask of the whole. */
 export interface FileContext {
   /** The file's `backends`, by name. */
-  readonly backends: ReadonlyMap<string, BackendConfig>;
+  readonly backends: ReadonlyMap<string, RouteBackend>;
   /** Where parts with mistakes were left out. */
   readonly broken: readonly ConfigPath[];
   readonly sections: SectionUse;
@@ -174,8 +208,8 @@ export interface FileContext {
 export function readNamedBackends(
   values: readonly (NamedBackendValue | undefined)[],
   { origin, ...context }: Omit<FileContext, "backends"> & { readonly origin: Origin },
-): ReadonlyMap<string, BackendConfig> {
-  const found = new Map<string, BackendConfig>();
+): ReadonlyMap<string, RouteBackend> {
+  const found = new Map<string, RouteBackend>();
   values.forEach((each, index) => {
     if (each === undefined) return;
     const at = childOf(origin, index);
@@ -192,6 +226,7 @@ export function readNamedBackends(
     found.set(name, { ...backend, isPartial: isBackendPartial });
     const carried = isBackendPartial ? undefined : backendTraffic(backend);
     meetOwn(backend, each.policies, at, carried, named);
+    meetOwnPolicies(backend, carried, named);
   });
   return found;
 }

@@ -200,9 +200,10 @@ export function resolveTransform(
 function checkPseudo(
   { add, set, remove }: TransformConfig,
   side: Side,
-  { diagnostics }: ResolveContext,
+  { diagnostics, isOnBackend }: ResolveContext,
 ): readonly boolean[] {
-  const known = PSEUDO[side];
+  // How a backend is reached is said where it stands.
+  const known = PSEUDO[side].filter((name) => isOnBackend !== true || name !== ":scheme");
   const seen = new Set<string>();
   const changes = [...add, ...set].map((each) => ({ ...each, isRemoved: false }));
   const removals = remove.map((each) => ({ ...each, isRemoved: true }));

@@ -2,6 +2,7 @@ import type { KeepAliveSettings } from "../../net/connection-settings.ts";
 import type { PodAddress } from "../../net/service-endpoints.ts";
 import type { UpstreamTlsSettings } from "../../tls/upstream-tls.ts";
 import type { BodySource } from "../body/body.ts";
+import type { Exchange } from "../exchange.ts";
 import type { HeaderModifier } from "../headers/header-modifier.ts";
 import type { RequestTrailers } from "../headers/request-trailers.ts";
 import type { Credential } from "./credential-file.ts";
@@ -60,6 +61,8 @@ export interface UpstreamSettings extends HeaderChanges {
   readonly countedAs?: string;
   /** What every request says in Authorization, in the place of the client's; it may change with a file. */
   readonly authorization?: string | Credential;
+  /** Another upstream in its place, for what becomes of its messages alone. */
+  readonly messages?: (server: Upstream) => Upstream;
   /** Shows the gateway's credentials in another way than that. */
   readonly credential?: UpstreamCredential;
   /** The credential depends on the body of a request: it is read whole before the request is sent. */
@@ -92,6 +95,8 @@ export interface UpstreamCall {
   /** Flat header list with Host, without hop-by-hop headers and Content-Length: framing follows from the body. */
   readonly headers: string[];
   readonly body: string | Uint8Array | BodySource | null;
+  /** The exchange that it is a part of; absent: the gateway asks for itself. */
+  readonly exchange?: Exchange;
   /** What may stand behind its body: whoever changes headers notes their names there. */
   readonly trailers?: RequestTrailers | undefined;
 }

@@ -130,8 +130,8 @@ export class WholeFilter implements ResponseSink {
 }
 
 /** The response with the changes made; no body: the one there is. */
-function changedResponse(
-  { original }: Exchange,
+export function changedResponse(
+  { original }: Pick<Exchange, "original">,
   response: ReceivedResponse,
   transform: ResponseTransform,
 ): { status: number; headers: readonly string[]; body: Uint8Array | undefined } {

@@ -30,10 +30,14 @@ export function upstreamCode(
   return code`${open}(${literal(settings)})`;
 }
 
-/** The connections to an upstream that requests are passed on to, below the path of its address. */
-export function forwardCode(url: Text, connection: BackendConnection): Code {
+/** The connections to an upstream that requests are passed on to, below the path of its address; `more`: settings besides. */
+export function forwardCode(
+  url: Text,
+  connection: BackendConnection,
+  more: Readonly<Record<string, Printable>> = {},
+): Code {
   const open = imported("gwc/runtime/http/upstream/open-upstream", "openUpstream");
-  return code`${open}(${literal(forwardSettings(url, connection))})`;
+  return code`${open}(${literal({ ...forwardSettings(url, connection), ...more })})`;
 }
 
 /** The same as settings, for who opens connections to each server that the address stands for. */

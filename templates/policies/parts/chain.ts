@@ -121,7 +121,7 @@ function ownOrigins<Kind extends PolicyKind>({
 }
 
 /** Holds the request until its body is there. */
-function bufferStep(limit: number): Hole {
+export function bufferStep(limit: number): Hole {
   const buffer = imported("gwc/runtime/http/buffer-body", "bufferBody");
   return code`if (!(await ${buffer}(exchange, ${bytes(limit)}))) return;`;
 }

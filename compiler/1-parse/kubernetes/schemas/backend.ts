@@ -1,7 +1,7 @@
 import { backendAi } from "../../../backends/ai/manifest-policies.ts";
 import { backends } from "../../../backends/index.ts";
 import { type Fields, object, pick, type Schema, withUnsupported } from "../../../schema/schema.ts";
-import { policyFields } from "../policy-fields.ts";
+import { policyFields, policyOnBackend } from "../policy-fields.ts";
 import { clientServerFields, simpleBackend, simpleFields } from "./connection.ts";
 
 /** What of the backend section this version enforces: paths such as `mcp.authorization`. */
@@ -15,6 +15,7 @@ type BackendFields = {
   readonly auth: typeof simpleFields.auth;
   readonly tunnel: typeof clientServerFields.tunnel;
   readonly health: typeof clientServerFields.health;
+  readonly transformation: Schema;
   readonly ai: Schema;
   readonly mcp: Schema;
 };
@@ -44,6 +45,7 @@ export function backendPolicies<const Name extends keyof BackendFields>(
     http: builtParts("http", simpleFields.http, built),
     auth: builtParts("auth", simpleFields.auth, built),
     ...clientServerFields,
+    transformation: policyOnBackend("transformation"),
     ai: backendAi(simpleBackend),
     mcp,
   };
@@ -75,7 +77,8 @@ function builtParts<Value>(
 
 /** The sections of `BackendFull`. */
 export const BACKEND_SECTIONS = [
-  ...(["tcp", "tls", "http", "auth", "tunnel", "health", "mcp", "ai"] as const),
+  ...(["tcp", "tls", "http", "auth", "tunnel", "health", "transformation"] as const),
+  ...(["mcp", "ai"] as const),
 ];
 
 /** The kinds of a GatewayBackend, each with its own field. */

@@ -5,18 +5,20 @@ import {
   backendOf,
   isOneServer,
 } from "../../../backends/index.ts";
+import type { RouteBackend } from "../../../config/resources.ts";
 import type { BackendPolicies } from "../../../model/backend-policies.ts";
 import type { Traffic } from "../../../model/traffic.ts";
 import { type PolicyConfig, policyOf } from "../../../policies/index.ts";
 import { serviceName } from "../inventory/services.ts";
 import { actsThere, carriedBy, meetField } from "../policies/applicable.ts";
 import { connectionFields, type RulePath } from "../policies/effective.ts";
+import type { EffectiveField } from "../policies/merge.ts";
+import { policiesOfBackend } from "../policies/policies.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import { recordEffect } from "../policies/policy-effects.ts";
 import { isStream } from "../routes/attach.ts";
 import { backendPoliciesOf } from "./backend-policies.ts";
 import type { KubernetesBackend } from "./backends.ts";
-import type { ConnectionDestination } from "./connections.ts";
 
 /** A backend with the part of a rule's traffic that it gets. */
 export interface WeightedBackend {
@@ -35,14 +37,14 @@ export function backendConfigs(
   backends: readonly WeightedBackend[],
   policies: readonly PolicyConfig[],
   context: PolicyContext,
-): readonly BackendConfig[] {
+): readonly RouteBackend[] {
   const servers = backends.reduce((sum, { backend }) => sum + serverCount(backend), 0);
   const isChosen = policies.some(({ kind }) => policyOf(kind).choosesServer === true);
   const isAlone =
     servers < 2 && !isChosen && backends.every(({ backend }) => isOneServer(backend.config));
   // Every server of a backend with several gets the same part of the backend's share, in whole numbers.
   const unit = backends.reduce((all, { backend }) => multiple(all, serverCount(backend)), 1);
-  return backends.flatMap(({ backend, weight, headers = {} }): readonly BackendConfig[] => {
+  return backends.flatMap(({ backend, weight, headers = {} }): readonly RouteBackend[] => {
     const reached = connected({ ...traffic, backend }, backend, isAlone, context);
     const hasHeaders = Object.keys(headers).length > 0;
     const config = hasHeaders
@@ -66,35 +68,39 @@ function connected(
   backend: KubernetesBackend,
   isAlone: boolean,
   context: PolicyContext,
-): BackendConfig {
+): RouteBackend {
   const { config, manifest, port, addresses } = backend;
   const hasName = manifest?.kind === "Service" && addresses.length > 0;
   const whole = carriedBy(traffic);
   // One server has no other one to share with.
   const carried = isAlone ? whole?.filter((each) => each !== "shares") : whole;
-  const policies = readConnection(
-    traffic,
-    undefined,
-    carried,
-    {
-      port: isStream(traffic.route) ? undefined : port,
-      serverName: hasName ? serviceName(manifest) : undefined,
-      isGrpc: traffic.route.kind === "GRPCRoute",
-      origin: config.origin,
-    },
-    context,
-  );
+  const { gateway } = traffic.listener;
+  const fields = actingFields(traffic, undefined, carried, context);
+  const destination = {
+    port: isStream(traffic.route) ? undefined : port,
+    serverName: hasName ? serviceName(manifest) : undefined,
+    isGrpc: traffic.route.kind === "GRPCRoute",
+    origin: config.origin,
+  };
+  const policies = backendPoliciesOf(fields, destination, gateway, context);
+  const ownPolicies = policiesOfBackend(fields, gateway, context);
   const targetPolicies = new Map(
     [...backend.parts].flatMap(([name, part]) => {
       const destination = { port: part.service?.port, serverName: undefined };
       const at = { ...destination, origin: config.origin };
-      const own = readConnection(traffic, part, carried, at, context);
+      const own = backendPoliciesOf(
+        actingFields(traffic, part, carried, context),
+        at,
+        gateway,
+        context,
+      );
       return own === undefined ? [] : [[name, own] as const];
     }),
   );
   return {
     ...(targetPolicies.size === 0 ? config : withPolicies(config, targetPolicies)),
     ...(policies && { policies }),
+    ...(ownPolicies.length > 0 && { ownPolicies }),
     ...(isInCluster(manifest) && { keepsHost: true }),
   };
 }
@@ -115,18 +121,18 @@ function isInCluster(manifest: KubernetesBackend["manifest"]): boolean {
   return manifest?.kind === "Service" && manifest.spec?.type !== "ExternalName";
 }
 
-function readConnection(
+/** What is said of a backend, or of a part of it, and does something there. */
+function actingFields(
   traffic: RulePath,
   part: BackendSection | undefined,
   carried: readonly Traffic[] | undefined,
-  destination: ConnectionDestination,
   context: PolicyContext,
-): BackendPolicies | undefined {
+): readonly EffectiveField[] {
   const all = connectionFields(traffic, part, context.policyIndex);
   for (const field of all) meetField(field, carried, context.sections);
   const fields = all.filter((field) => actsThere(field, carried));
   for (const field of fields) recordEffect(field, traffic.listener.gateway, context);
-  return backendPoliciesOf(fields, destination, traffic.listener.gateway, context);
+  return fields;
 }
 
 function serverCount({ addresses }: KubernetesBackend): number {

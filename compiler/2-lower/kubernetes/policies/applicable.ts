@@ -75,8 +75,12 @@ function actsOnOf(field: string): readonly Traffic[] | undefined {
   return ACTS_ON.get(field.replace(PRE_ROUTING, "traffic."));
 }
 
+/** What policies about one backend's messages act on. */
+const PASSED_ON: readonly Traffic[] = ["forwards"];
+
 const ACTS_ON: ReadonlyMap<string, readonly Traffic[]> = new Map(
-  policies.flatMap(({ kubernetes, actsOn }) =>
-    kubernetes === undefined ? [] : [[kubernetes.field, actsOn] as const],
-  ),
+  policies.flatMap(({ kubernetes, actsOn, onBackend }) => [
+    ...(kubernetes === undefined ? [] : [[kubernetes.field, actsOn] as const]),
+    ...(onBackend === undefined ? [] : [[`backend.${onBackend.field}`, PASSED_ON] as const]),
+  ]),
 );

@@ -47,7 +47,12 @@ export const PRE_ROUTING = "traffic.PreRouting.";
 
 /** Whether a field says how a backend is reached, whatever is spoken to it. */
 export function isConnection(field: string): boolean {
-  return /^backend\.(tcp|tls|http|auth|tunnel|health|ai)(\.|$)/.test(field);
+  return /^backend\.(tcp|tls|http|auth|tunnel|health|ai)(\.|$)/.test(field) || isOfBackend(field);
+}
+
+/** Whether a field is a policy about the requests and responses of one backend. */
+function isOfBackend(field: string): boolean {
+  return policies.some(({ onBackend }) => field === `backend.${onBackend?.field}`);
 }
 
 /** Whether the values of a field are joined rather than replaced: the policy that it belongs to says so. */

@@ -182,6 +182,29 @@ export function readField<Config, Value>(
   return form.join(configs);
 }
 
+/** The policies about the requests and responses of one backend, as the fields that act there say. */
+export function policiesOfBackend(
+  fields: readonly EffectiveField[],
+  gateway: Manifest,
+  context: PolicyContext,
+): readonly PolicyConfig[] {
+  return policies.flatMap(({ kind }) => policyOfBackend(kind, fields, gateway, context) ?? []);
+}
+
+function policyOfBackend<Kind extends PolicyKind>(
+  kind: Kind,
+  fields: readonly EffectiveField[],
+  gateway: Manifest,
+  context: PolicyContext,
+): PolicyConfig<Kind> | undefined {
+  const { kubernetes: form, onBackend } = policyOf(kind);
+  const field = fields.find((each) => each.field === `backend.${onBackend?.field}`);
+  const origin = field?.values.at(-1)?.origin;
+  if (form === undefined || origin === undefined) return undefined;
+  const config = readField(form, field, gateway, context);
+  return config && policyConfig(kind, config, origin);
+}
+
 /** What of a field's value is a policy's own. */
 function partOfField(
   { part }: { readonly part?: string },

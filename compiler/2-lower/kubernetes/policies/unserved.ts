@@ -1,5 +1,4 @@
-import type { BackendConfig } from "../../../backends/index.ts";
-import type { Resource, UnservedResources } from "../../../config/resources.ts";
+import type { Resource, RouteBackend, UnservedResources } from "../../../config/resources.ts";
 import { SectionUse } from "../../../config/sections.ts";
 import { unservedBackends } from "../../../config/unserved.ts";
 import { placeKey } from "../../../diagnostics/diagnostic.ts";
@@ -15,7 +14,7 @@ import { unresolved } from "../backends/backends.ts";
 import { allOfBackend } from "./effective.ts";
 import { isConnection, PRE_ROUTING } from "./fields.ts";
 import type { EffectiveField, FieldValue } from "./merge.ts";
-import { readField } from "./policies.ts";
+import { policiesOfBackend, readField } from "./policies.ts";
 import type { PolicyContext } from "./policy-context.ts";
 
 /** GatewayBackends that no route sends to, and what policies say that counts nowhere: read as if something used it. */
@@ -68,11 +67,13 @@ function policyOfField<Kind extends PolicyKind>(
 }
 
 /** A server that is reached as a value of a policy says. */
-function connectedBackend(value: FieldValue, context: PolicyContext): readonly BackendConfig[] {
+function connectedBackend(value: FieldValue, context: PolicyContext): readonly RouteBackend[] {
   const { origin, source } = value;
   const destination = { port: undefined, serverName: undefined, origin };
   const policies = backendPoliciesOf([alone(value)], destination, source, context);
-  return policies === undefined ? [] : [{ ...unresolved(origin), policies }];
+  const ownPolicies = policiesOfBackend([alone(value)], source, context);
+  if (policies === undefined && ownPolicies.length === 0) return [];
+  return [{ ...unresolved(origin), ...(policies && { policies }), ownPolicies }];
 }
 
 function alone(value: FieldValue): EffectiveField {

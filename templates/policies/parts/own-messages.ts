@@ -1,0 +1,52 @@
+import type { BackendNode } from "../../../compiler/ir/backends.ts";
+import type { PolicyKind, PolicyUse } from "../../../compiler/ir/policies.ts";
+import type { RouteNode } from "../../../compiler/ir/program.ts";
+import { RouteVariables } from "../../code/variables.ts";
+import { templateOf } from "../index.ts";
+import type { OwnMessages } from "../policy.ts";
+import type { ChainScope } from "./chain.ts";
+
+/** The variables that the policies about the messages of a route's backends read of the exchange. */
+export function ownReads({ backends }: RouteNode): readonly string[] {
+  return backends.flatMap(({ ownPolicies = [] }) => ownPolicies).flatMap(readsOf);
+}
+
+function readsOf<Kind extends PolicyKind>({ kind, settings }: PolicyUse<Kind>): readonly string[] {
+  return templateOf(kind).backendReads?.(settings) ?? [];
+}
+
+/** The code of the policies about the messages of each backend that has some. */
+export function ownMessages(
+  route: RouteNode,
+  scope: ChainScope,
+): ReadonlyMap<BackendNode, OwnMessages> {
+  const { backends, policies } = route;
+  const read = new Set(ownReads(route));
+  const variables = new RouteVariables();
+  for (const variable of read) if (scope.variables.has(variable)) variables.establish(variable);
+  const having = backends.filter(({ ownPolicies = [] }) => ownPolicies.length > 0);
+  return new Map(
+    having.map((node, index) => {
+      const suffix = index === 0 ? "" : String(index + 1);
+      const parts = (node.ownPolicies ?? []).flatMap(
+        (use) => messageCode(use, suffix, { ...scope, variables }, policies) ?? [],
+      );
+      const made: OwnMessages = {
+        declarations: parts.flatMap(({ declarations }) => declarations),
+        settings: Object.assign({}, ...parts.map(({ settings }) => settings)),
+        readsRequestBody: parts.some(({ readsRequestBody }) => readsRequestBody),
+      };
+      return [node, made] as const;
+    }),
+  );
+}
+
+function messageCode<Kind extends PolicyKind>(
+  use: PolicyUse<Kind>,
+  suffix: string,
+  scope: ChainScope,
+  policies: readonly PolicyUse[],
+): OwnMessages | undefined {
+  const whole = { ...scope, policies, openStepUp: undefined };
+  return templateOf<Kind>(use.kind).onBackend?.(use, suffix, whole);
+}
