@@ -101,11 +101,22 @@ export function hasRepeatedKey(text: string): boolean {
   return false;
 }
 
-/** The decoded string of a span, or undefined when it holds another kind of value. */
+/**
+ * The decoded string of a span, or undefined when it holds another kind of value. It may be kept: it does not hold the text
+ * that it was a part of.
+ */
 export function stringAt(text: string, span: TextRange | undefined): string | undefined {
   if (span === undefined || text.charCodeAt(span.start) !== quote) return undefined;
-  return stringOf(text, span);
+  return stringOf(text, span, longestCopied);
 }
+
+/** A part of a text by itself: V8 keeps all of a text for one that it does not copy. */
+export function ownText(part: string): string {
+  return part.length <= longestCopied ? part : Buffer.from(part).toString();
+}
+
+/** So many characters V8 copies out of a text. */
+const longestCopied = 12;
 
 /** The text with the edits applied; they must not overlap, their order is free. */
 export function applyEdits(text: string, edits: readonly Edit[]): string {
@@ -140,10 +151,12 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
-function stringOf(text: string, span: TextRange): string {
+/** `longestPart`: a longer one is not left a part of the text. */
+function stringOf(text: string, span: TextRange, longestPart = Number.POSITIVE_INFINITY): string {
   const inner = text.slice(span.start + 1, span.end - 1);
+  if (inner.length <= longestPart && !inner.includes("\\")) return inner;
   // JSON.parse of a string token gives a string.
-  return inner.includes("\\") ? (JSON.parse(text.slice(span.start, span.end)) as string) : inner;
+  return JSON.parse(text.slice(span.start, span.end)) as string;
 }
 
 /** From the end of a member or an element to the start of the next one, or to the closing bracket. */

@@ -189,6 +189,18 @@ describe("the state of a call that waits for its client", () => {
   });
 });
 
+it("a client that says too much of itself is told so, and no session is opened for it", async () => {
+  raw.seen.length = 0;
+  const clientInfo = { name: "x".repeat(70_000), version: "1" };
+  const _meta = { ...envelope, "io.modelcontextprotocol/clientInfo": clientInfo };
+  const refused = await ask(url("raw"), "tools/list", { _meta });
+  expect(JSON.parse(refused.text).error).toEqual({
+    code: -32602,
+    message: "Invalid params: _meta says more of the client than 65536 characters",
+  });
+  expect(raw.seen.filter(({ text }) => text.includes('"initialize"'))).toEqual([]);
+});
+
 it("the log and the metrics say what either side speaks, and what waits", async () => {
   const headers = as("grace");
   await (await connectStateless(url("mixed"), {}, headers)).close();

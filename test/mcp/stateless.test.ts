@@ -258,6 +258,25 @@ describe("where rules read names, what is said twice has to agree", () => {
     expect([response.status, JSON.parse(response.text).error.code]).toEqual([400, code]);
   });
 
+  it.each([
+    ["3 MB", `"${"x".repeat(3_000_000)}"`, 413],
+    ["a list in lists, 100,000 deep", "[".repeat(100_000) + "]".repeat(100_000), 200],
+  ])("_meta with %s is read as far as may be", async (_, value, status) => {
+    const text = JSON.stringify(request("tools/call", { name: "test_simple_text" }));
+    const body = text.replace('"_meta":{', `"_meta":{"com.example/big":${value},`);
+    const response = await post(url("rawruled"), body, {
+      "mcp-protocol-version": revision,
+      "mcp-method": "tools/call",
+      "mcp-name": "test_simple_text",
+    });
+    expect(response.status).toBe(status);
+    expect(raw.seen.map(({ text }) => text)).toEqual(status === 200 ? [body] : []);
+    if (status !== 200) {
+      const error = { code: -32000, message: "request body too large" };
+      expect(JSON.parse(response.text)).toEqual({ jsonrpc: "2.0", id: null, error });
+    }
+  });
+
   it("a method that the revision has removed is not there", async () => {
     const response = await ask(url("rawruled"), "logging/setLevel", { level: 7 });
     expect([response.status, JSON.parse(response.text).error.code]).toEqual([404, -32601]);

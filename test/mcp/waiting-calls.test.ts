@@ -1,45 +1,80 @@
-import { beforeAll, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { expositionOf } from "../harness/exposition.ts";
 import type { Gateway } from "../harness/gateway.ts";
+import { heldMegabytes } from "../harness/held-memory.ts";
 import { TestProcess } from "../harness/test-process.ts";
 import { startHandwritten, startMcpGateway } from "./mcp-gateway.ts";
 import { messagesOf } from "./raw-client.ts";
-import { type RawUpstream, startUpstream } from "./raw-upstream.ts";
+import { type RawUpstream, type Response, startUpstream } from "./raw-upstream.ts";
 import { ask } from "./stateless-client.ts";
 import { as } from "./subjects.ts";
 
+/** How many calls may wait, how many are made, and how long their arguments are. */
+const [most, made, length] =
+  process.env.GWC_LONG_TESTS === "1" ? [10_000, 10_200, 1_000] : [20, 60, 1_000_000];
+
+/** A server with sessions that asks its user within every call, and ends the call with the answer. */
+const asksWithinCalls: Response = (response, { method, headers }, message) => {
+  const { id } = message;
+  const session = String(headers["mcp-session-id"] ?? ++sessions);
+  if (method !== "POST") return void response.writeHead(method === "GET" ? 405 : 200).end();
+  if (message.method === "tools/call") {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const question = { jsonrpc: "2.0", id: 1, method: "elicitation/create", params: {} };
+    response.write(`data: ${JSON.stringify(question)}\n\n`);
+    const done = { jsonrpc: "2.0", id, result: { content: [] } };
+    waiting.set(session, () => void response.end(`data: ${JSON.stringify(done)}\n\n`));
+    return;
+  }
+  if (id === undefined || message.method === undefined) {
+    response.writeHead(202).end();
+    if (id !== undefined) waiting.get(session)?.();
+    return;
+  }
+  const opened = { protocolVersion: "2025-11-25", capabilities: { tools: {} } };
+  const error = { code: -32601, message: "Method not found" };
+  const body = message.method === "initialize" ? { result: opened } : { error };
+  const type = { "content-type": "application/json", "mcp-session-id": session };
+  response.writeHead(200, type).end(JSON.stringify({ jsonrpc: "2.0", id, ...body }));
+};
+let sessions = 0;
+const waiting = new Map<string, () => void>();
+
+/** A stateless server that always needs to know more. */
+const alwaysNeedsMore: Response = (response, _, { id, method }) => {
+  const discovered = { supportedVersions: ["2026-07-28"], capabilities: { tools: {} } };
+  const needed = { resultType: "input_required", requestState: "s" };
+  const result = method === "server/discover" ? discovered : needed;
+  const type = { "content-type": "application/json" };
+  response.writeHead(200, type).end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+};
+
 const env = { SESSION_KEY: "ab".repeat(32) };
-/** A server with sessions that asks its user within every call. */
 let asking: RawUpstream;
+let needing: RawUpstream;
+let gateway: Gateway;
 
 beforeAll(async () => {
-  asking = await startUpstream((response, { method }, message) => {
-    const { id } = message;
-    if (method !== "POST") return void response.writeHead(method === "GET" ? 405 : 200).end();
-    if (message.method === "tools/call") {
-      response.writeHead(200, { "content-type": "text/event-stream" });
-      const question = { jsonrpc: "2.0", id: 1, method: "elicitation/create", params: {} };
-      return void response.write(`data: ${JSON.stringify(question)}\n\n`);
-    }
-    if (id === undefined || message.method === undefined) {
-      return void response.writeHead(202).end();
-    }
-    const opened = { protocolVersion: "2025-11-25", capabilities: { tools: {} } };
-    const error = { code: -32601, message: "Method not found" };
-    const body = message.method === "initialize" ? { result: opened } : { error };
-    const headers = { "content-type": "application/json", "mcp-session-id": "s" };
-    response.writeHead(200, headers).end(JSON.stringify({ jsonrpc: "2.0", id, ...body }));
-  });
+  [asking, needing] = [await startUpstream(asksWithinCalls), await startUpstream(alwaysNeedsMore)];
+  const targets = [{ name: "asking", mcp: { host: asking.url } }];
+  const both = ["a", "b"].map((name) => ({ name, mcp: { host: needing.url } }));
+  const limits = { sessions: most * 2, sessionsPerCaller: most };
+  const route = (name: string) => ({ name, path: `/${name}`, targets, limits });
+  const routes = [
+    route("own"),
+    { ...route("brief"), timeouts: { input: 200 } },
+    route("many"),
+    { ...route("merged"), targets: both },
+    { ...route("briefly_merged"), targets: both, timeouts: { input: 200 } },
+  ];
+  gateway = await startHandwritten({ routes }, env);
 });
 
-function start(timeouts: Record<string, number>, limits: Record<string, number>): Promise<Gateway> {
-  const targets = [{ name: "asking", mcp: { host: asking.url } }];
-  return startHandwritten({ routes: [{ name: "route", targets, timeouts, limits }] }, env);
-}
+const at = (route: string) => gateway.url.replace("/mcp", `/${route}`);
 
-async function waitingAt(gateway: Gateway): Promise<number | undefined> {
+async function waitingCalls(): Promise<number> {
   const { value } = await expositionOf(await gateway.statsPort());
-  return value('gwc_mcp_waiting_calls{era="stateless"}');
+  return value('gwc_mcp_waiting_calls{era="stateless"}') ?? 0;
 }
 
 const call = (url: string, params: object = {}, headers = {}) =>
@@ -49,83 +84,149 @@ const shown = async (response: ReturnType<typeof call>) =>
   JSON.parse(JSON.stringify(messagesOf(await response).at(-1)));
 
 it("a call whose client does not come back in time ends, and so does its session", async () => {
-  const gateway = await start({ input: 200 }, {});
-  const { requestState } = (await shown(call(gateway.url))).result;
+  const url = at("brief");
+  const { requestState } = (await shown(call(url))).result;
   const isEnded = () => asking.seen.some(({ method }) => method === "DELETE");
   await expect.poll(isEnded).toBe(true);
   expect(asking.seen.some(({ text }) => text.includes("notifications/cancelled"))).toBe(true);
   const inputResponses = { r1: { action: "accept" } };
-  expect(await shown(call(gateway.url, { requestState, inputResponses }))).toMatchObject({
+  expect(await shown(call(url, { requestState, inputResponses }))).toMatchObject({
     error: { code: -32602 },
   });
-  expect(await waitingAt(gateway)).toBe(0);
+  expect(await waitingCalls()).toBe(0);
 });
 
 it("a state is its caller's, also where the server alone knows who that is", async () => {
-  const gateway = await start({}, {});
+  const url = at("own");
+  const before = await waitingCalls();
   const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
-  const { requestState } = (await shown(call(gateway.url, {}, bearer("ada")))).result;
+  const { requestState } = (await shown(call(url, {}, bearer("ada")))).result;
   const params = { requestState, inputResponses: { r1: { action: "accept" } } };
   for (const other of [bearer("bob"), {}]) {
-    expect((await shown(call(gateway.url, params, other))).error).toMatchObject({
+    expect((await shown(call(url, params, other))).error).toMatchObject({
       code: -32602,
       message: "Invalid requestState",
     });
   }
-  expect(await waitingAt(gateway)).toBe(1);
+  expect(await waitingCalls()).toBe(before + 1);
+  expect((await shown(call(url, params, bearer("ada")))).result.resultType).toBe("complete");
+  expect(await waitingCalls()).toBe(before);
 });
 
-it("no more calls wait than may, however many are made, and what is made beyond is told", async () => {
-  const gateway = await start({}, { sessions: 40, sessionsPerCaller: 20 });
-  const calls = Array.from({ length: 200 }, () => call(gateway.url));
-  const statuses = (await Promise.all(calls)).map(({ status }) => status);
-  expect(statuses.filter((status) => status === 200).length).toBe(20);
-  expect(statuses.filter((status) => status === 503).length).toBe(180);
-  expect(await waitingAt(gateway)).toBe(20);
-});
+it(`of ${made} calls no more than ${most} wait, in bounded memory, and what is made beyond is told`, async () => {
+  const url = at("many");
+  const held = await heldMegabytes(gateway);
+  // A server that waits has read them: nobody else has to keep them.
+  const long = { arguments: { text: "x".repeat(length) } };
+  const responses = await inParts(made, () => call(url, long));
+  const states = responses.flatMap((response) =>
+    response.status === 200 ? [JSON.parse(JSON.stringify(messagesOf(response)[0]))] : [],
+  );
+  expect(responses.filter(({ status }) => status === 503).length).toBe(made - most);
+  expect(states.length).toBe(most);
+  expect(await waitingCalls()).toBe(most);
+  // A connection, its buffers, and what was asked: about 24 KB each.
+  expect((await heldMegabytes(gateway)) - held).toBeLessThan(10 + most * 0.05);
+  const inputResponses = { r1: { action: "accept" } };
+  const goOn = () => {
+    const { requestState } = states.pop().result;
+    return shown(call(url, { ...long, requestState, inputResponses }));
+  };
+  const done = await inParts(most, goOn);
+  expect(done.filter(({ result }) => result?.resultType === "complete").length).toBe(most);
+  expect(await waitingCalls()).toBe(0);
+  expect((await heldMegabytes(gateway)) - held).toBeLessThan(10);
+}, 600_000);
 
-it("when the replica that waits is killed, another one says so, and serves the call anew", async () => {
-  const script = new URL("../conformance/mcp-server.ts", import.meta.url).pathname;
-  const server = new TestProcess(process.execPath, [script]);
-  const [, port] = await server.seen(/port (\d+)/);
-  const targets = [{ name: "one", mcp: { host: `http://127.0.0.1:${port}/mcp` } }];
-  const routes = [{ name: "one", targets, hasSubjects: true }];
-  const [first, second] = [await startMcpGateway(routes, env), await startMcpGateway(routes, env)];
-  const ask = (gateway: Gateway, params: object = {}) =>
-    shown(
-      call(
-        gateway.url,
-        { name: "test_elicitation", arguments: { message: "m" }, ...params },
-        as("ada"),
-      ),
-    );
-  const { requestState } = (await ask(first)).result;
-  await first.stop("SIGKILL");
-  const inputResponses = { r1: { action: "decline" } };
-  expect((await ask(second, { requestState, inputResponses })).error).toMatchObject({
-    code: -32602,
-    message: expect.stringContaining("call again"),
+it(`${most} calls that wait for a client of stateless servers are nothing that is held`, async () => {
+  const held = await heldMegabytes(gateway);
+  const states = await inParts(most, async () => {
+    const { result } = await shown(call(at("merged"), { name: "a_t" }));
+    return result.requestState;
   });
-  const again = (await ask(second)).result;
-  const done = await ask(second, { requestState: again.requestState, inputResponses });
-  expect(JSON.stringify(done.result)).toContain("decline");
+  expect(new Set(states).size).toBe(most);
+  expect(await waitingCalls()).toBe(0);
+  expect((await heldMegabytes(gateway)) - held).toBeLessThan(10);
+}, 600_000);
+
+it("a state of one of several servers is good for what was asked, and for a while", async () => {
+  const again = async (route: string, requestState: string, params: object = {}) =>
+    (await shown(call(at(route), { name: "a_t", requestState, ...params }))).error?.code ?? 0;
+  const stateOf = async (route: string) =>
+    (await shown(call(at(route), { name: "a_t" }))).result.requestState;
+  const state = await stateOf("merged");
+  expect(await again("merged", state)).toBe(0);
+  for (const other of [{ name: "b_t" }, { name: "a_u" }, { arguments: { x: 1 } }]) {
+    expect(await again("merged", state, other)).toBe(-32602);
+  }
+  const brief = await stateOf("briefly_merged");
+  await expect.poll(() => again("briefly_merged", brief)).toBe(-32602);
 });
 
-it("what a stateless server waits for, any replica goes on with", async () => {
-  const script = new URL("../conformance/stateless-server.ts", import.meta.url).pathname;
-  const server = new TestProcess(process.execPath, [script, "http"]);
-  const [, port] = await server.seen(/port (\d+)/);
-  const host = `http://127.0.0.1:${port}/mcp`;
-  const targets = [
-    { name: "a", mcp: { host } },
-    { name: "b", mcp: { host } },
-  ];
-  const routes = [{ name: "both", targets }];
-  const [first, second] = [await startMcpGateway(routes, env), await startMcpGateway(routes, env)];
-  const name = "a_test_input_required_result_request_state";
-  const { requestState } = (await shown(call(first.url, { name }))).result;
-  await first.stop("SIGKILL");
-  const inputResponses = { confirm: { action: "accept", content: { ok: true } } };
-  const done = await shown(call(second.url, { name, requestState, inputResponses }));
-  expect(JSON.stringify(done.result)).toContain("state-ok");
+/** Makes so many requests, some at a time: each connection is a descriptor of three processes. */
+async function inParts<T>(count: number, make: () => Promise<T>): Promise<readonly T[]> {
+  const all: T[] = [];
+  while (all.length < count) {
+    const part = Math.min(100, count - all.length);
+    all.push(...(await Promise.all(Array.from({ length: part }, make))));
+  }
+  return all;
+}
+
+describe("when a replica is killed in the middle of a round trip", () => {
+  let replicas: readonly [Gateway, Gateway];
+  const path = (route: string, of: Gateway) => of.url.replace("/mcp", `/${route}`);
+  const asAda = (of: Gateway, params: object = {}, route = "sessions", name = "test_elicitation") =>
+    shown(call(path(route, of), { name, arguments: { message: "m" }, ...params }, as("ada")));
+  let waits: Record<string, string>;
+  const stateTool = "a_test_input_required_result_request_state";
+
+  beforeAll(async () => {
+    const folder = new URL("../conformance/", import.meta.url).pathname;
+    const servers = [
+      new TestProcess(process.execPath, [`${folder}mcp-server.ts`]),
+      new TestProcess(process.execPath, [`${folder}stateless-server.ts`, "http"]),
+    ];
+    const [old, stateless] = await Promise.all(
+      servers.map(async (server) => {
+        const [, port] = await server.seen(/port (\d+)/);
+        return { host: `http://127.0.0.1:${port}/mcp` };
+      }),
+    );
+    if (old === undefined || stateless === undefined) throw new Error("two servers");
+    const merged = ["a", "b"].map((name) => ({ name, mcp: stateless }));
+    const one = [{ name: "one", mcp: old }];
+    const routes = [
+      { name: "sessions", path: "/sessions", targets: one, hasSubjects: true },
+      { name: "stateless", path: "/stateless", targets: merged, hasSubjects: true },
+    ];
+    replicas = await Promise.all([startMcpGateway(routes, env), startMcpGateway(routes, env)]);
+    const [first] = replicas;
+    waits = {
+      sessions: (await asAda(first)).result.requestState,
+      stateless: (await asAda(first, {}, "stateless", stateTool)).result.requestState,
+    };
+    await first.stop("SIGKILL");
+  });
+
+  it("the other one says that a server with sessions has lost the call, and serves it anew", async () => {
+    const [, second] = replicas;
+    const inputResponses = { r1: { action: "decline" } };
+    const lost = await asAda(second, { requestState: waits.sessions, inputResponses });
+    expect(lost.error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining("call again"),
+    });
+    const { requestState } = (await asAda(second)).result;
+    const done = await asAda(second, { requestState, inputResponses });
+    expect(JSON.stringify(done.result)).toContain("decline");
+  });
+
+  it("the other one goes on with what a stateless server waits for", async () => {
+    const [, second] = replicas;
+    const inputResponses = { confirm: { action: "accept", content: { ok: true } } };
+    const params = { requestState: waits.stateless, inputResponses };
+    const done = await asAda(second, params, "stateless", stateTool);
+    expect(JSON.stringify(done.result)).toContain("state-ok");
+  });
 });

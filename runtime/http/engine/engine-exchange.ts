@@ -375,6 +375,12 @@ export class EngineExchange implements Exchange {
     this.#isClosed = true;
     if (this.#closeListeners !== undefined) for (const each of this.#closeListeners) each();
     if (this.#buffers !== undefined) for (const buffer of this.#buffers) buffer.release();
+    // What is left of it may be held for longer: a call that waits for its client's next request.
+    this.#abortListeners = undefined;
+    this.#closeListeners = undefined;
+    this.#writer.forgetListener();
+    this.#body?.forget();
+    this.bufferedBody = undefined;
   }
 
   #ownBody(): ExchangeBody {

@@ -15,7 +15,7 @@ export interface BodyReading {
 
 /** The body of an exchange's request: the one that the client sends, until a policy puts another one in its place. */
 export class ExchangeBody {
-  readonly #sent: RequestBody | undefined;
+  #sent: RequestBody | undefined;
   #replacement: Uint8Array | BodySource | undefined;
   #whole: Promise<Buffer | BodyProblem> | undefined;
 
@@ -37,6 +37,13 @@ export class ExchangeBody {
     this.#whole = undefined;
     // What the client sends is read all the same, or its connection could not be used again.
     if (body instanceof Uint8Array) this.#sent?.discardUnread();
+  }
+
+  /** Nobody asks for it any more. */
+  forget(): void {
+    this.#sent = undefined;
+    this.#replacement = undefined;
+    this.#whole = undefined;
   }
 
   /** All of it; at once when it has come already. May be called again: it is read once. */

@@ -91,6 +91,11 @@ export class ResponseWriter implements ResponseSink {
     this.#response.end();
   }
 
+  /** The exchange is over: nobody has more to write. A connection keeps its last response. */
+  forgetListener(): void {
+    this.#drainListener = undefined;
+  }
+
   /** Lets the connection change to the protocol that its client asked for. */
   switchProtocols(headers: HeaderList): BodySource {
     const { upgrade } = this.#response;

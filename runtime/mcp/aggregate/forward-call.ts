@@ -1,6 +1,7 @@
 import type { Message } from "../protocol/message.ts";
 import { stringParamOf } from "../protocol/message-edit.ts";
 import { isListMethod } from "../protocol/primitives.ts";
+import { respondRpcError, rpcCode } from "../protocol/rpc-response.ts";
 import { hidesNothing } from "../rules/authorization.ts";
 import { isHiddenUpdate, rulesFilter, type ShownMessage } from "../rules/list-filter.ts";
 import { noteResponseError } from "../rules/mcp-metrics.ts";
@@ -15,13 +16,22 @@ import {
 import { responseStatusOf } from "../stateless/response-status.ts";
 import { statelessFilter } from "../stateless/shown-lists.ts";
 import { clientName } from "./names.ts";
-import { withSealedState } from "./request-state.ts";
+import { withOpenedState, withSealedState } from "./request-state.ts";
 import { type AggregateTarget, forClient, responseForClient } from "./to-client.ts";
 
 /** Sends a request to one target and everything that comes of it to the client; a tool that is withheld is not called. */
-export function forwardCall(context: SessionContext, active: ActiveTarget, request: Message): void {
+export function forwardCall(context: SessionContext, active: ActiveTarget, said: Message): void {
   const { exchange, backend, access } = context;
   const { target } = active;
+  const request = withOpenedState(context, active, said);
+  if (request === undefined) {
+    respondRpcError(exchange, 200, "MCP", {
+      id: said.id,
+      code: rpcCode.invalidParams,
+      message: "Invalid requestState",
+    });
+    return;
+  }
   if (target.kind !== "stdio") exchange.record.upstream = target.upstream.name;
   const stream = new ClientStream(exchange, request.id, backend.timeouts.keepAlive);
   if (isLockedCall(access, request)) void callLocked(context, active, request, stream);
@@ -111,11 +121,9 @@ function shownResponse(
   response: Message,
 ): ShownMessage {
   const { backend, access, exchange } = context;
-  if (backend.prefix) {
-    const shown = responseForClient(response, aggregateTarget(context, active));
-    return isStateless(context) ? withSealedState(context, active.target, shown) : shown;
-  }
-  if (hidesNothing(access) || !isListMethod(request.method)) return response;
+  const sealed = withSealedState(context, active, request, response);
+  if (backend.prefix) return responseForClient(sealed, aggregateTarget(context, active));
+  if (hidesNothing(access) || !isListMethod(request.method)) return sealed;
   const filter = isStateless(context) ? statelessFilter : rulesFilter;
   return filter(exchange, access, active.target.name)(response);
 }

@@ -1,45 +1,70 @@
 import { stringAt } from "../../json/json-text.ts";
 import { sealSession, unsealSession } from "../../process/session-seal.ts";
+import { requestDigest } from "../bridge/stateless-request.ts";
 import type { Message } from "../protocol/message.ts";
 import { edited, paramOf, replaced } from "../protocol/message-edit.ts";
 import { fieldOf } from "../protocol/message-fields.ts";
-import type { SessionContext } from "../session/session-context.ts";
+import { type ActiveTarget, isStateless, type SessionContext } from "../session/session-context.ts";
 import { callerBinding } from "../session/sessions.ts";
-import type { McpTarget } from "../transports/target.ts";
+
+/** A target's state as it is sealed for a client. */
+interface SealedState {
+  readonly state: string;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
 
 /**
- * The response of one of several targets whose state, if it wants to see one again (MCP 2026-07-28, multi round-trip
- * requests), is good for this caller and this target alone.
+ * The response of a target whose state, if it wants to see one again (MCP 2026-07-28, multi round-trip requests), is good
+ * for this caller, this target and what was asked for, as long as a call waits for its client.
  */
 export function withSealedState(
   context: SessionContext,
-  target: McpTarget,
+  active: ActiveTarget,
+  request: Message,
   response: Message,
 ): Message {
   const { text, result } = response;
+  if (!sealsState(context, active)) return response;
   if (result === undefined || !text.includes('"requestState"')) return response;
   const at = fieldOf(text, result, "requestState");
   const state = stringAt(text, at);
   if (at === undefined || state === undefined) return response;
-  const { sessionKey } = context.exchange.gateway;
-  const sealed = sealSession(sessionKey, bindingOf(context, target), state);
+  const { exchange, backend } = context;
+  const own: SealedState = { state, expiresAt: Date.now() + backend.timeouts.input };
+  const binding = bindingOf(context, active, request);
+  const sealed = sealSession(exchange.gateway.sessionKey, binding, JSON.stringify(own));
   return edited(response, [replaced(at, JSON.stringify(sealed))]);
 }
 
-/** The request with the state as its target knows it; undefined: it brings one that is not for this caller and target. */
+/** The request with the state as its target knows it; undefined: it brings one that is not good for it, or no longer. */
 export function withOpenedState(
   context: SessionContext,
-  target: McpTarget,
+  active: ActiveTarget,
   request: Message,
 ): Message | undefined {
-  const at = paramOf(request, "requestState");
+  const at = sealsState(context, active) ? paramOf(request, "requestState") : undefined;
   if (at === undefined) return request;
   const { sessionKey } = context.exchange.gateway;
-  const sealed = stringAt(request.text, at) ?? "";
-  const state = unsealSession(sessionKey, bindingOf(context, target), sealed);
-  return state === undefined ? undefined : edited(request, [replaced(at, JSON.stringify(state))]);
+  const binding = bindingOf(context, active, request);
+  const opened = unsealSession(sessionKey, binding, stringAt(request.text, at) ?? "");
+  if (opened === undefined) return undefined;
+  // Authenticated text that this gateway wrote itself.
+  const { state, expiresAt }: SealedState = JSON.parse(opened);
+  if (expiresAt <= Date.now()) return undefined;
+  return edited(request, [replaced(at, JSON.stringify(state))]);
 }
 
-function bindingOf({ exchange, backend, access }: SessionContext, { name }: McpTarget): string {
-  return `state\n${callerBinding(exchange, backend, access)}\n${name}`;
+/** A child doesn't know who asks, and one of several targets may not see what is another's. */
+function sealsState(context: SessionContext, { target }: ActiveTarget): boolean {
+  return isStateless(context) && (context.backend.prefix || target.kind === "stdio");
+}
+
+function bindingOf(
+  { exchange, backend, access }: SessionContext,
+  { target }: ActiveTarget,
+  request: Message,
+): string {
+  const caller = callerBinding(exchange, backend, access);
+  return `state\n${caller}\n${target.name}\n${requestDigest(request)}`;
 }

@@ -10,7 +10,6 @@ import {
   activeTarget,
   activeTargets,
   callTarget,
-  isStateless,
   notifyTarget,
   type SessionContext,
 } from "../session/session-context.ts";
@@ -23,7 +22,6 @@ import { aggregateLists, serveAggregateList } from "./aggregate-lists.ts";
 import { forwardCall, forwardTo } from "./forward-call.ts";
 import { serveInitialize } from "./initialize.ts";
 import { resolvePrimitive } from "./names.ts";
-import { withOpenedState } from "./request-state.ts";
 import { serveStream } from "./session-stream.ts";
 import { type Routed, routeNotification, routeResponse, withItemName } from "./to-server.ts";
 
@@ -174,17 +172,7 @@ function serveOne(context: SessionContext, request: Message): void {
     });
     return;
   }
-  const named = withItemName(request, item, found.name);
-  const own = isStateless(context) ? withOpenedState(context, found.target, named) : named;
-  if (own === undefined) {
-    respondRpcError(exchange, 200, "MCP", {
-      id: request.id,
-      code: rpcCode.invalidParams,
-      message: "Invalid requestState",
-    });
-    return;
-  }
-  forwardCall(context, active, own);
+  forwardCall(context, active, withItemName(request, item, found.name));
 }
 
 /** A request that every target gets (those with the feature), with an empty result. */

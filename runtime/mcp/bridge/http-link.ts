@@ -46,11 +46,12 @@ export class HttpLink implements LeasedLink {
   call(exchange: Exchange, request: Message, sink: CallSink): Call {
     this.#exchange = exchange;
     const call = this.#post(request, sink);
+    const { id, method } = request;
     return {
       resume: () => call.resume(),
       cancel: () => {
         call.cancel();
-        if (request.method !== "initialize") this.send(cancellationOf(request));
+        if (method !== "initialize") this.send(cancellationOf(id));
       },
     };
   }
@@ -91,7 +92,7 @@ export class HttpLink implements LeasedLink {
   }
 }
 
-function cancellationOf({ id }: Message): Message {
+function cancellationOf(id: string): Message {
   return ownMessage(
     `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${id}}}`,
   );

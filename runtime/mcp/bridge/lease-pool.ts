@@ -31,6 +31,8 @@ export class LeasePool<Parked extends ParkedCall> implements LiveSession {
   #idleCount = 0;
   /** By the ids that are sealed into the states of their clients. */
   readonly #parked = new Map<string, Parked>();
+  /** How many of them each caller has. */
+  readonly #shares = new Map<string, number>();
   readonly #metrics: McpMetrics;
 
   constructor(metrics: McpMetrics) {
@@ -65,10 +67,10 @@ export class LeasePool<Parked extends ParkedCall> implements LiveSession {
 
   /** False: too many wait. */
   park(id: string, call: Parked, { live, perCaller }: SessionLimits): boolean {
-    if (this.#parked.size >= live) return false;
-    const own = this.#parked.values().filter(({ caller }) => caller === call.caller);
-    if (this.#parked.size >= perCaller && own.toArray().length >= perCaller) return false;
+    const own = this.#shares.get(call.caller) ?? 0;
+    if (this.#parked.size >= live || own >= perCaller) return false;
     this.#parked.set(id, call);
+    this.#shares.set(call.caller, own + 1);
     this.#metrics.beginWaiting("stateless");
     return true;
   }
@@ -76,7 +78,12 @@ export class LeasePool<Parked extends ParkedCall> implements LiveSession {
   /** The call that waits under this id; from now on it does not. */
   unpark(id: string): Parked | undefined {
     const call = this.#parked.get(id);
-    if (this.#parked.delete(id)) this.#metrics.endWaiting("stateless");
+    if (call === undefined) return undefined;
+    this.#parked.delete(id);
+    const left = (this.#shares.get(call.caller) ?? 1) - 1;
+    if (left === 0) this.#shares.delete(call.caller);
+    else this.#shares.set(call.caller, left);
+    this.#metrics.endWaiting("stateless");
     return call;
   }
 

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { isObjectAt, objectMembers } from "../../json/json-text.ts";
+import { isObjectAt, objectMembers, ownText } from "../../json/json-text.ts";
 import { metaFields, metaKey } from "../protocol/envelope.ts";
 import { type Message, textAt, withId } from "../protocol/message.ts";
 import { edited, paramOf, replaced, stringParamOf } from "../protocol/message-edit.ts";
@@ -21,6 +21,9 @@ export function saidByClient(request: Message): SaidByClient {
     clientInfo: metaObject(request, metaKey.clientInfo) ?? '{"name":"gwc","version":"1"}',
   };
 }
+
+/** The most characters that a client may say of itself: a session keeps them as long as it is open. */
+export const longestSaid = 65_536;
 
 /** Whether such a client can answer what a server asks by this method. */
 export function isAnswerable({ capabilities }: SaidByClient, method: string): boolean {
@@ -84,6 +87,6 @@ function metaObject(request: Message, name: string): string | undefined {
   const fields = metaFields(request);
   const at = typeof fields === "string" ? undefined : fields.get(name);
   return at !== undefined && isObjectAt(request.text, at.start)
-    ? textAt(request.text, at)
+    ? ownText(textAt(request.text, at))
     : undefined;
 }

@@ -6,17 +6,29 @@ import { inputMethods } from "../protocol/methods.ts";
 import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import { McpMetrics } from "../rules/mcp-metrics.ts";
 import type { StatelessBridge, StatelessCaller } from "../transports/backend.ts";
-import type { Call, CallSink } from "../transports/target.ts";
+import { type Call, type CallSink, endedCall } from "../transports/target.ts";
 import { type LeaseOptions, openLease } from "./lease.ts";
 import { LeasePool } from "./lease-pool.ts";
 import { LeasedCall, type Leg, type ParkedState } from "./leased-call.ts";
 import { LeasedListener } from "./leased-listener.ts";
-import { isAnswerable, requestDigest, requestStateOf, saidByClient } from "./stateless-request.ts";
+import {
+  isAnswerable,
+  longestSaid,
+  requestDigest,
+  requestStateOf,
+  saidByClient,
+} from "./stateless-request.ts";
 import { discoverResponse } from "./stateless-results.ts";
 
 /** Serves clients of revision 2026-07-28 by targets that have sessions. */
 export const toSessions: StatelessBridge = {
   call(caller, request, sink) {
+    const { capabilities, clientInfo } = saidByClient(request);
+    if (capabilities.length + clientInfo.length > longestSaid) {
+      const message = `Invalid params: _meta says more of the client than ${longestSaid} characters`;
+      sink.onResponse(ownMessage(rpcError(request.id, rpcCode.invalidParams, message)));
+      return endedCall;
+    }
     const call =
       request.method === "subscriptions/listen"
         ? listener(caller, request, sink)

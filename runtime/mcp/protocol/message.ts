@@ -4,6 +4,7 @@ import {
   isArrayAt,
   isObjectAt,
   type Member,
+  ownText,
   skipSpace,
   type TextRange,
 } from "../../json/json-text.ts";
@@ -103,7 +104,7 @@ function isJson(text: string): boolean {
 
 function classify(text: string, envelope: MessageFields): Message | MessageProblem {
   const idAt = envelope.get("id");
-  const id = idAt === undefined ? "" : textAt(text, idAt);
+  const id = idAt === undefined ? "" : ownText(textAt(text, idAt));
   const version = envelope.get("jsonrpc");
   if (version === undefined || textAt(text, version) !== '"2.0"') {
     return problem(-32600, 'Invalid Request: "jsonrpc" is not "2.0"', isId(id) ? id : "null");

@@ -28,6 +28,7 @@ export interface McpSubject {
 
 /** Items that are counted by name: on an open route a client may make them up. */
 const maxItems = 1000;
+const longestItem = 256;
 
 /** Counts the messages of MCP clients. */
 export class McpMetrics {
@@ -87,7 +88,7 @@ export class McpMetrics {
 
   #item(name: string): string {
     if (this.#items.has(name)) return name;
-    if (this.#items.size >= maxItems) return "";
+    if (this.#items.size >= maxItems || name.length > longestItem) return "";
     this.#items.add(name);
     return name;
   }

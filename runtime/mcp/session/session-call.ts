@@ -7,7 +7,7 @@ import { type CallSender, HttpCall } from "../transports/http-call.ts";
 import { noteTargetEra } from "../transports/noted-eras.ts";
 import type { Call, CallSink, StreamableHttpTarget, TargetFailure } from "../transports/target.ts";
 import type { HttpSession } from "./session.ts";
-import { openInSession, type SessionOwner } from "./session-request.ts";
+import { openInSession, type SessionOwner, type SessionRequestOptions } from "./session-request.ts";
 
 /** What a call needs to know of the client's request. */
 export interface SessionCallContext {
@@ -25,18 +25,12 @@ export function callInSession(
   sink: CallSink,
 ): Call {
   noteTargetEra(context.exchange, "sessions");
-  const call = new HttpCall(
-    context.exchange,
-    new SessionSender(context, target, session),
-    message,
-    sink,
-  );
-  call.start();
+  const call = new HttpCall(context.exchange, new SessionSender(context, target, session), sink);
+  call.start(message);
   return call;
 }
 
 class SessionSender implements CallSender {
-  readonly resumes = true;
   readonly limit: number;
   readonly #context: SessionCallContext;
   readonly #target: StreamableHttpTarget;
@@ -49,21 +43,25 @@ class SessionSender implements CallSender {
     this.#session = session;
   }
 
-  send(
-    message: Message,
+  send(message: Message, handler: UpstreamHandler): UpstreamRequest {
+    return this.#open({ method: "POST", message, body: message.text }, undefined, handler);
+  }
+
+  askForRest(lastEventId: string, handler: UpstreamHandler): UpstreamRequest {
+    return this.#open({ method: "GET", message: undefined, body: null }, lastEventId, handler);
+  }
+
+  #open(
+    asked: Pick<SessionRequestOptions, "method" | "message" | "body">,
     lastEventId: string | undefined,
     handler: UpstreamHandler,
   ): UpstreamRequest {
     const [target, session] = [this.#target, this.#session];
-    const isFirst = lastEventId === undefined;
-    const asked = isFirst
-      ? ({ method: "POST", message, body: message.text } as const)
-      : ({ method: "GET", message: undefined, body: null } as const);
     return openInSession(this.#context, { target, session, lastEventId, ...asked }, handler);
   }
 
   onHead(
-    { method }: Message,
+    method: string,
     status: number,
     headers: readonly string[],
   ): TargetFailure["kind"] | undefined {

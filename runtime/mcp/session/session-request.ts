@@ -75,7 +75,7 @@ export function openInSession(
 }
 
 class SessionRequest implements UpstreamHandler, UpstreamRequest {
-  readonly #options: SessionRequestOptions;
+  #options: SessionRequestOptions;
   readonly #handler: UpstreamHandler;
   #request: UpstreamRequest | undefined;
   #sentId = "";
@@ -110,6 +110,8 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
 
   onHead(status: number, headers: readonly string[]): void {
     if (status !== 404 || !this.#canRenew()) {
+      // It is not sent again, and its response may be long in coming.
+      this.#options = { ...this.#options, message: undefined, body: null };
       this.#handler.onHead(status, headers);
       return;
     }

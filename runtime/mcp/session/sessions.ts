@@ -1,5 +1,6 @@
 import { type Exchange, logFields } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
+import { ownText } from "../../json/json-text.ts";
 import { sealSession, unsealSession } from "../../process/session-seal.ts";
 import { type McpAuthorization, subjectOf } from "../rules/authorization.ts";
 import type { McpBackend } from "../transports/backend.ts";
@@ -24,7 +25,7 @@ export function openSession(
   const { initialize } = opened;
   const isShort = initialize !== undefined && initialize.length <= longestInitialize;
   const expiresAt = Date.now() + backend.timeouts.session;
-  const parts = { ...opened, initialize: isShort ? initialize : undefined };
+  const parts = { ...opened, initialize: isShort ? ownText(initialize) : undefined };
   const id = sealSession(gateway.sessionKey, binding, sessionState(parts, expiresAt));
   const session = newSession(id, binding, parts, expiresAt);
   sessionTable(gateway).remember(session);

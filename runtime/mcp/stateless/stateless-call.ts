@@ -29,13 +29,12 @@ export function callStateless(
 ): Call {
   noteTargetEra(exchange, "stateless");
   const sender = new StatelessSender(exchange, target, limit, paramHeaders);
-  const call = new HttpCall(exchange, sender, message, sink);
-  call.start();
+  const call = new HttpCall(exchange, sender, sink);
+  call.start(message);
   return call;
 }
 
 class StatelessSender implements CallSender {
-  readonly resumes = false;
   readonly limit: number;
   readonly #exchange: Exchange;
   readonly #target: StreamableHttpTarget;
@@ -53,11 +52,7 @@ class StatelessSender implements CallSender {
     this.#target = target;
   }
 
-  send(
-    message: Message,
-    _lastEventId: string | undefined,
-    handler: UpstreamHandler,
-  ): UpstreamRequest {
+  send(message: Message, handler: UpstreamHandler): UpstreamRequest {
     const { upstream } = this.#target;
     const headers = this.#clientHeaders();
     headers.push("accept", "application/json, text/event-stream");
@@ -78,7 +73,7 @@ class StatelessSender implements CallSender {
     return [...kept, ...this.#paramHeaders];
   }
 
-  onHead(_message: Message, status: number): TargetFailure["kind"] | undefined {
+  onHead(_method: string, status: number): TargetFailure["kind"] | undefined {
     if (isDoubtful(status)) this.#target.era.doubtStateless();
     const isRead = (status >= 200 && status <= 299) || status === 400 || status === 404;
     return isRead ? undefined : "status";

@@ -11,19 +11,18 @@ import type { Call, CallSink, TargetFailure } from "./target.ts";
 
 /** How a message reaches a streamable HTTP target. */
 export interface CallSender {
-  /** The target may close a stream early and be asked for the rest (SEP-1699, revision 2025-11-25). */
-  readonly resumes: boolean;
   /** The most bytes of one message of the target's. */
   readonly limit: number;
-  /** Sends the message; after an event, asks for the rest of what comes for it. */
-  send(
-    message: Message,
-    lastEventId: string | undefined,
-    handler: UpstreamHandler,
-  ): UpstreamRequest;
+  /** Sends the message. */
+  send(message: Message, handler: UpstreamHandler): UpstreamRequest;
+  /**
+   * Asks for what comes after an event. Absent: the target does not close streams early to be asked for the rest (SEP-1699,
+   * revision 2025-11-25).
+   */
+  readonly askForRest?: (lastEventId: string, handler: UpstreamHandler) => UpstreamRequest;
   /** Takes the head of a response. A string: there is nothing to read, and why. */
   onHead(
-    message: Message,
+    method: string,
     status: number,
     headers: readonly string[],
   ): TargetFailure["kind"] | undefined;
@@ -36,8 +35,12 @@ const defaultRetry = 1000;
 export class HttpCall implements UpstreamHandler, Call {
   readonly #exchange: Exchange;
   readonly #sender: CallSender;
-  readonly #message: Message;
   readonly #sink: CallSink;
+  /** What was sent, without its params: a target that has it may take long, or wait for the client of another request. */
+  #id = "";
+  #method = "";
+  /** One that has no response; undefined: a request was sent. */
+  #oneWay: Message | undefined;
   #request: UpstreamRequest | undefined;
   #reader: ResponseReader | undefined;
   /** Not the exchange's: a call may go on when its client has got a question for a response. */
@@ -47,15 +50,17 @@ export class HttpCall implements UpstreamHandler, Call {
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
 
-  constructor(exchange: Exchange, sender: CallSender, message: Message, sink: CallSink) {
+  constructor(exchange: Exchange, sender: CallSender, sink: CallSink) {
     this.#exchange = exchange;
     this.#sender = sender;
-    this.#message = message;
     this.#sink = sink;
   }
 
-  start(): void {
-    this.#request = this.#sender.send(this.#message, this.#lastEventId, this);
+  start(message: Message): void {
+    this.#id = message.id;
+    this.#method = message.method;
+    if (message.kind !== "request") this.#oneWay = message;
+    this.#request = this.#sender.send(message, this);
   }
 
   /** Ends the call: the connection is closed at once. */
@@ -71,14 +76,14 @@ export class HttpCall implements UpstreamHandler, Call {
   }
 
   onHead(status: number, headers: readonly string[]): void {
-    const failure = this.#sender.onHead(this.#message, status, headers);
+    const failure = this.#sender.onHead(this.#method, status, headers);
     if (failure !== undefined) {
       this.#fail({ kind: failure, detail: `answered with ${status}` });
       return;
     }
     this.#held = new CountedBuffer(this.#exchange.gateway.buffers);
     this.#reader = readResponse(headers, this.#sender.limit, this.#held);
-    if (this.#reader === undefined && this.#message.kind === "request") {
+    if (this.#reader === undefined && this.#oneWay === undefined) {
       this.#fail({ kind: "protocol", detail: "answered with neither JSON nor an event stream" });
     }
   }
@@ -91,15 +96,18 @@ export class HttpCall implements UpstreamHandler, Call {
   onEnd(): void {
     clearTimeout(this.#timer);
     if (this.#isOver) return;
-    if (this.#message.kind !== "request") {
+    if (this.#oneWay !== undefined) {
       this.#isOver = true;
-      this.#sink.onResponse(this.#message);
+      this.#sink.onResponse(this.#oneWay);
       return;
     }
     if (this.#reader !== undefined) this.#take(this.#reader.end());
     if (this.#isOver) return;
-    if (this.#sender.resumes && this.#lastEventId !== undefined) {
-      this.#timer = setTimeout(() => this.start(), this.#retry);
+    const [sender, lastEventId] = [this.#sender, this.#lastEventId];
+    if (sender.askForRest !== undefined && lastEventId !== undefined) {
+      this.#timer = setTimeout(() => {
+        this.#request = sender.askForRest?.(lastEventId, this);
+      }, this.#retry);
     } else {
       this.#fail({ kind: "protocol", detail: "ended its stream without a response" });
     }
@@ -133,7 +141,7 @@ export class HttpCall implements UpstreamHandler, Call {
     if (this.#reader?.kind === "sse") {
       this.#timer = setTimeout(() => this.#request?.abort(), defaultRetry);
     }
-    this.#sink.onResponse(withId(response, this.#message.id));
+    this.#sink.onResponse(withId(response, this.#id));
   }
 
   #fail(failure: TargetFailure): void {

@@ -116,6 +116,7 @@ export class Http1ClientRequest extends CountedRequest implements Http1User {
     connection.begin(this, method === "HEAD");
     if (!isBodySource(body)) {
       connection.send(head, body);
+      if (!this.#canRepeat) this.#call = sentCall;
       return;
     }
     this.#sentBody = body;
@@ -134,6 +135,9 @@ export class Http1ClientRequest extends CountedRequest implements Http1User {
     });
   }
 }
+
+/** In the place of one that is not sent again: its response may be long in coming. */
+const sentCall: UpstreamCall = { method: "", path: "", headers: [], body: null };
 
 /** Bodies up to this many bytes are collected and sent in one write with the head: half the cost of a stream. */
 const oneWrite = 16_384;

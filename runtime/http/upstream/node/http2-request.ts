@@ -18,7 +18,7 @@ export interface Http2RequestExtras {
 /** One request over HTTP/2: a stream of a connection of the pool. */
 export class Http2ClientRequest extends CountedRequest {
   readonly #pool: Http2Pool;
-  readonly #call: UpstreamCall;
+  #call: UpstreamCall;
   readonly #extras: Http2RequestExtras;
   #waitNoMore: (() => void) | undefined;
   #stream: ClientHttp2Stream | undefined;
@@ -137,6 +137,7 @@ export class Http2ClientRequest extends CountedRequest {
       else if (!name.startsWith(":")) headers.push(name, head[i + 1] ?? "");
     }
     this.#hasHead = true;
+    this.#call = answeredCall;
     this.onHead(status, headers);
   }
 
@@ -163,6 +164,9 @@ export class Http2ClientRequest extends CountedRequest {
     this.fail({ kind: isOfPeer ? "protocol" : "closed", detail });
   }
 }
+
+/** In the place of one that is not sent again: its response may be long. */
+const answeredCall: UpstreamCall = { method: "", path: "", headers: [], body: null };
 
 function fieldsOf(list: readonly string[]): OutgoingHttpHeaders {
   const fields: Record<string, string[]> = Object.create(null);
