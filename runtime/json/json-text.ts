@@ -151,8 +151,12 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
-/** `longestPart`: a longer one is not left a part of the text. */
-function stringOf(text: string, span: TextRange, longestPart = Number.POSITIVE_INFINITY): string {
+/** The decoded string of a span. `longestPart`: a longer one is not left a part of the text. */
+export function stringOf(
+  text: string,
+  span: TextRange,
+  longestPart = Number.POSITIVE_INFINITY,
+): string {
   const inner = text.slice(span.start + 1, span.end - 1);
   if (inner.length <= longestPart && !inner.includes("\\")) return inner;
   // JSON.parse of a string token gives a string.

@@ -11,6 +11,7 @@ import {
   skipSpace,
   type TextRange,
 } from "../../runtime/json/json-text.ts";
+import { scanJson } from "../../runtime/json/scan-json.ts";
 import { jsonSelector } from "../../runtime/json/select-json.ts";
 import { readMessage } from "../../runtime/mcp/protocol/message.ts";
 
@@ -44,8 +45,50 @@ function valueAt(text: string, { start, end }: TextRange): unknown {
   return Object.fromEntries(objectMembers(text, start).map((m) => [m.key, valueAt(text, m)]));
 }
 
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const json = fc.jsonValue({ maxDepth: 4 });
 const space = fc.stringMatching(/^[ \t\r\n]{0,2}$/);
+
+it("a scan takes what JSON.parse takes, and finds the members of what is asked for", () => {
+  const tokens =
+    '{ } [ ] , : " \\ \\u00e9 \\x 0 01 -1 1. .5 1e+5 1e true nul null "a" "params" \n \t \u00a0 \ufeff \0';
+  const token = fc.constantFrom(" ", "x".repeat(300), ...tokens.split(" "));
+  const params = fc.record({ params: fc.dictionary(fc.constantFrom("_meta", "a"), json) });
+  const jsonText = fc.oneof(json, params).map((value) => spelled(value, ""));
+  const cut = fc.tuple(jsonText, fc.nat(), token, fc.nat(2));
+  const broken = cut.map(([text, at, between, gone]) => {
+    const from = at % (text.length + 1);
+    return text.slice(0, from) + between + text.slice(from + gone);
+  });
+  const texts = fc.oneof(
+    jsonText,
+    broken,
+    fc.array(token).map((all) => all.join("")),
+  );
+  fc.assert(
+    fc.property(texts, (text) => {
+      const members = scanJson(text, { params: { _meta: {} } });
+      expect(members !== undefined, text).toBe(isJson(text));
+      const start = skipSpace(text, 0);
+      if (members === undefined || !isObjectAt(text, start)) return;
+      const seen = (at: number) => objectMembers(text, at);
+      expect(members).toMatchObject(seen(start));
+      for (const { key, start, members: own } of members) {
+        if (key === "params" && isObjectAt(text, start)) expect(own).toMatchObject(seen(start));
+        else expect(own).toBeUndefined();
+      }
+    }),
+    { numRuns: 1000 },
+  );
+});
 
 it("members and elements are those that JSON.parse sees", () => {
   fc.assert(

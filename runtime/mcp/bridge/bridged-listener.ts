@@ -83,9 +83,8 @@ export class BridgedListener implements Call {
 function withoutSubscription(message: Message): Message {
   const fields = metaFields(message);
   const meta = paramOf(message, "_meta");
-  if (typeof fields === "string" || meta === undefined || !fields.has(metaKey.subscriptionId)) {
-    return message;
-  }
+  if (typeof fields === "string" || meta === undefined) return message;
+  if (fields.get(metaKey.subscriptionId) === undefined) return message;
   const kept = [...fields.values()].filter(({ key }) => key !== metaKey.subscriptionId);
   const members = kept.map(({ keyStart, end }) => message.text.slice(keyStart, end));
   return edited(message, [{ start: meta.start, end: meta.end, text: `{${members.join(",")}}` }]);

@@ -60,6 +60,6 @@ function withElicitationId(params: string): string {
   if (!isObjectAt(params, 0)) return params;
   const fields = readFields(params, 0, new Set(["mode", "elicitationId"]));
   if (typeof fields === "string" || stringAt(params, fields.get("mode")) !== "url") return params;
-  if (fields.has("elicitationId")) return params;
+  if (fields.get("elicitationId") !== undefined) return params;
   return `{"elicitationId":"${randomUUID()}",${params.slice(1)}`;
 }

@@ -1,7 +1,7 @@
 import { isObjectAt, objectMembers, stringAt, type TextRange } from "../../json/json-text.ts";
 import type { Message } from "./message.ts";
-import { edited, paramOf } from "./message-edit.ts";
-import { type MessageFields, readFields } from "./message-fields.ts";
+import { edited } from "./message-edit.ts";
+import { fieldsOf, type MessageFields, noFields } from "./message-fields.ts";
 
 /** The keys of `params._meta` by which a request of revision 2026-07-28 says what it is part of. */
 export const metaKey = {
@@ -41,9 +41,9 @@ export function hasEnvelope(message: Message): boolean {
 
 /** The members of `params._meta`; none when there is no such object. */
 export function metaFields(message: Message): MessageFields | string {
-  const at = paramOf(message, "_meta");
-  if (at === undefined || !isObjectAt(message.text, at.start)) return new Map();
-  return readFields(message.text, at.start, knownKeys);
+  const at = message.paramFields?.get("_meta");
+  if (at?.members === undefined) return noFields;
+  return fieldsOf(at).among(knownKeys);
 }
 
 /**

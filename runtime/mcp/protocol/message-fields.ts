@@ -1,22 +1,39 @@
 import { foldCase } from "../../json/fold-case.ts";
-import { type Member, objectMembers, type TextRange } from "../../json/json-text.ts";
+import { objectMembers, type TextRange } from "../../json/json-text.ts";
+import type { ScannedMember } from "../../json/scan-json.ts";
+
+/** A member of an object in a message. */
+export type FieldMember = Omit<ScannedMember, "members"> & Partial<Pick<ScannedMember, "members">>;
 
 /** The members of an object by name; a name sent twice, or one that differs from a known one in case only, is a problem. */
-export type MessageFields = ReadonlyMap<string, Member>;
+export interface MessageFields {
+  get(name: string): FieldMember | undefined;
+  values(): Iterable<FieldMember>;
+}
 
-/** The members of an object in a message, for whoever asks for some of them: they are read once, when the first one does. */
+/** Objects with no more members are searched from their beginning: to make an index takes longer. */
+const fewMembers = 16;
+
+/** The members of an object in a message, for whoever asks for some of them. */
 export class ObjectFields {
-  readonly #text: string;
-  readonly #at: number;
-  #members: Map<string, Member> | undefined;
+  readonly #members: readonly FieldMember[];
+  /** Of many members. */
+  readonly #byName: ReadonlyMap<string, FieldMember> | undefined;
   /** A name that is there twice. */
-  #repeated: string | undefined;
-  /** The names that some readers take for others. */
-  readonly #folded = new Map<string, string>();
+  readonly #repeated: string | undefined;
 
-  constructor(text: string, at: number) {
-    this.#text = text;
-    this.#at = at;
+  constructor(members: readonly FieldMember[]) {
+    this.#members = members;
+    if (members.length <= fewMembers) {
+      this.#repeated = repeatedOfFew(members);
+      return;
+    }
+    const byName = new Map<string, FieldMember>();
+    for (const member of members) {
+      if (byName.has(member.key)) this.#repeated = member.key;
+      byName.set(member.key, member);
+    }
+    this.#byName = byName;
   }
 
   /**
@@ -24,38 +41,33 @@ export class ObjectFields {
    * so what was checked would not be what is executed.
    */
   among(known: ReadonlySet<string>): MessageFields | string {
-    const members = this.#read();
     if (this.#repeated !== undefined) return `duplicate key ${JSON.stringify(this.#repeated)}`;
-    for (const [key, folded] of this.#folded) {
-      if (!known.has(key) && known.has(folded)) return `misspelt key ${JSON.stringify(key)}`;
+    for (const { key } of this.#members) {
+      if (known.has(key)) continue;
+      for (const name of known) {
+        if (isMisspelt(key, name)) return `misspelt key ${JSON.stringify(key)}`;
+      }
     }
-    return members;
+    return { get: (name) => this.#find(name), values: () => this.#members };
   }
 
   /** One member; undefined when it is not there, or when a reader might take another for it. */
-  get(name: string): Member | undefined {
-    const members = this.#read();
+  get(name: string): FieldMember | undefined {
     if (this.#repeated !== undefined) return undefined;
-    for (const [key, folded] of this.#folded) if (folded === name && key !== name) return undefined;
-    return members.get(name);
+    for (const { key } of this.#members) if (isMisspelt(key, name)) return undefined;
+    return this.#find(name);
   }
 
-  #read(): ReadonlyMap<string, Member> {
-    if (this.#members !== undefined) return this.#members;
-    const members = new Map<string, Member>();
-    this.#members = members;
-    for (const member of objectMembers(this.#text, this.#at)) {
-      const { key } = member;
-      if (members.has(key)) {
-        this.#repeated = key;
-        break;
-      }
-      members.set(key, member);
-      const folded = foldCase(key);
-      if (folded !== key) this.#folded.set(key, folded);
-    }
-    return members;
+  #find(name: string): FieldMember | undefined {
+    if (this.#byName !== undefined) return this.#byName.get(name);
+    for (const member of this.#members) if (member.key === name) return member;
+    return undefined;
   }
+}
+
+/** The members of an object that was scanned. */
+export function fieldsOf({ members = [] }: FieldMember): ObjectFields {
+  return new ObjectFields(members);
 }
 
 /** The members of the object at `at`; see `ObjectFields`. */
@@ -64,13 +76,30 @@ export function readFields(
   at: number,
   known: ReadonlySet<string>,
 ): MessageFields | string {
-  return new ObjectFields(text, at).among(known);
+  return new ObjectFields(objectMembers(text, at)).among(known);
 }
 
 /**
  * A member of the object at `at`; undefined when it is not there, or when a reader might take another for it (see
  * `ObjectFields`).
  */
-export function fieldOf(text: string, at: TextRange, name: string): Member | undefined {
-  return new ObjectFields(text, at.start).get(name);
+export function fieldOf(text: string, at: TextRange, name: string): FieldMember | undefined {
+  return new ObjectFields(objectMembers(text, at.start)).get(name);
+}
+
+/** An object without members. */
+export const noFields: MessageFields = { get: () => undefined, values: () => [] };
+
+function repeatedOfFew(members: readonly FieldMember[]): string | undefined {
+  for (const [index, { key }] of members.entries()) {
+    for (let before = 0; before < index; before++) {
+      if (members[before]?.key === key) return key;
+    }
+  }
+  return undefined;
+}
+
+/** Whether a reader that doesn't regard case takes a key for a name that it is not. Folding keeps the length. */
+function isMisspelt(key: string, name: string): boolean {
+  return key.length === name.length && key !== name && foldCase(key) === foldCase(name);
 }

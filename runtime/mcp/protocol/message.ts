@@ -8,7 +8,8 @@ import {
   skipSpace,
   type TextRange,
 } from "../../json/json-text.ts";
-import { type MessageFields, ObjectFields, readFields } from "./message-fields.ts";
+import { scanJson, type WantedMembers } from "../../json/scan-json.ts";
+import { fieldsOf, type MessageFields, ObjectFields } from "./message-fields.ts";
 
 /** A JSON-RPC 2.0 message as it was sent, and where its parts are. */
 export interface Message {
@@ -51,7 +52,8 @@ export function readMessageBytes(bytes: Buffer): Message | MessageProblem {
 
 /** Reads one message. */
 export function readMessage(text: string): Message | MessageProblem {
-  if (!isJson(text)) return problem(-32700, "Parse error: not JSON");
+  const members = scanJson(text, wantedMembers);
+  if (members === undefined) return problem(-32700, "Parse error: not JSON");
   const start = skipSpace(text, 0);
   if (isArrayAt(text, start)) {
     return problem(
@@ -60,7 +62,7 @@ export function readMessage(text: string): Message | MessageProblem {
     );
   }
   if (!isObjectAt(text, start)) return problem(-32600, "Invalid Request: not a JSON-RPC message");
-  const envelope = readFields(text, start, envelopeNames);
+  const envelope = new ObjectFields(members).among(envelopeNames);
   if (typeof envelope === "string") return problem(-32600, `Invalid Request: ${envelope}`);
   return classify(text, envelope);
 }
@@ -87,19 +89,13 @@ const envelopeNames: ReadonlySet<string> = new Set([
   "error",
 ]);
 
+/** What is asked of nearly every request. */
+const wantedMembers: WantedMembers = { params: { _meta: {} } };
+
 const nowhere: TextRange = { start: 0, end: 0 };
 
 function problem(code: number, message: string, id = "null"): MessageProblem {
   return { kind: "problem", code, message, id };
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function classify(text: string, envelope: MessageFields): Message | MessageProblem {
@@ -110,7 +106,6 @@ function classify(text: string, envelope: MessageFields): Message | MessageProbl
     return problem(-32600, 'Invalid Request: "jsonrpc" is not "2.0"', isId(id) ? id : "null");
   }
   const method = envelope.get("method");
-  const params = objectSpan(text, envelope.get("params"));
   if (method !== undefined) {
     if (text.charAt(method.start) !== '"') {
       return problem(-32600, 'Invalid Request: "method" is not a string');
@@ -121,7 +116,8 @@ function classify(text: string, envelope: MessageFields): Message | MessageProbl
     // JSON.parse of a string token gives a string.
     const name = JSON.parse(textAt(text, method)) as string;
     const kind = idAt === undefined ? "notification" : "request";
-    const paramFields = params && new ObjectFields(text, params.start);
+    const params = objectSpan(text, envelope.get("params"));
+    const paramFields = params && fieldsOf(params);
     const at = idAt ?? nowhere;
     return { kind, text, id, idAt: at, method: name, params, paramFields, result: undefined };
   }
@@ -141,7 +137,7 @@ function classify(text: string, envelope: MessageFields): Message | MessageProbl
   };
 }
 
-function objectSpan(text: string, member: Member | undefined): TextRange | undefined {
+function objectSpan<M extends Member>(text: string, member: M | undefined): M | undefined {
   return member !== undefined && isObjectAt(text, member.start) ? member : undefined;
 }
 

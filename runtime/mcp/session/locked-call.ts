@@ -98,11 +98,11 @@ function listRequest(call: Message, cursor: string | undefined): Message {
   const id = JSON.stringify(`gwc-tools-${randomUUID()}`);
   const request = ownMessage(`{"jsonrpc":"2.0","id":${id},"method":"tools/list","params":{}}`);
   const fields = metaFields(call);
-  const said = typeof fields === "string" ? [] : [...fields];
-  const meta = said.filter(([key]) => ofClient.has(key));
+  const said = typeof fields === "string" ? [] : [...fields.values()];
+  const meta = said.filter(({ key }) => ofClient.has(key));
   return withParams(
     request,
-    Object.fromEntries(meta.map(([key, at]) => [key, textAt(call.text, at)])),
+    Object.fromEntries(meta.map((at) => [at.key, textAt(call.text, at)])),
     cursor === undefined ? {} : { cursor: JSON.stringify(cursor) },
   );
 }

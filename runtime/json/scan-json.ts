@@ -1,0 +1,231 @@
+import { endOfString, type Member, skipSpace, stringOf } from "./json-text.ts";
+
+/** A member of a scanned object. */
+export interface ScannedMember extends Member {
+  /** Its own members, where its value is an object whose members were asked for. */
+  readonly members: readonly ScannedMember[] | undefined;
+}
+
+/** Which members of an object are objects whose members are wanted too. */
+export interface WantedMembers {
+  readonly [name: string]: WantedMembers;
+}
+
+/**
+ * Looks once at a text that may be JSON: whether it is (RFC 8259), to the end of it, and where the members of its object are.
+ * No members: it is a value of another kind. Undefined: it is no JSON.
+ */
+export function scanJson(
+  text: string,
+  wanted: WantedMembers,
+): readonly ScannedMember[] | undefined {
+  const start = skipSpace(text, 0);
+  const members: ScannedMember[] = [];
+  const isObject = text.charCodeAt(start) === openBrace;
+  const end = isObject ? endOfObject(text, start, wanted, members) : endOfAny(text, start);
+  return end !== notJson && skipSpace(text, end) === text.length ? members : undefined;
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const colon = 0x3a;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const openBracket = 0x5b;
+
+/** From `{` to `}`, and from `[` to `]`. */
+const toClosing = 2;
+
+/** In the place of an end. */
+const notJson = -1;
+
+/** Where the object at `at` ends; its members are added to `members`. Calls itself no deeper than `wanted` is. */
+function endOfObject(
+  text: string,
+  at: number,
+  wanted: WantedMembers,
+  members: ScannedMember[],
+): number {
+  let i = skipSpace(text, at + 1);
+  if (text.charCodeAt(i) === closeBrace) return i + 1;
+  for (;;) {
+    const keyEnd = endOfJsonString(text, i);
+    if (keyEnd === notJson) return notJson;
+    const start = startOfValue(text, keyEnd);
+    if (start === notJson) return notJson;
+    const key = stringOf(text, { start: i, end: keyEnd });
+    const inside = text.charCodeAt(start) === openBrace ? wantedOf(wanted, key) : undefined;
+    const own: ScannedMember[] | undefined = inside && [];
+    const end =
+      own === undefined || inside === undefined
+        ? endOfAny(text, start)
+        : endOfObject(text, start, inside, own);
+    if (end === notJson) return notJson;
+    members.push({ key, keyStart: i, start, end, members: own });
+    i = skipSpace(text, end);
+    const next = text.charCodeAt(i);
+    if (next === closeBrace) return i + 1;
+    if (next !== comma) return notJson;
+    i = skipSpace(text, i + 1);
+  }
+}
+
+function wantedOf(wanted: WantedMembers, key: string): WantedMembers | undefined {
+  return Object.hasOwn(wanted, key) ? wanted[key] : undefined;
+}
+
+/** From the end of a key to its value. */
+function startOfValue(text: string, keyEnd: number): number {
+  const i = skipSpace(text, keyEnd);
+  return text.charCodeAt(i) === colon ? skipSpace(text, i + 1) : notJson;
+}
+
+/** Where the value at `at` ends. Keeps a list of what is open instead of calling itself: depth is the sender's choice. */
+function endOfAny(text: string, at: number): number {
+  const first = text.charCodeAt(at);
+  if (first !== openBrace && first !== openBracket) return endOfScalar(text, at);
+  /** By what each of them is closed. */
+  const open: number[] = [];
+  let i = at;
+  for (;;) {
+    const code = text.charCodeAt(i);
+    if (code === openBrace || code === openBracket) {
+      const close = code + toClosing;
+      i = skipSpace(text, i + 1);
+      if (text.charCodeAt(i) === close) i++;
+      else {
+        open.push(close);
+        if (code === openBrace) i = valueOfMember(text, i);
+        if (i === notJson) return notJson;
+        continue;
+      }
+    } else i = endOfScalar(text, i);
+    if (i === notJson) return notJson;
+    i = nextValue(text, i, open);
+    if (i === notJson || open.length === 0) return i;
+  }
+}
+
+/** From the end of a value to the next one, closing what ends with it; where the last one ended, when nothing is open. */
+function nextValue(text: string, end: number, open: number[]): number {
+  let i = end;
+  while (open.length > 0) {
+    i = skipSpace(text, i);
+    const close = open[open.length - 1];
+    const code = text.charCodeAt(i);
+    if (code === comma) {
+      i = skipSpace(text, i + 1);
+      return close === closeBrace ? valueOfMember(text, i) : i;
+    }
+    if (code !== close) return notJson;
+    open.pop();
+    i++;
+  }
+  return i;
+}
+
+/** From a key to its value. */
+function valueOfMember(text: string, at: number): number {
+  const keyEnd = endOfJsonString(text, at);
+  return keyEnd === notJson ? notJson : startOfValue(text, keyEnd);
+}
+
+function endOfScalar(text: string, at: number): number {
+  switch (text.charCodeAt(at)) {
+    case quote:
+      return endOfJsonString(text, at);
+    case 0x74:
+      return endOfWord(text, at, "true");
+    case 0x66:
+      return endOfWord(text, at, "false");
+    case 0x6e:
+      return endOfWord(text, at, "null");
+    default:
+      return endOfNumber(text, at);
+  }
+}
+
+function endOfWord(text: string, at: number, word: string): number {
+  return text.startsWith(word, at) ? at + word.length : notJson;
+}
+
+function endOfJsonString(text: string, at: number): number {
+  if (text.charCodeAt(at) !== quote) return notJson;
+  let i = at + 1;
+  while (i < at + shortString) {
+    const code = text.charCodeAt(i);
+    if (code === quote) return i + 1;
+    if (code === backslash) {
+      i = endOfEscape(text, i + 1);
+      if (i === notJson) return notJson;
+    } else if (code >= 0x20) i++;
+    // A control character, or the end of the text.
+    else return notJson;
+  }
+  return endOfLongString(text, at);
+}
+
+/** Longer strings the engine's own reader judges more quickly. */
+const shortString = 256;
+
+function endOfLongString(text: string, at: number): number {
+  const end = endOfString(text, at);
+  try {
+    JSON.parse(text.slice(at, end));
+    return end;
+  } catch {
+    return notJson;
+  }
+}
+
+/** Where the escape ends whose backslash stands before `at`. */
+function endOfEscape(text: string, at: number): number {
+  switch (text.charCodeAt(at)) {
+    case quote:
+    case backslash:
+    case 0x2f: // /
+    case 0x62: // b
+    case 0x66: // f
+    case 0x6e: // n
+    case 0x72: // r
+    case 0x74: // t
+      return at + 1;
+    case 0x75: // u
+      for (let i = at + 1; i < at + 5; i++) if (!isHex(text.charCodeAt(i))) return notJson;
+      return at + 5;
+    default:
+      return notJson;
+  }
+}
+
+function isHex(code: number): boolean {
+  return isDigit(code) || (code >= 0x41 && code <= 0x46) || (code >= 0x61 && code <= 0x66);
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
+const minus = 0x2d;
+const plus = 0x2b;
+const zero = 0x30;
+
+function endOfNumber(text: string, at: number): number {
+  let i = text.charCodeAt(at) === minus ? at + 1 : at;
+  i = text.charCodeAt(i) === zero ? i + 1 : endOfDigits(text, i);
+  if (i === notJson) return notJson;
+  if (text.charCodeAt(i) === 0x2e) i = endOfDigits(text, i + 1);
+  if (i === notJson) return notJson;
+  const exponent = text.charCodeAt(i);
+  if (exponent !== 0x65 && exponent !== 0x45) return i;
+  const sign = text.charCodeAt(i + 1);
+  return endOfDigits(text, sign === minus || sign === plus ? i + 2 : i + 1);
+}
+
+/** Where the digits end, of which there is one at `at`. */
+function endOfDigits(text: string, at: number): number {
+  let i = at;
+  while (isDigit(text.charCodeAt(i))) i++;
+  return i === at ? notJson : i;
+}
