@@ -27,6 +27,8 @@ describe("the one form of a path", () => {
     ["/a/..b", "/a/..b"],
     ["/a;b=1/c", "/a;b=1/c"],
     ["/a.;b", "/a.;b"],
+    ["/;jsessionid=1", "/;jsessionid=1"],
+    ["/a//;b", "/a/;b"],
     ["/a/$&'()*+,=:@", "/a/$&'()*+,=:@"],
   ])("%s is %s", (path, form) => {
     expect(canonicalPath(path)).toBe(form);
@@ -46,6 +48,9 @@ describe("the one form of a path", () => {
     "/x/..;a=b/admin",
     "/x/.;/admin",
     "/x/%2e%2e;/admin",
+    "/;/admin",
+    "/a/;x=1/admin",
+    "/%3bx/admin",
     "/x/..%3b/admin",
     "/a%",
     "/a%2",

@@ -97,6 +97,8 @@ describe("a token that is not valid", () => {
       return sign(own, claims(), { jwk: publicPart(own) });
     },
     "names its key by a path": () => sign(key, claims(), { kid: "../../dev/null" }),
+    "says that somebody has logged out": () => sign(key, claims(), { typ: "logout+jwt" }),
+    "is a proof of possession": () => sign(key, claims(), { typ: "DPoP+jwt" }),
     "has critical extensions": () => sign(key, claims(), { crit: ["b64"], b64: true }),
     "has a changed payload": async () => {
       const [head, , signature] = (await sign(key, claims())).split(".");

@@ -26,8 +26,8 @@ export function invalidToken(
     if (claim === "aud") {
       return new InvalidToken(`aud ${listed(payload.aud)}, expected ${listed(expected.audiences)}`);
     }
-    if (claim === "nbf") {
-      const seconds = Math.ceil((payload.nbf ?? 0) - Date.now() / SECOND);
+    if (claim === "nbf" && typeof payload.nbf === "number") {
+      const seconds = Math.ceil(payload.nbf - Date.now() / SECOND);
       return new InvalidToken(`not valid for another ${seconds} s`);
     }
     return new InvalidToken(`the claim "${claim}" is not valid`);

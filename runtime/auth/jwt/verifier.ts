@@ -95,11 +95,12 @@ interface UnverifiedToken {
   readonly issuer: string;
 }
 
-/** Undefined for what is no signed JWT: too long, encrypted, with critical extensions (RFC 7515 4.1.11). */
+/** Undefined for what is no signed JWT: too long, encrypted, with critical extensions (RFC 7515 4.1.11), of another purpose. */
 function readUnverified(token: string): UnverifiedToken | undefined {
   if (token.length > maxTokenLength) return undefined;
   try {
-    const { alg, kid, crit } = decodeProtectedHeader(token);
+    const { alg, kid, crit, typ } = decodeProtectedHeader(token);
+    if (typeof typ === "string" && OTHER_PURPOSES.has(typ.toLowerCase())) return undefined;
     const { iss } = decodeJwt(token);
     if (typeof alg !== "string" || typeof iss !== "string" || crit !== undefined) return undefined;
     if (kid !== undefined && typeof kid !== "string") return undefined;
@@ -108,6 +109,12 @@ function readUnverified(token: string): UnverifiedToken | undefined {
     return undefined;
   }
 }
+
+/** Types of tokens that an issuer signs too, perhaps for the same audience, and that let nobody in (RFC 8725 3.11). */
+const OTHER_PURPOSES: ReadonlySet<string> = new Set([
+  ...["logout+jwt", "secevent+jwt", "dpop+jwt", "token-introspection+jwt"],
+  ...["oauth-authz-req+jwt", "client-authentication+jwt", "kb+jwt"],
+]);
 
 async function verifyWith(
   { issuer, audiences, requiredClaims, keys }: JwtProvider,

@@ -2,8 +2,8 @@
  * The one form of a request path that routes match, rules see, logs show and upstreams get, so that none of them reads
  * another path than the others: percent-encodings of unreserved characters are decoded once and others written in upper
  * case, repeated slashes are one, `.` and `..` segments are resolved (RFC 3986 6.2.2). Undefined for what two servers may
- * read differently: an encoded `/`, `\` or NUL, a raw `\`, a broken encoding, a dot segment before `;`, and a path that
- * climbs above the root. `path` begins with `/` and has no query. With `keepsSlashes` an encoded `/` or `\` stays what it
+ * read differently: an encoded `/`, `\` or NUL, a raw `\`, a broken encoding, a dot segment before `;`, parameters of
+ * no segment (`/;a/b`), and a path that climbs above the root. `path` begins with `/` and has no query. With `keepsSlashes` an encoded `/` or `\` stays what it
  * is, a part of its segment: for who forwards the path as it was sent.
  */
 export function canonicalPath(path: string, keepsSlashes = false): string | undefined {
@@ -22,7 +22,7 @@ export function canonicalTarget(target: string, keepsSlashes = false): string | 
 }
 
 /** What a path in its one form never has: most paths are seen to be in it by this alone. */
-const SUSPECT = /[%\\]|\/\/|\/\.|\.;/;
+const SUSPECT = /[%\\]|\/\/|\/\.|\.;|\/;/;
 
 /** Two hexadecimal digits, or whatever stands in their place. */
 const ENCODING = /%(.{0,2})/g;
@@ -43,12 +43,13 @@ function resolveSegments(segments: readonly string[]): string | undefined {
   const kept: string[] = [];
   // What ends in a dot segment or a slash names a folder, whose path ends in a slash.
   let isFolder = false;
-  for (const segment of segments) {
+  for (const [index, segment] of segments.entries()) {
     isFolder = segment === "" || segment === "." || segment === "..";
     if (segment === "..") {
       if (kept.pop() === undefined) return undefined;
     } else if (!isFolder) {
       if (DOTS_WITH_PARAMETERS.test(segment)) return undefined;
+      if (index < segments.length - 1 && PARAMETERS_ALONE.test(segment)) return undefined;
       kept.push(segment);
     }
   }
@@ -58,3 +59,6 @@ function resolveSegments(segments: readonly string[]): string | undefined {
 
 /** Servers that strip parameters see a dot segment, others do not. */
 const DOTS_WITH_PARAMETERS = /^\.{1,2}(?:;|%3B)/;
+
+/** Servers that strip parameters see two slashes. At the end they see the folder: `/;jsessionid=1` is what some of them make. */
+const PARAMETERS_ALONE = /^(?:;|%3B)/;
