@@ -10,7 +10,7 @@ import { forwardedHeaders, requestHeaders } from "./calls/call-headers.ts";
 import { bodyFor, type ChatCall, readCall, renamedCall } from "./calls/chat-call.ts";
 import { expectTokens } from "./calls/count-tokens.ts";
 import { beginModelCall, endModelCall } from "./calls/model-span.ts";
-import { requireOpenModel } from "./calls/open-models.ts";
+import { requireOpenModels } from "./calls/open-models.ts";
 import { noteOutcome } from "./calls/provider-verdict.ts";
 import { recordCall, recordResponse } from "./calls/record-call.ts";
 import { refuseMethod, respondError } from "./calls/respond-error.ts";
@@ -79,7 +79,7 @@ async function serveCall(
   tried: TriedCall | undefined,
 ): Promise<void> {
   const call = readCall(exchange);
-  requireOpenModel(exchange, call.model);
+  requireOpenModels(exchange, call);
   const targets = service.targets(call.model);
   if (targets === undefined) throw unknownModel(call.model);
   const attributes = recordCall(exchange, call, service.operation);

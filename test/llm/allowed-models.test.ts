@@ -77,6 +77,17 @@ it.each([
   expect(server.received.length - before).toBe(status === 200 ? 1 : 0);
 });
 
+it.each([{ models: ["fast", "slow"] }, { fallbacks: [{ model: "slow" }] }, { models: [{}] }])(
+  "a request is refused that lets a provider ask another model: %j",
+  async (others) => {
+    const body = { model: "fast", messages, ...others };
+    const headers = { "content-type": "application/json", authorization: "Bearer small-key" };
+    const init = { method: "POST", headers, body: JSON.stringify(body) };
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, init);
+    expect(response.status).toBe(403);
+  },
+);
+
 it("a client learns in its own format that a model is not open to it", async () => {
   const call = openai("small-key").chat.completions.create({ model: "slow", messages });
   await expect(call).rejects.toBeInstanceOf(OpenAI.PermissionDeniedError);

@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from "vitest";
 import type { JsonObject } from "../../runtime/cel/variables.ts";
+import { guardWhole } from "../../runtime/llm/calls/response-guard.ts";
 import { mapMembers, type TextFormat } from "../../runtime/llm/chat/texts.ts";
 import { completionsTexts } from "../../runtime/llm/formats/completions/texts.ts";
 import { embeddingsTexts } from "../../runtime/llm/formats/embeddings/texts.ts";
@@ -7,6 +8,7 @@ import { messagesTexts } from "../../runtime/llm/formats/messages/texts.ts";
 import { responsesTexts } from "../../runtime/llm/formats/responses/texts.ts";
 import { GuardRun } from "../../runtime/llm/guards/guard-run.ts";
 import { guardPattern, maskPatterns } from "../../runtime/llm/guards/pattern-guard.ts";
+import { patternGuards } from "../../runtime/llm/guards/pattern-step.ts";
 import { PatternTexts } from "../../runtime/llm/guards/pattern-texts.ts";
 import { type TextField, textFieldsOf } from "./text-fields.ts";
 
@@ -149,6 +151,32 @@ it.each([
   const field = fields.get(name)?.find((each) => each.path === path);
   if (row === undefined || field === undefined) throw new Error("there is no such field");
   expect(guarded(field.value, row.format, row.part)).not.toContain(secret);
+});
+
+const strange = { citations: [{ title: secret }], note: secret };
+
+it.each([
+  ["completions", completionsTexts, { id: "1", choices: [{ delta: { content: "" } }] }],
+  ["completions without choices", completionsTexts, { id: "1" }],
+  ["messages", messagesTexts, { type: "note", content: [] }],
+  ["responses", responsesTexts, { output: [] }],
+])("%s: what the API does not know is guarded in responses, whole and streamed", async (...row) => {
+  const [, format, known] = row;
+  const given = JSON.stringify({ ...known, ...strange });
+  const steps = [patternGuards([maskPatterns([guardPattern(secret, secret.length)])])];
+  const whole = await guardWhole(given, { run: new GuardRun("response"), steps, format });
+  expect(whole).toMatch(/"citations"/);
+  expect(whole).not.toContain(secret);
+  const streamed = guarded({ ...known, ...strange }, format, "stream");
+  expect(streamed).toMatch(/"citations"/);
+  expect(streamed).not.toContain(secret);
+});
+
+it("a response that has a member twice is none: the client may read the other one", async () => {
+  const steps = [patternGuards([maskPatterns([guardPattern(secret, secret.length)])])];
+  const text = `{"choices":[{"message":{"content":"${secret}","content":"Hi."}}]}`;
+  const run = new GuardRun("response");
+  expect(await guardWhole(text, { run, steps, format: completionsTexts })).toBeUndefined();
 });
 
 function guarded(value: unknown, format: TextFormat, part: Row["part"]): string {

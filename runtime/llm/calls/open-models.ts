@@ -1,6 +1,8 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
 import { LlmRefusal } from "../chat/llm-error.ts";
+import { isJsonObject } from "../chat/request-object.ts";
+import type { ChatCall } from "./chat-call.ts";
 
 /** Whether a model is open to the caller; where not every one is, a request has to name its own. */
 export function isOpenModel({ attributes }: Exchange, model: string | undefined): boolean {
@@ -8,10 +10,24 @@ export function isOpenModel({ attributes }: Exchange, model: string | undefined)
   return allowedModels === undefined || (model !== undefined && allowedModels(model));
 }
 
-/** Throws LlmRefusal unless the model is open to the caller. */
-export function requireOpenModel(exchange: Exchange, model: string | undefined): void {
-  if (isOpenModel(exchange, model)) return;
-  throw new LlmRefusal({ kind: "permission", message: closedText(model), field: "model" });
+/** Throws LlmRefusal unless the model of a call is open to the caller, and those that a provider may ask in its place. */
+export function requireOpenModels(exchange: Exchange, { body, model }: ChatCall): void {
+  if (!isOpenModel(exchange, model)) throw closedModel(model, "model");
+  if (exchange.attributes.allowedModels === undefined) return;
+  for (const field of OTHER_MODELS) {
+    for (const each of [body[field] ?? []].flat()) {
+      const name = isJsonObject(each) ? each.model : each;
+      const other = typeof name === "string" ? name : undefined;
+      if (!isOpenModel(exchange, other)) throw closedModel(other, field);
+    }
+  }
+}
+
+/** Where servers that speak as OpenAI does take further models from: OpenRouter, LiteLLM. */
+const OTHER_MODELS = ["models", "fallbacks"];
+
+function closedModel(model: string | undefined, field: string): LlmRefusal {
+  return new LlmRefusal({ kind: "permission", message: closedText(model), field });
 }
 
 /** Responds (403) to a request that passes unread for a model that is not open to the caller; false: it is. */

@@ -1,7 +1,8 @@
 import { SseFrames } from "../../http/body/sse.ts";
+import { hasRepeatedKey } from "../../json/json-text.ts";
 import type { LlmError } from "../chat/llm-error.ts";
 import { bufferOf, type StreamStep } from "../chat/stream-step.ts";
-import type { TextFormat } from "../chat/texts.ts";
+import { responseMembers, type TextFormat } from "../chat/texts.ts";
 import { parseObject } from "../formats/parse-object.ts";
 import type { GuardRun } from "../guards/guard-run.ts";
 import type { GuardStep, StreamStage } from "../guards/prompt-guard.ts";
@@ -23,10 +24,12 @@ export async function guardWhole(
   { run, steps, format }: ResponseGuard,
 ): Promise<string | LlmError | undefined> {
   const received = parseObject(text);
-  if (received === undefined) return undefined;
+  // Readers differ on which of two members of one name counts.
+  if (received === undefined || hasRepeatedKey(text)) return undefined;
   let body = received;
+  const members = responseMembers(body, format);
   for (const step of steps) {
-    const given = step.guardMembers(body, format.response, run);
+    const given = step.guardMembers(body, members, run);
     body = given instanceof Promise ? await given : given;
     if (run.error !== undefined) return run.error;
   }

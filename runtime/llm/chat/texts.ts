@@ -9,8 +9,10 @@ export interface TextFormat {
   readonly request: readonly string[];
   /** Its other members. One that is in neither list may be a text to some server, and is guarded like one. */
   readonly plain: ReadonlySet<string>;
-  /** Those of a whole response. */
+  /** Members of a whole response with texts in them. */
   readonly response: readonly string[];
+  /** Its other members, of those that hold texts. One that is in neither list is guarded. */
+  readonly plainResponse: ReadonlySet<string>;
   /** Guards the texts of one stream. */
   openStream(texts: TextGuards): StreamTexts;
 }
@@ -62,6 +64,17 @@ export const modelPlace: TextPlace = { role: "assistant", part: "messages" };
 export function textMembers(body: JsonObject, { request, plain }: TextFormat): readonly string[] {
   const unknown = Object.keys(body).filter((key) => !plain.has(key) && !request.includes(key));
   return unknown.length === 0 ? request : [...request, ...unknown];
+}
+
+/** The members of a response to look at: those with texts, and those that the API does not know. */
+export function responseMembers(
+  body: JsonObject,
+  { response, plainResponse }: TextFormat,
+): readonly string[] {
+  const unknown = Object.keys(body).filter(
+    (key) => !plainResponse.has(key) && !response.includes(key),
+  );
+  return unknown.length === 0 ? response : [...response, ...unknown];
 }
 
 /** The members of an object with their texts replaced; the object itself when no text changes. */

@@ -1,8 +1,10 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import {
+  mapMembers,
   mapTexts,
   type PieceGuard,
+  responseMembers,
   type StreamTexts,
   type TextFormat,
   type TextGuards,
@@ -25,6 +27,10 @@ export const completionsTexts: TextFormat = {
     ...["metadata", "store", "service_tier", "prompt_cache_key", "prompt_cache_retention"],
   ]),
   response: ["choices"],
+  plainResponse: new Set([
+    ...["id", "object", "created", "model", "usage", "service_tier", "system_fingerprint"],
+    ...["provider", "prompt_filter_results"],
+  ]),
   openStream: (texts) => new CompletionsTexts(texts),
 };
 
@@ -61,8 +67,10 @@ class CompletionsTexts implements StreamTexts {
     const chunk = parseObject(data);
     // What cannot be read cannot be guarded.
     if (chunk === undefined) return [];
+    const members = responseMembers(chunk, completionsTexts).filter((key) => key !== "choices");
+    const around = mapMembers(chunk, members, this.#texts);
     if (!Array.isArray(chunk.choices) || chunk.choices.length === 0) {
-      return [event];
+      return [around === chunk ? event : eventText(around)];
     }
     this.#chunk = chunk;
     const before: string[] = [];
@@ -71,10 +79,12 @@ class CompletionsTexts implements StreamTexts {
       isJsonObject(choice) ? this.#choice(choice, before) : choice,
     );
     this.#last = this.#repeatable(text, chunk, given);
-    const isSame = choices.every((each, index) => each === given[index]);
+    const isSame = around === chunk && choices.every((each, index) => each === given[index]);
     if (isSame) return before.length === 0 ? [event] : [...before, event];
-    const isEmpty = choices.every(isEmptyChoice) && !isJsonObject(chunk.usage);
-    return isEmpty ? before : [...before, eventText({ ...chunk, choices })];
+    const isEmpty = members.length === 0 && choices.every(isEmptyChoice);
+    return isEmpty && !isJsonObject(chunk.usage)
+      ? before
+      : [...before, eventText({ ...around, choices })];
   }
 
   /** What the next event may be but for its text, where nothing else in this one says more than that text. */

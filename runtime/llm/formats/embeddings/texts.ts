@@ -8,5 +8,6 @@ export const embeddingsTexts: TextFormat = {
     Array.isArray(input) && input.some((each) => typeof each !== "string") ? "input" : undefined,
   plain: new Set(["model", "dimensions", "encoding_format", "user"]),
   response: [],
+  plainResponse: new Set(["object", "data", "model", "usage", "id", "created"]),
   openStream: () => ({ see: (event) => [event], end: () => [] }),
 };

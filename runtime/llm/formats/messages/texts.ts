@@ -20,6 +20,10 @@ export const messagesTexts: TextFormat = {
     ...["speed", "container", "mcp_servers"],
   ]),
   response: ["content", "stop_details"],
+  plainResponse: new Set([
+    ...["id", "type", "role", "model", "stop_reason", "stop_sequence", "usage", "container"],
+    "context_management",
+  ]),
   openStream: (texts) => new MessagesTexts(texts),
 };
 
@@ -63,7 +67,7 @@ class MessagesTexts implements StreamTexts {
       case "content_block_start":
         return [this.#mapped(event, message, "content_block")];
       case "content_block_delta":
-        if (!isJsonObject(message.delta)) return [event];
+        if (!isJsonObject(message.delta)) return [this.#whole(event, message)];
         return this.#delta({ bytes: event, text }, message, message.delta);
       case "content_block_stop":
         return [...this.#close(message.index), event];
@@ -72,12 +76,18 @@ class MessagesTexts implements StreamTexts {
       case "message_stop":
         return [...this.end(), event];
       default:
-        return [event];
+        return [this.#whole(event, message)];
     }
   }
 
   end(): readonly string[] {
     return [...this.#open.keys()].flatMap((index) => this.#close(index));
+  }
+
+  /** The event with all its texts guarded: nobody knows which it has. */
+  #whole(event: Buffer, message: JsonObject): string | Buffer {
+    const mapped = mapTexts(message, this.#texts);
+    return mapped === message || !isJsonObject(mapped) ? event : changed(mapped, {});
   }
 
   /** The event with the texts of a member guarded. */

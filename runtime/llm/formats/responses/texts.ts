@@ -23,6 +23,14 @@ export const responsesTexts: TextFormat = {
     ...["background", "previous_response_id", "conversation"],
   ]),
   response: ["output", "output_text", "instructions"],
+  plainResponse: new Set([
+    ...["id", "object", "created_at", "completed_at", "status", "error", "incomplete_details"],
+    ...["model", "usage", "previous_response_id", "conversation", "tool_choice", "tools", "text"],
+    ...["temperature", "top_p", "top_logprobs", "truncation", "reasoning", "metadata", "user"],
+    ...["max_output_tokens", "max_tool_calls", "parallel_tool_calls", "store", "service_tier"],
+    ...["safety_identifier", "prompt_cache_key", "prompt_cache_options", "background", "prompt"],
+    ...["prompt_cache_retention", "moderation", "billing", "frequency_penalty", "presence_penalty"],
+  ]),
   openStream: (texts) => new ResponsesTexts(texts),
 };
 
@@ -55,7 +63,10 @@ class ResponsesTexts implements StreamTexts {
     const value = parseObject(data);
     // What cannot be read cannot be guarded.
     if (value === undefined) return [];
-    if (typeof value.type !== "string") return [event];
+    if (typeof value.type !== "string") {
+      const mapped = mapTexts(value, this.#texts);
+      return [mapped === value ? event : `data: ${JSON.stringify(mapped)}\n\n`];
+    }
     if (typeof value.sequence_number === "number") this.#sequence ??= value.sequence_number;
     const { type } = value;
     const isPiece = type.endsWith(".delta") && typeof value.delta === "string";
