@@ -115,7 +115,7 @@ const clientFields = {
     {
       required: ["path"],
       description:
-        "Lets people log out: here, and at the provider where it says how (OpenID Connect RP-Initiated Logout).",
+        "Lets people log out: here, and at the provider where it says how (OpenID Connect RP-Initiated Logout). The browser forgets the session; a copy of its cookie is refused at once by the process where the logout came, and by other replicas from the end of its id token on.",
     },
   ),
 };

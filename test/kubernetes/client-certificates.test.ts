@@ -176,6 +176,6 @@ it("a certificate that no backend is shown is told of", () => {
   const tls = "tls: {backend: {clientCertificateRef: {name: own}}}";
   const gateway = gatewayOf("{name: a, port: 8080, protocol: HTTP}", tls);
   expect(complaints(checkManifests([gateway, ...objects].join("\n---\n")))).toEqual([
-    expect.stringMatching(/misplaced-field: "clientCertificateRef"/),
+    expect.stringMatching(/policy-without-effect: "clientCertificateRef" of Gateway/),
   ]);
 });

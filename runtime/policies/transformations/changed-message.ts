@@ -144,7 +144,10 @@ export class WholeMessage implements UpstreamHandler {
     const sent = changed.body ?? body;
     this.#isOver = true;
     const isReplaced = changed.body !== undefined;
-    this.#handler.onHead(changed.status, isReplaced ? framed(changed.headers, sent) : changed.headers);
+    this.#handler.onHead(
+      changed.status,
+      isReplaced ? framed(changed.headers, sent) : changed.headers,
+    );
     if (sent.length > 0) this.#handler.onData(Buffer.from(sent));
     this.#handler.onEnd();
   }

@@ -1,8 +1,8 @@
-import { reportIdle } from "../../../config/sections.ts";
-import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { childOf, keyPlace, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { Manifest, ObjectReference } from "../../../manifests/manifests.ts";
 import type { BackendTlsConfig } from "../../../model/server-policies.ts";
-import type { Section } from "../../../model/traffic.ts";
+import { type Section, trafficText } from "../../../model/traffic.ts";
+import { resourceName } from "../inventory/inventory.ts";
 import { secretFiles } from "../inventory/secrets.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 
@@ -26,7 +26,12 @@ export function reportUnshown(gateway: Manifest, context: PolicyContext): void {
   if (reference === undefined || gateway.isPartial === true) return;
   const { origin } = reference;
   if (context.sections.useOf(origin) === "acting") return;
-  reportIdle({ section: sectionOf(origin), carried: [] }, context.diagnostics);
+  // A Gateway is there before its routes are: they may come to have such a backend.
+  context.diagnostics.report("policy-without-effect", keyPlace(origin), {
+    policy: resourceName(gateway),
+    field: "clientCertificateRef",
+    actsOn: trafficText(["upstreamTls"]),
+  });
 }
 
 function sectionOf(origin: Origin): Section {
