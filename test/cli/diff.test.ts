@@ -303,7 +303,13 @@ it("rules with lists and bodies, whose code reads constants of the module, are c
   const bodies = diffWith((text) =>
     text.replace('request.headers["x-team"] == "blue"', 'json(request.body).model in ["a", "b"]'),
   );
-  expect(bodies).toContain("json(request.body).model");
+  expect(bodies).toContain('e.g.    GET /api  with the body {"model":"a"}');
+  const longer = diffOf(
+    base.replace('request.headers["x-team"] == "blue"', "size(json(request.body).text) < 1000"),
+    base.replace('request.headers["x-team"] == "blue"', "size(json(request.body).text) < 2000"),
+  );
+  expect(longer).toContain("unless  size(json(request.body).text) < 1000");
+  expect(longer).toMatch(/with the body \{"text":"x{51}\.\.\. \(\d+ characters\)/);
 });
 
 function reported(before: Program, after: Program): string {

@@ -46,7 +46,9 @@ async function sideOf(sets: readonly (readonly Rule[])[], jwks: string): Promise
 
 /** Rules over the token, the method and headers: what a client can send to any route as it likes. */
 function sendable(rules: readonly Rule[]): readonly Rule[] {
-  return rules.filter(({ text }) => !/apiKey|source\.|auth\.|request\.(path|host|uri)/.test(text));
+  return rules.filter(
+    ({ text }) => !/apiKey|source\.|auth\.|request\.(path|host|uri|body)/.test(text),
+  );
 }
 
 interface Sent {

@@ -72,6 +72,8 @@ const REQUEST: readonly Field[] = [
   { text: 'request.headers["x-env"]', type: "header", values: ["prod", "dev", "staging"] },
   { text: 'request.headers["user-agent"]', type: "header", values: ["curl/7", "Mozilla/5.0"] },
   { text: "source.address", type: "address", values: NETWORKS },
+  { text: "json(request.body).text", type: "string", values: ["hello", "bye"] },
+  { text: "json(request.body).tags", type: "list", values: ROLES },
 ];
 
 const IDENTITY: readonly Field[] = [
@@ -207,6 +209,7 @@ function textCondition(text: string, values: readonly string[], random: RandomSo
     `${text}.matches(${JSON.stringify(random.pick(PATTERNS))})`,
     `${text}.lowerAscii() == "${one.toLowerCase()}"`,
     `size(${text}) > ${random.below(6)}`,
+    `size(${text}) <= ${random.pick([7, 40, 1000])}`,
     presence,
     `["${one}", "${two}"].exists(x, ${text}.startsWith(x))`,
     `cel.bind(v, ${text}, v == "${one}" || v == "${two}")`,
@@ -249,6 +252,7 @@ export function randomRequest(random: RandomSource, phase: RulePhase): RequestDa
     method: random.pick([...METHODS, "PATCH"]),
     host: host.replace(/^\.+|\.+$/g, "").replace(/\.+/g, ".") || "localhost",
     headers: randomHeaders(random),
+    ...(random.chance(0.8) && { body: randomBody(random) }),
   };
   const source = {
     address: random.pick([
@@ -273,6 +277,17 @@ export function randomRequest(random: RandomSource, phase: RulePhase): RequestDa
       ? { methodName: "tools/list" }
       : { methodName: "tools/call", [item]: { name: mutated(random.pick(names), random), target } };
   return { request, source, jwt, apiKey, ...(phase === "mcp" ? { mcp } : {}) };
+}
+
+/** JSON that rules ask for, other JSON, and none. */
+function randomBody(random: RandomSource): string {
+  if (random.chance(0.1)) return random.pick(["", "{", "text", "[]x"]);
+  if (random.chance(0.1)) return JSON.stringify(random.pick(JUNK));
+  const text = random.chance(0.1)
+    ? random.pick(JUNK)
+    : mutated(random.pick(["hello", "bye", "x".repeat(1_000)]), random);
+  const tags = Array.from({ length: random.below(4) }, () => random.pick(ROLES));
+  return JSON.stringify({ ...(random.chance(0.9) && { text }), tags });
 }
 
 function randomHeaders(random: RandomSource): Readonly<Record<string, string>> {

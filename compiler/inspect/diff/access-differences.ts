@@ -124,6 +124,10 @@ function exampleText(
     ([name, value]) => `?${name}=${value}`,
   );
   const address = Object(data.source).address;
+  const body =
+    request.body === undefined || isItem
+      ? []
+      : [`with the body ${shortBody(String(request.body))}`];
   const who = [
     ...(data.jwt === undefined || data.jwt === null ? [] : [`as ${JSON.stringify(data.jwt)}`]),
     ...(data.apiKey === undefined || data.apiKey === null
@@ -134,7 +138,12 @@ function exampleText(
       : [`as user ${Object(data.basicAuth).username}`]),
     ...(address === undefined ? [] : [`from ${address}`]),
   ];
-  return [head, ...headers, ...query, ...who].join("  ");
+  return [head, ...headers, ...query, ...body, ...who].join("  ");
+}
+
+/** A body that is made to be long is as long as it says: its end tells nobody more. */
+function shortBody(body: string): string {
+  return body.length <= 100 ? body : `${body.slice(0, 60)}... (${body.length} characters)`;
 }
 
 /** `//shop.example.com`, where it matters which host is asked. */

@@ -182,8 +182,8 @@ function foldedPattern(character: string, isLower: boolean): string {
 
 const NOTHING = "[^\\x00-\\x{10FFFF}]";
 
-/** Larger sizes are not classed apart one by one. */
-const MAX_SIZE = 40;
+/** Larger sizes are not classed apart: strings and lists of them are made and looked at. */
+const MAX_SIZE = 5_000;
 
 /** `size(a) > 2`: of a string by its characters, of a list or map by its elements. */
 function sizeFeatures(
@@ -195,8 +195,9 @@ function sizeFeatures(
   const [subject] = call.kind === "call" && call.name === "size" ? call.args : [];
   if (subject === undefined || !isSubject(subject) || size === undefined) return undefined;
   if (!Number.isInteger(size) || size < 0 || size > MAX_SIZE) return undefined;
-  const texts = [size, size + 1].map((each) => `^(?s:.{${each},})$`);
-  const features = strings(texts.map((text) => ({ kind: "matches", text })));
+  const features = strings(
+    [size, size + 1].map((each) => ({ kind: "isAsLongAs", text: String(each) })),
+  );
   return { ...features, sizes: new Set([size]) };
 }
 

@@ -3,6 +3,9 @@ import type { Node } from "../../../cel/parse/ast.ts";
 /** Where a value is in the data of a request: `["jwt", "org", "team"]`, `["request", "headers", "x-env"]`. */
 export type DataPath = readonly string[];
 
+/** The first step to what a body of JSON holds: as expressions read it. */
+export const JSON_BODY = "json(request.body)";
+
 /** What values a path can have, as far as rules can tell. */
 export type PathKind =
   /** Null, or a map with fields. */
@@ -45,9 +48,15 @@ export function canonicalRead(path: DataPath): DataPath {
   return path[0] === "auth" ? ["jwt", ...path.slice(2)] : path;
 }
 
+/** What of a request a path is read from: of what a body holds the body. */
+export function sourceOfPath(path: DataPath): DataPath {
+  return path[0] === JSON_BODY ? ["request", "body"] : path;
+}
+
 /** The path that an expression reads when it is a path and nothing else. */
 export function pathOf(node: Node): DataPath | undefined {
   if (node.kind === "name") return node.name === "auth" ? undefined : [node.name];
+  if (isJsonBody(node)) return [JSON_BODY];
   const step = stepOf(node);
   if (step === undefined) return undefined;
   if (step.operand.kind === "name" && step.operand.name === "auth")
@@ -67,6 +76,13 @@ export function pathAskedFor(node: Node): DataPath | undefined {
   if (key === undefined || !("literal" in key) || key.literal.kind !== "string") return undefined;
   if (owner === undefined || "literal" in owner || !isHeaders(owner)) return undefined;
   return [...owner, key.literal.value.toLowerCase()];
+}
+
+function isJsonBody(node: Node): boolean {
+  if (node.kind !== "call" || node.name !== "json" || node.isMethod) return false;
+  const [text] = node.args;
+  const path = text && pathOf(text);
+  return path !== undefined && path.join(".") === "request.body";
 }
 
 function stepOf(node: Node): { readonly operand: Node; readonly field: string } | undefined {
@@ -101,6 +117,7 @@ export function kindOfPath(path: DataPath): PathKind | undefined {
   const text = path.join(".");
   // no object that is put together has it as a field
   if (path.includes("__proto__")) return undefined;
+  if (root === JSON_BODY) return "json";
   if (ROOTS.has(root)) return path.length === 1 ? "root" : "json";
   if (text === "basicAuth") return "root";
   if (STRINGS.has(text) || text === "basicAuth.username") return "string";

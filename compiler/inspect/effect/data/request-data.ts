@@ -1,4 +1,4 @@
-import type { DataPath } from "./data-path.ts";
+import { type DataPath, JSON_BODY } from "./data-path.ts";
 
 /** A JSON object that is being put together. */
 interface JsonObject {
@@ -36,8 +36,10 @@ export function dataAt(path: DataPath, data: RequestData): unknown {
   if (path[0] === "mcp" && path[1] === "item") {
     return ITEM_KINDS.find((kind) => fieldOf(data.mcp, kind) !== undefined) ?? "none";
   }
-  let value: unknown = data;
-  for (const step of path) value = fieldOf(value, step);
+  const [root, ...rest] = path;
+  const isBody = root === JSON_BODY;
+  let value: unknown = isBody ? bodyOf(data) : data;
+  for (const step of isBody ? rest : path) value = fieldOf(value, step);
   return value ?? DEFAULTS[path.join(".")] ?? value;
 }
 
@@ -51,7 +53,39 @@ export function listElements(value: unknown): readonly unknown[] {
 export function dataWith(values: readonly (readonly [DataPath, unknown])[]): RequestData {
   const data: JsonObject = {};
   for (const [path, value] of values) put(data, path, value);
-  return data;
+  return Object.hasOwn(data, JSON_BODY) ? withBody(data) : data;
+}
+
+/** The data with another value at a path. */
+export function withValue(data: RequestData, path: DataPath, value: unknown): RequestData {
+  if (path[0] !== JSON_BODY) return changed(data, path, value);
+  return withBody(changed({ ...data, [JSON_BODY]: bodyOf(data) }, path, value));
+}
+
+function changed(data: RequestData, path: DataPath, value: unknown): RequestData {
+  const [first = "", ...rest] = path;
+  if (rest.length === 0) return { ...data, [first]: value };
+  const inner = data[first];
+  return { ...data, [first]: changed(isObject(inner) ? inner : {}, rest, value) };
+}
+
+/** What the body holds; undefined: it is no JSON. */
+function bodyOf({ request }: RequestData): unknown {
+  const body = fieldOf(request, "body");
+  if (typeof body !== "string") return undefined;
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the body is to hold, as its text. */
+function withBody({ [JSON_BODY]: body, ...data }: RequestData): RequestData {
+  const request = isObject(data.request) ? data.request : {};
+  return body === undefined
+    ? data
+    : { ...data, request: { ...request, body: JSON.stringify(body) } };
 }
 
 function put(data: JsonObject, path: DataPath, value: unknown): void {

@@ -1,7 +1,7 @@
 import type { CelPhase } from "../../../cel/compile.ts";
 import type { Rule } from "../../../model/rules.ts";
 import type { RuleCondition } from "../conditions/condition.ts";
-import { canonicalRead, type DataPath } from "../data/data-path.ts";
+import { canonicalRead, type DataPath, sourceOfPath } from "../data/data-path.ts";
 import type { RequestData } from "../data/request-data.ts";
 import { DiagramTooLarge, type NodeId } from "../diagram/diagrams.ts";
 import { type RuleDecision, runRules } from "../rules/run-rules.ts";
@@ -89,7 +89,7 @@ export function modelOf(
 
 /** What a variable is read from. */
 export function pathsOf(variable: Variable): readonly DataPath[] {
-  return variable.kind === "opaque" ? variable.reads : [variable.path];
+  return (variable.kind === "opaque" ? variable.reads : [variable.path]).map(sourceOfPath);
 }
 
 /** Whether one path lies in the other. */

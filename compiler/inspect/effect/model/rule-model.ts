@@ -170,7 +170,7 @@ export class RuleModel {
   /** What a condition is for lists, or for a map with fields, which is the list of its keys. */
   #onList(leaf: LeafCondition, variable: ValueVariable, example: unknown): NodeId {
     const { diagrams } = this;
-    const { path, elements, largestSize } = variable;
+    const { path, elements, sizes } = variable;
     if (leaf.form !== "value" && elements !== undefined) {
       const empty = diagrams.terminal(truthOfEmpty(leaf.form));
       const join = leaf.form === "all" ? this.#truths.and : this.#truths.or;
@@ -181,12 +181,12 @@ export class RuleModel {
         return diagrams.apply(join, all, has);
       }, empty);
     }
-    if (leaf.features.sizes.size > 0 && largestSize !== undefined) {
-      const sizes = Array.from({ length: largestSize + 1 }, (_, size) => {
+    if (leaf.features.sizes.size > 0 && sizes !== undefined) {
+      const children = sizes.map((size) => {
         const list = Array.from({ length: size }, () => "other");
         return diagrams.terminal(this.#runs.truthOf(leaf, path, list));
       });
-      return diagrams.choice(this.#levelOf({ kind: "size", path, largest: largestSize }), sizes);
+      return diagrams.choice(this.#levelOf({ kind: "size", path, sizes }), children);
     }
     return diagrams.terminal(this.#runs.truthOf(leaf, path, example));
   }
@@ -200,7 +200,9 @@ export class RuleModel {
       case "opaque":
         return TRUTHS.indexOf(runCondition(variable.text, this.#phase, data));
       case "size":
-        return Math.min(listElements(dataAt(variable.path, data)).length, variable.largest);
+        return variable.sizes.findLastIndex(
+          (size) => size <= listElements(dataAt(variable.path, data)).length,
+        );
       case "element": {
         const { elements } = this.#dataAt(variable.path);
         const list = listElements(dataAt(variable.path, data));

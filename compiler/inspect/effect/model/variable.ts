@@ -11,8 +11,8 @@ export interface ValueVariable extends ValueClasses {
   readonly path: DataPath;
   /** Of what its lists consist; undefined: nothing asks for their elements. */
   readonly elements: ElementClasses | undefined;
-  /** The size from which on lists are alike; undefined: nothing asks for it. */
-  readonly largestSize: number | undefined;
+  /** The sizes of lists from which on something is different, with none as the first; undefined: nothing asks for them. */
+  readonly sizes: readonly number[] | undefined;
 }
 
 /** Whether the list at a path has an element of a class: 0 no, 1 yes. */
@@ -23,11 +23,11 @@ export interface ElementVariable {
   readonly index: number;
 }
 
-/** The size of the list or map at a path: 0, 1, ... `largest` or more. */
+/** The size of the list or map at a path, as the last of some sizes that it has or exceeds. */
 export interface SizeVariable {
   readonly kind: "size";
   readonly path: DataPath;
-  readonly largest: number;
+  readonly sizes: readonly number[];
 }
 
 /** A condition that is known by its text alone: true, false, or an error. */
@@ -45,7 +45,7 @@ export function sizeOfVariable(variable: Variable): number {
     case "element":
       return 2;
     case "size":
-      return variable.largest + 1;
+      return variable.sizes.length;
     case "opaque":
       return 3;
   }

@@ -4,7 +4,7 @@ import { numberCells, stringCells, stringDomain } from "../classes/scalar-classe
 import { ClassCollector, type ValueClasses } from "../classes/value-class.ts";
 import type { LeafCondition, Truth } from "../conditions/condition.ts";
 import { joinFeatures } from "../conditions/leaf-features.ts";
-import { type DataPath, kindOfPath, type PathKind, pathKey } from "../data/data-path.ts";
+import { type DataPath, JSON_BODY, kindOfPath, type PathKind, pathKey } from "../data/data-path.ts";
 import { ITEM, ITEM_KINDS } from "../data/request-data.ts";
 import type { ValueVariable, Variable } from "./variable.ts";
 
@@ -25,7 +25,7 @@ export function variablesOf(
 export function stepsTo(path: DataPath): readonly DataPath[] {
   const [root] = path;
   if (root === "mcp" && path[1] !== "methodName") return path.length > 2 ? [ITEM, path] : [ITEM];
-  const isObject = root !== undefined && kindOfPath([root]) === "root";
+  const isObject = root === JSON_BODY || (root !== undefined && kindOfPath([root]) === "root");
   return isObject ? path.map((_, index) => path.slice(0, index + 1)) : [path];
 }
 
@@ -53,13 +53,14 @@ function variablesAt(
             on: (element) => run(leaf, path, [element]),
           })),
         );
-  const largestSize = hasSizes ? Math.max(...features.sizes) + 1 : undefined;
+  const starts = [...features.sizes].flatMap((size) => [size, size + 1]);
+  const listSizes = hasSizes ? [...new Set([0, ...starts])].toSorted((a, b) => a - b) : undefined;
   const classes = classesAt(path, [...here, ...below], below.length > 0, run, {
     hasElements: elements !== undefined || hasSizes,
   });
-  const value: ValueVariable = { kind: "value", path, ...classes, elements, largestSize };
+  const value: ValueVariable = { kind: "value", path, ...classes, elements, sizes: listSizes };
   const sizes: readonly Variable[] =
-    largestSize === undefined ? [] : [{ kind: "size", path, largest: largestSize }];
+    listSizes === undefined ? [] : [{ kind: "size", path, sizes: listSizes }];
   return [value, ...elementVariables(path, elements), ...sizes];
 }
 

@@ -1,5 +1,6 @@
 import { RE2JS } from "re2js";
 import { alphabetOf } from "./alphabet.ts";
+import { LengthMachine } from "./length-machine.ts";
 import type { Machine } from "./machine.ts";
 import { PrefixMachine } from "./prefix-machine.ts";
 import { RegexMachine } from "./regex-machine.ts";
@@ -72,7 +73,7 @@ function isConstant(kind: StringFeature["kind"]): boolean {
 
 /** The constants themselves, and words near them: those with more to come before those that are one letter off. */
 function readableTexts(features: readonly StringFeature[]): readonly string[] {
-  const literal = features.filter(({ kind }) => kind !== "matches");
+  const literal = features.filter(({ kind }) => kind !== "matches" && kind !== "isAsLongAs");
   const [whole, parts] = [true, false].map((isWhole) =>
     literal.filter(({ kind }) => (kind === "equals") === isWhole),
   );
@@ -97,7 +98,8 @@ function search(
   examples: Map<string, string>,
 ): boolean {
   const constants = features.filter(({ kind }) => isConstant(kind));
-  const others = features.filter(({ kind }) => !isConstant(kind));
+  const lengths = features.filter(({ kind }) => kind === "isAsLongAs");
+  const others = features.filter(({ kind }) => !isConstant(kind) && kind !== "isAsLongAs");
   const patterns = others.map(patternOf);
   const alphabet = alphabetOf(
     constants.map(({ text }) => text),
@@ -105,11 +107,12 @@ function search(
   );
   const machines: readonly Machine[] = [
     new PrefixMachine(constants, alphabet),
+    new LengthMachine(lengths),
     ...patterns.map((pattern) => new RegexMachine(pattern, alphabet)),
   ];
   const within = domain === undefined ? undefined : new RegexMachine(domain, alphabet);
   const all = within === undefined ? machines : [...machines, within];
-  const places = features.map((each) => [...constants, ...others].indexOf(each));
+  const places = features.map((each) => [...constants, ...lengths, ...others].indexOf(each));
   const record = (reached: Reached): void => {
     if (within?.accepted(reached.states.at(-1) ?? 0) === "0") return;
     const found = machines.map((machine, at) => machine.accepted(reached.states[at] ?? 0)).join("");
@@ -140,8 +143,8 @@ function patternOf({ kind, text }: StringFeature): string {
 }
 
 function textOf(reached: Reached, alphabet: readonly number[]): string {
-  const runes: number[] = [];
+  const characters: string[] = [];
   for (let at: Reached | undefined = reached; at?.before !== undefined; at = at.before)
-    runes.unshift(alphabet[at.symbol] ?? 0);
-  return String.fromCodePoint(...runes);
+    characters.push(String.fromCodePoint(alphabet[at.symbol] ?? 0));
+  return characters.reverse().join("");
 }

@@ -6,6 +6,8 @@ export type StringFeature =
   | { readonly kind: "startsWith"; readonly text: string }
   | { readonly kind: "endsWith"; readonly text: string }
   | { readonly kind: "contains"; readonly text: string }
+  /** So many characters or more, as a decimal number. */
+  | { readonly kind: "isAsLongAs"; readonly text: string }
   /** RE2, anywhere in the string. */
   | { readonly kind: "matches"; readonly text: string };
 
@@ -57,6 +59,11 @@ function featureTest({ kind, text }: StringFeature): ((value: string) => boolean
       return (value) => value.endsWith(text);
     case "contains":
       return (value) => value.includes(text);
+    case "isAsLongAs": {
+      const least = Number(text);
+      // a character has one or two units
+      return (value) => value.length >= least && [...value].length >= least;
+    }
     case "matches": {
       const pattern = RE2JS.compile(text);
       return (value) => pattern.test(value);

@@ -1,5 +1,5 @@
 import type { DataPath } from "../data/data-path.ts";
-import { dataAt, type RequestData } from "../data/request-data.ts";
+import { dataAt, type RequestData, withValue } from "../data/request-data.ts";
 import type { Path } from "../diagram/diagrams.ts";
 import type { RuleModel } from "../model/rule-model.ts";
 import type { OpaqueVariable } from "../model/variable.ts";
@@ -80,13 +80,4 @@ function requestText([, field]: DataPath, value: unknown): string {
   const text = typeof value === "string" ? value : "other";
   if (field !== "path") return text;
   return text.startsWith("/") ? text : `/${text}`;
-}
-
-/** The data with another value at a path. */
-function withValue(data: RequestData, path: DataPath, value: unknown): RequestData {
-  const [first = "", ...rest] = path;
-  if (rest.length === 0) return { ...data, [first]: value };
-  const inner: unknown = data[first];
-  const owner = typeof inner === "object" && inner !== null && !Array.isArray(inner) ? inner : {};
-  return { ...data, [first]: withValue({ ...owner }, rest, value) };
 }

@@ -26,23 +26,24 @@ export function witnessOn(model: RuleModel, path: Path): RequestData | undefined
 /** A list with the elements that it must have, and of the size that it must have. */
 function listFor(
   model: RuleModel,
-  { path, elements, largestSize }: ValueVariable,
+  { path, elements, sizes = [] }: ValueVariable,
   chosen: ReadonlyMap<number, number>,
 ): readonly unknown[] | undefined {
   const list: unknown[] = [];
   const refused = new Set<number>();
-  let size: number | undefined;
+  let cell: number | undefined;
   for (const [level, index] of chosen) {
     const variable = model.variables[level];
     if (variable?.kind === "value" || variable?.kind === "opaque" || variable === undefined)
       continue;
     if (variable.path.join("\u0001") !== path.join("\u0001")) continue;
-    if (variable.kind === "size") size = index;
+    if (variable.kind === "size") cell = index;
     else if (index === 1) list.push(elements?.examples[variable.index]);
     else refused.add(variable.index);
   }
-  if (size === undefined) return list;
-  if (list.length > size && size !== largestSize) return undefined;
+  if (cell === undefined) return list;
+  const [size = 0, next = Number.POSITIVE_INFINITY] = sizes.slice(cell);
+  if (list.length >= next) return undefined;
   const free = (elements?.examples ?? ["other"]).find((_, index) => !refused.has(index));
   const filler = list[0] ?? free;
   if (filler === undefined && size > list.length) return undefined;
