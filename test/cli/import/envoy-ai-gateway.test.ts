@@ -96,8 +96,11 @@ it("gwc import of Envoy AI Gateway makes models of its rules, and says what is n
     },
   ]);
   expect(stdout).toMatch(
-    /DECIDE: line 13: the rule is left out: it matches by more than the name of a model/,
+    /DECIDE: line 13: refused, as it matches by more than the name of a model/,
   );
+  expect(value.llm.policies).toEqual({
+    authorization: { rules: [{ deny: 'default(request.headers["x-team"], "") == "a"' }] },
+  });
   expect(stdout).toMatch(/DECIDE: line 7: entries of one name share its requests evenly/);
   expect(stdout).toMatch(/DECIDE: whoever reaches the port may use every model/);
   const left = leftIn(stdout).join("\n");
@@ -105,4 +108,35 @@ it("gwc import of Envoy AI Gateway makes models of its rules, and says what is n
   expect(left).toContain("[0].spec.llmRequestCosts[0].type: TotalToken");
   expect(left).toContain("[7].stringData.apiKey: (a credential)");
   expect(stdout).not.toContain("sk-live-secret");
+});
+
+it("requests of a rule that can't be read, or has no server here, are not served by one for every model", () => {
+  const every = `    - backendRefs: [{name: openai}]\n  llmRequestCosts`;
+  const of = (rule: string) =>
+    imported({
+      "routes.yaml": manifests
+        .replace("  llmRequestCosts", every)
+        .replace("matches: [{headers: [{name: x-team, value: a}]}]", rule),
+      "servers.yaml": servers,
+    });
+  const model = `{type: RegularExpression, name: x-ai-eg-model, value: "o[1-3]"}`;
+  const pattern = of(`matches: [{headers: [${model}, {name: x-team, value: a}]}]`);
+  expect(mistakes(pattern.stdout)).toEqual([]);
+  expect(pattern.value.llm.policies.authorization.rules).toEqual([
+    {
+      deny: 'default(json(request.body).model, "").matches("^(?:o[1-3])$") && default(request.headers["x-team"], "") == "a"',
+    },
+  ]);
+  const unknown = of("matches: [{path: {value: /v1/embeddings}}]");
+  expect(unknown.value.llm.policies.directResponse.status).toBe(503);
+  const { value } = imported({
+    "routes.yaml": manifests.replace(
+      "backendRefs: [{name: bedrock,",
+      "backendRefs: [{name: other,",
+    ),
+    "servers.yaml": servers,
+  });
+  expect(value.llm.policies.authorization.rules).toContainEqual({
+    deny: 'default(json(request.body).model, "") == "claude"',
+  });
 });

@@ -3,6 +3,7 @@ import type { ImportDraft, ImportNote } from "../imported-text.ts";
 import { fieldsIn, listIn, textIn } from "../proxy/fields.ts";
 import type { DraftFields } from "../proxy/route-draft.ts";
 import type { SourceFields } from "../source-fields.ts";
+import { closedRules, MODEL_HEADER } from "./closed-rules.ts";
 import type { EnvoyManifest } from "./envoy-manifest.ts";
 import { envoyModel } from "./envoy-provider.ts";
 
@@ -13,6 +14,7 @@ export function importEnvoyAi(sources: readonly SourceFields[]): ImportDraft | s
   if (routes.length === 0) return "has no AIGatewayRoute";
   const notes: ImportNote[] = [];
   const models: DraftFields[] = [];
+  const closed: DraftFields[] = [];
   for (const route of routes) {
     const rules = listIn(route.spec.rules);
     rules.forEach((each, index) => {
@@ -21,7 +23,8 @@ export function importEnvoyAi(sources: readonly SourceFields[]): ImportDraft | s
       const place = `line ${route.source.line(...at)}`;
       const names = namesOf(rule, at, route.source);
       if (typeof names === "string") {
-        notes.push({ path: ["llm", "models"], text: `${place}: the rule is left out: ${names}` });
+        notes.push({ path: ["llm", "policies"], text: `${place}: refused, as ${names}` });
+        closed.push(rule);
         return;
       }
       const made = listIn(rule.backendRefs).flatMap((ref, number) => {
@@ -34,6 +37,13 @@ export function importEnvoyAi(sources: readonly SourceFields[]): ImportDraft | s
         });
         return [];
       });
+      if (made.length === 0) {
+        notes.push({
+          path: ["llm", "policies"],
+          text: `${place}: refused, as it has no server here`,
+        });
+        closed.push(rule);
+      }
       if (made.length > 1)
         notes.push({
           path: ["llm", "models", models.length],
@@ -55,7 +65,9 @@ export function importEnvoyAi(sources: readonly SourceFields[]): ImportDraft | s
     path: ["llm", "models"],
     text: "whoever reaches the port may use every model: give clients keys or tokens (apiKey, jwtAuth) as SecurityPolicies of Envoy Gateway did",
   });
-  return { value: { llm: { port: 4000, models } }, notes };
+  const policies = closedRules(closed);
+  const guarded = closed.length === 0 ? {} : { policies };
+  return { value: { llm: { port: 4000, ...guarded, models } }, notes };
 }
 
 function manifestsIn(source: SourceFields): readonly EnvoyManifest[] {
@@ -95,7 +107,7 @@ function namesOf(
     const headers = listIn(match.headers).map(fieldsIn);
     const [header] = headers;
     if (headers.length !== 1 || Object.keys(match).length !== 1) return undefined;
-    if (header?.name !== "x-ai-eg-model" || (header.type ?? "Exact") !== "Exact") return undefined;
+    if (header?.name !== MODEL_HEADER || (header.type ?? "Exact") !== "Exact") return undefined;
     source.take(...at, "matches", index);
     return textIn(header.value);
   });

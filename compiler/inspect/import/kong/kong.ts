@@ -93,19 +93,15 @@ interface KongRoute {
   readonly priority: number;
 }
 
-const ROUTE_FIELDS: readonly string[] = [
-  ...[
-    "name",
-    "hosts",
-    "paths",
-    "methods",
-    "headers",
-    "strip_path",
-    "preserve_host",
-    "plugins",
-    "service",
-  ],
-  ...["protocols", "tags", "regex_priority", "https_redirect_status_code", "path_handling", "id"],
+/** The fields of a route that are translated whole. */
+const TRANSLATED: readonly string[] = [
+  ...["name", "hosts", "paths", "methods", "headers", "strip_path", "preserve_host", "service"],
+  "path_handling",
+];
+
+/** Fields of a route that are told when they are left, and keep nobody out. */
+const HARMLESS: readonly string[] = [
+  ...["plugins", "protocols", "tags", "regex_priority", "https_redirect_status_code", "id"],
   ...["request_buffering", "response_buffering"],
 ];
 
@@ -118,24 +114,13 @@ function routeOf(
   const place = `line ${source.line(...at)}`;
   const problems: string[] = [];
   const notes: string[] = [];
-  for (const field of [
-    "name",
-    "hosts",
-    "paths",
-    "methods",
-    "headers",
-    "strip_path",
-    "preserve_host",
-    "service",
-    "path_handling",
-  ])
-    source.take(...at, field);
+  for (const field of TRANSLATED) source.take(...at, field);
   const [paths, methods, hosts] = [value.paths, value.methods, value.hosts].map((each) =>
     textsIn(each ?? []),
   );
   const headers = Object.entries(fieldsIn(value.headers));
   const unknown = Object.keys(value).find(
-    (field) => value[field] !== null && !ROUTE_FIELDS.includes(field),
+    (field) => value[field] !== null && ![...TRANSLATED, ...HARMLESS].includes(field),
   );
   if (unknown !== undefined) problems.push(`${place}: ${unknown}`);
   if (headers.some(([, each]) => textsIn(each).length !== 1))

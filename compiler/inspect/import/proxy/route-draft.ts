@@ -61,7 +61,8 @@ export function closed({ name, matches, notes }: RouteDraft, reason: string): Ro
   return { ...route, notes: [...notes, ...route.notes] };
 }
 
-const CLOSED = { status: 503, body: "This route has lost a part in its import." };
+/** What stands in the place of a route until somebody has decided. */
+export const CLOSED = { status: 503, body: "This route has lost a part in its import." };
 
 /** Whether a route serves nobody. */
 export function isClosed({ policies }: RouteDraft): boolean {
