@@ -116,6 +116,7 @@ export const cors: Policy<
   schema,
   names: ["cors"],
   direction: "opens",
+  servesPreflights: true,
   compare: compareCors,
   merge: "replace",
   lower: lowerCors,

@@ -54,6 +54,8 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   keepsCounts?(settings: Settings): boolean;
   /** What it decides about who may send a request, in order; absent: nothing. */
   access?(settings: Settings): readonly AccessCheck[];
+  /** Whether it responds to preflights, which show no credentials: what asks for some before it refuses them. */
+  readonly servesPreflights?: true;
   /** What having it does to who may do what; absent: it changes requests, not who may send them. */
   readonly direction?: ChangeDirection;
   /** What a change of its settings does to who may do what; absent: it changes what happens, and opens nothing. */

@@ -1,5 +1,6 @@
 import type { BindNode, ListenerNode } from "../../ir/program.ts";
 import { changedFields } from "../../ir/settings-text.ts";
+import { policyOf } from "../../policies/index.ts";
 import { chainOf } from "./chain.ts";
 import { chainDiff } from "./chain-differences.ts";
 import { type Difference, plainDifference, type SidePlace } from "./difference.ts";
@@ -18,7 +19,9 @@ export function bindDifferences(
   const subject = `port ${port}`;
   if (before === undefined && after !== undefined) {
     const by: SidePlace = { side: "after", origin: after.origin, text: "a new port" };
-    return listenerPairs(before, after).flatMap((pair) => openListener(port, pair, by));
+    const opened = listenerPairs(before, after).flatMap((pair) => openListener(port, pair, by));
+    const empty = plainDifference("opens", `${subject} (new)`, "nothing listened -> 404", by);
+    return opened.length > 0 ? opened : [empty];
   }
   if (before !== undefined && after === undefined) {
     const by: SidePlace = { side: "before", origin: before.origin, text: "the port" };
@@ -78,12 +81,32 @@ function listenerDifferences(
   const { pairs, undecided: open } = routePairs(pair);
   undecided.push(...open);
   const routes = pairs.flatMap((each) => pairDifferences(each, where, before, after, undecided));
-  if (before === undefined || after === undefined) return routes;
+  if (before === undefined || after === undefined)
+    return routes.length > 0 ? routes : edgeDifferences(`listener ${where}`, before, after);
   const own = ownDifferences(`listener ${where}`, before, after);
   const said = new Set(own.map(changeKey));
   const rest = routes.filter((each) => !said.has(changeKey(each)));
   if (rest.length + own.length > 0) return [...rest, ...own];
   return unroutedDifferences(`listener ${where}`, before, after);
+}
+
+/** What the policies of a listener do for hosts that had none, or have none any more, and that no route takes. */
+function edgeDifferences(
+  listener: string,
+  before: ListenerNode | undefined,
+  after: ListenerNode | undefined,
+): readonly Difference[] {
+  const node = after ?? before;
+  const kinds = node?.preRouting?.policies.map(({ kind }) => kind) ?? [];
+  if (node === undefined || kinds.length === 0) return [];
+  const isServing = kinds.some((kind) => policyOf(kind).servesPreflights === true);
+  const text = `before routing: ${kinds.join(", ")}`;
+  const by: SidePlace = { side: after ? "after" : "before", origin: node.origin, text: listener };
+  return [
+    after === undefined
+      ? plainDifference(isServing ? "closes" : "changes", listener, `${text} -> 404`, by)
+      : plainDifference(isServing ? "opens" : "changes", listener, `404 -> ${text}`, by),
+  ];
 }
 
 /** Of two patterns that cover a host the one that covers fewer. */

@@ -50,15 +50,45 @@ export function chainDiff(
   isMcp: boolean,
   pairRegion?: PairRegion,
 ): ChainDiff {
-  if (chainKey(before) === chainKey(after)) return NONE;
-  const chains = [before, after];
-  const rules = chains.flatMap(rulesOfChain);
-  const identities = chains.flatMap((each) => each.identities.map(({ variable }) => variable));
-  const conditions = [...new Set(identities)].map((variable) => conditionIn(`${variable} == null`));
+  const [from, to] = [chainKey(before), chainKey(after)];
+  if (from === to) return NONE;
+  const rules = [...rulesOfChain(before), ...rulesOfChain(after)];
   const phase = isMcp ? "mcp" : "request";
   const region = compiledRegion(pairRegion, rules, phase);
+  if (region !== undefined) return solve(before, after, phase, region);
+  const key = `${phase}\n${from}\n${to}`;
+  const known = solved.get(key);
+  if (known !== undefined) return decidedBy(known, before, after);
+  const found = solve(before, after, phase, undefined);
+  solved.set(key, found);
+  return found;
+}
+
+/** Many routes have the same rules: what comes of a change of them is worked out once. */
+const solved = new Map<string, ChainDiff>();
+
+/** The same differences, decided by rules that stand elsewhere. */
+function decidedBy({ differences, ...rest }: ChainDiff, before: AccessChain, after: AccessChain) {
+  const own = differences.map((each) => ({
+    ...each,
+    before: runChain(before, each.example),
+    after: runChain(after, each.example),
+  }));
+  return { ...rest, differences: own };
+}
+
+function solve(
+  before: AccessChain,
+  after: AccessChain,
+  phase: "request" | "mcp",
+  region: CompiledRegion | undefined,
+): ChainDiff {
+  const rules = [...rulesOfChain(before), ...rulesOfChain(after)];
+  const identities = [...before.identities, ...after.identities].map(({ variable }) => variable);
+  const conditions = [...new Set(identities)].map((variable) => conditionIn(`${variable} == null`));
   try {
     const model = new RuleModel(phase, [...rules, ...(region?.rules ?? [])], conditions);
+    const isMcp = phase === "mcp";
     return model.isComplete ? modelDiff(model, before, after, isMcp, region) : undecided(rules);
   } catch (error) {
     if (error instanceof DiagramTooLarge) return undecided(rules);

@@ -83,11 +83,25 @@ function pathsOf(
   route: RouteNode | undefined,
   listener: ListenerNode | undefined,
 ): string | undefined {
-  const entries = listener?.table.flatMap((each) => each.entries) ?? [];
-  const paths = entries
-    .filter((each) => each.route === route?.id && !each.match.isDerived)
-    .map(({ match }) => match.path.value);
-  return paths.length === 0 ? undefined : shortList([...new Set(paths)]);
+  const paths = listener && route && pathsByRoute(listener).get(route.id);
+  return paths && shortList([...new Set(paths)]);
+}
+
+/** Tables are read once: each of their routes may be different. */
+const knownPaths = new WeakMap<ListenerNode, ReadonlyMap<string, readonly string[]>>();
+
+function pathsByRoute(listener: ListenerNode): ReadonlyMap<string, readonly string[]> {
+  const known = knownPaths.get(listener);
+  if (known !== undefined) return known;
+  const written = listener.table
+    .flatMap(({ entries }) => entries)
+    .filter(({ match }) => !match.isDerived);
+  const groups = Map.groupBy(written, ({ route }) => route);
+  const paths = new Map(
+    [...groups].map(([route, entries]) => [route, entries.map(({ match }) => match.path.value)]),
+  );
+  knownPaths.set(listener, paths);
+  return paths;
 }
 
 /** Who answers the requests of a route. */

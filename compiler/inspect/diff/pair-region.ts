@@ -36,29 +36,32 @@ export function waysOf(
   );
 }
 
+/** Loops without copies: of a thousand routes each may be asked for. */
 function waysTo(entries: readonly RouteEntry[], route: string): PairRegion {
-  return entries.flatMap(({ match, route: id }, at) =>
-    id === route
-      ? [
-          {
-            meets: [match],
-            misses: entries
-              .slice(0, at)
-              .map((each) => each.match)
-              .filter((each) => mayBoth(each.path, match.path) && each.query.length === 0),
-          },
-        ]
-      : [],
-  );
+  const ways: RegionWay[] = [];
+  for (const [at, { match, route: id }] of entries.entries()) {
+    if (id !== route) continue;
+    const misses: RouteMatch[] = [];
+    for (let above = 0; above < at; above += 1) {
+      const other = entries[above]?.match;
+      if (other !== undefined && other.query.length === 0 && mayBoth(other.path, match.path))
+        misses.push(other);
+    }
+    ways.push({ meets: [match], misses });
+  }
+  return ways;
 }
 
 function mayBoth(a: PathMatch, b: PathMatch): boolean {
   if (a.kind === "regex" || b.kind === "regex") return true;
-  const isOf = (one: PathMatch, outer: PathMatch) =>
-    one.value === outer.value ||
-    (outer.kind === "prefix" &&
-      one.value.startsWith(outer.value === "/" ? "/" : `${outer.value}/`));
-  return isOf(a, b) || isOf(b, a);
+  return isWithin(a, b) || isWithin(b, a);
+}
+
+function isWithin({ value }: PathMatch, outer: PathMatch): boolean {
+  if (outer.kind !== "prefix" || outer.value === "/")
+    return value === outer.value || outer.kind === "prefix";
+  const { length } = outer.value;
+  return value.startsWith(outer.value) && (value.length === length || value[length] === "/");
 }
 
 /** A region whose conditions are compiled, so that it can be computed with. */

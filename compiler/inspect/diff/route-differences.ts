@@ -37,6 +37,7 @@ export function routeDifferences(
     differences: [
       ...access.differences,
       ...policyDifferences(subject, before.policies, after.policies),
+      ...preflightDifferences(subject, before.policies, after.policies),
       ...lockDifferences(subject, before.backends, after.backends),
       ...backendDifferences(
         subject,
@@ -79,6 +80,41 @@ export function policyDifferences(
     });
   });
   return [...lost, ...gained, ...kept];
+}
+
+/** Preflights that are refused now before anything responds to them, or were. */
+function preflightDifferences(
+  subject: string,
+  before: readonly PolicyUse[],
+  after: readonly PolicyUse[],
+): readonly Difference[] {
+  const [old, now] = [guardOfPreflights(before), guardOfPreflights(after)];
+  if (old === now || old === undefined || now === undefined) return [];
+  const by = after.find(({ kind }) => kind === now);
+  const text = (guard: string) => (guard === "" ? "served" : `refused by ${guard}`);
+  const direction = old === "" ? "closes" : now === "" ? "opens" : "changes";
+  return [
+    plainDifference(
+      direction,
+      subject,
+      `preflights: ${text(old)} -> ${text(now)}`,
+      by && { side: "after", origin: by.origin, text: by.kind },
+    ),
+  ];
+}
+
+/** The first policy that refuses preflights before they are served; "": none does; undefined: nothing serves them. */
+function guardOfPreflights(policies: readonly PolicyUse[]): PolicyKind | "" | undefined {
+  const end = policies.findIndex(({ kind }) => policyOf(kind).servesPreflights === true);
+  if (end < 0) return undefined;
+  const guard = policies
+    .slice(0, end)
+    .find((use) =>
+      accessOf(use).some(
+        (check) => check.kind === "rules" || (check.kind === "identity" && check.isRequired),
+      ),
+    );
+  return guard?.kind ?? "";
 }
 
 /** Whether all that a policy does is decided from its identities and rules. */

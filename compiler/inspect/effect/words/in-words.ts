@@ -234,7 +234,8 @@ function literalExpression({ text, sign }: RuleLiteral): string | readonly strin
     case "is":
       return text;
     case "is-not":
-      return `!default(${text}, false)`;
+      // a value that is no bool is not true
+      return `!default(${PATH_ALONE.test(text) ? `${text} == true` : text}, false)`;
     case "is-false":
       return `!(${text})`;
     case "may-be":
@@ -247,3 +248,6 @@ function literalExpression({ text, sign }: RuleLiteral): string | readonly strin
       return `default((${text}) ? false : false, true)`;
   }
 }
+
+/** `jwt.verified`, `request.headers["x-a"]`: any value may be there. */
+const PATH_ALONE = /^[A-Za-z_]\w*(?:\.\w+|\["[^"\\]*"\])*$/;
