@@ -14,7 +14,7 @@ import { requireOpenModels } from "./calls/open-models.ts";
 import { noteOutcome } from "./calls/provider-verdict.ts";
 import { recordCall, recordResponse } from "./calls/record-call.ts";
 import { refuseMethod, respondError } from "./calls/respond-error.ts";
-import type { LlmTarget, TargetChoice } from "./calls/target.ts";
+import type { ConditionalChoice, LlmTarget } from "./calls/target.ts";
 import type { ErrorFormat } from "./chat/formats.ts";
 import { type LlmError, LlmRefusal } from "./chat/llm-error.ts";
 import type { TextFormat } from "./chat/texts.ts";
@@ -28,7 +28,7 @@ export interface ChatService {
   readonly operation: "chat" | "embeddings" | "count_tokens";
   /** The most bytes of a request's body. */
   readonly limit: number;
-  readonly targets: TargetChoice;
+  readonly targets: ConditionalChoice;
   /** Where requests and responses have texts; absent: no target guards any. */
   readonly texts?: TextFormat;
   /** About as many tokens as a request has are taken from limits before it goes out; absent: none are. */
@@ -80,16 +80,22 @@ async function serveCall(
 ): Promise<void> {
   const call = readCall(exchange);
   requireOpenModels(exchange, call);
-  const targets = service.targets(call.model);
-  if (targets === undefined) throw unknownModel(call.model);
   const attributes = recordCall(exchange, call, service.operation);
+  const asked = {
+    request: exchange,
+    get llmRequest() {
+      return call.body;
+    },
+  };
+  const targets = service.targets(call.model, asked);
+  if (targets === undefined) throw unknownModel(call.model);
   if (service.expectsTokens === true && !expectTokens(exchange, call)) return;
   const deadline = performance.now() + (service.timeout ?? Number.POSITIVE_INFINITY);
   const guards = service.texts && new CallGuards(exchange, service.texts);
   const settings = { service, deadline, attributes, guards };
   let refusal: LlmRefusal | undefined;
   let failure: FailedAttempt | undefined;
-  const another = () => failure && service.targets(call.model);
+  const another = () => failure && service.targets(call.model, asked);
   for (const target of tried === undefined ? targets : inTurn(targets, another)) {
     // What asks nobody is not waited for.
     const given = transformed(exchange, call, target, attributes);

@@ -39,11 +39,13 @@ llm:
     routing: { failover: { targets: [{ model: claude-opus-4-5, priority: 2 }, { model: gpt-5, priority: 1 }] } }
   - name: mixed
     routing: { weighted: { targets: [{ model: gpt-5, weight: 3 }, { model: claude-haiku-4-5 }] } }
+  - name: smart
+    routing: { conditional: { targets: [{ when: llmRequest.stream, model: gpt-5 }, { model: claude-haiku-4-5 }] } }
 `,
   });
   const { stdout } = gwc(["explain", "route", "llm"], { cwd: folder });
   expect(stdout).toContain(
-    "best is gpt-5, else claude-opus-4-5; mixed is 3/4 gpt-5, 1/4 claude-haiku-4-5)",
+    "best is gpt-5, else claude-opus-4-5; mixed is 3/4 gpt-5, 1/4 claude-haiku-4-5; smart is gpt-5 where llmRequest.stream, else claude-haiku-4-5)",
   );
 });
 

@@ -237,3 +237,59 @@ it("a virtual model is another one of those that there are", async () => {
   const listed = (await openai.models.list()).data.map(({ id }) => id);
   expect(listed).toEqual(["gpt-5", "small", "resilient", "mixed"]);
 });
+
+it("a conditional virtual model is the first one whose condition holds", async () => {
+  const { host, received } = await startProvider([
+    { prompt: "Hello", response: { content: "Hi there." } },
+  ]);
+  const params = { apiKey: "${KEY}", hostOverride: host };
+  const effort = "llmRequest.max_tokens > 1000";
+  const door = await startGateway({
+    env: { KEY: "provider-key" },
+    config: {
+      llm: {
+        port: await freePort(),
+        models: [
+          { name: "gpt-*", provider: "openAI", params },
+          { name: "claude", provider: "anthropic", params: { ...params, model: "claude-5" } },
+        ],
+        virtualModels: [
+          {
+            name: "smart",
+            routing: {
+              conditional: {
+                targets: [
+                  { when: effort, model: "gpt-5" },
+                  { when: 'request.headers["x-team"] == "research"', model: "claude" },
+                  { model: "gpt-5-nano" },
+                ],
+              },
+            },
+          },
+          {
+            name: "strict",
+            routing: { conditional: { targets: [{ when: effort, model: "gpt-5" }] } },
+          },
+        ],
+      },
+    },
+  });
+  const ask = async (model: string, more: object, team = "none") => {
+    const client = new OpenAI({ apiKey: "x", baseURL: `${door.url}/v1`, maxRetries: 0 });
+    const headers = { "x-team": team };
+    await client.chat.completions.create({ model, messages, ...more }, { headers });
+    return JSON.parse(received.at(-1)?.body.toString() ?? "{}").model;
+  };
+  expect(await ask("smart", { max_tokens: 2000 }, "research")).toBe("gpt-5");
+  expect(await ask("smart", { max_tokens: 10 }, "research")).toBe("claude-5");
+  // A condition over what a request does not have is one that does not hold.
+  expect(await ask("smart", {})).toBe("gpt-5-nano");
+  expect(await ask("strict", { max_tokens: 1001 })).toBe("gpt-5");
+  await expect(ask("strict", {})).rejects.toMatchObject({
+    status: 400,
+    param: "model",
+    message: expect.stringContaining('no condition of the model "strict" holds'),
+  });
+  const models = await new OpenAI({ apiKey: "x", baseURL: `${door.url}/v1` }).models.list();
+  expect(models.data.map(({ id }) => id)).toEqual(["claude", "smart", "strict"]);
+});

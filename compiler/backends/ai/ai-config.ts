@@ -38,7 +38,8 @@ export interface VirtualModelConfig {
   /** The models of the lowest priority come first; of shares there is one list. */
   readonly routing:
     | { readonly kind: "failover"; readonly tiers: readonly (readonly VirtualTarget[])[] }
-    | { readonly kind: "weighted"; readonly targets: readonly WeightedTarget[] };
+    | { readonly kind: "weighted"; readonly targets: readonly WeightedTarget[] }
+    | { readonly kind: "conditional"; readonly targets: readonly ConditionalTarget[] };
   readonly origin: Origin;
 }
 
@@ -46,6 +47,11 @@ export interface VirtualModelConfig {
 export interface VirtualTarget {
   readonly model: string;
   readonly origin: Origin;
+}
+
+interface ConditionalTarget extends VirtualTarget {
+  /** When it is asked; undefined: always. */
+  readonly when: { readonly text: string; readonly origin: Origin } | undefined;
 }
 
 interface WeightedTarget extends VirtualTarget {

@@ -20,7 +20,7 @@ export function resolveAi(
   const routes = resolveRoutes(ai);
   const types = new Set(routes.map(({ type }) => type));
   const served = config.models;
-  const virtualModels = resolveVirtualModels(config, context.diagnostics);
+  const virtualModels = resolveVirtualModels(config, context);
   const shared = sharedGroups(config);
   const groups = config.groups.map((group, index) => {
     // A model of the front door is asked for what it serves; behind other routes each provider serves everything.

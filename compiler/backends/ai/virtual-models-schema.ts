@@ -1,11 +1,4 @@
-import {
-  type Infer,
-  integer,
-  list,
-  object,
-  shortText,
-  unsupportedBut,
-} from "../../schema/schema.ts";
+import { expression, type Infer, integer, list, object, shortText } from "../../schema/schema.ts";
 
 /** A virtual model as its schema lets it through. */
 export type VirtualModelValue = Infer<ReturnType<typeof virtualModelSchema>>;
@@ -66,13 +59,29 @@ export function virtualModelSchema() {
             },
             { required: ["targets"], description: "Each model has a share of the requests." },
           ),
-          conditional: unsupportedBut(
-            "models by condition",
-            "write a route under `binds` for each condition: its `matches` say it, its `ai` backend the model",
+          conditional: object(
+            {
+              targets: list(
+                object(
+                  {
+                    when: expression(
+                      "A CEL expression that is true where this model is asked; it reads `llmRequest`, the request's JSON. Without it the model is asked for what is left: it is the last one.",
+                    ),
+                    model: model(),
+                  },
+                  { required: ["model"] },
+                ),
+                { minItems: 1, maxItems: 64, description: "The models, in this order." },
+              ),
+            },
+            {
+              required: ["targets"],
+              description: "The first model is asked whose condition holds.",
+            },
           ),
         },
         {
-          exactlyOneOf: ["failover", "weighted"],
+          exactlyOneOf: ["failover", "weighted", "conditional"],
           description: "Which model is asked in its place.",
         },
       ),

@@ -1,17 +1,26 @@
-import type { Diagnostics, Origin } from "../../diagnostics/diagnostic.ts";
-import { childOf } from "../../diagnostics/diagnostic.ts";
+import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
+import type { CompiledExpression } from "../../model/expressions.ts";
+import { camelCase } from "../../model/identifiers.ts";
+import { type IdentityContext, resolveOfRequest } from "../parts/known-identities.ts";
 import type { AiConfig, VirtualModelConfig, VirtualTarget } from "./ai-config.ts";
 import type { VirtualModelValue } from "./virtual-models-schema.ts";
 
 /** A virtual model, complete; `group`: which of the groups serves a target. */
 export interface VirtualModelNode {
   readonly name: string;
+  /** The name as an identifier, which other models may have too. */
+  readonly id: string;
   readonly routing:
     | { readonly kind: "failover"; readonly tiers: readonly (readonly TargetNode[])[] }
     | {
         readonly kind: "weighted";
         readonly targets: readonly (TargetNode & { readonly weight: number })[];
+      }
+    | {
+        readonly kind: "conditional";
+        readonly targets: readonly ConditionalNode[];
       };
+  readonly origin: Origin;
 }
 
 interface TargetNode {
@@ -19,23 +28,37 @@ interface TargetNode {
   readonly group: number;
 }
 
+interface ConditionalNode extends TargetNode {
+  /** Undefined: always. */
+  readonly when: CompiledExpression | undefined;
+}
+
 /** A virtual model of a file. */
 export function readVirtualModel(
-  { name, routing: { failover, weighted } }: VirtualModelValue,
+  { name, routing: { failover, weighted, conditional } }: VirtualModelValue,
   origin: Origin,
 ): VirtualModelConfig {
-  const places = childOf(origin, "routing", failover === undefined ? "weighted" : "failover");
-  const placeOf = (index: number): Origin => childOf(places, "targets", index, "model");
+  const placeOf = (kind: string, index: number, field = "model"): Origin =>
+    childOf(origin, "routing", kind, "targets", index, field);
+  if (conditional !== undefined) {
+    const targets = conditional.targets.map(({ model, when }, index) => ({
+      model,
+      when:
+        when === undefined ? when : { text: when, origin: placeOf("conditional", index, "when") },
+      origin: placeOf("conditional", index),
+    }));
+    return { name, routing: { kind: "conditional", targets }, origin };
+  }
   if (failover === undefined) {
     const targets = (weighted?.targets ?? []).map(({ model, weight = 1 }, index) => ({
-      ...{ model, weight, origin: placeOf(index) },
+      ...{ model, weight, origin: placeOf("weighted", index) },
     }));
     return { name, routing: { kind: "weighted", targets }, origin };
   }
   const byPriority = new Map<number, VirtualTarget[]>();
   for (const [index, { model, priority }] of failover.targets.entries()) {
     const tier = byPriority.get(priority) ?? [];
-    tier.push({ model, origin: placeOf(index) });
+    tier.push({ model, origin: placeOf("failover", index) });
     byPriority.set(priority, tier);
   }
   const tiers = [...byPriority].toSorted(([a], [b]) => a - b).map(([, tier]) => tier);
@@ -45,8 +68,9 @@ export function readVirtualModel(
 /** The virtual models of a front door, complete; undefined: a mistake was reported. */
 export function resolveVirtualModels(
   { models = [], virtualModels = [] }: AiConfig,
-  diagnostics: Diagnostics,
+  context: IdentityContext,
 ): readonly VirtualModelNode[] | undefined {
+  const { diagnostics } = context;
   const names = new Set(models);
   const found = virtualModels.flatMap((each) => {
     if (names.has(each.name)) {
@@ -54,7 +78,7 @@ export function resolveVirtualModels(
       return [];
     }
     names.add(each.name);
-    return resolved(each, models, diagnostics) ?? [];
+    return resolved(each, models, context) ?? [];
   });
   return found.length === virtualModels.length ? found : undefined;
 }
@@ -69,11 +93,17 @@ export function sharedGroups({ models = [], virtualModels = [] }: AiConfig): Rea
   return shared;
 }
 
-/** `best is gpt-5, else nova`, `mixed is 3/4 nova, 1/4 gpt-5`. */
+/** `best is gpt-5, else nova`, `mixed is 3/4 nova, 1/4 gpt-5`, `smart is nova where llmRequest.stream, else gpt-5`. */
 export function virtualModelText({ name, routing }: VirtualModelNode): string {
   if (routing.kind === "failover") {
     const tiers = routing.tiers.map((tier) => tier.map(({ model }) => model).join(" or "));
     return `${name} is ${tiers.join(", else ")}`;
+  }
+  if (routing.kind === "conditional") {
+    const cases = routing.targets.map(
+      ({ model, when }) => `${model}${when === undefined ? "" : ` where ${when.source}`}`,
+    );
+    return `${name} is ${cases.join(", else ")}`;
   }
   const total = routing.targets.reduce((sum, { weight }) => sum + weight, 0);
   const shares = routing.targets.map(({ model, weight }) => `${weight}/${total} ${model}`);
@@ -81,28 +111,49 @@ export function virtualModelText({ name, routing }: VirtualModelNode): string {
 }
 
 function resolved(
-  { name, routing }: VirtualModelConfig,
+  { name, routing, origin }: VirtualModelConfig,
   models: readonly string[],
-  diagnostics: Diagnostics,
+  context: IdentityContext,
 ): VirtualModelNode | undefined {
+  const { diagnostics } = context;
   const targets = routing.kind === "failover" ? routing.tiers.flat() : routing.targets;
   const unknown = targets.filter(({ model }) => groupOf(model, models) === -1);
   for (const { model, origin } of unknown) {
     diagnostics.report("unknown-virtual-target", origin, { model });
   }
   if (unknown.length > 0) return undefined;
+  const known = { name, id: camelCase(name), origin };
   const nodeOf = ({ model }: VirtualTarget): TargetNode => ({
     model,
     group: groupOf(model, models),
   });
   if (routing.kind === "failover") {
-    return {
-      name,
-      routing: { kind: "failover", tiers: routing.tiers.map((tier) => tier.map(nodeOf)) },
-    };
+    const tiers = routing.tiers.map((tier) => tier.map(nodeOf));
+    return { ...known, routing: { kind: "failover", tiers } };
   }
-  const weighted = routing.targets.map((target) => ({ ...nodeOf(target), weight: target.weight }));
-  return { name, routing: { kind: "weighted", targets: weighted } };
+  if (routing.kind === "weighted") {
+    const targets = routing.targets.map((target) => ({ ...nodeOf(target), weight: target.weight }));
+    return { ...known, routing: { kind: "weighted", targets } };
+  }
+  reportEarlyRest(routing.targets, diagnostics);
+  const conditional = routing.targets.flatMap(({ when, ...target }): readonly ConditionalNode[] => {
+    if (when === undefined) return [{ ...nodeOf(target), when }];
+    const compiled = resolveOfRequest(when, { phase: "llm", slot: "filter" }, context);
+    return compiled === undefined ? [] : [{ ...nodeOf(target), when: compiled }];
+  });
+  if (conditional.length < routing.targets.length) return undefined;
+  return { ...known, routing: { kind: "conditional", targets: conditional } };
+}
+
+/** What is asked for whatever is left leaves nothing to those behind it. */
+function reportEarlyRest(
+  targets: Extract<VirtualModelConfig["routing"], { kind: "conditional" }>["targets"],
+  diagnostics: Diagnostics,
+): void {
+  const early = targets.find(({ when }, index) => when === undefined && index < targets.length - 1);
+  if (early !== undefined) {
+    diagnostics.report("early-virtual-target", early.origin, { model: early.model });
+  }
 }
 
 /** Which of the models a name means, as requests find it: the same name, else the longest one with `*`; -1: none. */

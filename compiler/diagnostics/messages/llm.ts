@@ -155,6 +155,13 @@ export const llmMessages = {
     explanation:
       "A virtual model is served by `models`: each of its targets is one of them, found as for a client that asks for it.",
   }),
+  "early-virtual-target": message<{ model: string }>({
+    severity: "error",
+    text: ({ model }) => `"${model}" has no condition, so that no model behind it is ever asked`,
+    hint: () => "give it a `when`, or put it at the end",
+    explanation:
+      "The models of a conditional virtual model are tried in their order, and one without a condition takes every request that is left.",
+  }),
   "duplicate-provider": message<{ name: string }>({
     severity: "error",
     text: ({ name }) => `two providers are called "${name}"`,

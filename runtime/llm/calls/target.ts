@@ -6,12 +6,18 @@ import type { StreamStep } from "../chat/stream-step.ts";
 import type { PromptGuard } from "../guards/prompt-guard.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { ChatCall } from "./chat-call.ts";
-import type { CallTransform } from "./transform-fields.ts";
+import type { CallTransform, TransformedRequest } from "./transform-fields.ts";
 
 /** The providers of a call in the order in which they are asked; undefined: nobody has this model. */
 export type TargetChoice<Target extends AnyTarget = LlmTarget> = (
   model: string | undefined,
 ) => Iterable<Target> | undefined;
+
+/** The same, where conditions decide on it. Throws LlmRefusal when none of them holds. */
+export type ConditionalChoice = (
+  model: string | undefined,
+  request: TransformedRequest,
+) => Iterable<LlmTarget> | undefined;
 
 /** A provider, with what it is asked. */
 export interface AnyTarget {

@@ -1,4 +1,6 @@
-import type { LlmTarget, TargetChoice } from "./target.ts";
+import { LlmRefusal } from "../chat/llm-error.ts";
+import type { ConditionalChoice, LlmTarget, TargetChoice } from "./target.ts";
+import type { TransformedRequest } from "./transform-fields.ts";
 
 /** A target that is asked in the place of another model, as if the client had asked for this one. */
 export function askedFor(model: string, target: LlmTarget): LlmTarget {
@@ -17,5 +19,18 @@ export function byWeight(
       if (left < 0) return choice(model);
     }
     return models.at(-1)?.[1](model);
+  };
+}
+
+/** Models by conditions; `chosen` gives the place of the first one that holds, undefined: none does. */
+export function byCondition(
+  chosen: (request: TransformedRequest) => number | undefined,
+  models: readonly TargetChoice[],
+): ConditionalChoice {
+  return (model, request) => {
+    const place = chosen(request);
+    if (place !== undefined) return models[place]?.(model);
+    const message = `no condition of the model "${model}" holds for this request`;
+    throw new LlmRefusal({ kind: "invalid", message, field: "model" });
   };
 }

@@ -35,6 +35,8 @@ export interface ModelChoice {
   /** What clients call it, with one `*` at an end at most. */
   readonly model: string;
   readonly targets: Printable;
+  /** Who serves it depends on the request. */
+  readonly isConditional?: true;
 }
 
 /** A table of models, and the function that finds one in it. `label`: what both are about, `completions`. */
@@ -48,7 +50,9 @@ export function choiceByModel(
   const choice = name(`${label}Targets`);
   const members = Object.fromEntries(models.map(({ model, targets }) => [model, targets]));
   const target = importedType(`${CALLS}/target`, "LlmTarget");
-  const names = models.map(({ model }) => model);
+  const isConditional = models.some((each) => each.isConditional === true);
+  const request = importedType(`${CALLS}/transform-fields`, "TransformedRequest");
+  const rest = isConditional ? code`, request: ${request}` : code``;
   return {
     declarations: [
       code`
@@ -57,8 +61,8 @@ export function choiceByModel(
       `,
       code`
         ${trace(origin)}
-        function ${choice}(model: string | undefined): Iterable<${target}> | undefined {
-          ${cases(names, table)}
+        function ${choice}(model: string | undefined${rest}): Iterable<${target}> | undefined {
+          ${cases(models, table)}
         }
       `,
     ],
@@ -66,15 +70,17 @@ export function choiceByModel(
   };
 }
 
-function cases(models: readonly string[], table: Name): readonly Code[] {
-  const isAny = (model: string): boolean => model === "*";
-  const statementOf = (model: string): Code =>
-    isIdentifier(model)
-      ? code`return ${table}.${name(model)}(model);`
-      : code`return ${table}[${literal(model)}](model);`;
+function cases(models: readonly ModelChoice[], table: Name): readonly Code[] {
+  const isAny = ({ model }: ModelChoice): boolean => model === "*";
+  const statementOf = ({ model, isConditional }: ModelChoice): Code => {
+    const args = isConditional === true ? code`model, request` : code`model`;
+    return isIdentifier(model)
+      ? code`return ${table}.${name(model)}(${args});`
+      : code`return ${table}[${literal(model)}](${args});`;
+  };
   const named = models
-    .filter((model) => !isAny(model))
-    .map((pattern) => ({ pattern, statement: statementOf(pattern) }));
+    .filter((each) => !isAny(each))
+    .map((each) => ({ pattern: each.model, statement: statementOf(each) }));
   const rest = models.find(isAny);
   return [
     ...modelCases(name("model"), named, true),

@@ -1,6 +1,6 @@
 import type { Origin } from "../../../compiler/diagnostics/diagnostic.ts";
 import type { BackendNode } from "../../../compiler/ir/backends.ts";
-import { code, join, literal } from "../../code/code.ts";
+import { code, comment, join, literal } from "../../code/code.ts";
 import type { Expressions } from "../../code/expression.ts";
 import { headerList } from "../../code/header-list.ts";
 import type { Code, Name, Printable } from "../../code/hole.ts";
@@ -22,6 +22,7 @@ const HEADER_VALUE = importedType(
 
 type AiNode = BackendNode<"ai">;
 type ProviderNode = AiNode["groups"][number][number];
+type VirtualModel = AiNode["virtualModels"][number];
 type TransformsNode = NonNullable<ProviderNode["transforms"]>;
 
 /** A function or constant of the module, by what it says. */
@@ -41,6 +42,7 @@ export class AiFunctions {
   /** By what they say. */
   readonly #known = new Map<string, Name>();
   readonly #taken: Set<string>;
+  readonly #conditions = new Map<VirtualModel, Name>();
   readonly declarations: Code[] = [];
 
   constructor({ groups }: AiNode, { trace, expressions, route }: BackendScope) {
@@ -98,17 +100,46 @@ export class AiFunctions {
     });
   }
 
-  #fieldsFunction(id: Name, { fields }: TransformsNode): Code {
-    const variables = [...new Set(fields.flatMap(({ value }) => value.variables))].sort();
-    const others = variables.filter((variable) => variable !== "llmRequest");
-    const read = [
-      ...(others.length > 0 ? [name("request")] : []),
-      ...(others.length < variables.length ? [name("llmRequest")] : []),
-    ];
-    const input = code`{ ${join(read, ", ")} }: ${importedType(TRANSFORM, "TransformedRequest")}`;
+  /** The function that says which model of a conditional one is asked: its place among them. */
+  condition(model: VirtualModel): Name {
+    const known = this.#conditions.get(model);
+    if (known !== undefined) return known;
+    const id = this.#take(`placeOf${capitalized(model.id)}`);
+    this.#conditions.set(model, id);
+    this.declarations.push(code`
+      ${this.#trace(model.origin)}
+      ${this.#conditionFunction(id, model)}
+    `);
+    return id;
+  }
+
+  #conditionFunction(id: Name, { routing }: VirtualModel): Code {
+    const targets = routing.kind === "conditional" ? routing.targets : [];
+    const reads = targets.flatMap(({ when }) => when?.variables ?? []);
+    const { input, declared } = inputOf(reads);
+    const hasRest = targets.some(({ when }) => when === undefined);
+    const statements = targets.map(({ when }, place) =>
+      when === undefined
+        ? code`return ${literal(place)};`
+        : code`
+            ${comment(when.source)}
+            if (${this.#expressions.use(when.code)}) return ${literal(place)};
+          `,
+    );
     return code`
-      function ${id}(${read.length === 0 ? code`` : input}): ${importedType(TRANSFORM, "TransformedField")}[] {
-        ${logVariables(others)}
+      function ${id}(${input}): number${hasRest ? code`` : code` | undefined`} {
+        ${declared}
+        ${statements}
+        ${hasRest ? code`` : code`return undefined;`}
+      }
+    `;
+  }
+
+  #fieldsFunction(id: Name, { fields }: TransformsNode): Code {
+    const { input, declared } = inputOf(fields.flatMap(({ value }) => value.variables));
+    return code`
+      function ${id}(${input}): ${importedType(TRANSFORM, "TransformedField")}[] {
+        ${declared}
         return ${headerList(fields, this.#expressions)};
       }
     `;
@@ -205,6 +236,22 @@ export class AiFunctions {
     this.#taken.add(free);
     return name(free);
   }
+}
+
+/** The parameter of a function of expressions about a request to a model, and the variables that it declares. */
+function inputOf(reads: readonly string[]): {
+  readonly input: Code;
+  readonly declared: readonly Code[];
+} {
+  const variables = [...new Set(reads)].sort();
+  const others = variables.filter((variable) => variable !== "llmRequest");
+  const read = [
+    ...(others.length > 0 ? [name("request")] : []),
+    ...(others.length < variables.length ? [name("llmRequest")] : []),
+  ];
+  const type = importedType(TRANSFORM, "TransformedRequest");
+  const input = read.length === 0 ? code`` : code`{ ${join(read, ", ")} }: ${type}`;
+  return { input, declared: logVariables(others) };
 }
 
 function modelFunction(id: Name, aliases: Readonly<Record<string, string>>): Code {

@@ -71,7 +71,7 @@ function askedCode(
       const targets = targetsOfModel(index);
       return targets.length === 0 ? [] : [{ model, targets: choiceOfCalls([targets]) }];
     }),
-    ...virtualChoices(node.virtualModels, targetsOfModel),
+    ...virtualChoices(node.virtualModels, targetsOfModel, functions),
   ];
   const { declarations, choice } =
     byModel === undefined

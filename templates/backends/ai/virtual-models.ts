@@ -4,6 +4,7 @@ import type { Code } from "../../code/hole.ts";
 import { imported } from "../../code/names.ts";
 import { call, value } from "../../code/syntax.ts";
 import { choiceOfCalls, type ModelChoice } from "./choices.ts";
+import type { AiFunctions } from "./functions.ts";
 
 const VIRTUAL = "gwc/runtime/llm/calls/virtual-models";
 
@@ -13,15 +14,24 @@ type VirtualModels = BackendNode<"ai">["virtualModels"];
 export function virtualChoices(
   models: VirtualModels,
   targetsOf: (group: number) => readonly Code[],
+  functions: AiFunctions,
 ): readonly ModelChoice[] {
   const asked = ({ model, group }: { readonly model: string; readonly group: number }) =>
     targetsOf(group).map(
       (target) => code`${call(imported(VIRTUAL, "askedFor"), [value(model), target])}`,
     );
-  return models.flatMap(({ name, routing }): readonly ModelChoice[] => {
+  return models.flatMap((model): readonly ModelChoice[] => {
+    const { name, routing } = model;
     if (routing.kind === "failover") {
       const groups = routing.tiers.map((tier) => tier.flatMap(asked)).filter(isSome);
       return groups.length === 0 ? [] : [{ model: name, targets: choiceOfCalls(groups) }];
+    }
+    if (routing.kind === "conditional") {
+      const choices = routing.targets.map((target) => choiceOfCalls([asked(target)]));
+      if (!routing.targets.some((target) => isSome(asked(target)))) return [];
+      const chosen = functions.condition(model);
+      const targets = call(imported(VIRTUAL, "byCondition"), [chosen, code`${literal(choices)}`]);
+      return [{ model: name, targets, isConditional: true }];
     }
     const shares = routing.targets.flatMap((target) => {
       const targets = asked(target);

@@ -135,6 +135,7 @@ export const seeds: readonly unknown[] = [
       },
     },
     { weighted: { targets: [{ model: "m" }, { model: "n", weight: 2 }] } },
+    { conditional: { targets: [{ model: "m", when: "llmRequest.stream" }, { model: "n" }] } },
   ].map((routing) => ({
     llm: {
       models: [
