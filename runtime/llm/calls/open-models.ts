@@ -11,9 +11,10 @@ export function isOpenModel({ attributes }: Exchange, model: string | undefined)
 }
 
 /** Throws LlmRefusal unless the model of a call is open to the caller, and those that a provider may ask in its place. */
-export function requireOpenModels(exchange: Exchange, { body, model }: ChatCall): void {
-  if (!isOpenModel(exchange, model)) throw closedModel(model, "model");
+export function requireOpenModels(exchange: Exchange, call: ChatCall): void {
   if (exchange.attributes.allowedModels === undefined) return;
+  const { body, model } = call;
+  if (!isOpenModel(exchange, model)) throw closedModel(model, "model");
   for (const field of OTHER_MODELS) {
     for (const each of [body[field] ?? []].flat()) {
       const name = isJsonObject(each) ? each.model : each;
