@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { allowedModels } from "../auth/allowed-models.ts";
 import { credentialIn, stripCredential } from "../auth/credentials.ts";
 import type { JsonObject } from "../cel/variables.ts";
-import type { Exchange } from "../http/exchange.ts";
+import { type Exchange, logFields } from "../http/exchange.ts";
 import type { CredentialLocation } from "../http/headers/credential-location.ts";
 import { refuse } from "../http/refuse.ts";
 import type { ModelTest } from "../http/request-attributes.ts";
@@ -86,13 +86,11 @@ export function openApiKeys({ location, keys }: ApiKeySettings): ApiKeys {
 export function requireApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | undefined {
   const key = credentialIn(exchange, keys.location, "apiKey");
   if (key === undefined) {
-    refuse(exchange, 401, "APIKeyAuth", "api key authentication failure: no API Key found");
-    return undefined;
+    return refuseKey(exchange, "no API key", "no API Key found");
   }
   const known = keys.find(key);
   if (known === undefined) {
-    refuse(exchange, 401, "APIKeyAuth", "api key authentication failure: invalid credentials");
-    return undefined;
+    return refuseKey(exchange, "an unknown API key", "invalid credentials");
   }
   return consume(exchange, keys, known);
 }
@@ -109,6 +107,12 @@ export function observeApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | n
   const key = credentialIn(exchange, keys.location, "apiKey");
   const known = key === undefined ? undefined : keys.find(key);
   return known === undefined ? null : consume(exchange, keys, known);
+}
+
+/** `why` is for the log; `shown` for the client. */
+function refuseKey(exchange: Exchange, why: string, shown: string): undefined {
+  logFields(exchange.record).set("error", why);
+  refuse(exchange, 401, "APIKeyAuth", `api key authentication failure: ${shown}`);
 }
 
 /** Takes the key off the request, so that no upstream sees it. */

@@ -2,7 +2,7 @@ import { credentialIn, stripCredential } from "../auth/credentials.ts";
 import { PasswordFile } from "../auth/password/password-file.ts";
 import { passwordPool } from "../auth/password/password-pool.ts";
 import { type Login, VerifiedLogins } from "../auth/password/verified-logins.ts";
-import type { Exchange } from "../http/exchange.ts";
+import { type Exchange, logFields } from "../http/exchange.ts";
 import type { CredentialLocation } from "../http/headers/credential-location.ts";
 import { refuse } from "../http/refuse.ts";
 import { startupError } from "../process/startup-error.ts";
@@ -60,14 +60,16 @@ export async function requireBasicAuth(
   auth: BasicAuth,
 ): Promise<BasicUser | undefined> {
   const login = loginOf(exchange, auth);
-  if (login === undefined) return refuseLogin(exchange, auth);
+  if (login === undefined) return refuseLogin(exchange, auth, "no user and password");
   const verdict = await verdictOn(login, exchange, auth);
   if (verdict === "busy") {
-    const message = "authentication failure: too many logins wait for their check";
-    refuse(exchange, 503, "BasicAuth", message, ["retry-after", "1"]);
+    const busy = "too many logins wait for their check";
+    logFields(exchange.record).set("error", busy);
+    refuse(exchange, 503, "BasicAuth", `authentication failure: ${busy}`, ["retry-after", "1"]);
     return undefined;
   }
-  return verdict ? consume(exchange, login, auth) : refuseLogin(exchange, auth);
+  if (!verdict) return refuseLogin(exchange, auth, "a wrong user or password");
+  return consume(exchange, login, auth);
 }
 
 /** Optional: as strict for a request with a login; null for one without. */
@@ -105,7 +107,9 @@ function consume(exchange: Exchange, { username }: Login, { location }: BasicAut
   return { username };
 }
 
-function refuseLogin(exchange: Exchange, { realm }: BasicAuth): undefined {
+/** `why` is for the log. */
+function refuseLogin(exchange: Exchange, { realm }: BasicAuth, why: string): undefined {
+  logFields(exchange.record).set("error", why);
   refuse(exchange, 401, "BasicAuth", "authentication failure: a valid login is needed", [
     "www-authenticate",
     `Basic realm="${realm.replace(/["\\]/g, "\\$&")}", charset="UTF-8"`,

@@ -99,7 +99,9 @@ function limitsOf(
   const over = descriptors.filter(
     (_, index) => statuses[index]?.code === RateLimitResponse_Code.OVER_LIMIT,
   );
-  const keys = over.map(({ entries = [] }) => entries.map(({ key }) => key).join("+"));
+  // A service that says no of none in particular means all of them.
+  const meant = over.length === 0 ? descriptors : over;
+  const keys = meant.map(({ entries = [] }) => entries.map(({ key }) => key).join("+"));
   return [domain, ...new Set(keys)].join(" ");
 }
 

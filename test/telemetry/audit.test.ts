@@ -64,6 +64,10 @@ it("refusals, first requests of a client and what the process did are lines of a
     route: "tools",
   };
   const identity = expect.stringMatching(/^key [0-9a-f]{12}$/);
+  const noKey = {
+    ...{ ...common, event: "denied", reason: "APIKeyAuth" },
+    ...{ "http.path": "/", "http.status": 401 },
+  };
   const own = { level: "info", scope: "audit", "config.digest": expect.stringMatching(/^\w{12}$/) };
   expect(linesOf(text)).toEqual([
     { ...own, event: "started" },
@@ -77,8 +81,8 @@ it("refusals, first requests of a client and what the process did are lines of a
       reason: "Authorization",
       rule: "gateway.yaml binds[0].listeners[0].routes[0].policies.authorization: rules[0].deny",
     },
-    { ...common, event: "denied", "http.path": "/", "http.status": 401, reason: "APIKeyAuth" },
-    { ...common, event: "denied", "http.path": "/", "http.status": 401, reason: "APIKeyAuth" },
+    { ...noKey, error: "an unknown API key" },
+    { ...noKey, error: "no API key" },
     { ...own, event: "draining" },
     { ...own, event: "ended" },
   ]);

@@ -8,6 +8,9 @@ import { now, publicPart, sign } from "../harness/token.ts";
 
 const ISSUER = "https://issuer.example";
 
+/** The password of anna is another one than what is sent. */
+const PASSWORDS = "anna:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=\n";
+
 async function newKey(): Promise<JWK> {
   const { privateKey } = await generateKeyPair("ES256", { extractable: true });
   return { ...(await exportJWK(privateKey)), kid: "1", alg: "ES256" };
@@ -22,7 +25,7 @@ async function errorsOf(gateway: Gateway, count: number): Promise<readonly unkno
   return lines.map((line) => JSON.parse(line).error);
 }
 
-it("the log says why a token was refused, and neither it nor the client sees the token", async () => {
+it("the log says why a token, a key or a password was refused, and shows none of them", async () => {
   const key = await newKey();
   const gateway = await startGateway({
     file: { config: { logging: { format: "json" } } },
@@ -36,6 +39,20 @@ it("the log says why a token was refused, and neither it nor the client sees the
                 audiences: ["tools", "shop"],
                 jwks: { inline: JSON.stringify({ keys: [publicPart(key)] }) },
               },
+              directResponse: { status: 200 },
+            },
+          },
+          {
+            matches: [{ path: { exact: "/key" } }],
+            policies: {
+              apiKey: { keys: [{ keyHash: `sha256:${"0".repeat(64)}` }] },
+              directResponse: { status: 200 },
+            },
+          },
+          {
+            matches: [{ path: { exact: "/login" } }],
+            policies: {
+              basicAuth: { htpasswd: PASSWORDS },
               directResponse: { status: 200 },
             },
           },
@@ -58,7 +75,18 @@ it("the log says why a token was refused, and neither it nor the client sees the
     expect(response.status).toBe(401);
     expect(await response.text()).toBe("authentication failure: the token is not valid");
   }
-  expect(await errorsOf(gateway, tokens.length)).toEqual([
+  const others = [
+    ["/", undefined],
+    ["/key", undefined],
+    ["/key", "Bearer a-guess"],
+    ["/login", undefined],
+    ["/login", `Basic ${btoa("anna:a-guess")}`],
+  ] as const;
+  for (const [path, authorization] of others) {
+    const headers = authorization === undefined ? {} : { authorization };
+    expect((await fetch(`${gateway.url}${path}`, { headers })).status).toBe(401);
+  }
+  expect(await errorsOf(gateway, tokens.length + others.length)).toEqual([
     'aud "other", expected "tools", "shop"',
     expect.stringMatching(/^expired 1\d{3} s ago$/),
     `iss "https://evil.example", expected "${ISSUER}"`,
@@ -66,7 +94,10 @@ it("the log says why a token was refused, and neither it nor the client sees the
     `its signature is not of a key of "${ISSUER}"`,
     'the claim "exp" is missing',
     "not a signed JWT with an issuer",
+    ...["no token", "no API key", "an unknown API key"],
+    ...["no user and password", "a wrong user or password"],
   ]);
+  expect(gateway.output).not.toContain("a-guess");
   for (const token of tokens.slice(0, -1)) expect(gateway.output).not.toContain(token);
 });
 

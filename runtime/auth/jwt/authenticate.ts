@@ -34,6 +34,7 @@ export function admit(
     return undefined;
   }
   if (verdict === "unavailable") {
+    logFields(exchange.record).set("error", "the keys of the issuer are not there");
     refuse(exchange, 503, "JwtAuth", "authentication failure: the token can't be checked now");
     return undefined;
   }
@@ -42,6 +43,7 @@ export function admit(
 
 /** Answers a request that has to carry a token and does not. */
 export function refuseMissing(exchange: Exchange, challenge: Challenge): undefined {
+  logFields(exchange.record).set("error", "no token");
   refuse(exchange, 401, "JwtAuth", "authentication failure: no bearer token found", [
     "www-authenticate",
     challenge(exchange, undefined),
