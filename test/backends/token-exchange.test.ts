@@ -41,8 +41,40 @@ async function startServer(): Promise<string> {
   return `127.0.0.1:${await listen(server)}`;
 }
 
+/** What MCP servers and models were shown. */
+const shown: (string | undefined)[] = [];
+
+/** A server of MCP below `/mcp`, and of models elsewhere. */
+async function startBackends(): Promise<string> {
+  const server = createServer(async (request, response) => {
+    const message = JSON.parse((await text(request)) || "{}");
+    shown.push(request.headers.authorization);
+    const give = (body: object): void => {
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify(body));
+    };
+    const { id, method } = message;
+    if (!request.url?.startsWith("/mcp")) {
+      const said = {
+        index: 0,
+        message: { role: "assistant", content: "hi" },
+        finish_reason: "stop",
+      };
+      give({ id: "1", object: "chat.completion", created: 1, model: "m", choices: [said] });
+    } else if (id === undefined) response.writeHead(202).end();
+    else if (method === "initialize") {
+      const serverInfo = { name: "s", version: "1" };
+      const result = { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo };
+      give({ jsonrpc: "2.0", id, result });
+    } else give({ jsonrpc: "2.0", id, result: { tools: [] } });
+  });
+  return `127.0.0.1:${await listen(server)}`;
+}
+
 beforeAll(async () => {
   const host = await startServer();
+  const others = await startBackends();
+  const exchanged = { policies: { backendAuth: { oauthTokenExchange: { host, path: "/token" } } } };
   issuer = await IdentityProvider.start();
   const upstream = await startEcho();
   const backend = { host: new URL(upstream.url).host };
@@ -86,6 +118,20 @@ beforeAll(async () => {
         { jwtAuth: { issuer: issuer.issuer, jwks: { url: issuer.keySetUrl } } },
       ),
       away: to({ host: "127.0.0.1:1" }),
+      tools: {
+        policies: {},
+        backends: [
+          {
+            mcp: {
+              targets: [{ name: "one", mcp: { host: `http://${others}/mcp` }, ...exchanged }],
+            },
+          },
+        ],
+      },
+      models: {
+        policies: {},
+        backends: [{ ai: { provider: { openAI: {} }, hostOverride: others }, ...exchanged }],
+      },
     },
     upstream,
     {},
@@ -146,6 +192,35 @@ describe("oauthTokenExchange", () => {
     expect(asked[0]?.form.get("subject_token_type")).toBe(
       "urn:ietf:params:oauth:token-type:id_token",
     );
+  });
+
+  it("shows MCP servers and models what it is given for the client's token", async () => {
+    const post = (path: string, body: object, headers: Record<string, string> = {}) =>
+      send(
+        `${gateway.url}/${path}`,
+        "POST",
+        {
+          ...bearer("caller"),
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+          ...headers,
+        },
+        JSON.stringify(body),
+      );
+    const clientInfo = { name: "c", version: "1" };
+    const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo };
+    const first = await post("tools", { jsonrpc: "2.0", id: 1, method: "initialize", params });
+    expect(first.status, first.body).toBe(200);
+    const given = first.headers["mcp-session-id"];
+    const session = given === undefined ? {} : { "mcp-session-id": String(given) };
+    const list = await post("tools", { jsonrpc: "2.0", id: 2, method: "tools/list" }, session);
+    expect(list.body).toContain('"tools":[]');
+    expect(new Set(shown.splice(0))).toEqual(new Set(["Bearer for-caller"]));
+    const messages = [{ role: "user", content: "hi" }];
+    const said = await post("models/v1/chat/completions", { model: "m", messages });
+    expect(said.status, said.body).toBe(200);
+    expect(shown).toEqual(["Bearer for-caller"]);
+    expect(asked).toHaveLength(2);
   });
 
   it("takes the token that jwtAuth has checked", async () => {

@@ -70,7 +70,7 @@ export function readKubernetesAccessLog(
         origin: childOf(origin, "otlp", "backendRef"),
       },
       protocol: otlp?.protocol === "HTTP" ? "http" : "grpc",
-      path: LOGS_PATH,
+      path: otlp?.path ?? LOGS_PATH,
       headers: [],
     },
     filter: filter === undefined ? undefined : { text: filter, origin: childOf(origin, "filter") },

@@ -90,13 +90,13 @@ export function readKubernetesTracing(
   { url, policies }: ServerConfig,
   origin: Origin,
 ): TracingConfig {
-  const { attributes: { remove, add = [] } = {}, resources = [], protocol } = value;
+  const { attributes: { remove, add = [] } = {}, resources = [], protocol, path } = value;
   const at = childOf(origin, "attributes");
   return {
     collector: {
       destination: { to: { host: url }, policies, origin: childOf(origin, "backendRef") },
       protocol: protocol === "GRPC" ? "grpc" : "http",
-      path: TRACES_PATH,
+      path: path ?? TRACES_PATH,
       headers: [],
     },
     ...readSamplings(value, origin),

@@ -2,7 +2,15 @@ import { CIPHER_SUITES } from "../../../config/frontend.ts";
 import { frontendHttpFields, handshakeTimeout } from "../../../config/frontend-fields.ts";
 import { trustedSources } from "../../../config/proxy-protocol.ts";
 import { backendReference, span, tinyText } from "../../../manifests/field-types.ts";
-import { choice, expression, integer, list, object, shortText } from "../../../schema/schema.ts";
+import {
+  choice,
+  expression,
+  integer,
+  list,
+  object,
+  shortText,
+  text,
+} from "../../../schema/schema.ts";
 import { keepalive } from "./connection.ts";
 
 const tlsVersion = (description: string) => choice(description, ["1.2", "1.3"]);
@@ -50,10 +58,18 @@ const attributes = object(
   { atLeastOneOf: ["remove", "add"], description: "What is said of each request." },
 );
 
+const collectorPath = (defaultPath: string) =>
+  text(`Where the server takes them over HTTP; ${defaultPath} by default.`, {
+    maxLength: 1024,
+    pattern: "^/[!-~]*$",
+    form: 'a path that begins with "/"',
+  });
+
 const tracing = object(
   {
     backendRef: backendReference("The OTLP server."),
     protocol: choice("How it is spoken to.", ["HTTP", "GRPC"], { default: "HTTP" }),
+    path: collectorPath("/v1/traces"),
     attributes,
     resources: list(
       object(
@@ -67,6 +83,14 @@ const tracing = object(
   },
   {
     required: ["backendRef"],
+    checks: [
+      {
+        message: '"path" is only for protocol: HTTP',
+        field: "path",
+        holds: ({ path, protocol }) => path === undefined || protocol !== "GRPC",
+        cel: "!has(self.path) || !has(self.protocol) || self.protocol != 'GRPC'",
+      },
+    ],
     description: "Traces of requests (OpenTelemetry), and where they go.",
   },
 );
@@ -75,8 +99,20 @@ const otlp = object(
   {
     backendRef: backendReference("The OTLP server that gets a record of each line."),
     protocol: choice("How it is spoken to.", ["HTTP", "GRPC"], { default: "GRPC" }),
+    path: collectorPath("/v1/logs"),
   },
-  { required: ["backendRef"], description: "Records of access lines, and where they go." },
+  {
+    required: ["backendRef"],
+    checks: [
+      {
+        message: '"path" is only for protocol: HTTP',
+        field: "path",
+        holds: ({ path, protocol }) => path === undefined || protocol === "HTTP",
+        cel: "!has(self.path) || (has(self.protocol) && self.protocol == 'HTTP')",
+      },
+    ],
+    description: "Records of access lines, and where they go.",
+  },
 );
 
 /** The fields of a GatewayPolicy's `frontend`. */
