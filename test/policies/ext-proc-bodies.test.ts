@@ -128,8 +128,15 @@ function other(phase: string): string {
   return phase.startsWith("request") ? "response_headers" : "request_headers";
 }
 
-/** Routes to a server that has a trailer behind `hello`, one by mode of bodies. */
-async function trailersThrough(options: object): Promise<ClientHttp2Session> {
+/** What of a response's trailers a processor gets, by the beginning of the route's name. */
+const trailerOptions = {
+  send: { responseTrailerMode: "send" },
+  skip: { responseTrailerMode: "skip" },
+  wanted: { responseTrailerMode: "skip", allowModeOverride: true },
+};
+
+/** Routes to a server that has a trailer behind `hello`, by what the processor gets of trailers and of bodies. */
+async function openTrailers(): Promise<ClientHttp2Session> {
   const server = createHttp2Server();
   server.on("stream", (stream) => {
     stream.respond({ ":status": 200 }, { waitForTrailers: true });
@@ -140,10 +147,12 @@ async function trailersThrough(options: object): Promise<ClientHttp2Session> {
     { host: `127.0.0.1:${await listen(server)}`, policies: { http: { version: "HTTP2" } } },
   ];
   const host = new URL(services.url).host;
-  const routes = modes.map((responseBodyMode) => {
-    const extProc = { host, processingOptions: { responseBodyMode, ...options } };
-    return [responseBodyMode, { policies: { extProc }, backends }] as const;
-  });
+  const routes = Object.entries(trailerOptions).flatMap(([name, options]) =>
+    modes.map((responseBodyMode) => {
+      const extProc = { host, processingOptions: { responseBodyMode, ...options } };
+      return [`${name}-${responseBodyMode}`, { policies: { extProc }, backends }] as const;
+    }),
+  );
   const own = await startRoutes(Object.fromEntries(routes), nowhere);
   const session = connect(own.url);
   atEnd(() => session.destroy());
@@ -151,9 +160,9 @@ async function trailersThrough(options: object): Promise<ClientHttp2Session> {
 }
 
 /** Body and trailers of a response, or "broken". */
-async function trailersOf(session: ClientHttp2Session, mode: string, script: object) {
+async function trailersOf(session: ClientHttp2Session, route: string, script: object) {
   const fields = { te: "trailers", "x-process": JSON.stringify(script) };
-  const stream = session.request({ ":path": `/${mode}`, ...fields });
+  const stream = session.request({ ":path": `/${route}`, ...fields });
   let trailers: object = {};
   stream.on("trailers", (fields) => {
     trailers = { ...fields };
@@ -179,17 +188,22 @@ const changedTrailers = {
 };
 
 describe("extProc", () => {
+  let session: ClientHttp2Session;
+
+  beforeAll(async () => {
+    session = await openTrailers();
+  });
+
   it.each([
     ["changes", "send", { "x-sum": "2", "x-more": "yes" }],
     ["leaves", "skip", { "x-sum": "1" }],
   ])("%s the trailers of responses in all modes of bodies: %s", async (_what, mode, expected) => {
-    const session = await trailersThrough({ responseTrailerMode: mode });
     const before = services.seen().length;
     for (const bodyMode of modes) {
-      expect([bodyMode, await trailersOf(session, bodyMode, changedTrailers)]).toMatchObject([
+      expect([
         bodyMode,
-        ["hello", expected],
-      ]);
+        await trailersOf(session, `${mode}-${bodyMode}`, changedTrailers),
+      ]).toMatchObject([bodyMode, ["hello", expected]]);
     }
     const seen = services.seen().slice(before);
     const shown = seen.flatMap(({ message }) => message.response_trailers ?? []);
@@ -198,20 +212,20 @@ describe("extProc", () => {
   });
 
   it("shows trailers to a processor that asks for them", async () => {
-    const wanted = { responseTrailerMode: "skip", allowModeOverride: true };
-    const session = await trailersThrough(wanted);
     const mode_override = { response_trailer_mode: "SEND" };
     const script = {
       ...changedTrailers,
       response_headers: { response_headers: {}, mode_override },
     };
-    expect(await trailersOf(session, "none", script)).toMatchObject(["hello", { "x-more": "yes" }]);
+    expect(await trailersOf(session, "wanted-none", script)).toMatchObject([
+      "hello",
+      { "x-more": "yes" },
+    ]);
   });
 
   it.each(modes)("breaks off a response whose trailers nobody has seen: %s", async (mode) => {
-    const session = await trailersThrough({});
     for (const script of [{ abort: "INTERNAL" }, { end: true }, { response_headers: {} }]) {
-      const result = await trailersOf(session, mode, { response_trailers: script });
+      const result = await trailersOf(session, `send-${mode}`, { response_trailers: script });
       expect([script, result]).toEqual([script, "broken"]);
     }
   });
