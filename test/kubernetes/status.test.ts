@@ -48,6 +48,24 @@ const policy = (rest: string, target = "web"): string =>
 const rules = "rules: [{matches: [{path: {value: /r}}], backendRefs: [{name: web, port: 80}]}]";
 const cors = "traffic: {cors: {allowOrigins: ['*']}}";
 
+it("a Gateway whose own certificate no backend is shown serves, and says so", () => {
+  const own = `
+{apiVersion: v1, kind: Secret, metadata: {name: own}, data: {tls.crt: "", tls.key: ""}}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: idle}
+spec:
+  gatewayClassName: gwc
+  listeners: [{name: http, port: 8080, protocol: HTTP}]
+  tls: {backend: {clientCertificateRef: {name: own}}}
+`;
+  const [accepted, programmed] = statusOfOne("Gateway idle", own).conditions ?? [];
+  expect(accepted).toMatchObject({ status: "True", reason: "Accepted" });
+  expect(accepted?.message).toContain('"clientCertificateRef"');
+  expect(programmed).toMatchObject({ status: "True" });
+});
+
 it("a Gateway without mistakes is accepted and programmed, and counts its routes", () => {
   expect(brief(statusOfOne("Gateway gw").conditions)).toEqual([
     "Accepted=True Accepted",

@@ -22,7 +22,10 @@ export function isolated(
   kubernetes: KubernetesModel,
   errors: readonly Diagnostic[],
 ): GatewayResources | undefined {
-  const faults = new Faults(kubernetes, errors);
+  const faults = new Faults(
+    kubernetes,
+    errors.filter((each) => !isIdleTls(each)),
+  );
   const gateway = resources.find((resource) => resource.kind === "gateway");
   const title = gateway?.origin.resource?.name ?? "";
   if (gateway === undefined || faults.isBrokenGateway(title)) return undefined;
@@ -44,6 +47,13 @@ export function isolated(
     return [{ ...kept, backends }];
   });
   return { name, resources: [{ ...gateway, listeners }, ...routes] };
+}
+
+/** Whether a mistake is TLS of a Gateway that nothing of it uses: its status says so, and nothing else follows from it. */
+function isIdleTls({ code, at }: Diagnostic): boolean {
+  const [spec, field] = at.path.slice(at.resource?.depth ?? 0);
+  const isOfGateway = at.resource?.name.startsWith("Gateway ") === true;
+  return code === "misplaced-field" && isOfGateway && spec === "spec" && field === "tls";
 }
 
 /** Stands for the backends of a rule with mistakes: no request goes to it. */

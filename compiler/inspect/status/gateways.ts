@@ -43,7 +43,10 @@ function wholeConditions(
   { kind, spec }: ManifestOf<"Gateway"> | ManifestOf<"ListenerSet">,
   problems: readonly Problem[],
 ): readonly Condition[] {
-  const errors = problems.filter(({ isError }) => isError);
+  const found = problems.filter(({ isError }) => isError);
+  // TLS that nothing of a Gateway uses keeps nothing of it from being served.
+  const idle = within(found, "spec", "tls").filter(({ code }) => code === "misplaced-field");
+  const errors = found.filter((each) => !idle.includes(each));
   const parameters = within(errors, "spec", "infrastructure");
   const ofListeners = within(errors, "spec", "listeners");
   const others = errors.filter((each) => !parameters.includes(each) && !ofListeners.includes(each));
@@ -59,7 +62,7 @@ function wholeConditions(
   if (ofListeners.length > 0 && !isServed) return invalid("ListenersNotValid", ofListeners);
   const accepted =
     ofListeners.length === 0
-      ? trueCondition("Accepted", "Accepted")
+      ? { ...falseCondition("Accepted", "Accepted", idle), status: "True" as const }
       : {
           ...falseCondition("Accepted", "ListenersNotValid", ofListeners),
           status: "True" as const,
