@@ -13,7 +13,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
-import type { Generation } from "../../runtime/discovery/resource-types.ts";
+import type {
+  Generation,
+  ModuleReference,
+  SignedGeneration,
+} from "../../runtime/discovery/resource-types.ts";
 
 /** What is on the disk of a data plane: enough to serve again without the controller. */
 interface StoredState {
@@ -22,7 +26,7 @@ interface StoredState {
   readonly variables: Record<string, string>;
   readonly endpoints: Record<string, unknown>;
   /** The last one that was served. */
-  generation?: Generation;
+  generation?: SignedGeneration;
 }
 
 /** Keeps what the controller sent: modules by digest, Secrets and ConfigMaps as the files that the gateway reads. */
@@ -43,7 +47,7 @@ export class AgentStore {
   }
 
   /** The last generation that was served; undefined: none was. */
-  get generation(): Generation | undefined {
+  get generation(): SignedGeneration | undefined {
     return this.#state.generation;
   }
 
@@ -80,8 +84,8 @@ export class AgentStore {
 
   /** Removes a module, unless what is served needs it. */
   removeModule(sha256: string): void {
-    const isNeeded = this.generation?.modules.some((each) => each.sha256 === sha256);
-    if (isNeeded !== true && /^[0-9a-f]{64}$/.test(sha256))
+    const isNeeded = modulesIn(this.generation).some((each) => each.sha256 === sha256);
+    if (!isNeeded && /^[0-9a-f]{64}$/.test(sha256))
       rmSync(this.#moduleFile(sha256), { force: true });
   }
 
@@ -133,10 +137,10 @@ export class AgentStore {
   }
 
   /** Remembers what is served now. */
-  setGeneration(generation: Generation): void {
-    const gone = this.generation?.modules ?? [];
+  setGeneration(generation: SignedGeneration): void {
+    const gone = modulesIn(this.generation);
     this.#state.generation = generation;
-    const kept = new Set(generation.modules.map(({ sha256 }) => sha256));
+    const kept = new Set(modulesIn(generation).map(({ sha256 }) => sha256));
     this.#save();
     for (const { sha256 } of gone)
       if (!kept.has(sha256)) rmSync(this.#moduleFile(sha256), { force: true });
@@ -168,6 +172,11 @@ export class AgentStore {
   #moduleFile(sha256: string): string {
     return path.join(this.#modules, `${sha256}.ts`);
   }
+}
+
+/** It was checked before it was kept. */
+function modulesIn(signed: SignedGeneration | undefined): readonly ModuleReference[] {
+  return signed === undefined ? [] : (JSON.parse(signed.generation) as Generation).modules;
 }
 
 function readState(file: string): StoredState {

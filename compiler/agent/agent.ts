@@ -1,5 +1,10 @@
+import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import type { DiscoveryClient, ResourceChange } from "../../runtime/discovery/discovery-client.ts";
-import type { Generation, resourceTypes } from "../../runtime/discovery/resource-types.ts";
+import type {
+  Generation,
+  resourceTypes,
+  SignedGeneration,
+} from "../../runtime/discovery/resource-types.ts";
 import type { RunningGateway } from "../../runtime/gateway/gateway.ts";
 import type { UpstreamSettings } from "../../runtime/http/upstream/upstream.ts";
 import type { PodAddress } from "../../runtime/net/service-endpoints.ts";
@@ -15,6 +20,8 @@ export interface AgentSettings {
   readonly node: string;
   /** Where it keeps what it got. */
   readonly folder: string;
+  /** Whose code it runs: a public key as SubjectPublicKeyInfo in base64. Undefined: of whoever is the controller. */
+  readonly signer: string | undefined;
   readonly log: (message: string) => void;
   /** The gateway serves for the first time. */
   readonly serving: (running: RunningGateway) => void;
@@ -41,6 +48,8 @@ export class Agent {
   #running: RunningGateway | undefined;
   #client: DiscoveryClient | undefined;
   #imported = 0;
+  /** The digest of the generation that is served. */
+  #served = "";
 
   private constructor(settings: AgentSettings, runtime: RuntimeParts) {
     this.#settings = settings;
@@ -74,9 +83,10 @@ export class Agent {
     Object.assign(process.env, this.#store.variables);
     for (const [port, pods] of Object.entries(this.#store.endpoints))
       this.#runtime.setEndpoints(port, podsOf(pods));
-    const { generation } = this.#store;
-    if (generation === undefined) return;
+    const signed = this.#store.generation;
+    if (signed === undefined) return;
     try {
+      const generation = this.#checked(signed);
       await this.#serve(generation);
       this.#settings.log(`serving generation ${generation.configDigest} of the disk`);
     } catch (error) {
@@ -87,7 +97,7 @@ export class Agent {
   async #take({ type, changed, removed }: ResourceChange): Promise<void> {
     const { types } = this.#runtime;
     if (type === types.generation) {
-      for (const { value } of changed) await this.#takeGeneration(generationOf(textOf(value)));
+      for (const { value } of changed) await this.#takeGeneration(signedOf(textOf(value)));
     } else {
       for (const { name, value } of changed) this.#put(type, name, textOf(value));
       for (const name of removed) this.#remove(type, name);
@@ -142,9 +152,11 @@ export class Agent {
   }
 
   /** Serves a generation from now on; when it can't be, the one before goes on, and the error says why. */
-  async #takeGeneration(generation: Generation): Promise<void> {
-    await this.#serve(generation);
-    this.#store.setGeneration(generation);
+  async #takeGeneration(signed: SignedGeneration): Promise<void> {
+    const generation = this.#checked(signed);
+    // What is served and could not be written down comes again.
+    if (generation.configDigest !== this.#served) await this.#serve(generation);
+    this.#store.setGeneration(signed);
     this.#settings.log(`serving generation ${generation.configDigest}`);
     if (this.#imported > this.#mostImported && this.#running !== undefined) {
       this.#settings.log(
@@ -155,6 +167,20 @@ export class Agent {
     }
   }
 
+  /** Throws unless it is of this Gateway, and the controller's own. */
+  #checked({ generation: text, signature }: SignedGeneration): Generation {
+    const { signer, gateway } = this.#settings;
+    const isGood =
+      signer === undefined ||
+      verify(undefined, Buffer.from(text), keyOf(signer), Buffer.from(signature, "base64"));
+    if (!isGood) throw new Error("the generation is not signed by the controller of this pod");
+    // The controller speaks the same version of gwc; its modules are checked by their digests.
+    const generation = JSON.parse(text) as Generation;
+    if (generation.gateway !== gateway)
+      throw new Error(`the generation is one of ${generation.gateway}`);
+    return generation;
+  }
+
   async #serve(generation: Generation): Promise<void> {
     const modules = this.#store.modulesOf(generation);
     this.#imported += modules.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
@@ -163,12 +189,19 @@ export class Agent {
     const build = { version, configDigest };
     if (this.#running !== undefined) {
       await this.#running.replace(gateway, build);
+      this.#served = configDigest;
       return;
     }
     const { openGateway } = await import("gwc/runtime/gateway/gateway");
     this.#running = await openGateway(gateway, { defaultAddress: EVERY_ADDRESS, build });
+    this.#served = configDigest;
     this.#settings.serving(this.#running);
   }
+}
+
+/** What a signature is checked with. */
+function keyOf(signer: string): KeyObject {
+  return createPublicKey({ key: Buffer.from(signer, "base64"), format: "der", type: "spki" });
 }
 
 /** A pod's own address is the one that others reach. */
@@ -178,9 +211,9 @@ function textOf(value: Uint8Array): string {
   return Buffer.from(value).toString("utf8");
 }
 
-/** The controller speaks the same version of gwc, and its table was checked by digest of each module. */
-function generationOf(text: string): Generation {
-  return JSON.parse(text) as Generation;
+/** What is no such thing has no good signature. */
+function signedOf(text: string): SignedGeneration {
+  return JSON.parse(text) as SignedGeneration;
 }
 
 function entriesOf(text: string): ReadonlyMap<string, Buffer> {

@@ -12,7 +12,8 @@ export const agent: Command = {
     "The pods of a Gateway run it: it takes generated code and the data that the code reads from `gwc controller`, and\n" +
     "swaps a change in without dropping a connection. What it got last is kept on disk and served without a controller.\n" +
     "Variables: XDS_ADDRESS (http or https URL of the controller), NAMESPACE and GATEWAY, XDS_TOKEN_FILE, XDS_ROOT_CA\n" +
-    "(file of the authority of its certificate), GWC_AGENT_DIR (default /var/lib/gwc/agent).",
+    "(file of the authority of its certificate), GWC_SIGNER (the public key that code has to be signed with, Ed25519 in\n" +
+    "base64; without it any code of the controller is run), GWC_AGENT_DIR (default /var/lib/gwc/agent).",
   options: [],
   examples: ["XDS_ADDRESS=https://gwc.gwc-system:9978 NAMESPACE=default GATEWAY=front gwc agent"],
   work: follow,
@@ -58,6 +59,7 @@ async function follow(_: Arguments, { host, print }: CommandContext): Promise<Co
       },
       gateway: `${namespace}/${name}`,
       node: `${host.variable("POD_NAME") ?? hostname()}.${namespace}`,
+      signer: host.variable("GWC_SIGNER"),
       folder: host.variable("GWC_AGENT_DIR") ?? "/var/lib/gwc/agent",
       log,
       serving: (running) => {

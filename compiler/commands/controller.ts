@@ -162,7 +162,7 @@ function podsOf(
   { image = "", "image-pull-policy": pullPolicy, "xds-address": given }: Arguments["options"],
   namespace: string,
   tls: Certificate | undefined,
-): PodSettings {
+): Omit<PodSettings, "signer"> {
   const scheme = tls === undefined ? "http" : "https";
   const address = given ?? `${scheme}://gwc.${namespace}.svc:9978`;
   return { image, pullPolicy, address, audience: TOKEN_AUDIENCE, authority: tls?.ca };

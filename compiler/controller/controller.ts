@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
 import { Delivery } from "./delivery/delivery.ts";
+import { sharedSigner } from "./delivery/signing-key.ts";
 import type { ApiServer } from "./kubernetes/api-server.ts";
 import { LeaderElection } from "./kubernetes/leader-election.ts";
 import { errorText } from "./kubernetes/reflector.ts";
@@ -28,7 +29,7 @@ export interface ControllerSettings {
     readonly tls: { readonly cert: string; readonly key: string } | undefined;
   };
   /** How the pods of Gateways are made; undefined: somebody else makes them. */
-  readonly pods: PodSettings | undefined;
+  readonly pods: Omit<PodSettings, "signer"> | undefined;
   readonly log: (level: "info" | "warn", message: string) => void;
 }
 
@@ -43,6 +44,7 @@ const COMPARE_AGAIN = 30_000;
 /** Compiles the Gateways of a Kubernetes API server as they change, and says on every object what came of it. */
 export class Controller {
   readonly #settings: ControllerSettings;
+  readonly #pods: PodSettings | undefined;
   readonly #objects: WatchedObjects;
   readonly #statuses: StatusWriter;
   readonly #delivery: Delivery;
@@ -62,16 +64,18 @@ export class Controller {
 
   private constructor(
     settings: ControllerSettings,
+    pods: PodSettings | undefined,
     identity: string,
     objects: WatchedObjects,
     delivery: Delivery,
   ) {
     this.#settings = settings;
+    this.#pods = pods;
     this.#delivery = delivery;
     this.#objects = objects;
     const warn = (message: string) => settings.log("warn", message);
     this.#statuses = new StatusWriter(settings.api, objects, warn);
-    const { api, pods } = settings;
+    const { api } = settings;
     this.#provisioner = pods && new Provisioner({ api, warn, changed: () => this.#changed(false) });
     this.#comparing = setInterval(() => this.#compare(), COMPARE_AGAIN);
     this.#election = new LeaderElection(settings.api, {
@@ -93,12 +97,15 @@ export class Controller {
       warn: (message) => settings.log("warn", message),
     });
     const { api, namespace, discovery, log } = settings;
+    const warn = (message: string) => log("warn", message);
+    const signer = await sharedSigner(api, namespace, warn);
     const identity = `${hostname()}_${process.pid}`;
     const delivery = await Delivery.open({
-      ...{ api, objects, namespace, identity, log, ...discovery },
+      ...{ api, objects, signer, namespace, identity, log, ...discovery },
       changed: () => changed(false),
     });
-    const controller = new Controller(settings, identity, objects, delivery);
+    const pods = settings.pods && { ...settings.pods, signer: signer.publicKey };
+    const controller = new Controller(settings, pods, identity, objects, delivery);
     changed = (isDeclared) => controller.#changed(isDeclared);
     await controller.#compile();
     return controller;
@@ -175,11 +182,11 @@ export class Controller {
     if (this.#isCompiling) return;
     this.#isCompiling = true;
     this.#isDirty = false;
-    const { log, pods } = this.#settings;
+    const { log } = this.#settings;
     const began = performance.now();
     const { files, generations } = snapshotOf(this.#objects);
     try {
-      this.#compiled = await this.#compiler.compile(files, pods);
+      this.#compiled = await this.#compiler.compile(files, this.#pods);
       this.#generations = generations;
       const time = performance.now() - began;
       this.#compilations.count += 1;

@@ -3,7 +3,7 @@ import type {
   DeltaDiscoveryRequest,
   DeltaDiscoveryResponseSchema,
 } from "../grpc/gen/envoy/service/discovery/v3/discovery_pb.ts";
-import { MiB } from "../process/units.ts";
+import { MiB, SECOND } from "../process/units.ts";
 import type { DiscoveryResource, ResourceSet } from "./resource-types.ts";
 
 /** A response of the delta protocol. */
@@ -26,7 +26,14 @@ interface Subscription {
   readonly known: Map<string, string>;
   /** The response that it has neither taken nor refused; newer changes wait for that, and are sent as one. */
   open: { readonly nonce: string; readonly versions: ReadonlyMap<string, string> } | undefined;
+  /** Ends the wait after which it is sent again what it could not keep. */
+  waiting: NodeJS.Timeout | undefined;
 }
+
+/** google.rpc.Code UNAVAILABLE in a refusal: nothing is wrong with what was sent, and later it may be taken. */
+export const TRY_AGAIN_CODE = 14;
+/** Milliseconds until it is sent again. */
+const TRY_AGAIN = 5 * SECOND;
 
 /** Bytes of resources in one response: clients take no messages that are much larger. */
 const RESPONSE_SIZE = 1 * MiB;
@@ -55,27 +62,45 @@ export class DeltaStream {
     const subscription = this.#subscriptions.get(typeUrl);
     if (subscription === undefined) {
       const known = new Map(Object.entries(initialResourceVersions));
-      this.#subscriptions.set(typeUrl, { known, open: undefined });
+      this.#subscriptions.set(typeUrl, { known, open: undefined, waiting: undefined });
       // What it has and should have needs no word of its own.
       if (this.#difference(typeUrl, known) === undefined) this.#settings.settled(typeUrl, known);
     } else if (subscription.open?.nonce === responseNonce) {
       const { versions } = subscription.open;
       subscription.open = undefined;
       this.#settings.settled(typeUrl, versions, errorDetail?.message);
+      if (errorDetail?.code === TRY_AGAIN_CODE) this.#sendAgain(versions, subscription);
     }
     this.push();
+  }
+
+  /** The stream has ended. */
+  stop(): void {
+    for (const { waiting } of this.#subscriptions.values()) clearTimeout(waiting);
   }
 
   /** Sends what has changed. */
   push(): void {
     const last = this.#settings.order.at(-1);
     for (const type of this.#settings.order) {
-      const isHeldUp = [...this.#subscriptions.values()].some(({ open }) => open !== undefined);
+      const isHeldUp = [...this.#subscriptions.values()].some(
+        ({ open, waiting }) => (open ?? waiting) !== undefined,
+      );
       if (type === last && isHeldUp) return;
       const subscription = this.#subscriptions.get(type);
-      if (subscription !== undefined && subscription.open === undefined)
-        this.#send(type, subscription);
+      if (subscription === undefined || (subscription.open ?? subscription.waiting) !== undefined)
+        continue;
+      this.#send(type, subscription);
     }
+  }
+
+  #sendAgain(versions: ReadonlyMap<string, string>, subscription: Subscription): void {
+    subscription.waiting = setTimeout(() => {
+      subscription.waiting = undefined;
+      for (const [name, version] of versions)
+        if (subscription.known.get(name) === version) subscription.known.delete(name);
+      this.push();
+    }, TRY_AGAIN);
   }
 
   #send(typeUrl: string, subscription: Subscription): void {

@@ -5,6 +5,7 @@ import type { DeltaDiscoveryResponse } from "../grpc/gen/envoy/service/discovery
 import type { UpstreamSettings } from "../http/upstream/upstream.ts";
 import type { SharedConnection } from "../process/shared-connection.ts";
 import { SECOND } from "../process/units.ts";
+import { TRY_AGAIN_CODE } from "./delta-stream.ts";
 import { GATEWAY_METADATA } from "./discovery-server.ts";
 import { resourceTypes } from "./resource-types.ts";
 
@@ -40,7 +41,7 @@ export interface ChangedResource {
 /** The first pause before the controller is asked again and the longest, in milliseconds. */
 const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 5 * SECOND;
-/** google.rpc.Code INVALID_ARGUMENT: what a refusal has in its error. */
+/** google.rpc.Code INVALID_ARGUMENT: something is wrong with what was sent. */
 const INVALID_ARGUMENT = 3;
 
 const method = AggregatedDiscoveryService.method.deltaAggregatedResources;
@@ -109,7 +110,11 @@ export class DiscoveryClient {
               (error: unknown) => {
                 const message = error instanceof Error ? error.message : String(error);
                 log(`refused: ${message}`);
-                const errorDetail = { code: INVALID_ARGUMENT, message };
+                const isOfSystem = error instanceof Error && "syscall" in error;
+                const errorDetail = {
+                  code: isOfSystem ? TRY_AGAIN_CODE : INVALID_ARGUMENT,
+                  message,
+                };
                 stream.send({ typeUrl, responseNonce: nonce, errorDetail });
               },
             )

@@ -133,6 +133,7 @@ export class DiscoveryServer {
       },
       onEnd: () => {
         isOver = true;
+        delta.stop();
         void known.then((isKnown) => {
           if (!isKnown) return;
           this.#streams.delete(stream);

@@ -14,15 +14,25 @@ export const resourceTypes = {
   endpoints: "type.googleapis.com/gwc.dev.Endpoints",
   /** A generated module, by the SHA-256 of its text (hex). UTF-8. */
   module: "type.googleapis.com/gwc.dev.Module",
-  /** What is served, by the Gateway's name: a JSON `Generation`. */
+  /** What is served, by the Gateway's name: a JSON `SignedGeneration`. */
   generation: "type.googleapis.com/gwc.dev.Generation",
 } as const;
 
 /** The URL of a type of resource. */
 export type ResourceUrl = (typeof resourceTypes)[keyof typeof resourceTypes];
 
+/** A generation, and who says so. */
+export interface SignedGeneration {
+  /** A JSON `Generation`. */
+  readonly generation: string;
+  /** Of that text, by the controller's key (Ed25519), in base64. */
+  readonly signature: string;
+}
+
 /** Modules that make a gateway together. */
 export interface Generation {
+  /** `NAMESPACE/NAME`: it is no other Gateway's. */
+  readonly gateway: string;
   /** Of gwc, and of the code: what a gateway says of its making. */
   readonly version: string;
   readonly configDigest: string;

@@ -10,10 +10,16 @@ const AGENT_DIR = "/var/lib/gwc/agent";
 const TOKEN_TIME = 43_200;
 
 /** What tells an agent whose data plane it is, and of which controller. */
-export function agentVariables({ address, gateway, authority }: AgentPodSettings): readonly Json[] {
+export function agentVariables({
+  address,
+  gateway,
+  authority,
+  signer,
+}: AgentPodSettings): readonly Json[] {
   return [
     { name: "XDS_ADDRESS", value: address },
     { name: "GATEWAY", value: gateway },
+    { name: "GWC_SIGNER", value: signer },
     { name: "GWC_AGENT_DIR", value: AGENT_DIR },
     ...(authority === undefined ? [] : [{ name: "XDS_ROOT_CA", value: `${AUTHORITY_DIR}/ca.crt` }]),
   ];

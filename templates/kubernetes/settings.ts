@@ -22,4 +22,6 @@ export interface AgentPodSettings {
   readonly audience: string;
   /** PEM of the authority of its certificate; undefined: without TLS. */
   readonly authority: string | undefined;
+  /** The public key whose owner signs what pods run (Ed25519, SubjectPublicKeyInfo in base64). */
+  readonly signer: string;
 }

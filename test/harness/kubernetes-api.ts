@@ -64,14 +64,17 @@ export class KubernetesApi {
   readonly #workspace: Workspace;
   readonly #port: number;
   readonly #etcdPort: number;
+  readonly #peerPort: number;
+  #etcd: TestProcess | undefined;
   #server: TestProcess | undefined;
   readonly #scope: ApiScope;
 
   private constructor(workspace: Workspace, ports: readonly number[], scope: ApiScope) {
-    const [port = 0, etcdPort = 0] = ports;
+    const [port = 0, etcdPort = 0, peerPort = 0] = ports;
     this.#workspace = workspace;
     this.#port = port;
     this.#etcdPort = etcdPort;
+    this.#peerPort = peerPort;
     this.#scope = scope;
     this.kubeconfig = this.kubeconfigOf("admin-token", "default");
   }
@@ -85,19 +88,19 @@ export class KubernetesApi {
   static async start(scope: ApiScope = "objects"): Promise<KubernetesApi> {
     const workspace = new Workspace({ "tokens.csv": "admin-token,admin,admin,system:masters\n" });
     writeKeys(workspace);
-    const [port = 0, etcdPort = 0, peerPort = 0] = await freePorts(3);
-    const api = new KubernetesApi(workspace, [port, etcdPort], scope);
-    api.#startEtcd(peerPort);
+    const api = new KubernetesApi(workspace, await freePorts(3), scope);
+    api.startEtcd();
     await api.startServer();
     if (scope === "pods") await api.#startControllers();
     await api.#installDefinitions();
     return api;
   }
 
-  #startEtcd(peerPort: number): TestProcess {
+  /** Starts it with what it has on its disk. */
+  startEtcd(): void {
     const own = `http://127.0.0.1:${this.#etcdPort}`;
-    const peer = `http://127.0.0.1:${peerPort}`;
-    return new TestProcess(path.join(home, "bin", "etcd"), [
+    const peer = `http://127.0.0.1:${this.#peerPort}`;
+    this.#etcd = new TestProcess(path.join(home, "bin", "etcd"), [
       ...["--data-dir", this.#workspace.path("etcd"), "--unsafe-no-fsync", "--log-level", "warn"],
       ...["--listen-client-urls", own, "--advertise-client-urls", own],
       ...["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer],
@@ -143,6 +146,17 @@ export class KubernetesApi {
       async () => (await this.get("v1", "ServiceAccount", "default", "default")) ?? null,
       "the account of a namespace",
     );
+  }
+
+  /** Starts again what has ended with the test that started it. */
+  async restore(): Promise<void> {
+    if (this.#etcd?.hasEnded !== false) this.startEtcd();
+    if (this.#server?.hasEnded !== false) await this.startServer();
+  }
+
+  /** Ends the database of the API server at once. */
+  async killEtcd(): Promise<void> {
+    await this.#etcd?.stop("SIGKILL");
   }
 
   /** Ends the API server at once; etcd keeps what it said. */

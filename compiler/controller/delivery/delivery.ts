@@ -15,6 +15,7 @@ import {
   type GatewayResourceSets,
 } from "./gateway-resources.ts";
 import { ReplicaReports, type TakenCode } from "./replica-reports.ts";
+import type { Signer } from "./signing-key.ts";
 
 /** What the data planes of a Gateway made of what they got. */
 export type DeliveryState =
@@ -28,6 +29,7 @@ export type DeliveryState =
 export interface DeliverySettings {
   readonly api: ApiServer;
   readonly objects: WatchedObjects;
+  readonly signer: Signer;
   readonly host: string;
   readonly port: number;
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
@@ -48,6 +50,14 @@ interface Delivered {
   readonly generation: number;
 }
 
+/** What a data plane that is connected here made of what it got. */
+interface ConnectedPlane {
+  /** Of the generation that it said something of; empty: it has not said yet. */
+  version: string;
+  /** What it refused, by the type: it goes on with what it had. */
+  readonly problems: Map<string, string>;
+}
+
 /** What a data plane hears of a replica that has not compiled anything yet. */
 const STARTING = "the controller is starting";
 
@@ -59,7 +69,7 @@ export class Delivery {
   readonly #reports: ReplicaReports;
   readonly #delivered: Map<string, Delivered> = new Map();
   /** By Gateway, then by stream. */
-  readonly #taken: Map<string, Map<number, TakenCode>> = new Map();
+  readonly #taken: Map<string, Map<number, ConnectedPlane>> = new Map();
   /** The generation of each Gateway that its data planes last took together. */
   readonly #programmed: Map<string, number> = new Map();
   #server: DiscoveryServer | undefined;
@@ -76,7 +86,7 @@ export class Delivery {
     this.#reports = new ReplicaReports({
       ...{ api, namespace, identity },
       own: () =>
-        new Map([...this.#taken].map(([gateway, planes]) => [gateway, [...planes.values()]])),
+        new Map([...this.#taken.keys()].map((gateway) => [gateway, this.#ownPlanes(gateway)])),
       changed: () => {
         for (const gateway of this.#delivered.keys()) this.#judge(gateway);
       },
@@ -134,7 +144,7 @@ export class Delivery {
     for (const key of this.#delivered.keys())
       if (objects.find("Gateway", key) === undefined) this.#delivered.delete(key);
     for (const [key, compiled] of gateways) {
-      const code = codeResources(compiled, this.#types);
+      const code = codeResources(compiled, this.#types, this.#settings.signer);
       const generation = generations.get(`Gateway ${key}`) ?? 0;
       const data = dataResources(compiled, objects, this.#types);
       this.#delivered.set(key, { compiled, code, data, generation });
@@ -159,8 +169,7 @@ export class Delivery {
   /** What became of a Gateway. */
   stateOf(gateway: string): DeliveryState {
     const all = this.#planesOf(gateway);
-    const version = this.#delivered.get(gateway)?.code.version;
-    const refused = all.find((each) => each.version === version && each.problem !== undefined);
+    const refused = all.find(({ problem }) => problem !== undefined);
     if (refused?.problem !== undefined)
       return {
         kind: "refused",
@@ -195,9 +204,9 @@ export class Delivery {
   }
 
   #connect(gateway: string, stream: number, isThere: boolean): void {
-    const streams = this.#taken.get(gateway) ?? new Map<number, TakenCode>();
+    const streams = this.#taken.get(gateway) ?? new Map<number, ConnectedPlane>();
     this.#taken.set(gateway, streams);
-    if (isThere) streams.set(stream, { version: "", problem: undefined });
+    if (isThere) streams.set(stream, { version: "", problems: new Map() });
     else streams.delete(stream);
     this.#reports.report();
     this.#settings.log("info", `${gateway} has ${streams.size} data planes`);
@@ -209,9 +218,11 @@ export class Delivery {
       this.refusals += 1;
       this.#settings.log("warn", `a data plane of ${gateway} refused a change: ${problem}`);
     }
-    const version = versions.get(gateway);
-    if (type !== this.#types.generation || version === undefined) return;
-    this.#taken.get(gateway)?.set(stream, { version, problem });
+    const plane = this.#taken.get(gateway)?.get(stream);
+    if (plane === undefined) return;
+    if (type === this.#types.generation) plane.version = versions.get(gateway) ?? plane.version;
+    if (problem === undefined) plane.problems.delete(type);
+    else plane.problems.set(type, problem);
     this.#reports.report();
     this.#judge(gateway);
   }
@@ -230,7 +241,13 @@ export class Delivery {
 
   /** The data planes of a Gateway, whichever replica serves them. */
   #planesOf(gateway: string): readonly TakenCode[] {
-    const own = this.#taken.get(gateway)?.values() ?? [];
-    return [...own, ...this.#reports.ofGateway(gateway)];
+    return [...this.#ownPlanes(gateway), ...this.#reports.ofGateway(gateway)];
+  }
+
+  #ownPlanes(gateway: string): readonly TakenCode[] {
+    return [...(this.#taken.get(gateway)?.values() ?? [])].map(({ version, problems }) => {
+      const [problem] = problems.values();
+      return { version, problem };
+    });
   }
 }

@@ -11,6 +11,7 @@ import { recordOf } from "../kubernetes/json-fields.ts";
 import type { CompiledGateway } from "../model/compile-files.ts";
 import type { WatchedObjects } from "../model/watched-objects.ts";
 import { servicePods } from "./service-pods.ts";
+import type { Signer } from "./signing-key.ts";
 
 /** Everything that the data planes of a Gateway are to have, by type. */
 export type GatewayResourceSets = ReadonlyMap<ResourceUrl, ResourceSet>;
@@ -26,13 +27,15 @@ export interface CodeResources {
 export function codeResources(
   { key, modules, literals }: CompiledGateway,
   types: typeof resourceTypes,
+  signer: Signer,
 ): CodeResources {
   const own = modules.map(({ path, text }) => ({ path, text, sha256: digestOf(text) }));
   const generation: Generation = {
+    gateway: key,
     ...buildInfoOf(modules),
     modules: own.map(({ path, sha256 }) => ({ path, sha256 })),
   };
-  const table = resourceOf(JSON.stringify(generation));
+  const table = resourceOf(JSON.stringify(signer.signed(JSON.stringify(generation))));
   return {
     version: table.version,
     sets: new Map<ResourceUrl, ResourceSet>([

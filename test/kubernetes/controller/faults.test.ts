@@ -1,0 +1,383 @@
+import { execFileSync } from "node:child_process";
+import { rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { networkInterfaces } from "node:os";
+import path from "node:path";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { DiscoveryClient } from "../../../runtime/discovery/discovery-client.ts";
+import { atEnd } from "../../harness/at-end.ts";
+import { startController, startControllerWith } from "../../harness/controller.ts";
+import { eventually } from "../../harness/eventually.ts";
+import { freePorts } from "../../harness/free-port.ts";
+import { GwcProcess } from "../../harness/gwc.ts";
+import { KubernetesApi, missingApiServer } from "../../harness/kubernetes-api.ts";
+import { listen } from "../../harness/listen.ts";
+import { pause } from "../../harness/pause.ts";
+import { send } from "../../harness/send.ts";
+import { temporaryFolder } from "../../harness/temporary-folder.ts";
+import { Workspace } from "../../harness/workspace.ts";
+
+/** An address that is not the machine's loopback: the API server takes no other one for a pod. */
+const address = Object.values(networkInterfaces())
+  .flat()
+  .find((each) => each?.family === "IPv4" && !each.internal)?.address;
+const isAsked = process.env.GWC_LONG_TESTS === "1";
+const missing = isAsked
+  ? (missingApiServer() ?? (address === undefined ? "only loopback is there" : undefined))
+  : "GWC_LONG_TESTS=1";
+const note = missing === undefined ? "" : ` (left out: ${missing})`;
+const isRoot = process.getuid?.() === 0;
+/** Milliseconds: a Lease is taken over after 15 seconds, and some faults last a minute. */
+const PATIENCE = 600_000;
+
+describe.runIf(missing === undefined)(`faults around gwc controller${note}`, () => {
+  let api: KubernetesApi;
+  let xdsPort: number;
+  let port: number;
+  let token: string;
+  let env: Record<string, string>;
+  /** The route's version: responses and statuses say which one they are of. */
+  let version = 0;
+  let load: { readonly failures: readonly string[]; stop(): Promise<number> } | undefined;
+
+  beforeAll(async () => {
+    api = await KubernetesApi.start();
+    const [listener = 0, stats, ready, xds = 0] = await freePorts(4);
+    [port, xdsPort] = [listener, xds];
+    const backend = await listen(
+      createServer((_, response) => response.end("ok")),
+      "0.0.0.0",
+    );
+    await api.applyText(`
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: { name: gwc }
+spec: { controllerName: gwc.dev/gateway }
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: { name: front }
+spec:
+  gatewayClassName: gwc
+  infrastructure: { parametersRef: { group: gwc.dev, kind: GatewayParameters, name: ports } }
+  listeners: [{ name: http, port: ${port}, protocol: HTTP }]
+---
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayParameters
+metadata: { name: ports }
+spec:
+  rawConfig:
+    config: { statsAddr: "127.0.0.1:${stats}", readinessAddr: "127.0.0.1:${ready}" }
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: { name: front }
+---
+apiVersion: v1
+kind: Service
+metadata: { name: one }
+spec: { ports: [{ port: 80, targetPort: ${backend} }] }
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: { name: one, labels: { kubernetes.io/service-name: one } }
+addressType: IPv4
+endpoints: [{ addresses: ["${address}"] }]
+ports: [{ name: "", port: ${backend} }]
+`);
+    await change();
+    const url = "/api/v1/namespaces/default/serviceaccounts/front/token";
+    const spec = { audiences: ["gwc.dev/controller"], expirationSeconds: 7200 };
+    token = (await api.ask("POST", url, { spec })).body.status.token;
+    env = {
+      XDS_ADDRESS: `http://127.0.0.1:${xdsPort}`,
+      NAMESPACE: "default",
+      GATEWAY: "front",
+      XDS_TOKEN_FILE: new Workspace({ token }).path("token"),
+    };
+  }, 180_000);
+
+  beforeEach(async () => {
+    load = undefined;
+    await api.restore();
+  });
+
+  /** Whatever went wrong around it, the data plane has answered all that it was asked. */
+  afterEach(async () => {
+    expect(await load?.stop()).toBeGreaterThan(0);
+    expect(load?.failures).toEqual([]);
+  });
+
+  const route = (name: string, value: number, prefix = "/") => `
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: { name: ${name} }
+spec:
+  parentRefs: [{ name: front }]
+  rules:
+    - matches: [{ path: { value: ${prefix} } }]
+      filters:
+        - type: ResponseHeaderModifier
+          responseHeaderModifier: { set: [{ name: x-version, value: "${value}" }] }
+      backendRefs: [{ name: one, port: 80 }]
+`;
+
+  async function change(): Promise<void> {
+    version += 1;
+    await api.applyText(route("one", version));
+  }
+
+  const controller = (...options: string[]) =>
+    startController(api, "--xds-port", String(xdsPort), ...options);
+
+  /** A data plane that is asked without a pause from when it serves. */
+  async function startAgent(folder = temporaryFolder()): Promise<GwcProcess> {
+    const agent = new GwcProcess(["agent"], { env: { ...env, GWC_AGENT_DIR: folder } });
+    await served();
+    load = startLoad();
+    return agent;
+  }
+
+  function startLoad(): NonNullable<typeof load> {
+    const failures: string[] = [];
+    let [isOver, count] = [false, 0];
+    const running = (async () => {
+      while (!isOver) {
+        const { status } = await send(`http://127.0.0.1:${port}/`, "GET").catch(
+          (error: unknown) => ({ status: String(error) }),
+        );
+        count += 1;
+        if (status !== 200) failures.push(`${count}: ${status}`);
+        await pause(10);
+      }
+      return count;
+    })();
+    const stop = () => {
+      isOver = true;
+      return running;
+    };
+    atEnd(stop);
+    return { failures, stop };
+  }
+
+  /** The newest version is served, and statuses are about it. */
+  async function settled(): Promise<void> {
+    await served();
+    await eventually(async () => {
+      const found = await api.get("gateway.networking.k8s.io/v1", "Gateway", "default", "front");
+      return isTrue(found, found.status?.conditions, "Programmed") || null;
+    }, "the Gateway to be programmed");
+    await eventually(async () => (await isWritten("one")) || null, "the status of the route");
+  }
+
+  async function isWritten(name: string): Promise<boolean> {
+    const found = await api.get("gateway.networking.k8s.io/v1", "HTTPRoute", "default", name);
+    return isTrue(found, found.status?.parents?.[0]?.conditions, "Accepted");
+  }
+
+  function isTrue(
+    { metadata }: { metadata: { generation: number } },
+    conditions: { type: string; status: string; observedGeneration: number }[] = [],
+    type: string,
+  ): boolean {
+    const own = conditions.find((each) => each.type === type);
+    return own?.status === "True" && own.observedGeneration === metadata.generation;
+  }
+
+  function served(): Promise<unknown> {
+    return eventually(async () => {
+      const got = await send(`http://127.0.0.1:${port}/`, "GET").catch(() => undefined);
+      return got?.headers["x-version"] === String(version) || null;
+    }, `version ${version}`);
+  }
+
+  it(
+    "a controller may be killed whenever it likes",
+    async () => {
+      const first = controller();
+      const agent = await startAgent();
+      await settled();
+      await first.stop("SIGKILL");
+      const phases = [/following/, /ready|compiled/, /has 1 data planes/, /leading/];
+      for (const phase of phases) {
+        await change();
+        const next = controller();
+        await next.seen(phase);
+        await next.stop("SIGKILL");
+      }
+      // Among statuses: some are written, and most are not.
+      const names = Array.from({ length: 40 }, (_, index) => `many-${index}`);
+      for (const name of names) await api.applyText(route(name, 1, `/${name}`));
+      const writing = controller();
+      await eventually(async () => (await isWritten("many-0")) || null, "the first status");
+      await writing.stop("SIGKILL");
+      await change();
+      controller();
+      await settled();
+      for (const name of names)
+        await eventually(async () => (await isWritten(name)) || null, `the status of ${name}`);
+      for (const name of names)
+        await api.delete({
+          ...{ apiVersion: "gateway.networking.k8s.io/v1", kind: "HTTPRoute" },
+          metadata: { name },
+        });
+      await agent.seen(/following[\s\S]*is away[\s\S]*following/);
+    },
+    PATIENCE,
+  );
+
+  it(
+    "a watch from a place that the API server no longer knows begins anew",
+    async () => {
+      const metrics = await freePorts(1);
+      const running = controller("--metrics-port", String(metrics[0]));
+      await startAgent();
+      await settled();
+      const lists = async () => {
+        const { body } = await send(`http://127.0.0.1:${metrics[0]}/metrics`, "GET");
+        return Number(/^gwc_controller_lists_total (\d+)$/m.exec(body)?.[1]);
+      };
+      const before = await lists();
+      // While it sees nothing, everything goes on, and the API server forgets what came when.
+      running.signal("SIGSTOP");
+      await api.applyText(route("gone", 1, "/gone"));
+      await change();
+      await api.delete({
+        ...{ apiVersion: "gateway.networking.k8s.io/v1", kind: "HTTPRoute" },
+        metadata: { name: "gone" },
+      });
+      await api.killServer();
+      await api.startServer();
+      await change();
+      running.signal("SIGCONT");
+      await settled();
+      expect(await lists()).toBeGreaterThan(before);
+      expect(running.output).not.toMatch(/410|too old/);
+    },
+    PATIENCE,
+  );
+
+  it(
+    "etcd may be away for a minute",
+    async () => {
+      controller();
+      const agent = await startAgent();
+      await settled();
+      await api.killEtcd();
+      await pause(60_000);
+      expect(agent.hasEnded).toBe(false);
+      api.startEtcd();
+      await eventually(async () => {
+        await change().catch(() => {});
+        return (await isWritten("one").catch(() => false)) || null;
+      }, "the API server");
+      await settled();
+    },
+    PATIENCE,
+  );
+
+  it(
+    "clocks that are an hour off choose one leader, and the next one when that is gone",
+    async () => {
+      const later = { NODE_OPTIONS: shifted(1) };
+      const leader = startControllerWith(later, api, "--xds-port", String(xdsPort));
+      await startAgent();
+      await settled();
+      const earlier = { NODE_OPTIONS: shifted(-1) };
+      const other = startControllerWith(earlier, api);
+      await other.seen(/ready/);
+      // Renewals of both would have to be compared for the other one to think that it may lead.
+      const lease = "/apis/coordination.k8s.io/v1/namespaces/default/leases/gwc-controller";
+      const renewed = async () => String((await api.ask("GET", lease)).body.spec.renewTime);
+      const before = await renewed();
+      await eventually(async () => ((await renewed()) === before ? null : true), "a renewal");
+      expect(other.output).not.toContain("leading");
+      await leader.stop("SIGKILL");
+      await other.seen(/leading/);
+      await other.stop();
+      await change();
+      startControllerWith(later, api, "--xds-port", String(xdsPort));
+      await settled();
+    },
+    PATIENCE,
+  );
+
+  it.runIf(isRoot)(
+    "a data plane whose disk is full goes on, says so, and takes the change when there is room",
+    async () => {
+      const disk = temporaryFolder();
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", disk]);
+      atEnd(() => execFileSync("umount", ["--lazy", disk]));
+      controller();
+      await startAgent(path.join(disk, "agent"));
+      await settled();
+      const filler = path.join(disk, "filler");
+      expect(() => writeFileSync(filler, Buffer.alloc(8 * 1024 * 1024))).toThrow("ENOSPC");
+      await change();
+      const message = await eventually(async () => {
+        const found = await api.get("gateway.networking.k8s.io/v1", "Gateway", "default", "front");
+        const own = found.status.conditions.find(
+          ({ type }: { type: string }) => type === "Programmed",
+        );
+        return own.status === "False" && /ENOSPC|space/.test(own.message) ? own.message : null;
+      }, "the Gateway's status");
+      expect(message).toContain("a data plane goes on with what it had");
+      rmSync(filler);
+      await settled();
+    },
+    PATIENCE,
+  );
+
+  it(
+    "200 data planes that come back at once are served, and the Gateway is programmed with all",
+    async () => {
+      const metrics = await freePorts(1);
+      const running = controller();
+      await startAgent();
+      await settled();
+      const clients = Array.from({ length: 200 }, (_, index) => {
+        const known = new Map<string, Record<string, string>>();
+        return new DiscoveryClient({
+          controller: {
+            url: `http://127.0.0.1:${xdsPort}`,
+            connectTimeout: 10_000,
+            credential: ({ headers }) => {
+              headers.push("authorization", `Bearer ${token}`);
+            },
+          },
+          ...{ gateway: "default/front", node: `node-${index}`, log: () => {} },
+          known: (type) => known.get(type) ?? {},
+          take: ({ type, changed, removed }) => {
+            const own = { ...known.get(type) };
+            for (const { name, version: its } of changed) own[name] = its;
+            for (const name of removed) delete own[name];
+            known.set(type, own);
+            return Promise.resolve();
+          },
+        });
+      });
+      atEnd(() => {
+        for (const client of clients) client.stop();
+      });
+      await running.seen(/has 201 data planes/);
+      await running.stop("SIGKILL");
+      await change();
+      const next = controller("--metrics-port", String(metrics[0]));
+      await next.seen(/has 201 data planes/);
+      await settled();
+      const { body } = await send(`http://127.0.0.1:${metrics[0]}/metrics`, "GET");
+      expect(body).toMatch(/^gwc_controller_data_planes 201$/m);
+    },
+    PATIENCE,
+  );
+});
+
+/** Options of Node.js with which a process thinks that it is some hours later. */
+function shifted(hours: number): string {
+  const code = `const Real = Date; const now = () => Real.now() + ${hours * 3_600_000};
+    globalThis.Date = class extends Real {
+      constructor(...given) { if (given.length === 0) super(now()); else super(...given); }
+      static now() { return now(); }
+    };`;
+  return `--import=data:text/javascript,${encodeURIComponent(code)}`;
+}
