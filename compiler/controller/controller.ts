@@ -193,6 +193,7 @@ export class Controller {
       this.#compilations.seconds += time / 1000;
       log("info", `compiled ${this.#compiled.gateways.size} gateways in ${Math.round(time)} ms`);
       this.#delivery.deliver(this.#compiled.gateways, generations);
+      this.#compiled = withoutModules(this.#compiled);
       this.#provisioner?.provision(this.#provisioned());
       this.#statuses.want(this.#wantedStatuses());
     } catch (error) {
@@ -235,4 +236,10 @@ export class Controller {
     const service = this.#objects.find("Service", `${compiled.namespace}/${compiled.name}`);
     return { ...status, addresses: gatewayAddresses(service) };
   }
+}
+
+/** What is compiled, but for the code: who delivers it keeps that. */
+function withoutModules({ gateways, statuses }: CompiledFiles): CompiledFiles {
+  const others = [...gateways].map(([key, gateway]) => [key, { ...gateway, modules: [] }] as const);
+  return { gateways: new Map(others), statuses };
 }

@@ -147,7 +147,8 @@ export class Delivery {
       const code = codeResources(compiled, this.#types, this.#settings.signer);
       const generation = generations.get(`Gateway ${key}`) ?? 0;
       const data = dataResources(compiled, objects, this.#types);
-      this.#delivered.set(key, { compiled, code, data, generation });
+      // Modules are kept as the bytes that are sent, and as nothing else.
+      this.#delivered.set(key, { compiled: { ...compiled, modules: [] }, code, data, generation });
       this.#judge(key);
       this.#server?.push(key);
     }
