@@ -19,9 +19,10 @@ export const can: Command = {
   details:
     "Asks the compiled rules; nothing is served. METHOD URL is a request as `curl` would send it, with the headers\n" +
     "that are given and no others; `call tool NAME`, `get prompt NAME` and `read resource URI` are what an MCP client\n" +
-    "may do. Credentials count as valid: --as gives the claims of the token, or nobody is known. What is not known\n" +
-    "(the client's address without --from, what other servers say) stays open: when the response depends on it, the\n" +
-    "conditions are printed. --who turns the question around: under which conditions may anyone.\n" +
+    "may do, by the name that rules have (search) or, of several servers, the client (web_search). Credentials count\n" +
+    "as valid: --as gives the claims of the token, or nobody is known. What is not known (the client's address\n" +
+    "without --from, what other servers say) stays open: when the response depends on it, the conditions are\n" +
+    "printed. --who turns the question around: under which conditions may anyone.\n" +
     "Exit code: 0 yes, 1 no (or mistakes in the configuration), 4 it depends.",
   options: [
     { name: "as", value: "CLAIMS", summary: `the claims of the token, as JSON: '{"sub":"eve"}'` },

@@ -86,7 +86,7 @@ function fieldsAdvice(schema: Schema, found: Scalar): string | undefined {
   if (glued !== undefined && names.includes(glued))
     return `a space stands after the colon: ${glued}: …`;
   const named = schema.properties?.[text];
-  if (named !== undefined && isWritable(named)) return `write { ${text}: ${emptyOr(named)} }`;
+  if (named !== undefined && isWritable(named)) return `write { ${text}: ${shortest(named)} }`;
   if (found === true && isEmptyAllowed(schema)) return "write {}";
   const own = fittingFields(schema, found);
   const [example] = schema.examples ?? [];
@@ -98,8 +98,9 @@ function fieldsAdvice(schema: Schema, found: Scalar): string | undefined {
   return schema.additionalProperties === undefined ? undefined : "write lines of `name: value`";
 }
 
-/** `{}` where nothing has to be said, else a mark for what has to. */
-function emptyOr(schema: Schema): string {
+/** The shortest value: `true`, `{}` where nothing has to be said, else a mark for what has to. */
+function shortest(schema: Schema): string {
+  if (schema.type === "boolean") return "true";
   return isEmptyAllowed(schema) ? "{}" : "…";
 }
 

@@ -40,6 +40,28 @@ describe("gwc can", () => {
     expect(stdout).toContain('as CEL: !(auth.claims.sub == "eve")');
   });
 
+  it("takes the names that clients use where there are several servers", () => {
+    const rules = /mcpAuthorization:[\s\S]*?backends: (?=\[\{mcp)/;
+    const targets = ["files", "web"].map(
+      (name) => `{name: ${name}, mcp: {host: "http://127.0.0.1:9/mcp"}}`,
+    );
+    const several = config
+      .replace(
+        rules,
+        "mcpAuthorization: {rules: ['true', {deny: 'mcp.tool.name == \"drop\"'}]}\n            backends: ",
+      )
+      .replace(/targets: \[.*\]/, `targets: [${targets.join(", ")}]}}]`);
+    const { folder } = new Workspace({ "gateway.yaml": several });
+    const ask = (name: string) =>
+      gwc(["can", "call", "tool", name, "--as", '{"sub":"ann"}'], { cwd: folder });
+    const denied = ask("web_drop");
+    expect(denied).toMatchObject({ code: 1, stderr: "" });
+    expect(denied.stdout).toMatch(/server web: no/);
+    expect(denied.stdout).not.toMatch(/server files/);
+    expect(ask("files_read").code).toBe(0);
+    expect(ask("drop").stdout).toMatch(/server files: no[\s\S]*server web: no/);
+  });
+
   it("says no with the rule that denies, and exits with 1", () => {
     const { code, text } = can(
       "call",

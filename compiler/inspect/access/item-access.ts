@@ -7,7 +7,7 @@ import { chainVerdicts, type Identities, type PolicyVerdict } from "./chain-verd
 /** What may be asked of an MCP server. */
 export interface AskedItem {
   readonly kind: "tool" | "prompt" | "resource";
-  /** Without the prefix of its server. */
+  /** As rules have it, or with the prefix of its server, as clients have it where there are several. */
   readonly name: string;
   /** The server; undefined: any of them. */
   readonly target: string | undefined;
@@ -68,11 +68,19 @@ export function itemAccess(
     .filter(({ route }) => routeName === undefined || [route.name, route.id].includes(routeName))
     .flatMap(({ route, listeners: [listener] }) => {
       if (listener === undefined) return [];
-      const targets = route.backends.flatMap(mcpTargets);
-      const asked =
-        item.target === undefined ? targets : targets.filter((each) => each === item.target);
-      return asked.map((target) => accessTo(route, listener, { ...item, target }, asker));
+      const asked = itemsOf(item, route.backends.flatMap(mcpTargets));
+      return asked.map((each) => accessTo(route, listener, each, asker));
     });
+}
+
+/** The item of each server that is meant: of the one whose prefix it has, else of all. */
+function itemsOf(item: AskedItem, targets: readonly string[]): readonly AskedItem[] {
+  if (item.target !== undefined) return targets.includes(item.target) ? [item] : [];
+  const joint = item.kind === "resource" ? "+" : "_";
+  const owner = targets.find((target) => item.name.startsWith(`${target}${joint}`));
+  if (targets.length === 1 || owner === undefined)
+    return targets.map((target) => ({ ...item, target }));
+  return [{ ...item, name: item.name.slice(owner.length + joint.length), target: owner }];
 }
 
 function accessTo(
