@@ -1,4 +1,4 @@
-import { anyText, type Infer, list, map, object, type Schema } from "../schema/schema.ts";
+import { anyText, list, map, object, type Schema } from "../schema/schema.ts";
 import { groupName, kindName, objectName, resource, sectionName } from "./field-types.ts";
 
 /** Values of policy fields by name, checked by their schema. */
@@ -20,12 +20,6 @@ const targetSelector = object(
   },
   { required: ["group", "kind", "matchLabels"] },
 );
-
-/** What a policy targets, by name. */
-export type PolicyTargetReference = Infer<typeof target>;
-
-/** What a policy targets, by labels. */
-export type PolicyTargetSelector = Infer<typeof targetSelector>;
 
 /** GatewayPolicy, of sections that say what policies mean. */
 export function policySchema(sections: {

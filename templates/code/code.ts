@@ -60,11 +60,6 @@ export function comment(text: string): Comment {
   };
 }
 
-/** `line` when it fits into the line, else `broken`. */
-export function eitherLine(line: Hole, broken: Hole): Group {
-  return firstThatFits([line, broken]);
-}
-
 /** On one line when it fits, else broken at its breaks. */
 export function group(...content: readonly Piece[]): Group {
   return firstThatFits([pieces(content)]);

@@ -99,6 +99,3 @@ export type GatewaySummary = Infer<typeof summary>;
 
 /** The policies of a listener before routing, or of a route. */
 export type ChainSummary = Pick<Infer<typeof route>, "policies" | "identities" | "rules">;
-
-/** A rule of a summary. */
-export type RuleSummary = ChainSummary["rules"][number];

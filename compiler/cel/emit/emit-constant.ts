@@ -37,7 +37,7 @@ export function boxDouble(emitter: Emitter, emitted: EmittedValue): EmittedValue
 /** What constants are called by their type. */
 const CONSTANT_NAMES: ReadonlyMap<string, string> = new Map([
   ["list", "items"],
-  ["map", "entries"],
+  ["map", "mapping"],
   ["timestamp", "instant"],
   ["duration", "period"],
   ["opaque", "network"],

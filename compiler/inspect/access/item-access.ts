@@ -46,15 +46,6 @@ export const ALWAYS_OPEN: readonly DataPath[] = [
   ["source", "identity"],
 ];
 
-/** Everything about who asks. */
-export const ANYONE: readonly DataPath[] = [
-  ["jwt"],
-  ["apiKey"],
-  ["basicAuth"],
-  ["source"],
-  ["request"],
-];
-
 const METHODS = { tool: "tools/call", prompt: "prompts/get", resource: "resources/read" } as const;
 
 /** Who may use an item, on each MCP route and each of its servers. */

@@ -271,7 +271,13 @@ export function mountedFile(file: Text | MountedFile): Code {
 export function tcpSettings({
   tls,
   keepAlive,
+  connectTimeout,
   ...rest
 }: TcpConnection): Readonly<Record<string, Printable | undefined>> {
-  return { ...rest, keepAlive: keepAlive && { ...keepAlive }, tls: tls && tlsSettings(tls) };
+  return {
+    connectTimeout: milliseconds(connectTimeout),
+    ...rest,
+    keepAlive: keepAlive && keepAliveSettings(keepAlive),
+    tls: tls && tlsSettings(tls),
+  };
 }

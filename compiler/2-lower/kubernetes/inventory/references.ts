@@ -5,7 +5,6 @@ import {
   resourceKind,
 } from "../../../1-parse/kubernetes/kinds.ts";
 import type { Diagnostics, Origin } from "../../../diagnostics/diagnostic.ts";
-import { keyPlace } from "../../../diagnostics/diagnostic.ts";
 import { suggest } from "../../../diagnostics/suggestion.ts";
 import type {
   Manifest,
@@ -137,9 +136,4 @@ export function groupOf(kind: ManifestKind): string {
     default:
       return GATEWAY_GROUP;
   }
-}
-
-/** The place of a key below an origin. */
-export function keyBelow(origin: Origin, ...steps: readonly (string | number)[]): Origin {
-  return keyPlace({ ...origin, path: [...origin.path, ...steps] });
 }

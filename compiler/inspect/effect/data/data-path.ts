@@ -28,11 +28,6 @@ export function pathKey(path: DataPath): string {
   return path.join("\u0001");
 }
 
-/** The path of a key. */
-export function pathOfKey(key: string): DataPath {
-  return key.split("\u0001");
-}
-
 /** A path as expressions have it: `request.headers["x-env"]`. */
 export function pathText(path: DataPath): string {
   const [root = "", ...fields] = path;
