@@ -36,20 +36,50 @@ export function waysOf(
   );
 }
 
-/** Loops without copies: of a thousand routes each may be asked for. */
 function waysTo(entries: readonly RouteEntry[], route: string): PairRegion {
-  const ways: RegionWay[] = [];
-  for (const [at, { match, route: id }] of entries.entries()) {
-    if (id !== route) continue;
-    const misses: RouteMatch[] = [];
-    for (let above = 0; above < at; above += 1) {
-      const other = entries[above]?.match;
-      if (other !== undefined && other.query.length === 0 && mayBoth(other.path, match.path))
-        misses.push(other);
-    }
-    ways.push({ meets: [match], misses });
-  }
-  return ways;
+  const { byRoute, byStart } = indexOf(entries);
+  return (byRoute.get(route) ?? []).map(({ match, at }) => {
+    const start = startOf(match.path);
+    const near =
+      start === undefined
+        ? entries.map((each, index) => ({ ...each, at: index }))
+        : [...(byStart.get(undefined) ?? []), ...(byStart.get(start) ?? [])];
+    const misses = near
+      .filter((each) => each.at < at && each.match.query.length === 0)
+      .filter((each) => mayBoth(each.match.path, match.path))
+      .toSorted((a, b) => a.at - b.at);
+    return { meets: [match], misses: misses.map((each) => each.match) };
+  });
+}
+
+interface PlacedEntry extends RouteEntry {
+  readonly at: number;
+}
+
+interface EntryIndex {
+  readonly byRoute: ReadonlyMap<string, readonly PlacedEntry[]>;
+  /** By the first step of their path; undefined: of those that may begin with any. */
+  readonly byStart: ReadonlyMap<string | undefined, readonly PlacedEntry[]>;
+}
+
+/** A table is asked about each of its routes: it may have thousands. */
+const indexes = new WeakMap<readonly RouteEntry[], EntryIndex>();
+
+function indexOf(entries: readonly RouteEntry[]): EntryIndex {
+  const known = indexes.get(entries);
+  if (known !== undefined) return known;
+  const placed = entries.map((each, at) => ({ ...each, at }));
+  const index = {
+    byRoute: Map.groupBy(placed, ({ route }) => route),
+    byStart: Map.groupBy(placed, ({ match }) => startOf(match.path)),
+  };
+  indexes.set(entries, index);
+  return index;
+}
+
+/** The first step of a path: two paths of which none begins with any and that differ in it have no request in common. */
+function startOf({ kind, value }: PathMatch): string | undefined {
+  return kind === "regex" || value === "/" ? undefined : value.split("/", 2)[1];
 }
 
 function mayBoth(a: PathMatch, b: PathMatch): boolean {
