@@ -3,6 +3,7 @@ import path from "node:path";
 import type { RouteCount, RunningGateway } from "../../runtime/gateway/gateway.ts";
 import type { ServerState } from "../../runtime/process/server-states.ts";
 import type { AdminRequest } from "../../runtime/telemetry/logs/audit-log.ts";
+import { mcpWaitingCalls } from "../../runtime/telemetry/metrics/table/mcp.ts";
 import { buildInfoOf } from "../4-emit/build-info.ts";
 import { bugReport } from "../diagnostics/report/bug.ts";
 import { totals } from "../diagnostics/report/findings.ts";
@@ -131,6 +132,14 @@ export class LiveGateway implements LiveView {
   /** What each route has answered so far. */
   routes(): readonly RouteCount[] {
     return this.#running.routes();
+  }
+
+  /** MCP calls that wait for what their clients were asked. */
+  waitingCalls(): number {
+    const isAsked = ({ name }: { readonly name: string }) => name === mcpWaitingCalls.name;
+    const { text = "" } = this.#running.figures().find(isAsked) ?? {};
+    const samples = text.split("\n").filter((line) => line.startsWith(mcpWaitingCalls.name));
+    return samples.reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
   }
 
   /** How the servers do that routes choose from. */

@@ -8,6 +8,7 @@ import { GwcProcess } from "../harness/gwc.ts";
 import { startMcpServer } from "../harness/mcp-server.ts";
 import { startUpstream } from "../harness/upstream.ts";
 import { Workspace } from "../harness/workspace.ts";
+import { startAskingServer } from "../mcp/asking-server.ts";
 
 /** Debian's browser. CI has to have it; elsewhere these tests are skipped without it. */
 const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
@@ -28,6 +29,7 @@ beforeAll(async () => {
   const slow = await startUpstream((_, response) => {
     finish = () => response.end("slow");
   });
+  const asking = { name: "asking", mcp: { host: (await startAskingServer()).url } };
   const at = (pathPrefix: string) => [{ path: { pathPrefix } }];
   const routes = [
     {
@@ -36,6 +38,7 @@ beforeAll(async () => {
       policies: { mcpAuthorization: { rules: ['mcp.tool.name != "drop"'] } },
       backends: [{ mcp: { targets: ["a", "b"].map((name) => ({ name, mcp: { host: server } })) } }],
     },
+    { name: "asking", matches: at("/ask"), backends: [{ mcp: { targets: [asking] } }] },
     { name: "slow", matches: at("/slow"), backends: [{ host: slow }] },
     {
       name: "shop",
@@ -192,6 +195,33 @@ describe.skipIf(isMissing)("the playground in a browser", () => {
     await page.getByRole("button", { name: "Call tool" }).click();
     expect(await result(page, "Unknown tool: b_drop")).toContain("Authorization");
     expect(refused).toEqual([]);
+    await page.close();
+  });
+
+  it("calls tools as a client of either era, and says what either side speaks", async () => {
+    const page = await browser.newPage();
+    await page.goto(new URL("/ui/try", url).href);
+    await page.getByLabel("As a client").selectOption("stateless");
+    await page.getByRole("button", { name: "List tools" }).click();
+    expect(await result(page, '"a_hello"')).toContain("mcp.era=stateless");
+    await page.getByLabel("Tool", { exact: true }).fill("b_add");
+    await page.getByRole("button", { name: "Call tool" }).click();
+    const called = await result(page, "gen_ai.tool.name=add");
+    expect(called).toContain("mcp.target.era=sessions");
+    expect(called).toContain('"resultType": "complete"');
+    await page.close();
+  });
+
+  it("shows what a tool asks its client, and that the call waits", async () => {
+    const page = await browser.newPage();
+    await page.goto(new URL("/ui/try/asking", url).href);
+    await page.getByLabel("As a client").selectOption("stateless");
+    await page.getByLabel("Tool", { exact: true }).fill("ask");
+    await page.getByRole("button", { name: "Call tool" }).click();
+    expect(await result(page, "input_required")).toContain("Which colour?");
+    await page.goto(new URL("/ui/requests", url).href);
+    const waiting = page.getByText("MCP calls that wait for what their clients were asked: 1");
+    await waiting.waitFor();
     await page.close();
   });
 

@@ -3,6 +3,7 @@ import { expositionOf } from "../harness/exposition.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { heldMegabytes } from "../harness/held-memory.ts";
 import { TestProcess } from "../harness/test-process.ts";
+import { startAskingServer } from "./asking-server.ts";
 import { startHandwritten, startMcpGateway } from "./mcp-gateway.ts";
 import { messagesOf } from "./raw-client.ts";
 import { type RawUpstream, type Response, startUpstream } from "./raw-upstream.ts";
@@ -12,33 +13,6 @@ import { as } from "./subjects.ts";
 /** How many calls may wait, how many are made, and how long their arguments are. */
 const [most, made, length] =
   process.env.GWC_LONG_TESTS === "1" ? [10_000, 10_200, 1_000] : [20, 40, 500_000];
-
-/** A server with sessions that asks its user within every call, and ends the call with the answer. */
-const asksWithinCalls: Response = (response, { method, headers }, message) => {
-  const { id } = message;
-  const session = String(headers["mcp-session-id"] ?? ++sessions);
-  if (method !== "POST") return void response.writeHead(method === "GET" ? 405 : 200).end();
-  if (message.method === "tools/call") {
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    const question = { jsonrpc: "2.0", id: 1, method: "elicitation/create", params: {} };
-    response.write(`data: ${JSON.stringify(question)}\n\n`);
-    const done = { jsonrpc: "2.0", id, result: { content: [] } };
-    waiting.set(session, () => void response.end(`data: ${JSON.stringify(done)}\n\n`));
-    return;
-  }
-  if (id === undefined || message.method === undefined) {
-    response.writeHead(202).end();
-    if (id !== undefined) waiting.get(session)?.();
-    return;
-  }
-  const opened = { protocolVersion: "2025-11-25", capabilities: { tools: {} } };
-  const error = { code: -32601, message: "Method not found" };
-  const body = message.method === "initialize" ? { result: opened } : { error };
-  const type = { "content-type": "application/json", "mcp-session-id": session };
-  response.writeHead(200, type).end(JSON.stringify({ jsonrpc: "2.0", id, ...body }));
-};
-let sessions = 0;
-const waiting = new Map<string, () => void>();
 
 /** A stateless server that always needs to know more. */
 const alwaysNeedsMore: Response = (response, _, { id, method }) => {
@@ -55,7 +29,7 @@ let needing: RawUpstream;
 let gateway: Gateway;
 
 beforeAll(async () => {
-  [asking, needing] = [await startUpstream(asksWithinCalls), await startUpstream(alwaysNeedsMore)];
+  [asking, needing] = [await startAskingServer(), await startUpstream(alwaysNeedsMore)];
   const targets = [{ name: "asking", mcp: { host: asking.url } }];
   const both = ["a", "b"].map((name) => ({ name, mcp: { host: needing.url } }));
   const limits = { sessions: most * 2, sessionsPerCaller: most };

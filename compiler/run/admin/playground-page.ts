@@ -64,7 +64,10 @@ const decide = html`<button type="button" id="decide">Decide only</button>`;
 const bodyField = html`<label>Body <textarea name="body" rows="4" spellcheck="false"></textarea></label>
 <p><button type="submit">Send</button> ${decide}</p>`;
 
-const toolFields = html`<p><button type="button" id="list">List tools</button></p>
+const toolFields = html`<label>As a client <select name="era">
+<option value="sessions">with sessions (2025-06-18)</option><option value="stateless">without sessions (2026-07-28)</option>
+</select></label>
+<p><button type="button" id="list">List tools</button></p>
 <label>Tool <input name="tool" list="tools" spellcheck="false"><datalist id="tools"></datalist></label>
 <p id="about" class="soft"></p>
 <label>Arguments, as JSON <textarea name="arguments" rows="5" spellcheck="false">{}</textarea></label>

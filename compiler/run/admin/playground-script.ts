@@ -47,7 +47,8 @@ async function ask(path, call) {
 async function send(mcp) {
   shown.replaceChildren(element("p", "Sent ...", "soft"));
   try {
-    const result = await ask("/ui/try", { ...request(true), ...(mcp && { mcp }) });
+    const era = form.elements.era && form.elements.era.value;
+    const result = await ask("/ui/try", { ...request(true), ...(mcp && { mcp: { ...mcp, era } }) });
     show(result);
     return result;
   } catch (error) {

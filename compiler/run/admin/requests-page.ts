@@ -3,7 +3,8 @@ import { type Html, html } from "./html.ts";
 import type { LiveView } from "./view.ts";
 
 /** What clients ask just now and asked last, and the MCP sessions they have. */
-export function requestsPage({ journal }: LiveView): Html {
+export function requestsPage(view: LiveView): Html {
+  const { journal } = view;
   const { entries, sessions } = journal;
   const rows = entries.map(entryRow);
   const requests =
@@ -12,7 +13,12 @@ export function requestsPage({ journal }: LiveView): Html {
       : html`<div class="card"><table>
 <thead><tr><th>Time</th><th>Request</th><th>Route</th><th class="figure">Status</th><th>What decided</th><th class="figure">Took</th></tr></thead>
 <tbody>${rows}</tbody></table></div>`;
-  return html`<h2>Requests <small>the last ones; without queries, headers and bodies</small></h2>${requests}${sessionTable(sessions)}`;
+  return html`<h2>Requests <small>the last ones; without queries, headers and bodies</small></h2>${waiting(view.waitingCalls())}${requests}${sessionTable(sessions)}`;
+}
+
+function waiting(count: number): Html {
+  if (count === 0) return html``;
+  return html`<p>MCP calls that wait for what their clients were asked: <strong>${count}</strong></p>`;
 }
 
 function entryRow(entry: JournalEntry): Html {

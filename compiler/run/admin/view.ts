@@ -19,6 +19,8 @@ export interface LiveView {
   adminRequest(request: AdminRequest): void;
   /** What each route has answered so far. */
   routes(): readonly RouteCount[];
+  /** MCP calls that wait for what their clients were asked. */
+  waitingCalls(): number;
   /** How the servers do that routes choose from, as far as they were asked. */
   servers(): readonly ServerState[];
 }

@@ -5,19 +5,28 @@ import { callPort, type PortCall, type PortResult } from "./port-call.ts";
 export interface McpCall {
   readonly method: string;
   readonly params: unknown;
+  /** What its client speaks: revisions with sessions, or the one without. */
+  readonly era: "sessions" | "stateless";
 }
 
 /** Where an MCP route is, and as whom it is called. */
 export type McpRoute = Pick<PortCall, "origin" | "target" | "headers">;
 
 const VERSION = "2025-06-18";
+const STATELESS_VERSION = "2026-07-28";
 const CLIENT = { name: "gwc playground", version: "1" };
 
+/** The response to one message, as a client of its era gets it. */
+export async function callMcp(route: McpRoute, call: McpCall): Promise<PortResult> {
+  const result = await (call.era === "sessions" ? callInSession : callStateless)(route, call);
+  return { ...result, body: messageIn(result) };
+}
+
 /**
- * The response to one message, as a client gets it: a session is opened for it, and ended. It is the response to
+ * The response of a session: a session is opened for it, and ended. It is the response to
  * `initialize` where that was refused.
  */
-export async function callMcp(route: McpRoute, { method, params }: McpCall): Promise<PortResult> {
+async function callInSession(route: McpRoute, { method, params }: McpCall): Promise<PortResult> {
   const clientParams = { protocolVersion: VERSION, capabilities: {}, clientInfo: CLIENT };
   const opened = await post(route, { id: 1, method: "initialize", params: clientParams });
   if (opened.status !== 200) return opened;
@@ -32,7 +41,32 @@ export async function callMcp(route: McpRoute, { method, params }: McpCall): Pro
   if (typeof session === "string") {
     await callPort({ ...inSession, method: "DELETE", body: "" });
   }
-  return { ...result, body: messageIn(result) };
+  return result;
+}
+
+/** All that the request is about stands in itself (MCP 2026-07-28). What the target asks for is shown, and not answered. */
+function callStateless(route: McpRoute, { method, params }: McpCall): Promise<PortResult> {
+  const given = typeof params === "object" && params !== null ? params : {};
+  const name = "name" in given && typeof given.name === "string" ? given.name : undefined;
+  const prefix = "io.modelcontextprotocol";
+  const _meta = {
+    [`${prefix}/protocolVersion`]: STATELESS_VERSION,
+    [`${prefix}/clientCapabilities`]: { elicitation: {}, sampling: {}, roots: {} },
+    [`${prefix}/clientInfo`]: CLIENT,
+  };
+  const own = [
+    `mcp-protocol-version: ${STATELESS_VERSION}`,
+    `mcp-method: ${method}`,
+    ...(name === undefined ? [] : [`mcp-name: ${headerText(name)}`]),
+  ];
+  const headers = [...route.headers, ...own];
+  return post({ ...route, headers }, { id: 1, method, params: { ...given, _meta } });
+}
+
+/** A name in a header: what is not visible ASCII, or might be read as this form, is written in base64. */
+function headerText(name: string): string {
+  if (/^[!-~]+$/.test(name) && !name.startsWith("=?")) return name;
+  return `=?base64?${Buffer.from(name).toString("base64")}?=`;
 }
 
 function post(route: McpRoute, message: object): Promise<PortResult> {

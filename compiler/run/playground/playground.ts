@@ -4,7 +4,7 @@ import type { Program } from "../../ir/program.ts";
 import { servedRoutes } from "../../ir/routes.ts";
 import type { JournalEntry, RequestJournal } from "../journal.ts";
 import { type RouteRequest, requestsTo } from "../try-command.ts";
-import { callMcp } from "./mcp-call.ts";
+import { callMcp, type McpCall } from "./mcp-call.ts";
 import { callPort, type PortResult } from "./port-call.ts";
 
 /** A request that a reader of the admin page sends. */
@@ -20,7 +20,7 @@ export interface PlaygroundRequest {
   /** Who is asked about where nothing is sent: claims or metadata as JSON, or a user's name; empty: nobody. */
   readonly identity?: string;
   /** The message for an MCP route; absent: the body goes as it is. */
-  readonly mcp?: { readonly method: string; readonly params: unknown };
+  readonly mcp?: McpCall;
 }
 
 /** What became of it. */

@@ -15,7 +15,9 @@ export function readRequest(text: string): PlaygroundRequest | undefined {
   const request = { route, method, target, headers, body, identity };
   if (message === undefined) return request;
   if (typeof message.method !== "string") return undefined;
-  return { ...request, mcp: { method: message.method, params: message.params } };
+  const { method: called, params, era: said } = message;
+  const era = said === "stateless" ? said : "sessions";
+  return { ...request, mcp: { method: called, params, era } };
 }
 
 function parsed(text: string): unknown {
