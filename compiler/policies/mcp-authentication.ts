@@ -87,7 +87,9 @@ const schema = object(
       },
       {
         exactlyOneOf: ["auth0", "keycloak"],
-        description: "An identity provider whose metadata is adapted.",
+        description:
+          "An identity provider whose metadata is adapted. Clients then know it by the gateway's name: its responses must not carry " +
+          "`iss`, which clients of 2026-07-28 compare (Keycloak: `Exclude Issuer From Authentication Response` of a client). Absent: its metadata stands as it is.",
       },
     ),
     resourceMetadata: map(json, {

@@ -84,6 +84,7 @@ function configuration(keys: JWK[]): object {
     ],
     features: {
       clientCredentials: { enabled: true },
+      clientIdMetadataDocument: { enabled: true, ack: "draft-02" },
       devInteractions: { enabled: false },
       registration: { enabled: true },
       resourceIndicators: {

@@ -1,4 +1,5 @@
 import {
+  IssuerMismatchError,
   Client as ModernClient,
   ClientCredentialsProvider as ModernCredentials,
   StreamableHTTPClientTransport as ModernTransport,
@@ -87,6 +88,42 @@ describe("a client that has to register and ask its user", () => {
     expect(user.sentTo?.origin).toBe(provider.issuer);
     expect(user.sentTo?.searchParams.get("resource")).toBe(url.href);
     expect(user.sentTo?.searchParams.get("audience")).toBe(audience);
+  });
+});
+
+describe("a client of the stateless revision that asks its user", () => {
+  /** Who it is says a document that stands at its id. */
+  const clientMetadataUrl = "https://client.example/oauth/client.json";
+
+  async function sentAway(path: string) {
+    const user = Object.assign(new PatientUser(), { clientMetadataUrl });
+    const transport = new ModernTransport(new URL(`${gateway.url}${path}`), { authProvider: user });
+    const client = new ModernClient({ name: "test", version: "1.0.0" });
+    await expect(client.connect(transport)).rejects.toThrow();
+    return { user, transport };
+  }
+
+  it.each(["/mcp", "/keycloak/mcp", "/auth0/mcp"])(
+    "names itself to the provider of %s by its document's URL, and registers nowhere",
+    async (path) => {
+      const { user } = await sentAway(path);
+      expect(user.sentTo?.origin).toBe(provider.issuer);
+      expect(user.sentTo?.searchParams.get("client_id")).toBe(clientMetadataUrl);
+    },
+  );
+
+  it("takes a response of the provider's, and of nobody else", async () => {
+    const { transport } = await sentAway("/mcp");
+    const back = (iss: string) => transport.finishAuth(new URLSearchParams({ code: "none", iss }));
+    await expect(back("https://attacker.example")).rejects.toThrow(IssuerMismatchError);
+    // The provider does not know the code: the issuer was no matter.
+    await expect(back(provider.issuer)).rejects.not.toThrow(IssuerMismatchError);
+  });
+
+  it("takes no response of an adapted provider that names itself, as the reference says", async () => {
+    const { transport } = await sentAway("/keycloak/mcp");
+    const back = transport.finishAuth(new URLSearchParams({ code: "none", iss: provider.issuer }));
+    await expect(back).rejects.toThrow(IssuerMismatchError);
   });
 });
 
