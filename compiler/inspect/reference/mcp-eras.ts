@@ -95,12 +95,17 @@ export function erasPage(): Page {
           ["resumption (`Last-Event-ID`) of a stream that the gateway makes", "a new stream"],
           ["headers that say something else than the body, where rules read it", "400, -32020"],
           ["another revision", "400, -32022 with those that are served"],
+          ["a client that says more of itself in `_meta` than 65,536 characters", "-32602"],
         ],
       ),
       heading("What is the same for both"),
       paragraph(
         "Rules of `mcpAuthorization` decide by the request's body, never by its headers, and what is listed is what can be called. Names of several targets have their prefix in both eras. " +
-          "States, sessions and session ids are bound to route, targets and identity, and sealed by `SESSION_KEY`.",
+          "States, sessions and session ids are bound to route, targets and identity, and sealed by `SESSION_KEY`; states to what was asked for, too, for 10 minutes.",
+      ),
+      paragraph(
+        "What rules refuse is unknown, as if it were not there. One thing is said beside that: where `mcpAuthentication` stands and a verified token lacks nothing but scopes that `require` rules " +
+          "ask for, it is 403 with `insufficient_scope` and the scopes that would do. The rules alone decide it: it is said of a name that no server has, too, and never to who shows no token.",
       ),
       heading("How it is seen"),
       paragraph(
