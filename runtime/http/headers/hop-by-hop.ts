@@ -61,6 +61,8 @@ export function endToEnd(list: HeaderList, skip: string): string[] {
 }
 
 function addNamed(named: Set<string> | undefined, value: string): Set<string> | undefined {
+  // What nearly every Connection says.
+  if (value === "keep-alive" || value === "close") return named;
   let names = named;
   for (const option of value.split(",")) {
     const name = option.trim().toLowerCase();
