@@ -76,10 +76,7 @@ const lineStarts = new WeakMap<SourceFile, readonly number[]>();
 const pairsByKey = new WeakMap<Node, ReadonlyMap<string, Pair>>();
 
 function placeOf(offset: number, file: SourceFile): { line: number; column: number } {
-  const starts = lineStarts.get(file) ?? [
-    0,
-    ...[...file.text.matchAll(/\n/g)].map(({ index }) => index + 1),
-  ];
+  const starts = lineStarts.get(file) ?? startsOfLines(file.text);
   lineStarts.set(file, starts);
   let [from, to] = [0, starts.length];
   while (to - from > 1) {
@@ -88,6 +85,12 @@ function placeOf(offset: number, file: SourceFile): { line: number; column: numb
     else to = middle;
   }
   return { line: from + 1, column: offset - (starts[from] ?? 0) + 1 };
+}
+
+function startsOfLines(text: string): readonly number[] {
+  const starts = [0];
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  return starts;
 }
 
 function rangeOf(place: Place, file: SourceFile): readonly [number, number] {
@@ -144,10 +147,12 @@ function child(node: Node, step: string | number): FoundNode | undefined {
 
 /** The pairs by their keys; of two with one key the first. */
 function pairsOf(items: readonly Pair[]): ReadonlyMap<string, Pair> {
-  const scalar = items.flatMap((item): [string, Pair][] =>
-    isScalar(item.key) ? [[String(item.key.value), item]] : [],
-  );
-  return new Map(scalar.reverse());
+  const pairs = new Map<string, Pair>();
+  for (const item of items) {
+    const key = isScalar(item.key) ? String(item.key.value) : undefined;
+    if (key !== undefined && !pairs.has(key)) pairs.set(key, item);
+  }
+  return pairs;
 }
 
 const STYLES = {

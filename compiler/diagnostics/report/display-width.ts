@@ -20,12 +20,21 @@ const UNPRINTABLE = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 /** A line as a terminal shows it: tabs as spaces, control characters as pictures, wide characters as two columns. */
 export function cells(line: string): readonly { readonly offset: number; readonly cell: Cell }[] {
   let column = 0;
-  return Array.from(new Intl.Segmenter().segment(line), ({ segment, index }) => {
+  return graphemes(line).map(({ segment, index }) => {
     const cell = cellOf(segment, column);
     column += cell.width;
     return { offset: index, cell };
   });
 }
+
+/** Loading what knows the graphemes of all scripts takes longer than the rest of a report: most lines need none of it. */
+function graphemes(line: string): readonly { readonly segment: string; readonly index: number }[] {
+  if (!ASCII.test(line)) return Array.from(new Intl.Segmenter().segment(line));
+  return Array.from(line, (segment, index) => ({ segment, index }));
+}
+
+/** Not a line break: two of them can be one grapheme. */
+const ASCII = /^[\t\x20-\x7e]*$/;
 
 function cellOf(segment: string, column: number): Cell {
   const code = segment.codePointAt(0) ?? 0;
