@@ -9,7 +9,7 @@ export function onePath(target: string): string | undefined {
     const character = decodeURIComponent(/%[0-7]/.test(octet) ? octet : "%25");
     return /^[A-Za-z0-9._~-]$/.test(character) ? character : octet.toUpperCase();
   });
-  if (/\/\.\.?(?:;|%3B)/.test(form)) return undefined;
+  if (/\/\.\.?(?:;|%3B)/.test(form) || /\/(?:;|%3B)[^/]*\//.test(form)) return undefined;
   for (;;) {
     const next = form
       .replace(/\/\/+/, "/")

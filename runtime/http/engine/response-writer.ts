@@ -56,9 +56,12 @@ export class ResponseWriter implements ResponseSink {
     // Who takes trailers is told of the end by them.
     this.#remaining = this.acceptsTrailers ? undefined : length;
     // The first piece of the body mostly comes in this tick: one packet. When it does not, the head goes alone.
-    process.nextTick(() => {
-      if (!this.#isFlushed && !this.isOver) this.#response.flushHead();
-    });
+    process.nextTick(flushLate, this);
+  }
+
+  /** Sends the head, unless a piece of the body has taken it along. */
+  flush(): void {
+    if (!this.#isFlushed && !this.isOver) this.#response.flushHead();
   }
 
   write(chunk: string | Uint8Array): boolean {
@@ -151,4 +154,9 @@ export class ResponseWriter implements ResponseSink {
     this.#isFlushed = true;
     return client;
   }
+}
+
+/** No closure for each response. */
+function flushLate(writer: ResponseWriter): void {
+  writer.flush();
 }

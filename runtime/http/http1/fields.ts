@@ -1,6 +1,7 @@
 /** Whether a text is a name (RFC 9110 5.6.2), as fields and methods have one. */
 export function isToken(text: string): boolean {
-  return token.test(text);
+  for (let i = 0; i < text.length; i++) if (isTokenCode[text.charCodeAt(i)] !== 1) return false;
+  return text !== "";
 }
 
 /** Whether a text can be the value of a field (RFC 9110 5.5): no line break, no other control. */
@@ -8,26 +9,40 @@ export function isFieldValue(text: string): boolean {
   return !noFieldValue.test(text);
 }
 
-/** Reads fields, each on a line, as a flat list; a string is what is wrong. */
-export function readHttp1Fields(text: string, start: number): string[] | string {
+/** Lines that were read, as text and as the bytes that it was made of: bytes are quicker to look through, text to cut. */
+export interface Http1Lines {
+  /** Latin-1, without the empty line behind them. */
+  readonly text: string;
+  readonly bytes: Uint8Array;
+  /** Where the text begins among the bytes. */
+  readonly start: number;
+}
+
+/** Reads fields, each on a line, from a place in the text on, as a flat list; a string is what is wrong. */
+export function readHttp1Fields(
+  { text, bytes, start }: Http1Lines,
+  from: number,
+): string[] | string {
   const fields: string[] = [];
-  const { length } = text;
-  for (let at = start; at < length; ) {
+  const end = start + text.length;
+  for (let at = start + from; at < end; ) {
     let colon = at;
-    while (isTokenCode[text.charCodeAt(colon)] === 1) colon++;
-    if (colon === at || text.charCodeAt(colon) !== 0x3a) return "a field without a valid name";
-    const from = behindBlanks(text, colon + 1);
+    while (isTokenCode[bytes[colon] ?? 0] === 1) colon++;
+    if (colon === at || bytes[colon] !== 0x3a) return "a field without a valid name";
+    let value = colon + 1;
+    while (isBlank(bytes[value])) value++;
     // RFC 9110 5.5: blanks behind a value are none of it.
-    let to = from;
-    let end = from;
-    for (; ; end++) {
-      const code = text.charCodeAt(end);
-      if (code > 0x20 && code !== 0x7f) to = end + 1;
+    let valueEnd = value;
+    let lineEnd = value;
+    for (; lineEnd < end; lineEnd++) {
+      const code = bytes[lineEnd] ?? 0;
+      if (code > 0x20 && code !== 0x7f) valueEnd = lineEnd + 1;
       else if (!isBlank(code)) break;
     }
-    if (end < length && !text.startsWith("\r\n", end)) return "a character that no field has";
-    fields.push(text.slice(at, colon), text.slice(from, to));
-    at = end + 2;
+    const isLine = lineEnd === end || (bytes[lineEnd] === 13 && bytes[lineEnd + 1] === 10);
+    if (!isLine) return "a character that no field has";
+    fields.push(text.slice(at - start, colon - start), text.slice(value - start, valueEnd - start));
+    at = lineEnd + 2;
   }
   return fields;
 }
@@ -39,13 +54,7 @@ export function endOfLine(text: string, at: number): number {
 }
 
 /** RFC 9110 5.6.3: optional white space is spaces and tabs. */
-function behindBlanks(text: string, from: number): number {
-  let at = from;
-  while (isBlank(text.charCodeAt(at))) at++;
-  return at;
-}
-
-function isBlank(code: number): boolean {
+function isBlank(code: number | undefined): boolean {
   return code === 0x20 || code === 0x09;
 }
 

@@ -7,6 +7,12 @@ export interface Http1Framing {
   readonly isChunked: boolean;
   /** The options of Connection, lower case, in one list; empty without any. */
   readonly connection: string;
+  /** The value of Expect; undefined without one. */
+  readonly expect: string | undefined;
+  /** The values of TE in one list; empty without any. */
+  readonly te: string;
+  /** The values of Keep-Alive in one list; empty without any. */
+  readonly keepAlive: string;
 }
 
 /**
@@ -16,13 +22,21 @@ export interface Http1Framing {
 export function readFraming(headers: HeaderList, head: string): Http1Framing | string {
   let length: number | undefined;
   let isChunked = false;
-  let connection = "";
+  let [connection, te, keepAlive] = ["", "", ""];
+  let expect: string | undefined;
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] ?? "";
     const value = headers[i + 1] ?? "";
     switch (name.length) {
+      case 2:
+        if (isHeader(name, "te")) te += `,${value}`;
+        break;
+      case 6:
+        if (isHeader(name, "expect")) expect = expect === undefined ? value : `${expect}, ${value}`;
+        break;
       case 10:
         if (isHeader(name, "connection")) connection += `,${value.toLowerCase()}`;
+        else if (isHeader(name, "keep-alive")) keepAlive += `,${value}`;
         break;
       case 14:
         if (!isHeader(name, "content-length")) break;
@@ -41,7 +55,7 @@ export function readFraming(headers: HeaderList, head: string): Http1Framing | s
     }
   }
   if (isChunked && length !== undefined) return "Content-Length beside Transfer-Encoding";
-  return { length, isChunked, connection };
+  return { length, isChunked, connection, expect, te, keepAlive };
 }
 
 /** Whether the options of Connection leave the connection to another message. `isOld`: it is one of HTTP/1.0. */

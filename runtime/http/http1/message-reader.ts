@@ -1,4 +1,4 @@
-import { readHttp1Fields } from "./fields.ts";
+import { type Http1Lines, readHttp1Fields } from "./fields.ts";
 
 /** What became of the bytes that were read. */
 export type ReadState =
@@ -101,7 +101,7 @@ export abstract class Http1Message {
   }
 
   /** Takes a head, without the empty line behind it. */
-  protected abstract onHead(text: string): AfterHead;
+  protected abstract onHead(lines: Http1Lines): AfterHead;
   /** Whether these can be the first bytes of a head. */
   protected abstract mayBecomeHead(begun: Buffer): boolean;
   /** Takes a piece of the body. False: pause. */
@@ -140,14 +140,14 @@ export abstract class Http1Message {
   }
 
   #readHead(bytes: Buffer, at: number): number {
-    const { text, next } = this.#upTo(emptyLine, bytes, at, maxHead);
-    if (text === undefined) {
+    const { lines, next } = this.#upTo(emptyLine, bytes, at, maxHead);
+    if (lines === undefined) {
       if (next < 0) return this.#broken(endlessHead);
       // Who says something else may never come to the end of a head.
       const isHead = this.#begun === undefined || this.mayBecomeHead(this.#begun);
       return isHead ? next : this.#broken("no head");
     }
-    this.#beginBody(this.onHead(text));
+    this.#beginBody(this.onHead(lines));
     return next;
   }
 
@@ -181,12 +181,12 @@ export abstract class Http1Message {
     const isPlain = this.#begun === undefined && end > at;
     if (isPlain && bytes[end] === 13 && bytes[end + 1] === 10)
       return this.#beginChunk(size, end + 2);
-    const { text, next } = this.#upTo(lineBreak, bytes, at, maxChunkLine);
-    if (text === undefined) {
+    const { lines, next } = this.#upTo(lineBreak, bytes, at, maxChunkLine);
+    if (lines === undefined) {
       if (next < 0) return this.#broken(endlessChunkLine);
       return this.#begun?.includes("\n") === true ? this.#broken(badChunkSize) : next;
     }
-    const digits = chunkSize.exec(text)?.[1];
+    const digits = chunkSize.exec(lines.text)?.[1];
     if (digits === undefined) return this.#broken(badChunkSize);
     return this.#beginChunk(Number.parseInt(digits, 16), next);
   }
@@ -202,9 +202,9 @@ export abstract class Http1Message {
       this.#part = "chunkSize";
       return at + 2;
     }
-    const { text, next } = this.#upTo(lineBreak, bytes, at, lineBreak.length);
-    if (text === undefined) return next < 0 ? this.#broken("a chunk longer than its size") : next;
-    if (text !== "") return this.#broken("a chunk longer than its size");
+    const { lines, next } = this.#upTo(lineBreak, bytes, at, lineBreak.length);
+    if (lines === undefined) return next < 0 ? this.#broken("a chunk longer than its size") : next;
+    if (lines.text !== "") return this.#broken("a chunk longer than its size");
     this.#part = "chunkSize";
     return next;
   }
@@ -220,9 +220,9 @@ export abstract class Http1Message {
       this.#part = "end";
       return at + length;
     }
-    const { text, next } = this.#upTo(emptyLine, bytes, at, maxTrailers);
-    if (text === undefined) return next < 0 ? this.#broken(endlessTrailers) : next;
-    const trailers = readHttp1Fields(text, 0);
+    const { lines, next } = this.#upTo(emptyLine, bytes, at, maxTrailers);
+    if (lines === undefined) return next < 0 ? this.#broken(endlessTrailers) : next;
+    const trailers = readHttp1Fields(lines, 0);
     if (typeof trailers === "string") return this.#broken(trailers);
     if (trailers.some((name, i) => i % 2 === 0 && frames.test(name))) {
       return this.#broken("trailers that frame a message");
@@ -233,7 +233,7 @@ export abstract class Http1Message {
   }
 
   /**
-   * The text before a mark, and where what is behind it begins. Without a text the mark is not there yet: what came is kept,
+   * What stands before a mark, and where what is behind it begins. Without lines the mark is not there yet: what came is kept,
    * or it is too long, and `next` negative.
    */
   #upTo(
@@ -241,19 +241,20 @@ export abstract class Http1Message {
     bytes: Buffer,
     at: number,
     most: number,
-  ): { readonly text: string | undefined; readonly next: number } {
+  ): { readonly lines: Http1Lines | undefined; readonly next: number } {
     const begun = this.#begun;
     const whole = begun === undefined ? bytes : Buffer.concat([begun, bytes.subarray(at)]);
     const start = begun === undefined ? at : 0;
     const end = whole.indexOf(mark, start);
-    if ((end < 0 ? whole.length : end) - start > most) return { text: undefined, next: -1 };
+    if ((end < 0 ? whole.length : end) - start > most) return { lines: undefined, next: -1 };
     if (end < 0) {
       this.#begun = begun === undefined ? whole.subarray(start) : whole;
-      return { text: undefined, next: bytes.length };
+      return { lines: undefined, next: bytes.length };
     }
     this.#begun = undefined;
     const behind = end + mark.length - start - (begun?.length ?? 0);
-    return { text: whole.toString("latin1", start, end), next: at + behind };
+    const text = whole.toString("latin1", start, end);
+    return { lines: { text, bytes: whole, start }, next: at + behind };
   }
 
   #give(chunk: Buffer): void {

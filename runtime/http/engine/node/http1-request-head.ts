@@ -1,6 +1,6 @@
 import { METHODS } from "node:http";
 import { headerValue } from "../../headers/header-list.ts";
-import { endOfLine, readHttp1Fields } from "../../http1/fields.ts";
+import { endOfLine, type Http1Lines, readHttp1Fields } from "../../http1/fields.ts";
 import { keepsConnection, readFraming } from "../../http1/framing.ts";
 
 /** The head of a request (RFC 9112 3, 5), and what it says of what follows. */
@@ -26,21 +26,22 @@ export interface Http1RequestHead {
 export const unknownExpectation = "an expectation that nobody knows";
 
 /** Reads a head without the empty line behind it. A string is what is wrong. */
-export function readRequestHead(text: string): Http1RequestHead | string {
+export function readRequestHead(lines: Http1Lines): Http1RequestHead | string {
+  const { text } = lines;
   const lineEnd = endOfLine(text, 0);
   const line = requestLine.exec(text.slice(0, lineEnd));
   if (line === null) return "no valid request line";
   const [, method = "", target = "", version = ""] = line;
   if (!methods.has(method)) return "a method that nobody knows";
-  const headers = readHttp1Fields(text, lineEnd + 2);
+  const headers = readHttp1Fields(lines, lineEnd + 2);
   if (typeof headers === "string") return headers;
   const framing = readFraming(headers, text);
   if (typeof framing === "string") return framing;
-  const { length = 0, isChunked, connection } = framing;
+  const { length = 0, isChunked, connection, te } = framing;
   const isOld = version === "1.0";
   // RFC 9112 6.1: who writes chunks in HTTP/1.0 may not mean it.
   if (isOld && isChunked) return "chunks in HTTP/1.0";
-  const expectation = isOld ? undefined : headerValue(headers, "expect");
+  const expectation = isOld ? undefined : framing.expect;
   if (expectation !== undefined && expectation.toLowerCase() !== "100-continue") {
     return unknownExpectation;
   }
@@ -53,7 +54,7 @@ export function readRequestHead(text: string): Http1RequestHead | string {
     body,
     keepsAlive: keepsConnection(connection, isOld),
     expectsContinue: expectation !== undefined,
-    acceptsTrailers: !isOld && trailersToken.test(headerValue(headers, "te") ?? ""),
+    acceptsTrailers: te !== "" && !isOld && trailersToken.test(te),
     upgrade:
       connection === "" || isOld || body !== 0 || !upgradeToken.test(connection)
         ? undefined

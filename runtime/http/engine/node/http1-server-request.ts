@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { BodySink } from "../../body/body.ts";
+import type { Http1Lines } from "../../http1/fields.ts";
 import { type AfterHead, Http1Message } from "../../http1/message-reader.ts";
 import type { EngineRequest } from "../engine.ts";
 import { type Http1RequestHead, readRequestHead } from "./http1-request-head.ts";
@@ -96,10 +97,10 @@ export class Http1ServerRequest extends Http1Message implements EngineRequest {
     sink?.onAbort();
   }
 
-  protected override onHead(text: string): AfterHead {
+  protected override onHead(lines: Http1Lines): AfterHead {
     // RFC 9112 2.2: empty lines before a request are skipped.
-    if (text === "") return "head";
-    const head = readRequestHead(text.startsWith("\r\n") ? text.slice(2) : text);
+    if (lines.text === "") return "head";
+    const head = readRequestHead(lines.text.startsWith("\r\n") ? withoutFirst(lines) : lines);
     if (typeof head === "string") return this.break(head);
     this.#head = head;
     return head.body;
@@ -137,4 +138,9 @@ export class Http1ServerRequest extends Http1Message implements EngineRequest {
     if (this.isComplete) this.ended();
     if (!this.#isPaused) this.#connection.readOn(this);
   }
+}
+
+/** Without the empty line that they begin with. */
+function withoutFirst({ text, bytes, start }: Http1Lines): Http1Lines {
+  return { text: text.slice(2), bytes, start: start + 2 };
 }

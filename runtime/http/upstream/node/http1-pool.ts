@@ -7,6 +7,8 @@ interface Waiter {
   fail(error: Error): void;
 }
 
+const noWait = () => {};
+
 /** The connections of HTTP/1.1 to one destination: as many as there are requests, and those that wait for the next one. */
 export class Http1Pool implements Http1Owner {
   readonly #connect: Connect;
@@ -30,7 +32,7 @@ export class Http1Pool implements Http1Owner {
     for (let free = this.#idle.pop(); free !== undefined; free = this.#idle.pop()) {
       if (!free.isOpen) continue;
       waiter.use(free);
-      return () => {};
+      return noWait;
     }
     this.#waiting.add(waiter);
     if (this.#opening < this.#waiting.size) this.#open();

@@ -1,3 +1,4 @@
+import type { Http1Lines } from "../../http1/fields.ts";
 import { type AfterHead, Http1Message } from "../../http1/message-reader.ts";
 import { type Http1Head, readHttp1Head } from "./http1-head.ts";
 
@@ -28,8 +29,8 @@ export class Http1Response extends Http1Message {
     return this.#head;
   }
 
-  protected override onHead(text: string): AfterHead {
-    const head = readHttp1Head(text);
+  protected override onHead(lines: Http1Lines): AfterHead {
+    const head = readHttp1Head(lines);
     if (typeof head === "string") return this.break(head);
     const { status } = head;
     // Nobody asked for another protocol.
