@@ -20,8 +20,8 @@ import type { RequestChanges } from "gwc/runtime/policies/transformations/messag
 import { baseUrl, env, httpUrl } from "gwc/runtime/process/startup-values";
 import { MiB, MILLISECOND, SECOND } from "gwc/runtime/process/units";
 
-const entries = { unit: "minute", requestsPerUnit: 100 };
-const entries2 = { unit: "minute", requestsPerUnit: 3 };
+const mapping = { unit: "minute", requestsPerUnit: 100 };
+const mapping2 = { unit: "minute", requestsPerUnit: 3 };
 
 // gateway.yaml binds[0].listeners[0].routes[0].policies.extAuthz
 const extAuthz: GrpcAuthorizer = {
@@ -74,7 +74,7 @@ function countedRequests(extauthz: PolicyVariable): CountedUse[] {
       ],
       // extauthz.role == "admin" ? {"unit": "minute", "requestsPerUnit": 100} : {"unit": "minute",
       // "requestsPerUnit": 3}
-      limit: pick(equal(extauthz?.role, "admin"), entries, entries2),
+      limit: pick(equal(extauthz?.role, "admin"), mapping, mapping2),
     },
   ];
 }

@@ -4,6 +4,7 @@
 import { cidr, containsIp } from "gwc/runtime/cel/functions/net";
 import { allowed, denialsOf, type RuleVerdict } from "gwc/runtime/policies/rule-verdict";
 import { env } from "gwc/runtime/process/startup-values";
+import { MINUTE, SECOND } from "gwc/runtime/process/units";
 import { type Connection, denyConnection } from "gwc/runtime/tcp/connection";
 import { pass } from "gwc/runtime/tcp/proxy";
 import { openTcpUpstream } from "gwc/runtime/tcp/upstream";
@@ -27,8 +28,8 @@ function authorize(request: Connection): RuleVerdict {
 // gateway.yaml binds[1].listeners[0].tcpRoutes[0].backends[0].host
 const upstream = openTcpUpstream({
   address: env("DATABASE", "127.0.0.1:5433"),
-  connectTimeout: 2000,
-  keepAlive: { time: 60000, interval: 180000, retries: 9 },
+  connectTimeout: 2 * SECOND,
+  keepAlive: { time: 1 * MINUTE, interval: 3 * MINUTE, retries: 9 },
 });
 
 // gateway.yaml binds[1].listeners[0].tcpRoutes[0]

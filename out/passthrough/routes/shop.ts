@@ -3,6 +3,7 @@
 
 import { pickUpstream, weighUpstreams } from "gwc/runtime/backends/weighted";
 import { env } from "gwc/runtime/process/startup-values";
+import { SECOND } from "gwc/runtime/process/units";
 import type { Connection } from "gwc/runtime/tcp/connection";
 import { pass } from "gwc/runtime/tcp/proxy";
 import { openTcpUpstream } from "gwc/runtime/tcp/upstream";
@@ -11,14 +12,17 @@ const upstreams = weighUpstreams([
   {
     // gateway.yaml binds[0].listeners[0].tcpRoutes[0].backends[0].host
     weight: 9,
-    upstream: openTcpUpstream({ address: env("SHOP", "127.0.0.1:9443"), connectTimeout: 10000 }),
+    upstream: openTcpUpstream({
+      address: env("SHOP", "127.0.0.1:9443"),
+      connectTimeout: 10 * SECOND,
+    }),
   },
   {
     // gateway.yaml binds[0].listeners[0].tcpRoutes[0].backends[1].host
     weight: 1,
     upstream: openTcpUpstream({
       address: env("SHOP_NEXT", "127.0.0.1:9444"),
-      connectTimeout: 10000,
+      connectTimeout: 10 * SECOND,
     }),
   },
 ]);

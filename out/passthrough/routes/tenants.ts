@@ -2,6 +2,7 @@
 // Route tenants of connections: host.
 
 import { env } from "gwc/runtime/process/startup-values";
+import { SECOND } from "gwc/runtime/process/units";
 import type { Connection } from "gwc/runtime/tcp/connection";
 import { pass } from "gwc/runtime/tcp/proxy";
 import { openTcpUpstream } from "gwc/runtime/tcp/upstream";
@@ -9,7 +10,7 @@ import { openTcpUpstream } from "gwc/runtime/tcp/upstream";
 // gateway.yaml binds[0].listeners[0].tcpRoutes[1].backends[0].host
 const upstream = openTcpUpstream({
   address: env("TENANTS", "127.0.0.1:9445"),
-  connectTimeout: 10000,
+  connectTimeout: 10 * SECOND,
 });
 
 // gateway.yaml binds[0].listeners[0].tcpRoutes[1]
