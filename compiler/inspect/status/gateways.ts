@@ -38,6 +38,9 @@ export function gatewayStatus(
   };
 }
 
+/** What is said of TLS that nothing of a Gateway uses. */
+const idleTls: ReadonlySet<string> = new Set(["misplaced-field", "policy-without-effect"]);
+
 /** Accepted and Programmed of the whole: mistakes of some listeners leave the others. */
 function wholeConditions(
   { kind, spec }: ManifestOf<"Gateway"> | ManifestOf<"ListenerSet">,
@@ -45,7 +48,7 @@ function wholeConditions(
 ): readonly Condition[] {
   const found = problems.filter(({ isError }) => isError);
   // TLS that nothing of a Gateway uses keeps nothing of it from being served.
-  const idle = within(found, "spec", "tls").filter(({ code }) => code === "misplaced-field");
+  const idle = within(problems, "spec", "tls").filter(({ code }) => idleTls.has(code));
   const errors = found.filter((each) => !idle.includes(each));
   const parameters = within(errors, "spec", "infrastructure");
   const ofListeners = within(errors, "spec", "listeners");
