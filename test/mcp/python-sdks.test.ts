@@ -1,7 +1,5 @@
-import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
 import { everythingScript } from "../harness/everything-server.ts";
 import { freePorts } from "../harness/free-port.ts";
@@ -14,16 +12,19 @@ import { connectSession } from "./session-client.ts";
 import { connectStateless } from "./stateless-client.ts";
 import { as } from "./subjects.ts";
 
-const run = promisify(execFile);
 const scriptOf = (name: string) => path.join(import.meta.dirname, "python", name);
 const fixture = (name: string) => path.join(import.meta.dirname, "../conformance", name);
 let gateway: Gateway;
 let cancelled: string;
-let [one, two] = ["", ""];
+let clientOne: TestProcess;
+let clientTwo: TestProcess;
 const url = (route: string) => gateway.url.replace("/mcp", `/${route}`);
 
 beforeAll(async () => {
-  [one, two] = await Promise.all([pythonFor("mcpWithSessions"), pythonFor("mcp")]);
+  const [one, two] = await Promise.all([pythonFor("mcpWithSessions"), pythonFor("mcp")]);
+  // Loading an SDK takes a second of a processor: one process is all clients of it, one after the other.
+  clientOne = new TestProcess(one, [scriptOf("client_v1.py")]);
+  clientTwo = new TestProcess(two, [scriptOf("client_v2.py")]);
   cancelled = path.join(temporaryFolder({ cancelled: "" }), "cancelled");
   const env = { CANCELLED: cancelled };
   const [first, second] = await freePorts(2);
@@ -68,26 +69,25 @@ beforeAll(async () => {
   gateway = await startMcpGateway(routes.map((route) => ({ ...route, hasSubjects: true })));
 });
 
-/** The clients of the two SDKs: what they are started with, and which revision they then speak. */
+/** The clients of the two SDKs: who they are, and which revision they then speak. */
 const clients = {
-  "1.x": () => ({ python: one, script: "client_v1.py", mode: "", revision: "2025-11-25" }),
+  "1.x": () => ({ process: clientOne, mode: "", revision: "2025-11-25" }),
   "2.x, without sessions": () => ({
-    ...{ python: two, script: "client_v2.py", mode: "2026-07-28", revision: "2026-07-28" },
+    ...{ process: clientTwo, mode: "2026-07-28", revision: "2026-07-28" },
   }),
-  "2.x, with sessions": () => ({
-    ...{ python: two, script: "client_v2.py", mode: "legacy", revision: "2025-11-25" },
-  }),
+  "2.x, with sessions": () => ({ process: clientTwo, mode: "legacy", revision: "2025-11-25" }),
+  "2.x, any": () => ({ process: clientTwo, mode: "auto", revision: "2026-07-28" }),
 };
 
-/** Runs a client; what it found out in each step. */
+/** Lets a client connect and take some steps; what it found out in each. */
 async function found(client: keyof typeof clients, route: string, steps: readonly object[]) {
-  const { python, script, mode, revision } = clients[client]();
-  const args = [scriptOf(script), url(route), as("ada").authorization, JSON.stringify(steps), mode];
-  const { stdout } = await run(python, args);
-  const [version, ...results] = stdout
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line));
+  const { process, mode, revision } = clients[client]();
+  const from = process.stdout.length;
+  const task = { url: url(route), token: as("ada").authorization, steps, mode };
+  process.write(`${JSON.stringify(task)}\n`);
+  await expect.poll(() => process.stdout.slice(from)).toContain("\n");
+  const { version, results, error } = JSON.parse(process.stdout.slice(from));
+  expect(error).toBeUndefined();
   expect(version).toBe(revision);
   return results;
 }
@@ -199,8 +199,7 @@ it.each([
 });
 
 it("a Python client that may choose speaks the revision without sessions", async () => {
-  const args = [scriptOf("client_v2.py"), url("one-http"), as("ada").authorization, "[]", "auto"];
-  expect(JSON.parse((await run(two, args)).stdout)).toBe("2026-07-28");
+  expect(await found("2.x, any", "one-http", [])).toEqual([]);
 });
 
 describe.each([

@@ -1,7 +1,8 @@
-"""A client of the Python SDK 1.x (sessions): `client_v1.py URL TOKEN STEPS`; writes what each step gave as a line of JSON."""
+"""A client of the Python SDK 1.x (sessions): takes a line of JSON for each connection, and writes one of what its steps gave."""
 import asyncio
 import json
 import sys
+import traceback
 
 import anyio
 from mcp import ClientSession, types
@@ -79,17 +80,24 @@ async def run(session, step):
             return True
 
 
-async def main():
-    http = create_mcp_http_client(headers={"authorization": sys.argv[2]})
-    async with streamable_http_client(sys.argv[1], http_client=http) as (read, write, _):
+async def main(task):
+    heard.clear()
+    http = create_mcp_http_client(headers={"authorization": task["token"]})
+    async with streamable_http_client(task["url"], http_client=http) as (read, write, _):
         async with ClientSession(
             read, write, elicitation_callback=elicit, sampling_callback=sample, list_roots_callback=roots, message_handler=hear
         ) as session:
             version = (await session.initialize()).protocolVersion
-            print(json.dumps(version), flush=True)
-            for step in json.loads(sys.argv[3]):
+            results = []
+            for step in task["steps"]:
                 with anyio.fail_after(60):
-                    print(json.dumps(await run(session, step)), flush=True)
+                    results.append(await run(session, step))
+            return {"version": version, "results": results}
 
 
-asyncio.run(main())
+for line in sys.stdin:
+    try:
+        answer = asyncio.run(main(json.loads(line)))
+    except Exception:
+        answer = {"error": traceback.format_exc()}
+    print(json.dumps(answer), flush=True)

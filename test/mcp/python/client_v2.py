@@ -1,7 +1,8 @@
-"""A client of the Python SDK 2.x: `client_v2.py URL TOKEN STEPS MODE`; writes what each step gave as a line of JSON."""
+"""A client of the Python SDK 2.x: takes a line of JSON for each connection, and writes one of what its steps gave."""
 import asyncio
 import json
 import sys
+import traceback
 
 import anyio
 import mcp_types as types
@@ -81,16 +82,23 @@ async def run(client, step):
             return True
 
 
-async def main():
-    http = create_mcp_http_client(headers={"authorization": sys.argv[2]})
+async def main(task):
+    heard.clear()
+    http = create_mcp_http_client(headers={"authorization": task["token"]})
     async with Client(
-        streamable_http_client(sys.argv[1], http_client=http), mode=sys.argv[4], elicitation_callback=elicit, sampling_callback=sample, list_roots_callback=roots,
-        message_handler=hear,
+        streamable_http_client(task["url"], http_client=http), mode=task["mode"], elicitation_callback=elicit, sampling_callback=sample,
+        list_roots_callback=roots, message_handler=hear,
     ) as client:
-        print(json.dumps(client.protocol_version), flush=True)
-        for step in json.loads(sys.argv[3]):
+        results = []
+        for step in task["steps"]:
             with anyio.fail_after(60):
-                print(json.dumps(await run(client, step)), flush=True)
+                results.append(await run(client, step))
+        return {"version": client.protocol_version, "results": results}
 
 
-asyncio.run(main())
+for line in sys.stdin:
+    try:
+        answer = asyncio.run(main(json.loads(line)))
+    except Exception:
+        answer = {"error": traceback.format_exc()}
+    print(json.dumps(answer), flush=True)
