@@ -40,14 +40,14 @@ export class CompilerThread {
 }
 
 /** Megabytes of a thread's new objects: V8's default keeps three times that. */
-const NEW_OBJECTS = 8;
+const NEW_OBJECTS = 12;
 
 /**
  * V8 lets a heap grow to a multiple of what lives before it looks for garbage. Compiling leaves little of what it makes, and
- * a pod has to pay for all of it: both threads of the process look after each seventh more.
+ * a pod has to pay for all of it: both threads of the process look after each third more.
  */
 function newWorker(): Worker {
-  setFlagsFromString("--heap-growing-percent=15");
+  setFlagsFromString("--heap-growing-percent=33");
   return new Worker(new URL(WORKER, import.meta.url), {
     resourceLimits: { maxYoungGenerationSizeMb: NEW_OBJECTS },
   });

@@ -10,7 +10,7 @@ const note = missing === undefined ? "" : ` (left out: ${missing})`;
 const [ROUTES, SERVICES, ENDPOINTS] = [5_000, 1_000, 10];
 /** Changes of one route, one after the other. */
 const CHANGES = 20;
-const MEGABYTES = 600;
+const MEGABYTES = 700;
 
 const gatewayApi = "gateway.networking.k8s.io/v1";
 
