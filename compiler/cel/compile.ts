@@ -5,6 +5,7 @@ import type { Rule, RuleCase } from "../model/rules.ts";
 import { failsWithout } from "./check/absent-data.ts";
 import { checkExpression } from "./check/check.ts";
 import type { CheckedExpression } from "./check/checked-expression.ts";
+import { portlessHosts } from "./check/host-port.ts";
 import { Emitter } from "./emit/emit.ts";
 import { type EmittedValue, literalIn } from "./emit/emitted-value.ts";
 import { nameLocals } from "./emit/local-names.ts";
@@ -141,6 +142,7 @@ export function compileIn(
   const emitted = emitSlot(emitter, checked, slot);
   reportConstantRule(emitted, checked, slot, problems);
   if (slot === "deny" && problems.list.length === 0) reportAbsentData(checked, problems);
+  if (slot !== "value") reportPortlessHosts(checked, slot === "deny", problems);
   const expression = describe(text, checked, emitter, emitted);
   return {
     expression: problems.list.some(isError) && mode === "checked" ? undefined : expression,
@@ -188,6 +190,18 @@ function reportAbsentData(checked: CheckedExpression, problems: Problems): void 
   for (const { name, test, variable, span } of failsWithout(checked)) {
     const negated = test.startsWith("has(") ? `!${test}` : `!(${test})`;
     problems.report("cel-denies-absent", span, { name, test, negated, variable });
+  }
+}
+
+/** A client may name a port in Host that the rule does not count on. */
+function reportPortlessHosts(
+  checked: CheckedExpression,
+  isDenial: boolean,
+  problems: Problems,
+): void {
+  for (const { host, span } of portlessHosts(checked, isDenial)) {
+    const pattern = `^${host.replace(/[.[\]]/g, "[$&]")}(:[0-9]+)?$`;
+    problems.report("cel-host-without-port", span, { host, pattern: JSON.stringify(pattern) });
   }
 }
 

@@ -163,6 +163,15 @@ export const celMessages = {
       "Reading what a request does not have is an error, and a deny rule with an error denies: " +
       '`deny: request.headers["x-test"] == "1"` denies every request without that header. `has()` and `in` ask first.',
   }),
+  "cel-host-without-port": message<{ host: string; pattern: string }>({
+    severity: "warning",
+    text: ({ host }) => `a request that names a port beside the host is not "${host}"`,
+    hint: ({ pattern }) => `\`request.host.matches(${pattern})\` is the host with any port`,
+    explanation:
+      "`request.host` is what the client sent in Host, with its port if it named one. `Host: a.example:8080` comes to the " +
+      "same listener as `Host: a.example`, and passes `deny: request.host == \"a.example\"`. A listener's or route's " +
+      "hostname has no port: there it can't be passed by.",
+  }),
   "cel-no-item": message<Record<string, never>>({
     severity: "error",
     text: () => "this can be true of no MCP item",
