@@ -7,7 +7,7 @@ import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { startScripted } from "../harness/scripted.ts";
 import { send } from "../harness/send.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
-import { complete, startHealthy, startStream, streamed } from "./llm-upstream.ts";
+import { complete, completion, startHealthy, startStream, streamed } from "./llm-upstream.ts";
 
 const key = 'request.headers["x-team"]';
 /** 40 for each completion of the upstream, which has 20 tokens of input and 5 of output. */
@@ -222,6 +222,20 @@ describe("limits by the day and month", () => {
       /error: GWC_STATE_DIR must be a directory that can be written to, not ".*absent"/,
     );
   });
+});
+
+it("a provider that says nothing of tokens costs about a quarter of its bytes", async () => {
+  const { usage: _, ...silent } = JSON.parse(completion);
+  const text = "word ".repeat(40);
+  const choices = [
+    { index: 0, message: { role: "assistant", content: text }, finish_reason: "stop" },
+  ];
+  const { host } = await startScripted((out) => {
+    out.setHeader("content-type", "application/json");
+    out.end(JSON.stringify({ ...silent, choices }));
+  });
+  const gateway = await start(temporaryFolder(), host);
+  expect(await statuses(2, () => ask(gateway, "daily"))).toEqual([200, 429]);
 });
 
 it("of 500 streams at once nothing is lost, and nothing counted twice", async () => {

@@ -11,7 +11,7 @@ export type AttemptOutcome =
       readonly error?: LlmError;
       /** When its first content came, in milliseconds of the monotonic clock; undefined: it had none. */
       readonly firstContent: number | undefined;
-      /** How many pieces of a stream had content: about a token each. */
+      /** How many pieces of a stream had content: about a token each; of a whole without a word on tokens a quarter of its bytes. */
       readonly pieces: number;
     }
   /** The client has nothing yet. */

@@ -211,6 +211,8 @@ class Attempt implements UpstreamHandler {
       return;
     }
     const whole = this.#readWhole(text);
+    const isUncounted = whole?.facts.usage === undefined && whole?.facts.counted === undefined;
+    if (isUncounted) this.#pieces = Math.ceil(content.length / 4);
     if (exchange.headersSent) {
       this.#respond(whole?.facts ?? {});
       exchange.end();

@@ -36,11 +36,13 @@ interface UsedCall {
   /** The model that was asked for. */
   readonly model: string;
   readonly call: ChatCall;
+  /** `chat`, or another one, whose output has no tokens. */
+  readonly operation: string;
 }
 
 /** What the provider says was used, else an estimate: what is cut off has been paid for too. */
 export function usedFacts(
-  { model, call }: UsedCall,
+  { model, call, operation }: UsedCall,
   outcome: Exclude<AttemptOutcome, { kind: "failed" }>,
 ): ResponseFacts {
   const { facts, pieces } = outcome;
@@ -48,7 +50,8 @@ export function usedFacts(
   if (isWhole && (facts.usage !== undefined || facts.counted !== undefined)) return facts;
   const said = facts.usage ?? nothingUsed;
   const input = facts.usage?.input ?? tokensOf(call.readBody() ?? {});
-  const usage = { ...said, input, output: Math.max(said.output, pieces) };
+  const estimated = operation === "chat" ? pieces : 0;
+  const usage = { ...said, input, output: Math.max(said.output, estimated) };
   return { ...facts, model: facts.model ?? model, usage };
 }
 
