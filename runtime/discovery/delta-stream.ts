@@ -83,14 +83,10 @@ export class DeltaStream {
   push(): void {
     const last = this.#settings.order.at(-1);
     for (const type of this.#settings.order) {
-      const isHeldUp = [...this.#subscriptions.values()].some(
-        ({ open, waiting }) => (open ?? waiting) !== undefined,
-      );
+      const isHeldUp = [...this.#subscriptions.values()].some(isPending);
       if (type === last && isHeldUp) return;
       const subscription = this.#subscriptions.get(type);
-      if (subscription === undefined || (subscription.open ?? subscription.waiting) !== undefined)
-        continue;
-      this.#send(type, subscription);
+      if (subscription !== undefined && !isPending(subscription)) this.#send(type, subscription);
     }
   }
 
@@ -146,4 +142,9 @@ export class DeltaStream {
     const removed = [...known.keys()].filter((name) => !resources.has(name));
     return changed.length + removed.length === 0 ? undefined : { changed, removed };
   }
+}
+
+/** Nothing more is sent of it for now. */
+function isPending({ open, waiting }: Subscription): boolean {
+  return open !== undefined || waiting !== undefined;
 }
