@@ -3,6 +3,8 @@
  * escapes stay as they were sent. Every function expects text that `JSON.parse` has accepted.
  */
 
+import { jsonCode } from "./json-characters.ts";
+
 /** A stretch of a text: `text.slice(start, end)`. */
 export interface TextRange {
   readonly start: number;
@@ -40,21 +42,12 @@ export function isArrayAt(text: string, at: number): boolean {
 
 /** The members of the object that starts at `at`, in their order, repeated keys included. */
 export function objectMembers(text: string, at: number): Member[] {
-  return shallowMembers(text, at, Number.POSITIVE_INFINITY) ?? [];
-}
-
-/**
- * The same of an object with no more than `maxDepth` objects and arrays in one another, itself included; undefined: it is
- * deeper. For text that may not be JSON, too: what it gives then means nothing, but it ends.
- */
-export function shallowMembers(text: string, at: number, maxDepth: number): Member[] | undefined {
   const members: Member[] = [];
   let i = skipSpace(text, at + 1);
   while (i < text.length && text.charCodeAt(i) !== closeBrace) {
     const keyEnd = endOfString(text, i);
     const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
-    const end = endOfValue(text, start, maxDepth - 1);
-    if (end === tooDeep) return undefined;
+    const end = endOfValue(text, start);
     members.push({ key: stringOf(text, { start: i, end: keyEnd }), keyStart: i, start, end });
     i = nextItem(text, end);
   }
@@ -139,13 +132,7 @@ export function onOneLine(text: string): string {
   return text.includes("\n") || text.includes("\r") ? text.replace(/[\r\n]/g, " ") : text;
 }
 
-const quote = 0x22;
-const backslash = 0x5c;
-const comma = 0x2c;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
-const openBracket = 0x5b;
-const closeBracket = 0x5d;
+const { quote, backslash, comma, openBrace, closeBrace, openBracket, closeBracket } = jsonCode;
 
 function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;

@@ -1,3 +1,4 @@
+import { jsonCode } from "./json-characters.ts";
 import { endOfString, type Member, skipSpace, stringOf } from "./json-text.ts";
 
 /** A member of a scanned object. */
@@ -26,13 +27,7 @@ export function scanJson(
   return end !== notJson && skipSpace(text, end) === text.length ? members : undefined;
 }
 
-const quote = 0x22;
-const backslash = 0x5c;
-const comma = 0x2c;
-const colon = 0x3a;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
-const openBracket = 0x5b;
+const { quote, backslash, comma, colon, openBrace, closeBrace, openBracket } = jsonCode;
 
 /** From `{` to `}`, and from `[` to `]`. */
 const toClosing = 2;

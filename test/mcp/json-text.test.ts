@@ -7,10 +7,10 @@ import {
   isObjectAt,
   objectMembers,
   onOneLine,
-  shallowMembers,
   skipSpace,
   type TextRange,
 } from "../../runtime/json/json-text.ts";
+import { isTooDeep } from "../../runtime/json/nesting.ts";
 import { scanJson } from "../../runtime/json/scan-json.ts";
 import { jsonSelector } from "../../runtime/json/select-json.ts";
 import { readMessage } from "../../runtime/mcp/protocol/message.ts";
@@ -187,8 +187,8 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 
 it("an object is read to the depth that is allowed, and no deeper", () => {
   const nested = (depth: number) => `${'{"a":['.repeat(depth)}1${"]}".repeat(depth)}`;
-  expect(shallowMembers(nested(4), 0, 8)).toHaveLength(1);
-  expect(shallowMembers(nested(4), 0, 7)).toBeUndefined();
-  expect(shallowMembers(`{"a":"${"[".repeat(9)}"}`, 0, 2)).toHaveLength(1);
-  expect(shallowMembers(`{"a":${"[".repeat(100_000)}`, 0, 8)).toBeUndefined();
+  expect(isTooDeep(nested(4), 8)).toBe(false);
+  expect(isTooDeep(nested(4), 7)).toBe(true);
+  expect(isTooDeep(`{"a":"${"[".repeat(9)}"}`, 2)).toBe(false);
+  expect(isTooDeep(`{"a":${"[".repeat(100_000)}`, 8)).toBe(true);
 });

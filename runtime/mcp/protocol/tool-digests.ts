@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { hasRepeatedKey, isObjectAt, shallowMembers, skipSpace } from "../../json/json-text.ts";
+import { hasRepeatedKey, isObjectAt, skipSpace } from "../../json/json-text.ts";
+import { isTooDeep } from "../../json/nesting.ts";
 
 /**
  * What a tool's definition says: SHA-256 (base64url) of each of its parts, by `title`, `description`, `inputSchema`,
@@ -27,7 +28,7 @@ const maxDepth = 100;
 export function toolDigests(definition: string): ToolDigests | undefined {
   const start = skipSpace(definition, 0);
   if (!isObjectAt(definition, start) || hasRepeatedKey(definition)) return undefined;
-  if (shallowMembers(definition, start, maxDepth) === undefined) return undefined;
+  if (isTooDeep(definition, maxDepth)) return undefined;
   const members: Readonly<Record<string, unknown>> = JSON.parse(definition);
   const digests: Record<string, string> = {};
   for (const part of ownParts) {
