@@ -1,4 +1,5 @@
-import { type BodyProblem, type Eventual, isBodySource } from "./body/body.ts";
+import { type Eventual, whenThere } from "../process/eventual.ts";
+import { type BodyProblem, isBodySource } from "./body/body.ts";
 import { type DecodeProblem, decodeBody, isCoded } from "./body/content-coding.ts";
 import { PeekedBody } from "./body/peeked-body.ts";
 import { withTrailers } from "./body/trailed-body.ts";
@@ -90,15 +91,12 @@ export function replaceWhole(exchange: Exchange, bytes: Uint8Array): void {
 
 /**
  * Holds the request until its body is there, for expressions that read `request.body`: its content, decoded. At once when it
- * has come already. False: the
- * request was refused (as by `readWhole`, also for its decoded size; 415, 400), or the client is gone.
+ * has come already. False: the request was refused (as by `readWhole`, also for its decoded size; 415, 400), or the client
+ * is gone.
  */
 export function bufferBody(exchange: Exchange, limit: number): Eventual<boolean> {
   if (exchange.bufferedBody !== undefined) return true;
-  const body = exchange.readBody(limit);
-  return body instanceof Promise
-    ? body.then((later) => keepContent(exchange, later, limit))
-    : keepContent(exchange, body, limit);
+  return whenThere(exchange.readBody(limit), (body) => keepContent(exchange, body, limit));
 }
 
 function keepContent(

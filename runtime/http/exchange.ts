@@ -1,6 +1,7 @@
 import type { LlmCall, RequestVariables } from "../cel/variables.ts";
+import type { Eventual } from "../process/eventual.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
-import type { BodyProblem, BodySource, Eventual } from "./body/body.ts";
+import type { BodyProblem, BodySource } from "./body/body.ts";
 import type { CountedBuffer } from "./body/counted-buffer.ts";
 import type { ExchangeTrace } from "./exchange-trace.ts";
 import type { StrippedCredential } from "./headers/credential-location.ts";

@@ -2,6 +2,7 @@ import { bufferBody } from "../http/buffer-body.ts";
 import type { Exchange, Handled, RefusalReason } from "../http/exchange.ts";
 import type { UpstreamCall } from "../http/upstream/upstream.ts";
 import type { TriedCall } from "../policies/retry/tries.ts";
+import { whenThere } from "../process/eventual.ts";
 import { attempt } from "./calls/attempt.ts";
 import type { AttemptOutcome } from "./calls/attempt-outcome.ts";
 import type { CallAttributes } from "./calls/call-attributes.ts";
@@ -49,11 +50,9 @@ export interface ChatService {
  */
 export function serveChat(exchange: Exchange, service: ChatService, tried?: TriedCall): Handled {
   if (refuseMethod(exchange, service.errors)) return;
-  const isThere = bufferBody(exchange, service.limit);
-  if (isThere instanceof Promise) {
-    return isThere.then((later) => (later ? serveRead(exchange, service, tried) : undefined));
-  }
-  return isThere ? serveRead(exchange, service, tried) : undefined;
+  return whenThere(bufferBody(exchange, service.limit), (isThere) =>
+    isThere ? serveRead(exchange, service, tried) : undefined,
+  );
 }
 
 function serveRead(

@@ -10,6 +10,7 @@ import { InvalidToken } from "../auth/jwt/invalid-token.ts";
 import type { JwtVerifier } from "../auth/jwt/verifier.ts";
 import type { JsonObject } from "../cel/variables.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { whenThere } from "../process/eventual.ts";
 
 export {
   type JwtProvider,
@@ -26,8 +27,7 @@ export function requireJwt(
   const token = tokenIn(exchange, verifier.location);
   if (token === undefined) return refuseMissing(exchange, bearer);
   const verdict = verifier.check(token, exchange.gateway);
-  if (!(verdict instanceof Promise)) return admit(exchange, verdict, verifier.location, bearer);
-  return verdict.then((found) => admit(exchange, found, verifier.location, bearer));
+  return whenThere(verdict, (found) => admit(exchange, found, verifier.location, bearer));
 }
 
 /** Optional: as strict for a request with a token; null for one without. */

@@ -8,6 +8,7 @@ import {
 import type { JwtVerifier } from "../auth/jwt/verifier.ts";
 import { resourceMetadataUrl } from "../auth/oauth/well-known.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { whenThere } from "../process/eventual.ts";
 
 /**
  * Strict, as `requireJwt`; the 401 also says where the protected-resource metadata is, which is how MCP clients find
@@ -20,8 +21,7 @@ export function requireMcpJwt(
   const token = tokenIn(exchange, verifier.location);
   if (token === undefined) return refuseMissing(exchange, discovery);
   const verdict = verifier.check(token, exchange.gateway);
-  if (!(verdict instanceof Promise)) return admit(exchange, verdict, verifier.location, discovery);
-  return verdict.then((found) => admit(exchange, found, verifier.location, discovery));
+  return whenThere(verdict, (found) => admit(exchange, found, verifier.location, discovery));
 }
 
 /** Optional: as strict for a request with a token; null for one without. Permissive is `observeJwt`. */

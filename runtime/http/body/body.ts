@@ -39,9 +39,6 @@ export type BodyProblem =
   /** The sender left. */
   | "aborted";
 
-/** What is there already, or comes later: who waits for what is there loses time. */
-export type Eventual<Value> = Value | Promise<Value>;
-
 /**
  * Gathers a body of at most `limit` bytes. It ends at once with what makes it impossible: the rest is thrown away as it
  * comes. The function that is returned ends it with another problem, unless it is over.

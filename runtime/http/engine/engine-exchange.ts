@@ -1,7 +1,8 @@
 import type { ClientCertificate } from "../../cel/variables.ts";
+import { type Eventual, whenThere } from "../../process/eventual.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import { clientCertificate } from "../../tls/client-certificate.ts";
-import type { BodyProblem, BodySource, Eventual } from "../body/body.ts";
+import type { BodyProblem, BodySource } from "../body/body.ts";
 import { CountedBuffer } from "../body/counted-buffer.ts";
 import type { Exchange, ExchangeRecord } from "../exchange.ts";
 import type { ExchangeTrace } from "../exchange-trace.ts";
@@ -240,14 +241,12 @@ export class EngineExchange implements Exchange {
 
   readBody(limit: number): Eventual<Buffer | BodyProblem> {
     const reading = { limit, minRate: this.minBodyRate, rates: this.gateway.bodyRates };
-    const body = this.#ownBody().read(reading, () => this.newBuffer());
-    return body instanceof Promise ? body.then((later) => this.#asRead(later)) : body;
-  }
-
-  /** RFC 9110 15.5.9: nobody waits for the rest of what is too slow. */
-  #asRead(body: Buffer | BodyProblem): Buffer | BodyProblem {
-    if (body === "too-slow") this.closeConnection();
-    return body;
+    const read = this.#ownBody().read(reading, () => this.newBuffer());
+    return whenThere(read, (body) => {
+      // RFC 9110 15.5.9: nobody waits for the rest of what is too slow.
+      if (body === "too-slow") this.closeConnection();
+      return body;
+    });
   }
 
   newBuffer(): CountedBuffer {

@@ -1,5 +1,6 @@
 import type { BodyRates } from "../../process/body-rates.ts";
-import { type BodyProblem, type BodySource, collect, type Eventual } from "../body/body.ts";
+import { type Eventual, whenThere } from "../../process/eventual.ts";
+import { type BodyProblem, type BodySource, collect } from "../body/body.ts";
 import type { CountedBuffer } from "../body/counted-buffer.ts";
 import { withTrailers } from "../body/trailed-body.ts";
 import type { RequestBody } from "./request-body.ts";
@@ -58,9 +59,7 @@ export class ExchangeBody {
     if (replacement !== undefined) return this.#readReplacement(replacement, limit, newBuffer);
     if (this.#sent === undefined) return Buffer.alloc(0);
     const body = this.#sent.read(limit, minRate, newBuffer(), rates);
-    return body instanceof Promise
-      ? body.then((later) => withinLimit(later, limit))
-      : withinLimit(body, limit);
+    return whenThere(body, (bytes) => withinLimit(bytes, limit));
   }
 
   /** What a policy passes the client's body through is read once, like the body itself. */

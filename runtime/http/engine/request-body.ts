@@ -1,11 +1,6 @@
 import type { BodyRates } from "../../process/body-rates.ts";
-import {
-  type BodyProblem,
-  type BodySink,
-  type BodySource,
-  collect,
-  type Eventual,
-} from "../body/body.ts";
+import type { Eventual } from "../../process/eventual.ts";
+import { type BodyProblem, type BodySink, type BodySource, collect } from "../body/body.ts";
 import type { CountedBuffer } from "../body/counted-buffer.ts";
 import type { RequestTrailers } from "../headers/request-trailers.ts";
 import type { EngineRequest } from "./engine.ts";
