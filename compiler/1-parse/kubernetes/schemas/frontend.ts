@@ -10,6 +10,7 @@ import {
   object,
   shortText,
   text,
+  type ValueCheck,
 } from "../../../schema/schema.ts";
 import { keepalive } from "./connection.ts";
 
@@ -65,6 +66,14 @@ const collectorPath = (defaultPath: string) =>
     form: 'a path that begins with "/"',
   });
 
+/** A collector's path acts over HTTP alone. */
+const pathOverHttp = (defaultProtocol: "HTTP" | "GRPC"): ValueCheck => ({
+  message: '"path" is only for protocol: HTTP',
+  field: "path",
+  holds: ({ path, protocol = defaultProtocol }) => path === undefined || protocol === "HTTP",
+  cel: `!has(self.path) || (has(self.protocol) ? self.protocol : '${defaultProtocol}') == 'HTTP'`,
+});
+
 const tracing = object(
   {
     backendRef: backendReference("The OTLP server."),
@@ -83,14 +92,7 @@ const tracing = object(
   },
   {
     required: ["backendRef"],
-    checks: [
-      {
-        message: '"path" is only for protocol: HTTP',
-        field: "path",
-        holds: ({ path, protocol }) => path === undefined || protocol !== "GRPC",
-        cel: "!has(self.path) || !has(self.protocol) || self.protocol != 'GRPC'",
-      },
-    ],
+    checks: [pathOverHttp("HTTP")],
     description: "Traces of requests (OpenTelemetry), and where they go.",
   },
 );
@@ -103,14 +105,7 @@ const otlp = object(
   },
   {
     required: ["backendRef"],
-    checks: [
-      {
-        message: '"path" is only for protocol: HTTP',
-        field: "path",
-        holds: ({ path, protocol }) => path === undefined || protocol === "HTTP",
-        cel: "!has(self.path) || (has(self.protocol) && self.protocol == 'HTTP')",
-      },
-    ],
+    checks: [pathOverHttp("GRPC")],
     description: "Records of access lines, and where they go.",
   },
 );
