@@ -117,7 +117,7 @@ function resolveMcp(
   { config, policies, origin }: BackendUse<McpConfig>,
   context: ConnectionContext,
 ): McpNode | undefined {
-  const { targets, prefixMode, failureMode, sessions, toolLock: named } = config;
+  const { targets, isStateful, prefixMode, failureMode, sessions, toolLock: named } = config;
   if (sessions !== undefined && targets.every(({ kind }) => kind === "streamable")) {
     context.diagnostics.report("misplaced-field", keyPlace(sessions.origin), {
       field: '"sessions"',
@@ -147,7 +147,7 @@ function resolveMcp(
   if (named !== undefined && toolLock === undefined) return undefined;
   return {
     kind: "mcp",
-    isStateful: true,
+    isStateful,
     prefixMode,
     failureMode,
     targets: resolved,

@@ -7,6 +7,7 @@ import {
   serveSessionPost,
   serveSessionStream,
 } from "./aggregate/serve-session.ts";
+import { serveSingleCall } from "./aggregate/serve-single-call.ts";
 import { type PassthroughMessage, passThrough } from "./passthrough/passthrough.ts";
 import { hasEnvelope } from "./protocol/envelope.ts";
 import { readMessageBytes } from "./protocol/message.ts";
@@ -38,12 +39,19 @@ export async function serveMcp(
       return (hasSessions ? servePost : serveStateless)(exchange, backend, access);
     }
     case "DELETE":
+      if (backend.toSingleCalls !== undefined) return refuseSession(exchange);
       if (backend.passthrough === undefined) return serveSessionDelete(exchange, backend, access);
       return passThrough(exchange, backend, backend.passthrough, access, undefined);
     default:
+      if (backend.toSingleCalls !== undefined) return refuseSession(exchange);
       if (backend.passthrough === undefined) return serveSessionStream(exchange, backend, access);
       return passThrough(exchange, backend, backend.passthrough, access, undefined);
   }
+}
+
+/** There is no session whose stream could be read, or that could be ended. */
+function refuseSession(exchange: Exchange): void {
+  refuse(exchange, 405, "MCP", "Method not allowed", ["allow", "POST"]);
 }
 
 async function servePost(
@@ -70,6 +78,10 @@ async function servePost(
     return;
   }
   if (!isPermitted(exchange, backend, access, sessionMethods, message)) return;
+  if (backend.toSingleCalls !== undefined) {
+    serveSingleCall(exchange, backend, access, backend.toSingleCalls, message);
+    return;
+  }
   const post: PassthroughMessage = { message, bytes };
   if (backend.passthrough !== undefined)
     passThrough(exchange, backend, backend.passthrough, access, post);

@@ -16,6 +16,7 @@ import { passthrough, upstreamSettings } from "./parts/connection.ts";
 const MODULE = "gwc/runtime/mcp/transports/backend";
 const toStateless = imported("gwc/runtime/mcp/bridge/to-stateless", "toStateless");
 const toSessions = imported("gwc/runtime/mcp/bridge/to-sessions", "toSessions");
+const toSingleCalls = imported("gwc/runtime/mcp/bridge/to-single-calls", "toSingleCalls");
 const LIMITS = "gwc/runtime/mcp/transports/default-limits";
 
 type McpNode = BackendNode<"mcp">;
@@ -46,6 +47,7 @@ function mcpCode([backend]: AtLeastOne<McpNode>, scope: BackendScope): BackendCo
     ...(backend.targets.some(({ era }) => era !== "stateless") && {
       toSessions: code`${toSessions}`,
     }),
+    ...(!backend.isStateful && { toSingleCalls: code`${toSingleCalls}` }),
   };
   const authorize =
     scope.mcpRule ?? code`${imported("gwc/runtime/mcp/rules/authorization", "allowEverything")}`;

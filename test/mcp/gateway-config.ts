@@ -7,6 +7,7 @@ export interface RouteConfig {
   readonly failureMode?: "failClosed" | "failOpen";
   /** Of the backend. */
   readonly sessions?: object;
+  readonly statefulMode?: "stateful" | "stateless";
   /** mcpAuthorization.rules. */
   readonly rules?: readonly (string | object)[];
   /** cors.allowOrigins. */

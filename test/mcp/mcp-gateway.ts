@@ -36,6 +36,7 @@ function routeOf({
   targets,
   failureMode,
   sessions,
+  statefulMode,
   rules,
   allowOrigins,
   hasSubjects,
@@ -50,6 +51,8 @@ function routeOf({
       ...(rules === undefined ? {} : { mcpAuthorization: { rules } }),
     },
     // A field without a value is none.
-    backends: [JSON.parse(JSON.stringify({ mcp: { targets, failureMode, sessions } }))],
+    backends: [
+      JSON.parse(JSON.stringify({ mcp: { targets, failureMode, statefulMode, sessions } })),
+    ],
   };
 }

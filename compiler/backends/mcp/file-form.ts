@@ -23,7 +23,7 @@ import {
 import type { LowerContext } from "../backend.ts";
 import type { BackendPoliciesValue } from "../parts/policies-schema.ts";
 import type { McpConfig, McpTargetConfig } from "./mcp-config.ts";
-import { ERA } from "./mcp-config.ts";
+import { ERA, SESSIONS_KEPT } from "./mcp-config.ts";
 import { IDLE_TIMEOUT, lowerSessions, sessionsSchema } from "./sessions.ts";
 
 const TARGET_EXAMPLE = { name: "tools", mcp: { host: "http://127.0.0.1:3001/mcp" } };
@@ -45,10 +45,7 @@ export function mcpFields(policies: Schema<BackendPoliciesValue>) {
       maxItems: 32,
       description: "The MCP servers behind this endpoint.",
     }),
-    statefulMode: choice("Whether sessions are kept.", ["stateful"], {
-      default: "stateful",
-      unsupportedValues: { stateless: "stateless MCP sessions" },
-    }),
+    statefulMode: choice(SESSIONS_KEPT, ["stateful", "stateless"], { default: "stateful" }),
     prefixMode: choice("When tools carry their target's name.", ["conditional", "always"], {
       default: "conditional",
       unsupportedValues: { never: "tool names without their target" },
@@ -201,10 +198,18 @@ type TargetValue = NonNullable<McpValue["targets"][number]>;
 
 /** The canonical form of a validated `mcp`. */
 export function lowerMcp(
-  { targets, prefixMode = "conditional", failureMode = "failClosed", sessions, toolLock }: McpValue,
+  {
+    targets,
+    statefulMode,
+    prefixMode = "conditional",
+    failureMode = "failClosed",
+    sessions,
+    toolLock,
+  }: McpValue,
   context: LowerContext,
 ): McpConfig {
   return {
+    isStateful: statefulMode !== "stateless",
     targets: targets.flatMap((target, index) => {
       if (target === undefined) return [];
       return lowerTarget(target, childOf(context.origin, "targets", index), context) ?? [];

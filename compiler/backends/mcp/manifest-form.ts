@@ -11,20 +11,21 @@ import type {
   SelectedPort,
   ServiceSelector,
 } from "../backend.ts";
-import { ERA, type McpConfig, type McpTargetConfig } from "./mcp-config.ts";
+import { ERA, type McpConfig, type McpTargetConfig, SESSIONS_KEPT } from "./mcp-config.ts";
 import { IDLE_TIMEOUT, lowerSessions, sessionsSchema } from "./sessions.ts";
 
 /** `mcp` of a GatewayBackend: servers by address, or the Services that a selector finds. */
 export const kubernetesMcp: KubernetesBackendForm<KubernetesMcpValue, McpConfig> = {
   field: "mcp",
   schema: mcpSchema,
-  lower: ({ targets, failureMode, sessions }, context) => {
+  lower: ({ targets, sessionRouting, failureMode, sessions }, context) => {
     const found = targets.flatMap((target, index) =>
       lowerTarget(target, childOf(context.origin, "targets", index), context),
     );
     return {
       config: {
         targets: found.map(({ section: _, ...target }) => target),
+        isStateful: sessionRouting !== "Stateless",
         prefixMode: "conditional",
         failureMode: failureMode === "FailOpen" ? "failOpen" : "failClosed",
         sessions: lowerSessions(sessions, childOf(context.origin, "sessions")),
@@ -52,10 +53,7 @@ function mcpSchema(policies: KubernetesPoliciesSchema) {
         maxItems: 32,
         description: "The servers, whose items clients see together.",
       }),
-      sessionRouting: choice("Whether sessions are kept.", ["Stateful"], {
-        default: "Stateful",
-        unsupportedValues: { Stateless: "stateless MCP sessions" },
-      }),
+      sessionRouting: choice(SESSIONS_KEPT, ["Stateful", "Stateless"], { default: "Stateful" }),
       failureMode: choice("What a broken target does to the others.", ["FailClosed", "FailOpen"]),
       sessions: sessionsSchema(span(IDLE_TIMEOUT, { minimumDuration: "1s" })),
     },

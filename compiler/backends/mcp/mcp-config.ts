@@ -5,6 +5,8 @@ import type { McpSessionsConfig } from "./sessions.ts";
 
 /** `mcp` as configured. */
 export interface McpConfig {
+  /** False: each request opens a session with each server that it goes to, and ends it. */
+  readonly isStateful: boolean;
   readonly targets: readonly McpTargetConfig[];
   readonly prefixMode: "conditional" | "always";
   readonly failureMode: "failClosed" | "failOpen";
@@ -29,6 +31,10 @@ interface OpenApiConfig {
   /** What its paths are put below, in the place of what the document says. */
   readonly basePath: string | undefined;
 }
+
+/** What the field of sessions says, in both forms. */
+export const SESSIONS_KEPT =
+  "Whether clients have sessions. Without, each of their requests opens one with each server that it goes to and ends it: any replica serves any request, and servers can't ask clients, notify them or remember them.";
 
 /** What a field of it says, in both forms. */
 export const ERA =

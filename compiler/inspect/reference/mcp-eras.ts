@@ -98,6 +98,13 @@ export function erasPage(): Page {
           ["a client that says more of itself in `_meta` than 65,536 characters", "-32602"],
         ],
       ),
+      heading("Without sessions"),
+      paragraph(
+        "`statefulMode: stateless` (`sessionRouting: Stateless` in manifests) keeps no sessions for clients that know them: `initialize` is answered without an `Mcp-Session-Id`, and each request that follows " +
+          "opens a session with every target that it goes to (a process over stdio), without abilities of the client, and ends it. Any replica serves any request, without a common `SESSION_KEY`. " +
+          "GET and DELETE are 405; `logging`, `tasks`, subscriptions and changes of lists are not offered, and -32601 when they are asked for; what a target asks a client gets -32601. " +
+          "Targets without sessions are asked as they are. Stateless clients are served as ever, but nothing is leased: sessions with targets end with the request that opened them.",
+      ),
       heading("What is the same for both"),
       paragraph(
         "Rules of `mcpAuthorization` decide by the request's body, never by its headers, and what is listed is what can be called. Names of several targets have their prefix in both eras. " +

@@ -7,7 +7,7 @@ import { callerBinding, isKnownCaller, sessionCaller } from "../session/sessions
 import { discoverOverHttp } from "../stateless/discovery.ts";
 import { callChild, discoverChild, sharedChild } from "../stateless/shared-child.ts";
 import { callStateless } from "../stateless/stateless-call.ts";
-import type { McpBackend, RequestOwner } from "../transports/backend.ts";
+import type { McpBackend, RequestOwner, StatelessBridge } from "../transports/backend.ts";
 import type {
   Call,
   CallSink,
@@ -22,13 +22,10 @@ export function directTargets(
   backend: McpBackend,
   access: McpAuthorization,
 ): readonly DirectTarget[] {
-  const owner: RequestOwner = {
-    binding: callerBinding(exchange, backend, access),
-    caller: sessionCaller(exchange, access),
-    isKnown: isKnownCaller(exchange, access),
-  };
+  const owner = ownerOf(exchange, backend, access);
   return backend.targets.map((target) => ({
     kind: "direct",
+    era: "stateless",
     features: allFeatures,
     call: (request, sink) => {
       const call = new DirectCall(sink);
@@ -36,6 +33,30 @@ export function directTargets(
       return call;
     },
   }));
+}
+
+/** The same for a client of a revision with sessions, where none are kept. */
+export function singleCallTargets(
+  exchange: Exchange,
+  backend: McpBackend,
+  access: McpAuthorization,
+  bridge: StatelessBridge,
+): readonly DirectTarget[] {
+  const owner = ownerOf(exchange, backend, access);
+  return backend.targets.map((target) => ({
+    kind: "direct",
+    era: "sessions",
+    features: allFeatures,
+    call: (request, sink) => bridge.call({ exchange, backend, target, owner }, request, sink),
+  }));
+}
+
+function ownerOf(exchange: Exchange, backend: McpBackend, access: McpAuthorization): RequestOwner {
+  return {
+    binding: callerBinding(exchange, backend, access),
+    caller: sessionCaller(exchange, access),
+    isKnown: isKnownCaller(exchange, access),
+  };
 }
 
 /** How a request reaches a target; `failure`: it does not. */

@@ -1,4 +1,4 @@
-import { textAt } from "../protocol/message.ts";
+import { type Message, textAt } from "../protocol/message.ts";
 import { type Features, featureLetters } from "../session/session.ts";
 import type { Outcome } from "../transports/fan-out.ts";
 import type { McpTarget } from "../transports/target.ts";
@@ -34,6 +34,29 @@ export function readInitialize(outcome: Outcome): InitializeResult {
     capabilities,
     instructions: typeof instructions === "string" ? instructions : undefined,
   };
+}
+
+/** What a target offers where no session is kept: nobody hears what it says between two requests. */
+export function withoutSession(result: InitializeResult): InitializeResult {
+  if (result.kind === "failure") return result;
+  return { ...result, capabilities: singleCallCapabilities(result.capabilities) };
+}
+
+/** The only target's result as JSON text, less what needs a session that is kept. */
+export function singleCallResult({ text, result: at }: Message): string {
+  const result = objectOf(at && JSON.parse(textAt(text, at)));
+  const capabilities = singleCallCapabilities(objectOf(result.capabilities));
+  return JSON.stringify({ ...result, capabilities });
+}
+
+function singleCallCapabilities(all: JsonObject): JsonObject {
+  const { logging: _, tasks: __, ...kept } = all;
+  return Object.fromEntries(
+    Object.entries(kept).map(([name, offered]) => {
+      const { listChanged: _, subscribe: __, ...rest } = objectOf(offered);
+      return [name, rest];
+    }),
+  );
 }
 
 /** The result that stands for several targets, as JSON text; `results` are in the targets' order. */

@@ -23,7 +23,13 @@ import {
   type StdioTarget,
   type StreamableHttpTarget,
 } from "../transports/target.ts";
-import { type InitializeResult, mergeInitialize, readInitialize } from "./initialize-result.ts";
+import {
+  type InitializeResult,
+  mergeInitialize,
+  readInitialize,
+  singleCallResult,
+  withoutSession,
+} from "./initialize-result.ts";
 
 /** Opens a session with every target and answers with what they offer together. */
 export function serveInitialize(
@@ -170,10 +176,20 @@ class Opening {
       this.#refuse(outcomes[failed], targets[failed]);
       return;
     }
+    const only = prefix ? undefined : outcomes[0];
+    if (this.#backend.toSingleCalls !== undefined) {
+      this.#giveUp();
+      const lasting = results.map(withoutSession);
+      const result =
+        only?.kind === "response"
+          ? singleCallResult(only.response)
+          : mergeInitialize(targets, lasting);
+      respondRpc(this.#exchange, 200, rpcResult(this.#request.id, result));
+      return;
+    }
     const id = this.#open(results.map((result) => (result.kind === "opened" ? result : undefined)));
-    const only = outcomes[0];
     const text =
-      !prefix && only?.kind === "response"
+      only?.kind === "response"
         ? only.response.text
         : rpcResult(this.#request.id, mergeInitialize(targets, results));
     respondRpc(this.#exchange, 200, text, ["mcp-session-id", id]);

@@ -1,7 +1,7 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { type Message, ownMessage, textAt } from "../protocol/message.ts";
 import { inputMethods } from "../protocol/methods.ts";
-import { newestSessionRevision } from "../protocol/revisions.ts";
+import { errorCodeOf } from "../protocol/response-error.ts";
 import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import { sessionTable } from "../session/session-table.ts";
 import type { McpBackend } from "../transports/backend.ts";
@@ -37,12 +37,14 @@ export interface LeaseOptions {
   /** Whose share of all sessions it takes. */
   readonly caller: string;
   readonly said: SaidByClient;
+  /** The revision that it is opened in. */
+  readonly revision: string;
 }
 
 /** Opens a session. */
 export async function openLease(options: LeaseOptions): Promise<LeaseOutcome> {
-  const { exchange, backend, said } = options;
-  const params = `{"protocolVersion":"${newestSessionRevision}","capabilities":${said.capabilities},"clientInfo":${said.clientInfo}}`;
+  const { exchange, backend, target, said, revision } = options;
+  const params = `{"protocolVersion":"${revision}","capabilities":${said.capabilities},"clientInfo":${said.clientInfo}}`;
   const link = linkTo(options, params);
   if (link === undefined) return failed({ kind: "connect", detail: "too many sessions" });
   const initialize = ownMessage(
@@ -54,6 +56,7 @@ export async function openLease(options: LeaseOptions): Promise<LeaseOutcome> {
   );
   if (outcome.kind === "failure" || outcome.response.result === undefined) {
     link.close();
+    if (outcome.kind === "response" && !speaksSessions(outcome.response)) noSessions(target);
     const refused: TargetFailure = { kind: "protocol", detail: "refused to open a session" };
     return failed(outcome.kind === "failure" ? outcome.failure : refused);
   }
@@ -69,6 +72,15 @@ export async function openLease(options: LeaseOptions): Promise<LeaseOutcome> {
 }
 
 const initialized = ownMessage('{"jsonrpc":"2.0","method":"notifications/initialized"}');
+
+/** A server that knows the stateless revision alone says so. */
+function speaksSessions(response: Message): boolean {
+  return errorCodeOf(response) !== rpcCode.unsupportedVersion;
+}
+
+function noSessions(target: McpTarget): void {
+  if (target.kind === "streamableHttp" || target.kind === "stdio") target.era.noteSessions(false);
+}
 
 /** Undefined: there are too many. */
 function linkTo(

@@ -3,6 +3,7 @@ import type { GatewayContext } from "../../process/gateway-context.ts";
 import { unsealSession } from "../../process/session-seal.ts";
 import { type Message, ownMessage } from "../protocol/message.ts";
 import { inputMethods } from "../protocol/methods.ts";
+import { newestSessionRevision } from "../protocol/revisions.ts";
 import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import { McpMetrics } from "../rules/mcp-metrics.ts";
 import type { StatelessBridge, StatelessCaller } from "../transports/backend.ts";
@@ -169,7 +170,8 @@ function leaseOptions(
   { exchange, backend, target, owner: { caller } }: StatelessCaller,
   request: Message,
 ): LeaseOptions {
-  return { exchange, backend, target, caller, said: saidByClient(request) };
+  const said = saidByClient(request);
+  return { exchange, backend, target, caller, said, revision: newestSessionRevision };
 }
 
 /** Whose sessions with a target a request may use, and whose its session is afterwards. Undefined: nobody's. */
@@ -181,14 +183,15 @@ interface Sharing {
 /**
  * A session is used again by its own caller, and by one of the same abilities. Where nobody knows who asks, a child may
  * serve anybody as long as it has only listed what it offers: no header reaches it, and a list leaves nothing of anybody
- * in it. Whatever else it is asked, by whomever, is the last.
+ * in it. Whatever else it is asked, by whomever, is the last. Where sessions are not kept, no request finds another's.
  */
 function sharing(
   caller: StatelessCaller,
   { said: { capabilities, clientInfo } }: LeaseOptions,
   { method }: Message,
 ): Sharing {
-  const { exchange, target, owner } = caller;
+  const { exchange, backend, target, owner } = caller;
+  if (backend.toSingleCalls !== undefined) return { from: undefined, to: undefined };
   const isKnown = owner.isKnown || exchange.header("authorization") !== undefined;
   if (!isKnown && target.kind !== "stdio") return { from: undefined, to: undefined };
   const who = [owner.binding, target.name, ...credentialsOf(caller)];

@@ -10,6 +10,7 @@ import type {
   SessionBridge,
 } from "../transports/session-bridge.ts";
 import { type Call, type CallSink, endedCall, type McpTarget } from "../transports/target.ts";
+import type { TargetEraName } from "../transports/target-era.ts";
 import type { Features, McpSession, TargetSession } from "./session.ts";
 import { callInSession } from "./session-call.ts";
 
@@ -26,9 +27,11 @@ export interface ServedSession extends Pick<McpSession, "initialize" | "isEnded"
   readonly targets: readonly (TargetSession | DirectTarget | undefined)[];
 }
 
-/** A target as a client without sessions uses it. */
+/** A target as a client uses it that has no session here. */
 export interface DirectTarget {
   readonly kind: "direct";
+  /** Of the client's revision. */
+  readonly era: TargetEraName;
   /** All of them: what the target does not have, it says itself. */
   readonly features: Features;
   call(request: Message, sink: CallSink): Call;
@@ -43,7 +46,7 @@ export interface ActiveTarget {
 
 /** Whether the client speaks the revision without sessions. */
 export function isStateless({ session }: SessionContext): boolean {
-  return session.targets.some((target) => target?.kind === "direct");
+  return session.targets.some((target) => target?.kind === "direct" && target.era === "stateless");
 }
 
 /** The targets of a session, less those that failOpen has left out. */

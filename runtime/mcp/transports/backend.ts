@@ -34,14 +34,16 @@ export interface McpBackendSettings {
   readonly toStateless?: SessionBridge;
   /** How clients without sessions are served by targets that have them; absent: no target needs that. */
   readonly toSessions?: StatelessBridge;
+  /** How clients with sessions are served where none are kept: each request opens its own; absent: sessions are kept. */
+  readonly toSingleCalls?: StatelessBridge;
 }
 
-/** Serves clients without sessions by targets that have them. */
+/** Serves clients that have no session here by targets that have them. */
 export interface StatelessBridge {
   call(caller: StatelessCaller, request: Message, sink: CallSink): Call;
 }
 
-/** A client without sessions, and the target that it asks. */
+/** A client that has no session here, and the target that it asks. */
 export interface StatelessCaller {
   readonly exchange: Exchange;
   readonly backend: McpBackend;

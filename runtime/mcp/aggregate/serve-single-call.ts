@@ -1,0 +1,58 @@
+import type { Exchange } from "../../http/exchange.ts";
+import type { Message } from "../protocol/message.ts";
+import { respondRpc, respondRpcError, rpcCode, rpcResult } from "../protocol/rpc-response.ts";
+import type { McpAuthorization } from "../rules/authorization.ts";
+import type { McpBackend, StatelessBridge } from "../transports/backend.ts";
+import { singleCallTargets } from "./direct-targets.ts";
+import { serveInitialize } from "./initialize.ts";
+import { serveRequest } from "./serve-session.ts";
+
+/** Serves a message of a client of a revision with sessions where none are kept: each request is served by itself. */
+export function serveSingleCall(
+  exchange: Exchange,
+  backend: McpBackend,
+  access: McpAuthorization,
+  bridge: StatelessBridge,
+  message: Message,
+): void {
+  if (message.kind !== "request") {
+    // The session that it would be a part of has ended.
+    exchange.respond(202, []);
+    return;
+  }
+  if (message.method === "initialize") {
+    serveInitialize(exchange, backend, access, message);
+    return;
+  }
+  if (message.method === "ping") {
+    respondRpc(exchange, 200, rpcResult(message.id, "{}"));
+    return;
+  }
+  if (ofSessions.has(message.method)) {
+    const error = {
+      code: rpcCode.methodNotFound,
+      message: "Method not found: no sessions are kept",
+    };
+    respondRpcError(exchange, 200, "MCP", { id: message.id, ...error });
+    return;
+  }
+  const targets = singleCallTargets(exchange, backend, access, bridge);
+  const session = {
+    initialize: undefined,
+    isEnded: false,
+    targets,
+    streams: new Set<() => void>(),
+  };
+  serveRequest({ exchange, backend, access, session }, message);
+}
+
+/** What says something for the rest of a session, or asks for what an earlier request has begun. */
+const ofSessions: ReadonlySet<string> = new Set([
+  "logging/setLevel",
+  "resources/subscribe",
+  "resources/unsubscribe",
+  "tasks/get",
+  "tasks/list",
+  "tasks/result",
+  "tasks/cancel",
+]);

@@ -1,0 +1,130 @@
+import { type Message, ownMessage } from "../protocol/message.ts";
+import { sessionRevisions } from "../protocol/revisions.ts";
+import { rpcResult } from "../protocol/rpc-response.ts";
+import { allFeatures } from "../session/session.ts";
+import { bridgedContext } from "../session/session-context.ts";
+import { sharedChild } from "../stateless/shared-child.ts";
+import type { StatelessBridge, StatelessCaller } from "../transports/backend.ts";
+import { newBridgedSession } from "../transports/session-bridge.ts";
+import type { Call, CallSink, TargetFailure } from "../transports/target.ts";
+import { type Lease, openLease, refusalOf } from "./lease.ts";
+import type { SaidByClient } from "./stateless-request.ts";
+
+/** Serves clients of revisions with sessions where the gateway keeps none: a session with the target for each request. */
+export const toSingleCalls: StatelessBridge = {
+  call(caller, request, sink) {
+    const call = new SingleCall(caller, sink);
+    void call.start(request);
+    return call;
+  },
+};
+
+/** Nothing that the client said when it came is known any more. */
+const said: SaidByClient = { capabilities: "{}", clientInfo: '{"name":"gwc","version":"1"}' };
+
+/** What a client speaks that does not say so (MCP 2025-06-18, transports, protocol version header). */
+const revisionWithoutHeader = "2025-03-26";
+
+/** A request, and the session that is opened for it and ends with it. */
+class SingleCall implements Call {
+  readonly #caller: StatelessCaller;
+  readonly #sink: CallSink;
+  #lease: Lease | undefined;
+  #call: Call | undefined;
+  #isOver = false;
+
+  constructor(caller: StatelessCaller, sink: CallSink) {
+    this.#caller = caller;
+    this.#sink = sink;
+  }
+
+  async start(request: Message): Promise<void> {
+    const { exchange, target, owner } = this.#caller;
+    if (!this.#hasSessions()) {
+      this.#callStateless(request);
+      return;
+    }
+    const named = exchange.header("mcp-protocol-version") ?? "";
+    const revision = sessionRevisions.has(named) ? named : revisionWithoutHeader;
+    const { caller } = owner;
+    const outcome = await openLease({ ...this.#caller, target, caller, said, revision });
+    if (outcome.kind === "lease") this.#callInSession(outcome.lease, request);
+    else if (this.#isOver) return;
+    else if (this.#hasSessions()) this.#fail(outcome.failure);
+    else this.#callStateless(request);
+  }
+
+  cancel(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#call?.cancel();
+    this.#lease?.link.close();
+  }
+
+  resume(): void {
+    this.#call?.resume();
+  }
+
+  /** False once the target has said that it has none. */
+  #hasSessions(): boolean {
+    const { target, backend } = this.#caller;
+    if (target.kind === "sse" || target.kind === "openapi") return true;
+    return target.era.hasSessions !== false || backend.toStateless === undefined;
+  }
+
+  #callInSession(lease: Lease, request: Message): void {
+    if (this.#isOver) {
+      lease.link.close();
+      return;
+    }
+    this.#lease = lease;
+    const onMessage = (message: Message) => this.#take(lease, message);
+    lease.onMessage = onMessage;
+    this.#call = lease.link.call(this.#caller.exchange, request, {
+      onMessage,
+      onResponse: (response) => {
+        this.#end();
+        this.#sink.onResponse(response);
+      },
+      onFailure: (failure) => this.#fail(failure),
+    });
+  }
+
+  /** What the server tells goes on; what it asks finds nobody, as a response would be a request of its own. */
+  #take({ link }: Lease, message: Message): boolean {
+    if (message.kind !== "request") return this.#isOver || this.#sink.onMessage(message);
+    link.send(
+      message.method === "ping" ? ownMessage(rpcResult(message.id, "{}")) : refusalOf(message),
+    );
+    return true;
+  }
+
+  /** A target without sessions is asked as it is; nothing is to be opened. */
+  #callStateless(request: Message): void {
+    const { exchange, backend, target, owner } = this.#caller;
+    const child =
+      target.kind === "stdio" ? sharedChild(exchange, backend, target, owner) : undefined;
+    if (child !== undefined && "failure" in child) {
+      this.#fail(child.failure);
+      return;
+    }
+    const session = newBridgedSession(allFeatures, child?.connection);
+    const initialize = `{"capabilities":${said.capabilities},"clientInfo":${said.clientInfo}}`;
+    const context = { exchange, backend, session: { initialize } };
+    const bridged = bridgedContext(context, { target, session });
+    if (bridged === undefined) this.#fail({ kind: "protocol", detail: "has no sessions" });
+    else this.#call = bridged.bridge.call(bridged, request, this.#sink);
+  }
+
+  #fail(failure: TargetFailure): void {
+    this.#end();
+    // The session was the gateway's business: to this client it is no reason for another one.
+    const kind = failure.kind === "session" ? "protocol" : failure.kind;
+    this.#sink.onFailure({ ...failure, kind });
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#lease?.link.close();
+  }
+}
