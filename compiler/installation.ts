@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
+import { pathToFileURL } from "node:url";
 
 /**
  * The folder that gwc's own modules run from: the repository, or `dist` of a published package. There the modules of the
@@ -15,6 +16,12 @@ export const packageRoot = isRepository ? moduleRoot : path.dirname(moduleRoot);
 
 /** The TypeScript of the runtime modules that generated code imports as `gwc/runtime/...`. */
 export const runtimeFolder = path.join(packageRoot, "runtime");
+
+/** The module that a thread begins with, by its place in the compiler's sources (`controller/model/compile-worker`). */
+export function threadModule(source: string): URL {
+  const file = isRepository ? `${source}.ts` : `${path.basename(source)}.js`;
+  return pathToFileURL(path.join(import.meta.dirname, file));
+}
 
 /** The version of this gwc, as its package says. */
 export function version(): string {

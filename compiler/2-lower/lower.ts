@@ -8,6 +8,7 @@ import {
   type KubernetesModel,
   lowerKubernetes,
 } from "./kubernetes/gateway/gateways.ts";
+import type { AssumedResource } from "./kubernetes/inventory/inventory.ts";
 import { lowerStandalone } from "./standalone/standalone.ts";
 
 /** Which gateways are wanted. */
@@ -20,6 +21,8 @@ export interface LowerOptions {
   readonly isSingle?: boolean;
   /** A controller sends Secrets and ConfigMaps to the gateways, of whatever namespace; else their pods mount them. */
   readonly isDelivered?: boolean;
+  /** What stands for manifests that are referred to and not there, for who judges a part of them; undefined: nothing. */
+  readonly assumed?: AssumedResource;
 }
 
 /** The input in one vocabulary, whatever its form. */
@@ -45,10 +48,11 @@ export function lower(parsed: Parsed, options: LowerOptions): WithDiagnostics<Lo
     const gateways = [{ name, resources }];
     return { value: { gateways, unserved, kubernetes: undefined }, diagnostics: diagnostics.list };
   }
-  const kubernetes = lowerKubernetes(parsed.manifests, {
-    diagnostics,
-    isDelivered: options.isDelivered === true,
-  });
+  const kubernetes = lowerKubernetes(
+    parsed.manifests,
+    { diagnostics, isDelivered: options.isDelivered === true },
+    options.assumed,
+  );
   const wanted = wantedGateways(kubernetes, options, parsed, diagnostics);
   const gateways = wanted.map((each): GatewayResources => {
     return { name: bundleName(each, kubernetes), resources: [each.gateway, ...each.routes] };

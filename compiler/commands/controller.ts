@@ -52,6 +52,17 @@ export const controller: Command = {
       value: "JSON",
       summary: "a list of label selectors: only namespaces that one of them selects are read",
     },
+    {
+      name: "admission",
+      value: "NAME",
+      summary:
+        "the ValidatingWebhookConfiguration by which the API server asks whether objects are good (default: it does not)",
+    },
+    {
+      name: "admission-port",
+      value: "PORT",
+      summary: "where it asks, at /check (default: 9443)",
+    },
     { name: "inference-extension", summary: "read InferencePools, too" },
     {
       name: "log-level",
@@ -136,6 +147,7 @@ async function follow(
     namespace: access.namespace,
     scope: { namespaces, hasInference: flags.has("inference-extension") },
     pods: options.image === undefined ? undefined : podsOf(options, access.namespace, tls),
+    admission: options.admission === undefined ? undefined : admissionOf(options),
     discovery: { host: "::", port: portOf(options["xds-port"], 9978), tls },
   });
   running = controlling;
@@ -168,7 +180,14 @@ function podsOf(
   return { image, pullPolicy, address, audience: TOKEN_AUDIENCE, authority: tls?.ca };
 }
 
-const PORTS = ["xds-port", "health-port", "metrics-port"];
+function admissionOf({ admission = "", "admission-port": port }: Arguments["options"]): {
+  readonly configuration: string;
+  readonly port: number;
+} {
+  return { configuration: admission, port: portOf(port, 9443) };
+}
+
+const PORTS = ["xds-port", "health-port", "metrics-port", "admission-port"];
 const LEVELS = ["info", "warn", "error"] as const;
 
 /** Label selectors of JSON; undefined: it is something else. */

@@ -1,11 +1,14 @@
 import { hostname } from "node:os";
+import { threadModule } from "../installation.ts";
+import { Admission, type AdmissionSettings } from "./admission/admission.ts";
 import { Delivery } from "./delivery/delivery.ts";
 import { sharedSigner } from "./delivery/signing-key.ts";
 import type { ApiServer } from "./kubernetes/api-server.ts";
 import { LeaderElection } from "./kubernetes/leader-election.ts";
 import { errorText } from "./kubernetes/reflector.ts";
+import { BackgroundThread } from "./model/background-thread.ts";
 import type { CompiledFiles, PodSettings } from "./model/compile-files.ts";
-import { CompilerThread } from "./model/compiler-thread.ts";
+import type { CompileRequest } from "./model/compile-worker.ts";
 import { snapshotOf } from "./model/snapshot.ts";
 import { WatchedObjects, type WatchScope } from "./model/watched-objects.ts";
 import type { Figure } from "./operation/figures.ts";
@@ -30,6 +33,8 @@ export interface ControllerSettings {
   };
   /** How the pods of Gateways are made; undefined: somebody else makes them. */
   readonly pods: Omit<PodSettings, "signer"> | undefined;
+  /** How the API server asks whether objects are good; undefined: it does not. */
+  readonly admission: Pick<AdmissionSettings, "configuration" | "port"> | undefined;
   readonly log: (level: "info" | "warn", message: string) => void;
 }
 
@@ -49,7 +54,10 @@ export class Controller {
   readonly #statuses: StatusWriter;
   readonly #delivery: Delivery;
   readonly #provisioner: Provisioner | undefined;
-  readonly #compiler = new CompilerThread();
+  readonly #admission: Admission | undefined;
+  readonly #compiler = new BackgroundThread<CompileRequest, CompiledFiles>(
+    threadModule("controller/model/compile-worker"),
+  );
   #compiled: CompiledFiles = { gateways: new Map(), statuses: [] };
   /** The generations of objects that were compiled. */
   #generations: ReadonlyMap<string, number> = new Map();
@@ -77,6 +85,8 @@ export class Controller {
     this.#statuses = new StatusWriter(settings.api, objects, warn);
     const { api } = settings;
     this.#provisioner = pods && new Provisioner({ api, warn, changed: () => this.#changed(false) });
+    const { admission, namespace } = settings;
+    this.#admission = admission && new Admission({ api, namespace, objects, warn, ...admission });
     this.#comparing = setInterval(() => this.#compare(), COMPARE_AGAIN);
     this.#election = new LeaderElection(settings.api, {
       namespace: settings.namespace,
@@ -118,6 +128,7 @@ export class Controller {
     await this.#election.stop().catch(() => {});
     this.#compiler.stop();
     this.#provisioner?.stop();
+    this.#admission?.stop();
     await this.#delivery.close();
     this.#objects.stop();
   }
@@ -145,6 +156,8 @@ export class Controller {
       counter("pushes", "Changes sent to data planes.", this.#delivery.pushes),
       counter("refusals", "Changes that data planes refused.", this.#delivery.refusals),
       counter("status_writes", "Statuses written.", this.#statuses.writes),
+      counter("reviews", "Objects that the API server asked about.", this.#admission?.reviews ?? 0),
+      counter("rejections", "Those of them that were refused.", this.#admission?.rejections ?? 0),
       counter("lists", "Lists of the API server that were read.", this.#objects.lists),
     ];
   }
@@ -154,12 +167,14 @@ export class Controller {
     this.#statuses.isLeading = isLeading;
     this.#delivery.isLeading = isLeading;
     if (this.#provisioner !== undefined) this.#provisioner.isLeading = isLeading;
+    if (this.#admission !== undefined) this.#admission.isLeading = isLeading;
     this.#compare();
   }
 
   #compare(): void {
     this.#statuses.compare();
     this.#provisioner?.compare();
+    void this.#admission?.compare();
   }
 
   #changed(isDeclared: boolean): void {
@@ -174,6 +189,7 @@ export class Controller {
     this.#timer = undefined;
     if (this.#isDirty) void this.#compile();
     this.#delivery.refreshData();
+    this.#admission?.refresh();
     this.#statuses.want(this.#wantedStatuses());
   }
 
@@ -186,7 +202,7 @@ export class Controller {
     const began = performance.now();
     const { files, generations } = snapshotOf(this.#objects);
     try {
-      this.#compiled = await this.#compiler.compile(files, this.#pods);
+      this.#compiled = await this.#compiler.ask({ files, pods: this.#pods });
       this.#generations = generations;
       const time = performance.now() - began;
       this.#compilations.count += 1;

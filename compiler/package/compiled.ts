@@ -11,7 +11,11 @@ const dist = path.join(packageRoot, "dist");
 const schema = path.join(packageRoot, "gateway.schema.json");
 
 /** The modules that a process or a thread begins with. */
-const ENTRIES = ["cli.ts", "controller/model/compile-worker.ts"];
+const ENTRIES = [
+  "cli.ts",
+  "controller/model/compile-worker.ts",
+  "controller/admission/judge-worker.ts",
+];
 
 /**
  * What a published package has beyond its sources: the modules as JavaScript, what checks of generated code read of the

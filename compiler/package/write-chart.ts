@@ -13,16 +13,25 @@ mkdirSync(path.join(chart, "crds"));
 writeFileSync(path.join(chart, "crds", "gwc.dev.yaml"), await definitionsText());
 
 // The same as manifests, for who has no Helm: it writes them where it is at hand (HELM, else `helm`).
-const argv = [
-  ...["template", "gwc", chart, "--namespace", "gwc-system", "--include-crds"],
-  ...["--kube-version", "1.35", "--set", "image.registry=REGISTRY"],
-];
+const folder = path.dirname(chart);
 const namespace = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: gwc-system\n";
 try {
-  const rendered = execFileSync(process.env.HELM ?? "helm", argv, { encoding: "utf8" });
-  const manifests = rendered.replace(/^ +app\.kubernetes\.io\/managed-by: Helm\n/gm, "");
-  writeFileSync(path.join(path.dirname(chart), "gwc.yaml"), `${namespace}${manifests}`);
+  writeFileSync(path.join(folder, "gwc.yaml"), `${namespace}${rendered("--include-crds")}`);
+  // What the webhook adds: these documents in the place of those of the same names.
+  const without = new Set(rendered().split("---\n"));
+  const added = rendered("--set", "webhook.enabled=true").split("---\n");
+  const own = added.filter((document) => !without.has(document));
+  writeFileSync(path.join(folder, "gwc-webhook.yaml"), `---\n${own.join("---\n")}`);
 } catch (error) {
   if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
-  process.stderr.write("out/helm/gwc.yaml stays as it is: there is no helm here\n");
+  process.stderr.write("the manifests of out/helm stay as they are: there is no helm here\n");
+}
+
+function rendered(...options: readonly string[]): string {
+  const argv = [
+    ...["template", "gwc", chart, "--namespace", "gwc-system", ...options],
+    ...["--kube-version", "1.35", "--set", "image.registry=REGISTRY"],
+  ];
+  const text = execFileSync(process.env.HELM ?? "helm", argv, { encoding: "utf8" });
+  return text.replace(/^ +app\.kubernetes\.io\/managed-by: Helm\n/gm, "");
 }

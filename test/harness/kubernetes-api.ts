@@ -246,7 +246,7 @@ export class KubernetesApi {
 
 const WITHOUT_NAMESPACE = new Set([
   ...["CustomResourceDefinition", "GatewayClass", "Namespace"],
-  ...["ClusterRole", "ClusterRoleBinding"],
+  ...["ClusterRole", "ClusterRoleBinding", "ValidatingWebhookConfiguration"],
 ]);
 
 function pluralOf(kind: string): string {

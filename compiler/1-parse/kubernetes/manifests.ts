@@ -58,6 +58,13 @@ export function manifestReader(
     });
 }
 
+/** A resource of which nothing is known but its name: references to it are good, and nothing follows from them. */
+export function unknownManifest(kind: ManifestKind, namespace: string, name: string): Manifest {
+  const title = namespace === "" ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
+  const origin = { file: "", document: 0, path: [], resource: { name: title, depth: 0 } };
+  return broken(kind, { namespace, name, labels: {}, created: "", origin });
+}
+
 /** A document without the values of its Secrets: a digest of them would say something about them. */
 export function withoutSecrets(value: ConfigValue): ConfigValue {
   if (!isKubernetes(value)) return value;

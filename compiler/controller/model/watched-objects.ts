@@ -109,7 +109,7 @@ export class WatchedObjects {
     for (const { type, objects } of this.#reflectors.values()) {
       if (!isCompiled(type)) continue;
       for (const [key, object] of objects) {
-        if (!this.#isSelected(object)) continue;
+        if (!this.isRead(object)) continue;
         const text = this.#texts.get(object) ?? manifestText(object);
         this.#texts.set(object, text);
         found.push({ path: `/${apiVersionOf(type)}/${type.kind}/${key}.json`, text, object });
@@ -123,17 +123,17 @@ export class WatchedObjects {
     return [...this.#reflectors.values()].reduce((sum, { lists }) => sum + lists, 0);
   }
 
-  stop(): void {
-    clearInterval(this.#timer);
-    for (const reflector of this.#reflectors.values()) reflector.stop();
-  }
-
   /** Whether the namespace of an object is one of those that are read. */
-  #isSelected({ metadata: { namespace } }: ApiObject): boolean {
+  isRead({ metadata: { namespace } }: ApiObject): boolean {
     const { namespaces } = this.#scope;
     if (namespace === undefined || namespaces.length === 0) return true;
     const labels = this.find("Namespace", namespace)?.metadata.labels ?? {};
     return namespaces.some((selector) => selects(selector, labels));
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    for (const reflector of this.#reflectors.values()) reflector.stop();
   }
 
   #follow(types: readonly ResourceType[]): void {

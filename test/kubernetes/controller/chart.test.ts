@@ -59,6 +59,15 @@ describe("the Helm chart", () => {
     const others = written.filter(({ kind }) => !/^(Namespace|CustomRes.*)$/.test(kind));
     // Which labels pods are chosen by is written with the others.
     expect(JSON.stringify(others)).toBe(JSON.stringify(now).replaceAll(MANAGED, ""));
+    // With the webhook: what changes, and the configuration of it.
+    const text = readFileSync(path.join(root, "out", "helm", "gwc-webhook.yaml"), "utf8");
+    const changed = parseAllDocuments(text).map((each) => each.toJS() as TestObject);
+    const named = ({ kind, metadata }: TestObject) => `${kind} ${metadata.name}`;
+    const kept = now.filter((each) => !changed.some((other) => named(other) === named(each)));
+    const whole = rendered("--set", "image.registry=REGISTRY", "--set", "webhook.enabled=true");
+    const ordered = (all: readonly TestObject[]) =>
+      all.map((each) => JSON.stringify(each).replaceAll(MANAGED, "")).sort();
+    expect(ordered([...kept, ...changed])).toEqual(ordered(whole));
   });
 });
 
@@ -76,11 +85,13 @@ describe.runIf(missing === undefined)(`the Helm chart on an API server${note}`, 
 
   it("a value that is none is refused", () => {
     expect(() => rendered("--set", "controller.replicas=2")).toThrow(/replicas/);
+    expect(() => rendered("--set", "webhook.failurePolicy=Never")).toThrow(/failurePolicy/);
   });
 
   it("the API server takes all of it, with every value set", async () => {
     const objects = rendered(
       ...["--set", "controller.xds.tls.enabled=true,inferenceExtension.enabled=true"],
+      ...["--set", "webhook.enabled=true,webhook.failurePolicy=Fail"],
       ...["--set", "controller.podDisruptionBudget.minAvailable=1,controller.extraEnv.A=b"],
       ...[
         "--set",
@@ -89,7 +100,13 @@ describe.runIf(missing === undefined)(`the Helm chart on an API server${note}`, 
       ...["--set-json", 'discoveryNamespaceSelectors=[{"matchLabels":{"team":"a"}}]'],
     );
     expect(objects.map(({ kind }) => kind)).toContain("PodDisruptionBudget");
-    await api.apply(...objects);
+    // Nobody answers at it here.
+    const isAsked = ({ kind }: TestObject) => kind === "ValidatingWebhookConfiguration";
+    await api.apply(...objects.filter((each) => !isAsked(each)));
+    for (const each of objects.filter(isAsked)) {
+      await api.apply(each);
+      await api.delete(each);
+    }
   });
 
   it("its roles are enough to compile, to write statuses and to run a Gateway", async () => {

@@ -10,7 +10,7 @@ import { childOf } from "../../../diagnostics/diagnostic.ts";
 import type { Manifest, ManifestOf } from "../../../manifests/manifests.ts";
 import { declaredBackends } from "../backends/backends.ts";
 import { reportUnshown } from "../backends/gateway-certificate.ts";
-import { byAge, Inventory, resourceName } from "../inventory/inventory.ts";
+import { type AssumedResource, byAge, Inventory, resourceName } from "../inventory/inventory.ts";
 import type { ReferenceContext } from "../inventory/references.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import { targetPolicies } from "../policies/policy-targets.ts";
@@ -62,8 +62,9 @@ export const CONTROLLERS: readonly string[] = ["gwc.dev/gateway", "agentgateway.
 export function lowerKubernetes(
   manifests: readonly Manifest[],
   given: Pick<ReferenceContext, "diagnostics" | "isDelivered">,
+  assumed?: AssumedResource,
 ): KubernetesModel {
-  const inventory = new Inventory(manifests);
+  const inventory = new Inventory(manifests, assumed);
   const references: ReferenceContext = { inventory, ...given };
   const own = inventory.all("Gateway").filter((gateway) => isOwn(gateway, references));
   checkListenerSets(references);

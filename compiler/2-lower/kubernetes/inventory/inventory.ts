@@ -1,14 +1,24 @@
 import type { Manifest, ManifestKind, ManifestOf } from "../../../manifests/manifests.ts";
 import { selects } from "./selectors.ts";
 
+/** What stands for a resource that is not in the input; undefined where nothing does. */
+export type AssumedResource = (
+  kind: ManifestKind,
+  namespace: string,
+  name: string,
+) => Manifest | undefined;
+
 /** The resources of an input by kind and name. */
 export class Inventory {
+  readonly #assumed: AssumedResource | undefined;
   readonly #byKind = new Map<ManifestKind, Map<string, Manifest>>();
   readonly #byNamespace = new Map<ManifestKind, ReadonlyMap<string, readonly Manifest[]>>();
   readonly #byLabel = new Map<string, ReadonlyMap<string, readonly Manifest[]>>();
   #slices: ReadonlyMap<string, readonly ManifestOf<"EndpointSlice">[]> | undefined;
 
-  constructor(manifests: readonly Manifest[]) {
+  /** `assumed`: what is looked up by name and is not there. */
+  constructor(manifests: readonly Manifest[], assumed?: AssumedResource) {
+    this.#assumed = assumed;
     for (const manifest of manifests.toSorted(byName)) {
       const known = this.#byKind.get(manifest.kind) ?? new Map<string, Manifest>();
       const key = `${manifest.namespace}/${manifest.name}`;
@@ -61,7 +71,8 @@ export class Inventory {
     namespace: string,
     name: string,
   ): ManifestOf<Kind> | undefined {
-    const found = this.#byKind.get(kind)?.get(`${namespace}/${name}`);
+    const found =
+      this.#byKind.get(kind)?.get(`${namespace}/${name}`) ?? this.#assumed?.(kind, namespace, name);
     // As above.
     return found as unknown as ManifestOf<Kind> | undefined;
   }

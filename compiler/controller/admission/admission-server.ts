@@ -1,0 +1,82 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type Server } from "node:https";
+import type { CertificatePair } from "./self-signed.ts";
+
+/** What an API server gets, as JSON or as a text that says what is wrong. */
+export interface ServedReview {
+  readonly status: number;
+  readonly body: object | string;
+}
+
+/** Bytes of a request: an object and the one before it, of etcd's limit each, with all escapes. */
+const LONGEST = 8 * 1024 * 1024;
+/** Connections at a time; an API server needs a few. */
+const MOST_CONNECTIONS = 256;
+/** Milliseconds that a request may take to arrive. */
+const ARRIVAL = 10_000;
+
+/**
+ * Serves reviews at `/check` over TLS; resolves when the port is open. Whoever reaches the port may ask: no more is told than
+ * what the asker's own object has for mistakes, and which of the names in it are taken.
+ */
+export function openAdmissionServer(
+  port: number,
+  pair: CertificatePair,
+  review: (body: unknown) => Promise<ServedReview>,
+): Promise<Server> {
+  const server = createServer({ ...pair, minVersion: "TLSv1.2", requestTimeout: ARRIVAL });
+  server.headersTimeout = ARRIVAL;
+  server.maxConnections = MOST_CONNECTIONS;
+  server.on("request", (request, response) => {
+    void served(request, review).then(({ status, body }) => respond(response, status, body));
+  });
+  // Who speaks no TLS is told so by the end of the connection.
+  server.on("tlsClientError", (_error, socket) => socket.destroy());
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, () => resolve(server));
+  });
+}
+
+async function served(
+  request: IncomingMessage,
+  review: (body: unknown) => Promise<ServedReview>,
+): Promise<ServedReview> {
+  const { pathname } = new URL(request.url ?? "/", "https://localhost");
+  if (pathname !== "/check") return { status: 404, body: "not found" };
+  if (request.method !== "POST") return { status: 405, body: "reviews are POSTed" };
+  const type = request.headers["content-type"] ?? "";
+  if (!/^application\/json\s*(;|$)/i.test(type)) return { status: 415, body: "reviews are JSON" };
+  const text = await textOf(request).catch(() => undefined);
+  if (text === undefined) return { status: 413, body: `a review has at most ${LONGEST} bytes` };
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return { status: 400, body: "the request is no JSON" };
+  }
+  return review(body);
+}
+
+/** Rejects when there is too much of it, or the request breaks off. */
+async function textOf(request: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of request) {
+    length += piece.length;
+    if (length > LONGEST) throw new Error("too long");
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString("utf8");
+}
+
+function respond(response: ServerResponse, status: number, body: object | string): void {
+  const isText = typeof body === "string";
+  // What was not read of a request is not read any more.
+  const close = status === 200 ? {} : { connection: "close" };
+  response.writeHead(status, {
+    "content-type": isText ? "text/plain; charset=utf-8" : "application/json",
+    ...close,
+  });
+  response.end(isText ? `${body}\n` : JSON.stringify(body));
+}

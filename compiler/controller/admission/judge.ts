@@ -1,0 +1,76 @@
+import { threadModule } from "../../installation.ts";
+import { BackgroundThread } from "../model/background-thread.ts";
+import type { WatchedObjects } from "../model/watched-objects.ts";
+import { isForUs } from "./belonging.ts";
+import type { JudgedObject, Judgement, NamedObject } from "./judgement.ts";
+
+/** Objects that wait for their turn at most: more are left to the API server's failure policy. */
+const MOST_WAITING = 100;
+
+/** Judges objects one after the other, in a thread of its own: what takes too long holds up nothing else. */
+export class Judge {
+  readonly #objects: WatchedObjects;
+  readonly #thread = new BackgroundThread<JudgedObject, Judgement>(
+    threadModule("controller/admission/judge-worker"),
+  );
+  #last: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+
+  constructor(objects: WatchedObjects) {
+    this.#objects = objects;
+  }
+
+  /**
+   * What is to be said of an object; nothing when it is somebody else's. Rejects when that is not known within some
+   * milliseconds.
+   */
+  async judgement(judged: JudgedObject, time: number): Promise<Judgement | undefined> {
+    if (!isForUs(judged.object, this.#objects)) return undefined;
+    if (this.#waiting >= MOST_WAITING) throw new Error("too many objects are judged");
+    this.#waiting += 1;
+    const deadline = performance.now() + time;
+    const turn = this.#last.then(() => this.#judged(judged, deadline));
+    this.#last = turn.catch(() => {});
+    try {
+      const judgement = await turn;
+      return { ...judgement, warnings: [...judgement.warnings, ...this.#missing(judgement)] };
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+
+  stop(): void {
+    this.#thread.stop();
+  }
+
+  async #judged(judged: JudgedObject, deadline: number): Promise<Judgement> {
+    const left = deadline - performance.now();
+    if (left <= 0) throw new Error("it was not judged in time");
+    const timer = setTimeout(() => this.#thread.stop(), left);
+    try {
+      return await this.#thread.ask(judged);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** What is referred to and not there: it may come later, so it is said and not refused. */
+  #missing({ references }: Judgement): readonly string[] {
+    return references
+      .filter((each) => !this.#isThere(each))
+      .map(({ kind, key }) => `there is no ${kind} "${key}" yet`);
+  }
+
+  #isThere({ kind, key }: NamedObject): boolean {
+    const names = [kind, ...(OTHER_NAMES[kind] ?? [])];
+    return names.some((each) => this.#objects.find(each, key) !== undefined);
+  }
+}
+
+/** Kinds that the API server has under other names, too. */
+const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
+  ListenerSet: ["XListenerSet"],
+  GatewayBackend: ["AgentgatewayBackend"],
+  GatewayPolicy: ["AgentgatewayPolicy"],
+  GatewayParameters: ["AgentgatewayParameters"],
+};

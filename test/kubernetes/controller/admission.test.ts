@@ -1,0 +1,317 @@
+import { spawnSync } from "node:child_process";
+import { X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { request as plainRequest } from "node:http";
+import { request } from "node:https";
+import path from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { resourceKind, splitApiVersion } from "../../../compiler/1-parse/kubernetes/kinds.ts";
+import { judgementOf } from "../../../compiler/controller/admission/judgement.ts";
+import { selfSigned } from "../../../compiler/controller/admission/self-signed.ts";
+import { startController } from "../../harness/controller.ts";
+import { eventually } from "../../harness/eventually.ts";
+import { freePort } from "../../harness/free-port.ts";
+import type { GwcProcess } from "../../harness/gwc.ts";
+import {
+  KubernetesApi,
+  kubernetesBinary,
+  missingApiServer,
+  type TestObject,
+} from "../../harness/kubernetes-api.ts";
+import { root } from "../../harness/root.ts";
+
+const missing = missingApiServer(["kubectl"]);
+const note = missing === undefined ? "" : ` (left out: ${missing})`;
+
+const CONFIGURATION = "gwc-gwc-system";
+const gatewayApi = "gateway.networking.k8s.io/v1";
+
+/** The documents of a manifest of out/helm, without the definitions, which are there. */
+function manifests(name: string): readonly TestObject[] {
+  const text = readFileSync(path.join(root, "out", "helm", name), "utf8");
+  const all = parseAllDocuments(text).map((each) => each.toJS() as TestObject | null);
+  return all.flatMap((each) =>
+    each === null || each.kind === "CustomResourceDefinition" ? [] : [each],
+  );
+}
+
+function gateway(className: string, name: string): string {
+  return `
+apiVersion: ${gatewayApi}
+kind: Gateway
+metadata: { name: ${name} }
+spec: { gatewayClassName: ${className}, listeners: [{ name: http, port: 8080, protocol: HTTP }] }
+`;
+}
+
+function route(
+  name: string,
+  { parent = "front", pattern = "/books/[0-9]+", more = "" } = {},
+): string {
+  return `
+apiVersion: ${gatewayApi}
+kind: HTTPRoute
+metadata: { name: ${name}${more} }
+spec:
+  parentRefs: [{ name: ${parent} }]
+  rules:
+    - matches: [{ path: { type: RegularExpression, value: "${pattern}" } }]
+      backendRefs: [{ name: later, port: 80 }]
+`;
+}
+
+function policy(name: string, expression: string, target = "front"): string {
+  return `
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayPolicy
+metadata: { name: ${name} }
+spec:
+  targetRefs: [{ group: gateway.networking.k8s.io, kind: Gateway, name: ${target} }]
+  traffic: { authorization: { policy: { matchExpressions: ['${expression}'] } } }
+`;
+}
+
+describe("an object by itself", () => {
+  it("has no mistakes when all of the manifests that it is of have none", () => {
+    const folders = ["cluster-basic", "cluster-mcp"];
+    for (const folder of folders) {
+      const text = readFileSync(path.join(root, "examples", folder, "gateway.yaml"), "utf8");
+      for (const each of parseAllDocuments(text)) {
+        const object = each.toJS() as TestObject;
+        const kind = resourceKind(splitApiVersion(object.apiVersion).group, object.kind);
+        if (kind === undefined) continue;
+        const { mistakes, warnings } = judgementOf({ object, kind });
+        expect([mistakes, warnings], `${object.kind} ${object.metadata.name}`).toEqual([[], []]);
+      }
+    }
+  });
+
+  it("is asked about at a server whose certificate is for its name or its address", () => {
+    const { cert } = selfSigned(["gwc.gwc-system.svc", "127.0.0.1", "fd00::1"], 1);
+    const read = new X509Certificate(cert);
+    expect(read.checkHost("gwc.gwc-system.svc")).toBe("gwc.gwc-system.svc");
+    expect(read.checkIP("127.0.0.1")).toBe("127.0.0.1");
+    expect(read.checkIP("fd00::1")).toBe("fd00::1");
+    expect(read.checkHost("other.gwc-system.svc")).toBeUndefined();
+    expect(read.verify(read.publicKey)).toBe(true);
+  });
+});
+
+describe.runIf(missing === undefined)(`objects with mistakes${note}`, () => {
+  let api: KubernetesApi;
+  let controller: GwcProcess;
+  let port: number;
+
+  beforeAll(async () => {
+    api = await KubernetesApi.start();
+    port = await freePort();
+    await api.apply(...manifests("gwc.yaml"));
+    const [webhook, ...others] = manifests("gwc-webhook.yaml").toSorted(({ kind }) =>
+      kind === "ValidatingWebhookConfiguration" ? -1 : 1,
+    );
+    await api.apply(...others);
+    // The API server of a test reaches no Service; whoever can't be asked refuses everything here.
+    const [rules] = (webhook?.webhooks ?? []) as readonly object[];
+    const clientConfig = { url: `https://127.0.0.1:${port}/check` };
+    const asked = { ...rules, clientConfig, failurePolicy: "Fail" };
+    await api.apply({ ...(webhook as TestObject), webhooks: [asked] });
+    controller = await start();
+    await api.delete({ apiVersion: gatewayApi, kind: "GatewayClass", metadata: { name: "none" } });
+    await eventually(async () => {
+      const { stderr } = kubectl(gateway("gwc", "front"), "apply");
+      return stderr === "" || null;
+    }, "the webhook");
+  }, 180_000);
+
+  /** The controller with the rights that the manifests give it, and no others. */
+  async function start(): Promise<GwcProcess> {
+    const token = "/api/v1/namespaces/gwc-system/serviceaccounts/gwc/token";
+    const said = await api.ask("POST", token, { spec: {} });
+    const kubeconfig = api.kubeconfigOf(said.body.status.token, "gwc-system");
+    const options = ["--admission", CONFIGURATION, "--admission-port", String(port)];
+    const started = startController({ kubeconfig }, ...options);
+    await started.seen(/leading/);
+    return started;
+  }
+
+  /** What kubectl says to an object, without the name of its file. */
+  function kubectl(
+    text: string,
+    ...options: string[]
+  ): { readonly code: number | null; readonly stdout: string; readonly stderr: string } {
+    const argv = ["--kubeconfig", api.kubeconfig, ...options, "-f", "-"];
+    const { status, stdout, stderr } = spawnSync(kubernetesBinary("kubectl"), argv, {
+      input: text,
+      encoding: "utf8",
+    });
+    return { code: status, stdout, stderr };
+  }
+
+  it("a route with a pattern that is none is refused, with its place", () => {
+    const { code, stderr } = kubectl(route("bad", { pattern: "/books/[0-9" }), "apply");
+    expect(stderr).toContain('admission webhook "check.gwc.dev" denied the request');
+    expect(stderr).toContain("spec.rules[0].matches[0].path.");
+    expect(stderr).toContain("the regular expression is not valid: missing closing ]");
+    expect(code).toBe(1);
+  });
+
+  it("a policy with a broken expression is refused in the words of gwc check", async () => {
+    const { stderr } = kubectl(policy("broken", "request.path = 1"), "apply");
+    expect(stderr).toContain(
+      "spec.traffic.authorization.policy.matchExpressions[0]: the expression is not valid CEL",
+    );
+    expect(await api.get("gwc.dev/v1alpha1", "GatewayPolicy", "default", "broken")).toBeUndefined();
+  });
+
+  it("all mistakes of an object are told at once", () => {
+    const text = policy("broken", "request.pth == 1").replace(
+      "'request",
+      "'true || = 1', 'request",
+    );
+    const { stderr } = kubectl(text, "apply");
+    expect(stderr).toContain("matchExpressions[0]: ");
+    expect(stderr).toContain("matchExpressions[1]: ");
+  });
+
+  it("a provider of models that is none is refused, by the definition of its kind before anybody is asked", () => {
+    const { stderr } = kubectl(
+      `{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: models}, spec: {ai: {provider: {nobody: {}}}}}`,
+      "apply",
+    );
+    expect(stderr).toContain("nobody");
+  });
+
+  it("an edit is refused, and what was there stays", async () => {
+    expect(kubectl(policy("sound", 'request.path == "/a"'), "apply").stderr).toBe("");
+    expect(kubectl(policy("sound", "request.path = 1"), "apply").code).toBe(1);
+    const now = await api.get("gwc.dev/v1alpha1", "GatewayPolicy", "default", "sound");
+    expect(JSON.stringify(now.spec)).toContain('request.path == \\"/a\\"');
+  });
+
+  it("what is not there yet is a warning: objects may come in any order", async () => {
+    const { code, stderr } = kubectl(route("early", { parent: "coming" }), "apply");
+    expect(stderr).toContain('Warning: there is no Gateway "default/coming" yet');
+    expect(stderr).toContain('Warning: there is no Service "default/later" yet');
+    expect(code).toBe(0);
+    expect(kubectl(policy("early", "jwt.sub == 1 || true", "coming"), "apply").code).toBe(0);
+    expect(kubectl(gateway("gwc", "coming"), "apply").code).toBe(0);
+  });
+
+  it("nothing is refused over the mistake of another object", async () => {
+    // As it was before the webhook: nobody is asked about a namespace's objects that are there.
+    const object = parseAllDocuments(policy("wrong", "request.path = 1"))[0]?.toJS() as TestObject;
+    const said = await api.ask(
+      "GET",
+      `/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/${CONFIGURATION}`,
+    );
+    const { webhooks, metadata } = said.body;
+    const kind = { apiVersion: said.body.apiVersion, kind: said.body.kind };
+    const named = { name: metadata.name };
+    await api.apply({ ...kind, metadata: named, webhooks: [{ ...webhooks[0], rules: [] }] });
+    await eventually(
+      () =>
+        api
+          .apply(object)
+          .then(() => true)
+          .catch(() => null),
+      "the policy",
+    );
+    await api.apply({ ...kind, metadata: named, webhooks });
+    await eventually(() => kubectl(policy("again", "= 1"), "apply").code === 1 || null, "rules");
+    expect(kubectl(route("beside"), "apply").code).toBe(0);
+    // Its labels may change, and it may go, mistakes or not.
+    const url = api.url(object);
+    const label = { metadata: { labels: { team: "a" } } };
+    const type = "application/merge-patch+json";
+    expect((await api.ask("PATCH", url, label, type)).status).toBe(200);
+    expect((await api.ask("DELETE", url)).status).toBe(200);
+  });
+
+  it("a dry run says the same and leaves nothing", async () => {
+    const { code } = kubectl(route("dry", { pattern: "/[0-9" }), "apply", "--dry-run=server");
+    expect(code).toBe(1);
+    expect(kubectl(route("dry"), "apply", "--dry-run=server").code).toBe(0);
+    expect(await api.get(gatewayApi, "HTTPRoute", "default", "dry")).toBeUndefined();
+  });
+
+  it("the objects of other controllers are left to them", async () => {
+    const other = { name: "other" };
+    const spec = { controllerName: "other.invalid/controller" };
+    await api.apply({ apiVersion: gatewayApi, kind: "GatewayClass", metadata: other, spec });
+    expect(kubectl(gateway("other", "theirs"), "apply").code).toBe(0);
+    await eventually(
+      () =>
+        kubectl(route("theirs", { parent: "theirs", pattern: "/[0-9" }), "apply").code === 0 ||
+        null,
+      "a route of the other controller",
+    );
+    expect(kubectl(route("ours", { pattern: "/[0-9" }), "apply").code).toBe(1);
+    await api.delete({ apiVersion: gatewayApi, kind: "GatewayClass", metadata: other });
+  });
+
+  it("what is no review is refused: other paths and methods, no JSON, too much of it, other kinds, no TLS", async () => {
+    const ask = (method: string, url: string, body: string, type = "application/json") =>
+      new Promise<number>((resolve, reject) => {
+        const options = { host: "127.0.0.1", port, path: url, method, rejectUnauthorized: false };
+        const sent = request({ ...options, headers: { "content-type": type } }, (response) => {
+          response.resume();
+          resolve(response.statusCode ?? 0);
+        });
+        sent.on("error", reject);
+        sent.end(body);
+      });
+    expect(await ask("POST", "/other", "{}")).toBe(404);
+    expect(await ask("GET", "/check", "")).toBe(405);
+    expect(await ask("POST", "/check", "{}", "text/yaml")).toBe(415);
+    expect(await ask("POST", "/check", "{")).toBe(400);
+    expect(await ask("POST", "/check", '{"kind":"AdmissionReview","apiVersion":"v1"}')).toBe(400);
+    // The response comes while the rest of the request is on its way, which may break off.
+    const long = `"${"a".repeat(9 * 1024 * 1024)}"`;
+    expect(await ask("POST", "/check", long).catch(() => 413)).toBe(413);
+    const review = (kind: string, spec: unknown) =>
+      JSON.stringify({
+        ...{ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" },
+        request: {
+          uid: "1",
+          operation: "CREATE",
+          object: { apiVersion: "v1", kind, metadata: { name: "a" }, spec },
+        },
+      });
+    expect(await ask("POST", "/check", review("Pod", { containers: 1 }))).toBe(200);
+    const plain = new Promise((resolve) => {
+      const sent = plainRequest({ host: "127.0.0.1", port, path: "/check" }, () =>
+        resolve("response"),
+      );
+      sent.on("error", () => resolve("the connection ended"));
+      sent.end();
+    });
+    expect(await plain).toBe("the connection ended");
+    expect(kubectl(route("after"), "apply").code).toBe(0);
+  });
+
+  it("a certificate is made anew when it is gone or nearly over, and the API server knows it", async () => {
+    const metadata = { name: "gwc-webhook-cert", namespace: "gwc-system" };
+    const secret = { apiVersion: "v1", kind: "Secret", metadata };
+    const serial = async () => {
+      const found = await api.get("v1", "Secret", "gwc-system", metadata.name);
+      const cert = found && Buffer.from(found.data["tls.crt"], "base64");
+      return cert && new X509Certificate(cert).serialNumber;
+    };
+    const seen = [await serial()];
+    const another = () =>
+      eventually(async () => {
+        const now = await serial();
+        return now === undefined || seen.includes(now) ? null : seen.push(now);
+      }, "another certificate");
+    await api.delete(secret);
+    await another();
+    const { cert, key } = selfSigned(["127.0.0.1"], 30);
+    seen.push(new X509Certificate(cert).serialNumber);
+    const stringData = { "tls.crt": cert, "tls.key": key };
+    await api.ask("PATCH", api.url(secret), { stringData }, "application/merge-patch+json");
+    await another();
+    await eventually(() => kubectl(route("rotated"), "apply").code === 0 || null, "a route");
+    expect(controller.output).not.toMatch(/403|admission is not served/);
+  });
+});
