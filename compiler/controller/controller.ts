@@ -1,14 +1,12 @@
 import { hostname } from "node:os";
-import { threadModule } from "../installation.ts";
 import { Admission, type AdmissionSettings } from "./admission/admission.ts";
 import { Delivery } from "./delivery/delivery.ts";
 import { sharedSigner } from "./delivery/signing-key.ts";
 import type { ApiServer } from "./kubernetes/api-server.ts";
 import { LeaderElection } from "./kubernetes/leader-election.ts";
 import { errorText } from "./kubernetes/reflector.ts";
-import { BackgroundThread } from "./model/background-thread.ts";
-import type { CompiledFiles, PodSettings } from "./model/compile-files.ts";
-import type { CompileRequest } from "./model/compile-worker.ts";
+import type { PodSettings } from "./model/compile-files.ts";
+import { type CompiledModel, CompilerThread } from "./model/compiler-thread.ts";
 import { snapshotOf } from "./model/snapshot.ts";
 import { WatchedObjects, type WatchScope } from "./model/watched-objects.ts";
 import type { Figure } from "./operation/figures.ts";
@@ -55,10 +53,8 @@ export class Controller {
   readonly #delivery: Delivery;
   readonly #provisioner: Provisioner | undefined;
   readonly #admission: Admission | undefined;
-  readonly #compiler = new BackgroundThread<CompileRequest, CompiledFiles>(
-    threadModule("controller/model/compile-worker"),
-  );
-  #compiled: CompiledFiles = { gateways: new Map(), statuses: [] };
+  readonly #compiler = new CompilerThread();
+  #compiled: CompiledModel = { gateways: new Map(), statuses: [] };
   /** The generations of objects that were compiled. */
   #generations: ReadonlyMap<string, number> = new Map();
   #isCompiling = false;
@@ -202,7 +198,7 @@ export class Controller {
     const began = performance.now();
     const { files, generations } = snapshotOf(this.#objects);
     try {
-      this.#compiled = await this.#compiler.ask({ files, pods: this.#pods });
+      this.#compiled = await this.#compiler.compile(files, this.#pods);
       this.#generations = generations;
       const time = performance.now() - began;
       this.#compilations.count += 1;
@@ -213,6 +209,8 @@ export class Controller {
       this.#provisioner?.provision(this.#provisioned());
       this.#statuses.want(this.#wantedStatuses());
     } catch (error) {
+      // The next compilation begins with everything.
+      this.#compiler.stop();
       log("warn", `what is declared can't be compiled: ${errorText(error)}`);
     }
     this.#isCompiling = false;
@@ -255,7 +253,7 @@ export class Controller {
 }
 
 /** What is compiled, but for the code: who delivers it keeps that. */
-function withoutModules({ gateways, statuses }: CompiledFiles): CompiledFiles {
+function withoutModules({ gateways, statuses }: CompiledModel): CompiledModel {
   const others = [...gateways].map(([key, gateway]) => [key, { ...gateway, modules: [] }] as const);
   return { gateways: new Map(others), statuses };
 }

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { expect, it } from "vitest";
 import { codeResources } from "../../compiler/controller/delivery/gateway-resources.ts";
 import { type Signer, signerOf } from "../../compiler/controller/delivery/signing-key.ts";
+import { CompileChanges } from "../../compiler/controller/model/compile-changes.ts";
 import { compileFiles } from "../../compiler/controller/model/compile-files.ts";
 import { DiscoveryServer, type Settled } from "../../runtime/discovery/discovery-server.ts";
 import { type ResourceSet, resourceTypes } from "../../runtime/discovery/resource-types.ts";
@@ -56,9 +57,9 @@ it("a data plane runs code of its own controller for its own Gateway, and nothin
   const own = newSigner();
   const sets = (name: string, text: string, signer: Signer) => {
     const compiled = compileFiles(gateway(name, ports, text), undefined);
-    const [found] = compiled.gateways.values();
+    const [found] = new CompileChanges().of(compiled).gateways;
     if (found === undefined) throw new Error(JSON.stringify(compiled.statuses));
-    return codeResources(found, resourceTypes, signer).sets;
+    return codeResources(found, resourceTypes, signer, undefined).sets;
   };
   let current: ReadonlyMap<string, ResourceSet> = sets("front", "first", own);
   const said: Settled[] = [];

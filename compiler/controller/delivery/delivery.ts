@@ -5,9 +5,10 @@ import type {
   resourceTypes,
 } from "../../../runtime/discovery/resource-types.ts";
 import type { ApiServer } from "../kubernetes/api-server.ts";
-import type { CompiledGateway } from "../model/compile-files.ts";
+import type { GatewayCode } from "../model/compile-changes.ts";
 import type { WatchedObjects } from "../model/watched-objects.ts";
 import { DataPlaneIdentity } from "./data-plane-identity.ts";
+import { EndpointResources } from "./endpoint-resources.ts";
 import {
   type CodeResources,
   codeResources,
@@ -43,7 +44,7 @@ export interface DeliverySettings {
 
 /** A Gateway as it is delivered. */
 interface Delivered {
-  readonly compiled: CompiledGateway;
+  readonly compiled: GatewayCode;
   readonly code: CodeResources;
   data: GatewayResourceSets;
   /** The generation of the Gateway that was compiled. */
@@ -67,6 +68,7 @@ export class Delivery {
   readonly #types: typeof resourceTypes;
   readonly #identity: DataPlaneIdentity;
   readonly #reports: ReplicaReports;
+  readonly #pods: EndpointResources;
   readonly #delivered: Map<string, Delivered> = new Map();
   /** By Gateway, then by stream. */
   readonly #taken: Map<string, Map<number, ConnectedPlane>> = new Map();
@@ -82,6 +84,7 @@ export class Delivery {
     this.#settings = settings;
     this.#types = types;
     this.#identity = new DataPlaneIdentity(settings.api);
+    this.#pods = new EndpointResources(settings.objects);
     const { api, namespace, identity, log } = settings;
     this.#reports = new ReplicaReports({
       ...{ api, namespace, identity },
@@ -136,17 +139,19 @@ export class Delivery {
 
   /** Replaces the code of Gateways; those that are not there any more are forgotten, those that were refused stay. */
   deliver(
-    gateways: ReadonlyMap<string, CompiledGateway>,
+    gateways: ReadonlyMap<string, GatewayCode>,
     generations: ReadonlyMap<string, number>,
   ): void {
     const { objects } = this.#settings;
     this.#isReady = true;
     for (const key of this.#delivered.keys())
-      if (objects.find("Gateway", key) === undefined) this.#delivered.delete(key);
+      if (objects.find("Gateway", key) === undefined && !gateways.has(key))
+        this.#delivered.delete(key);
     for (const [key, compiled] of gateways) {
-      const code = codeResources(compiled, this.#types, this.#settings.signer);
+      const before = this.#delivered.get(key)?.code;
+      const code = codeResources(compiled, this.#types, this.#settings.signer, before);
       const generation = generations.get(`Gateway ${key}`) ?? 0;
-      const data = dataResources(compiled, objects, this.#types);
+      const data = dataResources(compiled, objects, this.#pods, this.#types);
       // Modules are kept as the bytes that are sent, and as nothing else.
       this.#delivered.set(key, { compiled: { ...compiled, modules: [] }, code, data, generation });
       this.#judge(key);
@@ -157,7 +162,7 @@ export class Delivery {
   /** Sends what changed of the data that code reads. */
   refreshData(): void {
     for (const [key, each] of this.#delivered) {
-      each.data = dataResources(each.compiled, this.#settings.objects, this.#types);
+      each.data = dataResources(each.compiled, this.#settings.objects, this.#pods, this.#types);
       this.#server?.push(key);
     }
   }

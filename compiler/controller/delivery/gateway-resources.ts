@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type {
   DiscoveryResource,
   Generation,
@@ -6,11 +5,11 @@ import type {
   ResourceUrl,
   resourceTypes,
 } from "../../../runtime/discovery/resource-types.ts";
-import { buildInfoOf } from "../../4-emit/build-info.ts";
 import { recordOf } from "../kubernetes/json-fields.ts";
-import type { CompiledGateway } from "../model/compile-files.ts";
+import type { CodeModule, GatewayCode } from "../model/compile-changes.ts";
 import type { WatchedObjects } from "../model/watched-objects.ts";
-import { servicePods } from "./service-pods.ts";
+import { type EndpointResources, endpointsName } from "./endpoint-resources.ts";
+import { resourceOf } from "./resource-of.ts";
 import type { Signer } from "./signing-key.ts";
 
 /** Everything that the data planes of a Gateway are to have, by type. */
@@ -21,26 +20,34 @@ export interface CodeResources {
   readonly sets: GatewayResourceSets;
   /** The version of the generation. */
   readonly version: string;
+  /** The table of modules, before it was signed. */
+  readonly generation: string;
 }
 
-/** The modules of a compiled Gateway, the table that names them, and the credentials that they read. */
+/**
+ * The modules of a compiled Gateway, the table that names them, and the credentials that they read. `before`: what the Gateway
+ * had until now, for what is the same.
+ */
 export function codeResources(
-  { key, modules, literals }: CompiledGateway,
+  { key, build, modules, literals }: GatewayCode,
   types: typeof resourceTypes,
   signer: Signer,
+  before: CodeResources | undefined,
 ): CodeResources {
-  const own = modules.map(({ path, text }) => ({ path, text, sha256: digestOf(text) }));
-  const generation: Generation = {
+  const known = before?.sets.get(types.module);
+  const table: Generation = {
     gateway: key,
-    ...buildInfoOf(modules),
-    modules: own.map(({ path, sha256 }) => ({ path, sha256 })),
+    ...build,
+    modules: modules.map(({ path, sha256 }) => ({ path, sha256 })),
   };
-  const table = resourceOf(JSON.stringify(signer.signed(JSON.stringify(generation))));
+  const generation = JSON.stringify(table);
+  const old = before?.generation === generation ? before.sets.get(types.generation) : undefined;
+  const signed = old?.get(key) ?? resourceOf(JSON.stringify(signer.signed(generation)));
   return {
-    version: table.version,
+    ...{ version: signed.version, generation },
     sets: new Map<ResourceUrl, ResourceSet>([
-      [types.module, new Map(own.map(({ sha256, text }) => [sha256, moduleOf(sha256, text)]))],
-      [types.generation, new Map([[key, table]])],
+      [types.module, new Map(modules.map((each) => [each.sha256, moduleOf(each, known)]))],
+      [types.generation, new Map([[key, signed]])],
       [
         types.variable,
         new Map(literals.map(({ variable, value }) => [variable, resourceOf(value)])),
@@ -51,8 +58,9 @@ export function codeResources(
 
 /** What the code of a Gateway reads while it runs: nothing of it is compiled. */
 export function dataResources(
-  { namespace, secrets, configMaps, services }: CompiledGateway,
+  { namespace, secrets, configMaps, services }: GatewayCode,
   objects: WatchedObjects,
+  pods: EndpointResources,
   types: typeof resourceTypes,
 ): GatewayResourceSets {
   const entries = (kind: "Secret" | "ConfigMap", names: readonly string[]): ResourceSet =>
@@ -66,11 +74,8 @@ export function dataResources(
       }),
     );
   const endpoints = services.flatMap((service): readonly [string, DiscoveryResource][] => {
-    const pods = servicePods(service, objects);
-    if (pods === undefined) return [];
-    return [
-      [`${service.namespace}/${service.name}:${service.port}`, resourceOf(JSON.stringify(pods))],
-    ];
+    const resource = pods.of(service);
+    return resource === undefined ? [] : [[endpointsName(service), resource]];
   });
   return new Map<ResourceUrl, ResourceSet>([
     [types.secret, entries("Secret", secrets)],
@@ -89,14 +94,9 @@ function entriesText(data: unknown, isEncoded: boolean): string {
 }
 
 /** A module is called by its digest, which is its version, too: it never changes. */
-function moduleOf(sha256: string, text: string): DiscoveryResource {
-  return { version: sha256, value: Buffer.from(text) };
-}
-
-function resourceOf(text: string): DiscoveryResource {
-  return { version: digestOf(text).slice(0, 16), value: Buffer.from(text) };
-}
-
-function digestOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+function moduleOf({ sha256, text }: CodeModule, known: ResourceSet | undefined): DiscoveryResource {
+  if (text !== undefined) return { version: sha256, value: Buffer.from(text) };
+  const found = known?.get(sha256);
+  if (found === undefined) throw new Error(`there is no module ${sha256}`);
+  return found;
 }

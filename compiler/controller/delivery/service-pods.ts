@@ -2,16 +2,14 @@ import type { PodAddress } from "../../../runtime/net/service-endpoints.ts";
 import type { ApiObject } from "../kubernetes/api-object.ts";
 import { itemsField, recordOf, textField } from "../kubernetes/json-fields.ts";
 import type { ServicePortName } from "../model/called-services.ts";
-import type { WatchedObjects } from "../model/watched-objects.ts";
 
 /** The ready pods of a Service's port; undefined: it has no EndpointSlices, and its name says where it is. */
 export function servicePods(
-  { namespace, name, port }: ServicePortName,
-  objects: WatchedObjects,
+  { port }: ServicePortName,
+  service: ApiObject,
+  slices: readonly ApiObject[],
 ): readonly PodAddress[] | undefined {
-  const service = objects.find("Service", `${namespace}/${name}`);
-  const slices = [...objects.slicesOf(`${namespace}/${name}`)];
-  if (service === undefined || slices.length === 0) return undefined;
+  if (slices.length === 0) return undefined;
   const portName = portNameOf(service, port);
   if (portName === undefined) return undefined;
   return slices.flatMap((slice) => readyPods(slice, portName)).toSorted();

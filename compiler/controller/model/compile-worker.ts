@@ -1,16 +1,15 @@
 import { parentPort } from "node:worker_threads";
 import { KeptResults } from "../../kept-results.ts";
-import { compileFiles, type KeptCompilation, type PodSettings } from "./compile-files.ts";
-
-/** What a worker is asked to compile. */
-export interface CompileRequest {
-  readonly files: Readonly<Record<string, string>>;
-  readonly pods: PodSettings | undefined;
-}
+import { CompileChanges, type CompileRequest } from "./compile-changes.ts";
+import { compileFiles, type KeptCompilation } from "./compile-files.ts";
 
 const kept: KeptCompilation = { files: new KeptResults(), modules: new KeptResults() };
+const files: Map<string, string> = new Map();
+const changes = new CompileChanges();
 
 // Compiling takes seconds where there are thousands of routes: the Lease, health and data planes go on meanwhile.
-parentPort?.on("message", ({ files, pods }: CompileRequest) => {
-  parentPort?.postMessage(compileFiles(files, pods, kept));
+parentPort?.on("message", ({ changed, removed, pods }: CompileRequest) => {
+  for (const path of removed) files.delete(path);
+  for (const [path, text] of Object.entries(changed)) files.set(path, text);
+  parentPort?.postMessage(changes.of(compileFiles(Object.fromEntries(files), pods, kept)));
 });

@@ -8,7 +8,7 @@ import {
 import type { ApiServer } from "../kubernetes/api-server.ts";
 import { itemsField, recordOf, textField } from "../kubernetes/json-fields.ts";
 import { errorText, Reflector } from "../kubernetes/reflector.ts";
-import type { CompiledGateway } from "../model/compile-files.ts";
+import type { GatewayCode } from "../model/compile-changes.ts";
 import { OWNED_LABEL, ownedTypes } from "./owned-types.ts";
 import { wantedObjects } from "./wanted-objects.ts";
 
@@ -23,7 +23,7 @@ export interface ProvisionerSettings {
 /** A Gateway and the code that its objects are made of. */
 export interface ProvisionedGateway {
   readonly gateway: ApiObject;
-  readonly compiled: CompiledGateway;
+  readonly compiled: GatewayCode;
 }
 
 /** Who writes the fields of the objects (server-side apply). */

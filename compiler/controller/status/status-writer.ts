@@ -39,6 +39,8 @@ export class StatusWriter {
   readonly #events: MistakeEvents;
   /** Undefined: nothing is known yet, and what objects say stays. */
   #wanted: ReadonlyMap<string, WantedStatus> | undefined;
+  /** What objects were found to say already: most of them every time. */
+  readonly #agreed: WeakMap<ApiObject, Pick<WantedStatus, "status" | "generation">> = new WeakMap();
   readonly #waiting: Set<string> = new Set();
   readonly #busy: Set<string> = new Set();
   /** What was written last over which version: the watch has not brought it yet. */
@@ -118,14 +120,16 @@ export class StatusWriter {
 
   /** The status to write; undefined when the object has it. */
   #difference(id: string, object: ApiObject): unknown {
+    const wanted = this.#wanted?.get(id);
+    const agreed = this.#agreed.get(object);
+    const isAgreed = wanted?.status === agreed?.status && wanted?.generation === agreed?.generation;
+    if (agreed !== undefined && wanted !== undefined && isAgreed) return undefined;
     const written = this.#written.get(id);
     const isAhead = written !== undefined && written.over === object.metadata.resourceVersion;
     const live = isAhead ? { ...object, status: written.status } : object;
-    const status = mergedStatus(
-      this.#wanted?.get(id),
-      live,
-      new Date().toISOString().replace(/\.\d+Z$/, "Z"),
-    );
-    return isSameStatus(status, live.status ?? {}) ? undefined : status;
+    const status = mergedStatus(wanted, live, new Date().toISOString().replace(/\.\d+Z$/, "Z"));
+    if (!isSameStatus(status, live.status ?? {})) return status;
+    if (wanted !== undefined) this.#agreed.set(object, wanted);
+    return undefined;
   }
 }
