@@ -1,5 +1,6 @@
 import { backendOf } from "../backends/index.ts";
 import { type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
+import { nameList } from "../diagnostics/name-list.ts";
 import type { PolicyKind, PolicyUse } from "../ir/policies.ts";
 import type { BindNode, ProcessNode } from "../ir/program.ts";
 import { policyOf } from "../policies/index.ts";
@@ -35,11 +36,10 @@ export function checkWorkers(
   ];
   if (found.length === 0) return;
   const names = [...new Set(found.map(({ what }) => what))];
-  const what = new Intl.ListFormat("en", { type: "conjunction" }).format(names);
   const related = found
     .filter(({ origin }) => origin !== gateway)
     .map(({ origin: at }) => ({ at: keyPlace(at), label: "here" }));
-  diagnostics.report("one-thread-only", workers.origin, { what }, related);
+  diagnostics.report("one-thread-only", workers.origin, { what: nameList(names, "and") }, related);
 }
 
 function keepsCounts<Kind extends PolicyKind>({ kind, settings }: PolicyUse<Kind>): boolean {

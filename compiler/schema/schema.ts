@@ -1,3 +1,4 @@
+import { nameList } from "../diagnostics/name-list.ts";
 import type { Json } from "../model/json.ts";
 import type { Text } from "../model/texts.ts";
 
@@ -273,8 +274,7 @@ function asAlternative({ enum: words, ...schema }: Schema): Rest<"enum"> {
   if (words === undefined) return schema;
   const escaped = words.map((word) => String(word).replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"));
   const quoted = words.map((word) => `"${word}"`);
-  const form = new Intl.ListFormat("en", { type: "disjunction" }).format(quoted);
-  return { ...schema, pattern: `^(${escaped.join("|")})$`, form };
+  return { ...schema, pattern: `^(${escaped.join("|")})$`, form: nameList(quoted, "or") };
 }
 
 /** A value that may also be empty. */

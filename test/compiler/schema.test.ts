@@ -26,7 +26,7 @@ it("a mapping in the place of a word is kept, and none of the words is asked of 
 });
 
 it("a text that is none of the words is told where a mapping may stand too", () => {
-  const told = ['"mode" must be "deny", "allow", or "v1.5"'];
+  const told = ['"mode" must be "deny", "allow" or "v1.5"'];
   expect(check("refuse")).toEqual({ found: {}, told });
   expect(check("v1x5")).toEqual({ found: {}, told });
 });

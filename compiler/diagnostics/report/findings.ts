@@ -2,6 +2,7 @@ import type { Diagnostic } from "../diagnostic.ts";
 import { isError } from "../diagnostic.ts";
 import { type MessageCode, messageOf } from "../messages/index.ts";
 import type { Severity } from "../messages/message.ts";
+import { nameList } from "../name-list.ts";
 import { type Location, locate, type SourceFile } from "../source.ts";
 import { printable } from "./display-width.ts";
 
@@ -52,9 +53,7 @@ export function totals(findings: readonly Finding[]): string {
   const parts = (["error", "warning", "note"] as const)
     .filter((severity) => counts[severity] > 0)
     .map((severity) => `${counts[severity]} ${severity}${counts[severity] === 1 ? "" : "s"}`);
-  const last = parts.pop();
-  if (last === undefined) return "no mistakes";
-  return parts.length === 0 ? last : `${parts.join(", ")} and ${last}`;
+  return parts.length === 0 ? "no mistakes" : nameList(parts, "and");
 }
 
 function finding(diagnostic: Diagnostic, files: readonly SourceFile[], isStrict: boolean): Finding {
