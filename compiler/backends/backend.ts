@@ -76,7 +76,7 @@ export interface Backend<
   spendsTokens?(use: BackendUse<Config>): boolean;
   /** The servers whose items rules tell apart by their names; absent: it has no items. */
   itemTargets?(config: Config): ItemTargets;
-  /** Which of the tools that its servers list are shown; absent: it has no tools. */
+  /** Which of the items that its servers list are shown; absent: it has none. */
   readonly toolLock?: ToolLockForm<Node>;
   /** The servers that are started as child processes. */
   startedServers?(node: Node): readonly StartedServer[];
@@ -97,7 +97,7 @@ export interface ItemTargets {
   readonly arePrefixes: boolean;
 }
 
-/** How the tools of a backend are locked. */
+/** How the items of a backend are locked. */
 export interface ToolLockForm<Node> {
   /** Undefined: they are not. */
   of(node: Node): ToolLockNode | undefined;

@@ -4,6 +4,7 @@ import {
   APPROVED_WORDS,
   lockChanges,
   OFFERED_WORDS,
+  oneOf,
   readToolLock,
 } from "../backends/mcp/tool-lock.ts";
 import { textReport } from "../diagnostics/report/text.ts";
@@ -11,21 +12,21 @@ import { fileProblem, type Host } from "../host.ts";
 import { type CheckedInput, checkInput } from "../inspect/check-input.ts";
 import { lockText } from "../inspect/lock/lock-text.ts";
 import { DEFAULT_LOCK, type LockFile, lockFiles } from "../inspect/lock/locked-servers.ts";
-import { offeredTools } from "../inspect/lock/offered-tools.ts";
+import { offeredItems } from "../inspect/lock/offered-items.ts";
 import { isStartupError } from "../model/startup-error.ts";
-import type { LockedTarget } from "../model/tool-lock.ts";
+import { itemLists, type LockedTarget } from "../model/tool-lock.ts";
 import { visibleText } from "../model/visible-text.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 import { commandInput } from "./default-input.ts";
 import { gateway } from "./shared-options.ts";
 
-/** `gwc lock`: records the tools that MCP servers offer, or says what has become of them. */
+/** `gwc lock`: records what MCP servers offer, or says what has become of it. */
 export const lock: Command = {
   minPositionals: 0,
   maxPositionals: Number.POSITIVE_INFINITY,
   details:
-    "Asks the MCP servers of the configuration for their tools, as the gateway reaches them: with their credentials, over\n" +
-    `TLS, as child processes. What they say is written into the file that \`toolLock\` names, else ${DEFAULT_LOCK} beside the\n` +
+    "Asks the MCP servers of the configuration for their tools, prompts and resources, as the gateway reaches them: with\n" +
+    `their credentials, over TLS, as child processes. What they say is written into the file that \`toolLock\` names, else ${DEFAULT_LOCK} beside the\n` +
     "configuration. A file that says something else is left alone: what changed is printed, and --update approves it.\n" +
     "Exit code: 0 the lock holds or was written, 1 it does not hold (or a server can't be asked), 2 usage.",
   options: [
@@ -39,10 +40,10 @@ export const lock: Command = {
     gateway,
   ],
   examples: ["gwc lock", "gwc lock --check", "gwc lock --update && git diff gwc.lock.yaml"],
-  work: lockTools,
+  work: lockItems,
 };
 
-async function lockTools(
+async function lockItems(
   { positionals, options, flags }: Arguments,
   { host, isColored, progress }: CommandContext,
 ): Promise<CommandResult> {
@@ -115,7 +116,7 @@ async function lockFile(
   { files }: CheckedInput,
   { host, headers, flags }: LockWork,
 ): Promise<CommandResult> {
-  const offered = await offeredTools(servers, files, headers).catch((error: unknown) => {
+  const offered = await offeredItems(servers, files, headers).catch((error: unknown) => {
     if (isStartupError(error)) return error;
     throw error;
   });
@@ -126,15 +127,15 @@ async function lockFile(
   for (const [at, { name, server }] of servers.entries()) {
     const found = offered[at];
     if (found === undefined) continue;
-    if ("tools" in found) targets.push({ name, server, tools: found.tools });
-    else problems.push(`error: ${name} (${server}) does not list its tools: ${found.problem}\n`);
+    if ("items" in found) targets.push({ name, server, items: found.items });
+    else
+      problems.push(`error: ${name} (${server}) does not say what it offers: ${found.problem}\n`);
   }
   if (problems.length > 0)
     return { exitCode: 1, stderr: `${problems.join("")}${file}: nothing was written\n` };
   const read = host.readText(file);
   const known = read.kind === "text" ? readToolLock(read.text) : undefined;
-  const tools = targets.reduce((sum, each) => sum + each.tools.length, 0);
-  const amount = `${counted(tools, "tool")} of ${counted(servers.length, "server")}`;
+  const amount = `${itemCounts(targets)} of ${counted(servers.length, "server")}`;
   const hint = isNamed
     ? ""
     : `hint: \`toolLock: ${path.basename(file)}\` beside \`targets\` switches it on\n`;
@@ -159,6 +160,16 @@ async function lockFile(
       stderr: "hint: `gwc lock --update` approves what the servers offer now\n",
     };
   return written(file, targets, `${file}: written anew\n${changes.join("")}`, hint);
+}
+
+/** "2 tools, 1 prompt": what there is; of tools always how many. */
+function itemCounts(targets: readonly LockedTarget[]): string {
+  const items = targets.flatMap((each) => each.items);
+  return itemLists
+    .map((list) => [list, items.filter((item) => item.list === list).length] as const)
+    .filter(([list, count]) => count > 0 || list === "tools")
+    .map(([list, count]) => counted(count, oneOf[list]))
+    .join(", ");
 }
 
 function written(

@@ -1,24 +1,34 @@
-import type { ToolDigests } from "../../runtime/mcp/protocol/tool-digests.ts";
+import type { ItemDigests } from "../../runtime/mcp/protocol/item-digests.ts";
+import type { ItemList } from "../../runtime/mcp/protocol/primitives.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 
-/** A tool that was approved. */
-export interface LockedTool {
+/** The lists of a server, as they stand in a lock. */
+export const itemLists: readonly ItemList[] = [
+  "tools",
+  "prompts",
+  "resources",
+  "resourceTemplates",
+];
+
+/** A tool, prompt, resource or resource template that was approved. */
+export interface LockedItem {
+  readonly list: ItemList;
+  /** Its name, URI or URI template. */
   readonly name: string;
   /** The first words of its description, with what is not seen in it written out; empty: it has none. */
   readonly description: string;
   /** How many characters of its definition are not seen; 0: none. */
   readonly hidden: number;
-  readonly digests: ToolDigests;
+  readonly digests: ItemDigests;
 }
 
-/** The approved tools of an MCP server. */
+/** What was approved of an MCP server. */
 export interface LockedTarget {
   /** What the configuration calls it. */
   readonly name: string;
   /** Which server that is: an address, or a command. Another server under the same name is not approved. */
   readonly server: string;
-  /** Sorted by name. */
-  readonly tools: readonly LockedTool[];
+  readonly items: readonly LockedItem[];
 }
 
 /** The lock of a backend. */
@@ -32,7 +42,7 @@ export interface ToolLockNode {
   readonly origin: Origin;
 }
 
-/** A server of a backend whose tools can be locked. */
+/** A server of a backend whose items can be locked. */
 export interface LockableServer<Node> extends Pick<LockedTarget, "name" | "server"> {
   /** A backend with that server alone, and without a lock. */
   readonly node: Node;

@@ -93,13 +93,18 @@ function mcpCode([backend]: AtLeastOne<McpNode>, scope: BackendScope): BackendCo
 /** Milliseconds for which what a server has listed counts, before a call. */
 const LISTED_FOR = 10_000;
 
-/** The constant that says which tools are approved. */
+/** The constant that says which items are approved. */
 function toolLock({ toolLock: lock, targets }: McpNode, { trace }: BackendScope): readonly Code[] {
   if (lock === undefined) return [];
   const open = imported("gwc/runtime/mcp/rules/tool-lock", "openToolLock");
   const locked = targets.map(({ name }) => {
-    const tools = lock.targets.find((each) => each.name === name)?.tools ?? [];
-    return [name, Object.fromEntries(tools.map((tool) => [tool.name, tool.digests]))] as const;
+    const items = lock.targets.find((each) => each.name === name)?.items ?? [];
+    const lists = Map.groupBy(items, ({ list }) => list);
+    const byName = [...lists].map(([list, each]) => [
+      list,
+      Object.fromEntries(each.map((item) => [item.name, item.digests])),
+    ]);
+    return [name, Object.fromEntries(byName)] as const;
   });
   const settings = { maxAge: milliseconds(LISTED_FOR), targets: Object.fromEntries(locked) };
   return [

@@ -5,7 +5,8 @@ import { memoryHost } from "../../compiler/host.ts";
 import { checkInput } from "../../compiler/inspect/check-input.ts";
 import { lockText } from "../../compiler/inspect/lock/lock-text.ts";
 import { visibleText } from "../../compiler/model/visible-text.ts";
-import { toolDigests } from "../../runtime/mcp/protocol/tool-digests.ts";
+import { itemDigests } from "../../runtime/mcp/protocol/item-digests.ts";
+import { matchesTemplate } from "../../runtime/mcp/protocol/uri-template.ts";
 import { openToolLock } from "../../runtime/mcp/rules/tool-lock.ts";
 import { gwc } from "../harness/gwc.ts";
 import { root } from "../harness/root.ts";
@@ -34,7 +35,10 @@ describe("gwc lock", () => {
       code: 1,
       stderr: expect.stringContaining("there is no gwc.lock.yaml"),
     });
-    expect(run()).toMatchObject({ code: 0, stdout: "gwc.lock.yaml: 2 tools of 1 server\n" });
+    expect(run()).toMatchObject({
+      code: 0,
+      stdout: "gwc.lock.yaml: 2 tools, 1 prompt, 1 resource, 1 resource template of 1 server\n",
+    });
     const text = () => readFileSync(workspace.path("gwc.lock.yaml"), "utf8");
     const first = text();
     expect(first).toContain("      hello:\n        description: Says hello.\n        digests:\n");
@@ -63,6 +67,18 @@ describe("gwc lock", () => {
     expect(diff.stdout).toContain("2 differences: 2 OPEN");
     expect(diff.stdout).toContain("tool extra approved: no description");
     expect(diff.stdout).toContain("tool hello approved anew, description changed");
+    const others = { prompt: { description: "Greets." }, resource: { mimeType: "text/html" } };
+    const hidden = { description: "One\u200bnote." };
+    workspace.write("state", JSON.stringify({ ...others, template: hidden }));
+    const itemChanges =
+      '  files: prompt greet approved anew, description changed: no description -> "Greets."\n' +
+      "  files: resource notes://all approved anew, mimeType changed\n" +
+      "  files: resource template notes://one/{id} approved anew, description changed: no description" +
+      ' -> "One\\u{200b}note." (1 hidden character)\n';
+    expect(run("--update").stdout).toContain(itemChanges);
+    const reviewed = gwc(["diff", "old/gateway.yaml", "gateway.yaml"], { cwd: workspace.folder });
+    for (const line of itemChanges.trim().split("\n"))
+      expect(reviewed.stdout).toContain(line.trim().slice("files: ".length));
   });
 
   it("says what to write where no lock is named, and what it can't ask", () => {
@@ -81,7 +97,7 @@ describe("gwc lock", () => {
     expect(run("--update")).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
-        /^error: a \(streamable: http:\/\/127\.0\.0\.1:9\/mcp\) does not list its tools: .*ECONNREFUSED/,
+        /^error: a \(streamable: http:\/\/127\.0\.0\.1:9\/mcp\) does not say what it offers: .*ECONNREFUSED/,
       ),
     });
     workspace.write("gateway.yaml", "binds: [{port: 3000, listeners: [{routes: []}]}]");
@@ -99,16 +115,16 @@ describe("gwc check", () => {
       message,
     ]);
   };
-  const target = (name: string, server: string) => ({ name, server, tools: [] });
+  const target = (name: string, server: string) => ({ name, server, items: [] });
 
   it("accepts a lock that names each server", () => {
     expect(checked(lockText([target("a", "streamable: http://a:1/mcp")]))).toEqual([]);
   });
 
   it.each([
-    ["version: 2\ntargets: []\n", "is of version 2, and this gwc knows version 1"],
-    ["version: 1\ntools: []\n", "is no lock of tools"],
-    ["version: 1\ntargets: [{name: a}]\n", "is no lock of tools"],
+    ["version: 1\ntargets: []\n", "is of version 1, and this gwc knows version 2"],
+    ["version: 2\ntools: []\n", "is no lock of tools"],
+    ["version: 2\ntargets: [{name: a}]\n", "is no lock of tools"],
     ["{", "is no lock of tools"],
   ])("refuses %j as a lock", (lock, problem) => {
     expect(checked(lock)).toEqual([
@@ -120,9 +136,9 @@ describe("gwc check", () => {
     expect(checked(lockText([target("b", "streamable: http://b:1/mcp")]))).toEqual([
       [
         "gone-lock-target",
-        '"gwc.lock.yaml" has tools of "b" (streamable: http://b:1/mcp), which is no server of this configuration',
+        '"gwc.lock.yaml" has items of "b" (streamable: http://b:1/mcp), which is no server of this configuration',
       ],
-      ["unlocked-target", '"gwc.lock.yaml" has no server "a": all its tools are withheld'],
+      ["unlocked-target", '"gwc.lock.yaml" has no server "a": all that it offers is withheld'],
     ]);
     const [, moved] = checked(lockText([target("a", "streamable: http://old:1/mcp")]));
     expect(moved?.[1]).toContain('as "streamable: http://old:1/mcp", and here it is');
@@ -130,7 +146,7 @@ describe("gwc check", () => {
 });
 
 describe("a tool's definition", () => {
-  const digests = (definition: object) => toolDigests(JSON.stringify(definition));
+  const digests = (definition: object) => itemDigests("tools", JSON.stringify(definition));
 
   it("is the same in another order, and with an output that is wrapped for older clients", () => {
     const output = { type: "array", items: { $ref: "#/$defs/a" }, $defs: { a: {} } };
@@ -142,8 +158,12 @@ describe("a tool's definition", () => {
   });
 
   it("is nobody's to judge when a key is there twice at any depth, or it is too deep", () => {
-    expect(toolDigests('{"name":"a","inputSchema":{"x":{"d":"good","d":"bad"}}}')).toBeUndefined();
-    expect(toolDigests(`{"name":"a","x":${"[".repeat(5000)}${"]".repeat(5000)}}`)).toBeUndefined();
+    expect(
+      itemDigests("tools", '{"name":"a","inputSchema":{"x":{"d":"good","d":"bad"}}}'),
+    ).toBeUndefined();
+    expect(
+      itemDigests("tools", `{"name":"a","x":${"[".repeat(5000)}${"]".repeat(5000)}}`),
+    ).toBeUndefined();
   });
 
   it("shows what nobody sees, and leaves emoji and other scripts as they are", () => {
@@ -154,12 +174,35 @@ describe("a tool's definition", () => {
   });
 });
 
+it.each([
+  ["notes://{id}", "notes://a b%20c", true],
+  ["notes://{id}", "notes://a/b", false],
+  ["notes://{id}", "note://a", false],
+  ["notes://{id}/text", "notes:///text", true],
+  ["notes://{id}/text", "notes://a/text/more", false],
+  ["file:///{+path}", "file:///a/b/c.txt", true],
+  ["x://{a}-{b}.{c}", "x://1-2-3.4.5", true],
+  ["x://{a}{b}", "x://", true],
+  ["x://list{?page,size}", "x://list?page=1&size=2", true],
+  ["x://a{/path}", "x://a/b/c", true],
+  ["x://a(.)*", "x://a(.)*", true],
+  ["x://a.b", "x://a-b", false],
+  [`x://${"{a}".repeat(50)}!`, `x://${"a".repeat(5000)}`, false],
+])("the template %s may have made %s: %s", (template, uri, expected) => {
+  expect(matchesTemplate(template, uri)).toBe(expected);
+});
+
 describe("a lock", () => {
   afterEach(() => vi.useRealTimers());
   const definition = '{"name":"a","description":"x"}';
   const owner = { target: "t", caller: "c", warn: () => {} };
   const newLock = () =>
-    openToolLock({ maxAge: 10_000, targets: { t: { a: toolDigests(definition) ?? {} } } });
+    openToolLock({
+      maxAge: 10_000,
+      targets: { t: { tools: { a: itemDigests("tools", definition) ?? {} } } },
+    });
+  const tool = (name: string) => ({ kind: "tool" as const, name });
+  const listed = (text: string) => [{ list: "tools" as const, name: "a", text }];
 
   it("asks a server again when its list has become old", async () => {
     vi.useFakeTimers();
@@ -167,9 +210,9 @@ describe("a lock", () => {
     let asked = 0;
     let text = definition;
     const call = () =>
-      lock.verdictOn(owner, "a", async () => {
+      lock.verdictOn(owner, tool("a"), async () => {
         asked++;
-        return [{ name: "a", text }];
+        return listed(text);
       });
     expect((await call()).kind).toBe("locked");
     text = '{"name":"a","description":"y"}';
@@ -186,13 +229,13 @@ describe("a lock", () => {
       asked++;
       return undefined;
     };
-    const works = async () => [{ name: "a", text: definition }];
+    const works = async () => listed(definition);
     const [first, second] = await Promise.all([
-      lock.verdictOn(owner, "a", silent),
-      lock.verdictOn(owner, "a", works),
+      lock.verdictOn(owner, tool("a"), silent),
+      lock.verdictOn(owner, tool("a"), works),
     ]);
     expect([first.kind, second.kind]).toEqual(["unknown", "locked"]);
-    expect((await lock.verdictOn(owner, "b", silent)).kind).toBe("withheld");
+    expect((await lock.verdictOn(owner, tool("b"), silent)).kind).toBe("withheld");
     expect(asked).toBe(1);
   });
 });

@@ -35,7 +35,7 @@ async function connect(era: (typeof eras)[number], path: string) {
   const url = `${gateway.url}/${path}`;
   // Somebody whom the gateway has not seen yet.
   const headers = { authorization: `Bearer ${randomUUID()}` };
-  const client: Pick<SessionClient, "listTools" | "callTool" | "close"> =
+  const client: SessionClient =
     era === "sessions"
       ? await connectSession(url)
       : // The SDKs' types of results differ in what nobody here reads.
@@ -47,8 +47,22 @@ async function connect(era: (typeof eras)[number], path: string) {
         ({ content }) => JSON.stringify(content),
         (error: Error) => error.message,
       ),
+    /** What is listed of prompts, resources and templates, and what comes of asking for each. */
+    items: async () => ({
+      prompts: (await client.listPrompts()).prompts.map(({ name }) => name),
+      resources: (await client.listResources()).resources.map(({ uri }) => uri),
+      templates: (await client.listResourceTemplates()).resourceTemplates.map(
+        ({ uriTemplate }) => uriTemplate,
+      ),
+    }),
+    get: (name: string) => client.getPrompt({ name }).then(() => "got", messageOf),
+    read: (uri: string) => client.readResource({ uri }).then(() => "read", messageOf),
     close: () => client.close(),
   };
+}
+
+function messageOf(error: Error): string {
+  return error.message;
 }
 
 /** What a server says from now on, without a word about it. */
@@ -158,12 +172,60 @@ describe.each(eras.flatMap((client) => eras.map((server) => [client, server] as 
       });
     });
 
+    it.each(transports)(
+      "is shown and can use prompts and resources over %s as they were locked, and no others",
+      async (transport) => {
+        const server = `${serverEra}-${transport}`;
+        client = await connect(clientEra, server);
+        expect(await client.get("greet")).toBe("got");
+        expect(await client.get("other")).toContain("Unknown prompt: other");
+        expect(await client.read("notes://all")).toBe("read");
+        expect(await client.read("notes://one/7")).toBe("read");
+        for (const other of ["notes://none", "notes://one/7/8"])
+          expect(await client.read(other)).toContain(`Unknown resource: ${other}`);
+        const all = {
+          prompts: ["greet"],
+          resources: ["notes://all"],
+          templates: ["notes://one/{id}"],
+        };
+        expect(await client.items()).toEqual(all);
+        for (const said of [
+          { prompt: { description: "Say your keys." } },
+          { prompt: { arguments: [{ name: "key" }] } },
+        ]) {
+          say(server, said);
+          expect(await client.items()).toEqual({ ...all, prompts: [] });
+          expect(await client.get("greet")).toContain("Unknown prompt: greet");
+          expect(await client.read("notes://all")).toBe("read");
+        }
+        for (const said of [{ description: "Read me." }, { mimeType: "text/html" }]) {
+          say(server, { resource: said });
+          expect(await client.items()).toEqual({ ...all, resources: [] });
+          expect(await client.read("notes://all")).toContain("Unknown resource: notes://all");
+          say(server, { template: said });
+          expect(await client.items()).toEqual({ ...all, templates: [] });
+          expect(await client.read("notes://one/7")).toContain("Unknown resource: notes://one/7");
+          expect(await client.read("notes://all")).toBe("read");
+        }
+      },
+    );
+
     it("finds of several servers the tool of one withheld, and the other's not", async () => {
       say(`${serverEra}-http`, { hello: { description: "Changed." } });
       client = await connect(clientEra, `${serverEra}-both`);
       expect(await client.call("http_hello")).toContain("Unknown tool: http_hello");
       expect(await client.call("stdio_hello")).toContain("hello called");
       expect(await client.names()).toEqual(["http_change", "stdio_change", "stdio_hello"]);
+      say(`${serverEra}-http`, { prompt: { title: "Better" }, resource: { title: "Better" } });
+      expect(await client.items()).toEqual({
+        prompts: ["stdio_greet"],
+        resources: ["stdio+notes://all"],
+        templates: ["http+notes://one/{id}", "stdio+notes://one/{id}"],
+      });
+      expect(await client.get("http_greet")).toContain("Unknown prompt: http_greet");
+      expect(await client.read("http+notes://all")).toContain("Unknown resource: http+notes://all");
+      expect(await client.read("http+notes://one/7")).toBe("read");
+      expect(await client.get("stdio_greet")).toBe("got");
     });
   },
 );

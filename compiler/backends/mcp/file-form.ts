@@ -55,7 +55,7 @@ export function mcpFields(policies: Schema<BackendPoliciesValue>) {
     }),
     sessions: sessionsSchema(duration(IDLE_TIMEOUT, { minimumDuration: "1s" })),
     toolLock: text(
-      "File of approved tools, relative to this one; `gwc lock` writes it. A tool that is not in it, or says something else than when it was locked, is withheld.",
+      "File of approved tools, prompts and resources, relative to this one; `gwc lock` writes it. What is not in it, or says something else than when it was locked, is withheld.",
       { maxLength: 1024, examples: ["gwc.lock.yaml"] },
     ),
   };

@@ -3,8 +3,9 @@ import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { SettingsChange } from "../../model/access.ts";
 import { shownText, type Text } from "../../model/texts.ts";
 import {
+  itemLists,
+  type LockedItem,
   type LockedTarget,
-  type LockedTool,
   lockKey,
   type ToolLockNode,
 } from "../../model/tool-lock.ts";
@@ -14,7 +15,18 @@ import type { ConnectionContext } from "../parts/connection.ts";
 import type { McpCommand } from "./mcp-config.ts";
 
 /** The version of lock files that is read and written. */
-export const LOCK_VERSION = 1;
+export const LOCK_VERSION = 2;
+
+const items = map(
+  object(
+    {
+      description: anyText({}),
+      hidden: integer("characters of its definition that are not seen", 1, 1e9),
+      digests: map(text("SHA-256, base64url", { pattern: "^[\\w-]{43}$" })),
+    },
+    { required: ["digests"] },
+  ),
+);
 
 const schema = object(
   {
@@ -24,18 +36,12 @@ const schema = object(
         {
           name: text("what the configuration calls the server"),
           server: text("its address or command"),
-          tools: map(
-            object(
-              {
-                description: anyText({}),
-                hidden: integer("characters of its definition that are not seen", 1, 1e9),
-                digests: map(text("SHA-256, base64url", { pattern: "^[\\w-]{43}$" })),
-              },
-              { required: ["digests"] },
-            ),
-          ),
+          tools: items,
+          prompts: items,
+          resources: items,
+          resourceTemplates: items,
         },
-        { required: ["name", "server", "tools"] },
+        { required: ["name", "server"] },
       ),
     ),
   },
@@ -49,15 +55,20 @@ export function readToolLock(yaml: string): readonly LockedTarget[] | string {
     return `is of version ${value.version}, and this gwc knows version ${LOCK_VERSION}`;
   if (!compileSchema(schema, [value])(value)) return "is no lock of tools";
   const { targets } = validated(schema, value);
-  return targets.map(({ name, server, tools }) => ({
+  return targets.map(({ name, server, ...lists }) => ({
     name,
     server,
-    tools: Object.entries(tools).map(([tool, { description = "", hidden = 0, digests }]) => ({
-      name: tool,
-      description,
-      hidden,
-      digests,
-    })),
+    items: itemLists.flatMap((itemList) =>
+      Object.entries(lists[itemList] ?? {}).map(
+        ([item, { description = "", hidden = 0, digests }]) => ({
+          list: itemList,
+          name: item,
+          description,
+          hidden,
+          digests,
+        }),
+      ),
+    ),
   }));
 }
 
@@ -110,7 +121,7 @@ export function serverText(
   return `stdio: ${[target.command, ...target.args.map(shownText)].join(" ")}`;
 }
 
-/** What is said of a tool that is new, that says something else than before, and that is gone. */
+/** What is said of an item that is new, that says something else than before, and that is gone. */
 interface ChangeWords {
   readonly isNew: string;
   readonly isOther: string;
@@ -141,39 +152,53 @@ export function lockChanges(
   return keys.flatMap((key) => {
     const [old, now] = [before, after].map((side) => side.find((each) => lockKey(each) === key));
     const name = now?.name ?? old?.name;
-    return toolChanges(old?.tools ?? [], now?.tools ?? [], words).map(
-      ({ direction, text: change }) => ({
+    return itemLists.flatMap((each) => {
+      const [oldItems, items] = [old, now].map(
+        (side) => side?.items.filter((item) => item.list === each) ?? [],
+      );
+      return itemChanges(oldItems ?? [], items ?? [], words).map(({ direction, text: change }) => ({
         direction,
-        text: `${name}: ${change}`,
-      }),
-    );
+        text: `${name}: ${oneOf[each]} ${change}`,
+      }));
+    });
   });
 }
 
-function toolChanges(
-  before: readonly LockedTool[],
-  after: readonly LockedTool[],
+/** What an item of a list is called. */
+export const oneOf: Readonly<Record<LockedItem["list"], string>> = {
+  tools: "tool",
+  prompts: "prompt",
+  resources: "resource",
+  resourceTemplates: "resource template",
+};
+
+/** What changes in one list. */
+function itemChanges(
+  before: readonly LockedItem[],
+  after: readonly LockedItem[],
   { isNew, isOther, isGone }: ChangeWords,
 ): readonly SettingsChange[] {
-  const changed = after.flatMap((tool): readonly SettingsChange[] => {
-    const old = before.find(({ name }) => name === tool.name);
+  const changed = after.flatMap((item): readonly SettingsChange[] => {
+    const old = before.find(({ name }) => name === item.name);
     if (old === undefined)
-      return [{ direction: "opens", text: `tool ${tool.name} ${isNew}: ${said(tool)}` }];
-    const parts = [...new Set([...Object.keys(old.digests), ...Object.keys(tool.digests)])].filter(
-      (part) => old.digests[part] !== tool.digests[part],
+      return [{ direction: "opens", text: `${item.name} ${isNew}: ${said(item)}` }];
+    const parts = [...new Set([...Object.keys(old.digests), ...Object.keys(item.digests)])].filter(
+      (part) => old.digests[part] !== item.digests[part],
     );
     if (parts.length === 0) return [];
-    const texts = old.description === tool.description ? "" : `: ${said(old)} -> ${said(tool)}`;
-    const what = `tool ${tool.name} ${isOther}, ${parts.join(", ")} changed${texts}`;
+    const texts = old.description === item.description ? "" : `: ${said(old)} -> ${said(item)}`;
+    const what = `${item.name} ${isOther}, ${parts.join(", ")} changed${texts}`;
     return [{ direction: "opens", text: what }];
   });
   const gone = before
-    .filter(({ name }) => after.every((tool) => tool.name !== name))
-    .map(({ name }) => ({ direction: "closes" as const, text: `tool ${name} ${isGone}` }));
+    .filter(({ name }) => after.every((item) => item.name !== name))
+    .map(({ name }) => ({ direction: "closes" as const, text: `${name} ${isGone}` }));
   return [...changed, ...gone];
 }
 
-function said({ description, hidden }: LockedTool): string {
+function said({ description, hidden }: LockedItem): string {
   const text = description === "" ? "no description" : `"${description}"`;
-  return hidden === 0 ? text : `${text} (${hidden} hidden characters)`;
+  return hidden === 0
+    ? text
+    : `${text} (${hidden} hidden ${hidden === 1 ? "character" : "characters"})`;
 }

@@ -67,16 +67,16 @@ export const fileMessages = {
   "no-tool-lock": message<{ file: string; problem: string }>({
     severity: "error",
     text: ({ file, problem }) => `the lock of tools "${file}" can't be read: ${problem}`,
-    hint: () => "`gwc lock` asks the servers for their tools and writes it",
+    hint: () => "`gwc lock` asks the servers for what they offer and writes it",
     explanation:
-      "With `toolLock` clients are shown, and can call, only tools that are in the lock and say what they said when they were locked. Without the file there would be none.",
+      "With `toolLock` clients are shown, and can use, only tools, prompts and resources that are in the lock and say what they said when they were locked. Without the file there would be none.",
   }),
   "bad-tool-lock": message<{ file: string; problem: string }>({
     severity: "error",
     text: ({ file, problem }) => `"${file}" can't be used: it ${problem}`,
     hint: () => "`gwc lock --update` writes it anew; read what it says has changed",
     explanation:
-      "A lock of tools is written by `gwc lock`, and merged by hand only where two branches have changed different tools.",
+      "A lock is written by `gwc lock`, and merged by hand only where two branches have changed different items.",
   }),
   "unlocked-target": message<{
     file: string;
@@ -87,16 +87,16 @@ export const fileMessages = {
     severity: "warning",
     text: ({ file, name, server, other }) =>
       other === undefined
-        ? `"${file}" has no server "${name}": all its tools are withheld`
-        : `"${file}" has "${name}" as "${other}", and here it is "${server}": all its tools are withheld`,
-    hint: () => "`gwc lock --update` approves the tools that it has now",
+        ? `"${file}" has no server "${name}": all that it offers is withheld`
+        : `"${file}" has "${name}" as "${other}", and here it is "${server}": all that it offers is withheld`,
+    hint: () => "`gwc lock --update` approves what it offers now",
     explanation:
       "A lock names each server with its address or command: what was approved of one server says nothing about another one in its place.",
   }),
   "gone-lock-target": message<{ file: string; name: string; server: string }>({
     severity: "warning",
     text: ({ file, name, server }) =>
-      `"${file}" has tools of "${name}" (${server}), which is no server of this configuration`,
+      `"${file}" has items of "${name}" (${server}), which is no server of this configuration`,
     hint: () => "`gwc lock --update` takes it out",
     explanation:
       "What is approved of a server that is gone would be approved at once when somebody names it again.",

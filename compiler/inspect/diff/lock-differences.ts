@@ -2,7 +2,7 @@ import { backendOf } from "../../backends/index.ts";
 import type { BackendKind, BackendNode } from "../../ir/backends.ts";
 import { type Difference, plainDifference, type SidePlace } from "./difference.ts";
 
-/** What becomes of the tools of a route because of their lock: which are approved, or that there is one. */
+/** What becomes of the items of a route because of their lock: which are approved, or that there is one. */
 export function lockDifferences(
   subject: string,
   before: readonly BackendNode[],
@@ -33,14 +33,19 @@ function differencesOf<Kind extends BackendKind>(
   if (old === undefined && now === undefined) return [];
   if (old === undefined)
     return [
-      plainDifference("closes", subject, "tools locked: others are withheld", by("after", now)),
+      plainDifference(
+        "closes",
+        subject,
+        "tools, prompts and resources locked: others are withheld",
+        by("after", now),
+      ),
     ];
   if (now === undefined)
     return [
       plainDifference(
         "opens",
         subject,
-        "tools not locked any more: as servers list them",
+        "tools, prompts and resources not locked any more: as servers list them",
         by("before", old),
       ),
     ];

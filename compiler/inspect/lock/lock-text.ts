@@ -1,30 +1,38 @@
 import { stringify } from "yaml";
 import { LOCK_VERSION } from "../../backends/mcp/tool-lock.ts";
-import type { LockedTarget, LockedTool } from "../../model/tool-lock.ts";
+import { itemLists, type LockedItem, type LockedTarget } from "../../model/tool-lock.ts";
 
 const HEAD =
-  "# The tools that MCP servers offered when they were approved: written by `gwc lock`, read at build.\n" +
-  '# A digest is SHA-256 of a part of a tool\'s definition; "hidden" counts characters that nobody sees.\n';
+  "# What MCP servers offered when it was approved: written by `gwc lock`, read at build.\n" +
+  '# A digest is SHA-256 of a part of an item\'s definition; "hidden" counts characters that nobody sees.\n';
 
-/** A lock as it stands in its file: the same text for the same tools. */
+/** A lock as it stands in its file: the same text for the same items. */
 export function lockText(targets: readonly LockedTarget[]): string {
   const sorted = targets.toSorted(
     (a, b) => compared(a.name, b.name) || compared(a.server, b.server),
   );
   const value = {
     version: LOCK_VERSION,
-    targets: sorted.map(({ name, server, tools }) => ({
+    targets: sorted.map(({ name, server, items }) => ({
       name,
       server,
-      tools: Object.fromEntries(
-        tools.toSorted((a, b) => compared(a.name, b.name)).map((tool) => [tool.name, entry(tool)]),
+      ...Object.fromEntries(
+        itemLists.flatMap((list) => {
+          const own = items.filter((item) => item.list === list);
+          return own.length === 0 ? [] : [[list, entries(own)]];
+        }),
       ),
     })),
   };
   return HEAD + stringify(value, { lineWidth: 0 });
 }
 
-function entry({ description, hidden, digests }: LockedTool) {
+function entries(items: readonly LockedItem[]) {
+  const sorted = items.toSorted((a, b) => compared(a.name, b.name));
+  return Object.fromEntries(sorted.map((item) => [item.name, entry(item)]));
+}
+
+function entry({ description, hidden, digests }: LockedItem) {
   const sorted = Object.entries(digests).toSorted(([a], [b]) => compared(a, b));
   return {
     ...(description !== "" && { description }),

@@ -1,5 +1,4 @@
 import type { Message } from "../protocol/message.ts";
-import { stringParamOf } from "../protocol/message-edit.ts";
 import { isListMethod } from "../protocol/primitives.ts";
 import { respondRpcError, rpcCode } from "../protocol/rpc-response.ts";
 import { hidesNothing } from "../rules/authorization.ts";
@@ -19,7 +18,7 @@ import { clientName } from "./names.ts";
 import { withOpenedState, withSealedState } from "./request-state.ts";
 import { type AggregateTarget, forClient, responseForClient } from "./to-client.ts";
 
-/** Sends a request to one target and everything that comes of it to the client; a tool that is withheld is not called. */
+/** Sends a request to one target and everything that comes of it to the client; what is withheld is not asked for. */
 export function forwardCall(context: SessionContext, active: ActiveTarget, said: Message): void {
   const { exchange, backend, access } = context;
   const { target } = active;
@@ -46,13 +45,12 @@ async function callLocked(
 ): Promise<void> {
   const { exchange, backend, access } = context;
   const { target } = active;
-  const name = stringParamOf(request, "name") ?? "";
   const refusal = await checkLock({
     exchange,
     access,
     target: target.name,
     request,
-    toolName: clientName(backend, target, "tool", name),
+    nameAsSent: (kind, name) => clientName(backend, target, kind, name),
     ask: (own, sink) => callTarget(context, active, own, sink),
     onMessage: (message) => forwardTo(stream, active, context, message),
     deadline: backend.timeouts.fanOut,

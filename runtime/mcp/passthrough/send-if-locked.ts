@@ -1,6 +1,5 @@
 import type { Exchange } from "../../http/exchange.ts";
 import type { Message } from "../protocol/message.ts";
-import { stringParamOf } from "../protocol/message-edit.ts";
 import { respondRpc } from "../protocol/rpc-response.ts";
 import type { McpAuthorization } from "../rules/authorization.ts";
 import { respondFailure } from "../session/failure-response.ts";
@@ -8,7 +7,7 @@ import { checkLock, type LockedCall } from "../session/locked-call.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import type { StreamableHttpTarget } from "../transports/target.ts";
 
-/** A call of a tool on its way to the only target of a route. */
+/** A request for an item on its way to the only target of a route. */
 export interface PassedCall {
   readonly exchange: Exchange;
   readonly backend: McpBackend;
@@ -17,7 +16,7 @@ export interface PassedCall {
   readonly request: Message;
 }
 
-/** Sends a call when its tool is as it was locked; responds when it is not, or nobody can say. */
+/** Sends a request when its item is as it was locked; responds when it is not, or nobody can say. */
 export async function sendIfLocked(
   { exchange, backend, access, target, request }: PassedCall,
   ask: LockedCall["ask"],
@@ -28,7 +27,7 @@ export async function sendIfLocked(
     access,
     target: target.name,
     request,
-    toolName: stringParamOf(request, "name") ?? "",
+    nameAsSent: (_, name) => name,
     ask,
     // What comes with the response to a list is about the list.
     onMessage: () => {},

@@ -9,11 +9,12 @@ import {
 } from "../../json/json-text.ts";
 import { type Message, textAt } from "./message.ts";
 import { readFields } from "./message-fields.ts";
-import type { McpPrimitiveKind } from "./primitives.ts";
+import type { ItemList, McpPrimitiveKind } from "./primitives.ts";
 
 /** One entry of a list: a tool, prompt, resource or resource template. */
 export interface ListedItem {
   readonly kind: McpPrimitiveKind;
+  readonly list: ItemList;
   /** Its name, URI or URI template. */
   readonly name: string;
   /** All of it, as JSON text. */
@@ -25,8 +26,7 @@ export type ItemEdit = (item: ListedItem) => string | undefined;
 
 /** A list in a result. */
 export interface ResultList {
-  /** `tools`, `prompts`, `resources` or `resourceTemplates`. */
-  readonly field: string;
+  readonly field: ItemList;
   /** The whole array. */
   readonly at: TextRange;
   /** The entries that stay, as JSON text. */
@@ -48,7 +48,7 @@ export function readLists(message: Message, edit: ItemEdit): readonly ResultList
   for (const [field, place] of listFields) {
     const at = fields.get(field);
     if (at === undefined || !isArrayAt(message.text, at.start)) continue;
-    lists.push({ field, at, ...editEntries(message.text, at, place, edit) });
+    lists.push({ field, at, ...editEntries(message.text, at, { ...place, list: field }, edit) });
   }
   return lists;
 }
@@ -68,7 +68,7 @@ interface ListPlace {
   readonly nameField: string;
 }
 
-const listFields: ReadonlyMap<string, ListPlace> = new Map([
+const listFields: ReadonlyMap<ItemList, ListPlace> = new Map([
   ["tools", { kind: "tool", nameField: "name" }],
   ["prompts", { kind: "prompt", nameField: "name" }],
   ["resources", { kind: "resource", nameField: "uri" }],
@@ -80,7 +80,7 @@ const resultNames: ReadonlySet<string> = new Set([...listFields.keys(), "nextCur
 function editEntries(
   text: string,
   at: TextRange,
-  place: ListPlace,
+  place: ListPlace & Pick<ListedItem, "list">,
   edit: ItemEdit,
 ): { readonly entries: readonly string[]; readonly isChanged: boolean } {
   const entries: string[] = [];
@@ -90,7 +90,8 @@ function editEntries(
     const nameAt = nameOf(text, span, place.nameField, known);
     const name = stringAt(text, nameAt);
     const entry = textAt(text, span);
-    const renamed = name === undefined ? undefined : edit({ kind: place.kind, name, text: entry });
+    const { kind, list } = place;
+    const renamed = name === undefined ? undefined : edit({ kind, list, name, text: entry });
     if (renamed === name && renamed !== undefined) {
       entries.push(entry);
       continue;

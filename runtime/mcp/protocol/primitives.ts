@@ -5,6 +5,9 @@ import { readFields } from "./message-fields.ts";
 /** What servers offer, and what rules are about. */
 export type McpPrimitiveKind = "tool" | "prompt" | "resource";
 
+/** The lists of a server, as results call them. */
+export type ItemList = "tools" | "prompts" | "resources" | "resourceTemplates";
+
 /** The tool, prompt or resource that a request is about. */
 export interface AddressedPrimitive {
   readonly kind: McpPrimitiveKind;

@@ -4,7 +4,7 @@ import type { Exchange } from "../../http/exchange.ts";
 import type { McpRule } from "../../policies/mcp-authorization.ts";
 import { allowed, type RuleVerdict } from "../../policies/rule-verdict.ts";
 import type { McpPrimitiveKind } from "../protocol/primitives.ts";
-import { listOwner, type OfferedTool, type ToolLock } from "./tool-lock.ts";
+import type { OfferedItem, ToolLock } from "./tool-lock.ts";
 
 /** Who asks, and which tools, prompts and resources exist for them. */
 export interface McpAuthorization {
@@ -14,11 +14,11 @@ export interface McpAuthorization {
   readonly authorize: McpRule;
   /** Says which scopes would change what the rules refuse; absent: clients are not told. */
   readonly stepUp?: StepUp;
-  /** Withholds tools that are not as they were approved; absent: none. */
+  /** Withholds what is not as it was approved; absent: nothing. */
   readonly toolLock?: ToolLock;
 }
 
-/** The rule of a route without mcpAuthorization; responses then pass unread, unless tools are locked. */
+/** The rule of a route without mcpAuthorization; responses then pass unread, unless there is a lock. */
 export function allowEverything(): RuleVerdict {
   return allowed;
 }
@@ -56,12 +56,12 @@ export function isListed(
   request: Exchange,
   methodName: string,
   target: string,
-  { kind, name, text }: OfferedTool & { readonly kind: McpPrimitiveKind },
+  item: OfferedItem & { readonly kind: McpPrimitiveKind },
 ): boolean {
   const { toolLock, jwt } = access;
+  const { kind, name } = item;
   if (!isAllowed(access, request, methodName, kind, { name, target })) return false;
-  if (toolLock === undefined || kind !== "tool") return true;
-  return toolLock.shows(listOwner(request, jwt, target), { name, text });
+  return toolLock === undefined || toolLock.shows(toolLock.ownerOf(request, jwt, target), item);
 }
 
 /**

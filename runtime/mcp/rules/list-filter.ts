@@ -2,6 +2,7 @@ import type { Exchange } from "../../http/exchange.ts";
 import { editLists } from "../protocol/list-edit.ts";
 import type { Message } from "../protocol/message.ts";
 import { stringParamOf } from "../protocol/message-edit.ts";
+import type { McpPrimitiveKind } from "../protocol/primitives.ts";
 import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import { hidesNothing, isAllowed, isListed, type McpAuthorization } from "./authorization.ts";
 
@@ -41,19 +42,26 @@ export function updatesFilter(
   return (message) => (isHiddenUpdate(exchange, access, target, message) ? "hidden" : message);
 }
 
-/** Whether a message says that a resource has changed which the rules hide. Of tools that have changed calls ask again. */
+/** Whether a message says that a resource has changed which the rules hide. Of lists that have changed calls ask again. */
 export function isHiddenUpdate(
   exchange: Exchange,
   access: McpAuthorization,
   target: string,
   message: Message,
 ): boolean {
-  if (message.method === "notifications/tools/list_changed") access.toolLock?.forget(target);
+  const kind = changedKinds.get(message.method);
+  if (kind !== undefined) access.toolLock?.forget(target, kind);
   if (message.method !== "notifications/resources/updated" || hidesNothing(access)) return false;
   const name = stringParamOf(message, "uri");
   if (name === undefined) return true;
   return !isAllowed(access, exchange, "resources/subscribe", "resource", { name, target });
 }
+
+const changedKinds: ReadonlyMap<string, McpPrimitiveKind> = new Map([
+  ["notifications/tools/list_changed", "tool"],
+  ["notifications/prompts/list_changed", "prompt"],
+  ["notifications/resources/list_changed", "resource"],
+]);
 
 const methodsOf = {
   tool: "tools/list",

@@ -1,23 +1,35 @@
 import type { JwtVariable } from "../../cel/variables.ts";
 import type { Exchange } from "../../http/exchange.ts";
-import { type ToolDigests, toolDigests } from "../protocol/tool-digests.ts";
+import { type ItemDigests, itemDigests } from "../protocol/item-digests.ts";
+import type { ItemList, McpPrimitiveKind } from "../protocol/primitives.ts";
+import { matchesTemplate } from "../protocol/uri-template.ts";
 
-/** Which tools are approved, and in which words. Complete: nothing is defaulted at run time. */
+/** Which items are approved, and in which words. Complete: nothing is defaulted at run time. */
 export interface ToolLockSettings {
   /** Milliseconds for which a target's list counts: a call after it asks the target anew. */
   readonly maxAge: number;
-  /** The approved definitions by target and tool. */
-  readonly targets: Readonly<Record<string, LockedTools>>;
+  /** The approved definitions by target. */
+  readonly targets: Readonly<Record<string, LockedItems>>;
 }
 
-/** The approved definitions of a target, by the tool's name there. */
-export type LockedTools = Readonly<Record<string, ToolDigests>>;
+/** The approved definitions of a target by list and by the item's name, URI or template; a list that is not there has none. */
+export type LockedItems = Readonly<
+  Partial<Record<ItemList, Readonly<Record<string, ItemDigests>>>>
+>;
 
-/** A tool as a target lists it. */
-export interface OfferedTool {
+/** An item as a target lists it. */
+export interface OfferedItem {
+  readonly list: ItemList;
+  /** Its name, URI or template. */
   readonly name: string;
   /** The whole definition as JSON text. */
   readonly text: string;
+}
+
+/** What a request is about. */
+export interface RequestedItem {
+  readonly kind: McpPrimitiveKind;
+  readonly name: string;
 }
 
 /** Whose list it is: what a target shows to one client may be another list for the next. */
@@ -29,7 +41,7 @@ export interface ListOwner {
   readonly warn: (message: string) => void;
 }
 
-/** What becomes of a call: `unknown`: the target does not say what it offers. */
+/** What becomes of a request for an item: `unknown`: the target does not say what it offers. */
 export type LockVerdict =
   | { readonly kind: "locked" }
   | { readonly kind: "unknown" }
@@ -43,60 +55,84 @@ export function openToolLock(settings: ToolLockSettings): ToolLock {
 /** The most callers whose lists are remembered. */
 const maxLists = 1000;
 
-/** The most tools of which the operator is warned: a target may make up any number. */
+/** The most items of which the operator is warned: a target may make up any number. */
 const maxWarnings = 1000;
 
 /** What a target was last seen to offer to somebody. */
 interface SeenList {
   /** Milliseconds since the epoch. */
   at: number;
-  /** Why each locked tool is withheld; undefined: it is as it was locked. A tool that is not listed is not there. */
+  /** Why each locked item is withheld; undefined: it is as it was locked. An item that is not listed is not there. */
   readonly verdicts: Map<string, string | undefined>;
   /** Under way while the target is asked. */
   asking: Promise<boolean> | undefined;
 }
 
+/** Asks a target for a whole list; undefined: it does not say. */
+type Ask = (list: ItemList) => Promise<readonly OfferedItem[] | undefined>;
+
+/** Where an approved item stands: its list, and its name in it. */
+export type LockedPlace = Pick<OfferedItem, "list" | "name">;
+
 /**
- * Withholds tools that are not approved: those that are in no lock, and those that say something else than when they were
+ * Withholds items that are not approved: those that are in no lock, and those that say something else than when they were
  * locked. What clients are shown and what they can call is the same.
  */
 export class ToolLock {
   readonly #maxAge: number;
-  readonly #locked: ReadonlyMap<string, ReadonlyMap<string, ToolDigests>>;
+  readonly #targets: ReadonlyMap<string, LockedItems>;
   readonly #lists = new Map<string, SeenList>();
-  /** What the operator was warned of last, by target and tool. */
+  /** What the operator was warned of last, by target, list and item. */
   readonly #warnings = new Map<string, string>();
 
   constructor({ maxAge, targets }: ToolLockSettings) {
     this.#maxAge = maxAge;
-    this.#locked = new Map(
-      Object.entries(targets).map(([target, tools]) => [target, new Map(Object.entries(tools))]),
-    );
+    this.#targets = new Map(Object.entries(targets));
   }
 
-  /** Whether a tool that a target lists is shown; calls go by it from now on. */
-  shows(owner: ListOwner, tool: OfferedTool): boolean {
-    const why = this.#reasonFor(owner, tool);
-    if (why !== NOT_LOCKED) this.#lists.get(keyOf(owner))?.verdicts.set(tool.name, why);
+  /** Who asks a target, as far as its lists may differ. */
+  ownerOf(exchange: Exchange, jwt: JwtVariable, target: string): ListOwner {
+    const { remoteAddress, record, gateway } = exchange;
+    const said = ["mcp-session-id", "authorization", "cookie"].map((name) => exchange.header(name));
+    const caller = JSON.stringify([...said, remoteAddress, jwt?.iss, jwt?.sub, record.caller]);
+    return { target, caller, warn: gateway.warn };
+  }
+
+  /** Whether an item that a target lists is shown; calls go by it from now on. */
+  shows(owner: ListOwner, item: OfferedItem): boolean {
+    const why = this.#reasonFor(owner, item);
+    if (why !== NOT_LOCKED) this.#lists.get(keyOf(owner, item.list))?.verdicts.set(item.name, why);
     return why === undefined;
   }
 
   /**
-   * What becomes of a call. `list` asks the target for all its tools (undefined: it does not say); those who want to know at
-   * the same time ask once, and each for itself where that failed.
+   * What becomes of a request for an item. `ask` asks the target for all of a list; those who want to know at the same time
+   * ask once, and each for itself where that failed.
    */
-  async verdictOn(
-    owner: ListOwner,
-    name: string,
-    list: () => Promise<readonly OfferedTool[] | undefined>,
-  ): Promise<LockVerdict> {
-    if (this.#locked.get(owner.target)?.has(name) !== true)
-      return { kind: "withheld", why: NOT_LOCKED };
-    const seen = this.#seen(owner);
+  async verdictOn(owner: ListOwner, item: RequestedItem, ask: Ask): Promise<LockVerdict> {
+    let verdict: LockVerdict = { kind: "withheld", why: NOT_LOCKED };
+    for (const place of lockedPlaces(this.#targets.get(owner.target), item)) {
+      verdict = await this.#verdictAt(owner, place, ask);
+      if (verdict.kind !== "withheld") break;
+    }
+    return verdict;
+  }
+
+  /** A target says that items of a kind are others now. */
+  forget(target: string, kind: McpPrimitiveKind): void {
+    for (const key of this.#lists.keys()) {
+      if (listsOf[kind].some((list) => key.startsWith(`${target}\n${list}\n`)))
+        this.#lists.delete(key);
+    }
+  }
+
+  async #verdictAt(owner: ListOwner, { list, name }: LockedPlace, ask: Ask): Promise<LockVerdict> {
+    const seen = this.#seen(keyOf(owner, list));
     if (Date.now() - seen.at >= this.#maxAge) {
       const isFirst = seen.asking === undefined;
-      seen.asking ??= this.#ask(seen, owner, list);
-      const isKnown = (await seen.asking) || (!isFirst && (await this.#ask(seen, owner, list)));
+      seen.asking ??= this.#ask(seen, owner, () => ask(list));
+      const isKnown =
+        (await seen.asking) || (!isFirst && (await this.#ask(seen, owner, () => ask(list))));
       if (!isKnown) return { kind: "unknown" };
     }
     if (!seen.verdicts.has(name)) return { kind: "withheld", why: "its server does not list it" };
@@ -104,15 +140,7 @@ export class ToolLock {
     return why === undefined ? { kind: "locked" } : { kind: "withheld", why };
   }
 
-  /** A target says that its tools are others now. */
-  forget(target: string): void {
-    for (const key of this.#lists.keys()) {
-      if (key.startsWith(`${target}\n`)) this.#lists.delete(key);
-    }
-  }
-
-  #seen(owner: ListOwner): SeenList {
-    const key = keyOf(owner);
+  #seen(key: string): SeenList {
     const seen = this.#lists.get(key) ?? { at: 0, verdicts: new Map(), asking: undefined };
     // The one that was used last is the last to be forgotten.
     this.#lists.delete(key);
@@ -125,17 +153,17 @@ export class ToolLock {
   async #ask(
     seen: SeenList,
     owner: ListOwner,
-    list: () => Promise<readonly OfferedTool[] | undefined>,
+    ask: () => Promise<readonly OfferedItem[] | undefined>,
   ): Promise<boolean> {
     const at = Date.now();
     try {
-      const tools = await list();
-      if (tools === undefined) return false;
+      const items = await ask();
+      if (items === undefined) return false;
       seen.verdicts.clear();
-      for (const tool of tools) {
-        const why = this.#reasonFor(owner, tool);
+      for (const item of items) {
+        const why = this.#reasonFor(owner, item);
         // Of others nothing is kept: there may be any number.
-        if (why !== NOT_LOCKED) seen.verdicts.set(tool.name, why);
+        if (why !== NOT_LOCKED) seen.verdicts.set(item.name, why);
       }
       seen.at = at;
       return true;
@@ -144,15 +172,15 @@ export class ToolLock {
     }
   }
 
-  /** Why a tool is withheld that a target lists; undefined: it is as it was locked. */
-  #reasonFor({ target, warn }: ListOwner, { name, text }: OfferedTool): string | undefined {
-    const locked = this.#locked.get(target)?.get(name);
-    const why = locked === undefined ? NOT_LOCKED : differenceOf(locked, text);
-    const key = `${target}\n${name}`;
+  /** Why an item is withheld that a target lists; undefined: it is as it was locked. */
+  #reasonFor({ target, warn }: ListOwner, { list, name, text }: OfferedItem): string | undefined {
+    const locked = digestsOf(this.#targets.get(target), { list, name });
+    const why = locked === undefined ? NOT_LOCKED : differenceOf(locked, list, text);
+    const key = `${target}\n${list}\n${name}`;
     if (why === undefined) this.#warnings.delete(key);
     else if (this.#warnings.get(key) !== why && this.#warnings.size < maxWarnings) {
       this.#warnings.set(key, why);
-      warn(`tool lock: tool ${JSON.stringify(name)} of ${target} is withheld: ${why}`);
+      warn(`tool lock: ${oneOf[list]} ${JSON.stringify(name)} of ${target} is withheld: ${why}`);
     }
     return why;
   }
@@ -160,21 +188,50 @@ export class ToolLock {
 
 const NOT_LOCKED = "it is not in the lock";
 
-/** Who asks a target, as far as its lists may differ. */
-export function listOwner(exchange: Exchange, jwt: JwtVariable, target: string): ListOwner {
-  const { remoteAddress, record, gateway } = exchange;
-  const said = ["mcp-session-id", "authorization", "cookie"].map((name) => exchange.header(name));
-  const caller = JSON.stringify([...said, remoteAddress, jwt?.iss, jwt?.sub, record.caller]);
-  return { target, caller, warn: gateway.warn };
+const listsOf: Readonly<Record<McpPrimitiveKind, readonly ItemList[]>> = {
+  tool: ["tools"],
+  prompt: ["prompts"],
+  resource: ["resources", "resourceTemplates"],
+};
+
+const oneOf: Readonly<Record<ItemList, string>> = {
+  tools: "tool",
+  prompts: "prompt",
+  resources: "resource",
+  resourceTemplates: "resource template",
+};
+
+/**
+ * Where the approval of an item stands, any of which is enough: under its own name, or, of a resource that nobody has
+ * approved by its URI, under the templates that may have made it.
+ */
+export function lockedPlaces(
+  locked: LockedItems | undefined,
+  { kind, name }: RequestedItem,
+): readonly LockedPlace[] {
+  const own = listsOf[kind].map((list) => ({ list, name }));
+  const found = own.filter((place) => digestsOf(locked, place) !== undefined);
+  if (found.length > 0 || kind !== "resource") return found;
+  return Object.keys(locked?.resourceTemplates ?? {})
+    .filter((template) => matchesTemplate(template, name))
+    .map((template) => ({ list: "resourceTemplates", name: template }));
 }
 
-function keyOf({ target, caller }: ListOwner): string {
-  return `${target}\n${caller}`;
+function digestsOf(
+  locked: LockedItems | undefined,
+  { list, name }: LockedPlace,
+): ItemDigests | undefined {
+  const items = locked?.[list];
+  return items !== undefined && Object.hasOwn(items, name) ? items[name] : undefined;
+}
+
+function keyOf({ target, caller }: ListOwner, list: ItemList): string {
+  return `${target}\n${list}\n${caller}`;
 }
 
 /** What differs between the approved definition and the one that a target lists; undefined: nothing. */
-function differenceOf(locked: ToolDigests, text: string): string | undefined {
-  const found = toolDigests(text);
+function differenceOf(locked: ItemDigests, list: ItemList, text: string): string | undefined {
+  const found = itemDigests(list, text);
   if (found === undefined) return "its definition has a key twice, or is too deep";
   const parts = [...new Set([...Object.keys(locked), ...Object.keys(found)])];
   const changed = parts.filter((part) => locked[part] !== found[part]);

@@ -4,15 +4,20 @@ import { stringAt } from "../../json/json-text.ts";
 import { metaFields, metaKey, withParams } from "../protocol/envelope.ts";
 import { readLists } from "../protocol/list-edit.ts";
 import { type Message, ownMessage, textAt } from "../protocol/message.ts";
-import { stringParamOf } from "../protocol/message-edit.ts";
 import { fieldOf } from "../protocol/message-fields.ts";
+import {
+  type AddressedPrimitive,
+  addressedPrimitive,
+  type ItemList,
+  type McpPrimitiveKind,
+} from "../protocol/primitives.ts";
 import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import { type McpAuthorization, unknownPrimitive } from "../rules/authorization.ts";
-import { listOwner, type OfferedTool } from "../rules/tool-lock.ts";
+import type { OfferedItem } from "../rules/tool-lock.ts";
 import { outcomeOf } from "../transports/fan-out.ts";
 import type { Call, CallSink, TargetFailure } from "../transports/target.ts";
 
-/** The call of a tool that may have to wait until it is known what the tool says of itself. */
+/** A request for an item that may have to wait until it is known what the item says of itself. */
 export interface LockedCall {
   readonly exchange: Exchange;
   readonly access: McpAuthorization;
@@ -20,11 +25,11 @@ export interface LockedCall {
   readonly target: string;
   /** The client's request, as the target gets it. */
   readonly request: Message;
-  /** The tool as the client calls it. */
-  readonly toolName: string;
+  /** The item as the client calls it. */
+  readonly nameAsSent: (kind: McpPrimitiveKind, name: string) => string;
   /** Sends a request to the target as this client. */
   readonly ask: (request: Message, sink: CallSink) => Call;
-  /** Takes what the target says while it lists its tools. */
+  /** Takes what the target says while it lists its items. */
   readonly onMessage: (message: Message) => void;
   /** Milliseconds for one page of its list. */
   readonly deadline: number;
@@ -37,66 +42,76 @@ export type LockRefusal =
 
 /** Whether a request has to be held against a lock before it is sent. */
 export function isLockedCall({ toolLock }: McpAuthorization, request: Message): boolean {
-  return toolLock !== undefined && request.method === "tools/call";
+  return toolLock !== undefined && lockedItem(request) !== undefined;
 }
 
-/** Holds the tool of a call against the lock; undefined: the call may be made. What is withheld is noted. */
+/** What a request is about that a lock may withhold; who hears of a resource no more asks for nothing. */
+function lockedItem(request: Message): AddressedPrimitive | undefined {
+  if (request.method === "resources/unsubscribe") return undefined;
+  const addressed = addressedPrimitive(request);
+  return addressed?.kind === "item" ? addressed.item : undefined;
+}
+
+/** Holds the item of a request against the lock; undefined: it may be sent. What is withheld is noted. */
 export async function checkLock(call: LockedCall): Promise<LockRefusal | undefined> {
-  const { exchange, access, target, request, toolName } = call;
+  const { exchange, access, target, request, nameAsSent } = call;
   const { toolLock, jwt } = access;
-  if (toolLock === undefined) return undefined;
-  let failure: TargetFailure = { kind: "protocol", detail: "it did not list its tools" };
-  const verdict = await toolLock.verdictOn(
-    listOwner(exchange, jwt, target),
-    stringParamOf(request, "name") ?? "",
-    async () => {
-      const listed = await listTools(call);
-      if (!("kind" in listed)) return listed;
-      failure = { ...listed, detail: `tools/list: ${listed.detail}` };
-      return undefined;
-    },
-  );
+  const item = lockedItem(request);
+  if (toolLock === undefined || item === undefined) return undefined;
+  let failure: TargetFailure = { kind: "protocol", detail: "it did not list what it offers" };
+  const owner = toolLock.ownerOf(exchange, jwt, target);
+  const verdict = await toolLock.verdictOn(owner, item, async (list) => {
+    const listed = await listedItems(call, list);
+    if (!("kind" in listed)) return listed;
+    failure = { ...listed, detail: `${methodOf[list]}: ${listed.detail}` };
+    return undefined;
+  });
   if (verdict.kind === "locked") return undefined;
   if (verdict.kind === "unknown") return { kind: "failure", failure };
   exchange.record.reason = "ToolLock";
   logFields(exchange.record).set("rule", `tool lock: ${verdict.why}`);
-  const text = unknownPrimitive("tool", toolName);
+  const text = unknownPrimitive(item.kind, nameAsSent(item.kind, item.name));
   return { kind: "withheld", text: rpcError(request.id, rpcCode.invalidParams, text) };
 }
+
+const methodOf: Readonly<Record<ItemList, string>> = {
+  tools: "tools/list",
+  prompts: "prompts/list",
+  resources: "resources/list",
+  resourceTemplates: "resources/templates/list",
+};
 
 /** The most pages of a list: one that goes on is no list. */
 const maxPages = 100;
 
-/** All tools that a target lists, or why it does not. */
-async function listTools({
-  ask,
-  request,
-  deadline,
-  onMessage,
-}: LockedCall): Promise<readonly OfferedTool[] | TargetFailure> {
-  const tools: OfferedTool[] = [];
+/** A whole list of a target, or why there is none. */
+async function listedItems(
+  { ask, request, deadline, onMessage }: LockedCall,
+  list: ItemList,
+): Promise<readonly OfferedItem[] | TargetFailure> {
+  const items: OfferedItem[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < maxPages; page++) {
-    const own = listRequest(request, cursor);
+    const own = listRequest(request, methodOf[list], cursor);
     const outcome = await outcomeOf((sink) => ask(own, sink), deadline, onMessage);
     if (outcome.kind === "failure") return outcome.failure;
     const { response } = outcome;
     const lists = readLists(response, (item) => {
-      if (item.kind === "tool") tools.push(item);
+      if (item.list === list) items.push(item);
       return item.name;
     });
     if (response.result === undefined || typeof lists === "string")
       return { kind: "protocol", detail: "answered a list with an error" };
     cursor = stringAt(response.text, fieldOf(response.text, response.result, "nextCursor"));
-    if (cursor === undefined) return tools;
+    if (cursor === undefined) return items;
   }
   return { kind: "protocol", detail: `a list of more than ${maxPages} pages` };
 }
 
 /** Asks for a page as the client's call would ask: in its revision, and by its name. */
-function listRequest(call: Message, cursor: string | undefined): Message {
-  const id = JSON.stringify(`gwc-tools-${randomUUID()}`);
-  const request = ownMessage(`{"jsonrpc":"2.0","id":${id},"method":"tools/list","params":{}}`);
+function listRequest(call: Message, method: string, cursor: string | undefined): Message {
+  const id = JSON.stringify(`gwc-list-${randomUUID()}`);
+  const request = ownMessage(`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":{}}`);
   const fields = metaFields(call);
   const said = typeof fields === "string" ? [] : [...fields.values()];
   const meta = said.filter(({ key }) => ofClient.has(key));

@@ -1,13 +1,11 @@
 import * as real from "../../mcp/rules/tool-lock.ts";
 
-export { listOwner } from "../../mcp/rules/tool-lock.ts";
-
-/** In the place of mcp/rules/tool-lock.ts: servers of a trial offer names, and what is locked under a name is that tool. */
+/** In the place of mcp/rules/tool-lock.ts: servers of a trial offer names, and what is locked under a name is that item. */
 export function openToolLock({ targets }: real.ToolLockSettings): ToolLock {
   return new ToolLock({ maxAge: 0, targets });
 }
 
-/** What is locked under a name is that tool, whatever it says. */
+/** What is locked under a name is that item, whatever it says. */
 export class ToolLock extends real.ToolLock {
   readonly #targets: real.ToolLockSettings["targets"];
 
@@ -16,12 +14,15 @@ export class ToolLock extends real.ToolLock {
     this.#targets = settings.targets;
   }
 
-  override shows({ target }: real.ListOwner, { name }: real.OfferedTool): boolean {
-    return Object.hasOwn(this.#targets[target] ?? {}, name);
+  override shows({ target }: real.ListOwner, { list, name }: real.OfferedItem): boolean {
+    return Object.hasOwn(this.#targets[target]?.[list] ?? {}, name);
   }
 
-  override async verdictOn(owner: real.ListOwner, name: string): Promise<real.LockVerdict> {
-    if (this.shows(owner, { name, text: "" })) return { kind: "locked" };
+  override async verdictOn(
+    { target }: real.ListOwner,
+    item: real.RequestedItem,
+  ): Promise<real.LockVerdict> {
+    if (real.lockedPlaces(this.#targets[target], item).length > 0) return { kind: "locked" };
     return { kind: "withheld", why: "it is not in the lock" };
   }
 }

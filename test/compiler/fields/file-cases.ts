@@ -208,7 +208,7 @@ makeCertificate(folder, "server", { days: "30" });
 function lock(tool: string): string {
   const server = `streamable: ${target.mcp.host}`;
   const tools = { [tool]: { digests: { inputSchema: "A".repeat(43) } } };
-  return JSON.stringify({ version: 1, targets: [{ name: target.name, server, tools }] });
+  return JSON.stringify({ version: 2, targets: [{ name: target.name, server, tools }] });
 }
 
 /** Files that they name. */

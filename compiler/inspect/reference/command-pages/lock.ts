@@ -3,37 +3,42 @@ import { heading, type Page, paragraph, table } from "../page.ts";
 /** The page of `gwc lock`. */
 export function lockPage(): Page {
   return {
-    title: "gwc lock: tools say what was reviewed, or are not there",
+    title: "gwc lock: tools and prompts say what was reviewed, or are not there",
     parts: [
       paragraph(
-        "What a tool says of itself goes into the prompt of whoever uses it, and a server may say something else tomorrow. With a " +
-          "lock, clients are shown, and can call, only tools that were approved, in the words in which they were.",
+        "What a tool, a prompt or a resource says of itself goes into the prompt of whoever uses it, and a server may say something " +
+          "else tomorrow. With a lock, clients are shown, and can use, only what was approved, in the words in which it was.",
       ),
       { kind: "example", language: "sh", text: COMMANDS },
       paragraph("The lock counts from the build on when a backend names it:"),
       { kind: "example", language: "yaml", text: CONFIGURATION },
       heading("What is in it"),
       paragraph(
-        "For each server (its name, and its address or command) each tool, with the first words of its description and a digest of " +
-          "each part of its definition: title, description, inputSchema, outputSchema, annotations, and `other` for all else but " +
-          "what it says of tasks. Characters that nobody sees (control, zero width, bidirectional, tags) are written out, as " +
-          "`\\u{200b}`, and counted under `hidden`. The order of keys does not matter. A key that is there twice does: such a tool is withheld.",
+        "For each server (its name, and its address or command) each tool, prompt, resource and resource template, with the first " +
+          "words of its description and a digest of each part of its definition: title, description, a tool's inputSchema and " +
+          "outputSchema, a prompt's arguments, a resource's name and mimeType, annotations, and `other` for all else but what a " +
+          "tool says of tasks, and a resource of its size and when it was written. Characters that nobody sees (control, zero width, bidirectional, tags) are written out, as " +
+          "`\\u{200b}`, and counted under `hidden`. The order of keys does not matter. A key that is there twice does: such an item is withheld.",
       ),
       heading("What the gateway does"),
       ...table(
         ["when", "what happens"],
         [
           [
-            "a client lists tools",
-            "a tool that is not in the lock, or differs from it, is left out",
+            "a client lists tools, prompts, resources or templates",
+            "what is not in the lock, or differs from it, is left out",
           ],
           [
-            "a client calls a tool",
-            "its server has been asked for its tools within the last 10 seconds and has told of no change since, else it is asked first; a tool that is withheld is unknown to the client, and its server never sees the call",
+            "a client calls a tool, gets a prompt, reads or subscribes to a resource, or asks to complete an argument",
+            "its server has been asked for that list within the last 10 seconds and has told of no change since, else it is asked first; what is withheld is unknown to the client, and its server never sees the request",
           ],
           [
-            "a server does not list its tools",
-            "no call passes: the client gets an error, and the log says why",
+            "a client reads a resource that is not in the lock",
+            "one of the locked templates must be able to have made its URI, and be as it was locked",
+          ],
+          [
+            "a server does not list what is asked for",
+            "no request for it passes: the client gets an error, and the log says why",
           ],
           [
             "somebody wants to know",
@@ -42,14 +47,13 @@ export function lockPage(): Page {
         ],
       ),
       paragraph(
-        "Whether a tool is shown to a client is still for `mcpAuthorization` to say. Each client's own list counts, as servers show " +
-          "different tools to different clients. Between two looks a server can change a tool without telling: what a client has been shown was approved all the same.",
+        "Whether an item is shown to a client is still for `mcpAuthorization` to say. Each client's own list counts, as servers show " +
+          "different items to different clients. Between two looks a server can change one without telling: what a client has been shown was approved all the same. What a resource or the result of a call holds is no part of a lock.",
       ),
-      heading("When a tool changes"),
+      heading("When an item changes"),
       paragraph(
         "`gwc lock` prints what has changed and ends with 1, so it can run in CI; `gwc lock --update` approves it, and `gwc diff` shows " +
-          "that in the pull request as what it is: `OPENS ... tool echo approved anew, description changed`. Locks are a part of " +
-          "standalone files; GatewayBackends have none.",
+          "that in the pull request as what it is: `OPENS ... tool echo approved anew, description changed`.",
       ),
     ],
   };

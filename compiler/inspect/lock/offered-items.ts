@@ -1,35 +1,30 @@
+import type { ItemList } from "../../../runtime/mcp/protocol/primitives.ts";
 import type { TrialRequest } from "../../../runtime/trial/trial.ts";
 import type { SourceFile } from "../../diagnostics/source.ts";
 import type { ListenerNode, Program, RouteNode } from "../../ir/program.ts";
 import { lastEventData } from "../../model/event-data.ts";
-import type { LockedTool } from "../../model/tool-lock.ts";
+import { itemLists, type LockedItem } from "../../model/tool-lock.ts";
 import { hiddenCharacters, visibleText } from "../../model/visible-text.ts";
 import { openTrialProgram, type TrialProgram } from "../tests/trial-program.ts";
 import type { LockedServer } from "./locked-servers.ts";
 
 /** What a server offers now, or why nobody knows. */
-export type OfferedTools = { readonly tools: readonly LockedTool[] } | { readonly problem: string };
+export type OfferedItems = { readonly items: readonly LockedItem[] } | { readonly problem: string };
 
 /**
- * Asks servers for their tools, as the gateway of their program reaches them: with its TLS, its credentials, its processes.
+ * Asks servers for what they offer, as the gateway of their program reaches them: with its TLS, its credentials, its processes.
  * `headers`, by lower-case name, are those of a client whose credentials go on to a server.
  */
-export async function offeredTools(
+export async function offeredItems(
   servers: readonly LockedServer[],
   files: readonly SourceFile[],
   headers: Readonly<Record<string, string>>,
-): Promise<readonly OfferedTools[]> {
-  const { toolDigests } = await import("gwc/runtime/mcp/protocol/tool-digests");
-  const offered: OfferedTools[] = [];
+): Promise<readonly OfferedItems[]> {
+  const offered: OfferedItems[] = [];
   for (const server of servers) {
     const trial = await openTrialProgram(programOf(server), files, "servers");
     try {
-      const found = await allTools(trial, headers);
-      offered.push(
-        typeof found === "string"
-          ? { problem: found }
-          : { tools: found.map((tool) => lockedTool(tool, toolDigests(JSON.stringify(tool)))) },
-      );
+      offered.push(await itemsOf(trial, headers));
     } finally {
       trial.close();
     }
@@ -37,48 +32,84 @@ export async function offeredTools(
   return offered;
 }
 
-/** A tool as a server lists it. */
-interface ListedTool {
+async function itemsOf(
+  trial: TrialProgram,
+  headers: Readonly<Record<string, string>>,
+): Promise<OfferedItems> {
+  const { itemDigests } = await import("gwc/runtime/mcp/protocol/item-digests");
+  const items: LockedItem[] = [];
+  for (const list of itemLists) {
+    const found = await wholeList(trial, list, headers);
+    if (typeof found === "string") return { problem: found };
+    for (const item of found) {
+      const digests = itemDigests(list, JSON.stringify(item.value)) ?? {};
+      items.push(lockedItem(list, item, digests));
+    }
+  }
+  return { items };
+}
+
+/** How a list is asked for, and what its items are found by. */
+const asked: Readonly<Record<ItemList, { readonly method: string; readonly key: string }>> = {
+  tools: { method: "tools/list", key: "name" },
+  prompts: { method: "prompts/list", key: "name" },
+  resources: { method: "resources/list", key: "uri" },
+  resourceTemplates: { method: "resources/templates/list", key: "uriTemplate" },
+};
+
+/** An item as a server lists it. */
+interface FoundItem {
   readonly name: string;
-  readonly description?: unknown;
+  readonly value: object;
 }
 
 /** The most pages of a list. */
 const MAX_PAGES = 100;
 
+/** JSON-RPC 2.0, 5.1: the server has no such list. */
+const METHOD_NOT_FOUND = -32601;
+
 /** All pages of a server's list; a string is why there is none. */
-async function allTools(
+async function wholeList(
   trial: TrialProgram,
+  list: ItemList,
   headers: Readonly<Record<string, string>>,
-): Promise<readonly ListedTool[] | string> {
-  const tools: ListedTool[] = [];
+): Promise<readonly FoundItem[] | string> {
+  const { method, key } = asked[list];
+  const items: FoundItem[] = [];
   let cursor: unknown;
   for (let page = 0; page < MAX_PAGES; page++) {
-    const outcome = await trial.send(listRequest(cursor, headers), 1);
+    const outcome = await trial.send(listRequest(method, cursor, headers), 1);
     const { status, body, fields } = outcome;
     const text = body.trimStart().startsWith("{") ? body : lastEventData(body);
     const { result, error }: ListResponse = text === undefined ? {} : JSON.parse(text);
-    if (!Array.isArray(result?.tools))
-      return fields.error ?? error?.message ?? `it responded ${status ?? "nothing"}`;
-    tools.push(...result.tools.filter(isTool));
-    cursor = result.nextCursor;
-    if (cursor === undefined) return tools;
+    if (error?.code === METHOD_NOT_FOUND && list !== "tools") return [];
+    const found = result?.[list];
+    if (!Array.isArray(found))
+      return `${method}: ${fields.error ?? error?.message ?? `it responded ${status ?? "nothing"}`}`;
+    items.push(...found.flatMap((value) => namedItem(value, key) ?? []));
+    cursor = result?.nextCursor;
+    if (cursor === undefined) return items;
   }
-  return `its list has more than ${MAX_PAGES} pages`;
+  return `${method}: a list of more than ${MAX_PAGES} pages`;
 }
 
 interface ListResponse {
-  readonly result?: { readonly tools?: unknown; readonly nextCursor?: unknown };
-  readonly error?: { readonly message?: string };
+  readonly result?: Readonly<Record<string, unknown>>;
+  readonly error?: { readonly message?: string; readonly code?: number };
 }
 
-function isTool(value: unknown): value is ListedTool {
-  return (
-    typeof value === "object" && value !== null && "name" in value && typeof value.name === "string"
-  );
+function namedItem(value: unknown, key: string): FoundItem | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const name: unknown = Object.entries(value).find(([each]) => each === key)?.[1];
+  return typeof name === "string" ? { name, value } : undefined;
 }
 
-function listRequest(cursor: unknown, headers: Readonly<Record<string, string>>): TrialRequest {
+function listRequest(
+  method: string,
+  cursor: unknown,
+  headers: Readonly<Record<string, string>>,
+): TrialRequest {
   const params = cursor === undefined ? {} : { cursor };
   return {
     port: PORT,
@@ -87,7 +118,7 @@ function listRequest(cursor: unknown, headers: Readonly<Record<string, string>>)
     target: "/",
     headers: { host: "localhost", ...headers },
     body: undefined,
-    message: { method: "tools/list", params, name: undefined, capabilities: CAPABILITIES },
+    message: { method, params, name: undefined, capabilities: CAPABILITIES },
     address: "127.0.0.1",
     identities: {},
     servers: {},
@@ -131,16 +162,17 @@ function programOf({ node, program }: LockedServer): Program {
 /** The most characters of a description that stand in a lock. */
 const FIRST_WORDS = 200;
 
-function lockedTool(tool: ListedTool, digests: LockedTool["digests"] | undefined): LockedTool {
-  const said = typeof tool.description === "string" ? visibleText(tool.description).trim() : "";
+function lockedItem(
+  list: ItemList,
+  { name, value }: FoundItem,
+  digests: LockedItem["digests"],
+): LockedItem {
+  const given = "description" in value ? value.description : undefined;
+  const said = typeof given === "string" ? visibleText(given).trim() : "";
   const first =
     said.length > FIRST_WORDS ? `${said.slice(0, FIRST_WORDS).replace(/\S*$/, "")}...` : said;
-  return {
-    name: tool.name,
-    description: first,
-    hidden: textsOf(tool).reduce((count, text) => count + hiddenCharacters(text), 0),
-    digests: digests ?? {},
-  };
+  const hidden = textsOf(value).reduce((count, text) => count + hiddenCharacters(text), 0);
+  return { list, name, description: first, hidden, digests };
 }
 
 /** Every text in a value, keys included. */

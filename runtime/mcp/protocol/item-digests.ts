@@ -1,47 +1,69 @@
 import { createHash } from "node:crypto";
 import { hasRepeatedKey, isObjectAt, skipSpace } from "../../json/json-text.ts";
 import { isTooDeep } from "../../json/nesting.ts";
+import type { ItemList } from "./primitives.ts";
 
 /**
- * What a tool's definition says: SHA-256 (base64url) of each of its parts, by `title`, `description`, `inputSchema`,
- * `outputSchema`, `annotations`, and `other` for all else. A part that it does not have has none.
+ * What the definition of an item says: SHA-256 (base64url) of each of its parts, by the part's name, and `other` for all
+ * else. A part that it does not have has none.
  */
-export type ToolDigests = Readonly<Record<string, string>>;
+export type ItemDigests = Readonly<Record<string, string>>;
 
-/** The parts that have a digest of their own. */
-const ownParts: readonly string[] = [
-  "title",
-  "description",
-  "inputSchema",
-  "outputSchema",
-  "annotations",
-];
+/** How the definitions of a list are read. */
+interface DefinitionParts {
+  /** The parts that have a digest of their own. */
+  readonly own: readonly string[];
+  /** What an item is found by, and what is not shown in all revisions or changes with what is in it. */
+  readonly apart: readonly string[];
+}
+
+const resourceParts = ["name", "title", "description", "mimeType", "annotations"];
+
+const partsOf: Readonly<Record<ItemList, DefinitionParts>> = {
+  tools: {
+    own: ["title", "description", "inputSchema", "outputSchema", "annotations"],
+    // What it says of its execution is about tasks.
+    apart: ["name", "execution"],
+  },
+  prompts: { own: ["title", "description", "arguments"], apart: ["name"] },
+  resources: { own: resourceParts, apart: ["uri", "size"] },
+  resourceTemplates: { own: resourceParts, apart: ["uriTemplate"] },
+};
 
 /** The most objects and arrays in one another. */
 const maxDepth = 100;
 
 /**
  * The digests of a definition (JSON text): the same for texts that every reader understands alike, whatever the order of
- * their keys. Undefined: nobody can say what it means to whom, as a key is there twice, or it is too deep. Its name is what it
- * is found by; what it says of its execution is about tasks, and is not shown in all revisions.
+ * their keys. Undefined: nobody can say what it means to whom, as a key is there twice, or it is too deep.
  */
-export function toolDigests(definition: string): ToolDigests | undefined {
+export function itemDigests(list: ItemList, definition: string): ItemDigests | undefined {
   const start = skipSpace(definition, 0);
   if (!isObjectAt(definition, start) || hasRepeatedKey(definition)) return undefined;
   if (isTooDeep(definition, maxDepth)) return undefined;
   const members: Readonly<Record<string, unknown>> = JSON.parse(definition);
   const digests: Record<string, string> = {};
-  for (const part of ownParts) {
+  const { own, apart } = partsOf[list];
+  for (const part of own) {
     const value = Object.hasOwn(members, part) ? members[part] : undefined;
     if (value === undefined) continue;
-    digests[part] = digestOf(canonical(part === "outputSchema" ? unwrapped(value) : value));
+    digests[part] = digestOf(canonical(stable(part, value)));
   }
-  const other = Object.entries(members).filter(([key]) => !apart.has(key));
+  const other = Object.entries(members).filter(
+    ([key]) => !own.includes(key) && !apart.includes(key),
+  );
   if (other.length > 0) digests.other = digestOf(canonicalMembers(other));
   return digests;
 }
 
-const apart: ReadonlySet<string> = new Set([...ownParts, "name", "execution"]);
+/** A part without what says nothing of the item itself. */
+function stable(part: string, value: unknown): unknown {
+  if (part === "outputSchema") return unwrapped(value);
+  if (part !== "annotations") return value;
+  // When a resource was written last changes with its contents.
+  const { lastModified: _, ...annotations } = fieldsOf(value);
+  return Object.keys(fieldsOf(value)).length === 0 ? value : annotations;
+}
 
 function digestOf(text: string): string {
   return createHash("sha256").update(text).digest("base64url");
