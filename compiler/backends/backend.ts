@@ -192,6 +192,11 @@ export interface KubernetesBackendContext {
   readonly diagnostics: Diagnostics;
   /** The Services that a selector of the backend means. */
   readonly services: (selector: ServiceSelector) => readonly ManifestOf<"Service">[];
+  /** A ConfigMap of its namespace; undefined: it is not among the manifests. */
+  readonly configMap: (name: string) => {
+    readonly namespace: string;
+    readonly manifest: ManifestOf<"ConfigMap"> | undefined;
+  };
   /** `HOST:PORT` of the server that a Service's port is. */
   readonly address: (selected: SelectedPort, origin: Origin) => string;
   /** What messages call a resource. */

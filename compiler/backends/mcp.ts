@@ -143,7 +143,7 @@ function resolveMcp(
     server: serverText(target),
     origin: target.origin,
   }));
-  const toolLock = named && resolveToolLock(named.file, servers, named.origin, context);
+  const toolLock = named && resolveToolLock(named, servers, context);
   if (named !== undefined && toolLock === undefined) return undefined;
   return {
     kind: "mcp",

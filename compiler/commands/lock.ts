@@ -2,17 +2,18 @@ import { writeFileSync } from "node:fs";
 import path from "node:path";
 import {
   APPROVED_WORDS,
+  itemWord,
   lockChanges,
   OFFERED_WORDS,
-  oneOf,
   readToolLock,
 } from "../backends/mcp/tool-lock.ts";
 import { textReport } from "../diagnostics/report/text.ts";
-import { fileProblem, type Host } from "../host.ts";
+import { type FileText, fileProblem, type Host } from "../host.ts";
 import { type CheckedInput, checkInput } from "../inspect/check-input.ts";
+import { configMapPlace, lockEntry, withLockEntry } from "../inspect/lock/lock-place.ts";
 import { lockText } from "../inspect/lock/lock-text.ts";
 import { DEFAULT_LOCK, type LockFile, lockFiles } from "../inspect/lock/locked-servers.ts";
-import { offeredItems } from "../inspect/lock/offered-items.ts";
+import { serverOffers } from "../inspect/lock/server-offers.ts";
 import { isStartupError } from "../model/startup-error.ts";
 import { itemLists, type LockedTarget } from "../model/tool-lock.ts";
 import { visibleText } from "../model/visible-text.ts";
@@ -54,16 +55,22 @@ async function lockItems(
   const headers = headerOf(options.header);
   if (headers === undefined)
     return { exitCode: 2, stderr: "error: --header takes `NAME: VALUE`\n" };
-  const checked = checkWithoutLocks(input.files, host, flags.has("update"), options.gateway);
-  if (checked.programs.length === 0)
-    return { exitCode: 1, stderr: textReport(checked.findings, isColored.stderr) };
   const [config = "."] = input.files;
   const folder = host.filesIn(config) === undefined ? path.dirname(config) : config;
+  const checked = checkWithoutLocks(input.files, folder, host, {
+    isUpdate: flags.has("update"),
+    named: options.gateway,
+  });
+  if (checked.programs.length === 0)
+    return { exitCode: 1, stderr: textReport(checked.findings, isColored.stderr) };
   // What servers need is found as a gateway finds it.
   for (const { variable, value } of checked.literals) process.env[variable] = value;
   process.env.GWC_CONFIG_DIR = path.resolve(folder);
-  const files = lockFiles(checked.programs, folder);
+  const files = lockFiles(checked.programs, checked.files, folder);
   if (files.length === 0) return { exitCode: 1, stderr: `error: ${config} has no MCP servers\n` };
+  const isOfManifests = checked.programs.some(({ deployment }) => deployment !== undefined);
+  if (isOfManifests && files.some(({ isNamed }) => !isNamed))
+    return { exitCode: 1, stderr: UNNAMED };
   const results: CommandResult[] = [];
   for (const file of files) {
     progress(`asking ${counted(file.servers.length, "server")}`);
@@ -75,6 +82,10 @@ async function lockItems(
     stderr: results.map(({ stderr = "" }) => stderr).join(""),
   };
 }
+
+const UNNAMED =
+  "error: no GatewayBackend names a lock\n" +
+  "hint: `toolLock: {name: NAME}` beside `targets` names a ConfigMap, which `gwc lock` writes\n";
 
 function counted(count: number, one: string): string {
   return `${count} ${count === 1 ? one : `${one}s`}`;
@@ -90,18 +101,32 @@ function headerOf(text: string | undefined): Readonly<Record<string, string>> | 
 /** The configuration, where a lock that is missing (or, to be written anew, is none) is an empty one. */
 function checkWithoutLocks(
   files: readonly string[],
+  folder: string,
   host: Host,
-  isUpdate: boolean,
-  named: string | undefined,
+  { isUpdate, named }: { readonly isUpdate: boolean; readonly named: string | undefined },
 ): CheckedInput {
   const checked = checkInput(files, host, false, named);
   const missing = checked.diagnostics.flatMap(({ code, params }) =>
-    code === "no-tool-lock" || (isUpdate && code === "bad-tool-lock") ? params.file : [],
+    code === "no-tool-lock" || (isUpdate && code === "bad-tool-lock") ? params : [],
   );
   if (missing.length === 0) return checked;
-  const readText: Host["readText"] = (file) =>
-    missing.includes(file) ? { kind: "text", text: lockText([]) } : host.readText(file);
-  return checkInput(files, { ...host, readText }, false, named);
+  const empty = new Map<string, string>();
+  const readText: Host["readText"] = (file) => {
+    const text = empty.get(file);
+    return text === undefined ? host.readText(file) : { kind: "text", text };
+  };
+  const own = { ...host, readText };
+  const added = new Set<string>();
+  for (const { file, configMap } of missing) {
+    if (configMap === undefined) {
+      empty.set(file, lockText([]));
+      continue;
+    }
+    const place = configMapPlace(configMap, checked.files, folder);
+    empty.set(place.file, withLockEntry(place, lockText([]), own) ?? "");
+    if (checked.files.every((each) => each.path !== place.file)) added.add(place.file);
+  }
+  return checkInput([...files, ...added], own, false, named);
 }
 
 /** What one lock is written with. */
@@ -112,11 +137,11 @@ interface LockWork {
 }
 
 async function lockFile(
-  { file, servers, isNamed }: LockFile,
+  { file, configMap, servers, isNamed }: LockFile,
   { files }: CheckedInput,
   { host, headers, flags }: LockWork,
 ): Promise<CommandResult> {
-  const offered = await offeredItems(servers, files, headers).catch((error: unknown) => {
+  const offered = await serverOffers(servers, files, headers).catch((error: unknown) => {
     if (isStartupError(error)) return error;
     throw error;
   });
@@ -133,15 +158,19 @@ async function lockFile(
   }
   if (problems.length > 0)
     return { exitCode: 1, stderr: `${problems.join("")}${file}: nothing was written\n` };
-  const read = host.readText(file);
-  const known = read.kind === "text" ? readToolLock(read.text) : undefined;
+  const read = configMap === undefined ? textOf(host.readText(file)) : lockEntry(configMap, host);
+  const known = read === undefined ? undefined : readToolLock(read);
+  const lock = lockText(targets);
+  const text = configMap === undefined ? lock : withLockEntry(configMap, lock, host);
+  if (text === undefined)
+    return { exitCode: 1, stderr: `error: "${file}" has mistakes: nothing was written\n` };
   const amount = `${itemCounts(targets)} of ${counted(servers.length, "server")}`;
   const hint = isNamed
     ? ""
     : `hint: \`toolLock: ${path.basename(file)}\` beside \`targets\` switches it on\n`;
   if (known === undefined) {
     if (flags.has("check")) return { exitCode: 1, stderr: `error: there is no ${file}\n` };
-    return written(file, targets, `${file}: ${amount}\n`, hint);
+    return written(file, text, `${file}: ${amount}\n`, hint);
   }
   if (typeof known === "string" && !flags.has("update"))
     return {
@@ -151,7 +180,7 @@ async function lockFile(
   const before = typeof known === "string" ? [] : known;
   const words = flags.has("update") ? APPROVED_WORDS : OFFERED_WORDS;
   const changes = lockChanges(before, targets, words).map(({ text }) => `  ${visibleText(text)}\n`);
-  if (typeof known !== "string" && lockText(known) === lockText(targets))
+  if (typeof known !== "string" && lockText(known) === lock)
     return { exitCode: 0, stdout: `${file}: holds, ${amount}\n` };
   if (!flags.has("update"))
     return {
@@ -159,7 +188,11 @@ async function lockFile(
       stdout: `${file}: does not hold\n${changes.join("") || "  its servers are others\n"}`,
       stderr: "hint: `gwc lock --update` approves what the servers offer now\n",
     };
-  return written(file, targets, `${file}: written anew\n${changes.join("")}`, hint);
+  return written(file, text, `${file}: written anew\n${changes.join("")}`, hint);
+}
+
+function textOf(read: FileText): string | undefined {
+  return read.kind === "text" ? read.text : undefined;
 }
 
 /** "2 tools, 1 prompt": what there is; of tools always how many. */
@@ -168,18 +201,13 @@ function itemCounts(targets: readonly LockedTarget[]): string {
   return itemLists
     .map((list) => [list, items.filter((item) => item.list === list).length] as const)
     .filter(([list, count]) => count > 0 || list === "tools")
-    .map(([list, count]) => counted(count, oneOf[list]))
+    .map(([list, count]) => counted(count, itemWord[list]))
     .join(", ");
 }
 
-function written(
-  file: string,
-  targets: readonly LockedTarget[],
-  stdout: string,
-  stderr: string,
-): CommandResult {
+function written(file: string, text: string, stdout: string, stderr: string): CommandResult {
   try {
-    writeFileSync(file, lockText(targets));
+    writeFileSync(file, text);
   } catch (error) {
     if (!(error instanceof Error) || !("syscall" in error)) throw error;
     return { exitCode: 1, stderr: `error: "${file}" can't be written: ${fileProblem(error)}\n` };

@@ -58,7 +58,7 @@ export interface ManifestSpecs {
   readonly EndpointSlice: EndpointSliceSpec;
   readonly Namespace: object;
   readonly Secret: KeyedData;
-  readonly ConfigMap: KeyedData;
+  readonly ConfigMap: ConfigMapData;
   readonly InferencePool: InferencePoolSpec;
   readonly GatewayBackend: BackendSpec;
   readonly GatewayPolicy: PolicySpec;
@@ -120,6 +120,11 @@ export interface KeyedData {
   readonly keys: readonly string[];
   /** False for a stub that only says the object exists: its keys are not known. */
   readonly isComplete: boolean;
+}
+
+/** A ConfigMap, with its entries that are texts. */
+export interface ConfigMapData extends KeyedData {
+  readonly texts: Readonly<Record<string, string>>;
 }
 
 /** A GatewayBackend: the value of its kind stands under the kind's field. */

@@ -31,10 +31,21 @@ export interface LockedTarget {
   readonly items: readonly LockedItem[];
 }
 
+/** The entry of a ConfigMap that is a lock. */
+export const LOCK_ENTRY = "gwc.lock.yaml";
+
+/** A ConfigMap whose entry is a lock. */
+export interface LockConfigMap {
+  readonly namespace: string;
+  readonly name: string;
+}
+
 /** The lock of a backend. */
 export interface ToolLockNode {
-  /** Its file, as it is found from the working directory. */
+  /** Its file, as it is found from the working directory; of a ConfigMap what messages call it. */
   readonly file: string;
+  /** Undefined: it is a file. */
+  readonly configMap: LockConfigMap | undefined;
   /** The servers of the backend that are in it. */
   readonly targets: readonly LockedTarget[];
   /** What else is in it: servers of other backends, or none any more. */

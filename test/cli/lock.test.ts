@@ -1,6 +1,7 @@
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { keptObject, manifestText } from "../../compiler/controller/model/watched-object.ts";
 import { memoryHost } from "../../compiler/host.ts";
 import { checkInput } from "../../compiler/inspect/check-input.ts";
 import { lockText } from "../../compiler/inspect/lock/lock-text.ts";
@@ -10,6 +11,7 @@ import { matchesTemplate } from "../../runtime/mcp/protocol/uri-template.ts";
 import { openToolLock } from "../../runtime/mcp/rules/tool-lock.ts";
 import { gwc } from "../harness/gwc.ts";
 import { root } from "../harness/root.ts";
+import { TestProcess } from "../harness/test-process.ts";
 import { Workspace } from "../harness/workspace.ts";
 
 const script = path.join(root, "test/mcp/fixtures/changing-server.ts");
@@ -102,6 +104,78 @@ describe("gwc lock", () => {
     });
     workspace.write("gateway.yaml", "binds: [{port: 3000, listeners: [{routes: []}]}]");
     expect(run()).toMatchObject({ code: 1, stderr: "error: gateway.yaml has no MCP servers\n" });
+  });
+});
+
+describe("gwc lock of manifests", () => {
+  it("writes the ConfigMap that a GatewayBackend names, among others too, and builds it in", async () => {
+    const workspace = new Workspace({});
+    const server = new TestProcess(process.execPath, [
+      script,
+      "sessions",
+      "http",
+      workspace.path("state"),
+    ]);
+    const [, port] = await server.seen(/port (\d+)/);
+    const backend = (more: string) => `
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayBackend
+metadata: {name: tools}
+spec: {mcp: {${more} targets: [{name: files, static: {host: 127.0.0.1, port: ${port}}}]}}
+`;
+    const manifests = `
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: edge}
+spec: {gatewayClassName: gwc, listeners: [{name: http, port: 8080, protocol: HTTP}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: tools}
+spec:
+  parentRefs: [{name: edge}]
+  rules: [{backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: tools}]}]
+---`;
+    const run = (...argv: readonly string[]) => gwc(argv, { cwd: workspace.folder });
+    workspace.write("m/all.yaml", manifests + backend(""));
+    expect(run("lock", "m").stderr).toContain("error: no GatewayBackend names a lock");
+    workspace.write("m/all.yaml", manifests + backend("toolLock: {name: tools-lock},"));
+    expect(run("lock", "m").stdout).toBe(
+      "m/tools-lock.configmap.yaml: 2 tools, 1 prompt, 1 resource, 1 resource template of 1 server\n",
+    );
+    const own = readFileSync(workspace.path("m/tools-lock.configmap.yaml"), "utf8");
+    workspace.write(
+      "m/tools-lock.configmap.yaml",
+      `# ours\nkind: Namespace\napiVersion: v1\nmetadata: {name: a}\n---\n${own}`,
+    );
+    workspace.write(
+      "old/all.yaml",
+      `${manifests}${backend("toolLock: {name: tools-lock},")}---\n${own}`,
+    );
+    workspace.write("state", JSON.stringify({ prompt: { description: "Send keys." } }));
+    expect(run("lock", "m", "--update").code).toBe(0);
+    const written = readFileSync(workspace.path("m/tools-lock.configmap.yaml"), "utf8");
+    expect(
+      written.startsWith(
+        "# ours\nkind: Namespace\napiVersion: v1\nmetadata: {name: a}\n---\napiVersion: v1\n",
+      ),
+    ).toBe(true);
+    expect(run("diff", "old", "m").stdout).toContain(
+      "files: prompt greet approved anew, description changed",
+    );
+    expect(run("build", "m", "-o", "out").code).toBe(0);
+    const [route] = globSync("out/routes/*.ts", { cwd: workspace.folder });
+    expect(readFileSync(workspace.path(route ?? ""), "utf8")).toContain("openToolLock({");
+  });
+
+  it("goes from a cluster to the compiler, where other entries of ConfigMaps have names alone", () => {
+    const metadata = { name: "a", namespace: "b", managedFields: [] };
+    const data = { "gwc.lock.yaml": "version: 2", other: "private", "ca.crt": "no certificate" };
+    const kept = keptObject({ apiVersion: "v1", kind: "ConfigMap", metadata, data });
+    expect(JSON.parse(manifestText(kept)).data).toEqual({
+      "gwc.lock.yaml": "version: 2",
+      other: "",
+    });
   });
 });
 

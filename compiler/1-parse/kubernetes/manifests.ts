@@ -218,8 +218,9 @@ function specOf(kind: ManifestKind, value: ConfigValue): unknown {
   const document = value as Readonly<Record<string, ConfigValue>>;
   switch (kind) {
     case "Secret":
-    case "ConfigMap":
       return keyedData(document);
+    case "ConfigMap":
+      return { ...keyedData(document), texts: textsOf(document.data) };
     case "EndpointSlice":
     case "Namespace":
       return document;
@@ -236,6 +237,12 @@ function keyedData(document: Readonly<Record<string, ConfigValue>>): KeyedData {
     keys: given.flatMap((part) => Object.keys(part as object)).sort(),
     isComplete: given.length > 0,
   };
+}
+
+function textsOf(data: ConfigValue | undefined): Readonly<Record<string, string>> {
+  if (typeof data !== "object" || data === null) return {};
+  const texts = Object.entries(data).filter(([, value]) => typeof value === "string");
+  return Object.fromEntries(texts);
 }
 
 function reportDuplicates(manifests: readonly Manifest[], diagnostics: Diagnostics): void {

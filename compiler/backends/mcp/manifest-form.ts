@@ -1,7 +1,16 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import { labelSelector, longText, port, sectionName, span } from "../../manifests/field-types.ts";
+import type { FileText } from "../../host.ts";
+import {
+  labelSelector,
+  localObject,
+  longText,
+  port,
+  sectionName,
+  span,
+} from "../../manifests/field-types.ts";
 import type { ManifestOf, ServicePort } from "../../manifests/manifests.ts";
 import { withScheme } from "../../model/host-url.ts";
+import { LOCK_ENTRY } from "../../model/tool-lock.ts";
 import { choice, type Infer, list, object, shortText } from "../../schema/schema.ts";
 import type {
   BackendSection,
@@ -11,14 +20,20 @@ import type {
   SelectedPort,
   ServiceSelector,
 } from "../backend.ts";
-import { ERA, type McpConfig, type McpTargetConfig, SESSIONS_KEPT } from "./mcp-config.ts";
+import {
+  ERA,
+  type McpConfig,
+  type McpTargetConfig,
+  SESSIONS_KEPT,
+  type ToolLockConfig,
+} from "./mcp-config.ts";
 import { IDLE_TIMEOUT, lowerSessions, sessionsSchema } from "./sessions.ts";
 
 /** `mcp` of a GatewayBackend: servers by address, or the Services that a selector finds. */
 export const kubernetesMcp: KubernetesBackendForm<KubernetesMcpValue, McpConfig> = {
   field: "mcp",
   schema: mcpSchema,
-  lower: ({ targets, sessionRouting, failureMode, sessions }, context) => {
+  lower: ({ targets, sessionRouting, failureMode, sessions, toolLock }, context) => {
     const found = targets.flatMap((target, index) =>
       lowerTarget(target, childOf(context.origin, "targets", index), context),
     );
@@ -29,8 +44,7 @@ export const kubernetesMcp: KubernetesBackendForm<KubernetesMcpValue, McpConfig>
         prefixMode: "conditional",
         failureMode: failureMode === "FailOpen" ? "failOpen" : "failClosed",
         sessions: lowerSessions(sessions, childOf(context.origin, "sessions")),
-        // A lock is a file beside a standalone file.
-        toolLock: undefined,
+        toolLock: toolLock && lockOf(toolLock.name, context),
       },
       sections: new Map(found.map(({ name, section }) => [name, section])),
     };
@@ -56,6 +70,9 @@ function mcpSchema(policies: KubernetesPoliciesSchema) {
       sessionRouting: choice(SESSIONS_KEPT, ["Stateful", "Stateless"], { default: "Stateful" }),
       failureMode: choice("What a broken target does to the others.", ["FailClosed", "FailOpen"]),
       sessions: sessionsSchema(span(IDLE_TIMEOUT, { minimumDuration: "1s" })),
+      toolLock: localObject(
+        "A ConfigMap with approved tools, prompts and resources under the key `gwc.lock.yaml`; `gwc lock` writes it. What is not in it, or says something else than when it was locked, is withheld.",
+      ),
     },
     { required: ["targets"], description: "MCP servers behind one endpoint." },
   );
@@ -95,6 +112,19 @@ function targetSchema(policies: KubernetesPoliciesSchema) {
     { name: sectionName, selector, static: target },
     { required: ["name"], exactlyOneOf: ["selector", "static"] },
   );
+}
+
+function lockOf(name: string, context: KubernetesBackendContext): ToolLockConfig {
+  const { namespace, manifest } = context.configMap(name);
+  const text = manifest?.spec?.texts[LOCK_ENTRY];
+  const problem = manifest === undefined ? "there is none" : `it has no entry ${LOCK_ENTRY}`;
+  const entry: FileText =
+    text === undefined ? { kind: "problem", problem } : { kind: "text", text };
+  return {
+    file: `ConfigMap ${namespace}/${name}`,
+    configMap: { namespace, name, entry },
+    origin: childOf(context.origin, "toolLock"),
+  };
 }
 
 /** A server, and what policies know it as. */

@@ -1,6 +1,8 @@
 import type { Origin } from "../../diagnostics/diagnostic.ts";
+import type { FileText } from "../../host.ts";
 import type { BackendPolicies } from "../../model/backend-policies.ts";
 import type { Text } from "../../model/texts.ts";
+import type { LockConfigMap } from "../../model/tool-lock.ts";
 import type { McpSessionsConfig } from "./sessions.ts";
 
 /** `mcp` as configured. */
@@ -11,8 +13,16 @@ export interface McpConfig {
   readonly prefixMode: "conditional" | "always";
   readonly failureMode: "failClosed" | "failOpen";
   readonly sessions: McpSessionsConfig | undefined;
-  /** The file of approved tools, and where it is named; undefined: every tool that a server lists is shown. */
-  readonly toolLock: { readonly file: string; readonly origin: Origin } | undefined;
+  /** What is approved; undefined: everything that a server lists is shown. */
+  readonly toolLock: ToolLockConfig | undefined;
+}
+
+/** Where a lock is, and where it is named. */
+export interface ToolLockConfig {
+  readonly file: string;
+  /** The ConfigMap whose entry it is, and what it is; absent: it is a file. */
+  readonly configMap?: LockConfigMap & { readonly entry: FileText };
+  readonly origin: Origin;
 }
 
 /** One MCP server as configured. */

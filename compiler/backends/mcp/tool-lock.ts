@@ -12,7 +12,7 @@ import {
 import { anyText, integer, list, map, object, text, validated } from "../../schema/schema.ts";
 import { compileSchema } from "../../schema/schema-compiler.ts";
 import type { ConnectionContext } from "../parts/connection.ts";
-import type { McpCommand } from "./mcp-config.ts";
+import type { McpCommand, ToolLockConfig } from "./mcp-config.ts";
 
 /** The version of lock files that is read and written. */
 export const LOCK_VERSION = 2;
@@ -83,20 +83,20 @@ function yamlValue(yaml: string) {
 
 /** Reads the lock that a backend names, for its servers; undefined when it can't be used (reported). */
 export function resolveToolLock(
-  file: string,
+  { file, configMap: given, origin }: ToolLockConfig,
   servers: readonly (Pick<LockedTarget, "name" | "server"> & { readonly origin: Origin })[],
-  origin: Origin,
   { host, diagnostics, resolvePath }: ConnectionContext,
 ): ToolLockNode | undefined {
-  const path = resolvePath(file, origin);
-  const read = host.readText(path);
+  const path = given === undefined ? resolvePath(file, origin) : file;
+  const read = given === undefined ? host.readText(path) : given.entry;
+  const configMap = given && { namespace: given.namespace, name: given.name };
   if (read.kind === "problem") {
-    diagnostics.report("no-tool-lock", origin, { file: path, problem: read.problem });
+    diagnostics.report("no-tool-lock", origin, { file: path, configMap, problem: read.problem });
     return undefined;
   }
   const locked = readToolLock(read.text);
   if (typeof locked === "string") {
-    diagnostics.report("bad-tool-lock", origin, { file: path, problem: locked });
+    diagnostics.report("bad-tool-lock", origin, { file: path, configMap, problem: locked });
     return undefined;
   }
   const own = new Set(servers.map(lockKey));
@@ -107,6 +107,7 @@ export function resolveToolLock(
   }
   return {
     file: path,
+    configMap,
     targets: locked.filter((each) => own.has(lockKey(each))),
     others: locked.filter((each) => !own.has(lockKey(each))),
     origin,
@@ -158,14 +159,14 @@ export function lockChanges(
       );
       return itemChanges(oldItems ?? [], items ?? [], words).map(({ direction, text: change }) => ({
         direction,
-        text: `${name}: ${oneOf[each]} ${change}`,
+        text: `${name}: ${itemWord[each]} ${change}`,
       }));
     });
   });
 }
 
 /** What an item of a list is called. */
-export const oneOf: Readonly<Record<LockedItem["list"], string>> = {
+export const itemWord: Readonly<Record<LockedItem["list"], string>> = {
   tools: "tool",
   prompts: "prompt",
   resources: "resource",

@@ -1,10 +1,11 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
+import { LOCK_ENTRY } from "../../model/tool-lock.ts";
 import type { ApiObject, ResourceType } from "../kubernetes/api-object.ts";
 import { recordOf } from "../kubernetes/json-fields.ts";
 
 /**
  * What is kept of an object: nothing that nobody reads. Values stay where data planes need them: those of Secrets, and
- * the certificates of ConfigMaps.
+ * the certificates and locks of ConfigMaps.
  */
 export function keptObject(object: ApiObject): ApiObject {
   const { name, namespace, uid, resourceVersion, generation, labels, creationTimestamp } =
@@ -21,7 +22,10 @@ export function keptObject(object: ApiObject): ApiObject {
   if (object.kind === "Namespace") return { ...head(object), metadata };
   if (object.kind !== "ConfigMap") return { ...object, metadata };
   const data = recordOf(object.data) ?? {};
-  const kept = Object.entries(data).map(([key, value]) => [key, key === CA ? value : ""]);
+  const kept = Object.entries(data).map(([key, value]) => [
+    key,
+    key === CA || key === LOCK_ENTRY ? value : "",
+  ]);
   return { ...head(object), metadata, data: Object.fromEntries(kept) };
 }
 
@@ -32,7 +36,8 @@ export function fieldSelectorOf({ kind }: ResourceType): string | undefined {
 
 /**
  * The manifest of an object for the compiler: what was declared, without status and without the values of Secrets. The
- * same text, the same program: of certificates and keys only those that can be read are there.
+ * same text, the same program: of certificates and keys only those that can be read are there, and of other entries the
+ * names, but for a lock, which becomes a part of the program.
  */
 export function manifestText(object: ApiObject): string {
   const { apiVersion, kind, status: _, ...rest } = object;
@@ -53,8 +58,11 @@ function keysOnly({ kind, data }: ApiObject): { readonly data?: unknown } {
     const text = String(value);
     return [key, kind === "Secret" ? Buffer.from(text, "base64").toString("utf8") : text];
   });
-  const keys = values.flatMap(([key, value]) => (isReadable(key, value) ? [key] : []));
-  return { data: Object.fromEntries(keys.toSorted().map((key) => [key, ""])) };
+  const kept = values
+    .filter(([key, value]) => isReadable(key, value))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, value]) => [key, kind === "ConfigMap" && key === LOCK_ENTRY ? value : ""]);
+  return { data: Object.fromEntries(kept) };
 }
 
 /** Whether an entry that the Gateway API asks certificates or a key of has them (PEM). */

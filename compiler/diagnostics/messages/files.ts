@@ -1,5 +1,13 @@
 import { message } from "./message.ts";
 
+/** Why a lock can't be used, and where it is. */
+interface ToolLockProblem {
+  readonly file: string;
+  /** The ConfigMap that it is an entry of; undefined: it is a file. */
+  readonly configMap: { readonly namespace: string; readonly name: string } | undefined;
+  readonly problem: string;
+}
+
 /** What a configuration names and is read from files: certificates, keys, documents. */
 export const fileMessages = {
   "file-not-here": message<{ file: string; problem: string }>({
@@ -64,14 +72,14 @@ export const fileMessages = {
     explanation:
       "An `openapi` target offers the operations of a document as tools. The document is read at build, and becomes part of the bundle: what it offers is seen in review. One of Swagger 2.0 can be converted, by swagger2openapi for example.",
   }),
-  "no-tool-lock": message<{ file: string; problem: string }>({
+  "no-tool-lock": message<ToolLockProblem>({
     severity: "error",
     text: ({ file, problem }) => `the lock of tools "${file}" can't be read: ${problem}`,
     hint: () => "`gwc lock` asks the servers for what they offer and writes it",
     explanation:
       "With `toolLock` clients are shown, and can use, only tools, prompts and resources that are in the lock and say what they said when they were locked. Without the file there would be none.",
   }),
-  "bad-tool-lock": message<{ file: string; problem: string }>({
+  "bad-tool-lock": message<ToolLockProblem>({
     severity: "error",
     text: ({ file, problem }) => `"${file}" can't be used: it ${problem}`,
     hint: () => "`gwc lock --update` writes it anew; read what it says has changed",

@@ -4,7 +4,7 @@ import type { Exchange } from "../../http/exchange.ts";
 import type { McpRule } from "../../policies/mcp-authorization.ts";
 import { allowed, type RuleVerdict } from "../../policies/rule-verdict.ts";
 import type { McpPrimitiveKind } from "../protocol/primitives.ts";
-import type { OfferedItem, ToolLock } from "./tool-lock.ts";
+import type { ListedDefinition, ToolLock } from "./tool-lock.ts";
 
 /** Who asks, and which tools, prompts and resources exist for them. */
 export interface McpAuthorization {
@@ -56,7 +56,7 @@ export function isListed(
   request: Exchange,
   methodName: string,
   target: string,
-  item: OfferedItem & { readonly kind: McpPrimitiveKind },
+  item: ListedDefinition & { readonly kind: McpPrimitiveKind },
 ): boolean {
   const { toolLock, jwt } = access;
   const { kind, name } = item;

@@ -18,7 +18,7 @@ export type LockedItems = Readonly<
 >;
 
 /** An item as a target lists it. */
-export interface OfferedItem {
+export interface ListedDefinition {
   readonly list: ItemList;
   /** Its name, URI or template. */
   readonly name: string;
@@ -69,10 +69,10 @@ interface SeenList {
 }
 
 /** Asks a target for a whole list; undefined: it does not say. */
-type Ask = (list: ItemList) => Promise<readonly OfferedItem[] | undefined>;
+type Ask = (list: ItemList) => Promise<readonly ListedDefinition[] | undefined>;
 
 /** Where an approved item stands: its list, and its name in it. */
-export type LockedPlace = Pick<OfferedItem, "list" | "name">;
+export type LockedPlace = Pick<ListedDefinition, "list" | "name">;
 
 /**
  * Withholds items that are not approved: those that are in no lock, and those that say something else than when they were
@@ -99,7 +99,7 @@ export class ToolLock {
   }
 
   /** Whether an item that a target lists is shown; calls go by it from now on. */
-  shows(owner: ListOwner, item: OfferedItem): boolean {
+  shows(owner: ListOwner, item: ListedDefinition): boolean {
     const why = this.#reasonFor(owner, item);
     if (why !== NOT_LOCKED) this.#lists.get(keyOf(owner, item.list))?.verdicts.set(item.name, why);
     return why === undefined;
@@ -153,7 +153,7 @@ export class ToolLock {
   async #ask(
     seen: SeenList,
     owner: ListOwner,
-    ask: () => Promise<readonly OfferedItem[] | undefined>,
+    ask: () => Promise<readonly ListedDefinition[] | undefined>,
   ): Promise<boolean> {
     const at = Date.now();
     try {
@@ -173,7 +173,10 @@ export class ToolLock {
   }
 
   /** Why an item is withheld that a target lists; undefined: it is as it was locked. */
-  #reasonFor({ target, warn }: ListOwner, { list, name, text }: OfferedItem): string | undefined {
+  #reasonFor(
+    { target, warn }: ListOwner,
+    { list, name, text }: ListedDefinition,
+  ): string | undefined {
     const locked = digestsOf(this.#targets.get(target), { list, name });
     const why = locked === undefined ? NOT_LOCKED : differenceOf(locked, list, text);
     const key = `${target}\n${list}\n${name}`;

@@ -13,7 +13,7 @@ import {
 } from "../protocol/primitives.ts";
 import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import { type McpAuthorization, unknownPrimitive } from "../rules/authorization.ts";
-import type { OfferedItem } from "../rules/tool-lock.ts";
+import type { ListedDefinition } from "../rules/tool-lock.ts";
 import { outcomeOf } from "../transports/fan-out.ts";
 import type { Call, CallSink, TargetFailure } from "../transports/target.ts";
 
@@ -88,8 +88,8 @@ const maxPages = 100;
 async function listedItems(
   { ask, request, deadline, onMessage }: LockedCall,
   list: ItemList,
-): Promise<readonly OfferedItem[] | TargetFailure> {
-  const items: OfferedItem[] = [];
+): Promise<readonly ListedDefinition[] | TargetFailure> {
+  const items: ListedDefinition[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < maxPages; page++) {
     const own = listRequest(request, methodOf[list], cursor);

@@ -14,7 +14,7 @@ export class ToolLock extends real.ToolLock {
     this.#targets = settings.targets;
   }
 
-  override shows({ target }: real.ListOwner, { list, name }: real.OfferedItem): boolean {
+  override shows({ target }: real.ListOwner, { list, name }: real.ListedDefinition): boolean {
     return Object.hasOwn(this.#targets[target]?.[list] ?? {}, name);
   }
 

@@ -66,6 +66,13 @@ function keySet(kid: string): string {
   return JSON.stringify({ keys: [{ kty: "OKP", crv: "Ed25519", kid, x }] });
 }
 
+/** A lock with a tool of the server that backends have. */
+function lock(tool: string): string {
+  const tools = { [tool]: { digests: {} } };
+  const server = "streamable: http://a.test:80/mcp";
+  return JSON.stringify({ version: 2, targets: [{ name: "one", server, tools }] });
+}
+
 const remoteKeys = { jwksPath: "/keys", backendRef: { name: "a", port: 80 } };
 
 const bedrock = {
@@ -266,7 +273,7 @@ export const world: readonly ConfigValue[] = [
   object("Service", "b", { spec: { ports } }, { a: "bb" }),
   ...["a", "b"].flatMap((name) => [
     object("Secret", name, { stringData: keys }),
-    object("ConfigMap", name, { data: { "ca.crt": "" } }),
+    object("ConfigMap", name, { data: { "ca.crt": "", "gwc.lock.yaml": lock(name) } }),
   ]),
 ];
 
@@ -418,6 +425,8 @@ export const known: KnownValues = {
   "requestRedirect.path": pathChanges,
   replacePrefixMatch: ["/a", "/b"],
   "sessions.idleTimeout": ["7s", "11s"],
+  "mcp.toolLock": [{ name: "a" }],
+  "toolLock.name": objects,
   "mcp.sessions": [{ max: 50, maxPerCaller: 7 }],
   "allowedRoutes.namespaces": [chosen],
   "allowedListeners.namespaces": [chosen],

@@ -159,6 +159,10 @@ function backendContext(
       context.inventory
         .all("Service")
         .filter((service) => isSelected(service, selector, manifest, context)),
+    configMap: (name) => ({
+      namespace: manifest.namespace,
+      manifest: context.inventory.find("ConfigMap", manifest.namespace, name),
+    }),
     address: ({ service, port }, at) => portAddress(service, port, at, context),
     nameOf: resourceName,
   };

@@ -12,6 +12,16 @@ export function lockPage(): Page {
       { kind: "example", language: "sh", text: COMMANDS },
       paragraph("The lock counts from the build on when a backend names it:"),
       { kind: "example", language: "yaml", text: CONFIGURATION },
+      paragraph(
+        "Of manifests the lock is an entry `gwc.lock.yaml` of a ConfigMap in the namespace of the GatewayBackend, and is built in as a " +
+          "file is. `gwc lock` writes it where it stands, else into `NAME.configmap.yaml` beside the manifests:",
+      ),
+      { kind: "example", language: "yaml", text: MANIFEST },
+      paragraph(
+        "A controller reads the ConfigMap in the cluster, and compiles the gateways anew when it changes: what is approved is what was " +
+          "applied. It asks no server by itself. A GatewayBackend whose lock is missing or no lock is not accepted, and its status says why. `gwc lock` has to reach " +
+          "the servers by the addresses in the manifests: for those of a cluster it runs there, in a Job for example.",
+      ),
       heading("What is in it"),
       paragraph(
         "For each server (its name, and its address or command) each tool, prompt, resource and resource template, with the first " +
@@ -62,6 +72,17 @@ export function lockPage(): Page {
 const COMMANDS = `gwc lock            # asks the servers, writes gwc.lock.yaml; later: says what has changed
 gwc lock --check    # in CI: 1 when a server offers something else, or there is no lock
 gwc lock --update   # approves it`;
+
+const MANIFEST = `apiVersion: gwc.dev/v1alpha1
+kind: GatewayBackend
+metadata:
+  name: tools
+spec:
+  mcp:
+    toolLock: {name: tools-lock}
+    targets:
+      - name: files
+        static: {host: mcp.internal, port: 8080}`;
 
 const CONFIGURATION = `mcp:
   toolLock: gwc.lock.yaml

@@ -9,18 +9,18 @@ import { openTrialProgram, type TrialProgram } from "../tests/trial-program.ts";
 import type { LockedServer } from "./locked-servers.ts";
 
 /** What a server offers now, or why nobody knows. */
-export type OfferedItems = { readonly items: readonly LockedItem[] } | { readonly problem: string };
+export type ServerOffer = { readonly items: readonly LockedItem[] } | { readonly problem: string };
 
 /**
  * Asks servers for what they offer, as the gateway of their program reaches them: with its TLS, its credentials, its processes.
  * `headers`, by lower-case name, are those of a client whose credentials go on to a server.
  */
-export async function offeredItems(
+export async function serverOffers(
   servers: readonly LockedServer[],
   files: readonly SourceFile[],
   headers: Readonly<Record<string, string>>,
-): Promise<readonly OfferedItems[]> {
-  const offered: OfferedItems[] = [];
+): Promise<readonly ServerOffer[]> {
+  const offered: ServerOffer[] = [];
   for (const server of servers) {
     const trial = await openTrialProgram(programOf(server), files, "servers");
     try {
@@ -35,7 +35,7 @@ export async function offeredItems(
 async function itemsOf(
   trial: TrialProgram,
   headers: Readonly<Record<string, string>>,
-): Promise<OfferedItems> {
+): Promise<ServerOffer> {
   const { itemDigests } = await import("gwc/runtime/mcp/protocol/item-digests");
   const items: LockedItem[] = [];
   for (const list of itemLists) {
