@@ -20,7 +20,7 @@ beforeAll(async () => {
   gateway = await startGateway({
     listeners: [
       {
-        routes: ["openAI", "anthropic"].map((name) => ({
+        routes: ["openAI", "anthropic", "gemini"].map((name) => ({
           name,
           matches: [{ path: { pathPrefix: `/${name}` } }],
           policies: {
@@ -147,3 +147,14 @@ it("arguments of a tool that are no JSON reach no provider as something else", a
   expect(response.status).toBe(400);
   expect(response.text).toContain("arguments");
 });
+
+it.each(["..", "../x", "a/../../b", "%2e%2e", "a/..;b", "a\nb", "\ud800"])(
+  "a model that would make another path of the provider's is refused: %j",
+  async (model) => {
+    const before = provider.received.length;
+    const response = await post("gemini", apis.messages, request(apis.messages, { model }));
+    expect(response).toMatchObject({ status: 400, text: expect.stringContaining("model") });
+    expectError(apis.messages, response.text);
+    expect(provider.received).toHaveLength(before);
+  },
+);

@@ -121,9 +121,9 @@ it("a call is one request: arguments go where the document has them, numbers as 
   const client = await clientOf([shop(host)], { headers: { authorization: "Bearer own" } });
   const result = await client.callTool({
     name: "getItem",
-    arguments: { path: { itemId: "a/b ?é" } },
+    arguments: { path: { itemId: "a;b ?é" } },
   });
-  expect(result.structuredContent).toEqual({ line: "GET /v1/items/a%2Fb%20%3F%C3%A9" });
+  expect(result.structuredContent).toEqual({ line: "GET /v1/items/a%3Bb%20%3F%C3%A9" });
   await call(client, "get_items", {
     query: { tag: ["x&y", "z"], id: [1, 2], limit: 5, filter: { size: "L" } },
   });
@@ -133,7 +133,7 @@ it("a call is one request: arguments go where the document has them, numbers as 
     body: { name: null, serial: 1, price: 0.5, parts: [{ name: "p", serial: 2 }] },
   });
   expect(seen.map(({ line }) => line)).toEqual([
-    "GET /v1/items/a%2Fb%20%3F%C3%A9",
+    "GET /v1/items/a%3Bb%20%3F%C3%A9",
     "GET /v1/items?tag=x%26y&tag=z&id=1%2C2&limit=5&filter%5Bsize%5D=L",
     'PUT /v1/items/7 {"name":null,"serial":1,"price":0.5,"parts":[{"name":"p","serial":2}]}',
   ]);
@@ -178,6 +178,11 @@ const mistakes: readonly (readonly [tool: string, given: object, expected: strin
   ["get_items", { query: { other: 1 } }, "query.other is not known"],
   ["getItem", { path: { itemId: ".." } }, 'a value of "path"'],
   ["getItem", { path: { itemId: "" } }, 'a value of "path"'],
+  // What one server decodes as a character, another one takes for the next segment.
+  ...["7/parts", "../admin", "..\\admin", "..;a", "%2e%2e", "7%2fparts", "7\0", "\ud800"].map(
+    (itemId) => ["getItem", { path: { itemId } }, 'a value of "path"'] as const,
+  ),
+  ["get_items", { query: { tag: ["\ud800"] } }, 'a value of "query"'],
   [
     "getItem",
     { path: { itemId: "1" }, header: { "X-Tenant": "a\r\nb: c" } },

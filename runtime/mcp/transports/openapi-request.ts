@@ -1,3 +1,4 @@
+import { pathSegment } from "../../http/routing/path-segment.ts";
 import { longNumberText } from "../../json/exact-json.ts";
 import type { OpenApiTool } from "./openapi-tool.ts";
 
@@ -17,7 +18,7 @@ export function openApiRequest(tool: OpenApiTool, given: unknown): OpenApiReques
   const { path: segments, query, header, body } = membersOf(given);
   const path = pathOf(tool.path, membersOf(segments));
   if (path === undefined) {
-    return { kind: "problem", problem: 'a value of "path" is empty, ".", ".." or no plain value' };
+    return { kind: "problem", problem: 'a value of "path" is empty or more than a segment of a path' };
   }
   const headers = Object.entries(membersOf(header)).map(
     ([name, value]) => [name.toLowerCase(), [value].flat().map(plainText).join(",")] as const,
@@ -26,6 +27,9 @@ export function openApiRequest(tool: OpenApiTool, given: unknown): OpenApiReques
     return { kind: "problem", problem: 'a value of "header" can\'t stand in a header' };
   }
   const search = searchOf(membersOf(query), tool.joined);
+  if (search === undefined) {
+    return { kind: "problem", problem: 'a value of "query" is no Unicode text' };
+  }
   return {
     kind: "request",
     path: search === "" ? path : `${path}?${search}`,
@@ -48,14 +52,24 @@ function pathOf(template: string, values: Readonly<Record<string, unknown>>): st
   let isPlain = true;
   const path = template.replace(/\{([^}]+)\}/g, (_whole, name: string) => {
     const text = Object.hasOwn(values, name) ? plainText(values[name]) : "";
-    isPlain &&= text !== "" && text !== "." && text !== "..";
-    return encodeURIComponent(text);
+    const segment = separator.test(text) ? undefined : pathSegment(text);
+    isPlain &&= segment !== undefined;
+    return segment ?? "";
   });
   return isPlain ? path : undefined;
 }
 
-/** Lists are repeated (`form`, exploded: OpenAPI's own way) or joined; the members of an object stand in brackets. */
-function searchOf(values: Readonly<Record<string, unknown>>, joined: readonly string[]): string {
+/** What many servers decode before they look for segments. */
+const separator = /[/\\]|%2f|%5c/i;
+
+/**
+ * Lists are repeated (`form`, exploded: OpenAPI's own way) or joined; the members of an object stand in brackets. Undefined:
+ * a text can't be encoded.
+ */
+function searchOf(
+  values: Readonly<Record<string, unknown>>,
+  joined: readonly string[],
+): string | undefined {
   const pairs = Object.entries(values).flatMap(([name, value]): readonly string[][] => {
     if (Array.isArray(value)) {
       const texts = value.map(plainText);
@@ -65,6 +79,7 @@ function searchOf(values: Readonly<Record<string, unknown>>, joined: readonly st
       return Object.entries(value).map(([key, each]) => [`${name}[${key}]`, plainText(each)]);
     return [[name, plainText(value)]];
   });
+  if (!pairs.flat().every((text) => text.isWellFormed())) return undefined;
   return pairs.map((pair) => pair.map(encodeURIComponent).join("=")).join("&");
 }
 
