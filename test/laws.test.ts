@@ -113,6 +113,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     "http/engine",
     "grpc",
     "telemetry",
+    "mesh",
     "auth",
     "backends",
     "policies",

@@ -134,6 +134,7 @@ function resolveGateway(
     ...(gateway.frontend.requestId !== undefined && { requestId: gateway.frontend.requestId }),
     ...(tracing === undefined ? {} : { tracing }),
     ...(logLevels === undefined ? {} : { logLevels }),
+    ...(gateway.mesh === undefined ? {} : { mesh: gateway.mesh }),
     ...(gateway.deployment === undefined ? {} : { deployment: gateway.deployment }),
   };
 }

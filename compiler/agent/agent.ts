@@ -226,5 +226,8 @@ function podsOf(value: unknown): readonly PodAddress[] {
 }
 
 function isPodAddress(value: unknown): value is PodAddress {
-  return Array.isArray(value) && typeof value[0] === "string" && typeof value[1] === "number";
+  if (!Array.isArray(value)) return false;
+  const [address, port, account] = value;
+  const isNamed = account === undefined || typeof account === "string";
+  return typeof address === "string" && typeof port === "number" && isNamed;
 }

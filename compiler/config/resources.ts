@@ -2,6 +2,7 @@ import type { TlsVersion } from "../../runtime/tls/tls-settings.ts";
 import type { BackendConfig } from "../backends/index.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { DeploymentNode } from "../ir/deployment.ts";
+import type { MeshNode } from "../ir/mesh.ts";
 import type { PathHandling, ProcessNode, RouteRefusal } from "../ir/program.ts";
 import type { ClientCertificatesNode } from "../ir/tls.ts";
 import type { MatchRank, ValueMatchConfig } from "../model/matches.ts";
@@ -41,6 +42,8 @@ export interface GatewayResource {
   readonly tracing: TracingConfig | undefined;
   /** What is said of log levels; the last one counts. */
   readonly logLevels: readonly LevelsConfig[];
+  /** The mesh that it is a part of; absent: none. */
+  readonly mesh?: MeshNode | undefined;
   /** How a cluster runs it; absent for a standalone file. */
   readonly deployment?: DeploymentNode;
   /** Backends with a name that policies may mean; empty for manifests, which name resources. */

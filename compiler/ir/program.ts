@@ -12,6 +12,7 @@ import type { RouteMatch } from "../model/matches.ts";
 import type { AccessLogNode } from "./access-log.ts";
 import type { BackendNode } from "./backends.ts";
 import type { DeploymentNode } from "./deployment.ts";
+import type { MeshNode } from "./mesh.ts";
 import type { PolicyUse } from "./policies.ts";
 import type { TcpBindNode } from "./tcp.ts";
 import type { CertificateFiles, TlsNode } from "./tls.ts";
@@ -39,6 +40,8 @@ export interface Program {
   readonly tracing?: TracingNode;
   /** How much is logged; absent: as usual. */
   readonly logLevels?: LogLevels;
+  /** The mesh that it is a part of; absent: none. */
+  readonly mesh?: MeshNode;
   /** What runs it in a cluster; undefined for a gateway that a standalone file describes. */
   readonly deployment?: DeploymentNode;
 }

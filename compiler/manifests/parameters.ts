@@ -1,6 +1,7 @@
 import type { Json } from "../model/json.ts";
 import {
   anyText,
+  boolean,
   choice,
   integer,
   json,
@@ -11,6 +12,7 @@ import {
   openObject,
   type Schema,
   text,
+  unsupported,
 } from "../schema/schema.ts";
 import { resource } from "./field-types.ts";
 
@@ -42,10 +44,34 @@ const seconds = (description: string) => integer(description, 0, 31_536_000);
 
 const mesh = object(
   {
-    caAddress: text("The mesh's certificate authority."),
-    trustDomain: text("The mesh's trust domain.", { default: "cluster.local" }),
+    enabled: boolean("Whether it is a part of a mesh, where its class says that it is."),
+    caAddress: text(
+      "The authority of the mesh: where it speaks Istio's certificate protocol, over TLS; or `file://` and a folder of " +
+        "the pod in which somebody else keeps certificates.",
+      {
+        default: "https://istiod.istio-system.svc:15012",
+        pattern: "^((https://)?[^\\s/?#@:]+:[0-9]{1,5}|https://[^\\s/?#@:]+|file:///[^\\s?#]+)$",
+        form: "an https:// URL, a host with its port, or the file:// URL of a folder",
+        examples: ["https://istiod.istio-system.svc:15012", "file:///var/run/mesh"],
+      },
+    ),
+    trustDomain: text("The mesh's trust domain.", {
+      default: "cluster.local",
+      maxLength: 255,
+      pattern: "^[a-z0-9._-]+$",
+      form: 'a trust domain: small letters, digits, ".", "-" and "_"',
+    }),
+    clusterId: text("The cluster of the gateway, as the mesh's authority calls it.", {
+      default: "Kubernetes",
+    }),
+    network: unsupported("networks of a mesh that gateways connect"),
+    additionalTrustDomains: unsupported("tunnels of a mesh into the gateway (HBONE)"),
   },
-  { description: "The mesh that the gateway is a part of." },
+  {
+    description:
+      "The mesh that the gateway is a part of: pods with a sidecar are connected to by mutual TLS. It acts where " +
+      "`gwc controller` runs the gateway.",
+  },
 );
 
 /** GatewayParameters: how the data plane is provisioned. */

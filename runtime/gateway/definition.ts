@@ -1,3 +1,4 @@
+import type { Mesh } from "../mesh/mesh.ts";
 import type { ConnectionSettings } from "../net/connection-settings.ts";
 import type { AccessLogSettings } from "../telemetry/logs/access-log.ts";
 import type { AuditStream } from "../telemetry/logs/audit-log.ts";
@@ -18,6 +19,8 @@ export interface Gateway {
   readonly requestId?: RequestIds;
   /** Which requests are traced, and where their spans go; absent: none is. */
   readonly tracing?: Tracing;
+  /** The mesh that it is a part of; absent: none. */
+  readonly mesh?: Mesh;
   /** How much is logged; absent: `info` of everything. */
   readonly logLevels?: LogLevels;
   readonly addresses: ServiceAddresses;

@@ -22,6 +22,7 @@ import { drain } from "./drain.ts";
 import { type ProcessSettings, processSettings } from "./environment.ts";
 import { addressText, type Endpoint, Listeners, portEndpoint } from "./listeners.ts";
 import { LiveContext } from "./live-context.ts";
+import { MeshMembership } from "./mesh-membership.ts";
 import type { PortContext } from "./port.ts";
 import { ProcessMetrics } from "./process-metrics.ts";
 import { reportBug } from "./report-bug.ts";
@@ -110,6 +111,10 @@ class Running implements RunningGateway {
   readonly #observer: RequestObserver | undefined;
   readonly #context: LiveContext;
   readonly #listeners: Listeners;
+  readonly #mesh = new MeshMembership({
+    info: (message) => this.#log.info(message),
+    warn: (message) => this.#log.warn(message),
+  });
   #build: BuildInfo;
   readonly #metrics = new Metrics();
   readonly #requests = this.#metrics.part(RequestMetrics);
@@ -255,6 +260,7 @@ class Running implements RunningGateway {
     if (this.#worker === undefined) this.#log.info("draining");
     this.#audit?.action("draining", this.#build.configDigest);
     await drain(this.#context, this.#listeners, this.#settings.drain);
+    this.#mesh.close();
     await this.#context.flush();
     await this.#flushExports();
     if (this.#worker === undefined) this.#log.info("ended");
@@ -274,7 +280,8 @@ class Running implements RunningGateway {
   async #serve(definition: Gateway, settings: ProcessSettings): Promise<void> {
     const context = this.#portContext(definition, settings);
     const ports = definition.ports.map((port) => portEndpoint(port, this.#defaultAddress, context));
-    const opened = await this.#listeners.serve([...ports, ...this.#services(settings, definition)]);
+    const endpoints = [...ports, ...this.#services(settings, definition)];
+    const opened = await this.#mesh.serve(definition.mesh, () => this.#listeners.serve(endpoints));
     this.#context.ports = new Set(this.#listeners.ports.map(({ port }) => port));
     if (!this.#speaks) return;
     for (const { endpoint, port } of opened) {
@@ -316,7 +323,8 @@ class Running implements RunningGateway {
   ): readonly Endpoint[] {
     if (this.#worker !== undefined) return [];
     const figures = () => this.#metrics.exposition();
-    return serviceEndpoints({ addresses, connections, figures, context: this.#context });
+    const isReady = () => this.#mesh.isReady;
+    return serviceEndpoints({ addresses, connections, figures, context: this.#context, isReady });
   }
 
   /** Warned of once a minute: a flood must not fill the log too. */

@@ -16,9 +16,13 @@ export function statsPage(
   };
 }
 
-/** `/healthz/ready` on the readiness address: 200 while requests are wanted, 503 from the moment the drain begins. */
+/**
+ * `/healthz/ready` on the readiness address: 200 while requests are wanted, 503 while something is waited for and from the
+ * moment the drain begins.
+ */
 export function readinessPage(
   context: Pick<GatewayContext, "isDraining">,
+  isReady: () => boolean = () => true,
 ): (exchange: Exchange) => Handled {
   return (exchange) => {
     if (exchange.path !== "/healthz/ready") {
@@ -27,6 +31,7 @@ export function readinessPage(
     }
     const type = ["content-type", "text/plain; charset=utf-8"];
     if (context.isDraining) exchange.respond(503, type, "draining\n");
+    else if (!isReady()) exchange.respond(503, type, "waiting\n");
     else exchange.respond(200, type, "ready\n");
   };
 }

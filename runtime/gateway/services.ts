@@ -13,11 +13,13 @@ export interface ServicePages {
   /** In the Prometheus text format. */
   readonly figures: () => string | Promise<string>;
   readonly context: Pick<GatewayContext, "isDraining">;
+  /** Whether it has everything that it waits for; absent: it waits for nothing. */
+  readonly isReady?: () => boolean;
 }
 
 /** Where the process serves its own state: metrics and readiness. */
 export function serviceEndpoints(pages: ServicePages): readonly Endpoint[] {
-  const { addresses, connections, figures, context } = pages;
+  const { addresses, connections, figures, context, isReady } = pages;
   const page = (handle: ServerHandlers["handle"]): ServerHandlers => {
     const nothing = () => {};
     return {
@@ -38,6 +40,6 @@ export function serviceEndpoints(pages: ServicePages): readonly Endpoint[] {
   };
   return [
     serviceEndpoint(addresses.stats, "stats", page(statsPage(figures))),
-    serviceEndpoint(addresses.readiness, "readiness", page(readinessPage(context))),
+    serviceEndpoint(addresses.readiness, "readiness", page(readinessPage(context, isReady))),
   ];
 }

@@ -70,7 +70,7 @@ class GrpcChannel {
 
   /** Makes a call of one message each way. Rejects with GrpcError. A call that the server has not seen is made again, once. */
   async call<Request extends DescMessage, Response extends DescMessage>(
-    gateway: GatewayContext,
+    gateway: Pick<GatewayContext, "connections">,
     method: DescMethodUnary<Request, Response>,
     request: MessageInitShape<Request>,
     options: CallOptions,
@@ -81,7 +81,7 @@ class GrpcChannel {
 
   /** The same with a message that is encoded, in its frame (`frameOf`). */
   async callEncoded<Request extends DescMessage, Response extends DescMessage>(
-    gateway: GatewayContext,
+    gateway: Pick<GatewayContext, "connections">,
     method: DescMethodUnary<Request, Response>,
     frame: Buffer,
     options: CallOptions,

@@ -4,7 +4,14 @@ import type { UpstreamTls } from "../tls/upstream-tls.ts";
 import { connectCounts } from "./connect-metrics.ts";
 import type { KeepAliveSettings } from "./connection-settings.ts";
 import type { Lookup } from "./lookup.ts";
-import { endpointName, type PodAddress, podOf } from "./service-endpoints.ts";
+import { meshTls } from "./mesh-tls.ts";
+import {
+  endpointName,
+  meshAccountOf,
+  type PodAddress,
+  podOf,
+  podsOf,
+} from "./service-endpoints.ts";
 
 /** Where connections lead and what they are made with. */
 export interface ConnectorSettings {
@@ -66,14 +73,28 @@ export function connector(settings: ConnectorSettings): Connect {
   /** `tunnel`: what is connected to the destination already; undefined: nothing is. */
   const open = (done: Parameters<Connect>[0], tunnel: Socket | undefined) => {
     const { tls, timeout } = settings;
-    const options = tls?.optionsFor(settings.host);
+    const counts = connectCounts(settings.countedAs ?? `${settings.host}:${settings.port}`);
+    const pod = podFor(settings, tunnel !== undefined);
+    const secured = tls === undefined ? ofMesh(settings, pod) : ofSettings(settings, tls);
+    if (secured instanceof Error) {
+      counts?.failed();
+      tunnel?.destroy();
+      setImmediate(done, secured, null);
+      return;
+    }
+    const { options, alpn = [] } = secured ?? {};
+    // Who a pod of a mesh is shows in a whole handshake alone.
+    const isResumed = tls !== undefined;
     if (options?.secureContext !== sessionContext) session = undefined;
     sessionContext = options?.secureContext;
+    const place = addressOf(settings, pod);
     const socket =
       options === undefined
-        ? (tunnel ?? openTcp(settings))
-        : openTls(settings, { ...options, session, ...(tunnel && { socket: tunnel }) });
-    const counts = connectCounts(settings.countedAs ?? `${settings.host}:${settings.port}`);
+        ? (tunnel ?? connectTcp({ ...place, noDelay: true }))
+        : openTls(tunnel === undefined ? place : { socket: tunnel }, alpn, {
+            ...options,
+            ...(isResumed && session !== undefined && { session }),
+          });
     const started = performance.now();
     let isDone = false;
     const finish = (error: Error | null) => {
@@ -101,8 +122,8 @@ export function connector(settings: ConnectorSettings): Connect {
       socket.once("close", () => counts?.closed());
       finish(null);
     };
-    if (tls === undefined && tunnel !== undefined) onConnected();
-    else socket.once(tls === undefined ? "connect" : "secureConnect", onConnected);
+    if (options === undefined && tunnel !== undefined) onConnected();
+    else socket.once(options === undefined ? "connect" : "secureConnect", onConnected);
   };
   const { tunnel: openTunnel } = settings;
   if (openTunnel === undefined) return (done) => open(done, undefined);
@@ -118,34 +139,66 @@ function authorityOf({ host, port, endpoint = [host, port] }: ConnectorSettings)
   return endpointName(endpoint);
 }
 
-function openTcp(settings: ConnectorSettings): Socket {
-  return connectTcp({ ...addressOf(settings), noDelay: true });
+/** What a connection is encrypted with. */
+interface Secured {
+  readonly options: ConnectionOptions;
+  readonly alpn: readonly string[];
+}
+
+function ofSettings({ host, alpn }: ConnectorSettings, tls: UpstreamTls): Secured {
+  return { options: tls.optionsFor(host), alpn };
+}
+
+/** The mutual TLS of the pod's mesh; undefined: it is in none, or the gateway is not. An Error: it can't be had now. */
+function ofMesh(
+  { host, port, tunnel }: ConnectorSettings,
+  pod: PodAddress | undefined,
+): Secured | Error | undefined {
+  const mesh = meshTls();
+  if (mesh === undefined) return undefined;
+  // DNS may still lead to a pod of the mesh, of which nothing would be known.
+  if (pod === undefined && tunnel === undefined && podsOf(host, port) !== undefined)
+    return new Error("no pod of the Service is ready");
+  const account = pod && meshAccountOf(host, port, pod);
+  if (account === undefined) return undefined;
+  try {
+    return { options: mesh.optionsFor(account, host), alpn: MESH_ALPN };
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+/** By this name a sidecar of Istio knows mutual TLS of its mesh, whatever is spoken within. */
+const MESH_ALPN = ["istio"];
+
+/** The pod that a connection goes to; undefined: where DNS or a proxy leads. */
+function podFor(
+  { endpoint, host, port, socketPath }: ConnectorSettings,
+  isTunnelled: boolean,
+): PodAddress | undefined {
+  if (socketPath !== undefined || endpoint !== undefined) return endpoint;
+  return isTunnelled ? undefined : podOf(host, port);
 }
 
 function openTls(
-  { alpn, ...settings }: ConnectorSettings,
-  { session, ...options }: ConnectionOptions,
+  place: ConnectionOptions,
+  alpn: readonly string[],
+  options: ConnectionOptions,
 ): Socket {
   const socket = connectTls({
-    ...(options.socket === undefined ? addressOf(settings) : {}),
+    ...place,
     ...options,
     ...(alpn.length === 0 ? {} : { ALPNProtocols: [...alpn] }),
-    ...(session === undefined ? {} : { session }),
   });
   socket.setNoDelay(true);
   return socket;
 }
 
-function addressOf({
-  host,
-  port,
-  socketPath,
-  endpoint,
-  lookup,
-  allowHalfOpen = false,
-}: Omit<ConnectorSettings, "tls" | "alpn" | "timeout" | "keepAlive" | "countedAs">) {
+function addressOf(
+  { host, port, socketPath, lookup, allowHalfOpen = false }: ConnectorSettings,
+  pod: PodAddress | undefined,
+) {
   if (socketPath !== undefined) return { path: socketPath, allowHalfOpen };
-  const pod = endpoint ?? podOf(host, port);
   if (pod !== undefined) return { host: pod[0], port: pod[1], allowHalfOpen };
   return { host, port, allowHalfOpen, ...(lookup && { lookup: socketLookup(lookup) }) };
 }

@@ -1,5 +1,5 @@
-/** An address and port of a pod. */
-export type PodAddress = readonly [host: string, port: number];
+/** An address and port of a pod; `NAMESPACE/ACCOUNT` of one that takes the mutual TLS of a mesh. */
+export type PodAddress = readonly [host: string, port: number, account?: string];
 
 /** `host:port`; an address of IPv6 in brackets. */
 export function endpointName([host, port]: PodAddress): string {
@@ -32,6 +32,12 @@ export function podsOf(host: string, port: number): readonly PodAddress[] | unde
   if (known.size === 0) return undefined;
   const [, name, namespace] = SERVICE.exec(host) ?? [];
   return name === undefined ? undefined : known.get(`${namespace}/${name}:${port}`);
+}
+
+/** `NAMESPACE/ACCOUNT` of a pod of the Service that a host names, as it is now; undefined: it takes no mutual TLS. */
+export function meshAccountOf(host: string, port: number, pod: PodAddress): string | undefined {
+  const known = podsOf(host, port)?.find((each) => each[0] === pod[0] && each[1] === pod[1]);
+  return (known ?? pod)[2];
 }
 
 /** The name of a Service in the DNS of Kubernetes. */

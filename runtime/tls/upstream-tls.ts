@@ -115,6 +115,7 @@ function systemAuthorities(): string[] {
   return [...new Set([...getCACertificates("default"), ...getCACertificates("system")])];
 }
 
-function isAddress(host: string): boolean {
+/** Whether a host is an address, and no name. */
+export function isAddress(host: string): boolean {
   return host.startsWith("[") || /^[0-9.]+$/.test(host) || host.includes(":");
 }

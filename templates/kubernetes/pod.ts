@@ -5,6 +5,7 @@ import type { Json } from "../../compiler/model/json.ts";
 import { backendTemplateOf } from "../backends/index.ts";
 import { templateOf } from "../policies/index.ts";
 import { agentMounts, agentVariables, agentVolumes } from "./agent-pod.ts";
+import { meshPod } from "./mesh-pod.ts";
 import { GATEWAY_CONTAINER, selectorLabels } from "./names.ts";
 import type { AgentPodSettings, KubernetesSettings } from "./settings.ts";
 import { isObject } from "./strategic-merge.ts";
@@ -50,6 +51,7 @@ export function podTemplate(
     volumes: [
       { name: "tmp", emptyDir: {} },
       ...(agent === undefined ? [] : agentVolumes(deployment, agent)),
+      ...meshPod(program.mesh).volumes,
       ...(keepsState(program) ? [{ name: "state", emptyDir: {} }] : []),
       ...(isPacked
         ? [
@@ -121,6 +123,7 @@ function gatewayContainer(
   const { resources } = deployment;
   const pullPolicy = deployment.pullPolicy ?? agent?.pullPolicy;
   const hasState = keepsState(program);
+  const mesh = meshPod(program.mesh);
   return {
     name: GATEWAY_CONTAINER,
     image: image ?? NODE_IMAGE,
@@ -133,6 +136,7 @@ function gatewayContainer(
         ...sessionKey(binds, deployment),
         ...(hasState ? [{ name: "GWC_STATE_DIR", value: STATE_DIR }] : []),
         ...(agent === undefined ? [] : agentVariables(agent)),
+        ...mesh.variables,
       ],
       deployment.env,
     ),
@@ -155,6 +159,7 @@ function gatewayContainer(
       ...(agent === undefined
         ? mountsOf(deployment).map(({ mount }) => mount)
         : agentMounts(agent)),
+      ...mesh.mounts,
     ],
   };
 }

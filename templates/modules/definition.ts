@@ -1,4 +1,5 @@
 import type { BackendKind, BackendNode } from "../../compiler/ir/backends.ts";
+import type { MeshNode } from "../../compiler/ir/mesh.ts";
 import type { BindNode, ListenerNode, Program, WorkersNode } from "../../compiler/ir/program.ts";
 import type { TcpBindNode } from "../../compiler/ir/tcp.ts";
 import type { CertificateFiles, TlsNode } from "../../compiler/ir/tls.ts";
@@ -19,7 +20,7 @@ import { TRACING_PATH } from "./tracing.ts";
 
 /** The gateway that `main.ts` exports: its ports and its settings. */
 export function gatewayValue(program: Program, names: MainNames): Printable {
-  const { name: gatewayName, binds, tcp, connections, process, logLevels } = program;
+  const { name: gatewayName, binds, tcp, connections, process, logLevels, mesh } = program;
   return {
     name: gatewayName,
     ports: [
@@ -31,6 +32,7 @@ export function gatewayValue(program: Program, names: MainNames): Printable {
     audit: process.audit && auditCode(process.audit.file),
     requestId: program.requestId && requestIdsCode(program.requestId),
     tracing: program.tracing && imported(TRACING_PATH, "tracing"),
+    mesh: mesh && meshCode(mesh),
     logLevels: logLevels && { ...logLevels },
     addresses: { ...process.addresses },
     drain: { min: milliseconds(process.drain.min), max: milliseconds(process.drain.max) },
@@ -52,6 +54,16 @@ function auditCode(path: string | undefined): Code | ImportSymbol {
 
 function requestIdsCode(header: string): Code {
   return code`${imported("gwc/runtime/telemetry/request-id", "requestIds")}(${literal(header)})`;
+}
+
+function meshCode({ trustDomain, certificates }: MeshNode): Code {
+  const { kind, ...source } = certificates;
+  const settings = literal({ ...source, trustDomain });
+  const open =
+    kind === "authority"
+      ? imported("gwc/runtime/mesh/istio-authority", "istioMesh")
+      : imported("gwc/runtime/mesh/mesh-files", "meshOfFiles");
+  return code`${open}(${settings})`;
 }
 
 /** How clients' connections are held: what differs from the defaults. */

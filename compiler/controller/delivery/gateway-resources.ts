@@ -58,7 +58,7 @@ export function codeResources(
 
 /** What the code of a Gateway reads while it runs: nothing of it is compiled. */
 export function dataResources(
-  { namespace, secrets, configMaps, services }: GatewayCode,
+  { namespace, secrets, configMaps, services, isInMesh }: GatewayCode,
   objects: WatchedObjects,
   pods: EndpointResources,
   types: typeof resourceTypes,
@@ -74,7 +74,7 @@ export function dataResources(
       }),
     );
   const endpoints = services.flatMap((service): readonly [string, DiscoveryResource][] => {
-    const resource = pods.of(service);
+    const resource = pods.of(service, isInMesh);
     return resource === undefined ? [] : [[endpointsName(service), resource]];
   });
   return new Map<ResourceUrl, ResourceSet>([

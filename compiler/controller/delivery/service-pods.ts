@@ -3,16 +3,20 @@ import type { ApiObject } from "../kubernetes/api-object.ts";
 import { itemsField, recordOf, textField } from "../kubernetes/json-fields.ts";
 import type { ServicePortName } from "../model/called-services.ts";
 
-/** The ready pods of a Service's port; undefined: it has no EndpointSlices, and its name says where it is. */
+/**
+ * The ready pods of a Service's port; undefined: it has no EndpointSlices, and its name says where it is. `accountOf`: as whom
+ * an endpoint is in the mesh, `NAMESPACE/ACCOUNT`; undefined: it is in none.
+ */
 export function servicePods(
   { port }: ServicePortName,
   service: ApiObject,
   slices: readonly ApiObject[],
+  accountOf: (endpoint: unknown) => string | undefined,
 ): readonly PodAddress[] | undefined {
   if (slices.length === 0) return undefined;
   const portName = portNameOf(service, port);
   if (portName === undefined) return undefined;
-  return slices.flatMap((slice) => readyPods(slice, portName)).toSorted();
+  return slices.flatMap((slice) => readyPods(slice, portName, accountOf)).toSorted();
 }
 
 /** The name of a Service's port; a Service without an address of its own is called at the port of its pods. */
@@ -25,13 +29,19 @@ function portNameOf({ spec }: ApiObject, port: number): string | undefined {
   return found === undefined ? undefined : (textField(found, "name") ?? "");
 }
 
-function readyPods(slice: ApiObject, portName: string): readonly PodAddress[] {
+function readyPods(
+  slice: ApiObject,
+  portName: string,
+  accountOf: (endpoint: unknown) => string | undefined,
+): readonly PodAddress[] {
   const ports = itemsField(slice, "ports");
   const port = recordOf(ports.find((each) => (textField(each, "name") ?? "") === portName))?.port;
   if (typeof port !== "number") return [];
   return itemsField(slice, "endpoints").flatMap((endpoint): readonly PodAddress[] => {
     const isReady = recordOf(recordOf(endpoint)?.conditions)?.ready !== false;
     const [address] = itemsField(endpoint, "addresses");
-    return isReady && typeof address === "string" ? [[address, port]] : [];
+    if (!isReady || typeof address !== "string") return [];
+    const account = accountOf(endpoint);
+    return [account === undefined ? [address, port] : [address, port, account]];
   });
 }

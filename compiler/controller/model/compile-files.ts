@@ -30,6 +30,8 @@ export interface CompiledGateway {
   readonly literals: readonly Pick<LiteralSecret, "variable" | "value">[];
   /** The Services that its code calls. */
   readonly services: readonly ServicePortName[];
+  /** Whether it is a part of a mesh: then its data planes are told which pods are. */
+  readonly isInMesh: boolean;
   /** Names of the Secrets and ConfigMaps that its code reads. */
   readonly secrets: readonly string[];
   readonly configMaps: readonly string[];
@@ -90,6 +92,7 @@ export function compileFiles(
         ...{ key, namespace, name, modules, secrets, configMaps },
         literals: literals.filter(isReadBy(modules)),
         services: servicesOf(program),
+        isInMesh: program.mesh !== undefined,
         objects: pods === undefined ? [] : objectsOf(program, key, pods),
       },
     ];

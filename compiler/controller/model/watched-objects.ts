@@ -4,10 +4,11 @@ import type { LabelSelector } from "../../manifests/manifests.ts";
 import { type ApiObject, apiVersionOf, type ResourceType } from "../kubernetes/api-object.ts";
 import type { ApiServer } from "../kubernetes/api-server.ts";
 import { gatewayApiVersion } from "../kubernetes/gateway-api-version.ts";
+import { recordOf } from "../kubernetes/json-fields.ts";
 import { errorText, Reflector } from "../kubernetes/reflector.ts";
 import { servedTypes } from "../kubernetes/served-types.ts";
 import { isTestedRelease, untestedRelease } from "../status/class-status.ts";
-import { fieldSelectorOf, keptObject, manifestText } from "./watched-object.ts";
+import { fieldSelectorOf, keptObject, labelSelectorOf, manifestText } from "./watched-object.ts";
 
 /** Which objects are read. */
 export interface WatchScope {
@@ -69,6 +70,7 @@ export class WatchedObjects {
     objects.#follow(await objects.#firstTypes());
     await objects.#lookAtVersion();
     await Promise.all([...objects.#reflectors.values()].map(({ synced }) => synced));
+    await objects.#followMesh();
     objects.#timer = setInterval(() => void objects.#lookAgain(), LOOK_AGAIN);
     return objects;
   }
@@ -96,6 +98,16 @@ export class WatchedObjects {
   /** The EndpointSlices of a Service, by its `NAMESPACE/NAME`. */
   slicesOf(service: string): Iterable<ApiObject> {
     return this.#slices.get(service)?.values() ?? [];
+  }
+
+  /** Whether it is known which pods are in a mesh. */
+  get isMeshKnown(): boolean {
+    return (this.#reflectors.get(POD_ID)?.lists ?? 0) > 0;
+  }
+
+  /** A pod of a mesh, by its `NAMESPACE/NAME`. */
+  meshPod(key: string): ApiObject | undefined {
+    return this.#reflectors.get(POD_ID)?.objects.get(key);
   }
 
   /** The type that a kind is served as. */
@@ -144,6 +156,7 @@ export class WatchedObjects {
       const reflector: Reflector = new Reflector(this.#api, {
         type,
         fieldSelector: fieldSelectorOf(type),
+        labelSelector: labelSelectorOf(type),
         keep: keptObject,
         changed: (key, before) => {
           const object = reflector.objects.get(key);
@@ -168,8 +181,26 @@ export class WatchedObjects {
     const text = object && manifestText(object);
     if (object !== undefined && text !== undefined) this.#texts.set(object, text);
     const known = before && (this.#texts.get(before) ?? manifestText(before));
+    // What a pod does is nobody's business, but for who it is.
+    if (type.kind === POD.kind && text === known) return;
+    if (PARAMETERS.includes(type.kind)) void this.#followMesh();
     if (isCompiled(type) && text !== known) this.#listener.declared();
     else this.#listener.data();
+  }
+
+  /**
+   * Follows the pods that are in a mesh as soon as a Gateway may be a part of one, and for good; resolves when they are
+   * known.
+   */
+  async #followMesh(): Promise<void> {
+    const declared = [
+      ...this.ofKind("GatewayParameters"),
+      ...this.ofKind("AgentgatewayParameters"),
+    ];
+    if (this.#reflectors.has(POD_ID) || !declared.some(namesMesh)) return;
+    this.#follow([POD]);
+    await this.#reflectors.get(POD_ID)?.synced;
+    this.#listener.data();
   }
 
   /** The kinds that are installed, as soon as the API server says so. */
@@ -212,5 +243,23 @@ function serviceOf({ metadata: { namespace, labels } }: ApiObject): string | und
 
 /** Endpoints are data: pods come and go without anything being compiled. */
 function isCompiled({ kind }: ResourceType): boolean {
-  return kind !== "EndpointSlice";
+  return kind !== "EndpointSlice" && kind !== "Pod";
+}
+
+/** The pods of a mesh, of which only who they are is known. */
+const POD: ResourceType = {
+  group: "",
+  version: "v1",
+  kind: "Pod",
+  plural: "pods",
+  isNamespaced: true,
+};
+const POD_ID = `${apiVersionOf(POD)} ${POD.kind}`;
+
+/** What says that a Gateway is a part of a mesh. */
+const PARAMETERS: readonly string[] = ["GatewayParameters", "AgentgatewayParameters"];
+
+function namesMesh({ spec }: ApiObject): boolean {
+  const { mesh, istio } = recordOf(spec) ?? {};
+  return mesh !== undefined || istio !== undefined;
 }

@@ -290,4 +290,14 @@ export const kubernetesMessages = {
       "Secrets and CA certificates reach the gateway as mounted files, and a pod mounts only Secrets and ConfigMaps of its " +
       "own namespace.",
   }),
+  "mesh-without-controller": message<Record<never, never>>({
+    severity: "error",
+    text: () =>
+      "which pods are in a mesh only a controller can say: this gateway would encrypt nothing",
+    hint: () =>
+      "run it by `gwc controller`, or say how its backends are reached by `tls` of a policy on them",
+    explanation:
+      "Pods with a sidecar are connected to by mutual TLS, and each is known by its own account. `gwc controller` tells " +
+      "the gateway which pods these are as they come and go; a bundle that runs by itself has but the names of Services.",
+  }),
 };

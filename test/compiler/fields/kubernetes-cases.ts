@@ -453,6 +453,6 @@ export const told: readonly (readonly [part: string, code: string])[] = [
   ["providers.[].policies.ai.routes.", "routes-of-provider"],
   ["providers.[].policies.health.active.", "misplaced-field"],
   ["providers.[].policies.health.panicThreshold", "misplaced-field"],
-  ["GatewayParameters.mesh.", "not-built-yet"],
-  ["GatewayParameters.istio.", "not-built-yet"],
+  ["GatewayParameters.mesh.", "mesh-without-controller"],
+  ["GatewayParameters.istio.", "mesh-without-controller"],
 ];

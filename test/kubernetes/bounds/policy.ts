@@ -107,7 +107,11 @@ export const parametersBounds: readonly Bound[] = [
   ["spec.shutdown", { min: 0, max: 0 }, { min: -1, max: 0 }],
   ["spec.shutdown", { min: 1, max: 1 }, { min: 1 }],
   ["spec.shutdown", { min: 1, max: 1 }, { max: 1 }],
-  ["spec.mesh", { caAddress: "a", trustDomain: "b" }, { caAddress: "" }],
+  ["spec.mesh", { caAddress: "ca.mesh:15012", trustDomain: "b" }, { caAddress: "" }],
+  ["spec.mesh", { caAddress: "https://ca.mesh" }, { caAddress: "http://ca.mesh:15012" }],
+  ["spec.mesh", { caAddress: "file:///run/mesh" }, { caAddress: "file://run/mesh" }],
+  ["spec.mesh", { trustDomain: "a".repeat(255) }, { trustDomain: "a".repeat(256) }],
+  ["spec.mesh", { trustDomain: "a_b.c-d" }, { trustDomain: "a/b" }],
   ["spec.env", [{ name: "A", value: "b" }], [{ value: "b" }]],
   ...[
     "deployment",

@@ -33,6 +33,7 @@ import { clientsOfListeners } from "./client-certificates.ts";
 import { checkGrace, checkImage, deploymentOf } from "./deployment.ts";
 import { gatewayAccessLogs, gatewayFrontend, gatewayTracing } from "./frontend.ts";
 import { checkListenerSets, type KubernetesListener, listenersOf } from "./listeners.ts";
+import { gatewayMesh } from "./mesh.ts";
 import { checkDeployment } from "./overlays.ts";
 import { declaredParameters, type ParametersSpec, parametersOf } from "./parameters.ts";
 import { logLevels, pathHandlings, processNode, rawAccessLogs, rawFrontend } from "./process.ts";
@@ -163,6 +164,7 @@ function gatewayResource(
     accessLogs,
     tracing,
     logLevels: logLevels(parameters),
+    mesh: gatewayMesh(parameters, context),
     deployment: deploymentOf(manifest, parameters, own, mounts),
     backends: new Map(),
     listeners: own,

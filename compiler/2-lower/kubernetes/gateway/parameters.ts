@@ -1,5 +1,5 @@
 import { parseRawConfig, type RawConfig } from "../../../1-parse/kubernetes/raw-config.ts";
-import { childOf, keyPlace, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { ManifestOf, ParametersValue } from "../../../manifests/manifests.ts";
 import { follow, type ReferenceContext } from "../inventory/references.ts";
 import { checkOverlays } from "./overlays.ts";
@@ -66,11 +66,6 @@ function checked(
       : parseRawConfig(given, childOf(origin, "spec", "rawConfig"), diagnostics);
   if (given !== undefined && rawConfig === undefined) return undefined;
   const parameters: ParametersSpec = { ...rest, rawConfig, origin };
-  const mesh = ["mesh", "istio"].find((name) => Object.hasOwn(spec, name));
-  if (mesh !== undefined) {
-    const at = keyPlace(childOf(origin, "spec", mesh));
-    diagnostics.report("not-built-yet", at, { what: "mutual TLS with a mesh", field: `"${mesh}"` });
-  }
   checkOverlays(parameters, diagnostics);
   return parameters;
 }

@@ -1,0 +1,102 @@
+import { generateKeyPair, type KeyObject, type X509Certificate } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { createSecureContext } from "node:tls";
+import { promisify } from "node:util";
+import { openGrpcChannel } from "../grpc/channel.ts";
+import { IstioCertificateService } from "../grpc/gen/istio/security/v1alpha1/ca_pb.ts";
+import { SECOND } from "../process/units.ts";
+import { pemCertificates } from "../tls/ca-certificates.ts";
+import { certificateRequest } from "./certificate-request.ts";
+import { type Mesh, meshOf, ownSpiffeId } from "./mesh.ts";
+import { type IssuedCertificate, RenewedCertificate } from "./renewed-certificate.ts";
+
+/** An authority that speaks Istio's certificate protocol (`istio.v1.auth.IstioCertificateService`). */
+export interface IstioAuthoritySettings {
+  /** `https://` with host and port. */
+  readonly url: string;
+  readonly trustDomain: string;
+  /** The cluster that the pod's token is of, as the authority knows it. */
+  readonly clusterId: string;
+}
+
+/** Seconds that a certificate is asked for; the authority may make it shorter. */
+const WANTED_TIME = 86_400n;
+/** Milliseconds to a connection, and to the response. */
+const CALL_TIME = 10 * SECOND;
+/** Where Istio's own pods have these, unless CA_AUTH_TOKEN and CA_ROOT_CA say other files. */
+const TOKEN_FILE = "/var/run/secrets/tokens/istio-token";
+const ROOT_FILE = "/var/run/secrets/istio/root-cert.pem";
+
+/** The mesh that an authority of Istio issues certificates for. */
+export function istioMesh(settings: IstioAuthoritySettings): Mesh {
+  return meshOf(settings.trustDomain, {
+    settings,
+    open: (log) => {
+      const spiffeId = ownSpiffeId(settings.trustDomain);
+      return new RenewedCertificate(() => issue(spiffeId, settings), log);
+    },
+  });
+}
+
+async function issue(
+  spiffeId: string,
+  { url, clusterId }: IstioAuthoritySettings,
+): Promise<IssuedCertificate> {
+  const key = await promisify(generateKeyPair)("ec", { namedCurve: "P-256" });
+  const token = readToken(process.env.CA_AUTH_TOKEN ?? TOKEN_FILE);
+  const root = process.env.CA_ROOT_CA ?? ROOT_FILE;
+  const authority = openGrpcChannel({
+    url,
+    connectTimeout: CALL_TIME,
+    // Without a file of its own it is known by the authorities of the system.
+    tls: { verification: "full", ...(existsSync(root) && { authorities: [root] }) },
+  });
+  const { certChain } = await authority.call(
+    { connections: new Map() },
+    IstioCertificateService.method.createCertificate,
+    { csr: certificateRequest(key, spiffeId), validityDuration: WANTED_TIME },
+    {
+      deadline: CALL_TIME,
+      metadata: ["authorization", `Bearer ${token}`, "clusterid", clusterId],
+    },
+  );
+  return issued(certChain, key.privateKey, spiffeId);
+}
+
+/** It is read each time: the kubelet renews it. */
+function readToken(path: string): string {
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch {
+    throw new Error(`the pod's token ${path} can't be read`);
+  }
+}
+
+/**
+ * The certificate of a response: its own, those in between, and at the end the authorities of the mesh. Throws an Error
+ * that says why it can't be used.
+ */
+function issued(chain: readonly string[], key: KeyObject, spiffeId: string): IssuedCertificate {
+  const [leaf] = certificatesOf(chain[0] ?? "");
+  const roots = certificatesOf(chain.length > 1 ? (chain.at(-1) ?? "") : "");
+  if (leaf === undefined || roots.length === 0)
+    throw new Error("the authority's response is no chain of certificates");
+  if (!leaf.checkPrivateKey(key)) throw new Error("the authority's certificate is of another key");
+  if (leaf.subjectAltName !== `URI:${spiffeId}`)
+    throw new Error(
+      `the authority's certificate is of ${leaf.subjectAltName ?? "nobody"}, and not of URI:${spiffeId}`,
+    );
+  const expiry = leaf.validToDate.getTime();
+  if (expiry <= Date.now()) throw new Error("the authority's certificate has expired");
+  const context = createSecureContext({
+    cert: chain.slice(0, -1).join("\n"),
+    key: key.export({ type: "pkcs8", format: "pem" }),
+    ca: roots.map(String),
+  });
+  return { context, expiry };
+}
+
+function certificatesOf(text: string): readonly X509Certificate[] {
+  const found = pemCertificates(text);
+  return found.kind === "certificates" ? found.certificates : [];
+}

@@ -1,0 +1,76 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import type { SecureContext } from "node:tls";
+import { SECOND } from "../process/units.ts";
+import { UpstreamTls } from "../tls/upstream-tls.ts";
+import { type Mesh, type MeshLog, meshOf, type WorkloadCertificate } from "./mesh.ts";
+
+/** A mesh whose certificates somebody else writes to a folder of the pod, and renews there. */
+export interface MeshFilesSettings {
+  readonly folder: string;
+  readonly trustDomain: string;
+}
+
+/** The mesh of certificates in a folder. */
+export function meshOfFiles(settings: MeshFilesSettings): Mesh {
+  return meshOf(settings.trustDomain, {
+    settings,
+    open: (log) => new FileCertificate(settings.folder, log),
+  });
+}
+
+/** How the files are called: as in Secrets of Kubernetes and by cert-manager's driver, else as Istio's agent writes them. */
+const NAMES = [
+  { cert: "tls.crt", key: "tls.key", authorities: "ca.crt" },
+  { cert: "cert-chain.pem", key: "key.pem", authorities: "root-cert.pem" },
+] as const;
+
+/** A certificate of files, which are waited for; a change of them counts for the next connection. */
+class FileCertificate implements WorkloadCertificate {
+  readonly #folder: string;
+  readonly #log: MeshLog;
+  #tls: UpstreamTls | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #logged = "";
+
+  constructor(folder: string, log: MeshLog) {
+    this.#folder = folder;
+    this.#log = log;
+    this.#look();
+  }
+
+  get context(): SecureContext {
+    const context = this.#tls?.optionsFor("").secureContext;
+    if (context === undefined) throw new Error("there is no certificate of the mesh yet");
+    return context;
+  }
+
+  get isReady(): boolean {
+    return this.#tls !== undefined;
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #look(): void {
+    try {
+      const file = (name: string) => path.join(this.#folder, name);
+      const names = NAMES.find(({ cert }) => existsSync(file(cert))) ?? NAMES[0];
+      this.#tls = new UpstreamTls({
+        certFile: file(names.cert),
+        keyFile: file(names.key),
+        authorities: [file(names.authorities)],
+        verification: "full",
+      });
+      this.#log.info(`certificate of the mesh in ${file(names.cert)}`);
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error);
+      if (problem !== this.#logged)
+        this.#log.warn(`no certificate of the mesh: ${problem}; looking again`);
+      this.#logged = problem;
+      this.#timer = setTimeout(() => this.#look(), SECOND);
+      this.#timer.unref();
+    }
+  }
+}

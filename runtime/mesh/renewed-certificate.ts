@@ -1,0 +1,87 @@
+import type { SecureContext } from "node:tls";
+import { MINUTE, SECOND } from "../process/units.ts";
+import type { MeshLog, WorkloadCertificate } from "./mesh.ts";
+
+/** A certificate that somebody issued. */
+export interface IssuedCertificate {
+  readonly context: SecureContext;
+  /** Milliseconds since the epoch. */
+  readonly expiry: number;
+}
+
+/** The first pause after an attempt that failed and the longest; milliseconds. */
+const FIRST_PAUSE = 250;
+const LONGEST_PAUSE = 30 * SECOND;
+/** The most that one timer can wait for, and some less: a longer wait looks at the clock again. */
+const LONGEST_WAIT = 60 * MINUTE;
+
+/** A certificate that is renewed about halfway to its end; what was issued last stays as long as it is valid. */
+export class RenewedCertificate implements WorkloadCertificate {
+  readonly #issue: () => Promise<IssuedCertificate>;
+  readonly #log: MeshLog;
+  #issued: IssuedCertificate | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #failures = 0;
+  /** Why the last attempt failed, once it was logged. */
+  #logged = "";
+  #isClosed = false;
+
+  /** `issue` gets a new one, or rejects with an Error that says why there is none. */
+  constructor(issue: () => Promise<IssuedCertificate>, log: MeshLog) {
+    this.#issue = issue;
+    this.#log = log;
+    void this.#renew();
+  }
+
+  get context(): SecureContext {
+    if (this.#issued === undefined) throw new Error(`there is no certificate of the mesh yet`);
+    if (this.#issued.expiry <= Date.now())
+      throw new Error("the certificate of the mesh has expired");
+    return this.#issued.context;
+  }
+
+  get isReady(): boolean {
+    return this.#issued !== undefined;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #renew(): Promise<void> {
+    try {
+      const issued = await this.#issue();
+      if (this.#isClosed) return;
+      this.#issued = issued;
+      this.#failures = 0;
+      this.#logged = "";
+      this.#log.info(`certificate of the mesh until ${new Date(issued.expiry).toISOString()}`);
+      // Pods that started together do not ask together.
+      this.#renewAt(Date.now() + (issued.expiry - Date.now()) * (0.4 + Math.random() / 5));
+    } catch (error) {
+      if (this.#isClosed) return;
+      this.#warnOf(error instanceof Error ? error.message : String(error));
+      const longest = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** this.#failures);
+      this.#failures += 1;
+      this.#renewAt(Date.now() + longest * (0.5 + Math.random() / 2));
+    }
+  }
+
+  /** `time`: milliseconds since the epoch. */
+  #renewAt(time: number): void {
+    const wait = Math.min(LONGEST_WAIT, time - Date.now());
+    this.#timer = setTimeout(() => {
+      if (Date.now() < time) this.#renewAt(time);
+      else void this.#renew();
+    }, wait);
+    this.#timer.unref();
+  }
+
+  #warnOf(problem: string): void {
+    if (problem === this.#logged) return;
+    this.#logged = problem;
+    const kept = this.#issued === undefined ? "" : "; the one before stays in use until it expires";
+    this.#log.warn(`no certificate of the mesh: ${problem}; trying again${kept}`);
+  }
+}

@@ -1,0 +1,177 @@
+import { execFile } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { promisify } from "node:util";
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import {
+  Server,
+  ServerCredentials,
+  type ServerUnaryCall,
+  type sendUnaryData,
+  status,
+} from "@grpc/grpc-js";
+import {
+  type IstioCertificateRequest,
+  IstioCertificateRequestSchema,
+  type IstioCertificateResponse,
+  IstioCertificateResponseSchema,
+} from "../../runtime/grpc/gen/istio/security/v1alpha1/ca_pb.ts";
+import { atEnd } from "./at-end.ts";
+import { makeCertificate } from "./certificate.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+
+/** What the authority got. */
+export interface CertificateCall {
+  readonly token: string;
+  readonly cluster: string;
+  /** Seconds that the certificate was asked for. */
+  readonly validity: number;
+}
+
+/** How it behaves: what is absent is as it should be. */
+export interface AuthorityBehaviour {
+  /** Only this token is good. */
+  readonly token?: string;
+  /** Whose name the certificate gets, whoever asks. */
+  readonly spiffeId: string;
+  /** Seconds that certificates are valid. */
+  readonly seconds?: number;
+  /** What it answers in the place of a chain. */
+  readonly chain?: readonly string[];
+  /** It does not answer. */
+  readonly isSilent?: boolean;
+}
+
+/**
+ * A mesh's authority of certificates, which speaks Istio's protocol: gRPC's own implementation for Node.js in front of
+ * openssl.
+ */
+export class MeshAuthority {
+  readonly folder = temporaryFolder();
+  readonly calls: CertificateCall[] = [];
+  behaviour: AuthorityBehaviour;
+  #server: Server | undefined;
+  #port = 0;
+  #files = 0;
+
+  constructor(behaviour: AuthorityBehaviour) {
+    this.behaviour = behaviour;
+    makeCertificate(this.folder, "root");
+    makeCertificate(this.folder, "server", { signer: "root", names: "IP:127.0.0.1" });
+    const settings =
+      "database=index.txt\nnew_certs_dir=.\ndefault_md=sha256\npolicy=p\nrand_serial=yes\nunique_subject=no\n";
+    this.#write("ca.cnf", `[ca]\ndefault_ca=d\n[d]\n${settings}[p]\norganizationName=optional\n`);
+    this.#write("index.txt", "");
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  get root(): string {
+    return path.join(this.folder, "root.pem");
+  }
+
+  /** Listens, at the same port again after a stop. */
+  async start(port = this.#port): Promise<void> {
+    const server = new Server();
+    const read = (name: string) => readFileSync(path.join(this.folder, name));
+    const pair = { private_key: read("server.key"), cert_chain: read("server.pem") };
+    server.addService(
+      {
+        CreateCertificate: {
+          path: "/istio.v1.auth.IstioCertificateService/CreateCertificate",
+          requestStream: false,
+          responseStream: false,
+          requestSerialize: () => Buffer.alloc(0),
+          requestDeserialize: (bytes: Buffer) => fromBinary(IstioCertificateRequestSchema, bytes),
+          responseSerialize: (message: IstioCertificateResponse) =>
+            Buffer.from(toBinary(IstioCertificateResponseSchema, message)),
+          responseDeserialize: () => ({}),
+        },
+      },
+      {
+        CreateCertificate: (
+          call: ServerUnaryCall<IstioCertificateRequest, IstioCertificateResponse>,
+          done: sendUnaryData<IstioCertificateResponse>,
+        ) => void this.#answer(call, done),
+      },
+    );
+    this.#server = server;
+    this.#port = await promisify(server.bindAsync.bind(server))(
+      `127.0.0.1:${port}`,
+      ServerCredentials.createSsl(null, [pair]),
+    );
+    atEnd(() => server.forceShutdown());
+  }
+
+  stop(): void {
+    this.#server?.forceShutdown();
+  }
+
+  /** A certificate for a key of openssl's, `NAME.pem` and `NAME.key`. */
+  issueFiles(name: string, spiffeId: string): { readonly cert: string; readonly key: string } {
+    makeCertificate(this.folder, name, { signer: "root", names: `URI:${spiffeId}` });
+    const read = (extension: string) =>
+      readFileSync(path.join(this.folder, `${name}.${extension}`), "utf8");
+    return { cert: read("pem"), key: read("key") };
+  }
+
+  async #answer(
+    { request, metadata }: ServerUnaryCall<IstioCertificateRequest, IstioCertificateResponse>,
+    done: sendUnaryData<IstioCertificateResponse>,
+  ): Promise<void> {
+    const said = (name: string) => String(metadata.get(name)[0] ?? "");
+    const token = said("authorization").replace(/^Bearer /, "");
+    this.calls.push({
+      token,
+      cluster: said("clusterid"),
+      validity: Number(request.validityDuration),
+    });
+    const { token: wanted = token, chain, isSilent = false } = this.behaviour;
+    if (isSilent) return;
+    if (token !== wanted) {
+      done({ code: status.UNAUTHENTICATED, details: "request authenticate failure" });
+      return;
+    }
+    try {
+      const certChain = chain ?? (await this.#sign(request.csr));
+      done(null, {
+        $typeName: "istio.v1.auth.IstioCertificateResponse",
+        certChain: [...certChain],
+      });
+    } catch (error) {
+      done({ code: status.INVALID_ARGUMENT, details: `csr sign error: ${error}` });
+    }
+  }
+
+  /** The certificate of a request, and the authority's own. openssl checks that the request is signed by its key. */
+  async #sign(csr: string): Promise<readonly string[]> {
+    const { spiffeId, seconds = 86_400 } = this.behaviour;
+    this.#files += 1;
+    const name = `issued-${this.#files}`;
+    const [request, extensions, out] = [`${name}.csr`, `${name}.ext`, `${name}.pem`];
+    this.#write(request, csr);
+    this.#write(extensions, `subjectAltName=critical,URI:${spiffeId}\n`);
+    await promisify(execFile)(
+      "openssl",
+      [
+        ...["ca", "-batch", "-notext", "-config", "ca.cnf", "-subj", "/O=mesh"],
+        ...["-cert", "root.pem", "-keyfile", "root.key", "-in", request, "-out", out],
+        ...["-extfile", extensions, "-startdate", utc(-60), "-enddate", utc(seconds)],
+      ],
+      { cwd: this.folder },
+    );
+    return [out, "root.pem"].map((name) => readFileSync(path.join(this.folder, name), "utf8"));
+  }
+
+  #write(name: string, text: string): void {
+    writeFileSync(path.join(this.folder, name), text);
+  }
+}
+
+/** A moment so many seconds from now, as openssl has it. */
+function utc(seconds: number): string {
+  const text = new Date(Date.now() + seconds * 1000).toISOString();
+  return `${text.replace(/[-:T]/g, "").slice(0, 14)}Z`;
+}

@@ -1,0 +1,237 @@
+import { generateKeyPairSync } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import path from "node:path";
+import { beforeAll, expect, it } from "vitest";
+import { codeResources } from "../../compiler/controller/delivery/gateway-resources.ts";
+import { signerOf } from "../../compiler/controller/delivery/signing-key.ts";
+import { compileFiles } from "../../compiler/controller/model/compile-files.ts";
+import { DiscoveryServer } from "../../runtime/discovery/discovery-server.ts";
+import { type ResourceSet, resourceTypes } from "../../runtime/discovery/resource-types.ts";
+import type { PodAddress } from "../../runtime/net/service-endpoints.ts";
+import { atEnd } from "../harness/at-end.ts";
+import { eventually } from "../harness/eventually.ts";
+import { freePorts } from "../harness/free-port.ts";
+import { GwcProcess } from "../harness/gwc.ts";
+import { listen } from "../harness/listen.ts";
+import { MeshAuthority } from "../harness/mesh-authority.ts";
+import { type MeshPodServer, startMeshPod } from "../harness/mesh-pod.ts";
+import { send } from "../harness/send.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+
+const OWN = "spiffe://cluster.local/ns/default/sa/front";
+
+let authority: MeshAuthority;
+let pod: MeshPodServer;
+let foreign: MeshPodServer;
+let plainPort: number;
+
+beforeAll(async () => {
+  authority = new MeshAuthority({ spiffeId: OWN });
+  await authority.start();
+  pod = await startMeshPod(authority, "spiffe://cluster.local/ns/default/sa/shop");
+  foreign = await startMeshPod(authority, "spiffe://else.where/ns/default/sa/shop");
+  plainPort = await listen(createServer((_, response) => response.end("plain")));
+});
+
+/** A data plane of a Gateway in a mesh, with a route for each Service. */
+interface DataPlane {
+  readonly agent: GwcProcess;
+  /** The status and body at the path of a Service. */
+  readonly get: (service: string) => Promise<string>;
+  /** The status of its readiness page. */
+  readonly readiness: () => Promise<number>;
+  readonly tokenFile: string;
+}
+
+async function startDataPlane(
+  mesh: object,
+  services: Readonly<Record<string, PodAddress>>,
+): Promise<DataPlane> {
+  const [port = 0, stats = 0, ready = 0] = await freePorts(3);
+  const [compiled] = compileFiles(
+    manifests(mesh, Object.keys(services), [port, stats, ready]),
+    undefined,
+  ).gateways.values();
+  if (compiled === undefined) throw new Error("the Gateway has mistakes");
+  const { privateKey } = generateKeyPairSync("ed25519");
+  const signer = signerOf(privateKey.export({ type: "pkcs8", format: "pem" }).toString());
+  const endpoints: ResourceSet = new Map(
+    Object.entries(services).map(([name, address]) => {
+      return [
+        `default/${name}:80`,
+        { version: "1", value: Buffer.from(JSON.stringify([address])) },
+      ];
+    }),
+  );
+  const sets = new Map(codeResources(compiled, resourceTypes, signer).sets);
+  sets.set(resourceTypes.endpoints, endpoints);
+  const server = await DiscoveryServer.open({
+    ...{ host: "127.0.0.1", port: 0 },
+    authorize: () => Promise.resolve(),
+    resources: (_, type) => sets.get(type as typeof resourceTypes.module) ?? new Map(),
+    settled: () => {},
+    connected: () => {},
+  });
+  atEnd(() => server.close());
+  const folder = temporaryFolder({ "xds-token": "any", "istio-token": "first" });
+  const agent = new GwcProcess(["agent"], {
+    env: {
+      XDS_ADDRESS: `http://127.0.0.1:${server.port}`,
+      XDS_TOKEN_FILE: path.join(folder, "xds-token"),
+      ...{ NAMESPACE: "default", GATEWAY: "front", SERVICE_ACCOUNT: "front" },
+      GWC_AGENT_DIR: temporaryFolder(),
+      CA_AUTH_TOKEN: path.join(folder, "istio-token"),
+      CA_ROOT_CA: authority.root,
+    },
+  });
+  await agent.seen(/serving generation/);
+  const get = async (service: string) => {
+    const { status, body } = await send(`http://127.0.0.1:${port}/${service}`, "GET");
+    return `${status} ${body}`;
+  };
+  const readiness = async () =>
+    (await send(`http://127.0.0.1:${ready}/healthz/ready`, "GET")).status;
+  return { agent, get, readiness, tokenFile: path.join(folder, "istio-token") };
+}
+
+function manifests(
+  mesh: object,
+  services: readonly string[],
+  [port, stats, ready]: readonly number[],
+): Record<string, string> {
+  const api = "gateway.networking.k8s.io/v1";
+  const metadata = { name: "front", namespace: "default" };
+  const parametersRef = { group: "gwc.dev", kind: "GatewayParameters", name: "front" };
+  const listeners = [{ name: "http", port, protocol: "HTTP" }];
+  const config = { statsAddr: `127.0.0.1:${stats}`, readinessAddr: `127.0.0.1:${ready}` };
+  const rules = services.map((name) => ({
+    matches: [{ path: { value: `/${name}` } }],
+    backendRefs: [{ name, port: 80 }],
+  }));
+  const objects = [
+    {
+      apiVersion: api,
+      kind: "GatewayClass",
+      metadata: { name: "gwc" },
+      spec: { controllerName: "gwc.dev/gateway" },
+    },
+    {
+      ...{ apiVersion: api, kind: "Gateway", metadata },
+      spec: { gatewayClassName: "gwc", infrastructure: { parametersRef }, listeners },
+    },
+    {
+      apiVersion: "gwc.dev/v1alpha1",
+      kind: "GatewayParameters",
+      metadata,
+      spec: { rawConfig: { config }, mesh },
+    },
+    {
+      apiVersion: api,
+      kind: "HTTPRoute",
+      metadata,
+      spec: { parentRefs: [{ name: "front" }], rules },
+    },
+    ...services.map((name) => ({
+      ...{ apiVersion: "v1", kind: "Service", metadata: { name, namespace: "default" } },
+      spec: { ports: [{ port: 80 }] },
+    })),
+  ];
+  return Object.fromEntries(objects.map((each, index) => [`/${index}`, JSON.stringify(each)]));
+}
+
+const at = ({ port }: { readonly port: number }, account?: string): PodAddress =>
+  account === undefined ? ["127.0.0.1", port] : ["127.0.0.1", port, account];
+
+it("pods of the mesh are asked under the gateway's own name, and nobody else is believed to be one", async () => {
+  authority.behaviour = { spiffeId: OWN, seconds: 12 };
+  const { agent, get, readiness } = await startDataPlane(
+    { caAddress: `127.0.0.1:${authority.port}`, clusterId: "east" },
+    {
+      shop: at(pod, "default/shop"),
+      thief: at(pod, "default/cash"),
+      foreign: at(foreign, "default/shop"),
+      plain: at({ port: plainPort }),
+      bare: at(pod),
+    },
+  );
+  await agent.seen(/certificate of the mesh until/);
+  expect(await readiness()).toBe(200);
+  expect(await get("shop")).toBe(`200 URI:${OWN} by istio`);
+  expect(await get("plain")).toBe("200 plain");
+  for (const other of ["thief", "foreign", "bare"]) expect(await get(other)).toMatch(/^50[23] /);
+  await agent.seen(
+    /the certificate of the pod is not one of spiffe:\/\/cluster\.local\/ns\/default\/sa\/cash/,
+  );
+  expect(authority.calls.at(-1)).toEqual({ token: "first", cluster: "east", validity: 86_400 });
+  // The first renewal fails; the next one succeeds while requests run, each on a connection of its own.
+  authority.behaviour = { spiffeId: OWN, token: "second" };
+  await agent.seen(/request authenticate failure.*the one before stays in use/);
+  pod.server.maxRequestsPerSocket = 1;
+  const before = pod.shown.size;
+  authority.behaviour = { spiffeId: OWN };
+  const seen = new Set<string>();
+  await eventually(async () => {
+    for (const each of await Promise.all([1, 2, 3].map(() => get("shop")))) seen.add(each);
+    return pod.shown.size > before ? pod.shown : null;
+  }, "another certificate");
+  expect([...seen]).toEqual([`200 URI:${OWN} by istio`]);
+});
+
+it("without a certificate it says why, is not ready, and tries until there is one", async () => {
+  const [port = 0] = await freePorts(1);
+  const { agent, get, readiness, tokenFile } = await startDataPlane(
+    { caAddress: `https://127.0.0.1:${port}` },
+    { shop: at(pod, "default/shop"), plain: at({ port: plainPort }) },
+  );
+  await agent.seen(/no certificate of the mesh: .*ECONNREFUSED.*; trying again/);
+  expect(await readiness()).toBe(503);
+  expect(await get("shop")).toMatch(/^503 /);
+  expect(await get("plain")).toBe("200 plain");
+  authority.behaviour = { spiffeId: OWN, chain: ["no certificate", "none"] };
+  await authority.start(port);
+  await agent.seen(/the authority's response is no chain of certificates/);
+  authority.behaviour = { spiffeId: "spiffe://else.where/ns/default/sa/front" };
+  await agent.seen(
+    /the authority's certificate is of URI:spiffe:\/\/else\.where\/ns\/default\/sa\/front/,
+  );
+  authority.behaviour = { spiffeId: OWN, isSilent: true };
+  await agent.seen(/no certificate of the mesh: .*no response in 10000 ms/);
+  authority.behaviour = { spiffeId: OWN, token: "second" };
+  await agent.seen(/UNAUTHENTICATED|request authenticate failure/);
+  expect(await readiness()).toBe(503);
+  writeFileSync(tokenFile, "second\n");
+  await agent.seen(/certificate of the mesh until/);
+  expect(await readiness()).toBe(200);
+  expect(await get("shop")).toBe(`200 URI:${OWN} by istio`);
+  expect(agent.output).not.toContain("Bearer");
+});
+
+it("certificates that somebody else keeps in a folder are waited for, and followed", async () => {
+  const folder = temporaryFolder();
+  const issue = (name: string) => {
+    const { cert, key } = authority.issueFiles(name, OWN);
+    writeFileSync(path.join(folder, "ca.crt"), readFileSync(authority.root));
+    writeFileSync(path.join(folder, "tls.key"), key);
+    writeFileSync(path.join(folder, "tls.crt"), cert);
+  };
+  const { agent, get, readiness } = await startDataPlane(
+    { caAddress: `file://${folder}` },
+    { shop: at(pod, "default/shop") },
+  );
+  await agent.seen(/no certificate of the mesh: .*; looking again/);
+  expect(await readiness()).toBe(503);
+  issue("one");
+  await agent.seen(/certificate of the mesh in .*tls\.crt/);
+  expect(await readiness()).toBe(200);
+  pod.server.maxRequestsPerSocket = 1;
+  expect(await get("shop")).toBe(`200 URI:${OWN} by istio`);
+  const before = pod.shown.size;
+  issue("two");
+  const seen = new Set<string>();
+  await eventually(async () => {
+    seen.add(await get("shop"));
+    return pod.shown.size > before ? pod.shown : null;
+  }, "the other certificate");
+  expect([...seen]).toEqual([`200 URI:${OWN} by istio`]);
+});
