@@ -11,6 +11,6 @@ export interface MeshNode {
 /** Where the gateway has its certificate from. */
 export type MeshCertificates =
   /** An authority that speaks Istio's protocol, at an `https://` URL. */
-  | { readonly kind: "authority"; readonly url: string; readonly clusterId: string }
+  | { readonly kind: "authority"; readonly url: string; readonly kubernetesId: string }
   /** A folder of the pod that somebody else writes them to. */
   | { readonly kind: "files"; readonly folder: string };

@@ -1,5 +1,5 @@
 import type { Mesh, MeshLog, OpenMesh } from "../mesh/mesh.ts";
-import { joinMesh } from "../net/mesh-tls.ts";
+import { joinMesh } from "../net/joined-mesh.ts";
 
 /** The mesh that a running gateway is a part of, from one definition to the next. */
 export class MeshMembership {

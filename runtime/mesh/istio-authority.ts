@@ -1,11 +1,11 @@
 import { generateKeyPair, type KeyObject, type X509Certificate } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { createSecureContext } from "node:tls";
 import { promisify } from "node:util";
 import { openGrpcChannel } from "../grpc/channel.ts";
 import { IstioCertificateService } from "../grpc/gen/istio/security/v1alpha1/ca_pb.ts";
 import { SECOND } from "../process/units.ts";
 import { pemCertificates } from "../tls/ca-certificates.ts";
+import { workloadContext } from "../tls/workload-tls.ts";
 import { certificateRequest } from "./certificate-request.ts";
 import { type Mesh, meshOf, ownSpiffeId } from "./mesh.ts";
 import { type IssuedCertificate, RenewedCertificate } from "./renewed-certificate.ts";
@@ -15,8 +15,8 @@ export interface IstioAuthoritySettings {
   /** `https://` with host and port. */
   readonly url: string;
   readonly trustDomain: string;
-  /** The cluster that the pod's token is of, as the authority knows it. */
-  readonly clusterId: string;
+  /** What the authority calls the Kubernetes that the pod's token is of. */
+  readonly kubernetesId: string;
 }
 
 /** Seconds that a certificate is asked for; the authority may make it shorter. */
@@ -40,7 +40,7 @@ export function istioMesh(settings: IstioAuthoritySettings): Mesh {
 
 async function issue(
   spiffeId: string,
-  { url, clusterId }: IstioAuthoritySettings,
+  { url, kubernetesId }: IstioAuthoritySettings,
 ): Promise<IssuedCertificate> {
   const key = await promisify(generateKeyPair)("ec", { namedCurve: "P-256" });
   const token = readToken(process.env.CA_AUTH_TOKEN ?? TOKEN_FILE);
@@ -57,7 +57,7 @@ async function issue(
     { csr: certificateRequest(key, spiffeId), validityDuration: WANTED_TIME },
     {
       deadline: CALL_TIME,
-      metadata: ["authorization", `Bearer ${token}`, "clusterid", clusterId],
+      metadata: ["authorization", `Bearer ${token}`, "clusterid", kubernetesId],
     },
   );
   return issued(certChain, key.privateKey, spiffeId);
@@ -88,11 +88,11 @@ function issued(chain: readonly string[], key: KeyObject, spiffeId: string): Iss
     );
   const expiry = leaf.validToDate.getTime();
   if (expiry <= Date.now()) throw new Error("the authority's certificate has expired");
-  const context = createSecureContext({
-    cert: chain.slice(0, -1).join("\n"),
-    key: key.export({ type: "pkcs8", format: "pem" }),
-    ca: roots.map(String),
-  });
+  const context = workloadContext(
+    chain.slice(0, -1).join("\n"),
+    key.export({ type: "pkcs8", format: "pem" }).toString(),
+    roots.map(String),
+  );
   return { context, expiry };
 }
 

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import type { SecureContext } from "node:tls";
 import { SECOND } from "../process/units.ts";
 import { UpstreamTls } from "../tls/upstream-tls.ts";
-import { type Mesh, type MeshLog, meshOf, type WorkloadCertificate } from "./mesh.ts";
+import type { WorkloadCertificate, WorkloadContext } from "../tls/workload-tls.ts";
+import { type Mesh, type MeshLog, meshOf } from "./mesh.ts";
 
 /** A mesh whose certificates somebody else writes to a folder of the pod, and renews there. */
 export interface MeshFilesSettings {
@@ -39,7 +39,7 @@ class FileCertificate implements WorkloadCertificate {
     this.#look();
   }
 
-  get context(): SecureContext {
+  get context(): WorkloadContext {
     const context = this.#tls?.optionsFor("").secureContext;
     if (context === undefined) throw new Error("there is no certificate of the mesh yet");
     return context;

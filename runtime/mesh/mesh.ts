@@ -1,8 +1,6 @@
 import { createHash } from "node:crypto";
-import type { ConnectionOptions, PeerCertificate, SecureContext } from "node:tls";
-import type { MeshTls } from "../net/mesh-tls.ts";
 import { startupError } from "../process/startup-error.ts";
-import { isAddress } from "../tls/upstream-tls.ts";
+import { type MeshTls, meshTls, spiffeId, type WorkloadCertificate } from "../tls/workload-tls.ts";
 
 /** The mesh that a gateway is a part of: pods of it are connected to by mutual TLS. */
 export interface Mesh {
@@ -27,14 +25,6 @@ export interface OpenMesh {
   close(): void;
 }
 
-/** The certificate that the gateway shows to pods of its mesh. */
-export interface WorkloadCertificate {
-  /** The certificate with its key, and the authorities of the mesh. Throws an Error while there is none that is valid. */
-  readonly context: SecureContext;
-  readonly isReady: boolean;
-  close(): void;
-}
-
 /** Where a certificate comes from: `settings` says it all. `open` throws StartupError where there can never be one. */
 export interface CertificateSource {
   readonly settings: object;
@@ -51,7 +41,7 @@ export function meshOf(trustDomain: string, { settings, open }: CertificateSourc
       const certificate = open(log);
       return {
         key,
-        tls: tlsOf(trustDomain, certificate),
+        tls: meshTls(trustDomain, certificate),
         get isReady() {
           return certificate.isReady;
         },
@@ -64,40 +54,6 @@ export function meshOf(trustDomain: string, { settings, open }: CertificateSourc
 /** The SPIFFE ID of the process's own pod. Throws StartupError where nobody says which that is. */
 export function ownSpiffeId(trustDomain: string): string {
   return spiffeId(trustDomain, `${variable("NAMESPACE")}/${variable("SERVICE_ACCOUNT")}`);
-}
-
-function tlsOf(trustDomain: string, certificate: WorkloadCertificate): MeshTls {
-  return {
-    optionsFor: (account, host): ConnectionOptions => {
-      const expected = spiffeId(trustDomain, account);
-      return {
-        secureContext: certificate.context,
-        servername: isAddress(host) ? "" : host,
-        rejectUnauthorized: true,
-        // The chain is verified by then: what is left is who the pod is.
-        checkServerIdentity: (_host, shown) =>
-          isNamed(shown, expected)
-            ? undefined
-            : new Error(`the certificate of the pod is not one of ${expected}`),
-      };
-    },
-  };
-}
-
-/** SPIFFE-ID 2: a workload has one name, which is a URI. */
-function isNamed({ subjectaltname = "" }: PeerCertificate, expected: string): boolean {
-  return (
-    subjectaltname
-      .split(", ")
-      .filter((name) => name.startsWith("URI:"))
-      .join() === `URI:${expected}`
-  );
-}
-
-/** `account`: `NAMESPACE/NAME`. */
-function spiffeId(trustDomain: string, account: string): string {
-  const [namespace = "", name = ""] = account.split("/");
-  return `spiffe://${trustDomain}/ns/${namespace}/sa/${name}`;
 }
 
 /** What tells a pod who it is. Throws StartupError. */

@@ -1,10 +1,10 @@
-import type { SecureContext } from "node:tls";
 import { MINUTE, SECOND } from "../process/units.ts";
-import type { MeshLog, WorkloadCertificate } from "./mesh.ts";
+import type { WorkloadCertificate, WorkloadContext } from "../tls/workload-tls.ts";
+import type { MeshLog } from "./mesh.ts";
 
 /** A certificate that somebody issued. */
 export interface IssuedCertificate {
-  readonly context: SecureContext;
+  readonly context: WorkloadContext;
   /** Milliseconds since the epoch. */
   readonly expiry: number;
 }
@@ -33,7 +33,7 @@ export class RenewedCertificate implements WorkloadCertificate {
     void this.#renew();
   }
 
-  get context(): SecureContext {
+  get context(): WorkloadContext {
     if (this.#issued === undefined) throw new Error(`there is no certificate of the mesh yet`);
     if (this.#issued.expiry <= Date.now())
       throw new Error("the certificate of the mesh has expired");

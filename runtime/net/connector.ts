@@ -3,8 +3,8 @@ import { type ConnectionOptions, connect as connectTls, type SecureContext } fro
 import type { UpstreamTls } from "../tls/upstream-tls.ts";
 import { connectCounts } from "./connect-metrics.ts";
 import type { KeepAliveSettings } from "./connection-settings.ts";
+import { joinedMesh } from "./joined-mesh.ts";
 import type { Lookup } from "./lookup.ts";
-import { meshTls } from "./mesh-tls.ts";
 import {
   endpointName,
   meshAccountOf,
@@ -154,7 +154,7 @@ function ofMesh(
   { host, port, tunnel }: ConnectorSettings,
   pod: PodAddress | undefined,
 ): Secured | Error | undefined {
-  const mesh = meshTls();
+  const mesh = joinedMesh();
   if (mesh === undefined) return undefined;
   // DNS may still lead to a pod of the mesh, of which nothing would be known.
   if (pod === undefined && tunnel === undefined && podsOf(host, port) !== undefined)

@@ -57,8 +57,8 @@ export class UpstreamTls {
     const { serverName = host, verification } = this.#settings;
     return {
       secureContext: this.#context,
-      // RFC 6066 3: an address is no server name. The certificate is checked against it all the same.
-      servername: isAddress(serverName) ? "" : serverName,
+      // The certificate is checked against an address all the same.
+      servername: serverNameOf(serverName),
       rejectUnauthorized: verification !== "none",
       checkServerIdentity: (_name, certificate) => this.#checkIdentity(serverName, certificate),
     };
@@ -115,7 +115,8 @@ function systemAuthorities(): string[] {
   return [...new Set([...getCACertificates("default"), ...getCACertificates("system")])];
 }
 
-/** Whether a host is an address, and no name. */
-export function isAddress(host: string): boolean {
-  return host.startsWith("[") || /^[0-9.]+$/.test(host) || host.includes(":");
+/** What a server is told of the name that it is asked by: nothing of an address, which is no name (RFC 6066 3). */
+export function serverNameOf(host: string): string {
+  const isAddress = host.startsWith("[") || /^[0-9.]+$/.test(host) || host.includes(":");
+  return isAddress ? "" : host;
 }

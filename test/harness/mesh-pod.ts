@@ -19,6 +19,8 @@ export interface MeshPodServer {
 export async function startMeshPod(
   authority: MeshAuthority,
   spiffeId: string,
+  /** The address that it listens on; loopback unless given. */
+  address?: string,
 ): Promise<MeshPodServer> {
   const name = spiffeId.replace(/[^a-z]+/g, "-");
   const { cert, key } = authority.issueFiles(name, spiffeId);
@@ -30,5 +32,5 @@ export async function startMeshPod(
     shown.add(serialNumber);
     response.end(`${subjectaltname} by ${socket.alpnProtocol}`);
   });
-  return { port: await listen(server), server, shown };
+  return { port: await listen(server, address), server, shown };
 }

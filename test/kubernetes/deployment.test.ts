@@ -187,7 +187,7 @@ it("puts the image together of what the class and the Gateway say of it", () => 
   expect(image("image: {pullPolicy: Never}", "")).toMatchObject({ imagePullPolicy: "Never" });
 });
 
-it("takes resources as they are, and refuses what is not built", () => {
+it("takes resources as they are, and refuses a mesh that it could not be a part of", () => {
   const resources = { limits: { memory: "256Mi" }, requests: { cpu: "100m" } };
   const { read } = build(
     "resources: {limits: {cpu: 1}}",
@@ -195,7 +195,9 @@ it("takes resources as they are, and refuses what is not built", () => {
   );
   expect(read("deployment").spec.template.spec.containers[0].resources).toEqual(resources);
   for (const name of ["mesh", "istio"]) {
-    expect(() => build("", `${name}: {trustDomain: a}`)).toThrow(/not-built-yet: "\w+" is not/);
+    expect(() => build("", `${name}: {trustDomain: a}`)).toThrow(
+      /mesh-without-controller: which pods/,
+    );
   }
 });
 

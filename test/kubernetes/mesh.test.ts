@@ -5,6 +5,7 @@ import path from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import { codeResources } from "../../compiler/controller/delivery/gateway-resources.ts";
 import { signerOf } from "../../compiler/controller/delivery/signing-key.ts";
+import { CompileChanges } from "../../compiler/controller/model/compile-changes.ts";
 import { compileFiles } from "../../compiler/controller/model/compile-files.ts";
 import { DiscoveryServer } from "../../runtime/discovery/discovery-server.ts";
 import { type ResourceSet, resourceTypes } from "../../runtime/discovery/resource-types.ts";
@@ -49,10 +50,11 @@ async function startDataPlane(
   services: Readonly<Record<string, PodAddress>>,
 ): Promise<DataPlane> {
   const [port = 0, stats = 0, ready = 0] = await freePorts(3);
-  const [compiled] = compileFiles(
+  const files = compileFiles(
     manifests(mesh, Object.keys(services), [port, stats, ready]),
     undefined,
-  ).gateways.values();
+  );
+  const [compiled] = new CompileChanges().of(files).gateways;
   if (compiled === undefined) throw new Error("the Gateway has mistakes");
   const { privateKey } = generateKeyPairSync("ed25519");
   const signer = signerOf(privateKey.export({ type: "pkcs8", format: "pem" }).toString());
@@ -64,7 +66,7 @@ async function startDataPlane(
       ];
     }),
   );
-  const sets = new Map(codeResources(compiled, resourceTypes, signer).sets);
+  const sets = new Map(codeResources(compiled, resourceTypes, signer, undefined).sets);
   sets.set(resourceTypes.endpoints, endpoints);
   const server = await DiscoveryServer.open({
     ...{ host: "127.0.0.1", port: 0 },
@@ -234,4 +236,43 @@ it("certificates that somebody else keeps in a folder are waited for, and follow
     return pod.shown.size > before ? pod.shown : null;
   }, "the other certificate");
   expect([...seen]).toEqual([`200 URI:${OWN} by istio`]);
+});
+
+it("its pods get a token for the mesh's authority, and each field as the Gateway says, else its class", () => {
+  const files = manifests({ trustDomain: "own.test" }, ["shop"], [80, 1, 2]);
+  const metadata = { name: "of-class", namespace: "default" };
+  const parametersRef = { group: "gwc.dev", kind: "GatewayParameters", ...metadata };
+  const controllerName = "gwc.dev/gateway";
+  const istio = { caAddress: "https://ca.test", trustDomain: "class.test" };
+  const { gateways } = compileFiles(
+    {
+      ...files,
+      "/0": JSON.stringify({
+        ...{ apiVersion: "gateway.networking.k8s.io/v1", kind: "GatewayClass" },
+        ...{ metadata: { name: "gwc" }, spec: { controllerName, parametersRef } },
+      }),
+      "/class": JSON.stringify({
+        ...{ apiVersion: "agentgateway.dev/v1alpha1", kind: "AgentgatewayParameters" },
+        ...{ metadata, spec: { istio } },
+      }),
+    },
+    {
+      ...{ image: "gwc", pullPolicy: undefined, address: "http://controller:9978" },
+      ...{ audience: "gwc.dev/controller", authority: undefined, signer: "" },
+    },
+  );
+  const [{ objects = [], modules = [] } = {}] = gateways.values();
+  expect(modules.find((each) => each.path === "main.ts")?.text).toContain(
+    'mesh: istioMesh({ url: "https://ca.test", kubernetesId: "Kubernetes", trustDomain: "own.test" })',
+  );
+  const deployment = JSON.stringify(objects);
+  expect(deployment).toContain(
+    '{"name":"istio-token","projected":{"sources":[{"serviceAccountToken":{"audience":"istio-ca","expirationSeconds":43200,"path":"istio-token"}}]}}',
+  );
+  expect(deployment).toContain(
+    '{"name":"istio-ca","configMap":{"name":"istio-ca-root-cert","optional":true}}',
+  );
+  expect(deployment).toContain(
+    '{"name":"SERVICE_ACCOUNT","valueFrom":{"fieldRef":{"fieldPath":"spec.serviceAccountName"}}}',
+  );
 });

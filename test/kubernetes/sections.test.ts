@@ -137,9 +137,9 @@ it("a mistake of what is used is told once", () => {
 
 it("so are parameters that no Gateway has", () => {
   const parameters =
-    "{apiVersion: gwc.dev/v1alpha1, kind: GatewayParameters, metadata: {name: u}, spec: {logging: {level: loud}, mesh: {trustDomain: a}}}";
+    "{apiVersion: gwc.dev/v1alpha1, kind: GatewayParameters, metadata: {name: u}, spec: {logging: {level: loud}, mesh: {network: a}}}";
   expect(said(...plain, parameters)).toEqual([
-    expect.stringMatching(/^not-built-yet: "mesh"/),
+    expect.stringMatching(/^not-built-yet: "network"/),
     'log-level: "loud" is no log level',
   ]);
 });

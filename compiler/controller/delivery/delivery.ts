@@ -148,8 +148,6 @@ export class Delivery {
       if (objects.find("Gateway", key) === undefined && !gateways.has(key))
         this.#delivered.delete(key);
     for (const [key, compiled] of gateways) {
-      // Nothing goes to a pod of its mesh unencrypted: it is delivered once they are known.
-      if (compiled.isInMesh && !objects.isMeshKnown) continue;
       const before = this.#delivered.get(key)?.code;
       const code = codeResources(compiled, this.#types, this.#settings.signer, before);
       const generation = generations.get(`Gateway ${key}`) ?? 0;

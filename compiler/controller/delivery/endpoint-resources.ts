@@ -37,7 +37,8 @@ export class EndpointResources {
     const pods = service && servicePods(port, service, slices, accountOf);
     const resource = pods && resourceOf(JSON.stringify(pods));
     if (service === undefined) this.#known.delete(name);
-    else this.#known.set(name, { service, slices, resource, meshVersion: this.#objects.meshVersion });
+    else
+      this.#known.set(name, { service, slices, resource, meshVersion: this.#objects.meshVersion });
     return resource;
   }
 }
@@ -56,8 +57,12 @@ interface KnownPods {
   readonly meshVersion: number;
 }
 
+/** Nobody's account: a pod of which it is not known whether it is in the mesh is not called unencrypted. */
+const NOBODY = "/";
+
 /** As whom an endpoint is in the mesh. */
 function meshAccount(endpoint: unknown, objects: WatchedObjects): string | undefined {
+  if (!objects.isMeshKnown) return NOBODY;
   const target = recordOf(endpoint)?.targetRef;
   if (textField(target, "kind") !== "Pod") return undefined;
   const namespace = textField(target, "namespace");

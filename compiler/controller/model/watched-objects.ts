@@ -41,6 +41,9 @@ const LOOK_AGAIN = 10_000;
 /** The same while the API server does not say anything. */
 const ASK_AGAIN = 1_000;
 
+/** Milliseconds that Gateways wait until the pods of their mesh are known; without them nothing in it is called. */
+const MESH_TIME = 5_000;
+
 /** Every object that gateways are made of, kept in step with the API server. */
 export class WatchedObjects {
   readonly #api: ApiServer;
@@ -53,6 +56,7 @@ export class WatchedObjects {
   readonly #slices: Map<string, Map<string, ApiObject>> = new Map();
   #timer: NodeJS.Timeout | undefined;
   #gatewayApi: string | undefined;
+  #meshVersion = 0;
 
   private constructor(api: ApiServer, scope: WatchScope, listener: WatchListener) {
     this.#api = api;
@@ -103,6 +107,11 @@ export class WatchedObjects {
   /** Whether it is known which pods are in a mesh. */
   get isMeshKnown(): boolean {
     return (this.#reflectors.get(POD_ID)?.lists ?? 0) > 0;
+  }
+
+  /** How often it has changed which pods are in a mesh, and as whom. */
+  get meshVersion(): number {
+    return this.#meshVersion;
   }
 
   /** A pod of a mesh, by its `NAMESPACE/NAME`. */
@@ -183,24 +192,26 @@ export class WatchedObjects {
     const known = before && (this.#texts.get(before) ?? manifestText(before));
     // What a pod does is nobody's business, but for who it is.
     if (type.kind === POD.kind && text === known) return;
-    if (PARAMETERS.includes(type.kind)) void this.#followMesh();
-    if (isCompiled(type) && text !== known) this.#listener.declared();
-    else this.#listener.data();
+    if (type.kind === POD.kind) this.#meshVersion += 1;
+    if (!isCompiled(type) || text === known) this.#listener.data();
+    else if (!PARAMETERS.includes(type.kind)) this.#listener.declared();
+    // Who joins a mesh is compiled when it is known which pods are in it.
+    else void this.#followMesh().then(() => this.#listener.declared());
   }
 
   /**
    * Follows the pods that are in a mesh as soon as a Gateway may be a part of one, and for good; resolves when they are
-   * known.
+   * known, or that takes too long.
    */
   async #followMesh(): Promise<void> {
-    const declared = [
-      ...this.ofKind("GatewayParameters"),
-      ...this.ofKind("AgentgatewayParameters"),
-    ];
-    if (this.#reflectors.has(POD_ID) || !declared.some(namesMesh)) return;
+    const parameters = PARAMETERS.flatMap((kind) => [...this.ofKind(kind)]);
+    if (this.#reflectors.has(POD_ID) || !parameters.some(namesMesh)) return;
     this.#follow([POD]);
-    await this.#reflectors.get(POD_ID)?.synced;
-    this.#listener.data();
+    const known = this.#reflectors.get(POD_ID)?.synced.then(() => {
+      this.#meshVersion += 1;
+      this.#listener.data();
+    });
+    await Promise.race([known, pause(MESH_TIME, undefined, { ref: false })]);
   }
 
   /** The kinds that are installed, as soon as the API server says so. */

@@ -4,9 +4,9 @@ import type { ReferenceContext } from "../inventory/references.ts";
 import type { ParametersSpec } from "./parameters.ts";
 import { lastOf } from "./process.ts";
 
-/** Where Istio's own authority is, and what it calls its first cluster, unless somebody says something else. */
+/** Where Istio's own authority is, and what it calls the Kubernetes that it runs in, unless somebody says something else. */
 const AUTHORITY = "https://istiod.istio-system.svc:15012";
-const CLUSTER = "Kubernetes";
+const KUBERNETES = "Kubernetes";
 
 /**
  * The mesh of a Gateway: each field as the Gateway's own parameters say, else as its class's. Undefined: it is in none.
@@ -18,16 +18,13 @@ export function gatewayMesh(
 ): MeshNode | undefined {
   const origin = lastOf(parameters, meshOrigin);
   if (origin === undefined) return undefined;
-  const field = <Value>(read: (mesh: MeshFields) => Value): Value | undefined =>
-    lastOf(parameters, ({ mesh }) => mesh && read(mesh));
-  if (field(({ enabled }) => enabled) === false) return undefined;
+  const field = <Name extends keyof MeshFields>(name: Name) =>
+    lastOf(parameters, ({ mesh }) => mesh?.[name]);
+  if (field("enabled") === false) return undefined;
   if (!isDelivered) diagnostics.report("mesh-without-controller", keyPlace(origin), {});
   return {
-    trustDomain: field(({ trustDomain }) => trustDomain) ?? "cluster.local",
-    certificates: certificatesOf(
-      field(({ caAddress }) => caAddress) ?? AUTHORITY,
-      field(({ clusterId }) => clusterId) ?? CLUSTER,
-    ),
+    trustDomain: field("trustDomain") ?? "cluster.local",
+    certificates: certificatesOf(field("caAddress") ?? AUTHORITY, field("clusterId") ?? KUBERNETES),
     origin,
   };
 }
@@ -38,9 +35,9 @@ function meshOrigin({ mesh, origin }: ParametersSpec): MeshNode["origin"] | unde
   return mesh && childOf(origin, "spec", "mesh");
 }
 
-function certificatesOf(address: string, clusterId: string): MeshNode["certificates"] {
+function certificatesOf(address: string, kubernetesId: string): MeshNode["certificates"] {
   if (address.startsWith("file:"))
     return { kind: "files", folder: decodeURI(new URL(address).pathname) };
   const url = address.startsWith("https:") ? address : `https://${address}`;
-  return { kind: "authority", url, clusterId };
+  return { kind: "authority", url, kubernetesId };
 }
