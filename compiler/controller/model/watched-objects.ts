@@ -57,6 +57,8 @@ export class WatchedObjects {
   #timer: NodeJS.Timeout | undefined;
   #gatewayApi: string | undefined;
   #meshVersion = 0;
+  /** Undefined: no Gateway is a part of a mesh. */
+  #meshFollowed: Promise<void> | undefined;
 
   private constructor(api: ApiServer, scope: WatchScope, listener: WatchListener) {
     this.#api = api;
@@ -203,9 +205,14 @@ export class WatchedObjects {
    * Follows the pods that are in a mesh as soon as a Gateway may be a part of one, and for good; resolves when they are
    * known, or that takes too long.
    */
-  async #followMesh(): Promise<void> {
+  #followMesh(): Promise<void> {
     const parameters = PARAMETERS.flatMap((kind) => [...this.ofKind(kind)]);
-    if (this.#reflectors.has(POD_ID) || !parameters.some(namesMesh)) return;
+    if (this.#meshFollowed === undefined && !parameters.some(namesMesh)) return Promise.resolve();
+    this.#meshFollowed ??= this.#followPods();
+    return this.#meshFollowed;
+  }
+
+  async #followPods(): Promise<void> {
     this.#follow([POD]);
     const known = this.#reflectors.get(POD_ID)?.synced.then(() => {
       this.#meshVersion += 1;
