@@ -11,7 +11,7 @@ export const formats: Readonly<Record<FormatName, (text: string) => boolean>> = 
   cidr: isAddressRange,
   ip: (text) => isIP(text) !== 0,
   address: (text) =>
-    hasVariable(text) || /^(\[[0-9a-fA-F:.]+\]|[^\s:/?#@[\]]+):[0-9]{1,5}$/.test(text),
+    hasVariable(text) || /^(\[[0-9a-fA-F:.]+\]|[^\s:/?#@[\]]*):[0-9]{1,5}$/.test(text),
   "loopback-address": (text) =>
     hasVariable(text) || /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\]):[0-9]{1,5}$/.test(text),
 };

@@ -34,7 +34,7 @@ export interface Gateway {
 /** So many, or a part of the cores that the process may use, at least one. */
 export type WorkerThreads = number | { readonly percent: number };
 
-/** Where the process serves its own state: `host:port`. */
+/** Where the process serves its own state: `host:port`, or `:port` for where ports are open that name no address. */
 export interface ServiceAddresses {
   /** Prometheus metrics, `/metrics`. */
   readonly stats: string;

@@ -323,8 +323,14 @@ class Running implements RunningGateway {
   ): readonly Endpoint[] {
     if (this.#worker !== undefined) return [];
     const figures = () => this.#metrics.exposition();
-    const isReady = () => this.#mesh.isReady;
-    return serviceEndpoints({ addresses, connections, figures, context: this.#context, isReady });
+    return serviceEndpoints({
+      addresses,
+      defaultAddress: this.#defaultAddress,
+      connections,
+      figures,
+      context: this.#context,
+      isReady: () => this.#mesh.isReady,
+    });
   }
 
   /** Warned of once a minute: a flood must not fill the log too. */

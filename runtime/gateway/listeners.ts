@@ -156,9 +156,10 @@ export function portPlace({ port, address, config }: Port, defaultAddress: strin
 /** An address to listen on. */
 export type PortPlace = Omit<Endpoint, "prepare">;
 
-/** The endpoint of a service address: `host:port`, `[v6]:port` or `:port`. */
+/** The endpoint of a service address: `host:port`, `[v6]:port` or `:port`, which is open at `defaultAddress`. */
 export function serviceEndpoint(
   address: string,
+  defaultAddress: string,
   config: keyof ServiceAddresses,
   handlers: ServerHandlers,
 ): Endpoint {
@@ -168,7 +169,7 @@ export function serviceEndpoint(
     throw new StartupError(`the ${config} address must be HOST:PORT, not "${address}"`);
   }
   return {
-    host: hostOf(parts[1] ?? parts[2] ?? ""),
+    host: hostOf(parts[1] ?? (parts[2] || defaultAddress)),
     port,
     config: `${config} address`,
     prepare: () => prepareHttp(handlers, undefined),

@@ -9,6 +9,8 @@ import { readinessPage, statsPage } from "./service-pages.ts";
 /** What the process says of itself. */
 export interface ServicePages {
   readonly addresses: ServiceAddresses;
+  /** Where those are open that are a port alone. */
+  readonly defaultAddress: string;
   readonly connections: ConnectionSettings;
   /** In the Prometheus text format. */
   readonly figures: () => string | Promise<string>;
@@ -19,7 +21,7 @@ export interface ServicePages {
 
 /** Where the process serves its own state: metrics and readiness. */
 export function serviceEndpoints(pages: ServicePages): readonly Endpoint[] {
-  const { addresses, connections, figures, context, isReady } = pages;
+  const { addresses, defaultAddress, connections, figures, context, isReady } = pages;
   const page = (handle: ServerHandlers["handle"]): ServerHandlers => {
     const nothing = () => {};
     return {
@@ -39,7 +41,12 @@ export function serviceEndpoints(pages: ServicePages): readonly Endpoint[] {
     };
   };
   return [
-    serviceEndpoint(addresses.stats, "stats", page(statsPage(figures))),
-    serviceEndpoint(addresses.readiness, "readiness", page(readinessPage(context, isReady))),
+    serviceEndpoint(addresses.stats, defaultAddress, "stats", page(statsPage(figures))),
+    serviceEndpoint(
+      addresses.readiness,
+      defaultAddress,
+      "readiness",
+      page(readinessPage(context, isReady)),
+    ),
   ];
 }

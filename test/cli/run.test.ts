@@ -24,8 +24,11 @@ async function body(port: number, path = "/"): Promise<string> {
 }
 
 /** Starts `gwc run` on a file. */
-async function start(file: string): Promise<GwcProcess> {
-  const running = new GwcProcess(["run", "-f", file]);
+async function start(
+  file: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<GwcProcess> {
+  const running = new GwcProcess(["run", "-f", file], { env });
   await running.seen(/listening on 127\.0\.0\.1:\d+/);
   await running.seen(/admin page: http:\/\/127\.0\.0\.1:\d+\/ui\/\n/);
   return running;
@@ -89,11 +92,18 @@ describe("gwc run starts", () => {
     });
     const text = JSON.stringify({ binds: [bind(own), bind(open, "0.0.0.0")] });
     const workspace = new Workspace({ "gateway.yaml": text });
-    const running = await start(workspace.path("gateway.yaml"));
+    const running = await start(workspace.path("gateway.yaml"), {
+      STATS_ADDR: ":0",
+      READINESS_ADDR: ":0",
+    });
     await running.seen(new RegExp(`listening on 0\\.0\\.0\\.0:${open}`));
+    const [, stats] = (await running.seen(/stats address on 127\.0\.0\.1:(\d+)/)) ?? [];
+    const metrics = (host: string) => fetch(`http://${host}:${stats}/metrics`);
+    expect((await metrics("127.0.0.1")).status).toBe(200);
     expect(await body(own)).toBe("first");
     // Every address of 127.0.0.0/8 is this machine's; a socket is open on the one that it names.
     await expect(fetch(`http://127.0.0.2:${own}/`)).rejects.toThrow();
+    await expect(metrics("127.0.0.2")).rejects.toThrow();
     expect(await (await fetch(`http://127.0.0.2:${open}/`)).text()).toBe("first");
   });
 

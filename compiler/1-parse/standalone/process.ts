@@ -14,16 +14,22 @@ import {
 import { logFieldsSchema } from "./frontend.ts";
 import { processTracingSchema } from "./tracing.ts";
 
+const PORT_ALONE =
+  "A port alone is open where binds without an address are: on loopback with `gwc run`, at every address in a bundle.";
+
 /** `config` as the schema lets it through. */
 export type ProcessValue = Infer<typeof processSchema>;
 
 /** The shape of `config`. */
 export const processSchema = object(
   {
-    statsAddr: text("Where metrics are served.", { format: "address", default: "0.0.0.0:15020" }),
-    readinessAddr: text("Where readiness is served.", {
+    statsAddr: text(`Where metrics are served. ${PORT_ALONE}`, {
       format: "address",
-      default: "0.0.0.0:15021",
+      default: ":15020",
+    }),
+    readinessAddr: text(`Where readiness is served. ${PORT_ALONE}`, {
+      format: "address",
+      default: ":15021",
     }),
     adminAddr: text("Where `gwc run` serves the admin page; a loopback address.", {
       format: "loopback-address",

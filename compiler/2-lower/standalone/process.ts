@@ -6,7 +6,7 @@ import { parseDuration } from "../../schema/duration.ts";
 /** The settings of a process that configures none. */
 export const DEFAULT_PROCESS: ProcessNode = {
   logFormat: "text",
-  addresses: { stats: "0.0.0.0:15020", readiness: "0.0.0.0:15021" },
+  addresses: { stats: ":15020", readiness: ":15021" },
   adminAddress: "127.0.0.1:15000",
   drain: { min: 0, max: 5000 },
 };

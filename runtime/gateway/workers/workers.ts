@@ -141,7 +141,13 @@ class Workers {
     const { addresses } = this.#settings;
     const { connections } = this.#gateway;
     const figures = () => this.#figures();
-    const endpoints = serviceEndpoints({ addresses, connections, figures, context: this.#context });
+    const endpoints = serviceEndpoints({
+      addresses,
+      defaultAddress: EVERY_ADDRESS,
+      connections,
+      figures,
+      context: this.#context,
+    });
     for (const { endpoint, port } of await this.#listeners.serve(endpoints)) {
       this.#log.info(`${endpoint.config} on ${addressText(endpoint.host)}:${port}`);
     }

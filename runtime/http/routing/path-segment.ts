@@ -1,7 +1,6 @@
 /** A step up or a step on the spot, where servers see one that decode twice or leave parameters out. */
 const hiddenStep = /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:$|[/\\;]|%2f|%5c|%3b)/i;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
 const control = /[\0-\x1f\x7f]/;
 
 /**

@@ -18,7 +18,10 @@ export function openApiRequest(tool: OpenApiTool, given: unknown): OpenApiReques
   const { path: segments, query, header, body } = membersOf(given);
   const path = pathOf(tool.path, membersOf(segments));
   if (path === undefined) {
-    return { kind: "problem", problem: 'a value of "path" is empty or more than a segment of a path' };
+    return {
+      kind: "problem",
+      problem: 'a value of "path" is empty or more than a segment of a path',
+    };
   }
   const headers = Object.entries(membersOf(header)).map(
     ([name, value]) => [name.toLowerCase(), [value].flat().map(plainText).join(",")] as const,
