@@ -23,7 +23,7 @@ export const gateway: Gateway = {
   ports: [httpPort({ port: 3000, config: "gateway.yaml binds[0].port", handle: port3000 })],
   connections: defaultConnections,
   accessLog: { format: "text" },
-  addresses: { stats: "0.0.0.0:15020", readiness: "0.0.0.0:15021" },
+  addresses: { stats: ":15020", readiness: ":15021" },
   drain: { min: 0, max: 5 * SECOND },
 };
 

@@ -29,7 +29,7 @@ export const gateway: Gateway = {
   ],
   connections: defaultConnections,
   accessLog: { format: "text" },
-  addresses: { stats: "0.0.0.0:15020", readiness: "0.0.0.0:15021" },
+  addresses: { stats: ":15020", readiness: ":15021" },
   drain: { min: 10 * SECOND, max: 1 * MINUTE },
 };
 

@@ -61,7 +61,7 @@ export const gateway: Gateway = {
   ports: [httpPort({ port: 8080, config: "gateway.yaml binds[0].port", handle: onPort8080 })],
   connections: defaultConnections,
   accessLog: { format: "text", filter: isLogged, fields: logFields },
-  addresses: { stats: "0.0.0.0:15020", readiness: "0.0.0.0:15021" },
+  addresses: { stats: ":15020", readiness: ":15021" },
   drain: { min: 0, max: 5 * SECOND },
 };
 
