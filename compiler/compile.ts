@@ -1,14 +1,16 @@
-import { type Parsed, parse, type ReadFile } from "./1-parse/parse.ts";
+import { type Parsed, parse } from "./1-parse/parse.ts";
+import { KeptInput } from "./1-parse/read-files.ts";
 import type { KubernetesModel } from "./2-lower/kubernetes/gateway/gateways.ts";
 import { isolated } from "./2-lower/kubernetes/isolate.ts";
+import { KeptRoutes } from "./2-lower/kubernetes/routes/kept-routes.ts";
 import { type Lowered, type LowerOptions, lower } from "./2-lower/lower.ts";
+import { KeptResolutions } from "./3-resolve/kept-resolutions.ts";
 import { type Resolved, resolve } from "./3-resolve/resolve.ts";
 import type { EmitOptions, Emitted } from "./4-emit/emit.ts";
 import { type Diagnostic, isError } from "./diagnostics/diagnostic.ts";
 import type { SourceFile } from "./diagnostics/source.ts";
 import type { FileText, Host } from "./host.ts";
 import type { Program } from "./ir/program.ts";
-import type { KeptResults } from "./kept-results.ts";
 import type { LiteralSecret } from "./model/literal-secrets.ts";
 
 /** What the front half of the compiler makes of its input. */
@@ -33,12 +35,22 @@ export interface CheckOptions extends LowerOptions {
   readonly isStrict: boolean;
   /** A part of manifests with mistakes does not keep the rest from being served: there are programs without it. */
   readonly isIsolating?: boolean;
-  /** Files that were read before, for those that did not change. */
-  readonly keptFiles?: KeptResults<ReadFile> | undefined;
+}
+
+/** What one check leaves to the next of a like input: most of it is the same, and is not found out again. */
+export class KeptCheck {
+  readonly input = new KeptInput();
+  readonly routes = new KeptRoutes();
+  readonly resolutions = new KeptResolutions();
 }
 
 /** Parses, lowers and resolves; `gwc check`, `build` and `run` all ask this one function, so they have one verdict. */
-export function checkFiles(paths: readonly string[], host: Host, options: CheckOptions): Checked {
+export function checkFiles(
+  paths: readonly string[],
+  host: Host,
+  options: CheckOptions,
+  kept?: KeptCheck,
+): Checked {
   const read = new Map<string, FileText>();
   // One state of each file for the whole run, and many routes may name the same one.
   const recording: Host = {
@@ -49,10 +61,12 @@ export function checkFiles(paths: readonly string[], host: Host, options: CheckO
       return text;
     },
   };
-  const parsed = parse(paths, recording, options.keptFiles);
-  const lowered = parsed.value && lower(parsed.value, options);
+  const parsed = parse(paths, recording, kept?.input);
+  const lowered = parsed.value && lower(parsed.value, options, kept?.routes);
   const resolved =
-    parsed.value && lowered?.value && resolve(lowered.value, parsed.value, recording);
+    parsed.value &&
+    lowered?.value &&
+    resolve(lowered.value, parsed.value, recording, kept?.resolutions);
   const diagnostics = [parsed, lowered, resolved].flatMap((phase) => phase?.diagnostics ?? []);
   const errors = diagnostics.filter((each) => isError(each, options.isStrict));
   const served =

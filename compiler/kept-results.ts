@@ -25,3 +25,17 @@ interface KeptResult<Value> {
   readonly from: string;
   readonly value: Value;
 }
+
+/** Results by the objects that they follow from: where an object is the same, so is its result. */
+export class KeptByObject<Key extends object, Value> {
+  readonly #known: WeakMap<Key, Value> = new WeakMap();
+
+  /** The result of an object, which is made once. */
+  of(key: Key, make: () => Value): Value {
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const value = make();
+    this.#known.set(key, value);
+    return value;
+  }
+}

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { isMap, isScalar } from "yaml";
-import type { SourceDocument, SourceFile } from "../diagnostics/source.ts";
+import type { SourceDocument } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
 
 /** A file of the input. */
@@ -53,11 +53,6 @@ function writtenFiles(manifest: string, host: Host): readonly string[] {
   }
 }
 
-/** Whether a file of a folder is part of the input: one that says something, and is no schema for editors. */
-export function isInput({ documents }: SourceFile): boolean {
-  return documents.some((document) => !isEmpty(document) && !isSchema(document));
-}
-
 /** Whether a document holds nothing but comments. */
 export function isEmpty({ yaml: { contents } }: SourceDocument): boolean {
   // `---` alone is a null without text.
@@ -69,7 +64,8 @@ export function isStandalone({ yaml: { contents } }: SourceDocument): boolean {
   return isMap(contents) && contents.has("binds");
 }
 
-function isSchema({ yaml: { contents } }: SourceDocument): boolean {
+/** Whether a document is a schema for editors: no part of the input. */
+export function isSchema({ yaml: { contents } }: SourceDocument): boolean {
   if (!isMap(contents)) return false;
   const schema = contents.get("$schema");
   return typeof schema === "string" && /^https?:\/\/json-schema\.org\//.test(schema);

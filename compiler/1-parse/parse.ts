@@ -1,25 +1,28 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
-import { isMap } from "yaml";
 import {
   type ConfigPath,
-  type Diagnostic,
   Diagnostics,
   type Origin,
   type WithDiagnostics,
 } from "../diagnostics/diagnostic.ts";
-import type { SourceDocument, SourceFile } from "../diagnostics/source.ts";
+import type { SourceFile } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
-import type { KeptResults } from "../kept-results.ts";
 import type { Manifest } from "../manifests/manifests.ts";
 import type { ConfigValue } from "../schema/config-values.ts";
 import { validator } from "../schema/validate.ts";
-import { readDocuments } from "./documents.ts";
-import { inputFiles, isEmpty, isInput, isStandalone } from "./input-files.ts";
+import { inputFiles, isEmpty } from "./input-files.ts";
 import { type ReadDocument, readManifests, withoutSecrets } from "./kubernetes/manifests.ts";
-import { otherTool } from "./other-tools.ts";
+import {
+  type DocumentForm,
+  type KeptInput,
+  plainDocuments,
+  type ReadFile,
+  readFiles,
+  reportOtherTool,
+} from "./read-files.ts";
 import { type StandaloneFile, standaloneSchema } from "./standalone/standalone.ts";
-import { canonicalJson, plainValue, readValue, withoutValues } from "./values.ts";
+import { canonicalJson, readValue, withoutValues } from "./values.ts";
 
 /** What the input says, before anything is looked up: one of the two forms. */
 export type Parsed = InputFiles & (StandaloneInput | KubernetesInput);
@@ -37,12 +40,6 @@ export interface InputDigest {
   readonly name: string;
   /** SHA-256, hex, without the values at these places. */
   readonly sha256: (hidden: readonly Origin[]) => string;
-}
-
-/** A file, and the mistakes of its YAML. */
-export interface ReadFile {
-  readonly source: SourceFile;
-  readonly found: readonly Diagnostic[];
 }
 
 /** A standalone file. */
@@ -69,7 +66,7 @@ export interface KubernetesInput {
 export function parse(
   paths: readonly string[],
   host: Host,
-  kept?: KeptResults<ReadFile>,
+  kept?: KeptInput,
 ): WithDiagnostics<Parsed> & { readonly files: readonly SourceFile[] } {
   const diagnostics = new Diagnostics();
   const given = inputFiles(paths, host);
@@ -80,7 +77,8 @@ export function parse(
     diagnostics,
     kept,
   );
-  const files = meantFiles(read, named);
+  const meant = meantFiles(read, named);
+  const files = meant.map(({ source }) => source);
   const result = (value: Parsed | undefined) => ({ value, files, diagnostics: diagnostics.list });
   if (diagnostics.list.length > 0) return result(undefined);
   if (files.length === 0) {
@@ -89,91 +87,55 @@ export function parse(
     return result(undefined);
   }
   const folder = path.dirname(files[0]?.path ?? ".");
-  if (files.some((file) => file.documents.some(isManifest))) {
-    reportOthers(files, named, diagnostics);
-    const documents = files.flatMap(readPlain);
-    const manifests = readManifests(documents, diagnostics);
+  if (meant.some(hasManifests)) {
+    reportOthers(meant, named, diagnostics);
+    const documents = meant.flatMap(({ plain }) => plain());
+    const manifests = readManifests(documents, diagnostics, kept?.manifests);
     const byFile = Map.groupBy(documents, ({ origin }) => origin.file);
-    const inputs = files
-      .filter((file) => file.documents.some(isManifest))
-      .map(({ name }) => inputOf(name, manifestDigest, () => byFile.get(name) ?? []));
+    const inputs = meant
+      .filter(hasManifests)
+      .map(({ source: { name } }) => inputOf(name, manifestDigest, () => byFile.get(name) ?? []));
     return result({ kind: "kubernetes", manifests, files, inputs, folder });
   }
-  const inputs = files.map((file) => inputOf(file.name, contentDigest, () => readPlain(file)));
+  const inputs = files.map((file) => inputOf(file.name, contentDigest, () => plainDocuments(file)));
   const standalone = readStandalone(files, host, diagnostics);
   return result(standalone && { ...standalone, files, inputs, folder });
-}
-
-function readFiles(
-  paths: readonly string[],
-  host: Host,
-  diagnostics: Diagnostics,
-  kept: KeptResults<ReadFile> | undefined,
-): readonly SourceFile[] {
-  const names = stableNames(paths);
-  return paths.flatMap((file, index) => {
-    const text = host.readText(file);
-    if (text.kind === "text") {
-      const name = names[index] ?? file;
-      const read = () => readOne(name, file, text.text);
-      const { source, found } = kept?.of(`${name}\n${file}`, text.text, read) ?? read();
-      // What is no YAML to begin with is told by what it is, not by where reading stopped.
-      if (found.length > 0 && !reportOtherTool(source, diagnostics))
-        for (const each of found) diagnostics.add(each);
-      return [source];
-    }
-    const at = { file, document: 0, path: [], part: "file" } as const;
-    diagnostics.report("file-not-found", at, { file, problem: text.problem });
-    return [];
-  });
-}
-
-function readOne(name: string, file: string, text: string): ReadFile {
-  const found = new Diagnostics();
-  return { source: readDocuments(name, file, text, found), found: found.list };
 }
 
 /**
  * The files that a gateway is made of. What has no content counts only when there is nothing else; of a folder without
  * manifests only standalone files count: other tools keep their YAML and JSON there, too.
  */
-function meantFiles(
-  read: readonly SourceFile[],
-  named: ReadonlySet<string>,
-): readonly SourceFile[] {
-  const isNamed = ({ path: file }: SourceFile) => named.has(file);
-  const files = read.filter((file) => isInput(file) || isNamed(file));
-  const filled = files.filter((file) => !file.documents.every(isEmpty));
+function meantFiles(read: readonly ReadFile[], named: ReadonlySet<string>): readonly ReadFile[] {
+  const isNamed = ({ source }: ReadFile) => named.has(source.path);
+  const files = read.filter((file) => isNamed(file) || file.forms.some((form) => isContent(form)));
+  const filled = files.filter(({ forms }) => !forms.every((form) => form === "empty"));
   const left = filled.length > 0 ? filled : files;
-  if (left.some((file) => file.documents.some(isManifest))) return left;
-  const standalone = left.filter((file) => isNamed(file) || file.documents.some(isStandalone));
+  if (left.some(hasManifests)) return left;
+  const standalone = left.filter((file) => isNamed(file) || file.forms.includes("standalone"));
   return standalone.length > 0 ? standalone : left;
 }
 
-function readPlain({ name, documents }: SourceFile): readonly ReadDocument[] {
-  return documents.map((document, index) => ({
-    value: plainValue(document),
-    origin: { file: name, document: index, path: [] },
-  }));
+function isContent(form: DocumentForm): boolean {
+  return form !== "empty" && form !== "schema";
 }
 
-function isManifest(document: SourceDocument): boolean {
-  const { contents } = document.yaml;
-  return isMap(contents) && contents.has("apiVersion") && contents.has("kind");
+function hasManifests({ forms }: ReadFile): boolean {
+  return forms.includes("manifest");
 }
 
 /** Documents beside manifests that are none: a mistake when the user named the file, else only worth a note. */
 function reportOthers(
-  files: readonly SourceFile[],
+  files: readonly ReadFile[],
   named: ReadonlySet<string>,
   diagnostics: Diagnostics,
 ): void {
-  for (const file of files) {
-    file.documents.forEach((document, index) => {
-      if (isEmpty(document) || isManifest(document)) return;
-      const at = { file: file.name, document: index, path: [] };
-      if (named.has(file.path)) diagnostics.report("mixed-forms", at, {});
-      else if (!file.path.endsWith(".json"))
+  for (const { forms, source } of files) {
+    forms.forEach((form, index) => {
+      if (form === "empty" || form === "manifest") return;
+      const at = { file: source.name, document: index, path: [] };
+      if (named.has(source.path)) diagnostics.report("mixed-forms", at, {});
+      else if (!source.path.endsWith(".json"))
         diagnostics.report("skipped-kind", at, { kind: "a document without apiVersion and kind" });
     });
   }
@@ -219,15 +181,6 @@ function readFile(
   return value && { kind: "standalone", file: value, origin, broken };
 }
 
-/** Whether a file was written for something else, which is reported. */
-function reportOtherTool(file: SourceFile, diagnostics: Diagnostics): boolean {
-  const other = otherTool(file);
-  if (other === undefined) return false;
-  const at = { file: file.name, document: 0, path: [], part: "file" } as const;
-  diagnostics.report("other-tool", at, { what: other.what, advice: other.advice });
-  return true;
-}
-
 function inputOf(
   name: string,
   digest: (documents: readonly ConfigValue[]) => string,
@@ -251,15 +204,4 @@ function contentDigest(documents: readonly ConfigValue[]): string {
 function manifestDigest(documents: readonly ConfigValue[]): string {
   const texts = documents.map((value) => canonicalJson(withoutSecrets(value)));
   return createHash("sha256").update(texts.sort().join("\n")).digest("hex");
-}
-
-/** Names of the inputs in generated text: relative to their common folder, so that they say nothing of the machine. */
-function stableNames(paths: readonly string[]): string[] {
-  const absolute = paths.map((file) => path.resolve(file === "-" ? "stdin" : file).split(path.sep));
-  const folders = absolute.map((steps) => steps.slice(0, -1));
-  const [first = []] = folders;
-  let common = 0;
-  while (common < first.length && folders.every((steps) => steps[common] === first[common]))
-    common++;
-  return absolute.map((steps) => steps.slice(common).join("/"));
 }

@@ -9,6 +9,7 @@ import {
   lowerKubernetes,
 } from "./kubernetes/gateway/gateways.ts";
 import type { AssumedResource } from "./kubernetes/inventory/inventory.ts";
+import type { KeptRoutes } from "./kubernetes/routes/kept-routes.ts";
 import { lowerStandalone } from "./standalone/standalone.ts";
 
 /** Which gateways are wanted. */
@@ -35,7 +36,11 @@ export interface Lowered {
 }
 
 /** Turns either form into the same resources. */
-export function lower(parsed: Parsed, options: LowerOptions): WithDiagnostics<Lowered> {
+export function lower(
+  parsed: Parsed,
+  options: LowerOptions,
+  kept?: KeptRoutes,
+): WithDiagnostics<Lowered> {
   const diagnostics = new Diagnostics();
   if (parsed.kind === "standalone") {
     const name = parsed.file.name ?? options.name;
@@ -51,7 +56,7 @@ export function lower(parsed: Parsed, options: LowerOptions): WithDiagnostics<Lo
   const kubernetes = lowerKubernetes(
     parsed.manifests,
     { diagnostics, isDelivered: options.isDelivered === true },
-    options.assumed,
+    { assumed: options.assumed, kept },
   );
   const wanted = wantedGateways(kubernetes, options, parsed, diagnostics);
   const gateways = wanted.map((each): GatewayResources => {

@@ -24,6 +24,7 @@ import { Identifiers } from "../model/identifiers.ts";
 import { type LiteralSecret, LiteralSecrets } from "../model/literal-secrets.ts";
 import { policies } from "../policies/index.ts";
 import { resolveAccessLog } from "./access-log.ts";
+import type { KeptResolutions } from "./kept-resolutions.ts";
 import { certificateOf, checkVersions, resolveTls } from "./listener-tls.ts";
 import { checkListeners } from "./listeners.ts";
 import { checkPathRules } from "./path-handling.ts";
@@ -62,13 +63,14 @@ export function resolve(
   { gateways, unserved }: Declared,
   input: ResolveInput,
   host: Host,
+  kept?: KeptResolutions,
 ): WithDiagnostics<Resolved> {
   const diagnostics = new Diagnostics();
   const literals = new LiteralSecrets();
   const lookup = { ...fileLookup(input, host, diagnostics), literals };
   const sections = new SectionUse();
   const programs = gateways.flatMap(
-    (gateway) => resolveGateway(gateway, input, { ...lookup, sections }) ?? [],
+    (gateway) => resolveGateway(gateway, input, { ...lookup, sections }, kept) ?? [],
   );
   for (const idle of sections.idle()) reportIdle(idle, diagnostics);
   checkUnserved(unserved, lookup);
@@ -79,6 +81,7 @@ function resolveGateway(
   { name, resources }: GatewayResources,
   { inputs }: ResolveInput,
   lookup: ConnectionContext & Pick<RouteContext, "sections">,
+  kept: KeptResolutions | undefined,
 ): Program | undefined {
   const gateway = resources.find((resource) => resource.kind === "gateway");
   const routes = resources.filter((resource) => resource.kind === "route");
@@ -94,7 +97,7 @@ function resolveGateway(
   checkListeners(gateway, context);
   checkVersions(gateway.frontend.tls, diagnostics);
   checkProxies(gateway, diagnostics);
-  const binds = resolveBinds(gateway, routes, context);
+  const binds = resolveBinds(gateway, routes, context, kept);
   checkToolLocks(binds, diagnostics);
   checkWorkers(gateway.process, binds, gateway.origin, diagnostics);
   const tcp = resolveTcpBinds(
@@ -198,6 +201,7 @@ function resolveBinds(
   gateway: GatewayResource,
   routes: readonly RouteResource[],
   context: RouteContext,
+  kept: KeptResolutions | undefined,
 ): readonly BindNode[] {
   const byListener = Map.groupBy(
     routes.flatMap((route) => route.listeners.map((attachment) => ({ ...attachment, route }))),
@@ -205,7 +209,7 @@ function resolveBinds(
   );
   const resolved = new Map<RouteResource, ResolvedRoute>();
   const resolveOnce = (route: RouteResource): ResolvedRoute => {
-    const known = resolved.get(route) ?? resolveRoute(route, context);
+    const known = resolved.get(route) ?? resolveRoute(route, context, kept);
     resolved.set(route, known);
     return known;
   };

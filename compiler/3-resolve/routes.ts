@@ -20,6 +20,7 @@ import {
   spendsTokens,
 } from "./backends.ts";
 import { withoutConsequences } from "./consequences.ts";
+import type { KeptResolutions } from "./kept-resolutions.ts";
 import type { ListenerContext } from "./listeners.ts";
 import { effectivePolicies, namedServer, type PolicyPlace, resolvePolicies } from "./policies.ts";
 import type { TableRoute } from "./routing-table.ts";
@@ -36,11 +37,24 @@ export interface RouteContext extends ListenerContext {
 /** A route with its matches, on whatever listeners. */
 export type ResolvedRoute = Omit<TableRoute, "hostnames">;
 
-/** Resolves a route, once for all of its listeners. */
-export function resolveRoute(resource: RouteResource, whole: RouteContext): ResolvedRoute {
+/** Resolves a route, once for all of its listeners. `kept`: one that did not change is as it was. */
+export function resolveRoute(
+  resource: RouteResource,
+  context: RouteContext,
+  kept?: KeptResolutions,
+): ResolvedRoute {
+  const name = resource.name ?? routeName(resource);
+  const take = () => context.names.take(...(resource.ids ?? [name]));
+  const resolve = (own: RouteContext) => unnamedRoute(resource, name, own);
+  if (kept !== undefined) return kept.of(resource, context, resolve, take);
+  const { route, matches } = resolve(context);
+  return { route: { ...route, id: take() }, matches };
+}
+
+/** A resolved route without its name in the program. */
+function unnamedRoute(resource: RouteResource, name: string, whole: RouteContext): ResolvedRoute {
   const { origin } = resource;
   const context = withoutConsequences(whole, resource, ...listenersOf(resource, whole));
-  const name = resource.name ?? routeName(resource);
   const matches = resource.matches.flatMap((match) => resolveMatch(match, context) ?? []);
   const { policies, response } = effectivePolicies(resource.policies, resource.backends, context);
   const lacksBackend = resource.backends.length === 0 && response === undefined;
@@ -65,7 +79,7 @@ export function resolveRoute(resource: RouteResource, whole: RouteContext): Reso
   checkWeights(resource, context);
   checkOpenProxy(resource, name, context);
   const route: RouteNode = {
-    id: context.names.take(...(resource.ids ?? [name])),
+    id: "",
     name,
     policies: resolvePolicies(
       isServed(resource) ? policies : withoutCalls(policies),

@@ -1,21 +1,19 @@
-import { createHash } from "node:crypto";
-import { serialize } from "node:v8";
 import { comment } from "../../templates/code/code.ts";
 import type { PrintedModule } from "../../templates/code/print.ts";
 import { type Trace, traceNone, tracePath } from "../../templates/code/trace.ts";
 import { accessLogModule } from "../../templates/modules/access-log.ts";
 import { listenerModule } from "../../templates/modules/listener.ts";
 import { mainModule } from "../../templates/modules/main.ts";
-import { type RouteModuleContext, routeModule } from "../../templates/modules/route.ts";
+import { routeModule } from "../../templates/modules/route.ts";
 import { startupModule } from "../../templates/modules/startup.ts";
 import { tcpRouteModule } from "../../templates/modules/tcp-route.ts";
 import { tracingModule } from "../../templates/modules/tracing.ts";
 import { lineAndColumn, locate, type SourceFile } from "../diagnostics/source.ts";
-import type { Program, RouteNode } from "../ir/program.ts";
+import type { Program } from "../ir/program.ts";
 import { servedHosts, servedRoutes, servedTcpRoutes } from "../ir/routes.ts";
-import type { KeptResults } from "../kept-results.ts";
 import { kebabCase } from "../model/identifiers.ts";
 import { inputNames } from "./input-names.ts";
+import type { KeptModules } from "./kept-modules.ts";
 import { startupNeeds } from "./startup-needs.ts";
 
 /** How much generated text says about where it comes from. */
@@ -29,13 +27,13 @@ export function emitModules(
   program: Program,
   trace: TraceLevel,
   files: readonly SourceFile[],
-  kept?: KeptResults<PrintedModule>,
+  kept?: KeptModules,
 ): readonly PrintedModule[] {
   const inputs = inputNames(program);
   const { maxBufferSize } = program;
   const hasThreads = program.process.workers !== undefined;
   const tracer = traceOf(trace, files);
-  const needs = startupNeeds(program);
+  const needs = startupNeeds(program, kept?.needs);
   const main = mainModule(program, {
     inputs,
     trace: tracer,
@@ -66,8 +64,8 @@ export function emitModules(
     const make = () => routeModule(route, { ...context, trace: tracer });
     // Lines move while what stands there stays the same.
     if (kept === undefined || trace === "line") return make();
-    const name = `${program.deployment?.namespace}/${program.name} ${context.path}`;
-    return kept.of(name, routeDigest(route, trace, context), make);
+    const name = `${trace} ${program.deployment?.namespace}/${program.name} ${context.path}`;
+    return kept.of(name, route, context, make);
   });
   const tcpRoutes = servedTcpRoutes(program).map(({ route }) =>
     tcpRouteModule(route, { path: routePath(route.id), inputs, trace: tracer }),
@@ -79,17 +77,6 @@ export function emitModules(
     tracing === undefined ? [] : [tracingModule(tracing, { inputs, trace: tracer, listeners })];
   const startup = needs.length === 0 ? [] : [startupModule(needs, inputs)];
   return [main, ...routes, ...tcpRoutes, ...preRouting, ...log, ...traces, ...startup];
-}
-
-/** A digest of all that the module of a route is made of. */
-function routeDigest(
-  route: RouteNode,
-  trace: TraceLevel,
-  context: Omit<RouteModuleContext, "trace">,
-): string {
-  return createHash("sha256")
-    .update(serialize([route, trace, context]))
-    .digest("base64");
 }
 
 function listenerPath(policies: string): string {

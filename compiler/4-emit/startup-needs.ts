@@ -1,12 +1,40 @@
 import { isHole } from "../../templates/code/hole.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
-import type { Program } from "../ir/program.ts";
+import type { Program, RouteNode } from "../ir/program.ts";
+import { servedRoutes } from "../ir/routes.ts";
 import type { StartupNode } from "../ir/startup.ts";
+import type { KeptByObject } from "../kept-results.ts";
 import type { MountedFile } from "../model/texts.ts";
 
-/** The variables without fallback and the files that a program names, each once, where it is named first. */
-export function startupNeeds(program: Program): readonly StartupNode[] {
+/**
+ * The variables without fallback and the files that a program names, each once, where it is named first. `kept`: those of
+ * routes that did not change.
+ */
+export function startupNeeds(
+  program: Program,
+  kept?: KeptByObject<RouteNode, readonly StartupNode[]>,
+): readonly StartupNode[] {
+  const { binds, tcp, tracing } = program;
+  const routes = new Map<object, RouteNode>(
+    servedRoutes(program).map(({ route }) => [route, route]),
+  );
+  return needsOf({ binds, tcp, tracing }, (value) => {
+    const route = routes.get(value);
+    return route && kept?.of(route, () => needsOf(route, () => undefined));
+  });
+}
+
+/** `known`: what is needed by a part, where that was found out before. */
+function needsOf(
+  whole: object,
+  known: (part: object) => readonly StartupNode[] | undefined,
+): readonly StartupNode[] {
   const needs = new Map<string, StartupNode>();
+  const add = (need: StartupNode) => {
+    const key =
+      need.kind === "file" ? `${need.file.kind} ${need.file.file}` : `variable ${need.name}`;
+    if (!needs.has(key)) needs.set(key, need);
+  };
   const walk = (value: unknown, around: Origin | undefined): void => {
     // code has no more than what is beside it
     if (typeof value !== "object" || value === null || isHole(value)) return;
@@ -14,21 +42,24 @@ export function startupNeeds(program: Program): readonly StartupNode[] {
       for (const item of value) walk(item, around);
       return;
     }
+    const found = known(value);
+    if (found !== undefined) {
+      for (const need of found) add(need);
+      return;
+    }
     const fields = new Map(Object.entries(value));
     const own = fields.get("origin");
     const origin = isOrigin(own) ? own : around;
-    const add = (key: string, need: (origin: Origin) => StartupNode) => {
-      if (origin !== undefined && !needs.has(key)) needs.set(key, need(origin));
-    };
     const variable = fields.get("env");
-    if (typeof variable === "string" && !fields.has("fallback"))
-      add(`variable ${variable}`, (at) => ({ kind: "variable", name: variable, origin: at }));
-    for (const file of filesOf(fields))
-      add(`${file.kind} ${file.file}`, (at) => ({ kind: "file", file, origin: at }));
-    for (const [name, each] of fields) if (name !== "origin") walk(each, origin);
+    if (origin !== undefined && typeof variable === "string" && !fields.has("fallback"))
+      add({ kind: "variable", name: variable, origin });
+    if (origin !== undefined)
+      for (const file of filesOf(fields)) add({ kind: "file", file, origin });
+    // What requests are matched with is settled when they are compiled.
+    for (const [name, each] of fields)
+      if (name !== "origin" && name !== "table") walk(each, origin);
   };
-  const { binds, tcp, tracing } = program;
-  walk({ binds, tcp, tracing }, undefined);
+  walk(whole, undefined);
   return [...needs.values()];
 }
 

@@ -35,6 +35,12 @@ export class SectionUse {
     return this.#acting.has(key) ? "acting" : this.#idle.get(key);
   }
 
+  /** What was found out elsewhere holds here, too. */
+  add(other: SectionUse): void {
+    for (const key of other.#acting) this.#acting.add(key);
+    for (const [key, idle] of other.#idle) this.#idle.set(key, idle);
+  }
+
   /** The sections that act nowhere they hold. */
   idle(): readonly IdleSection[] {
     return [...this.#idle].flatMap(([key, idle]) => (this.#acting.has(key) ? [] : [idle]));

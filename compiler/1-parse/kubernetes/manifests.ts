@@ -1,5 +1,11 @@
-import type { ConfigPath, Diagnostics, Origin } from "../../diagnostics/diagnostic.ts";
+import {
+  type ConfigPath,
+  type Diagnostic,
+  Diagnostics,
+  type Origin,
+} from "../../diagnostics/diagnostic.ts";
 import { suggest } from "../../diagnostics/suggestion.ts";
+import type { KeptByObject } from "../../kept-results.ts";
 import type { KeyedData, Manifest, ManifestKind } from "../../manifests/manifests.ts";
 import type { ConfigValue } from "../../schema/config-values.ts";
 import { scalarText } from "../../schema/config-values.ts";
@@ -38,11 +44,26 @@ export interface ReadDocument {
 export function readManifests(
   documents: readonly ReadDocument[],
   diagnostics: Diagnostics,
+  kept?: KeptByObject<ReadDocument, ReadManifests>,
 ): readonly Manifest[] {
   const read = manifestReader(documents.map(({ value }) => value));
-  const manifests = documents.flatMap((document) => read(document, diagnostics));
+  const readOne = (document: ReadDocument): ReadManifests => {
+    const found = new Diagnostics();
+    return { manifests: read(document, found), found: found.list };
+  };
+  const manifests = documents.flatMap((document) => {
+    const one = kept?.of(document, () => readOne(document)) ?? readOne(document);
+    for (const each of one.found) diagnostics.add(each);
+    return one.manifests;
+  });
   reportDuplicates(manifests, diagnostics);
   return manifests;
+}
+
+/** The resources of a document, and the mistakes of them. */
+export interface ReadManifests {
+  readonly manifests: readonly Manifest[];
+  readonly found: readonly Diagnostic[];
 }
 
 /** Reads the resources of any of these documents. */

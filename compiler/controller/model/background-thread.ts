@@ -40,13 +40,13 @@ export class BackgroundThread<Request, Response> {
 }
 
 /** Megabytes of a thread's new objects: V8's default keeps three times that. */
-const NEW_OBJECTS = 12;
+const NEW_OBJECTS = 24;
 
 /**
  * V8 lets a heap grow to a multiple of what lives before it looks for garbage. Compiling leaves little of what it makes, and
- * a pod has to pay for all of it: all threads of the process look after each third more.
+ * a pod has to pay for all of it: all threads of the process look after each 60 percent more.
  */
 function newWorker(module: URL): Worker {
-  setFlagsFromString("--heap-growing-percent=33");
+  setFlagsFromString("--heap-growing-percent=60");
   return new Worker(module, { resourceLimits: { maxYoungGenerationSizeMb: NEW_OBJECTS } });
 }

@@ -1,13 +1,13 @@
 import type { PrintedModule } from "../../../templates/code/print.ts";
 import { kubernetesResources } from "../../../templates/kubernetes/resources.ts";
 import type { AgentPodSettings } from "../../../templates/kubernetes/settings.ts";
-import type { ReadFile } from "../../1-parse/parse.ts";
+import { KeptModules } from "../../4-emit/kept-modules.ts";
 import { emitModules } from "../../4-emit/modules.ts";
-import { checkFiles } from "../../compile.ts";
+import { checkFiles, KeptCheck } from "../../compile.ts";
 import { memoryHost } from "../../host.ts";
 import { timelessStatuses } from "../../inspect/status/status.ts";
-import type { Program } from "../../ir/program.ts";
-import type { KeptResults } from "../../kept-results.ts";
+import type { Program, RouteNode } from "../../ir/program.ts";
+import { KeptByObject } from "../../kept-results.ts";
 import type { Json } from "../../model/json.ts";
 import type { LiteralSecret } from "../../model/literal-secrets.ts";
 import { type ServicePortName, servicesOf } from "./called-services.ts";
@@ -56,9 +56,16 @@ export interface CompiledFiles {
 }
 
 /** What compilations leave to the next ones: most of what is declared has not changed. */
-export interface KeptCompilation {
-  readonly files: KeptResults<ReadFile>;
-  readonly modules: KeptResults<PrintedModule>;
+export class KeptCompilation {
+  readonly check = new KeptCheck();
+  readonly modules = new KeptModules();
+  readonly services = new KeptByObject<RouteNode, readonly ServicePortName[]>();
+
+  /** A compilation has ended. */
+  turn(): void {
+    this.check.input.files.turn();
+    this.modules.turn();
+  }
 }
 
 /**
@@ -70,13 +77,10 @@ export function compileFiles(
   pods: PodSettings | undefined,
   kept?: KeptCompilation,
 ): CompiledFiles {
-  const options = {
-    ...{ name: "gateway", isStrict: false, isIsolating: true, isDelivered: true },
-    keptFiles: kept?.files,
-  };
+  const options = { name: "gateway", isStrict: false, isIsolating: true, isDelivered: true };
   // Each path is a file: looking for folders among thousands of them takes longer than compiling.
   const host = { ...memoryHost(files), filesIn: () => undefined };
-  const checked = checkFiles(Object.keys(files), host, options);
+  const checked = checkFiles(Object.keys(files), host, options, kept?.check);
   const { kubernetes, programs, literals } = checked;
   const statuses = kubernetes === undefined ? [] : timelessStatuses(checked, kubernetes);
   const gateways = programs.flatMap((program): readonly CompiledGateway[] => {
@@ -91,14 +95,13 @@ export function compileFiles(
       {
         ...{ key, namespace, name, modules, secrets, configMaps },
         literals: literals.filter(isReadBy(modules)),
-        services: servicesOf(program),
+        services: servicesOf(program, kept?.services),
         isInMesh: program.mesh !== undefined,
         objects: pods === undefined ? [] : objectsOf(program, key, pods),
       },
     ];
   });
-  kept?.files.turn();
-  kept?.modules.turn();
+  kept?.turn();
   return {
     gateways: new Map(gateways.map((gateway) => [gateway.key, gateway])),
     statuses: statuses.map(({ manifest: { kind, namespace, name }, status }) => {

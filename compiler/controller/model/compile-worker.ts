@@ -1,9 +1,8 @@
 import { parentPort } from "node:worker_threads";
-import { KeptResults } from "../../kept-results.ts";
 import { CompileChanges, type CompileRequest } from "./compile-changes.ts";
-import { compileFiles, type KeptCompilation } from "./compile-files.ts";
+import { compileFiles, KeptCompilation } from "./compile-files.ts";
 
-const kept: KeptCompilation = { files: new KeptResults(), modules: new KeptResults() };
+const kept = new KeptCompilation();
 const files: Map<string, string> = new Map();
 const changes = new CompileChanges();
 

@@ -1,12 +1,10 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import {
-  compileFiles,
-  type KeptCompilation,
-} from "../../../compiler/controller/model/compile-files.ts";
-import { KeptResults } from "../../../compiler/kept-results.ts";
+import { compileFiles, KeptCompilation } from "../../../compiler/controller/model/compile-files.ts";
 import { root } from "../../harness/root.ts";
+import { RandomSource } from "../../inspect/random-rules.ts";
+import { randomManifest } from "./random-manifests.ts";
 
 const GATEWAY_CLASS = `
 apiVersion: gateway.networking.k8s.io/v1
@@ -43,7 +41,7 @@ const CHANGES: readonly (readonly [what: string, from: string | RegExp, to: stri
 
 describe("what one compilation leaves to the next", () => {
   it("changes nothing of what is compiled, whatever was declared before", () => {
-    const kept: KeptCompilation = { files: new KeptResults(), modules: new KeptResults() };
+    const kept = new KeptCompilation();
     const files = declared();
     expect(compileFiles(files, undefined, kept)).toEqual(compileFiles(files, undefined));
     for (const [what, from, to] of CHANGES) {
@@ -58,8 +56,27 @@ describe("what one compilation leaves to the next", () => {
     }
   });
 
+  it("changes nothing of routes, policies and listeners that come, go and change by chance", () => {
+    const kept = new KeptCompilation();
+    const random = new RandomSource(7);
+    const files: Record<string, string> = {};
+    let routes = 0;
+    for (let step = 0; step < 60; step += 1) {
+      for (let edit = 0; edit < 3; edit += 1) {
+        const [file, object] = randomManifest(random);
+        if (random.chance(0.1)) delete files[file];
+        else files[file] = JSON.stringify(object);
+      }
+      const compiled = compileFiles(files, undefined, kept);
+      expect(compiled, `step ${step}`).toEqual(compileFiles(files, undefined));
+      const all = [...compiled.gateways.values()];
+      routes += all.flatMap((each) => each.modules.slice(1)).length;
+    }
+    expect(routes).toBeGreaterThan(100);
+  });
+
   it("is the module of every route that did not change", () => {
-    const kept: KeptCompilation = { files: new KeptResults(), modules: new KeptResults() };
+    const kept = new KeptCompilation();
     const files = declared();
     const modules = () => {
       const { gateways } = compileFiles(files, undefined, kept);

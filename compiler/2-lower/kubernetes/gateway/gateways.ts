@@ -27,6 +27,7 @@ import {
   withoutConflicts,
 } from "../routes/attach.ts";
 import { routeResources } from "../routes/http-routes.ts";
+import type { KeptRoutes } from "../routes/kept-routes.ts";
 import { sharedRoutes } from "../routes/shared-routes.ts";
 import { tcpRouteResources } from "../routes/tcp-routes.ts";
 import { clientsOfListeners } from "./client-certificates.ts";
@@ -63,8 +64,16 @@ export const CONTROLLERS: readonly string[] = ["gwc.dev/gateway", "agentgateway.
 export function lowerKubernetes(
   manifests: readonly Manifest[],
   given: Pick<ReferenceContext, "diagnostics" | "isDelivered">,
-  assumed?: AssumedResource,
+  {
+    assumed,
+    kept,
+  }: {
+    readonly assumed?: AssumedResource | undefined;
+    /** What the last time left of routes that did not change. */
+    readonly kept?: KeptRoutes | undefined;
+  } = {},
 ): KubernetesModel {
+  kept?.begin(manifests);
   const inventory = new Inventory(manifests, assumed);
   const references: ReferenceContext = { inventory, ...given };
   const own = inventory.all("Gateway").filter((gateway) => isOwn(gateway, references));
@@ -90,7 +99,7 @@ export function lowerKubernetes(
   );
   const gateways = own.map((manifest): KubernetesGateway => {
     // Routes come first: their policies say which Secrets the Gateway mounts.
-    const routes = routesOf(byGateway.get(manifest) ?? [], context);
+    const routes = routesOf(byGateway.get(manifest) ?? [], context, kept);
     const ofGateway = parameters.get(manifest) ?? [];
     const gateway = gatewayResource(manifest, ofGateway, listeners, context);
     return { manifest, gateway, routes };
@@ -109,15 +118,15 @@ export function lowerKubernetes(
 function routesOf(
   attachments: readonly Attachment[],
   context: PolicyContext,
+  kept: KeptRoutes | undefined,
 ): readonly (RouteResource | TcpRouteResource)[] {
   const rules = attachments.flatMap((attachment) => {
     const { route, listener } = attachment;
     if (route.kind !== "HTTPRoute" && route.kind !== "GRPCRoute") return [];
     const { name } = listener.resource;
-    return routeResources(attachment, route, context).map((resource) => ({
-      resource,
-      listener: name,
-    }));
+    const resources =
+      kept?.resources(attachment, route, context) ?? routeResources(attachment, route, context);
+    return resources.map((resource) => ({ resource, listener: name }));
   });
   const connections = attachments.flatMap((attachment) => {
     if (!isStream(attachment.route)) return [];
