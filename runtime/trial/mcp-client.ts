@@ -1,22 +1,51 @@
 import { metaKey } from "../mcp/protocol/envelope.ts";
 import { encodeHeader } from "../mcp/protocol/header-names.ts";
-import { statelessRevision } from "../mcp/protocol/revisions.ts";
+import { newestSessionRevision, statelessRevision } from "../mcp/protocol/revisions.ts";
 import type { ClientMessage } from "./trial.ts";
 
-/** Flat headers and the body of a client's message, of the revision that has no sessions: one request says it all. */
-export function messageRequest({ method, params, name, capabilities = {} }: ClientMessage): {
+/** Headers and the body of a client's message, in the revision that its era means. */
+export function messageRequest(message: ClientMessage): {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 } {
+  return message.era === "sessions" ? sessionRequest(message) : statelessRequest(message);
+}
+
+/** What the first message of a session says of its client. */
+export function initializeMessage({ capabilities = {} }: ClientMessage): ClientMessage {
+  const params = { protocolVersion: newestSessionRevision, capabilities, clientInfo };
+  return { era: "sessions", method: "initialize", params, name: undefined };
+}
+
+const clientInfo = { name: "trial", version: "1" };
+
+const bodyHeaders = {
+  "content-type": "application/json",
+  accept: "application/json, text/event-stream",
+};
+
+function sessionRequest({ method, params, session }: ClientMessage) {
+  const id = method.startsWith("notifications/") ? {} : { id: 1 };
+  return {
+    headers: {
+      ...bodyHeaders,
+      ...(method === "initialize" ? {} : { "mcp-protocol-version": newestSessionRevision }),
+      ...(session === undefined ? {} : { "mcp-session-id": session }),
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", ...id, method, params }),
+  };
+}
+
+/** One request says it all. */
+function statelessRequest({ method, params, name, capabilities = {} }: ClientMessage) {
   const envelope = {
     [metaKey.protocolVersion]: statelessRevision,
     [metaKey.clientCapabilities]: capabilities,
-    [metaKey.clientInfo]: { name: "trial", version: "1" },
+    [metaKey.clientInfo]: clientInfo,
   };
   return {
     headers: {
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
+      ...bodyHeaders,
       "mcp-protocol-version": statelessRevision,
       "mcp-method": method,
       ...(name === undefined ? {} : { "mcp-name": encodeHeader(name) }),

@@ -27,6 +27,10 @@ export interface TrialRequest {
 
 /** A request of an MCP client. */
 export interface ClientMessage {
+  /** Whether the client has sessions (the revisions up to 2025-11-25), or says all in one request (2026-07-28). */
+  readonly era: "sessions" | "stateless";
+  /** The session that it is sent in; absent: in none. */
+  readonly session?: string;
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
   /** The item that it is about, as its headers say it. */

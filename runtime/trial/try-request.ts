@@ -11,6 +11,7 @@ import { Metrics } from "../telemetry/metrics/metrics.ts";
 import { messageRequest } from "./mcp-client.ts";
 import { portSettings } from "./stand-ins/http-port.ts";
 import { type Trial, type TrialCall, type TrialRequest, trials } from "./trial.ts";
+import { tryInSession } from "./try-in-session.ts";
 
 /** What came of a request. */
 export interface TrialOutcome {
@@ -37,8 +38,11 @@ export interface TrialOutcome {
 
 /** A gateway that requests are tried on. */
 export interface TrialGateway {
-  /** Sends one request through its code. Never rejects, but for a port that speaks no HTTP. */
-  send(request: TrialRequest): Promise<TrialOutcome>;
+  /**
+   * Sends a request `count` times through its code, a message of a session in one; what comes of the last. Never rejects, but
+   * for a port that speaks no HTTP.
+   */
+  send(request: TrialRequest, count: number): Promise<TrialOutcome>;
   /** Ends what requests have opened. */
   close(): void;
 }
@@ -50,10 +54,16 @@ export interface TrialGateway {
 export function openTrials(gateway: Gateway, patience: number): TrialGateway {
   const settings = { ...processSettings(gateway, {}), stateDir: undefined };
   const context = new LiveContext(settings, new Metrics(), () => {});
+  const sendOnce = (request: TrialRequest) => {
+    const trial: Trial = { request, calls: [], shown: new Set(), claims: undefined };
+    return trials.run(trial, () => send(gateway, context, trial, patience));
+  };
   return {
-    send: (request) => {
-      const trial: Trial = { request, calls: [], shown: new Set(), claims: undefined };
-      return trials.run(trial, () => send(gateway, context, trial, patience));
+    send: async (request, count) => {
+      const { message } = request;
+      if (message?.era === "sessions") return tryInSession(request, message, count, sendOnce);
+      for (let sent = 1; sent < count; sent++) await sendOnce(request);
+      return sendOnce(request);
     },
     close: () => context.closeSessions(),
   };

@@ -67,8 +67,8 @@ const config = `binds:
 const offers = "servers: {files: {tools: [read, drop]}, tables: {tools: [read, query]}}\n";
 
 /** What `gwc test` finds, each finding as `CODE line: message`. */
-async function found(tests: string): Promise<readonly string[]> {
-  const host = memoryHost({ "gateway.yaml": config, "a.test.yaml": tests });
+async function found(tests: string, gateway = config): Promise<readonly string[]> {
+  const host = memoryHost({ "gateway.yaml": gateway, "a.test.yaml": tests });
   const checked = checkInput(["gateway.yaml"], host, false);
   if (checked.programs.length === 0)
     throw new Error(checked.findings.map(({ message }) => message).join("\n"));
@@ -274,6 +274,60 @@ describe("a test fails at the line of what is not as expected: unmet-expectation
       expect(await foundOf(index)).toEqual([`"t${index}": ${message}`]);
     },
   );
+});
+
+describe("MCP clients of both eras send a test", () => {
+  const gateway = `binds:
+  - port: 3000
+    listeners:
+      - routes:
+          - name: tools
+            policies:
+              authorization: {rules: ['!("mcp-method" in request.headers) || request.headers["mcp-method"] == "tools/call"']}
+              mcpAuthorization: {rules: [mcp.tool.name == "read"]}
+            backends: [{mcp: {targets: [{name: files, mcp: {host: "http://127.0.0.1:9/mcp"}}]}}]
+`;
+  const server = "servers: {files: {tools: [read]}}\ntests:\n";
+
+  it("which are told the same, or it says how they differ: eras-differ", async () => {
+    const tests = [
+      line("a call", "tool: read", "allowed: true, backend: {path: /mcp}"),
+      line("a list", "list: tools", "route: tools"),
+      line("one era's list", "list: tools, era: sessions", "listed: [read], status: 200"),
+      line("the other's", "list: tools, era: stateless", "reason: Authorization, status: 403"),
+      line("nobody's", "list: tools", "listed: [read]"),
+      line("a request", "request: GET http://a/, era: sessions", "status: 403"),
+    ];
+    expect(await found(server + tests.slice(0, 5).join(""), gateway)).toEqual([
+      'eras-differ 4: "a list": an MCP client without sessions is refused with 403 Authorization, one with sessions is shown [read]',
+      'unmet-expectation 7: "nobody\'s": the list is [] to a client without sessions, expected [read]',
+    ]);
+    expect(await found(server + tests[5], gateway)).toEqual([
+      expect.stringContaining('"era" is about MCP: a tool, prompt, resource or list'),
+    ]);
+  });
+
+  it("whose sessions begin and end: what begins none is refused there", async () => {
+    const limited = gateway.replace(
+      /authorization: .*/,
+      "localRateLimit: [{maxTokens: 4, tokensPerFill: 1, fillInterval: 60s}]",
+    );
+    const tests = [
+      line("calls of a session", "tool: read, repeat: 2, era: sessions", "allowed: true"),
+      line(
+        "one too many",
+        "tool: read, repeat: 3, era: sessions",
+        "reason: RateLimit, status: 429",
+      ),
+      line("calls without one", "tool: read, repeat: 4, era: stateless", "allowed: true"),
+      line(
+        "of which there is one too many",
+        "tool: read, repeat: 5, era: stateless",
+        "status: 429",
+      ),
+    ];
+    expect(await found(server + tests.join(""), limited)).toEqual([]);
+  });
 });
 
 describe("a test that shows nothing is a mistake", () => {

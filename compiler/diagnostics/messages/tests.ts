@@ -4,19 +4,31 @@ import { didYouMean, message } from "./message.ts";
 export const testMessages = {
   "unmet-expectation": message<{
     test: string;
+    client: string | undefined;
     what: string;
     found: string;
     expected: string;
     why: string | undefined;
   }>({
     severity: "error",
-    text: ({ test, what, found, expected }) =>
-      `"${test}": ${what} is ${found}, expected ${expected}`,
+    text: ({ test, client, what, found, expected }) =>
+      `"${test}": ${what} is ${found}${client === undefined ? "" : ` ${client}`}, expected ${expected}`,
     hint: ({ why }) => why,
     explanation:
       "The request of the test went through the compiled gateway, and something else came out than the test expects. The " +
       "hint says what the gateway did: which policy or rule decided, or which server was asked. `gwc can` asks the same " +
       "question without a test.",
+  }),
+  "eras-differ": message<{ test: string; stateless: string; sessions: string }>({
+    severity: "error",
+    text: ({ test, stateless, sessions }) =>
+      `"${test}": an MCP client without sessions is ${stateless}, one with sessions is ${sessions}`,
+    hint: () => "`era: sessions` or `era: stateless` says which clients the test is about",
+    explanation:
+      "MCP clients of the revisions up to 2025-11-25 begin a session before they ask for anything; those of 2026-07-28 say all in " +
+      "one request, and repeat parts of it in headers. A test is sent by both unless it says `era`, and what becomes of it " +
+      "should not depend on the client's revision: a rule that reads headers or bodies of requests is where to look. A session is " +
+      "three requests more for a limit that counts requests.",
   }),
   "unknown-in-test": message<{ what: string; name: string; suggestion: string | undefined }>({
     severity: "error",

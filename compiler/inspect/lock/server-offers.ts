@@ -118,7 +118,7 @@ function listRequest(
     target: "/",
     headers: { host: "localhost", ...headers },
     body: undefined,
-    message: { method, params, name: undefined, capabilities: CAPABILITIES },
+    message: { era: "stateless", method, params, name: undefined, capabilities: CAPABILITIES },
     address: "127.0.0.1",
     identities: {},
     servers: {},

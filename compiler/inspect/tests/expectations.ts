@@ -47,6 +47,13 @@ export function unmetExpectations(
   ];
 }
 
+/** What became of a request, as far as all clients of a route should be told the same. */
+export function verdictText({ list }: GatewayTest, outcome: TrialOutcome): string {
+  if (!isPassed(outcome))
+    return `refused with ${outcome.status ?? "nothing"}${outcome.reason ? ` ${outcome.reason}` : ""}`;
+  return list === undefined ? "allowed" : `shown ${namesText(listedNames(outcome, list))}`;
+}
+
 /** Whether a request got through: no policy has refused it. */
 export function isPassed({ status, reason }: TrialOutcome): boolean {
   const isOwn = reason === "DirectResponse" || reason === "Redirect";

@@ -1,4 +1,5 @@
 import type { TrialOutcome } from "../../../runtime/trial/try-request.ts";
+import type { McpEra } from "../../backends/mcp/mcp-config.ts";
 import {
   childOf,
   type Diagnostic,
@@ -21,7 +22,7 @@ import {
   reachedNode,
   verdictsOf,
 } from "./deciding-rule.ts";
-import { isPassed, unmetExpectations } from "./expectations.ts";
+import { isPassed, type UnmetExpectation, unmetExpectations, verdictText } from "./expectations.ts";
 import { checkSuite, placeTest } from "./place-test.ts";
 import { readTests, type TestSuite } from "./read-tests.ts";
 import { offeredItems, type PlacedTarget, trialRequest } from "./test-request.ts";
@@ -95,25 +96,67 @@ interface ReadyTest {
 
 async function runTest(ready: ReadyTest, diagnostics: Diagnostics): Promise<void> {
   const { test, suite, target, trial, origin } = ready;
-  const request = trialRequest(test, target, suite.value.servers);
-  const outcome = await trial.send(request, test.repeat ?? 1);
-  if (outcome.failure !== undefined) throw new Error(outcome.failure);
-  const reached = reachedNode(trial.program, outcome);
-  const verdicts = reached === undefined ? [] : verdictsOf(test, outcome, reached, itemOf(outcome));
-  const rule = decidingRule(verdicts);
-  if (reached !== undefined) {
-    touch(ready, reached, outcome, verdicts);
-    reportUnusedIdentities(test, reached, origin, diagnostics);
+  const results: EraResult[] = [];
+  for (const era of erasOf(test)) {
+    const request = trialRequest(test, target, era, suite.value.servers);
+    const outcome = await trial.send(request, test.repeat ?? 1);
+    if (outcome.failure !== undefined) throw new Error(outcome.failure);
+    const reached = reachedNode(trial.program, outcome);
+    const verdicts =
+      reached === undefined ? [] : verdictsOf(test, outcome, reached, itemOf(outcome));
+    const rule = decidingRule(verdicts);
+    if (reached !== undefined) {
+      touch(ready, reached, outcome, verdicts);
+      if (results.length === 0) reportUnusedIdentities(test, reached, origin, diagnostics);
+    }
+    const unmet = unmetExpectations(test, { outcome, rule });
+    results.push({ era, outcome, unmet, why: whatHappened(outcome, verdicts) });
   }
-  for (const { path, ...unmet } of unmetExpectations(test, { outcome, rule })) {
-    const at = childOf(origin, "expect", ...path);
-    diagnostics.report("unmet-expectation", at, {
-      test: test.name,
-      ...unmet,
-      why: whatHappened(outcome, verdicts),
-    });
-  }
+  reportResults(test, results, origin, diagnostics);
 }
+
+/** What came of a test with one kind of client. */
+interface EraResult {
+  readonly era: McpEra;
+  readonly outcome: TrialOutcome;
+  readonly unmet: readonly UnmetExpectation[];
+  readonly why: string | undefined;
+}
+
+/** Reports what is not as expected, once where it is the same in both eras, and where the eras differ in what is not asked. */
+function reportResults(
+  test: GatewayTest,
+  results: readonly EraResult[],
+  origin: Origin,
+  diagnostics: Diagnostics,
+): void {
+  const isSame = new Set(results.map(({ unmet }) => JSON.stringify(unmet))).size === 1;
+  for (const { era, unmet, why } of isSame ? results.slice(0, 1) : results) {
+    const client = isSame ? undefined : CLIENTS[era];
+    for (const { path, ...found } of unmet) {
+      const at = childOf(origin, "expect", ...path);
+      diagnostics.report("unmet-expectation", at, { test: test.name, client, ...found, why });
+    }
+  }
+  const [first, second] = results;
+  if (first === undefined || second === undefined || results.some(({ unmet }) => unmet.length > 0))
+    return;
+  const [stateless, sessions] = [first, second].map(({ outcome }) => verdictText(test, outcome));
+  if (stateless === sessions) return;
+  const params = { test: test.name, stateless: stateless ?? "", sessions: sessions ?? "" };
+  diagnostics.report("eras-differ", childOf(origin, "name"), params);
+}
+
+/** Which clients send a test: what is no MCP is sent once. */
+function erasOf({ era, request, model }: GatewayTest): readonly McpEra[] {
+  if (era !== undefined) return [era];
+  return request === undefined && model === undefined ? ["stateless", "sessions"] : ["stateless"];
+}
+
+const CLIENTS: Readonly<Record<McpEra, string>> = {
+  sessions: "to a client with sessions",
+  stateless: "to a client without sessions",
+};
 
 /** What a failed test's reader wants to know first. */
 function whatHappened(

@@ -1,4 +1,5 @@
-import type { TrialRequest } from "../../../runtime/trial/trial.ts";
+import type { ClientMessage, TrialRequest } from "../../../runtime/trial/trial.ts";
+import type { McpEra } from "../../backends/mcp/mcp-config.ts";
 import { mcpTargets } from "../../ir/backend-text.ts";
 import type { BindNode, ListenerNode, Program, RouteNode } from "../../ir/program.ts";
 import { routeEntry } from "../access/item-access.ts";
@@ -21,10 +22,11 @@ export type PlacedTarget = TestTarget & { readonly program: Program };
 export function trialRequest(
   test: GatewayTest,
   target: TestTarget,
+  era: McpEra,
   servers: TestFile["servers"] = {},
 ): TrialRequest {
   const { headers = {}, from = "127.0.0.1", as = {}, response = {} } = test;
-  const { host, own, ...request } = requestOf(test, target);
+  const { host, own, ...request } = requestOf(test, target, era);
   const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
   const offered = Object.entries(servers).map(([name, { tools, prompts, resources }]) => [
     name,
@@ -52,7 +54,7 @@ type ClientRequest = Pick<TrialRequest, "method" | "target" | "body" | "message"
   readonly own: Readonly<Record<string, string>>;
 };
 
-function requestOf(test: GatewayTest, target: TestTarget): ClientRequest {
+function requestOf(test: GatewayTest, target: TestTarget, era: McpEra): ClientRequest {
   if (target.kind === "url") {
     const { method, url } = target;
     const sent = { host: url.host, target: `${url.pathname}${url.search}`, body: test.body };
@@ -60,7 +62,7 @@ function requestOf(test: GatewayTest, target: TestTarget): ClientRequest {
   }
   const { path, host } = addressOf(target);
   if (test.model === undefined) {
-    const sent = { body: undefined, message: messageOf(test) };
+    const sent = { body: undefined, message: { era, ...messageOf(test) } };
     return { method: "POST", target: path, host, own: {}, ...sent };
   }
   const messages = [{ role: "user", content: test.text ?? "hello" }];
@@ -96,7 +98,7 @@ function messageOf({
   resource,
   list,
   arguments: given,
-}: GatewayTest): TrialRequest["message"] {
+}: GatewayTest): Omit<ClientMessage, "era"> {
   const args = given === undefined ? {} : { arguments: given };
   if (tool !== undefined)
     return { method: "tools/call", params: { name: tool, ...args }, name: tool };

@@ -127,6 +127,10 @@ const test = object(
     resource: text("The URI of an MCP resource that is read."),
     list: choice("What an MCP client lists.", ["tools", "prompts", "resources"]),
     model: text("A model that is asked, by the name that clients use."),
+    era: choice(
+      "Which MCP clients send it: those with sessions (revisions up to 2025-11-25), or those without (2026-07-28). By default both do, and the same must come out.",
+      ["sessions", "stateless"],
+    ),
     route: text("The route of an MCP or LLM request; needed where several could be meant."),
     arguments: map(json, { description: "The arguments of the tool or prompt." }),
     text: text('What the model is asked; "hello" by default.'),
@@ -151,6 +155,13 @@ const test = object(
     checks: [
       needsField("text", "model"),
       needsField("body", "request"),
+      {
+        message: '"era" is about MCP: a tool, prompt, resource or list',
+        field: "era",
+        holds: ({ era, request, model }) =>
+          era === undefined || (request === undefined && model === undefined),
+        cel: "!has(self.era) || !has(self.request) && !has(self.model)",
+      },
       {
         message: 'a "request" is sent to its URL: expect the "route" that it reaches',
         field: "route",

@@ -39,8 +39,7 @@ export async function openTrialProgram(
   return {
     program,
     send: async (request, count) => {
-      for (let sent = 1; sent < count; sent++) await current.send(request);
-      const outcome = await current.send(request);
+      const outcome = await current.send(request, count);
       // Without a route a listener has responded, or nobody.
       if (!stateful.has(outcome.route ?? ANY_ROUTE)) return outcome;
       // A limit counts requests: none of another test is among them.

@@ -1,5 +1,7 @@
 import * as real from "../../mcp/rules/tool-lock.ts";
 
+export { lockedPlaces } from "../../mcp/rules/tool-lock.ts";
+
 /** In the place of mcp/rules/tool-lock.ts: servers of a trial offer names, and what is locked under a name is that item. */
 export function openToolLock({ targets }: real.ToolLockSettings): ToolLock {
   return new ToolLock({ maxAge: 0, targets });

@@ -19,6 +19,11 @@ export function testPage(): Page {
           ["request", "`GET https://shop.example.com/admin`, with `body`"],
           ["tool, prompt, resource", "an MCP call by the name that clients use, with `arguments`"],
           ["list", "`tools`, `prompts` or `resources`"],
+          [
+            "era",
+            "which MCP clients send it: `sessions` (revisions up to 2025-11-25) or `stateless` (2026-07-28). Without it both do, and where the " +
+              "same does not come of it the test fails. One with sessions begins one (two requests before what the test sends), and ends it",
+          ],
           ["model", "a question to a model, with `text`"],
           ["route", "the route of an MCP call or a question, where there are several"],
           [
