@@ -8,7 +8,7 @@ export function testPage(): Page {
       paragraph(
         "`gwc test` runs the `*.test.yaml` beside a configuration: requests, MCP calls and lists, questions to models, each " +
           "with what must come out of it. They go through the code that `gwc build` writes, in this process: about 1,000 a " +
-          "second, without a port, a server or a secret. `gwc test FILES` runs others, `-f` names another configuration, a " +
+          "second (of MCP, which clients of both eras send, 300), without a port, a server or a secret. `gwc test FILES` runs others, `-f` names another configuration, a " +
           "file or a folder of manifests.",
       ),
       { kind: "example", language: "yaml", text: FIRST },
