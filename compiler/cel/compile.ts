@@ -51,8 +51,24 @@ export function compileExpression(text: string, options: CompileOptions): Compil
   return compileIn(text, phaseEnvironment(options.phase), options.slot);
 }
 
+/** Rules that were compiled: many routes have the same ones, and so have both sides of a comparison. */
+const compiledRules = new Map<string, RuleResult>();
+
+/** More than this are forgotten: a controller compiles for months. */
+const MOST_RULES = 10_000;
+
 /** Compiles a rule for a phase of the gateway: what it says of each kind of item. */
 export function compileRule(text: string, phase: CelPhase, action: Rule["action"]): RuleResult {
+  const key = `${phase} ${action} ${text}`;
+  const known = compiledRules.get(key);
+  if (known !== undefined) return known;
+  const compiled = compiledRule(text, phase, action);
+  if (compiledRules.size >= MOST_RULES) compiledRules.clear();
+  compiledRules.set(key, compiled);
+  return compiled;
+}
+
+function compiledRule(text: string, phase: CelPhase, action: Rule["action"]): RuleResult {
   const { expression, problems } = compileExpression(text, { phase, slot: action });
   if (expression === undefined) return { expression, problems, cases: [] };
   if (expression.code.kind === "value")

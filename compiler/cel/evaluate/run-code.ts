@@ -22,9 +22,9 @@ import * as select from "../../../runtime/cel/values/select.ts";
 import * as types from "../../../runtime/cel/values/types.ts";
 import * as values from "../../../runtime/cel/values/values.ts";
 import { Expressions } from "../../../templates/code/expression.ts";
-import type { Expression, ImportSymbol } from "../../../templates/code/hole.ts";
-import { printText } from "../../../templates/code/print.ts";
+import type { Expression, ImportSymbol, ValueExpression } from "../../../templates/code/hole.ts";
 import { nodesOf } from "../../../templates/code/syntax.ts";
+import { shapeText } from "./shape-text.ts";
 
 /** The runtime's own modules: what emitted code does at build is what it does at run time. */
 const MODULES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
@@ -67,16 +67,31 @@ export function functionOf(
       if (node.kind === "import") imports.set(node.name, resolve(node));
     }
   }
+  const literals: ValueExpression["value"][] = [];
   const declarations = constants.map(
-    ({ name, initializer }) => `const ${name.text} = ${printText(initializer)};`,
+    ({ name, initializer }) => `const ${name.text} = ${shapeText(initializer, literals)};`,
   );
   const input = variables.length === 0 ? "" : `{ ${variables.join(", ")} }`;
-  // emitted code without its annotations is plain JavaScript; its strings are literals, never the user's text
-  const make = new Function(
-    ...imports.keys(),
-    `${declarations.join("\n")}\nreturn (${input}) => (${printText(result)});`,
-  );
-  return make(...imports.values());
+  const body = `${declarations.join("\n")}\nreturn (${input}) => (${shapeText(result, literals)});`;
+  const make = makerOf([...imports.keys(), ...literals.keys().map((at) => `$${at}`)], body);
+  return make(...imports.values(), ...literals);
+}
+
+/** By their parameters and their text: rules of many routes differ in names alone. */
+const makers = new Map<string, ReturnType<FunctionConstructor>>();
+
+/** More than this are forgotten: a controller compiles for months. */
+const MOST_MAKERS = 2_000;
+
+function makerOf(parameters: readonly string[], body: string): ReturnType<FunctionConstructor> {
+  const key = `${parameters.join()}\n${body}`;
+  const known = makers.get(key);
+  if (known !== undefined) return known;
+  // emitted code without its annotations is plain JavaScript, and nothing of the user's text is in it
+  const made = new Function(...parameters, body);
+  if (makers.size >= MOST_MAKERS) makers.clear();
+  makers.set(key, made);
+  return made;
 }
 
 /** How the runtime sees a value: needed to write a folded one down again. */

@@ -18,7 +18,7 @@ export function accessDifferences(
   /** A request that reaches the route: what rules do not ask for is as it has it. */
   sent?: RoutedRequest,
   /** The requests that do. */
-  region?: PairRegion,
+  region?: () => PairRegion,
 ): { readonly differences: readonly Difference[]; readonly undecided: readonly string[] } {
   const isMcp = targets.length > 0;
   const seen = new Set<string>();

@@ -48,7 +48,7 @@ export function chainDiff(
   before: AccessChain,
   after: AccessChain,
   isMcp: boolean,
-  pairRegion?: PairRegion,
+  pairRegion?: () => PairRegion,
 ): ChainDiff {
   const [from, to] = [chainKey(before), chainKey(after)];
   if (from === to) return NONE;

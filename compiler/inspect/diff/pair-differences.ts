@@ -46,7 +46,7 @@ export function pairDifferences(
     chain(oldListener, before),
     chain(newListener, after),
     request,
-    region(),
+    region,
   );
   undecided.push(...found.undecided.map((text) => `${subject} depends on ${text}`));
   const isOther = before.id !== after.id;

@@ -105,7 +105,7 @@ export interface CompiledRegion {
 
 /** Compiles a region for rules of a phase; undefined: no rule asks for what it is about, or it has too many conditions. */
 export function compiledRegion(
-  region: PairRegion | undefined,
+  region: (() => PairRegion) | undefined,
   rules: readonly Rule[],
   phase: "request" | "mcp",
 ): CompiledRegion | undefined {
@@ -123,7 +123,7 @@ export function compiledRegion(
     known.set(text, rule);
     return rule;
   };
-  const ways = region.map(({ meets, misses }) => ({
+  const ways = region().map(({ meets, misses }) => ({
     meets: meets.map(ruleOf),
     misses: misses.map(ruleOf),
   }));

@@ -23,7 +23,7 @@ export function routeDifferences(
   after: Served,
   /** One of those requests. */
   sent: RoutedRequest | undefined,
-  region?: PairRegion,
+  region?: () => PairRegion,
 ): { readonly differences: readonly Difference[]; readonly undecided: readonly string[] } {
   const targets = [before, after].flatMap(({ backends }) => backends.flatMap(mcpTargets));
   const access = accessDifferences(
