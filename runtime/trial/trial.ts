@@ -75,6 +75,29 @@ export interface TrialCall {
   readonly body: string;
 }
 
+/** What came of a request. */
+export interface TrialOutcome {
+  /** Undefined: it was not answered. */
+  readonly status: number | undefined;
+  /** A flat list. */
+  readonly headers: readonly string[];
+  readonly body: string;
+  /** Why the gateway itself answered; undefined: a server did. */
+  readonly reason: string | undefined;
+  readonly listener: string | undefined;
+  readonly route: string | undefined;
+  /** The further fields of its line in the access log. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** What servers were asked, in order. */
+  readonly calls: readonly TrialCall[];
+  /** The request as rules see it. */
+  readonly request: Readonly<Record<string, unknown>>;
+  /** The claims of the token that was checked. */
+  readonly claims: Readonly<Record<string, unknown>> | undefined;
+  /** What went wrong that nobody foresaw: a bug. */
+  readonly failure: string | undefined;
+}
+
 /** What happens while a request is tried. */
 export interface Trial {
   readonly request: TrialRequest;

@@ -1,6 +1,5 @@
 import { initializeMessage } from "./mcp-client.ts";
-import type { ClientMessage, TrialRequest } from "./trial.ts";
-import type { TrialOutcome } from "./try-request.ts";
+import type { ClientMessage, TrialOutcome, TrialRequest } from "./trial.ts";
 
 /**
  * Sends a message as a client of a session does: begins one, sends it `count` times, and ends the session. What comes of the

@@ -10,31 +10,8 @@ import type { Exchange } from "../http/exchange.ts";
 import { Metrics } from "../telemetry/metrics/metrics.ts";
 import { messageRequest } from "./mcp-client.ts";
 import { portSettings } from "./stand-ins/http-port.ts";
-import { type Trial, type TrialCall, type TrialRequest, trials } from "./trial.ts";
+import { type Trial, type TrialOutcome, type TrialRequest, trials } from "./trial.ts";
 import { tryInSession } from "./try-in-session.ts";
-
-/** What came of a request. */
-export interface TrialOutcome {
-  /** Undefined: it was not answered. */
-  readonly status: number | undefined;
-  /** A flat list. */
-  readonly headers: readonly string[];
-  readonly body: string;
-  /** Why the gateway itself answered; undefined: a server did. */
-  readonly reason: string | undefined;
-  readonly listener: string | undefined;
-  readonly route: string | undefined;
-  /** The further fields of its line in the access log. */
-  readonly fields: Readonly<Record<string, string>>;
-  /** What servers were asked, in order. */
-  readonly calls: readonly TrialCall[];
-  /** The request as rules see it. */
-  readonly request: Readonly<Record<string, unknown>>;
-  /** The claims of the token that was checked. */
-  readonly claims: Readonly<Record<string, unknown>> | undefined;
-  /** What went wrong that nobody foresaw: a bug. */
-  readonly failure: string | undefined;
-}
 
 /** A gateway that requests are tried on. */
 export interface TrialGateway {

@@ -1,4 +1,4 @@
-import type { TrialOutcome } from "../../../runtime/trial/try-request.ts";
+import type { TrialOutcome } from "../../../runtime/trial/trial.ts";
 import type { PolicyUse } from "../../ir/policies.ts";
 import type { ListenerNode, Program, RouteNode } from "../../ir/program.ts";
 import type { Rule } from "../../model/rules.ts";

@@ -1,5 +1,4 @@
-import type { TrialCall } from "../../../runtime/trial/trial.ts";
-import type { TrialOutcome } from "../../../runtime/trial/try-request.ts";
+import type { TrialCall, TrialOutcome } from "../../../runtime/trial/trial.ts";
 import type { ConfigPath } from "../../diagnostics/diagnostic.ts";
 import type { Rule } from "../../model/rules.ts";
 import type { Expectation, GatewayTest } from "./test-schema.ts";

@@ -1,4 +1,4 @@
-import type { TrialOutcome } from "../../../runtime/trial/try-request.ts";
+import type { TrialOutcome } from "../../../runtime/trial/trial.ts";
 import type { McpEra } from "../../backends/mcp/mcp-config.ts";
 import {
   childOf,

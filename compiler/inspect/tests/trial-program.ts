@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { TrialRequest } from "../../../runtime/trial/trial.ts";
-import type { TrialGateway, TrialOutcome } from "../../../runtime/trial/try-request.ts";
+import type { TrialOutcome, TrialRequest } from "../../../runtime/trial/trial.ts";
+import type { TrialGateway } from "../../../runtime/trial/try-request.ts";
 import { type BundleOptions, bundleModules } from "../../4-emit/bundle.ts";
 import { emitModules } from "../../4-emit/modules.ts";
 import type { SourceFile } from "../../diagnostics/source.ts";
