@@ -32,6 +32,7 @@ function targetsOf(targets: string, ...more: readonly string[]) {
   return {
     said: complaints(checked),
     targets: found.map((each) => (each.kind === "stdio" ? "" : `${each.name} ${each.url}`)),
+    policies: route?.policies.map(({ kind }) => kind),
     connections: found.map((each) => (each.kind === "stdio" ? undefined : each.connection)),
   };
 }
@@ -91,5 +92,17 @@ it("a target's own policies are merged over the backend's, and those over what t
   expect(connections).toMatchObject([
     { connectTimeout: 1000, keepAlive: { time: 9000 }, tls: { serverName: "all.test" } },
     { connectTimeout: 5000, tls: { serverName: "two.test" }, isPassthrough: true },
+  ]);
+});
+
+it("who checks tokens for the only server checks them for its route; one of several can't", () => {
+  const authentication =
+    "policies: {mcp: {authentication: {issuer: https://i.test, jwks: {jwksPath: /keys, backendRef: {name: near, port: 8080}}}}}";
+  const checked = `{name: one, static: {host: a, port: 80, ${authentication}}}`;
+  const alone = targetsOf(checked);
+  expect(alone.said).toEqual([]);
+  expect(alone.policies).toEqual(["mcpAuthentication"]);
+  expect(targetsOf(`${checked}, {name: two, static: {host: b, port: 80}}`).said).toEqual([
+    '19 not-built-yet: "authentication" is not built yet: this gwc knows authentication of one target, but cannot enforce it',
   ]);
 });

@@ -116,6 +116,8 @@ const CLAIMED: ReadonlySet<string> = new Set(
 interface PartField {
   /** The target as the configuration of the backend calls it. */
   readonly target: string;
+  /** The backend has no other one. */
+  readonly isOnly: boolean;
   readonly field: EffectiveField;
 }
 
@@ -124,8 +126,10 @@ function partFields(
   traffic: RulePath,
   context: PolicyContext,
 ): ReadonlyMap<string, readonly PartField[]> {
-  const found = [...(traffic.backend?.parts ?? [])].flatMap(([target, part]) =>
-    partPolicy(traffic, part, context.policyIndex).map((field) => ({ target, field })),
+  const targets = [...(traffic.backend?.parts ?? [])];
+  const isOnly = targets.length === 1;
+  const found = targets.flatMap(([target, part]) =>
+    partPolicy(traffic, part, context.policyIndex).map((field) => ({ target, isOnly, field })),
   );
   for (const { field } of found) {
     recordEffect(field, traffic.listener.gateway, context);
@@ -144,7 +148,8 @@ function withParts<Config, Value>(
   const own = parts.get(form.field) ?? [];
   if (own.length === 0) return config;
   if (form.perTarget === undefined) {
-    for (const { field } of own) {
+    for (const { field, isOnly } of own) {
+      if (isOnly) return readField(form, field, gateway, context);
       const [value] = field.values;
       if (value === undefined) continue;
       const what = `${form.field.replace(/^.*\./, "")} of one target`;
