@@ -9,22 +9,33 @@ import type { BackendNode, TcpBackendNode } from "../ir/backends.ts";
 import type { PolicyUse } from "../ir/policies.ts";
 import type { RouteBackendNode } from "../ir/program.ts";
 import { type PolicyConfig, policyOf } from "../policies/index.ts";
+import type { ResolveContext } from "../policies/policy.ts";
 
 /** The backends of a route, complete; those with mistakes (reported) are left out. */
 export function resolveBackends(
   backends: readonly RouteBackend[],
   context: BackendResolveContext,
-  resolveOwn: (policies: readonly PolicyConfig[]) => readonly PolicyUse[],
+  resolveOwn: (
+    policies: readonly PolicyConfig[],
+    share: Pick<ResolveContext, "isOfShare">,
+  ) => readonly PolicyUse[],
 ): readonly RouteBackendNode[] {
   const nodes = backends.flatMap((backend): readonly RouteBackendNode[] => {
     const { ownPolicies = [] } = backend;
     const node = resolveBackend(backend, context);
-    const own = resolveOwn(ownPolicies);
+    const isOfShare = backends.some((other) => !saySame(backend, other));
+    const own = resolveOwn(ownPolicies, isOfShare ? { isOfShare } : {});
     if (node === undefined) return [];
     return [own.length === 0 ? node : { ...node, ownPolicies: own }];
   });
   checkTokens(nodes, context.diagnostics);
   return nodes;
+}
+
+/** Whether two backends have the same policies about their own messages, as the servers of one name have. */
+function saySame(one: RouteBackend, other: RouteBackend): boolean {
+  const [own = [], others = []] = [one.ownPolicies, other.ownPolicies];
+  return own.length === others.length && own.every((each, at) => each === others[at]);
 }
 
 function resolveBackend<Kind extends BackendKind>(
@@ -87,7 +98,7 @@ export function asksModels(backends: readonly BackendConfig[]): boolean {
 }
 
 /** The backend through which clients choose what they reach. */
-export function openProxyOf(backends: readonly BackendConfig[]): BackendConfig | undefined {
+export function openProxyOf(backends: readonly RouteBackend[]): RouteBackend | undefined {
   return backends.find(({ kind }) => backendOf(kind).isOpenProxy === true);
 }
 

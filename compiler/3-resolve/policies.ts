@@ -7,7 +7,7 @@ import type { NamedServer, ResolveContext } from "../policies/policy.ts";
 import type { ListenerContext } from "./listeners.ts";
 
 /** Where policies stand. */
-export type PolicyPlace = Pick<ResolveContext, "phase" | "route" | "isOnBackend">;
+export type PolicyPlace = Pick<ResolveContext, "phase" | "route" | "isOnBackend" | "isOfShare">;
 
 /** A place of no route that is known: a policy that asks finds what lets it be judged by itself. */
 export const withoutRoute: PolicyPlace = {

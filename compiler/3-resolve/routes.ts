@@ -3,7 +3,12 @@ import type { Expression } from "../../templates/code/hole.ts";
 import { addProblems } from "../cel/parse/problems.ts";
 import { compileConstantPattern } from "../cel/regex/pattern.ts";
 import { intersectHostnames } from "../config/hostnames.ts";
-import type { ListenerResource, MatchConfig, RouteResource } from "../config/resources.ts";
+import type {
+  ListenerResource,
+  MatchConfig,
+  RouteBackend,
+  RouteResource,
+} from "../config/resources.ts";
 import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import type { PolicyKind, PolicyUse } from "../ir/policies.ts";
 import type { RouteNode } from "../ir/program.ts";
@@ -73,7 +78,7 @@ function unnamedRoute(resource: RouteResource, name: string, whole: RouteContext
       identities,
       namedServer: (server, at) => namedServer("promptGuard", server, at, context),
     },
-    (own) => resolvePolicies(own, { ...place, isOnBackend: true }, context),
+    (own, share) => resolvePolicies(own, { ...place, isOnBackend: true, ...share }, context),
   );
   checkShares(resource.backends, policies, context.diagnostics);
   checkWeights(resource, context);
@@ -233,7 +238,7 @@ function resolvePattern(
 /** Whoever reaches an open proxy may reach anything through it: a rule has to say who may. */
 function checkOpenProxy(resource: RouteResource, route: string, context: RouteContext): void {
   const proxy = openProxyOf(resource.backends);
-  if (proxy === undefined || hasRules(resource)) return;
+  if (proxy === undefined || hasRules(resource) || hasOwnRules(proxy)) return;
   // Rules may stand before routing, on every listener that has the route.
   if (listenersOf(resource, context).every(hasRules)) return;
   context.diagnostics.report("open-proxy", keyPlace(proxy.origin), { route, names: false });
@@ -242,6 +247,10 @@ function checkOpenProxy(resource: RouteResource, route: string, context: RouteCo
 /** The policies that let requests without an identity go on, where no rule decides on those. */
 function optionalOf(policies: readonly PolicyConfig[]): readonly string[] {
   return hasRules({ policies }) ? [] : policies.filter(passesAnonymous).map(({ kind }) => kind);
+}
+
+function hasOwnRules({ ownPolicies = [] }: RouteBackend): boolean {
+  return hasRules({ policies: ownPolicies });
 }
 
 function hasRules({ policies }: Pick<RouteResource, "policies">): boolean {

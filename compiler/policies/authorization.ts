@@ -24,12 +24,20 @@ interface AuthorizationNode {
   readonly rules: readonly Rule[];
   /** Absent: none. */
   readonly requiredScopes?: NamedScopes | undefined;
+  /** They stand on one of several backends: not every request of the route meets them. */
+  readonly isOfShare?: true;
 }
 
 const schema = object(
   { rules: rulesSchema },
   { required: ["rules"], description: "Who may send a request." },
 );
+
+const ownSchema: typeof schema = {
+  ...schema,
+  description:
+    "Who may send a request to this backend alone, once it is chosen; after the rules of its route, which hold as well.",
+};
 
 /** Who may send a request: CEL rules over the request and the identities that were established before. */
 export const authorization: Policy<
@@ -45,13 +53,16 @@ export const authorization: Policy<
   scope: ["listener", "route"],
   actsOn: ["requests", "streams"],
   schema,
-  isPlannedOnBackend: true,
-  names: ["authorize", "denied", "verdict", "stepUp"],
+  onBackend: { schema: ownSchema, field: "authorization" },
+  names: ["authorize", "denied", "verdict", "stepUp", "authorizeForBackend", "deniedByBackend"],
   restrictsAccess: true,
   pathRules: ({ rules }) => rulesOnPaths(rules),
   checkConnection,
   direction: "closes",
-  access: ({ rules }) => [{ kind: "rules", phase: "request", rules, targets: undefined }],
+  access: ({ rules, isOfShare }) =>
+    isOfShare === true
+      ? [{ kind: "outside", what: "the backend that is chosen has rules of its own" }]
+      : [{ kind: "rules", phase: "request", rules, targets: undefined }],
   compare: () => [],
   merge: "join",
   lower: ({ rules }, origin) => ({ rules: lowerRules(rules, origin) }),
@@ -64,7 +75,9 @@ export const authorization: Policy<
   resolve: ({ rules }, context) => {
     const compiled = resolveRules(rules, "request", context);
     if (compiled === undefined) return undefined;
-    return { rules: compiled, requiredScopes: requiredScopes(compiled) };
+    if (context.isOnBackend !== true)
+      return { rules: compiled, requiredScopes: requiredScopes(compiled) };
+    return { rules: compiled, ...(context.isOfShare === true && { isOfShare: true }) };
   },
 };
 

@@ -149,6 +149,8 @@ export interface ResolveContext extends IdentityContext {
   readonly namedServer: (name: string, origin: Origin) => NamedServer | undefined;
   /** It stands on one backend of the route; absent: on the route. */
   readonly isOnBackend?: true;
+  /** That backend gets only a share of the route's requests, and others do not say the same. */
+  readonly isOfShare?: true;
   /** PreRouting: on a listener, before the route is chosen; PostRouting: on a route. */
   readonly phase: "PreRouting" | "PostRouting";
   /** The route that carries the policy; of a listener's policy what holds for one of its routes. */

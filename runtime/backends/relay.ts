@@ -70,8 +70,7 @@ export class Relay implements UpstreamHandler {
       refuse(exchange, status, reason, message, headers);
       return;
     }
-    const { status, reason, message } =
-      failure.isForbidden === true ? forbidden : refusals[failure.kind];
+    const { status, reason, message } = refusalOf(failure);
     refuse(exchange, status, reason, message);
   }
 
@@ -95,6 +94,11 @@ export class Relay implements UpstreamHandler {
 /** Bytes of a response that nobody wants which are read all the same: its connection can then be kept. */
 const maxUnwanted = 65_536;
 
+function refusalOf({ kind, isForbidden, isDenied }: UpstreamFailure) {
+  if (isDenied === true) return denied;
+  return isForbidden === true ? forbidden : refusals[kind];
+}
+
 /** What the client gets when there is no response. */
 const refusals = {
   connect: { status: 503, reason: "UpstreamFailure", message: "upstream is not reachable" },
@@ -109,6 +113,9 @@ export const forbidden = {
   reason: "ForbiddenDestination",
   message: "this destination is not allowed",
 } as const;
+
+/** What the client gets when the rules of the backend forbid its request. */
+const denied = { status: 403, reason: "Authorization", message: "authorization failed" } as const;
 
 /** What the client gets when its token is none that the backend could be shown another one for (RFC 6750 3). */
 const unauthorized = {

@@ -261,7 +261,8 @@ class Attempt implements UpstreamHandler {
   onError(failure: UpstreamFailure): void {
     if (this.#isOver) return;
     this.#finish();
-    if (failure.isForbidden !== true && this.#attempts.hasAnother) this.#attempts.again();
+    const isFinal = failure.isForbidden === true || failure.isDenied === true;
+    if (!isFinal && this.#attempts.hasAnother) this.#attempts.again();
     else this.#attempts.fail(failure);
   }
 

@@ -1,16 +1,19 @@
 import type { PolicyUse } from "../../compiler/ir/policies.ts";
 import { code, join, literal } from "../code/code.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
-import { imported, importedType } from "../code/names.ts";
+import { imported, importedType, name } from "../code/names.ts";
 import { readsBody } from "../code/reads.ts";
 import { ifStatement } from "../code/statements.ts";
 import { parameter } from "../code/variables.ts";
 import { rulesCode, ruleVerdict } from "./parts/rules.ts";
-import type { ConnectionScope, PolicyTemplate } from "./policy.ts";
+import type { ConnectionScope, OwnMessages, PolicyTemplate, RouteScope } from "./policy.ts";
 
 /** `authorization`: CEL rules over the request and the identities. */
 export const authorizationTemplate: PolicyTemplate<"authorization"> = {
   connection: connectionCode,
+  onBackend,
+  backendReads: ({ rules }) =>
+    rules.flatMap(({ cases }) => cases).flatMap(({ expression }) => expression.variables),
   code: ({ settings, origin }, { trace, variables: declared, expressions, openStepUp }) => {
     const { denials, body, variables } = rulesCode(settings.rules, expressions, {
       label: DENIED,
@@ -61,6 +64,44 @@ export const authorizationTemplate: PolicyTemplate<"authorization"> = {
     };
   },
 };
+
+/** The rules of one backend, which decide once it is chosen. */
+function onBackend(
+  { settings, origin }: PolicyUse<"authorization">,
+  suffix: string,
+  { trace, expressions, variables: declared }: RouteScope,
+): OwnMessages {
+  const label = `deniedByBackend${suffix}`;
+  const { denials, body, variables } = rulesCode(settings.rules, expressions, {
+    label,
+    policy: origin,
+    trace,
+  });
+  const passed = variables.map((variable) => declared.argument(variable));
+  const authorize = name(`authorizeForBackend${suffix}`);
+  const isOfRequest = variables.every((variable) => variable === "request");
+  const rules = isOfRequest
+    ? code`${authorize}`
+    : code`(exchange) => ${authorize}(${join(passed, ", ")})`;
+  const guardedBy = imported("gwc/runtime/policies/backend-authorization", "guardedBy");
+  return {
+    declarations: [
+      code`
+        ${trace(origin)}
+        ${denials}
+
+        function ${authorize}(${join(variables.map(parameter), ", ")}): ${ruleVerdict} {
+          ${body}
+        }
+      `,
+    ],
+    settings: { guard: code`${guardedBy}(${rules})` },
+    readsRequestBody: readsBody(
+      settings.rules.map(({ expression }) => expression),
+      "request",
+    ),
+  };
+}
 
 /** On a route of connections all that is known is where one comes from, which CEL reads from the request. */
 function connectionCode(

@@ -1,3 +1,4 @@
+import { policiesMet } from "../../ir/access.ts";
 import { mcpTargets } from "../../ir/backend-text.ts";
 import type { ListenerNode, Program, RouteEntry, RouteNode } from "../../ir/program.ts";
 import { servedRoutes } from "../../ir/routes.ts";
@@ -100,7 +101,7 @@ function accessTo(
     ...(host.includes("*") ? [["request", "host"]] : []),
     ...(path?.kind === "exact" ? [] : [["request", "path"]]),
   ];
-  const policies = [...(listener.preRouting?.policies ?? []), ...route.policies];
+  const policies = policiesMet(listener, route);
   const verdicts = chainVerdicts(policies, { data, open, present: [] }, identities);
   return target === undefined
     ? { route, listener, verdicts }

@@ -1,4 +1,5 @@
 import type { Checked } from "../../compile.ts";
+import { policiesMet } from "../../ir/access.ts";
 import type { DataPath } from "../effect/data/data-path.ts";
 import { reachedRoute } from "../explain/request.ts";
 import { chainVerdicts } from "./chain-verdicts.ts";
@@ -35,7 +36,7 @@ export function requestAccess(
     ...(identities.isAnyone ? [["source"], ["request", "headers"]] : []),
     ...(address === undefined ? [["source", "address"]] : []),
   ];
-  const policies = [...(listener.preRouting?.policies ?? []), ...route.policies];
+  const policies = policiesMet(listener, route);
   const verdicts = chainVerdicts(policies, { data, open, present: [] }, identities);
   return { kind: "route", access: { route, listener, verdicts } };
 }

@@ -1,8 +1,7 @@
 import { backendOf } from "../../backends/index.ts";
 import { type Diagnostic, Diagnostics, keyPlace } from "../../diagnostics/diagnostic.ts";
-import { accessOf } from "../../ir/access.ts";
+import { accessOf, policiesMet } from "../../ir/access.ts";
 import type { BackendKind, BackendNode } from "../../ir/backends.ts";
-import type { PolicyUse } from "../../ir/policies.ts";
 import type { BindNode, ListenerNode, Program, RouteNode } from "../../ir/program.ts";
 import { servedRoutes } from "../../ir/routes.ts";
 import { reportDeadRules } from "./dead-rules.ts";
@@ -20,7 +19,7 @@ export function auditPrograms(programs: readonly Program[]): readonly Diagnostic
 }
 
 function auditRoute(route: RouteNode, listener: ListenerNode, diagnostics: Diagnostics): void {
-  const policies = policiesBefore(route, listener);
+  const policies = policiesMet(listener, route);
   const checks = policies.flatMap(accessOf);
   const at = keyPlace(route.origin);
   const backends = route.backends.map((node) => traitsOf(node));
@@ -47,10 +46,6 @@ function auditRoute(route: RouteNode, listener: ListenerNode, diagnostics: Diagn
 
 const SERVED = { mcp: "the tools of its MCP servers", llm: "its models" } as const;
 
-function policiesBefore(route: RouteNode, listener: ListenerNode): readonly PolicyUse[] {
-  return [...(listener.preRouting?.policies ?? []), ...route.policies];
-}
-
 function traitsOf<Kind extends BackendKind>(node: BackendNode<Kind>) {
   const unit = backendOf(node.kind);
   return { protocol: unit.protocol, passesToken: unit.passesToken?.(node) === true };
@@ -70,7 +65,7 @@ function auditBind({ port, address, tls, listeners, origin }: BindNode, diagnost
   if (tls !== undefined || address !== undefined) return;
   const asks = listeners.some((listener) =>
     listener.routes.some((route) =>
-      policiesBefore(route, listener)
+      policiesMet(listener, route)
         .flatMap(accessOf)
         .some(({ kind }) => kind === "identity"),
     ),

@@ -1,3 +1,4 @@
+import { decidedPolicies, policiesMet, withoutRules } from "../../ir/access.ts";
 import { backendText, NO_BACKEND } from "../../ir/backend-text.ts";
 import type { ListenerNode, RouteNode } from "../../ir/program.ts";
 import { policyOf } from "../../policies/index.ts";
@@ -38,8 +39,8 @@ export function pairDifferences(
   if (before === undefined || after === undefined) return [];
   const subject = `route ${after.name} (${at})`;
   const chain = (listener: ListenerNode | undefined, route: RouteNode) => ({
-    policies: [...(listener?.preRouting?.policies ?? []), ...route.policies],
-    backends: route.backends,
+    policies: decidedPolicies(listener, route),
+    backends: route.backends.map(withoutRules),
   });
   const found = routeDifferences(
     subject,
@@ -117,6 +118,6 @@ export function guardsText(
   { preRouting }: Pick<ListenerNode, "preRouting">,
   route: RouteNode,
 ): string {
-  const kinds = [...(preRouting?.policies ?? []), ...route.policies].map(({ kind }) => kind);
+  const kinds = policiesMet({ preRouting }, route).map(({ kind }) => kind);
   return kinds.length === 0 ? "always: no authentication, no rules" : `behind ${kinds.join(", ")}`;
 }

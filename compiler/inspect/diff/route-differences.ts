@@ -1,4 +1,4 @@
-import { accessOf } from "../../ir/access.ts";
+import { accessOf, decidesAll } from "../../ir/access.ts";
 import { backendText, mcpTargets } from "../../ir/backend-text.ts";
 import type { BackendNode } from "../../ir/backends.ts";
 import type { PolicyUse } from "../../ir/policies.ts";
@@ -65,11 +65,11 @@ export function policyDifferences(
 ): readonly Difference[] {
   const lost = before
     .filter(({ kind }) => !after.some((each) => each.kind === kind))
-    .filter((use) => !isDecided(use))
+    .filter((use) => !decidesAll(use))
     .map((use) => goneOrNew(subject, use, "lost"));
   const gained = after
     .filter(({ kind }) => !before.some((each) => each.kind === kind))
-    .filter((use) => !isDecided(use))
+    .filter((use) => !decidesAll(use))
     .map((use) => goneOrNew(subject, use, "gained"));
   // A route's own acts in the place of its listener's: the last ones of a kind are compared, then those before them.
   const kept = [...new Set(after.map(({ kind }) => kind))].flatMap((kind) => {
@@ -117,12 +117,6 @@ function guardOfPreflights(policies: readonly PolicyUse[]): PolicyKind | "" | un
   return guard?.kind ?? "";
 }
 
-/** Whether all that a policy does is decided from its identities and rules. */
-function isDecided<Kind extends PolicyKind>(use: PolicyUse<Kind>): boolean {
-  const checks = accessOf(use);
-  return checks.length > 0 && checks.every(({ kind }) => kind !== "outside");
-}
-
 function goneOrNew(
   subject: string,
   { kind, origin }: PolicyUse,
@@ -147,7 +141,7 @@ function changedPolicy<Kind extends PolicyKind>(
   const by: SidePlace = { side: "after", origin: use.origin, text: use.kind };
   const unit = policyOf(use.kind);
   const compared = unit.compare?.(old.settings, use.settings);
-  if (compared !== undefined && (compared.length > 0 || isDecided(use)))
+  if (compared !== undefined && (compared.length > 0 || decidesAll(use)))
     return compared.map(({ direction, text }) =>
       plainDifference(direction, subject, `${use.kind}: ${text}`, by),
     );

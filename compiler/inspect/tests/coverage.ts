@@ -1,5 +1,5 @@
 import { type Origin, placeKey } from "../../diagnostics/diagnostic.ts";
-import { accessOf } from "../../ir/access.ts";
+import { accessOf, policiesMet } from "../../ir/access.ts";
 import type { Program } from "../../ir/program.ts";
 import { servedRoutes } from "../../ir/routes.ts";
 
@@ -17,7 +17,7 @@ export function coverableParts(programs: readonly Program[]): readonly CoveredPa
     const listed = listeners.flatMap(({ name, preRouting }) =>
       (preRouting?.policies ?? []).map((use) => ({ use, of: `listener ${name}` })),
     );
-    const own = route.policies.map((use) => ({ use, of: `route ${route.name}` }));
+    const own = policiesMet(undefined, route).map((use) => ({ use, of: `route ${route.name}` }));
     return [
       { kind: "route", name: `route ${route.name}`, origin: route.origin } as const,
       ...[...listed, ...own].flatMap(({ use, of }): readonly CoveredPart[] => [

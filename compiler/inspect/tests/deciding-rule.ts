@@ -1,4 +1,5 @@
 import type { TrialOutcome } from "../../../runtime/trial/trial.ts";
+import { policiesMet } from "../../ir/access.ts";
 import type { PolicyUse } from "../../ir/policies.ts";
 import type { ListenerNode, Program, RouteNode } from "../../ir/program.ts";
 import type { Rule } from "../../model/rules.ts";
@@ -30,7 +31,7 @@ export function reachedNode(
 
 /** The policies that a request meets there, in order. */
 export function policiesOf({ listener, route }: ReachedNode): readonly PolicyUse[] {
-  return [...(listener.preRouting?.policies ?? []), ...(route?.policies ?? [])];
+  return policiesMet(listener, route ?? { policies: [], backends: [] });
 }
 
 /** An MCP item as rules see it: `{methodName: "tools/call", tool: {name: "x", target: "y"}}`. */

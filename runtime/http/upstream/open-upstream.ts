@@ -11,7 +11,7 @@ import type { Upstream, UpstreamSettings } from "./upstream.ts";
  * its name to addresses. Throws StartupError on a malformed URL.
  */
 export function openUpstream(settings: UpstreamSettings, lookup?: Lookup): Upstream {
-  const { credential, signsBody = false, requestHeaders, responseHeaders, messages } = settings;
+  const { credential, signsBody = false, requestHeaders, responseHeaders } = settings;
   let upstream = serverOf(settings, lookup);
   if (credential !== undefined) {
     upstream = new CredentialedUpstream(upstream, credential, signsBody);
@@ -20,7 +20,9 @@ export function openUpstream(settings: UpstreamSettings, lookup?: Lookup): Upstr
   if (requestHeaders !== undefined || responseHeaders !== undefined) {
     upstream = new HeaderChangingUpstream(upstream, settings);
   }
-  return messages === undefined ? upstream : messages(upstream);
+  const { messages, guard } = settings;
+  const changed = messages === undefined ? upstream : messages(upstream);
+  return guard === undefined ? changed : guard(changed);
 }
 
 function serverOf(settings: UpstreamSettings, lookup: Lookup | undefined): Upstream {

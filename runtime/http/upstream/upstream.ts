@@ -63,6 +63,8 @@ export interface UpstreamSettings extends HeaderChanges {
   readonly authorization?: string | Credential;
   /** Another upstream in its place, for what becomes of its messages alone. */
   readonly messages?: (server: Upstream) => Upstream;
+  /** Another upstream in its place, which decides whether it gets a request at all. */
+  readonly guard?: (server: Upstream) => Upstream;
   /** Shows the gateway's credentials in another way than that. */
   readonly credential?: UpstreamCredential;
   /** The credential depends on the body of a request: it is read whole before the request is sent. */
@@ -133,6 +135,8 @@ export interface UpstreamFailure {
   readonly kind: "connect" | "timeout" | "protocol" | "closed";
   /** The destination is not one that the client may choose. */
   readonly isForbidden?: true;
+  /** The rules of the upstream forbid it: 403. */
+  readonly isDenied?: true;
   /** The client's token is none that the backend could be shown another one for: 401. */
   readonly isUnauthorized?: true;
   /** The request is to blame, not the server: nothing that could be sent, or its client has left. */

@@ -16,6 +16,7 @@ type BackendFields = {
   readonly tunnel: typeof clientServerFields.tunnel;
   readonly health: typeof clientServerFields.health;
   readonly transformation: Schema;
+  readonly authorization: Schema;
   readonly ai: Schema;
   readonly mcp: Schema;
 };
@@ -46,6 +47,7 @@ export function backendPolicies<const Name extends keyof BackendFields>(
     auth: builtParts("auth", simpleFields.auth, built),
     ...clientServerFields,
     transformation: policyOnBackend("transformation"),
+    authorization: policyOnBackend("authorization"),
     ai: backendAi(simpleBackend),
     mcp,
   };
@@ -77,7 +79,16 @@ function builtParts<Value>(
 
 /** The sections of `BackendFull`. */
 export const BACKEND_SECTIONS = [
-  ...(["tcp", "tls", "http", "auth", "tunnel", "health", "transformation"] as const),
+  ...([
+    "tcp",
+    "tls",
+    "http",
+    "auth",
+    "tunnel",
+    "health",
+    "transformation",
+    "authorization",
+  ] as const),
   ...(["mcp", "ai"] as const),
 ];
 

@@ -61,8 +61,10 @@ export function isJoined(field: string): boolean {
 }
 
 const JOINED: ReadonlySet<string> = new Set(
-  policies.flatMap(({ kubernetes, merge }) =>
-    kubernetes !== undefined && merge === "join" ? [kubernetes.field] : [],
+  policies.flatMap(({ kubernetes, onBackend, merge }) =>
+    kubernetes !== undefined && merge === "join"
+      ? [kubernetes.field, ...(onBackend === undefined ? [] : [`backend.${onBackend.field}`])]
+      : [],
   ),
 );
 
