@@ -40,8 +40,16 @@ export type AzureTokenSource =
       readonly clientId: Text;
       readonly clientSecret: Text;
     }
+  | { readonly kind: "mountedSecret"; readonly files: EntraApplicationFiles }
   | { readonly kind: "managedIdentity"; readonly identity: ManagedIdentity }
   | { readonly kind: "workloadIdentity" | "ambient" };
+
+/** The mounted files that say which application of Entra it is, and its secret. */
+interface EntraApplicationFiles {
+  readonly tenantId: MountedFile;
+  readonly clientId: MountedFile;
+  readonly clientSecret: MountedFile;
+}
 
 /** Where keys of AWS stand: all of them in mounted files, or none. */
 export type AwsKeyTexts =

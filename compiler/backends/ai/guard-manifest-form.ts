@@ -24,6 +24,13 @@ import {
   text,
 } from "../../schema/schema.ts";
 import { lowerServerReference, type ServerReferenceContext } from "../parts/callout-server.ts";
+import {
+  armorFields,
+  BEDROCK_GUARDRAILS,
+  bedrockFields,
+  DEFAULT_ARMOR_LOCATION,
+  GOOGLE_MODEL_ARMOR,
+} from "./guard-servers.ts";
 
 const names: Readonly<Record<string, NamedPattern>> = {
   Ssn: "ssn",
@@ -75,11 +82,6 @@ function customResponse({ message }: RejectionConfig) {
   );
 }
 
-const responseGuard = object(
-  { regex, webhook, response: customResponse(DEFAULT_RESPONSE_REJECTION) },
-  { exactlyOneOf: ["regex", "webhook"] },
-);
-
 /** `AIPromptGuard`. `simpleBackend`: how a server of a guard is reached. */
 export function promptGuard(simpleBackend: Schema<PolicyFields>) {
   const moderation = object(
@@ -89,13 +91,31 @@ export function promptGuard(simpleBackend: Schema<PolicyFields>) {
     },
     { description: "OpenAI's moderation, which is asked about the texts." },
   );
+  const kinds = {
+    regex,
+    webhook,
+    bedrockGuardrails: object(
+      { ...bedrockFields, policies: simpleBackend },
+      { required: ["identifier", "version", "region"], description: BEDROCK_GUARDRAILS },
+    ),
+    googleModelArmor: object(
+      { ...armorFields, policies: simpleBackend },
+      { required: ["templateId", "projectId"], description: GOOGLE_MODEL_ARMOR },
+    ),
+  };
+  const names = ["regex", "webhook", "bedrockGuardrails", "googleModelArmor"] as const;
+  const responseGuard = object(
+    { ...kinds, response: customResponse(DEFAULT_RESPONSE_REJECTION) },
+    { exactlyOneOf: [...names] },
+  );
   const requestGuard = object(
     {
-      ...{ regex, webhook, externalModeration: moderation },
+      ...kinds,
+      externalModeration: moderation,
       response: customResponse(DEFAULT_REJECTION),
       openAIModeration: { ...moderation, aliasOf: "externalModeration" },
     },
-    { exactlyOneOf: ["regex", "webhook", "externalModeration", "openAIModeration"] },
+    { exactlyOneOf: [...names, "externalModeration", "openAIModeration"] },
   );
   return object(
     {
@@ -152,6 +172,7 @@ function readGuard(
   context: GuardContext,
 ): GuardConfig | undefined {
   const { response, regex: patterns, webhook: hook, openAIModeration } = value;
+  const { bedrockGuardrails: bedrock, googleModelArmor: armor } = value;
   const { origin } = context;
   const { message = otherwise.message, statusCode: status = otherwise.status } = response ?? {};
   const common = {
@@ -168,18 +189,35 @@ function readGuard(
     const server = lowerServerReference(hook.backendRef, { ...context, origin: at });
     return server && { kind: "webhook", ...asked, server, ...readHeaders(hook, at), origin: at };
   }
+  if (bedrock !== undefined) {
+    const { policies, ...own } = bedrock;
+    const service = readService(policies, childOf(origin, "bedrockGuardrails"), context);
+    return { kind: "bedrockGuardrails", ...asked, ...own, ...service };
+  }
+  if (armor !== undefined) {
+    const { templateId: template, projectId: project, location, policies } = armor;
+    const own = { template, project, location: location ?? DEFAULT_ARMOR_LOCATION };
+    const service = readService(policies, childOf(origin, "googleModelArmor"), context);
+    return { kind: "googleModelArmor", ...asked, ...own, ...service };
+  }
   const { model = DEFAULT_MODERATION_MODEL, policies } =
     openAIModeration ?? value.externalModeration ?? {};
   const name = openAIModeration === undefined ? "externalModeration" : "openAIModeration";
-  const at = childOf(origin, name);
+  const service = readService(policies, childOf(origin, name), context);
+  return { kind: "openAIModeration", ...asked, model, ...service };
+}
+
+/** A service of a known maker: it is where it always is, and reached as its own policies say. */
+function readService(
+  policies: PolicyFields | undefined,
+  origin: Origin,
+  { connection }: Pick<GuardContext, "connection">,
+) {
   return {
-    kind: "openAIModeration",
-    ...asked,
-    model,
     host: undefined,
-    hostOrigin: at,
-    policies: policies && context.connection(policies, childOf(at, "policies")),
-    origin: at,
+    hostOrigin: origin,
+    policies: policies && connection(policies, childOf(origin, "policies")),
+    origin,
   };
 }
 

@@ -64,33 +64,50 @@ const webhook = object(
   },
 );
 
+/** Which guardrail of Amazon Bedrock, in both forms. */
+export const bedrockFields = {
+  identifier: shortText("The guardrail: its id or its ARN."),
+  version: shortText("Its version: a number, or `DRAFT`."),
+  region: shortText("The region of AWS.", {
+    pattern: "^[a-z0-9-]+$",
+    form: "lower-case letters, digits and dashes",
+  }),
+};
+
+/** What it says of itself, in both forms. */
+export const BEDROCK_GUARDRAILS =
+  "Applies a guardrail of Amazon Bedrock to texts, whoever the provider is.";
+
 const bedrockGuardrails = object(
   {
-    guardrailIdentifier: shortText("The guardrail: its id or its ARN."),
-    guardrailVersion: shortText("Its version: a number, or `DRAFT`."),
-    region: shortText("The region of AWS.", {
-      pattern: "^[a-z0-9-]+$",
-      form: "lower-case letters, digits and dashes",
-    }),
+    guardrailIdentifier: bedrockFields.identifier,
+    guardrailVersion: bedrockFields.version,
+    region: bedrockFields.region,
     ...serviceFields,
   },
   {
     required: ["guardrailIdentifier", "guardrailVersion", "region"],
-    description: "Applies a guardrail of Amazon Bedrock to texts, whoever the provider is.",
+    description: BEDROCK_GUARDRAILS,
   },
 );
 
+/** Where templates of Google Model Armor are unless they say it. */
+export const DEFAULT_ARMOR_LOCATION = "us-central1";
+
+/** Which template of Google Model Armor, in both forms. */
+export const armorFields = {
+  templateId: shortText("The template.", plainName),
+  projectId: shortText("The project."),
+  location: shortText("Where it is.", { ...plainName, default: DEFAULT_ARMOR_LOCATION }),
+};
+
+/** What it says of itself, in both forms. */
+export const GOOGLE_MODEL_ARMOR =
+  "Applies a template of Google Model Armor: what it finds is rejected.";
+
 const googleModelArmor = object(
-  {
-    templateId: shortText("The template.", plainName),
-    projectId: shortText("The project."),
-    location: shortText("Where it is.", { ...plainName, default: "us-central1" }),
-    ...serviceFields,
-  },
-  {
-    required: ["templateId", "projectId"],
-    description: "Applies a template of Google Model Armor: what it finds is rejected.",
-  },
+  { ...armorFields, ...serviceFields },
+  { required: ["templateId", "projectId"], description: GOOGLE_MODEL_ARMOR },
 );
 
 /** `openAIModeration` of a file. */
@@ -211,7 +228,7 @@ export function lowerServerGuard(
   }
   if (armor !== undefined) {
     const at = childOf(origin, "googleModelArmor");
-    const { templateId: template, projectId: project, location = "us-central1" } = armor;
+    const { templateId: template, projectId: project, location = DEFAULT_ARMOR_LOCATION } = armor;
     const own = { template, project, location };
     return { kind: "googleModelArmor", ...own, ...lowerService(armor, at) };
   }

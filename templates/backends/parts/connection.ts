@@ -230,6 +230,16 @@ function azureToken({ scope, source }: AzureAuthConfig): Code {
       const open = imported(`${AZURE}/client-secret`, "clientSecretToken");
       return code`${open}(${literal({ scope, ...settings })})`;
     }
+    case "mountedSecret": {
+      const { tenantId, clientId, clientSecret } = source.files;
+      const files = {
+        tenantId: filePath(tenantId),
+        clientId: filePath(clientId),
+        clientSecret: filePath(clientSecret),
+      };
+      const open = imported(`${AZURE}/mounted-secret`, "mountedSecretToken");
+      return code`${open}(${literal({ scope, files })})`;
+    }
     case "managedIdentity": {
       const open = imported(`${AZURE}/managed-identity`, "managedIdentityToken");
       return code`${open}(${literal(scope)}, ${literal({ ...source.identity })})`;

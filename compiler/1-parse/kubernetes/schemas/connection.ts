@@ -1,3 +1,4 @@
+import { AZURE_SCOPE } from "../../../backends/parts/connection-schema.ts";
 import { kubernetesHealth } from "../../../backends/parts/health-manifest-form.ts";
 import {
   exchangeChecks,
@@ -9,6 +10,7 @@ import { keepAliveFields } from "../../../schema/keep-alive.ts";
 import {
   anyText,
   choice,
+  type Infer,
   list,
   object,
   shortText,
@@ -119,6 +121,33 @@ export const oauthTokenExchange = object(
   },
 );
 
+const azure = object(
+  {
+    secretRef: localObject("A Secret with tenantId, clientId and clientSecret: an application."),
+    managedIdentity: object(
+      {
+        clientId: shortText("The id of its client."),
+        objectId: shortText("The id of its object."),
+        resourceId: text("The id of its resource.", { maxLength: 1024 }),
+      },
+      {
+        atLeastOneOf: ["clientId", "objectId", "resourceId"],
+        description:
+          "An identity that was given to the machine, by one of its ids; the client's counts first, then the object's.",
+      },
+    ),
+    scope: text("What the token is for.", { maxLength: 1024, default: AZURE_SCOPE }),
+  },
+  {
+    atMostOneOf: ["secretRef", "managedIdentity"],
+    description:
+      "Requests show a token of Microsoft Entra; of whatever the gateway runs as where nothing else is said.",
+  },
+);
+
+/** `azure` of `BackendAuth` as its schema lets it through. */
+export type AzureAuthValue = Infer<typeof azure>;
+
 /** `BackendAuth`. */
 export const backendAuth = object(
   {
@@ -150,10 +179,11 @@ export const backendAuth = object(
         ],
       },
     ),
+    azure,
     oauthTokenExchange,
   },
   {
-    exactlyOneOf: ["key", "secretRef", "passthrough", "aws", "gcp", "oauthTokenExchange"],
+    exactlyOneOf: ["key", "secretRef", "passthrough", "aws", "azure", "gcp", "oauthTokenExchange"],
     description: "What the gateway shows to the backend.",
   },
 );

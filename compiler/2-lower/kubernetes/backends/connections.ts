@@ -1,13 +1,15 @@
 import { defaultConnections } from "../../../../runtime/net/default-connections.ts";
 import {
+  type AzureAuthValue,
   backendAuth,
   httpFields,
   tcpFields,
 } from "../../../1-parse/kubernetes/schemas/connection.ts";
+import { AZURE_SCOPE } from "../../../backends/parts/connection-schema.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { Manifest, ServicePort } from "../../../manifests/manifests.ts";
 import type { BackendPolicies } from "../../../model/backend-policies.ts";
-import type { AwsKeyTexts } from "../../../model/cloud-credentials.ts";
+import type { AwsKeyTexts, AzureAuthConfig } from "../../../model/cloud-credentials.ts";
 import type { MountedFile } from "../../../model/texts.ts";
 import { parseTimer } from "../../../schema/duration.ts";
 import { readKeepAlive } from "../../../schema/keep-alive.ts";
@@ -98,7 +100,7 @@ function readAuth(
   gateway: Manifest,
   context: PolicyContext,
 ): NonNullable<BackendPolicies["auth"]> {
-  const { key, secretRef, aws, gcp, oauthTokenExchange } = validated(backendAuth, value);
+  const { key, secretRef, aws, azure, gcp, oauthTokenExchange } = validated(backendAuth, value);
   if (oauthTokenExchange !== undefined) {
     const at = childOf(origin, "oauthTokenExchange");
     const { clientAuth } = oauthTokenExchange;
@@ -117,6 +119,10 @@ function readAuth(
     const keys = aws.secretRef && awsKeys(aws.secretRef.name, { source, gateway, at }, context);
     return { kind: "aws", keys, region: undefined, service: undefined, origin };
   }
+  if (azure !== undefined) {
+    const at = childOf(origin, "azure", "secretRef");
+    return { ...readAzure(azure, { source, gateway, at }, context), origin };
+  }
   if (gcp !== undefined) {
     const token = gcp.type === "IdToken" ? "id" : "access";
     return { kind: "gcp", token, audience: gcp.audience, origin };
@@ -129,12 +135,43 @@ function readAuth(
   return { kind: "file", file: { kind: "secret", file }, origin };
 }
 
-/** The keys of a Secret: `accessKey`, `secretKey` and, when it has one, `sessionToken`. */
-function awsKeys(
-  name: string,
-  use: { readonly source: Manifest; readonly gateway: Manifest; readonly at: Origin },
+/** Who asks Entra for tokens: an application by a Secret, an identity of the machine, or whatever the gateway runs as. */
+function readAzure(
+  { secretRef, managedIdentity, scope = AZURE_SCOPE }: AzureAuthValue,
+  use: SecretPlace,
   context: PolicyContext,
-): AwsKeyTexts {
+): AzureAuthConfig {
+  if (managedIdentity !== undefined) {
+    // The machine refuses to be asked by several ids.
+    const names = ["clientId", "objectId", "resourceId"] as const;
+    const first = names.find((name) => managedIdentity[name] !== undefined);
+    const identity = first === undefined ? {} : { [first]: managedIdentity[first] };
+    return { kind: "azure", scope, source: { kind: "managedIdentity", identity } };
+  }
+  if (secretRef === undefined) return { kind: "azure", scope, source: { kind: "ambient" } };
+  const { source: from, gateway, at: origin } = use;
+  const keys = ["tenantId", "clientId", "clientSecret"];
+  const { name } = secretRef;
+  const [tenantId, clientId, clientSecret] = secretFiles(
+    { name, keys, from, gateway, origin },
+    context,
+  ).map((file): MountedFile => ({ kind: "secret", file }));
+  // One that can't be mounted has been reported.
+  if (tenantId === undefined || clientId === undefined || clientSecret === undefined)
+    return { kind: "azure", scope, source: { kind: "ambient" } };
+  const files = { tenantId, clientId, clientSecret };
+  return { kind: "azure", scope, source: { kind: "mountedSecret", files } };
+}
+
+/** A Secret that a policy names: who names it, for which Gateway, and where. */
+interface SecretPlace {
+  readonly source: Manifest;
+  readonly gateway: Manifest;
+  readonly at: Origin;
+}
+
+/** The keys of a Secret: `accessKey`, `secretKey` and, when it has one, `sessionToken`. */
+function awsKeys(name: string, use: SecretPlace, context: PolicyContext): AwsKeyTexts {
   const { source: from, gateway, at: origin } = use;
   const hasToken = secretHasKey(name, "sessionToken", from, context);
   const keys = ["accessKey", "secretKey", ...(hasToken ? ["sessionToken"] : [])];
