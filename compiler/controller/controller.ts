@@ -12,7 +12,7 @@ import { WatchedObjects, type WatchScope } from "./model/watched-objects.ts";
 import type { Figure } from "./operation/figures.ts";
 import { type ProvisionedGateway, Provisioner } from "./provisioning/provisioner.ts";
 import { withGatewayApi } from "./status/class-status.ts";
-import { gatewayAddresses, withDelivery } from "./status/delivery-status.ts";
+import { withAddresses, withDelivery } from "./status/delivery-status.ts";
 import { StatusWriter, type WantedStatus } from "./status/status-writer.ts";
 
 /** What a controller is made with. */
@@ -248,7 +248,7 @@ export class Controller {
     const compiled = this.#compiled.gateways.get(key);
     if (this.#provisioner === undefined || compiled === undefined) return status;
     const service = this.#objects.find("Service", `${compiled.namespace}/${compiled.name}`);
-    return { ...status, addresses: gatewayAddresses(service) };
+    return withAddresses(status, this.#objects.find("Gateway", key), service);
   }
 }
 

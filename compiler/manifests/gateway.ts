@@ -6,7 +6,6 @@ import {
   map,
   object,
   type Schema,
-  shortText,
   text,
   unsupported,
 } from "../schema/schema.ts";
@@ -179,10 +178,14 @@ export const gatewaySchema = resource(
       listeners,
       addresses: list(
         object({
-          type: shortText("What the value is."),
-          value: { type: "string", maxLength: 253, description: "The address." },
+          type: text("What the value is.", { minLength: 1, maxLength: 253, default: "IPAddress" }),
+          value: anyText({ maxLength: 253, description: "The address; any of its type without." }),
         }),
-        { maxItems: 16, unsupported: "a choice of addresses" },
+        {
+          maxItems: 16,
+          description:
+            "The IP address that its Service asks the load balancer for. The status says whether it has it.",
+        },
       ),
       infrastructure: object(
         {

@@ -93,6 +93,7 @@ function metadata(deployment: DeploymentNode): { readonly [key: string]: Json } 
 }
 
 function service({ binds, tcp }: Program, deployment: DeploymentNode): Json {
+  const { loadBalancerAddress } = deployment;
   const ports = [...binds, ...tcp].map(({ port }) => ({
     name: `listener-${port}`,
     port,
@@ -103,7 +104,12 @@ function service({ binds, tcp }: Program, deployment: DeploymentNode): Json {
     apiVersion: "v1",
     kind: "Service",
     metadata: metadata(deployment),
-    spec: { type: "LoadBalancer", selector: selectorLabels(deployment), ports },
+    spec: {
+      type: "LoadBalancer",
+      ...(loadBalancerAddress === undefined ? {} : { loadBalancerIP: loadBalancerAddress }),
+      selector: selectorLabels(deployment),
+      ports,
+    },
   };
 }
 

@@ -64,6 +64,20 @@ it("writes what runs the bundle, and a budget and an autoscaler only when asked 
   expect(container.command).toBeUndefined();
 });
 
+it("asks the load balancer for the address that the Gateway asks for", () => {
+  const text = gateway().replace("  listeners:", "  addresses: [{value: 192.0.2.1}]\n  listeners:");
+  const { program } = checkManifests(
+    [text, parameters("of-class", ""), parameters("own", "")].join("\n---\n"),
+  );
+  const files = program && kubernetesFiles(program, Buffer.from("bundle"), "digest", {});
+  const service = files?.find(({ path }) => path.includes("/service.yaml"));
+  expect(parse(service?.text ?? "").spec).toMatchObject({
+    type: "LoadBalancer",
+    loadBalancerIP: "192.0.2.1",
+  });
+  expect(build("", "").read("service").spec).not.toHaveProperty("loadBalancerIP");
+});
+
 it("mounts Secrets and never copies their values", () => {
   const { program, texts, read } = build("", "");
   const { spec } = read("deployment").spec.template;

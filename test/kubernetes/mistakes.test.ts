@@ -242,6 +242,19 @@ it.each([
     said: ['missing-key: Secret "default/half" has no key "tls.key"'],
   },
   {
+    what: "an address that no load balancer can be asked for",
+    document: listener("{name: a, port: 9090, protocol: HTTP}").replace(
+      "listeners:",
+      "addresses: [{type: Hostname, value: a.test}], listeners:",
+    ),
+    said: ['gateway-address: this address has the type "Hostname"'],
+  },
+  {
+    what: "authorities that are no certificates",
+    document: `{apiVersion: gateway.networking.k8s.io/v1, kind: BackendTLSPolicy, metadata: {name: t}, spec: {targetRefs: [{group: "", kind: Service, name: web}], validation: {hostname: a.test, caCertificateRefs: [{group: "", kind: ConfigMap, name: ca}]}}}\n---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: ca}, data: {ca.crt: "-----BEGIN CERTIFICATE-----"}}`,
+    said: ['broken-entry: "ca.crt" of ConfigMap "default/ca" ends within a certificate'],
+  },
+  {
     what: "a Secret of another namespace, which no pod can mount",
     document: [
       listener(

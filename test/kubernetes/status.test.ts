@@ -191,6 +191,19 @@ it.each([
       "ResolvedRefs=False InvalidCACertificateRef",
     ],
   },
+  ...["web", "unused"].map((service) => ({
+    what: `with a broken CA bundle is not, for a Service that is ${service === "web" ? "served" : "not"}`,
+    document: `${tlsPolicy(service, 'caCertificateRefs: [{group: "", kind: ConfigMap, name: ca}]')}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: ca}, data: {ca.crt: "not valid!!!"}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: unused}, spec: {ports: [{port: 443}]}}`,
+    said: [
+      service === "web" ? "Gateway gw" : "Service unused",
+      "Accepted=False NoValidCACertificate",
+      "ResolvedRefs=False InvalidCACertificateRef",
+    ],
+  })),
   {
     what: "that lost to an older one says so",
     document: `${tlsPolicy("web")}\n---\n${tlsPolicy("web").replace("name: t}", "name: s}")}`,
@@ -279,6 +292,24 @@ it("a Gateway with one invalid listener is accepted for the others; with none it
     "Accepted=False ListenersNotValid",
     "Programmed=False Invalid",
   ]);
+});
+
+it.each([
+  ["{value: 192.0.2.1}, {type: IPAddress}", "Accepted=True Accepted", "Programmed=True Programmed"],
+  ["{value: 192.0.2.300}", "Accepted=True Accepted", "Programmed=False AddressNotUsable"],
+  [
+    "{value: 192.0.2.1}, {value: '2001:db8::1'}",
+    "Accepted=True Accepted",
+    "Programmed=False AddressNotUsable",
+  ],
+  [
+    "{type: Hostname, value: a.test}",
+    "Accepted=False UnsupportedAddress",
+    "Programmed=False Invalid",
+  ],
+])("a Gateway that asks for the addresses %s is %s, %s", (addresses, ...said) => {
+  const document = gateway("g", plain, `addresses: [${addresses}],`);
+  expect(brief(statusOfOne("Gateway g", document).conditions)).toEqual(said);
 });
 
 it("a Gateway counts the ListenerSets that are accepted, and others hear why they are not", () => {

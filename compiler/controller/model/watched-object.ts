@@ -1,4 +1,5 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
+import { pemCertificates } from "../../../runtime/tls/ca-certificates.ts";
 import { LOCK_ENTRY } from "../../model/tool-lock.ts";
 import type { ApiObject, ResourceType } from "../kubernetes/api-object.ts";
 import { recordOf } from "../kubernetes/json-fields.ts";
@@ -68,11 +69,18 @@ function keysOnly({ kind, data }: ApiObject): { readonly data?: unknown } {
     return [key, kind === "Secret" ? Buffer.from(text, "base64").toString("utf8") : text];
   });
   const kept = values
-    .filter(([key, value]) => isReadable(key, value))
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, value]) => [key, kind === "ConfigMap" && key === LOCK_ENTRY ? value : ""]);
+    .flatMap(([key, value]): readonly (readonly [string, string])[] => {
+      const isConfigMap = kind === "ConfigMap";
+      if (isReadable(key, value)) return [[key, isConfigMap && key === LOCK_ENTRY ? value : ""]];
+      // The compiler tells of authorities that can't be read.
+      return isConfigMap ? [[key, NO_CERTIFICATE]] : [];
+    });
   return { data: Object.fromEntries(kept) };
 }
+
+/** What stands for authorities that can't be read. */
+const NO_CERTIFICATE = "unreadable";
 
 /** Whether an entry that the Gateway API asks certificates or a key of has them (PEM). */
 function isReadable(key: string, text: string): boolean {
@@ -86,9 +94,14 @@ function isReadable(key: string, text: string): boolean {
   }
 }
 
+function readCertificates(text: string): void {
+  const found = pemCertificates(text);
+  if (found.kind === "problem") throw new Error(found.problem);
+}
+
 /** What reads the entries of TLS; it throws where they are none. */
 const PEM_ENTRIES: Readonly<Record<string, (text: string) => unknown>> = {
-  [CA]: (text) => new X509Certificate(text),
+  [CA]: readCertificates,
   "tls.crt": (text) => new X509Certificate(text),
   "tls.key": (text) => createPrivateKey(text),
 };

@@ -13,18 +13,12 @@ export function withDelivery(
 ): object {
   const delivered = deliveredCondition(state, generation);
   if (delivered === undefined) return status;
-  const conditions = (of: unknown) =>
-    itemsField(of, "conditions").map((each) => {
-      const isHeldUp =
-        textField(each, "type") === "Programmed" && textField(each, "status") === "True";
-      return isHeldUp ? { ...recordOf(each), ...delivered } : each;
-    });
   return {
     ...status,
-    conditions: conditions(status),
+    conditions: unlessProgrammed(status, delivered),
     listeners: itemsField(status, "listeners").map((each) => ({
       ...recordOf(each),
-      conditions: conditions(each),
+      conditions: unlessProgrammed(each, delivered),
     })),
   };
 }
@@ -57,13 +51,41 @@ function pending(message: string): object {
   return { status: "False", reason: "Pending", message };
 }
 
+/** The status of a Gateway with the addresses of its Service: without the one that it asks for it is not programmed. */
+export function withAddresses(
+  status: object,
+  gateway: ApiObject | undefined,
+  service: ApiObject | undefined,
+): object {
+  const addresses = gatewayAddresses(service);
+  const missing = itemsField(gateway?.spec, "addresses")
+    .flatMap((each) => textField(each, "value") ?? [])
+    .find((value) => addresses.every((each) => each.value !== value));
+  if (missing === undefined) return { ...status, addresses };
+  const own = {
+    status: "False",
+    reason: "AddressNotAssigned",
+    message: `its Service does not have the address ${missing}`,
+  };
+  return { ...status, conditions: unlessProgrammed(status, own), addresses };
+}
+
+/** Conditions of which one that says that all is programmed says something else. */
+function unlessProgrammed(of: unknown, otherwise: object): readonly unknown[] {
+  return itemsField(of, "conditions").map((each) => {
+    const isProgrammed =
+      textField(each, "type") === "Programmed" && textField(each, "status") === "True";
+    return isProgrammed ? { ...recordOf(each), ...otherwise } : each;
+  });
+}
+
 /**
  * Where clients find a Gateway: at its Service's load balancer; at the Service's own address when it asks for none. The
  * address of a balancer that is still to come is not known.
  */
-export function gatewayAddresses(service: ApiObject | undefined): readonly object[] {
+function gatewayAddresses(service: ApiObject | undefined): readonly GatewayAddress[] {
   const balancer = recordOf(recordOf(service?.status)?.loadBalancer);
-  const found = itemsField(balancer, "ingress").flatMap((each): readonly object[] => {
+  const found = itemsField(balancer, "ingress").flatMap((each): readonly GatewayAddress[] => {
     const [ip, hostname] = [textField(each, "ip"), textField(each, "hostname")];
     if (ip !== undefined) return [{ type: "IPAddress", value: ip }];
     return hostname === undefined ? [] : [{ type: "Hostname", value: hostname }];
@@ -71,4 +93,10 @@ export function gatewayAddresses(service: ApiObject | undefined): readonly objec
   if (found.length > 0 || textField(service?.spec, "type") === "LoadBalancer") return found;
   const own = textField(service?.spec, "clusterIP");
   return own === undefined || own === "None" ? [] : [{ type: "IPAddress", value: own }];
+}
+
+/** An address in the status of a Gateway (Gateway API). */
+interface GatewayAddress {
+  readonly type: "IPAddress" | "Hostname";
+  readonly value: string;
 }

@@ -90,6 +90,13 @@ export const kubernetesMessages = {
     text: ({ what, key }) => `${what} has no key "${key}"`,
     explanation: "The part of the Secret or ConfigMap that the gateway reads is not there.",
   }),
+  "broken-entry": message<{ what: string; key: string; problem: string }>({
+    severity: "error",
+    text: ({ what, key, problem }) => `"${key}" of ${what} ${problem}`,
+    hint: () => "an entry without a value stands for the one that the cluster has",
+    explanation:
+      "The authorities of a ConfigMap have to be certificates in PEM, whole: with others nobody could be trusted.",
+  }),
   "wrong-reference-kind": message<{ found: string; allowed: string }>({
     severity: "error",
     text: ({ found }) => `a reference to a ${found} can't stand here`,
@@ -135,6 +142,17 @@ export const kubernetesMessages = {
     hint: () => "refer to a Service or to a GatewayBackend with `static`",
     explanation:
       "A key set is fetched from one server, so the backend has to be a Service or static.",
+  }),
+  "gateway-address": message<{
+    problem: string;
+    /** The condition's reason (Gateway API). */
+    cause: "UnsupportedAddress" | "AddressNotUsable";
+  }>({
+    severity: "error",
+    text: ({ problem }) => `this address ${problem}`,
+    hint: () => "write one IPAddress",
+    explanation:
+      "The address that a Gateway asks for is the one that its Service asks the load balancer of the cluster for (`loadBalancerIP`), which is one IP address.",
   }),
   "not-attached": message<{
     route: string;

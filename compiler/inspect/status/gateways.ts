@@ -52,7 +52,11 @@ function wholeConditions(
   const errors = found.filter((each) => !idle.includes(each));
   const parameters = within(errors, "spec", "infrastructure");
   const ofListeners = within(errors, "spec", "listeners");
-  const others = errors.filter((each) => !parameters.includes(each) && !ofListeners.includes(each));
+  const unusable = within(errors, "spec", "addresses").filter(
+    ({ cause }) => cause === "AddressNotUsable",
+  );
+  const told = [...parameters, ...ofListeners, ...unusable];
+  const others = errors.filter((each) => !told.includes(each));
   const invalid = (reason: string, found: readonly Problem[]): readonly Condition[] => [
     falseCondition("Accepted", reason, found),
     falseCondition("Programmed", kind === "ListenerSet" ? reason : "Invalid", errors),
@@ -70,6 +74,8 @@ function wholeConditions(
           ...falseCondition("Accepted", "ListenersNotValid", ofListeners),
           status: "True" as const,
         };
+  if (unusable.length > 0)
+    return [accepted, falseCondition("Programmed", "AddressNotUsable", unusable)];
   return [accepted, trueCondition("Programmed", "Programmed")];
 }
 

@@ -263,6 +263,8 @@ const keys = Object.fromEntries(
     "accessKey",
     "secretKey",
     "clientSecret",
+    "tenantId",
+    "clientId",
   ].map((key) => [key, ""]),
 );
 
@@ -384,6 +386,9 @@ export const known: KnownValues = {
   http2ConnectionWindowSize: [8_000_000, 16_000_000],
   "attributes.remove.[]": ["http.version", "duration"],
   "jwtAuthentication.providers.[]": [{ issuer: "https://a.test", jwks: { inline: keySet("a") } }],
+  "Gateway.addresses": [[{ value: "192.0.2.1" }]],
+  "addresses.[].type": ["IPAddress", "Hostname"],
+  "addresses.[].value": ["192.0.2.1", "192.0.2.2"],
   "jwks.inline": [keySet("a"), keySet("b")],
   "jwks.remote": [{ jwksPath: "/keys", backendRef: { name: "a", port: 80 } }],
   "mcp.authentication": [{ issuer: "https://a.test", jwks: remoteKeys }],
@@ -449,7 +454,6 @@ export const references =
 
 /** Fields that can act nowhere where they stand: saying them is a mistake. */
 export const told: readonly (readonly [part: string, code: string])[] = [
-  ["static.policies.mcp.authentication.", "not-built-yet"],
   ["providers.[].policies.ai.routes.", "routes-of-provider"],
   ["providers.[].policies.health.active.", "misplaced-field"],
   ["providers.[].policies.health.panicThreshold", "misplaced-field"],

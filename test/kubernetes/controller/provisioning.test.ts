@@ -126,6 +126,26 @@ spec:
     );
   });
 
+  it("a Gateway that asks for an address is programmed once its Service has it", async () => {
+    const programmed = (reason: string) =>
+      there("gateway.networking.k8s.io/v1", "Gateway", "front", ({ status }) =>
+        status.conditions.some(
+          (each: { type: string; reason: string }) =>
+            each.type === "Programmed" && each.reason === reason,
+        ),
+      );
+    const merge = "application/merge-patch+json";
+    const own = "/apis/gateway.networking.k8s.io/v1/namespaces/default/gateways/front";
+    await api.ask("PATCH", own, { spec: { addresses: [{ value: "192.0.2.8" }] } }, merge);
+    await there("v1", "Service", "front", ({ spec }) => spec.loadBalancerIP === "192.0.2.8");
+    const waiting = await programmed("AddressNotAssigned");
+    expect(waiting.status.addresses).toEqual([{ type: "IPAddress", value: "192.0.2.7" }]);
+    const service = "/api/v1/namespaces/default/services/front/status";
+    const status = { loadBalancer: { ingress: [{ ip: "192.0.2.8" }] } };
+    await api.ask("PATCH", service, { status }, merge);
+    await programmed("Programmed");
+  });
+
   it("what somebody changes of it is put right, and what is gone comes back", async () => {
     const before = await there("v1", "Service", "front");
     const url = "/api/v1/namespaces/default/services/front";

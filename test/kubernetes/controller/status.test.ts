@@ -108,6 +108,51 @@ spec: { ports: [{ port: 80 }] }
     await routeCondition("waits", "ResolvedRefs", "True");
   });
 
+  it("a BackendTLSPolicy whose authorities are broken is not accepted, until they are others", async () => {
+    const authorities = (text: string) =>
+      JSON.stringify({
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { name: "ca" },
+        data: { "ca.crt": text },
+      });
+    const said = (accepted: string) =>
+      eventually(async () => {
+        const found = await api.get(
+          "gateway.networking.k8s.io/v1",
+          "BackendTLSPolicy",
+          "default",
+          "spare",
+        );
+        const conditions: TestCondition[] = found?.status?.ancestors?.[0]?.conditions ?? [];
+        const lines = conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`);
+        return lines.includes(accepted) ? lines : null;
+      }, accepted);
+    await api.applyText(authorities("not valid"));
+    await api.applyText(`
+apiVersion: v1
+kind: Service
+metadata: { name: spare }
+spec: { ports: [{ port: 443 }] }
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: BackendTLSPolicy
+metadata: { name: spare }
+spec:
+  targetRefs: [{ group: "", kind: Service, name: spare }]
+  validation:
+    hostname: a.test
+    caCertificateRefs: [{ group: "", kind: ConfigMap, name: ca }]
+`);
+    expect(await said("Accepted False NoValidCACertificate")).toContain(
+      "ResolvedRefs False InvalidCACertificateRef",
+    );
+    const folder = temporaryFolder();
+    makeCertificate(folder, "ca");
+    await api.applyText(authorities(readFileSync(path.join(folder, "ca.pem"), "utf8")));
+    expect(await said("Accepted True Accepted")).toContain("ResolvedRefs True ResolvedRefs");
+  });
+
   it("a mistake is an Event of its object, in the words of the status, and told once", async () => {
     const events = async (name: string) => {
       const { body } = await api.ask("GET", "/apis/events.k8s.io/v1/namespaces/default/events");

@@ -15,6 +15,7 @@ export function deploymentOf(
   parameters: readonly ParametersSpec[],
   listeners: readonly ListenerResource[],
   mounts: Readonly<Record<"secrets" | "configMaps", ReadonlySet<string>>>,
+  loadBalancerAddress: string | undefined,
 ): DeploymentNode {
   const { gatewayClassName = "", infrastructure } = gateway.spec ?? {};
   const secrets = listeners.flatMap(({ tls }) =>
@@ -27,6 +28,7 @@ export function deploymentOf(
     className: gatewayClassName,
     labels: infrastructure?.labels ?? {},
     annotations: infrastructure?.annotations ?? {},
+    loadBalancerAddress,
     image: imageText(image),
     pullPolicy: image.pullPolicy,
     env: envOf(parameters),

@@ -30,6 +30,7 @@ import { routeResources } from "../routes/http-routes.ts";
 import type { KeptRoutes } from "../routes/kept-routes.ts";
 import { sharedRoutes } from "../routes/shared-routes.ts";
 import { tcpRouteResources } from "../routes/tcp-routes.ts";
+import { requestedAddress } from "./addresses.ts";
 import { clientsOfListeners } from "./client-certificates.ts";
 import { checkGrace, checkImage, deploymentOf } from "./deployment.ts";
 import { gatewayAccessLogs, gatewayFrontend, gatewayTracing } from "./frontend.ts";
@@ -174,7 +175,14 @@ function gatewayResource(
     tracing,
     logLevels: logLevels(parameters),
     mesh: gatewayMesh(parameters, context),
-    deployment: deploymentOf(manifest, parameters, own, mounts),
+
+    deployment: deploymentOf(
+      manifest,
+      parameters,
+      own,
+      mounts,
+      requestedAddress(manifest, context.diagnostics),
+    ),
     backends: new Map(),
     listeners: own,
     origin: childOf(manifest.origin, "spec"),

@@ -1,3 +1,4 @@
+import { pemCertificates } from "../../../../runtime/tls/ca-certificates.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { KeyedData, Manifest, ObjectReference } from "../../../manifests/manifests.ts";
 import type { MountedFile } from "../../../model/texts.ts";
@@ -59,6 +60,14 @@ export function mountedConfigMap(
   if (found?.spec === undefined || name === undefined)
     return { kind: "configMap", file: `${to.name}/ca.crt` };
   checkKeys(found, found.spec, ["ca.crt"], origin, context);
+  // An empty text stands for the one that the cluster has.
+  const text = found.spec.texts["ca.crt"] ?? "";
+  const read = text === "" ? undefined : pemCertificates(text);
+  if (read?.kind === "problem") {
+    const { problem } = read;
+    const what = resourceName(found);
+    context.diagnostics.report("broken-entry", origin, { what, key: "ca.crt", problem });
+  }
   mount(context.configMaps, gateway, name);
   return { kind: "configMap", file: `${name}/ca.crt` };
 }
