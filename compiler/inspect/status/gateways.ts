@@ -55,8 +55,8 @@ function wholeConditions(
   const unusable = within(errors, "spec", "addresses").filter(
     ({ cause }) => cause === "AddressNotUsable",
   );
-  const told = [...parameters, ...ofListeners, ...unusable];
-  const others = errors.filter((each) => !told.includes(each));
+  const placed = [...parameters, ...ofListeners, ...unusable];
+  const others = errors.filter((each) => !placed.includes(each));
   const invalid = (reason: string, found: readonly Problem[]): readonly Condition[] => [
     falseCondition("Accepted", reason, found),
     falseCondition("Programmed", kind === "ListenerSet" ? reason : "Invalid", errors),

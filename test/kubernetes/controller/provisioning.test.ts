@@ -55,6 +55,33 @@ spec:
 `;
   }
 
+  /** A process with the command and variables of the Gateway's pod, once it serves. */
+  async function startPod(): Promise<void> {
+    const { spec } = await there("apps/v1", "Deployment", "front");
+    const [container] = spec.template.spec.containers;
+    expect(container.imagePullPolicy).toBe("Never");
+    const variables: { name: string; value?: string }[] = container.env;
+    const given = variables.flatMap(({ name, value }) =>
+      value === undefined ? [] : [[name, value]],
+    );
+    const url = "/api/v1/namespaces/default/serviceaccounts/front/token";
+    const { audience } = spec.template.spec.volumes.find(
+      (each: { name: string }) => each.name === "xds-token",
+    ).projected.sources[0].serviceAccountToken;
+    const said = await api.ask("POST", url, { spec: { audiences: [audience] } });
+    const workspace = new Workspace({ token: said.body.status.token });
+    const agent = new GwcProcess(container.args, {
+      env: {
+        ...Object.fromEntries(given),
+        // What the kubelet does: fields of the pod, and its volumes.
+        NAMESPACE: "default",
+        GWC_AGENT_DIR: temporaryFolder(),
+        XDS_TOKEN_FILE: workspace.path("token"),
+      },
+    });
+    await agent.seen(/serving generation/);
+  }
+
   /** An object, once it is there and as wanted. */
   // biome-ignore lint/suspicious/noExplicitAny: JSON of many shapes, which each test knows.
   function there(apiVersion: string, kind: string, name: string, is = (_: any) => true) {
@@ -94,29 +121,7 @@ spec:
   });
 
   it("a process with the command and variables of the pod serves the Gateway", async () => {
-    const { spec } = await there("apps/v1", "Deployment", "front");
-    const [container] = spec.template.spec.containers;
-    expect(container.imagePullPolicy).toBe("Never");
-    const variables: { name: string; value?: string }[] = container.env;
-    const given = variables.flatMap(({ name, value }) =>
-      value === undefined ? [] : [[name, value]],
-    );
-    const url = "/api/v1/namespaces/default/serviceaccounts/front/token";
-    const { audience } = spec.template.spec.volumes.find(
-      (each: { name: string }) => each.name === "xds-token",
-    ).projected.sources[0].serviceAccountToken;
-    const said = await api.ask("POST", url, { spec: { audiences: [audience] } });
-    const workspace = new Workspace({ token: said.body.status.token });
-    const agent = new GwcProcess(container.args, {
-      env: {
-        ...Object.fromEntries(given),
-        // What the kubelet does: fields of the pod, and its volumes.
-        NAMESPACE: "default",
-        GWC_AGENT_DIR: temporaryFolder(),
-        XDS_TOKEN_FILE: workspace.path("token"),
-      },
-    });
-    await agent.seen(/serving generation/);
+    await startPod();
     expect((await send(`http://127.0.0.1:${port}/`, "GET")).status).toBe(404);
     await there("gateway.networking.k8s.io/v1", "Gateway", "front", ({ status }) =>
       status.conditions.some(
@@ -134,6 +139,8 @@ spec:
             each.type === "Programmed" && each.reason === reason,
         ),
       );
+    await startPod();
+    await programmed("Programmed");
     const merge = "application/merge-patch+json";
     const own = "/apis/gateway.networking.k8s.io/v1/namespaces/default/gateways/front";
     await api.ask("PATCH", own, { spec: { addresses: [{ value: "192.0.2.8" }] } }, merge);
