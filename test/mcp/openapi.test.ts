@@ -81,6 +81,7 @@ it("operations of a document are tools, with schemas that name what the document
     ["putItem", "PUT /items/{itemId}"],
     ["deleteItem", "DELETE /items/{itemId}"],
     ["get_items", "Finds items."],
+    ["getPrices", "GET /items/{itemIds}/prices"],
   ]);
   expect(tools.find(({ name }) => name === "putItem")?.inputSchema).toEqual({
     type: "object",
@@ -127,6 +128,10 @@ it("a call is one request: arguments go where the document has them, numbers as 
   await call(client, "get_items", {
     query: { tag: ["x&y", "z"], id: [1, 2], limit: 5, filter: { size: "L" } },
   });
+  await call(client, "get_items", {
+    query: { page: { at: 2 }, size: { w: 1, h: 2 }, color: ["red", "blue"], near: ["a", "b"] },
+  });
+  await call(client, "getPrices", { path: { itemIds: [1, 2] }, header: { "X-Days": ["1", "2"] } });
   await call(client, "putItem", {
     path: { itemId: "7" },
     header: { "X-Tenant": "blue" },
@@ -135,10 +140,13 @@ it("a call is one request: arguments go where the document has them, numbers as 
   expect(seen.map(({ line }) => line)).toEqual([
     "GET /v1/items/a%3Bb%20%3F%C3%A9",
     "GET /v1/items?tag=x%26y&tag=z&id=1%2C2&limit=5&filter%5Bsize%5D=L",
+    "GET /v1/items?at=2&size=w%2C1%2Ch%2C2&color=red%7Cblue&near=a%20b",
+    "GET /v1/items/1,2/prices",
     'PUT /v1/items/7 {"name":null,"serial":1,"price":0.5,"parts":[{"name":"p","serial":2}]}',
   ]);
-  expect(seen[2]?.headers).toMatchObject({ "x-tenant": "blue", authorization: "Bearer own" });
-  expect(seen[2]?.headers).not.toHaveProperty("mcp-session-id");
+  expect(seen[3]?.headers).toMatchObject({ "x-days": "1,2" });
+  expect(seen[4]?.headers).toMatchObject({ "x-tenant": "blue", authorization: "Bearer own" });
+  expect(seen[4]?.headers).not.toHaveProperty("mcp-session-id");
 });
 
 const mistakes: readonly (readonly [tool: string, given: object, expected: string])[] = [
@@ -189,6 +197,10 @@ const mistakes: readonly (readonly [tool: string, given: object, expected: strin
     'a value of "header"',
   ],
   ["getItem", { path: { itemId: "1" }, cookie: {} }, "cookie is not known"],
+  // Two references that end alike.
+  ["getPrices", { path: { itemIds: ["1"] } }, "path.itemIds[0] is not of type integer"],
+  ["getPrices", { path: { itemIds: [1] }, header: { "X-Days": [1] } }, "header.X-Days[0] is not"],
+  ["getPrices", { path: { itemIds: [] } }, 'a value of "path"'],
 ];
 
 it("arguments that do not keep to the document reach nobody, and are told of", async () => {
@@ -229,7 +241,8 @@ it("rules, credentials of the gateway and other targets hold as for any server",
   });
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name)).toEqual([
-    ...["shop_getItem", "shop_get_items", "other_getItem", "other_get_items"],
+    ...["shop_getItem", "shop_get_items", "shop_getPrices"],
+    ...["other_getItem", "other_get_items", "other_getPrices"],
   ]);
   await call(client, "shop_getItem", { path: { itemId: "1" }, header: { "X-Tenant": "mine" } });
   expect(seen[0]).toMatchObject({
@@ -292,6 +305,12 @@ it("operations that can't be tools are told of, and the others are there", () =>
   expect(findings.map(({ message }) => message)).toEqual([
     "POST /upload is no tool: its body is not JSON",
     'GET /basket is no tool: its parameter "session" can\'t be an argument',
+    'GET /labels/{label} is no tool: its parameter "label" has a style that no argument is written in',
+    'GET /lost is no tool: its reference "other.yaml#/Tenant" leads nowhere in the document',
+    'PUT /lost is no tool: its reference "#/components/schemas/Lost" leads nowhere in the document',
+    "POST /lost is no tool: the reference of its body leads nowhere",
+    "/elsewhere is no tool: its reference leads nowhere",
+    "GET relative is no tool: its path is none",
   ]);
   expect(messageOf("operation-left-out").severity).toBe("warning");
 });

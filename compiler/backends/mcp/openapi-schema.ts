@@ -13,18 +13,26 @@ export function itemsOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** What a reference within the document leads to (`#/components/...`); the value itself where it is none. */
-export function followed(value: Json | undefined, document: JsonObject): JsonObject {
-  let found = schemaObject(value);
-  for (let steps = 0; typeof found.$ref === "string" && steps < MAX_STEPS; steps += 1) {
-    if (!found.$ref.startsWith("#/")) return {};
-    const path = found.$ref.slice(2).split("/").map(decoded);
-    found = path.reduce(
-      (at, key) => schemaObject(Object.hasOwn(at, key) ? at[key] : undefined),
-      document,
-    );
+/**
+ * What a reference within the document leads to (`#/components/...`), the value itself where it is none; undefined: it leads
+ * nowhere, or out of the document.
+ */
+export function followed(value: Json | undefined, document: JsonObject): JsonObject | undefined {
+  let found: JsonObject | undefined = schemaObject(value);
+  for (let steps = 0; typeof found?.$ref === "string"; steps += 1) {
+    if (steps === MAX_STEPS || !found.$ref.startsWith("#/")) return undefined;
+    found = valueAt(document, found.$ref.slice(2).split("/").map(decoded));
   }
   return found;
+}
+
+function valueAt(document: JsonObject, path: readonly string[]): JsonObject | undefined {
+  let found: Json | undefined = document;
+  for (const key of path) {
+    if (Array.isArray(found)) found = found[Number(key)];
+    else found = isObject(found) && Object.hasOwn(found, key) ? found[key] : undefined;
+  }
+  return isObject(found) ? found : undefined;
 }
 
 /** A chain of references that is longer leads to itself. */
@@ -41,7 +49,12 @@ function decoded(key: string): string {
  */
 export class InputSchemas {
   readonly #document: JsonObject;
+  /** By name. */
   readonly #definitions = new Map<string, JsonObject>();
+  /** By reference. */
+  readonly #names = new Map<string, string>();
+  /** A reference that leads nowhere in the document. */
+  lost: string | undefined;
 
   constructor(document: JsonObject) {
     this.#document = document;
@@ -61,20 +74,32 @@ export class InputSchemas {
   }
 
   #referenceOf(reference: string, given: JsonObject): JsonObject {
-    const name = reference.replace(/^.*\//, "");
-    if (!this.#definitions.has(name)) {
+    const known = this.#names.get(reference);
+    const name = known ?? this.#newName(reference);
+    if (known === undefined) {
+      this.#names.set(reference, name);
       // It may lead back to itself.
       this.#definitions.set(name, {});
-      this.#definitions.set(name, this.schemaOf(followed(given, this.#document)));
+      const target = followed(given, this.#document);
+      if (target === undefined) this.lost ??= reference;
+      this.#definitions.set(name, this.schemaOf(target));
     }
     return { $ref: `#/$defs/${name}` };
+  }
+
+  /** The last word of a reference, with a number where another one ends so. */
+  #newName(reference: string): string {
+    const name = reference.replace(/^.*\//, "").replace(/[^\w.-]+/g, "_");
+    let free = name;
+    for (let count = 2; this.#definitions.has(free); count += 1) free = `${name}${count}`;
+    return free;
   }
 
   /** The schemas within a schema. */
   #nested(given: JsonObject): JsonObject {
     const all = (key: string) => itemsOf(given[key]).map((each) => this.schemaOf(each));
     const properties = Object.entries(schemaObject(given.properties)).filter(
-      ([, each]) => followed(each, this.#document).readOnly !== true,
+      ([, each]) => followed(each, this.#document)?.readOnly !== true,
     );
     const names = properties.map(([name]) => name);
     const isWritten = (name: Json) =>

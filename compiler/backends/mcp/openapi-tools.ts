@@ -1,6 +1,13 @@
 import { parse } from "yaml";
 import type { OpenApiTool } from "../../../runtime/mcp/transports/openapi-tool.ts";
 import {
+  operationParameters,
+  parameterProblem,
+  placeSchema,
+  queryStylesOf,
+  requiredOf,
+} from "./openapi-parameters.ts";
+import {
   followed,
   InputSchemas,
   itemsOf,
@@ -75,53 +82,36 @@ interface Operation {
   readonly made: OpenApiToolNode | string;
 }
 
-function operationsOf(path: string, item: JsonObject, document: JsonObject): readonly Operation[] {
+function operationsOf(
+  path: string,
+  item: JsonObject | undefined,
+  document: JsonObject,
+): readonly Operation[] {
+  if (item === undefined) return [{ operation: path, made: "its reference leads nowhere" }];
   return METHODS.filter((method) => item[method] !== undefined).map((method) => {
     const operation = schemaObject(item[method]);
-    const parameters = parametersOf(item, operation, document);
-    const request = { method: method.toUpperCase(), path, operation, parameters };
+    const request = { method: method.toUpperCase(), path, item, operation };
     return { operation: `${request.method} ${path}`, made: toolOf(request, document) };
   });
 }
 
-/** Those of an operation count before those of its path (OpenAPI, operation object). */
-function parametersOf(
-  item: JsonObject,
-  operation: JsonObject,
-  document: JsonObject,
-): readonly JsonObject[] {
-  const found = new Map<string, JsonObject>();
-  for (const each of [...itemsOf(item.parameters), ...itemsOf(operation.parameters)]) {
-    const parameter = followed(each, document);
-    const name = String(parameter.name);
-    const isHeader = parameter.in === "header";
-    // OpenAPI, parameter object: these headers are said elsewhere; the others are the gateway's own.
-    if (isHeader && OWN_HEADERS.has(name.toLowerCase())) continue;
-    found.set(`${parameter.in} ${isHeader ? name.toLowerCase() : name}`, parameter);
-  }
-  return [...found.values()];
-}
-
-const OWN_HEADERS: ReadonlySet<string> = new Set([
-  ...["accept", "authorization", "connection", "content-length", "content-type", "cookie", "host"],
-  ...["keep-alive", "proxy-authorization", "te", "trailer", "transfer-encoding", "upgrade"],
-]);
-
 interface RequestShape {
   readonly method: string;
   readonly path: string;
+  /** What operations of the path have in common. */
+  readonly item: JsonObject;
   readonly operation: JsonObject;
-  readonly parameters: readonly JsonObject[];
 }
 
 function toolOf(request: RequestShape, document: JsonObject): OpenApiToolNode | string {
-  const { method, path, operation, parameters } = request;
-  const unusable = parameters.find(
-    ({ in: place, required, schema }) =>
-      required === true && (place === "cookie" || schema === undefined),
-  );
-  if (unusable !== undefined) return `its parameter "${unusable.name}" can't be an argument`;
+  const { method, path, item, operation } = request;
+  if (!/^\/[^?#]*$/.test(path)) return "its path is none";
+  const parameters = operationParameters(item, operation, document);
+  if (typeof parameters === "string") return parameters;
+  const [problem] = parameters.flatMap((each) => parameterProblem(each, document) ?? []);
+  if (problem !== undefined) return problem;
   const body = followed(operation.requestBody, document);
+  if (body === undefined) return "the reference of its body leads nowhere";
   const json = Object.entries(schemaObject(body.content)).find(([type]) =>
     JSON_TYPE.test(type),
   )?.[1];
@@ -138,7 +128,9 @@ function toolOf(request: RequestShape, document: JsonObject): OpenApiToolNode | 
   const required = places
     .filter(({ schema }) => itemsOf(schema.required).length > 0)
     .map(({ place }) => place);
-  const { definitions } = schemas;
+  const { definitions, lost } = schemas;
+  if (lost !== undefined) return `its reference "${lost}" leads nowhere in the document`;
+  const queryStyles = queryStylesOf(parameters);
   return {
     name: nameOf(request),
     description: descriptionOf(request),
@@ -151,9 +143,7 @@ function toolOf(request: RequestShape, document: JsonObject): OpenApiToolNode | 
     },
     method,
     path,
-    joined: parameters
-      .filter(({ in: place, explode }) => place === "query" && explode === false)
-      .map(({ name }) => String(name)),
+    ...(queryStyles && { queryStyles }),
   };
 }
 
@@ -173,37 +163,4 @@ function descriptionOf({ method, path, operation }: RequestShape): string {
   const { description, summary } = operation;
   const texts = [description, summary].filter((text) => typeof text === "string" && text !== "");
   return String(texts[0] ?? `${method} ${path}`);
-}
-
-/** The schema of the parameters in one place; undefined without any. A path has all that its braces name. */
-function placeSchema(
-  place: string,
-  path: string,
-  parameters: readonly JsonObject[],
-  schemas: InputSchemas,
-): JsonObject | undefined {
-  const own = parameters.filter((each) => each.in === place && each.schema !== undefined);
-  const named =
-    place === "path" ? Array.from(path.matchAll(/\{([^}]+)\}/g), ([, name]) => name) : [];
-  const given = own.filter(({ name }) => place !== "path" || named.includes(String(name)));
-  const properties: JsonObject = Object.fromEntries([
-    ...named.map((name) => [name, { type: "string" }]),
-    ...given.map(({ name, schema, description }) => {
-      const of = schemas.schemaOf(schema);
-      const isDescribed = typeof description === "string" && of.$ref === undefined;
-      return [name, isDescribed ? { ...of, description } : of];
-    }),
-  ]);
-  if (Object.keys(properties).length === 0) return undefined;
-  const required = given.filter((each) => each.required === true).map(({ name }) => String(name));
-  return {
-    type: "object",
-    properties,
-    ...requiredOf(place === "path" ? Object.keys(properties) : required),
-    additionalProperties: false,
-  };
-}
-
-function requiredOf(required: readonly string[]): JsonObject {
-  return required.length === 0 ? {} : { required };
 }

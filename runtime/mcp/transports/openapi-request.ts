@@ -1,6 +1,6 @@
 import { pathSegment } from "../../http/routing/path-segment.ts";
 import { longNumberText } from "../../json/exact-json.ts";
-import type { OpenApiTool } from "./openapi-tool.ts";
+import type { OpenApiTool, QueryStyle } from "./openapi-tool.ts";
 
 /** A request to an API, or why there is none. */
 export type OpenApiRequest =
@@ -24,12 +24,12 @@ export function openApiRequest(tool: OpenApiTool, given: unknown): OpenApiReques
     };
   }
   const headers = Object.entries(membersOf(header)).map(
-    ([name, value]) => [name.toLowerCase(), [value].flat().map(plainText).join(",")] as const,
+    ([name, value]) => [name.toLowerCase(), valuesOf(value).join(",")] as const,
   );
   if (headers.some(([, text]) => !headerText.test(text))) {
     return { kind: "problem", problem: 'a value of "header" can\'t stand in a header' };
   }
-  const search = searchOf(membersOf(query), tool.joined);
+  const search = searchOf(membersOf(query), tool.queryStyles);
   if (search === undefined) {
     return { kind: "problem", problem: 'a value of "query" is no Unicode text' };
   }
@@ -51,13 +51,13 @@ function membersOf(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 /** Undefined: a value would make it the path of something else. */
-function pathOf(template: string, values: Readonly<Record<string, unknown>>): string | undefined {
+function pathOf(template: string, given: Readonly<Record<string, unknown>>): string | undefined {
   let isPlain = true;
   const path = template.replace(/\{([^}]+)\}/g, (_whole, name: string) => {
-    const text = Object.hasOwn(values, name) ? plainText(values[name]) : "";
-    const segment = separator.test(text) ? undefined : pathSegment(text);
-    isPlain &&= segment !== undefined;
-    return segment ?? "";
+    const values = Object.hasOwn(given, name) ? valuesOf(given[name]) : [];
+    const segments = values.map((text) => (separator.test(text) ? undefined : pathSegment(text)));
+    isPlain &&= values.length > 0 && !segments.includes(undefined);
+    return segments.join(",");
   });
   return isPlain ? path : undefined;
 }
@@ -65,25 +65,50 @@ function pathOf(template: string, values: Readonly<Record<string, unknown>>): st
 /** What many servers decode before they look for segments. */
 const separator = /[/\\]|%2f|%5c/i;
 
-/**
- * Lists are repeated (`form`, exploded: OpenAPI's own way) or joined; the members of an object stand in brackets. Undefined:
- * a text can't be encoded.
- */
+/** Undefined: a text can't be encoded. */
 function searchOf(
-  values: Readonly<Record<string, unknown>>,
-  joined: readonly string[],
+  given: Readonly<Record<string, unknown>>,
+  styles: OpenApiTool["queryStyles"] = {},
 ): string | undefined {
-  const pairs = Object.entries(values).flatMap(([name, value]): readonly string[][] => {
-    if (Array.isArray(value)) {
-      const texts = value.map(plainText);
-      return joined.includes(name) ? [[name, texts.join(",")]] : texts.map((text) => [name, text]);
-    }
-    if (typeof value === "object" && value !== null && longNumberText(value) === undefined)
-      return Object.entries(value).map(([key, each]) => [`${name}[${key}]`, plainText(each)]);
-    return [[name, plainText(value)]];
-  });
+  const pairs = Object.entries(given).flatMap(([name, value]) =>
+    pairsOf(name, value, Object.hasOwn(styles, name) ? styles[name] : undefined),
+  );
   if (!pairs.flat().every((text) => text.isWellFormed())) return undefined;
   return pairs.map((pair) => pair.map(encodeURIComponent).join("=")).join("&");
+}
+
+type Pair = readonly [name: string, value: string];
+
+/** The parameters of the query that a value stands for. */
+function pairsOf(name: string, value: unknown, style: QueryStyle | undefined): readonly Pair[] {
+  if (style !== undefined && style !== "brackets") {
+    return [[name, valuesOf(value).join(separators[style])]];
+  }
+  if (!isObject(value)) return valuesOf(value).map((text) => [name, text]);
+  return Object.entries(value).map(([key, each]) => [
+    style === "brackets" ? `${name}[${key}]` : key,
+    plainText(each),
+  ]);
+}
+
+const separators = { commas: ",", pipes: "|", spaces: " " };
+
+/** What a value is written as, in a row: items, or members with their names before them (OpenAPI, `simple`). */
+function valuesOf(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.map(plainText);
+  return isObject(value)
+    ? Object.entries(value).flatMap(([key, each]) => [key, plainText(each)])
+    : [plainText(value)];
+}
+
+/** A number that is too long for one is none. */
+function isObject(value: unknown): value is object {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    !Array.isArray(value) &&
+    longNumberText(value) === undefined
+  );
 }
 
 /** A scalar as it is written in a path, a query or a header; anything else as JSON. */

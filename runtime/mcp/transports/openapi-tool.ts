@@ -9,6 +9,12 @@ export interface OpenApiTool {
   readonly method: string;
   /** Below the path of the server; `{petId}` stands for a member of `path`. */
   readonly path: string;
-  /** Lists in the query that are one text with commas; each item is a parameter of its own otherwise. */
-  readonly joined: readonly string[];
+  /**
+   * How lists and objects of the query are written, by the parameter's name. Else each item of a list is a parameter of that
+   * name, and each member of an object one of its own name (`form`, exploded: OpenAPI's own way).
+   */
+  readonly queryStyles?: Readonly<Record<string, QueryStyle>>;
 }
+
+/** One text with this between the values (of an object: names and values), or `name[member]=value`. */
+export type QueryStyle = "commas" | "pipes" | "spaces" | "brackets";
