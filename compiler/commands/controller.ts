@@ -4,6 +4,7 @@ import { Controller } from "../controller/controller.ts";
 import { TOKEN_AUDIENCE } from "../controller/delivery/data-plane-identity.ts";
 import { kubernetesAccess } from "../controller/kubernetes/access.ts";
 import { ApiServer } from "../controller/kubernetes/api-server.ts";
+import { LEASE_SECONDS } from "../controller/kubernetes/leader-election.ts";
 import type { PodSettings } from "../controller/model/compile-files.ts";
 import { exposition } from "../controller/operation/figures.ts";
 import { openPages } from "../controller/operation/service-pages.ts";
@@ -65,6 +66,11 @@ export const controller: Command = {
     },
     { name: "inference-extension", summary: "read InferencePools, too" },
     {
+      name: "lease-seconds",
+      value: "SECONDS",
+      summary: `how long other replicas wait for a leader that ended without a word (default: ${LEASE_SECONDS})`,
+    },
+    {
       name: "log-level",
       value: "LEVEL",
       choices: ["info", "warn", "error"],
@@ -115,6 +121,9 @@ async function follow(
   const namespaces = selectorsOf(options.namespaces ?? "[]");
   if (namespaces === undefined)
     return { exitCode: 2, stderr: "error: --namespaces is a JSON list of label selectors\n" };
+  const leaseSeconds = Number(options["lease-seconds"] ?? LEASE_SECONDS);
+  if (!Number.isInteger(leaseSeconds) || leaseSeconds < SHORTEST_LEASE || leaseSeconds > 3600)
+    return { exitCode: 2, stderr: "error: --lease-seconds is a number from 3 to 3600\n" };
   const access = kubernetesAccess(host, options.kubeconfig);
   if ("problem" in access) {
     const hint = "hint: `gwc controller --help` says how the API server is found\n";
@@ -145,6 +154,7 @@ async function follow(
     api,
     log,
     namespace: access.namespace,
+    leaseSeconds,
     scope: { namespaces, hasInference: flags.has("inference-extension") },
     pods: options.image === undefined ? undefined : podsOf(options, access.namespace, tls),
     admission: options.admission === undefined ? undefined : admissionOf(options),
@@ -187,6 +197,8 @@ function admissionOf({ admission = "", "admission-port": port }: Arguments["opti
   return { configuration: admission, port: portOf(port, 9443) };
 }
 
+/** A Lease of less seconds is lost whenever an API server is slow. */
+const SHORTEST_LEASE = 3;
 const PORTS = ["xds-port", "health-port", "metrics-port", "admission-port"];
 const LEVELS = ["info", "warn", "error"] as const;
 

@@ -31,6 +31,8 @@ export interface ControllerSettings {
   };
   /** How the pods of Gateways are made; undefined: somebody else makes them. */
   readonly pods: Omit<PodSettings, "signer"> | undefined;
+  /** How long another replica waits for one that leads and is silent. */
+  readonly leaseSeconds: number;
   /** How the API server asks whether objects are good; undefined: it does not. */
   readonly admission: Pick<AdmissionSettings, "configuration" | "port"> | undefined;
   readonly log: (level: "info" | "warn", message: string) => void;
@@ -88,6 +90,7 @@ export class Controller {
       namespace: settings.namespace,
       name: LEASE,
       identity,
+      leaseSeconds: settings.leaseSeconds,
       changed: (isLeading) => this.#lead(isLeading),
       warn,
     });

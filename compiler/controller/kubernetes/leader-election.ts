@@ -9,16 +9,19 @@ export interface ElectionSettings {
   readonly name: string;
   /** Of this replica: no other one has it. */
   readonly identity: string;
+  /** How long the Lease is not taken from a holder that is silent. */
+  readonly leaseSeconds: number;
   readonly changed: (isLeading: boolean) => void;
   readonly warn: (message: string) => void;
 }
 
-/** How long a Lease is not taken from a holder that is silent, in seconds. */
-const LEASE_TIME = 15;
-/** How long a holder without a renewal thinks that it has it, in milliseconds: shorter, whatever the network does. */
-const GIVE_UP = 10_000;
-/** Between two looks, in milliseconds. */
-const INTERVAL = 2_000;
+/** How long a Lease is not taken from a holder that is silent, in seconds, when nobody says anything else. */
+export const LEASE_SECONDS = 15;
+/**
+ * Parts of that time: how long a holder without a renewal thinks that it has the Lease, shorter whatever the network does, and
+ * the time between two looks. Of 15 seconds 10 and 2, as other controllers have it.
+ */
+const [GIVE_UP, INTERVAL] = [2 / 3, 2 / 15];
 
 /**
  * Chooses one of several replicas by a Lease (coordination.k8s.io/v1). Clocks are never compared: a Lease is taken over
@@ -59,6 +62,7 @@ export class LeaderElection {
 
   async #run(): Promise<void> {
     const { signal } = this.#stopped;
+    const time = this.#settings.leaseSeconds * 1000;
     while (!signal.aborted) {
       const began = performance.now();
       try {
@@ -67,8 +71,8 @@ export class LeaderElection {
         this.#settings.warn(`the Lease ${this.#settings.name}: ${String(error)}`);
       }
       const age = performance.now() - this.#renewed;
-      this.#lead(this.#renewed > 0 && age < GIVE_UP);
-      await pause(INTERVAL, undefined, { signal }).catch(() => {});
+      this.#lead(this.#renewed > 0 && age < time * GIVE_UP);
+      await pause(time * INTERVAL, undefined, { signal }).catch(() => {});
     }
   }
 
@@ -76,13 +80,13 @@ export class LeaderElection {
   async #attempt(): Promise<boolean> {
     const lease = await this.#read();
     const holder = holderOf(lease);
-    const { identity } = this.#settings;
+    const { identity, leaseSeconds } = this.#settings;
     if (holder !== undefined && holder !== "" && holder !== identity) {
       const text = JSON.stringify(recordOf(lease)?.spec);
       const now = performance.now();
       if (text !== this.#seen.text) this.#seen = { text, since: now };
       const time = recordOf(recordOf(lease)?.spec)?.leaseDurationSeconds;
-      const patience = (typeof time === "number" ? time : LEASE_TIME) * 1000;
+      const patience = (typeof time === "number" ? time : leaseSeconds) * 1000;
       if (now - this.#seen.since < patience) {
         this.#renewed = 0;
         return false;
@@ -116,7 +120,7 @@ export class LeaderElection {
       },
       spec: {
         holderIdentity: holder,
-        leaseDurationSeconds: LEASE_TIME,
+        leaseDurationSeconds: this.#settings.leaseSeconds,
         acquireTime: isSame ? spec?.acquireTime : now,
         renewTime: now,
         leaseTransitions: isSame ? transitions : transitions + 1,

@@ -329,6 +329,21 @@ spec:
     expect(await versionOf("good")).toBe(before);
   });
 
+  it("a leader that is killed is followed when the seconds of its Lease are over", async () => {
+    const options = ["--lease-seconds", "3"];
+    const first = startController(api, ...options);
+    await first.seen(/leading/);
+    const next = startController(api, ...options);
+    await next.seen(/ready/);
+    const lease = await api.get("coordination.k8s.io/v1", "Lease", "default", "gwc-controller");
+    expect(lease.spec.leaseDurationSeconds).toBe(3);
+    expect(next.output).not.toContain("leading");
+    await first.stop("SIGKILL");
+    await next.seen(/leading/);
+    await api.applyText(route("after-kill", "echo"));
+    await routeCondition("after-kill", "Accepted", "True");
+  });
+
   it("a restart of the API server is survived", async () => {
     const follower = startController(api);
     await follower.seen(/leading/);
