@@ -210,6 +210,8 @@ export interface ResourceContext {
   readonly servicesIn: (namespace: string) => readonly ManifestOf<"Service">[];
   /** The name under which a cluster knows a Service. */
   readonly hostOf: (service: ManifestOf<"Service">) => string;
+  /** A name for the resource's own pods, where somebody says which they are; absent: nobody does. */
+  readonly podsHost?: (manifest: Manifest) => string;
   /** The server that a reference of the resource leads to; undefined when there is none (reported). */
   readonly server: (reference: BackendReference, origin: Origin) => ServerConfig | undefined;
   /** What messages call a resource. */

@@ -10,7 +10,7 @@ export const resourceTypes = {
   secret: "type.googleapis.com/gwc.dev.Secret",
   /** A ConfigMap that is read, in the same way. */
   configMap: "type.googleapis.com/gwc.dev.ConfigMap",
-  /** The pods of a Service's port, by `NAMESPACE/NAME:PORT`: a JSON list of `[address, port]`, with `NAMESPACE/ACCOUNT` of those in the mesh of the Gateway. */
+  /** The pods of a Service's port, by `NAMESPACE/NAME:PORT`, or of a pool by `pool/NAMESPACE/NAME:PORT`: a JSON list of `[address, port]`, with `NAMESPACE/ACCOUNT` of those in the mesh of the Gateway. */
   endpoints: "type.googleapis.com/gwc.dev.Endpoints",
   /** A generated module, by the SHA-256 of its text (hex). UTF-8. */
   module: "type.googleapis.com/gwc.dev.Module",

@@ -12,7 +12,7 @@ export function endpointName([host, port]: PodAddress): string {
  */
 const known: Map<string, readonly PodAddress[]> = new Map();
 
-/** Says which pods are ready for a Service's port (`NAMESPACE/NAME:PORT`); undefined: nobody knows. */
+/** Says which pods are ready for a Service's port (`NAMESPACE/NAME:PORT`, `pool/NAMESPACE/NAME:PORT`); undefined: nobody knows. */
 export function setEndpoints(port: string, pods: readonly PodAddress[] | undefined): void {
   if (pods === undefined) known.delete(port);
   else known.set(port, pods);
@@ -30,8 +30,9 @@ export function podOf(host: string, port: number): PodAddress | undefined {
 /** All pods of the Service that a host names; undefined: nothing is known of such a Service. */
 export function podsOf(host: string, port: number): readonly PodAddress[] | undefined {
   if (known.size === 0) return undefined;
-  const [, name, namespace] = SERVICE.exec(host) ?? [];
-  return name === undefined ? undefined : known.get(`${namespace}/${name}:${port}`);
+  const [, name, namespace, kind] = PODS.exec(host) ?? [];
+  if (name === undefined) return undefined;
+  return known.get(`${kind === "pool" ? "pool/" : ""}${namespace}/${name}:${port}`);
 }
 
 /** `NAMESPACE/ACCOUNT` of a pod of the Service that a host names, as it is now; undefined: it takes no mutual TLS. */
@@ -40,5 +41,5 @@ export function meshAccountOf(host: string, port: number, pod: PodAddress): stri
   return (known ?? pod)[2];
 }
 
-/** The name of a Service in the DNS of Kubernetes. */
-const SERVICE = /^([a-z0-9-]+)\.([a-z0-9-]+)\.svc(?:\.|$)/;
+/** The name of a Service in the DNS of Kubernetes, or one of the same form that stands for an InferencePool. */
+const PODS = /^([a-z0-9.-]+)\.([a-z0-9-]+)\.(svc|pool)(?:\.|$)/;

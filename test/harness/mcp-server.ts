@@ -3,8 +3,10 @@ import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import { listen } from "./listen.ts";
 
-/** A real MCP server over streamable HTTP, without sessions: tools `hello`, `add` and `drop`, a prompt, a resource. */
-export async function startMcpServer(): Promise<{ readonly url: string }> {
+/** A real MCP server over streamable HTTP, without sessions, on loopback unless told: tools `hello`, `add` and `drop`, a prompt, a resource. */
+export async function startMcpServer(
+  address = "127.0.0.1",
+): Promise<{ readonly url: string; readonly port: number }> {
   const http = createServer(async (request, response) => {
     const server = new McpServer({ name: "test", version: "1.0.0" });
     for (const name of ["hello", "add", "drop"]) {
@@ -22,5 +24,6 @@ export async function startMcpServer(): Promise<{ readonly url: string }> {
     await server.connect(transport as Parameters<typeof server.connect>[0]);
     await transport.handleRequest(request, response);
   });
-  return { url: `http://127.0.0.1:${await listen(http)}` };
+  const port = await listen(http, address);
+  return { url: `http://127.0.0.1:${port}`, port };
 }

@@ -6,7 +6,10 @@ import { hostAndPort } from "../../model/host-url.ts";
 import type { ResourceContext } from "../backend.ts";
 import type { InferencePoolConfig } from "./inference-pool-config.ts";
 
-/** An InferencePool, whose endpoints are the addresses of a headless Service with the same selector. */
+/**
+ * An InferencePool: its endpoints are its pods, where somebody says which they are, else the addresses of a headless Service
+ * with the same selector.
+ */
 export function poolOf(
   manifest: Manifest,
   context: ResourceContext,
@@ -14,29 +17,29 @@ export function poolOf(
   if (manifest.kind !== "InferencePool" || manifest.spec === undefined) return undefined;
   const { spec } = manifest;
   const origin = childOf(manifest.origin, "spec");
-  const service = podsOf(manifest, spec, context);
+  const host = context.podsHost?.(manifest) ?? headlessHost(manifest, spec, context);
   const [first, second] = spec.targetPorts ?? [];
   const port = first?.number ?? spec.targetPortNumber;
-  if (second !== undefined) {
+  if (second !== undefined && context.podsHost === undefined) {
     const params = { what: "such pools", field: "a pool whose pods have several ports" };
     context.diagnostics.report("not-built-yet", childOf(origin, "targetPorts"), params);
   }
   const picker = pickerOf(spec, origin, context);
-  if (service === undefined || port === undefined || picker === undefined) return undefined;
+  if (host === undefined || port === undefined || picker === undefined) return undefined;
   const { failureMode } = spec.endpointPickerRef ?? spec.extensionRef ?? {};
   return {
-    address: hostAndPort(context.hostOf(service), port),
+    address: hostAndPort(host, port),
     picker,
     passesOnFailure: failureMode === "FailOpen",
   };
 }
 
-/** The headless Service of the pool's pods; undefined when there is none (reported). */
-function podsOf(
+/** The name of the headless Service of the pool's pods; undefined when there is none (reported). */
+function headlessHost(
   manifest: ManifestOf<"InferencePool">,
   { selector }: InferencePoolSpec,
-  { diagnostics, servicesIn, nameOf }: ResourceContext,
-): ManifestOf<"Service"> | undefined {
+  { diagnostics, servicesIn, nameOf, hostOf }: ResourceContext,
+): string | undefined {
   const labels = Object.entries(podLabels(selector));
   const found = servicesIn(manifest.namespace).find(({ spec }) => {
     const own = Object.entries(spec?.selector ?? {});
@@ -57,7 +60,7 @@ function podsOf(
       params,
     );
   }
-  return found;
+  return found && hostOf(found);
 }
 
 /** The labels of the pods, in either version. */

@@ -1,10 +1,10 @@
 import type { DiscoveryResource } from "../../../runtime/discovery/resource-types.ts";
-import type { ApiObject } from "../kubernetes/api-object.ts";
-import { recordOf, textField } from "../kubernetes/json-fields.ts";
-import type { ServicePortName } from "../model/called-services.ts";
+import type { PodAddress } from "../../../runtime/net/service-endpoints.ts";
+import { itemsField, recordOf } from "../kubernetes/json-fields.ts";
+import { endpointsName, type ServicePortName } from "../model/called-services.ts";
 import type { WatchedObjects } from "../model/watched-objects.ts";
 import { resourceOf } from "./resource-of.ts";
-import { servicePods } from "./service-pods.ts";
+import { type AccountOf, servicePods } from "./service-pods.ts";
 
 /** The pods of Services as data planes get them: what did not change is not written again. */
 export class EndpointResources {
@@ -16,56 +16,63 @@ export class EndpointResources {
   }
 
   /**
-   * Of a Service's port; undefined: it has no EndpointSlices, and its name says where it is. `isInMesh`: who asks is told as
-   * whom pods are in its mesh.
+   * Of a Service's port, or a port of a pool's pods; undefined: its pods are not known, and its name says where it is.
+   * `isInMesh`: who asks is told as whom pods are in its mesh.
    */
   of(port: ServicePortName, isInMesh: boolean): DiscoveryResource | undefined {
     const name = `${endpointsName(port)}${isInMesh ? " in the mesh" : ""}`;
-    const key = `${port.namespace}/${port.name}`;
-    const service = this.#objects.find("Service", key);
-    const slices = [...this.#objects.slicesOf(key)];
+    const madeOf = [...this.#partsOf(port), isInMesh ? this.#objects.mesh.version : undefined];
     const known = this.#known.get(name);
     const isSame =
-      known !== undefined &&
-      known.service === service &&
-      (!isInMesh || known.meshVersion === this.#objects.meshVersion) &&
-      known.slices.length === slices.length &&
-      known.slices.every((each, index) => each === slices[index]);
+      known?.madeOf.length === madeOf.length &&
+      known.madeOf.every((each, index) => each === madeOf[index]);
     if (isSame) return known.resource;
-    const accountOf = (endpoint: unknown) =>
-      isInMesh ? meshAccount(endpoint, this.#objects) : undefined;
-    const pods = service && servicePods(port, service, slices, accountOf);
+    const accountOf = (pod: string) => (isInMesh ? this.#objects.mesh.accountOf(pod) : undefined);
+    const pods = this.#podsOf(port, accountOf);
     const resource = pods && resourceOf(JSON.stringify(pods));
-    if (service === undefined) this.#known.delete(name);
-    else
-      this.#known.set(name, { service, slices, resource, meshVersion: this.#objects.meshVersion });
+    if (pods === undefined) this.#known.delete(name);
+    else this.#known.set(name, { madeOf, resource });
     return resource;
+  }
+
+  /** What a resource is made of: where that is the same, it is the same one. */
+  #partsOf({ namespace, name, isPool }: ServicePortName): readonly unknown[] {
+    const key = `${namespace}/${name}`;
+    return isPool === true
+      ? [this.#objects.pools.of(key)?.version, this.#objects.find("InferencePool", key)]
+      : [this.#objects.find("Service", key), ...this.#objects.slicesOf(key)];
+  }
+
+  #podsOf(port: ServicePortName, accountOf: AccountOf): readonly PodAddress[] | undefined {
+    const key = `${port.namespace}/${port.name}`;
+    if (port.isPool === true) return poolPods(key, this.#objects, accountOf);
+    const service = this.#objects.find("Service", key);
+    return service && servicePods(port, service, [...this.#objects.slicesOf(key)], accountOf);
   }
 }
 
-/** What data planes call the pods of a Service's port. */
-export function endpointsName({ namespace, name, port }: ServicePortName): string {
-  return `${namespace}/${name}:${port}`;
-}
-
-/** What was made of a Service and its EndpointSlices. */
+/** What was made of the objects that say where pods are. */
 interface KnownPods {
-  readonly service: ApiObject;
-  readonly slices: readonly ApiObject[];
+  readonly madeOf: readonly unknown[];
   readonly resource: DiscoveryResource | undefined;
-  /** How often pods of the mesh had changed. */
-  readonly meshVersion: number;
 }
 
-/** Nobody's account: a pod of which it is not known whether it is in the mesh is not called unencrypted. */
-const NOBODY = "/";
-
-/** As whom an endpoint is in the mesh. */
-function meshAccount(endpoint: unknown, objects: WatchedObjects): string | undefined {
-  if (!objects.isMeshKnown) return NOBODY;
-  const target = recordOf(endpoint)?.targetRef;
-  if (textField(target, "kind") !== "Pod") return undefined;
-  const namespace = textField(target, "namespace");
-  const pod = objects.meshPod(`${namespace}/${textField(target, "name")}`);
-  return pod && `${namespace}/${textField(pod.spec, "serviceAccountName") ?? "default"}`;
+/** The endpoints of a pool: each of its pods at each of its ports. */
+function poolPods(
+  key: string,
+  objects: WatchedObjects,
+  accountOf: AccountOf,
+): readonly PodAddress[] | undefined {
+  const pods = objects.pools.of(key)?.pods;
+  const spec = recordOf(objects.find("InferencePool", key)?.spec);
+  const ports = itemsField(spec, "targetPorts").map((each) => recordOf(each)?.number);
+  const all = [...ports, spec?.targetPortNumber].filter((port) => typeof port === "number");
+  return pods
+    ?.flatMap(({ namespace, name, address }) => {
+      const account = accountOf(`${namespace}/${name}`);
+      return all.map((port): PodAddress => {
+        return account === undefined ? [address, port] : [address, port, account];
+      });
+    })
+    .toSorted();
 }

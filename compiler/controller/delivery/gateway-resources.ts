@@ -6,9 +6,10 @@ import type {
   resourceTypes,
 } from "../../../runtime/discovery/resource-types.ts";
 import { recordOf } from "../kubernetes/json-fields.ts";
+import { endpointsName } from "../model/called-services.ts";
 import type { CodeModule, GatewayCode } from "../model/compile-changes.ts";
 import type { WatchedObjects } from "../model/watched-objects.ts";
-import { type EndpointResources, endpointsName } from "./endpoint-resources.ts";
+import type { EndpointResources } from "./endpoint-resources.ts";
 import { resourceOf } from "./resource-of.ts";
 import type { Signer } from "./signing-key.ts";
 

@@ -3,15 +3,15 @@ import type { ApiObject } from "../kubernetes/api-object.ts";
 import { itemsField, recordOf, textField } from "../kubernetes/json-fields.ts";
 import type { ServicePortName } from "../model/called-services.ts";
 
-/**
- * The ready pods of a Service's port; undefined: it has no EndpointSlices, and its name says where it is. `accountOf`: as whom
- * an endpoint is in the mesh, `NAMESPACE/ACCOUNT`; undefined: it is in none.
- */
+/** As whom a pod (`NAMESPACE/NAME`) is in the mesh, `NAMESPACE/ACCOUNT`; undefined: it is in none. */
+export type AccountOf = (pod: string) => string | undefined;
+
+/** The ready pods of a Service's port; undefined: it has no EndpointSlices, and its name says where it is. */
 export function servicePods(
   { port }: ServicePortName,
   service: ApiObject,
   slices: readonly ApiObject[],
-  accountOf: (endpoint: unknown) => string | undefined,
+  accountOf: AccountOf,
 ): readonly PodAddress[] | undefined {
   if (slices.length === 0) return undefined;
   const portName = portNameOf(service, port);
@@ -32,7 +32,7 @@ function portNameOf({ spec }: ApiObject, port: number): string | undefined {
 function readyPods(
   slice: ApiObject,
   portName: string,
-  accountOf: (endpoint: unknown) => string | undefined,
+  accountOf: AccountOf,
 ): readonly PodAddress[] {
   const ports = itemsField(slice, "ports");
   const port = recordOf(ports.find((each) => (textField(each, "name") ?? "") === portName))?.port;
@@ -41,7 +41,10 @@ function readyPods(
     const isReady = recordOf(recordOf(endpoint)?.conditions)?.ready !== false;
     const [address] = itemsField(endpoint, "addresses");
     if (!isReady || typeof address !== "string") return [];
-    const account = accountOf(endpoint);
+    const target = recordOf(endpoint)?.targetRef;
+    const isPod = textField(target, "kind") === "Pod";
+    const pod = `${textField(target, "namespace")}/${textField(target, "name")}`;
+    const account = isPod ? accountOf(pod) : undefined;
     return [account === undefined ? [address, port] : [address, port, account]];
   });
 }

@@ -1,11 +1,12 @@
 import type { Program, RouteNode } from "../../ir/program.ts";
 import type { KeptByObject } from "../../kept-results.ts";
 
-/** A port of a Service, as a host of the code names it. */
+/** A port of a Service, or of the pods of an InferencePool, as a host of the code names it. */
 export interface ServicePortName {
   readonly namespace: string;
   readonly name: string;
   readonly port: number;
+  readonly isPool?: true;
 }
 
 /** The Services that a program calls. `kept`: those of routes that did not change. */
@@ -25,11 +26,12 @@ export function servicesOf(
     (route) => kept?.of(route, () => servicesIn(route)) ?? servicesIn(route),
   );
   const all = [...called, ...servicesIn([others, tcp, accessLog, tracing])];
-  return [...new Map(all.map((each) => [serviceKey(each), each])).values()];
+  return [...new Map(all.map((each) => [endpointsName(each), each])).values()];
 }
 
-function serviceKey({ namespace, name, port }: ServicePortName): string {
-  return `${namespace}/${name}:${port}`;
+/** What data planes call the pods of a Service's port, or of a pool. */
+export function endpointsName({ namespace, name, port, isPool }: ServicePortName): string {
+  return `${isPool === true ? "pool/" : ""}${namespace}/${name}:${port}`;
 }
 
 function servicesIn(whole: unknown): readonly ServicePortName[] {
@@ -37,9 +39,10 @@ function servicesIn(whole: unknown): readonly ServicePortName[] {
   const seen = new Set<object>();
   const walk = (value: unknown): void => {
     if (typeof value === "string") {
-      const [id = "", name = "", namespace = "", port] = SERVICE_URL.exec(value) ?? [];
-      const number = Number(port ?? (value.startsWith("https:") ? 443 : 80));
-      if (id !== "") found.push({ namespace, name, port: number });
+      const [id = "", name = "", namespace = "", kind, digits] = SERVICE_URL.exec(value) ?? [];
+      const port = Number(digits ?? (value.startsWith("https:") ? 443 : 80));
+      if (id === "") return;
+      found.push({ namespace, name, port, ...(kind === "pool" && { isPool: true }) });
       return;
     }
     if (typeof value !== "object" || value === null || seen.has(value)) return;
@@ -50,5 +53,6 @@ function servicesIn(whole: unknown): readonly ServicePortName[] {
   return found;
 }
 
-/** A host of the DNS of Kubernetes, in a URL or by itself. */
-const SERVICE_URL = /^(?:[a-z+]+:\/\/)?([a-z0-9-]+)\.([a-z0-9-]+)\.svc\.[a-z.]+(?::(\d+))?(?:\/|$)/;
+/** A host of the DNS of Kubernetes, or one that stands for the pods of a pool, in a URL or by itself. */
+const SERVICE_URL =
+  /^(?:[a-z+]+:\/\/)?([a-z0-9.-]+)\.([a-z0-9-]+)\.(svc|pool)\.[a-z.]+(?::(\d+))?(?:\/|$)/;

@@ -20,10 +20,6 @@ export function keptObject(object: ApiObject): ApiObject {
     ...(labels === undefined ? {} : { labels }),
     ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
   };
-  if (object.kind === "Pod") {
-    const { serviceAccountName } = recordOf(object.spec) ?? {};
-    return { ...head(object), metadata, spec: { serviceAccountName } };
-  }
   if (object.kind === "Namespace") return { ...head(object), metadata };
   if (object.kind !== "ConfigMap") return { ...object, metadata };
   const data = recordOf(object.data) ?? {};
@@ -37,11 +33,6 @@ export function keptObject(object: ApiObject): ApiObject {
 /** Which objects of a kind are read; undefined: all. Releases of Helm are large Secrets that no gateway reads. */
 export function fieldSelectorOf({ kind }: ResourceType): string | undefined {
   return kind === "Secret" ? "type!=helm.sh/release.v1" : undefined;
-}
-
-/** The same by labels: of pods those that Istio's sidecar is in. */
-export function labelSelectorOf({ kind }: ResourceType): string | undefined {
-  return kind === "Pod" ? "security.istio.io/tlsMode=istio" : undefined;
 }
 
 /**

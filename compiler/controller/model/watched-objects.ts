@@ -8,7 +8,9 @@ import { recordOf } from "../kubernetes/json-fields.ts";
 import { errorText, Reflector } from "../kubernetes/reflector.ts";
 import { servedTypes } from "../kubernetes/served-types.ts";
 import { isTestedRelease, untestedRelease } from "../status/class-status.ts";
-import { fieldSelectorOf, keptObject, labelSelectorOf, manifestText } from "./watched-object.ts";
+import { MeshPods } from "./mesh-pods.ts";
+import { PoolPods } from "./pool-pods.ts";
+import { fieldSelectorOf, keptObject, manifestText } from "./watched-object.ts";
 
 /** Which objects are read. */
 export interface WatchScope {
@@ -41,9 +43,6 @@ const LOOK_AGAIN = 10_000;
 /** The same while the API server does not say anything. */
 const ASK_AGAIN = 1_000;
 
-/** Milliseconds that Gateways wait until the pods of their mesh are known; without them nothing in it is called. */
-const MESH_TIME = 5_000;
-
 /** Every object that gateways are made of, kept in step with the API server. */
 export class WatchedObjects {
   readonly #api: ApiServer;
@@ -56,14 +55,18 @@ export class WatchedObjects {
   readonly #slices: Map<string, Map<string, ApiObject>> = new Map();
   #timer: NodeJS.Timeout | undefined;
   #gatewayApi: string | undefined;
-  #meshVersion = 0;
-  /** Undefined: no Gateway is a part of a mesh. */
-  #meshFollowed: Promise<void> | undefined;
+  /** The pods of the mesh that Gateways are a part of. */
+  readonly mesh: MeshPods;
+  /** The pods of InferencePools. */
+  readonly pools: PoolPods;
 
   private constructor(api: ApiServer, scope: WatchScope, listener: WatchListener) {
     this.#api = api;
     this.#scope = scope;
     this.#listener = listener;
+    const { warn, data: changed } = listener;
+    this.mesh = new MeshPods(api, { warn, changed });
+    this.pools = new PoolPods(api, { warn, changed });
   }
 
   /** Follows every kind that is installed; resolves when all of their objects are known. */
@@ -76,7 +79,7 @@ export class WatchedObjects {
     objects.#follow(await objects.#firstTypes());
     await objects.#lookAtVersion();
     await Promise.all([...objects.#reflectors.values()].map(({ synced }) => synced));
-    await objects.#followMesh();
+    await objects.#followPods();
     objects.#timer = setInterval(() => void objects.#lookAgain(), LOOK_AGAIN);
     return objects;
   }
@@ -104,21 +107,6 @@ export class WatchedObjects {
   /** The EndpointSlices of a Service, by its `NAMESPACE/NAME`. */
   slicesOf(service: string): Iterable<ApiObject> {
     return this.#slices.get(service)?.values() ?? [];
-  }
-
-  /** Whether it is known which pods are in a mesh. */
-  get isMeshKnown(): boolean {
-    return (this.#reflectors.get(POD_ID)?.lists ?? 0) > 0;
-  }
-
-  /** How often it has changed which pods are in a mesh, and as whom. */
-  get meshVersion(): number {
-    return this.#meshVersion;
-  }
-
-  /** A pod of a mesh, by its `NAMESPACE/NAME`. */
-  meshPod(key: string): ApiObject | undefined {
-    return this.#reflectors.get(POD_ID)?.objects.get(key);
   }
 
   /** The type that a kind is served as. */
@@ -157,6 +145,8 @@ export class WatchedObjects {
   stop(): void {
     clearInterval(this.#timer);
     for (const reflector of this.#reflectors.values()) reflector.stop();
+    this.mesh.stop();
+    this.pools.stop();
   }
 
   #follow(types: readonly ResourceType[]): void {
@@ -167,7 +157,6 @@ export class WatchedObjects {
       const reflector: Reflector = new Reflector(this.#api, {
         type,
         fieldSelector: fieldSelectorOf(type),
-        labelSelector: labelSelectorOf(type),
         keep: keptObject,
         changed: (key, before) => {
           const object = reflector.objects.get(key);
@@ -192,33 +181,20 @@ export class WatchedObjects {
     const text = object && manifestText(object);
     if (object !== undefined && text !== undefined) this.#texts.set(object, text);
     const known = before && (this.#texts.get(before) ?? manifestText(before));
-    // What a pod does is nobody's business, but for who it is.
-    if (type.kind === POD.kind && text === known) return;
-    if (type.kind === POD.kind) this.#meshVersion += 1;
     if (!isCompiled(type) || text === known) this.#listener.data();
-    else if (!PARAMETERS.includes(type.kind)) this.#listener.declared();
-    // Who joins a mesh is compiled when it is known which pods are in it.
-    else void this.#followMesh().then(() => this.#listener.declared());
+    else if (!NAMING_PODS.includes(type.kind)) this.#listener.declared();
+    // It is compiled when the pods are known that it is about.
+    else void this.#followPods().then(() => this.#listener.declared());
   }
 
-  /**
-   * Follows the pods that are in a mesh as soon as a Gateway may be a part of one, and for good; resolves when they are
-   * known, or that takes too long.
-   */
-  #followMesh(): Promise<void> {
-    const parameters = PARAMETERS.flatMap((kind) => [...this.ofKind(kind)]);
-    if (this.#meshFollowed === undefined && !parameters.some(namesMesh)) return Promise.resolve();
-    this.#meshFollowed ??= this.#followPods();
-    return this.#meshFollowed;
-  }
-
+  /** Follows the pods that are read of what is declared now; resolves when they are known, or that takes too long. */
   async #followPods(): Promise<void> {
-    this.#follow([POD]);
-    const known = this.#reflectors.get(POD_ID)?.synced.then(() => {
-      this.#meshVersion += 1;
-      this.#listener.data();
-    });
-    await Promise.race([known, pause(MESH_TIME, undefined, { ref: false })]);
+    const named = NAMING_PODS.flatMap((kind) => [...this.ofKind(kind)]);
+    const pools = named.filter(({ kind }) => kind === "InferencePool");
+    await Promise.all([
+      named.some(namesMesh) ? this.mesh.follow() : undefined,
+      this.pools.follow(pools.filter((pool) => this.isRead(pool))),
+    ]);
   }
 
   /** The kinds that are installed, as soon as the API server says so. */
@@ -261,21 +237,15 @@ function serviceOf({ metadata: { namespace, labels } }: ApiObject): string | und
 
 /** Endpoints are data: pods come and go without anything being compiled. */
 function isCompiled({ kind }: ResourceType): boolean {
-  return kind !== "EndpointSlice" && kind !== "Pod";
+  return kind !== "EndpointSlice";
 }
 
-/** The pods of a mesh, of which only who they are is known. */
-const POD: ResourceType = {
-  group: "",
-  version: "v1",
-  kind: "Pod",
-  plural: "pods",
-  isNamespaced: true,
-};
-const POD_ID = `${apiVersionOf(POD)} ${POD.kind}`;
-
-/** What says that a Gateway is a part of a mesh. */
-const PARAMETERS: readonly string[] = ["GatewayParameters", "AgentgatewayParameters"];
+/** What says that a Gateway is a part of a mesh, and what is made of pods. */
+const NAMING_PODS: readonly string[] = [
+  "GatewayParameters",
+  "AgentgatewayParameters",
+  "InferencePool",
+];
 
 function namesMesh({ spec }: ApiObject): boolean {
   const { mesh, istio } = recordOf(spec) ?? {};

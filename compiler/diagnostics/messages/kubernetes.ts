@@ -184,7 +184,8 @@ export const kubernetesMessages = {
     text: ({ pool }) => `no headless Service has the selector of ${pool}`,
     hint: ({ selector }) => `add a Service with clusterIP: None and selector: {${selector}}`,
     explanation:
-      "The endpoints of an InferencePool are looked up by name while the gateway runs, so that they follow its pods. The " +
+      "Without a controller the endpoints of an InferencePool are looked up by name while the gateway runs, so that they " +
+      "follow its pods. The " +
       "name is that of a Service without an address of its own (`clusterIP: None`) in the pool's namespace, which selects " +
       "the same pods.",
   }),

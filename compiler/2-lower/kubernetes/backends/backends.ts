@@ -133,7 +133,7 @@ function ofResource<Kind extends BackendKind>(
   kind: Kind,
   manifest: Manifest,
   server: ResourceContext["server"],
-  { inventory, diagnostics }: ReferenceContext,
+  { inventory, diagnostics, isDelivered }: ReferenceContext,
 ): BackendConfig<Kind> | undefined {
   const servicesIn = (namespace: string) => inventory.inNamespace("Service", namespace);
   const context = {
@@ -142,9 +142,15 @@ function ofResource<Kind extends BackendKind>(
     server,
     hostOf: serviceName,
     nameOf: resourceName,
+    ...(isDelivered && { podsHost: poolHost }),
   };
   const config = backendOf(kind).ofResource?.(manifest, context);
   return config === undefined ? undefined : { kind, config, origin: manifest.origin };
+}
+
+/** No DNS has it: a controller says which pods it stands for. */
+function poolHost({ namespace, name }: Manifest): string {
+  return `${name}.${namespace}.pool.cluster.local`;
 }
 
 function backendContext(

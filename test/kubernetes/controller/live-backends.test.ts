@@ -1,0 +1,262 @@
+import { createServer as createHttpServer } from "node:http";
+import { connect, createServer } from "node:net";
+import { networkInterfaces } from "node:os";
+import path from "node:path";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { beforeAll, describe, expect, it } from "vitest";
+import { startController } from "../../harness/controller.ts";
+import { startEnvoyServices } from "../../harness/envoy-services.ts";
+import { eventually } from "../../harness/eventually.ts";
+import { freePorts } from "../../harness/free-port.ts";
+import { GwcProcess } from "../../harness/gwc.ts";
+import { KubernetesApi, missingApiServer } from "../../harness/kubernetes-api.ts";
+import { listen } from "../../harness/listen.ts";
+import { startMcpServer } from "../../harness/mcp-server.ts";
+import { send } from "../../harness/send.ts";
+import { temporaryFolder } from "../../harness/temporary-folder.ts";
+
+/** An address that is not the machine's loopback: the API server takes no other one for a pod. */
+const address = Object.values(networkInterfaces())
+  .flat()
+  .find((each) => each?.family === "IPv4" && !each.internal)?.address;
+const missing =
+  missingApiServer() ?? (address === undefined ? "only loopback is there" : undefined);
+const note = missing === undefined ? "" : ` (left out: ${missing})`;
+
+describe.runIf(missing === undefined)(`backends that are found while gateways serve${note}`, () => {
+  let api: KubernetesApi;
+  let port: number;
+  let controller: GwcProcess;
+
+  beforeAll(async () => {
+    api = await KubernetesApi.start();
+    const [listener = 0, stats, ready, xds] = await freePorts(4);
+    port = listener;
+    await api.applyText(poolDefinition);
+    await api.applyText(`
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: { name: gwc }
+spec: { controllerName: gwc.dev/gateway }
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: { name: front }
+spec:
+  gatewayClassName: gwc
+  infrastructure: { parametersRef: { group: gwc.dev, kind: GatewayParameters, name: front } }
+  listeners: [{ name: http, port: ${port}, protocol: HTTP }]
+---
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayParameters
+metadata: { name: front }
+spec:
+  rawConfig:
+    config: { statsAddr: "127.0.0.1:${stats}", readinessAddr: "127.0.0.1:${ready}" }
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: { name: front }
+`);
+    controller = startController(api, "--xds-port", String(xds), "--inference-extension");
+    await controller.seen(/leading/);
+    const token = await api.ask("POST", "/api/v1/namespaces/default/serviceaccounts/front/token", {
+      spec: { audiences: ["gwc.dev/controller"], expirationSeconds: 3600 },
+    });
+    const folder = temporaryFolder({ token: token.body.status.token });
+    const agent = new GwcProcess(["agent"], {
+      env: {
+        ...{ XDS_ADDRESS: `http://127.0.0.1:${xds}`, NAMESPACE: "default", GATEWAY: "front" },
+        ...{ XDS_TOKEN_FILE: path.join(folder, "token"), GWC_AGENT_DIR: temporaryFolder() },
+      },
+    });
+    await agent.seen(/serving generation/);
+  }, 180_000);
+
+  /** A Service with one endpoint, at this port of the machine. */
+  function service(name: string, labels: string, port: number, appProtocol = ""): string {
+    const protocol = appProtocol === "" ? "" : `, appProtocol: ${appProtocol}`;
+    return `
+apiVersion: v1
+kind: Service
+metadata: { name: ${name}, labels: { ${labels} } }
+spec: { ports: [{ port: 80, targetPort: ${port}${protocol} }] }
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: { name: ${name}, labels: { kubernetes.io/service-name: ${name} } }
+addressType: IPv4
+endpoints: [{ addresses: ["${address}"] }]
+ports: [{ name: "", port: ${port} }]
+`;
+  }
+
+  it("tools of Services that a selector finds come and go with their labels", async () => {
+    const server = await startMcpServer("::");
+    await api.applyText(service("math", "tools: yes-1", server.port, "gwc.dev/mcp"));
+    await api.applyText(`
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayBackend
+metadata: { name: tools }
+spec: { mcp: { targets: [{ name: all, selector: { services: { matchLabels: { tools: yes-1 } } } }] } }
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: { name: tools }
+spec:
+  parentRefs: [{ name: front }]
+  rules:
+    - matches: [{ path: { value: /mcp } }]
+      backendRefs: [{ group: gwc.dev, kind: GatewayBackend, name: tools }]
+`);
+    await listed((names) => names.includes("hello"));
+    await api.applyText(service("text", "tools: yes-1", server.port, "gwc.dev/mcp"));
+    const both = await listed((names) => names.some((name) => name.includes("text")));
+    expect(both).toContain("all-math_hello");
+    expect(both).toContain("all-text_hello");
+    await api.applyText(service("math", "tools: no-1", server.port, "gwc.dev/mcp"));
+    await listed((names) => names.includes("hello"));
+  });
+
+  /** The tools that a client gets, as soon as they are like this. */
+  function listed(isWanted: (names: readonly string[]) => boolean): Promise<readonly string[]> {
+    let last = "";
+    return eventually(
+      async () => {
+        const client = new Client({ name: "test", version: "1.0.0" });
+        try {
+          const transport = new StreamableHTTPClientTransport(
+            new URL(`http://127.0.0.1:${port}/mcp`),
+          );
+          // The SDK's own type says its sessionId is optional, which exactOptionalPropertyTypes takes by its word.
+          await client.connect(transport as Parameters<typeof client.connect>[0]);
+          const names = (await client.listTools()).tools.map(({ name }) => name);
+          last = names.join();
+          return isWanted(names) ? names : null;
+        } catch (error) {
+          last = String(error);
+          return null;
+        } finally {
+          await client.close();
+        }
+      },
+      () => `tools, which are ${last}`,
+    );
+  }
+
+  it("a picker chooses from the pods of a pool that are ready, and no Service has to name them", async () => {
+    const models = createHttpServer((_, response) => response.end("model"));
+    const modelPort = await listen(models, "::");
+    const picker = await startEnvoyServices();
+    // The picker is on loopback, and an EndpointSlice can't say that.
+    const pickerPort = await listen(
+      createServer((socket) => {
+        const target = connect(picker.port, "127.0.0.1");
+        socket.pipe(target).pipe(socket);
+        socket.on("error", () => target.destroy());
+        target.on("error", () => socket.destroy());
+      }),
+      "::",
+    );
+    await api.applyText(service("picker", "app: picker", pickerPort));
+    await api.applyText(`
+apiVersion: inference.networking.k8s.io/v1
+kind: InferencePool
+metadata: { name: models }
+spec:
+  selector: { matchLabels: { app: models } }
+  targetPorts: [{ number: ${modelPort} }, { number: 9 }]
+  endpointPickerRef: { name: picker, port: { number: 80 } }
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: { name: models }
+spec:
+  parentRefs: [{ name: front }]
+  rules:
+    - matches: [{ path: { value: /models } }]
+      backendRefs: [{ group: inference.networking.k8s.io, kind: InferencePool, name: models }]
+---
+apiVersion: v1
+kind: Pod
+metadata: { name: model-0, labels: { app: models } }
+spec: { containers: [{ name: model, image: model }] }
+`);
+    const endpoint = `${address}:${modelPort}`;
+    const ask = async () => {
+      const value = Buffer.from(endpoint).toString("base64");
+      const key = "x-gateway-destination-endpoint";
+      const mutation = { set_headers: [{ header: { key, raw_value: value } }] };
+      const script = {
+        request_headers: { request_headers: { response: { header_mutation: mutation } } },
+      };
+      const headers = { "x-process": JSON.stringify(script) };
+      const got = await send(`http://127.0.0.1:${port}/models`, "POST", headers, "hello");
+      return `${got.status} ${got.body}`;
+    };
+    const answered = (wanted: RegExp) => {
+      let last = "";
+      return eventually(
+        async () => {
+          last = await ask().catch(String);
+          return wanted.test(last) ? last : null;
+        },
+        () => `${wanted}, which is ${last}`,
+      );
+    };
+    // Nobody has said that the pod is ready.
+    await answered(/^503 /);
+    await ready("model-0", "True");
+    await answered(/^200 model$/);
+    const offered = () => picker.seen().map(({ message }) => JSON.stringify(message));
+    const choice = `"x-gateway-destination-endpoint-subset":["${address}:${modelPort}","${address}:9"]`;
+    await eventually(async () => {
+      await ask();
+      return offered().find((each) => each.includes(choice)) ?? null;
+    }, choice);
+    const before = compiled();
+    await ready("model-0", "False");
+    await answered(/^503 /);
+    await ready("model-0", "True");
+    await answered(/^200 model$/);
+    expect(compiled()).toBe(before);
+  });
+
+  /** Says of a pod what its kubelet would. */
+  async function ready(name: string, status: string): Promise<void> {
+    const url = `/api/v1/namespaces/default/pods/${name}/status`;
+    const conditions = [{ type: "Ready", status }];
+    const podIPs = [{ ip: address }];
+    await api.ask(
+      "PATCH",
+      url,
+      { status: { podIP: address, podIPs, conditions } },
+      "application/merge-patch+json",
+    );
+  }
+
+  /** How often gateways were compiled. */
+  function compiled(): number {
+    return [...controller.output.matchAll(/compiled \d+ gateways/g)].length;
+  }
+});
+
+/** The kind as the Gateway API inference extension names it; its fields are checked by gwc. */
+const poolDefinition = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: inferencepools.inference.networking.k8s.io
+  annotations: { api-approved.kubernetes.io: "unapproved, a test's own" }
+spec:
+  group: inference.networking.k8s.io
+  names: { kind: InferencePool, listKind: InferencePoolList, plural: inferencepools, singular: inferencepool }
+  scope: Namespaced
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      subresources: { status: {} }
+      schema: { openAPIV3Schema: { type: object, x-kubernetes-preserve-unknown-fields: true } }
+`;
