@@ -49,7 +49,7 @@ export const authorization: Policy<
 > = {
   kind: "authorization",
   summary:
-    "decides by CEL rules over request and identity; a request that they do not allow is answered 403",
+    "decides by CEL rules over request and identity; a request that they do not allow is answered 403; on one backend of requests that are passed on, for that backend alone, once it is chosen",
   scope: ["listener", "route"],
   actsOn: ["requests", "streams"],
   schema,

@@ -44,6 +44,8 @@ export interface BackendScope {
   readonly limits: { readonly request?: number | undefined; readonly attempt?: number | undefined };
   /** What the connections to a backend are opened with for the policies about its own messages; nothing without any. */
   readonly messagesOf: (node: BackendNode) => Readonly<Record<string, Printable>>;
+  /** What decides whether bytes are passed on to a backend in the place of requests; nothing without policies that do. */
+  readonly admissionOf: (node: BackendNode) => readonly Hole[];
   /** Takes the emitted expressions; their constants are declared at the head of the module. */
   readonly expressions: Expressions;
   /** The function of the rules over MCP messages; undefined without rules. */

@@ -1,7 +1,7 @@
 import type { BackendNode, TcpBackendNode } from "../../compiler/ir/backends.ts";
 import { code, literal } from "../code/code.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
-import type { Printable } from "../code/hole.ts";
+import type { Code, Hole, Printable } from "../code/hole.ts";
 import { imported } from "../code/names.ts";
 import type { Trace } from "../code/trace.ts";
 import { milliseconds } from "../code/units.ts";
@@ -46,9 +46,7 @@ function dynamicCode([node]: AtLeastOne<BackendNode<"dynamic">>, scope: BackendS
     first: [],
     guard: [],
     step: [
-      ...(opened === undefined
-        ? []
-        : [code`if (exchange.isTunnel) return tunnels.open(exchange);`]),
+      ...(opened === undefined ? [] : [tunnelStep(scope.admissionOf(node))]),
       ...token,
       code`const upstream = ${imported(MODULE, "chooseDestination")}(exchange, destinations);`,
       code`if (upstream === undefined) return;`,
@@ -56,6 +54,17 @@ function dynamicCode([node]: AtLeastOne<BackendNode<"dynamic">>, scope: BackendS
     ],
     isAsync: false,
   };
+}
+
+/** A tunnel is no request that a destination gets: what decides about those is asked before. */
+function tunnelStep(admission: readonly Hole[]): Code {
+  if (admission.length === 0) return code`if (exchange.isTunnel) return tunnels.open(exchange);`;
+  return code`
+    if (exchange.isTunnel) {
+      ${admission}
+      return tunnels.open(exchange);
+    }
+  `;
 }
 
 function connectionCode(

@@ -77,6 +77,7 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
       : backendCode(first, others, {
           ...{ route, trace, hosts, maxBufferSize, variables, expressions },
           messagesOf: (node) => messages.get(node)?.settings ?? {},
+          admissionOf: (node) => messages.get(node)?.admission ?? [],
           limits: policies.find((policy) => policy.limits !== undefined)?.limits ?? {},
           tries: policies.find((policy) => policy.tries !== undefined)?.tries,
           allowedOrigins: allowedOrigins([...preRouting, ...route.policies]),

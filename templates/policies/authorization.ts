@@ -22,7 +22,6 @@ export const authorizationTemplate: PolicyTemplate<"authorization"> = {
     });
     const parameters = variables.map(parameter);
     const passed = variables.map((variable) => declared.argument(variable));
-    const refuse = imported("gwc/runtime/policies/authorization", "denyForbidden");
     const { requiredScopes } = settings;
     const stepUp =
       openStepUp === undefined || requiredScopes === undefined
@@ -53,11 +52,11 @@ export const authorizationTemplate: PolicyTemplate<"authorization"> = {
       steps: [
         code`const verdict = authorize(${join(passed, ", ")});`,
         challenge === undefined
-          ? ifStatement([code`!verdict.isAllowed`], code`return ${refuse}(exchange, verdict);`)
+          ? ifStatement([code`!verdict.isAllowed`], code`return ${REFUSE}(exchange, verdict);`)
           : code`
               if (!verdict.isAllowed) {
                 const challenge = ${challenge};
-                return ${refuse}(exchange, verdict, challenge);
+                return ${REFUSE}(exchange, verdict, challenge);
               }
             `,
       ],
@@ -96,6 +95,10 @@ function onBackend(
       `,
     ],
     settings: { guard: code`${guardedBy}(${rules})` },
+    admission: [
+      code`const verdict = ${authorize}(${join(passed, ", ")});`,
+      ifStatement([code`!verdict.isAllowed`], code`return ${REFUSE}(exchange, verdict);`),
+    ],
     readsRequestBody: readsBody(
       settings.rules.map(({ expression }) => expression),
       "request",
@@ -129,6 +132,8 @@ function connectionCode(
     `,
   };
 }
+
+const REFUSE = imported("gwc/runtime/policies/authorization", "denyForbidden");
 
 /** The constant that makes denials. */
 const DENIED = "denied";

@@ -100,6 +100,8 @@ export interface OwnMessages {
   readonly declarations: readonly Hole[];
   /** What opens the connections is given. */
   readonly settings: Readonly<Record<string, Printable>>;
+  /** Statements before bytes are passed on in the place of requests; each goes on or ends the exchange. Absent: none. */
+  readonly admission?: readonly Hole[];
   /** The body of requests has to be there before. */
   readonly readsRequestBody: boolean;
 }

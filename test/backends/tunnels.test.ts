@@ -202,3 +202,32 @@ it("a server of the configuration is never asked for a tunnel", async () => {
   expect(received).toMatch(/ 403 /);
   expect(sockets).toHaveLength(0);
 });
+
+it("the backend's own rules decide about tunnels, and about requests", async () => {
+  const port = await startSite();
+  const rules = [`request.host == "127.0.0.1:${port}"`];
+  const gateway = await startGateway({
+    listeners: [
+      {
+        routes: [
+          {
+            backends: [
+              {
+                dynamic: { allowPrivate: ["127.0.0.0/8"], connect: { ports: [port, port + 1] } },
+                policies: { authorization: { rules } },
+              },
+            ],
+          },
+        ],
+      },
+    ],
+  });
+  const proxy = `http://127.0.0.1:${gateway.port}`;
+  const curl = ["-s", "--noproxy", "", "--proxy", proxy, "--cacert", authority];
+  const url = `https://127.0.0.1:${port}`;
+  expect((await run("curl", [...curl, `${url}/curl`])).stdout).toBe("site /curl");
+  const refused = await connectTo(gateway, `127.0.0.1:${port + 1}`);
+  expect(refused.received).toMatch(/^HTTP\/1\.1 403 /);
+  const plain = await run("curl", [...curl, "-w", "%{http_code}", "http://127.0.0.2/"]);
+  expect(plain.stdout).toMatch(/403$/);
+});

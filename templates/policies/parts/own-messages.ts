@@ -34,6 +34,7 @@ export function ownMessages(
       const made: OwnMessages = {
         declarations: parts.flatMap(({ declarations }) => declarations),
         settings: Object.assign({}, ...parts.map(({ settings }) => settings)),
+        admission: parts.flatMap(({ admission = [] }) => admission),
         readsRequestBody: parts.some(({ readsRequestBody }) => readsRequestBody),
       };
       return [node, made] as const;
