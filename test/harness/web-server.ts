@@ -48,6 +48,17 @@ ${http}
   return serving(new TestProcess("nginx", parameters), port);
 }
 
+/** Starts Traefik with the file `dynamic.yaml` of a folder behind one port; `host:port`. */
+export async function startTraefik(program: string, folder: string, port: number): Promise<string> {
+  const parameters = [
+    `--entryPoints.web.address=127.0.0.1:${port}`,
+    `--providers.file.filename=${path.join(folder, "dynamic.yaml")}`,
+    "--global.checkNewVersion=false",
+    "--global.sendAnonymousUsage=false",
+  ];
+  return serving(new TestProcess(program, parameters, { cwd: folder }), port);
+}
+
 async function serving(server: TestProcess, port: number): Promise<string> {
   const host = `127.0.0.1:${port}`;
   await eventually(

@@ -33,7 +33,7 @@ export interface OrderedRoute {
  * is closed, and says so. gwc's prefixes are of whole segments: what starts with `/a/` leaves `/a` to the next route.
  */
 export function draftsInOrder(all: readonly OrderedRoute[]): readonly RouteDraft[] {
-  const routes = reached(all);
+  const routes = belowPatterns(reached(all));
   return routes.flatMap((route, at) => {
     const above = routes.slice(0, at);
     const robbed = above.find((other) =>
@@ -56,6 +56,27 @@ function reached(routes: readonly OrderedRoute[]): readonly OrderedRoute[] {
   });
 }
 
+/** gwc asks prefixes before patterns: what is for all other paths below a pattern is a pattern too, of any path. */
+function belowPatterns(routes: readonly OrderedRoute[]): readonly OrderedRoute[] {
+  return routes.map((route, at) => {
+    const patterns = routes
+      .slice(0, at)
+      .flatMap(({ matches }) => matches.filter(({ path }) => path?.kind === "regex"));
+    const matches = route.matches.map((match): OrderedMatch => {
+      const isAny = match.path === undefined || isEverything(match.path);
+      const isBelow = isAny && patterns.some((each) => mayBoth(each, match));
+      return isBelow ? { ...match, path: ANY_PATH } : match;
+    });
+    return { ...route, matches };
+  });
+}
+
+const ANY_PATH: OrderedPath = { kind: "regex", value: ".*" };
+
+function isEverything({ kind, value }: OrderedPath): boolean {
+  return kind === "start" && value === "/";
+}
+
 /** Whether a match has every request of another one. */
 function covers(
   { path, method, headers = [], query = [] }: OrderedMatch,
@@ -63,7 +84,7 @@ function covers(
 ): boolean {
   if (headers.length > 0 || query.length > 0) return false;
   if (method !== undefined && method !== other.method) return false;
-  if (path === undefined || (path.kind === "start" && path.value === "/")) return true;
+  if (path === undefined || isEverything(path)) return true;
   if (path.kind === "regex" || other.path === undefined || other.path.kind === "regex")
     return false;
   if (path.kind === "start") return other.path.value.startsWith(path.value);
@@ -132,10 +153,20 @@ function mayBoth(a: OrderedMatch, b: OrderedMatch): boolean {
 
 /** Whether a path, or what starts with it, may be of another one. */
 function isOf(path: OrderedPath, other: OrderedPath): boolean {
-  if (path.kind === "regex" || other.kind === "regex") return true;
+  const [one, two] = [literalStart(path), literalStart(other)];
+  if (path.kind === "regex" || other.kind === "regex")
+    return one.startsWith(two) || two.startsWith(one);
   return (
     path.value === other.value || (other.kind === "start" && path.value.startsWith(other.value))
   );
+}
+
+/** What every path begins with that is one of these: of a pattern its literal characters, if they are in all its branches. */
+function literalStart({ kind, value }: OrderedPath): string {
+  if (kind !== "regex") return value;
+  if (value.includes("|")) return "";
+  // A character that may be missing or repeated is none of them.
+  return /^(?:[\w/-](?![*?{]))*/.exec(value)?.[0] ?? "";
 }
 
 function differ(some: readonly DraftValue[] = [], others: readonly DraftValue[] = []): boolean {

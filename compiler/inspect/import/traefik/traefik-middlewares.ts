@@ -81,6 +81,10 @@ export function middlewarePart(
       const variable = secretName(`${name}_USERS`);
       if (file === undefined)
         notes.push(`${place}: put the lines USER:HASH into the variable ${variable}`);
+      if (fields.removeHeader !== true)
+        notes.push(
+          `${place}: Traefik shows the service what users log in with; here it does not see it`,
+        );
       const htpasswd = file === undefined ? `\${${variable}}` : { file: plainText(file) };
       const own = realm === undefined ? {} : { realm: plainText(realm) };
       return done(

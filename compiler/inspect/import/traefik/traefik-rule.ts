@@ -84,6 +84,13 @@ function unquoted(text: string): string {
   return text.replace(/\\(.)/g, "$1");
 }
 
+/** A pattern of a whole text from one that may stand anywhere in it. */
+function wholePattern(text: string): string {
+  const [, start, inner = "", end] = /^(\^?)(.*?)((?<!\\)\$)?$/s.exec(text) ?? [];
+  if (start === "" || inner.includes("|")) return `(?:.*(?:${text}).*)`;
+  return end === undefined ? `${inner}.*` : inner;
+}
+
 function matchesOf(name: string, words: readonly string[]): readonly RuleMatch[] | undefined {
   const [first = "", second] = words;
   const plain = words.map(plainText);
@@ -98,7 +105,7 @@ function matchesOf(name: string, words: readonly string[]): readonly RuleMatch[]
       return plain.map((value) => ({ path: { kind: "start", value } }));
     case "PathRegexp":
       return words.length === 1
-        ? [{ path: { kind: "regex", value: plainText(`(?:.*(?:${first}).*)`) } }]
+        ? [{ path: { kind: "regex", value: plainText(wholePattern(first)) } }]
         : undefined;
     case "Method":
       return words.map((method) => ({ method: method.toUpperCase() }));
@@ -114,7 +121,11 @@ function matchesOf(name: string, words: readonly string[]): readonly RuleMatch[]
         : [
             {
               headers: [
-                { name: first.toLowerCase(), kind: "regex", value: plainText(`.*(?:${second}).*`) },
+                {
+                  name: first.toLowerCase(),
+                  kind: "regex",
+                  value: plainText(wholePattern(second)),
+                },
               ],
             },
           ];
