@@ -1,5 +1,6 @@
 import { nameList } from "../diagnostics/name-list.ts";
 import type { Json } from "../model/json.ts";
+import { literalPattern } from "../model/literal-pattern.ts";
 import type { Text } from "../model/texts.ts";
 
 /**
@@ -272,7 +273,7 @@ export function either<First, Second>(
 /** JSON Schema asks `enum` of every value: beside another type the words of a choice are what its texts look like. */
 function asAlternative({ enum: words, ...schema }: Schema): Rest<"enum"> {
   if (words === undefined) return schema;
-  const escaped = words.map((word) => String(word).replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"));
+  const escaped = words.map((word) => literalPattern(String(word)));
   const quoted = words.map((word) => `"${word}"`);
   return { ...schema, pattern: `^(${escaped.join("|")})$`, form: nameList(quoted, "or") };
 }

@@ -1,4 +1,5 @@
 import type { LiteralNode, Node } from "../../../cel/parse/ast.ts";
+import { literalPattern } from "../../../model/literal-pattern.ts";
 import { type DataPath, pathAskedFor, pathKey, pathOf } from "../data/data-path.ts";
 import { featureKey, type StringFeature } from "../strings/string-feature.ts";
 
@@ -177,7 +178,7 @@ function foldedPattern(character: string, isLower: boolean): string {
   const [kept, gone] = isLower ? [/[a-z]/, /[A-Z]/] : [/[A-Z]/, /[a-z]/];
   if (kept.test(character)) return `[${character}${other}]`;
   if (gone.test(character)) return NOTHING;
-  return character.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+  return literalPattern(character);
 }
 
 const NOTHING = "[^\\x00-\\x{10FFFF}]";

@@ -1,3 +1,4 @@
+import { literalPattern } from "../../../model/literal-pattern.ts";
 import type { OrderedPath } from "../proxy/ordered-routes.ts";
 import type { DraftFields } from "../proxy/route-draft.ts";
 import { celText, namesCredential, plainText, secretName } from "../proxy/texts.ts";
@@ -8,7 +9,7 @@ export function caddyPath(text: string): OrderedPath {
   const stars = text.split("*").length - 1;
   if (stars === 0 && !text.includes("%")) return { kind: "exact", value: text };
   if (stars === 1 && text.endsWith("*")) return { kind: "start", value: text.slice(0, -1) };
-  const parts = text.split("*").map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"));
+  const parts = text.split("*").map(literalPattern);
   const isEnd = text.startsWith("*");
   // A star at the start or the end is anything; one in the middle stays within a segment.
   return {

@@ -1,3 +1,4 @@
+import { literalPattern } from "../../../model/literal-pattern.ts";
 import type { Directive } from "../directives/directive.ts";
 import type { OrderedMatch } from "../proxy/ordered-routes.ts";
 import { caddyPath } from "./caddy-values.ts";
@@ -63,6 +64,7 @@ function conditionOf(name: string, words: readonly string[]): readonly OrderedMa
 /** Stars at the ends stand for anything. */
 function valueTest(text: string): { readonly kind: "exact" | "regex"; readonly value: string } {
   if (!/^\*|\*$/.test(text)) return { kind: "exact", value: text };
-  const pattern = text.replace(/[.+?^${}()|[\]\\]/g, "\\$&").replace(/^\*|\*$/g, ".*");
-  return { kind: "regex", value: pattern };
+  const [, start = "", inner = "", end = ""] = /^(\*?)(.*?)(\*?)$/s.exec(text) ?? [];
+  const any = (star: string) => (star === "" ? "" : ".*");
+  return { kind: "regex", value: `${any(start)}${literalPattern(inner)}${any(end)}` };
 }

@@ -1,4 +1,5 @@
 import type { ConfigPath } from "../../../diagnostics/diagnostic.ts";
+import { literalPattern } from "../../../model/literal-pattern.ts";
 import type { ImportNote } from "../imported-text.ts";
 import { fieldsIn, listIn, textsIn } from "../proxy/fields.ts";
 import type { DraftFields } from "../proxy/route-draft.ts";
@@ -58,7 +59,7 @@ export function routesOfModels(
   });
   const routes = names.map((name) => {
     const value = name.includes("*")
-      ? { regex: name.replace(/[.+?^${}()|[\]\\]/g, "\\$&").replaceAll("*", ".*") }
+      ? { regex: name.split("*").map(literalPattern).join(".*") }
       : { exact: name };
     const own = limitsOf(limits.get(name));
     const groups = [name, ...(fallbacks.get(name) ?? [])];

@@ -1,3 +1,4 @@
+import { literalPattern } from "../../../model/literal-pattern.ts";
 import type { Directive, TakenDirectives } from "../directives/directive.ts";
 import {
   closed,
@@ -201,7 +202,7 @@ function matched(
   const filled = new Map<NginxLocation, string>();
   let least = 3;
   for (const each of ordered.toReversed()) {
-    let text = each.kind === "regex" ? each.value : `${escaped(each.value)}.*`;
+    let text = each.kind === "regex" ? each.value : `${literalPattern(each.value)}.*`;
     while (text.length < least) text += "(?:)";
     least = text.length;
     filled.set(each, text);
@@ -227,10 +228,6 @@ function isOvertaking({ kind, value }: NginxLocation, all: readonly NginxLocatio
     all.some((each) => each.kind === "first" && value.startsWith(each.value)) &&
     all.some((each) => each.kind === "regex")
   );
-}
-
-function escaped(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }
 
 /** `/a` where the location is `/a/`: nginx redirects, if a proxy is there, and asks another location else. */

@@ -1,5 +1,6 @@
 import path from "node:path";
 import type { Host } from "../../../host.ts";
+import { literalPattern } from "../../../model/literal-pattern.ts";
 import { type Directive, type DirectivePlace, DirectiveProblem } from "../directives/directive.ts";
 
 /** How deep files include each other. */
@@ -54,7 +55,7 @@ function filesOf(
 /** Whether a name is of a pattern of the shell; hidden files are of none. */
 function matches(name: string, pattern: string): boolean {
   const source = pattern
-    .replace(/[.+^${}()|\\]/g, "\\$&")
+    .replace(/[^*?[\]]+/g, literalPattern)
     .replaceAll("*", ".*")
     .replaceAll("?", ".")
     .replaceAll("[!", "[^");
