@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
+import { createServer as createHttp2Server } from "node:http2";
 import { createServer, type Server } from "node:https";
-import { TLSSocket } from "node:tls";
+import { createServer as createTlsServer, TLSSocket } from "node:tls";
 import { listen } from "./listen.ts";
 import type { MeshAuthority } from "./mesh-authority.ts";
 
@@ -33,4 +34,20 @@ export async function startMeshPod(
     response.end(`${subjectaltname} by ${socket.alpnProtocol}`);
   });
   return { port: await listen(server, address), server, shown };
+}
+
+/** The same for HTTP/2 within, which its clients know beforehand: the port where it listens. */
+export async function startMeshHttp2Pod(
+  authority: MeshAuthority,
+  spiffeId: string,
+): Promise<number> {
+  const { cert, key } = authority.issueFiles("http2-pod", spiffeId);
+  const http2 = createHttp2Server((request, response) => {
+    response.end(`HTTP/${request.httpVersion}`);
+  });
+  const options = { cert, key, ca: readFileSync(authority.root), requestCert: true };
+  const sidecar = createTlsServer({ ...options, ALPNProtocols: ["istio"] }, (socket) => {
+    http2.emit("connection", socket);
+  });
+  return listen(sidecar);
 }

@@ -16,11 +16,12 @@ import { freePorts } from "../harness/free-port.ts";
 import { GwcProcess } from "../harness/gwc.ts";
 import { listen } from "../harness/listen.ts";
 import { MeshAuthority } from "../harness/mesh-authority.ts";
-import { type MeshPodServer, startMeshPod } from "../harness/mesh-pod.ts";
+import { type MeshPodServer, startMeshHttp2Pod, startMeshPod } from "../harness/mesh-pod.ts";
 import { send } from "../harness/send.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 
 const OWN = "spiffe://cluster.local/ns/default/sa/front";
+const SHOP = "spiffe://cluster.local/ns/default/sa/shop";
 
 let authority: MeshAuthority;
 let pod: MeshPodServer;
@@ -30,7 +31,7 @@ let plainPort: number;
 beforeAll(async () => {
   authority = new MeshAuthority({ spiffeId: OWN });
   await authority.start();
-  pod = await startMeshPod(authority, "spiffe://cluster.local/ns/default/sa/shop");
+  pod = await startMeshPod(authority, SHOP);
   foreign = await startMeshPod(authority, "spiffe://else.where/ns/default/sa/shop");
   plainPort = await listen(createServer((_, response) => response.end("plain")));
 });
@@ -136,7 +137,9 @@ function manifests(
     },
     ...services.map((name) => ({
       ...{ apiVersion: "v1", kind: "Service", metadata: { name, namespace: "default" } },
-      spec: { ports: [{ port: 80 }] },
+      spec: {
+        ports: [{ port: 80, ...(name === "http2" && { appProtocol: "kubernetes.io/h2c" }) }],
+      },
     })),
   ];
   return Object.fromEntries(objects.map((each, index) => [`/${index}`, JSON.stringify(each)]));
@@ -155,11 +158,13 @@ it("pods of the mesh are asked under the gateway's own name, and nobody else is 
       foreign: at(foreign, "default/shop"),
       plain: at({ port: plainPort }),
       bare: at(pod),
+      http2: at({ port: await startMeshHttp2Pod(authority, SHOP) }, "default/shop"),
     },
   );
   await agent.seen(/certificate of the mesh until/);
   expect(await readiness()).toBe(200);
   expect(await get("shop")).toBe(`200 URI:${OWN} by istio`);
+  expect(await get("http2")).toBe("200 HTTP/2.0");
   expect(await get("plain")).toBe("200 plain");
   for (const other of ["thief", "foreign", "bare"]) expect(await get(other)).toMatch(/^50[23] /);
   await agent.seen(
@@ -198,7 +203,7 @@ it("without a certificate it says why, is not ready, and tries until there is on
     /the authority's certificate is of URI:spiffe:\/\/else\.where\/ns\/default\/sa\/front/,
   );
   authority.behaviour = { spiffeId: OWN, isSilent: true };
-  await agent.seen(/no certificate of the mesh: .*no response in 10000 ms/);
+  await agent.seen(/no certificate of the mesh: .*no response in 5000 ms/);
   authority.behaviour = { spiffeId: OWN, token: "second" };
   await agent.seen(/UNAUTHENTICATED|request authenticate failure/);
   expect(await readiness()).toBe(503);
