@@ -73,6 +73,7 @@ export function judgementOf({ object, kind }: JudgedObject): Judgement {
 const OTHERS: ReadonlySet<MessageCode> = new Set([
   ...(["missing-section", "reference-not-permitted", "not-attached", "hostname-mismatch"] as const),
   ...(["pool-without-service", "targets-without-match", "selector-without-match"] as const),
+  ...(["no-tool-lock", "bad-tool-lock", "unlocked-target", "gone-lock-target"] as const),
   ...(["policy-without-effect", "policy-conflict", "absent-identity"] as const),
 ]);
 

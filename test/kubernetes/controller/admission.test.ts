@@ -87,6 +87,25 @@ describe("an object by itself", () => {
     }
   });
 
+  it("has no mistakes for what it names and is not there, or says something else", () => {
+    const objects = [
+      `{kind: GatewayBackend, spec: {mcp: {toolLock: {name: lock}, targets: [{name: a, static: {host: a.example.com, port: 80}}]}}}`,
+      `{kind: GatewayBackend, spec: {mcp: {targets: [{name: a, selector: {services: {matchLabels: {a: b}}}}]}}}`,
+      `{kind: GatewayPolicy, spec: {targetRefs: [{group: "", kind: Service, name: a, sectionName: "80"}], backend: {tls: {caCertificateRefs: [{name: ca}]}}}}`,
+      `{kind: GatewayPolicy, spec: {targetSelectors: [{group: gateway.networking.k8s.io, kind: HTTPRoute, matchLabels: {a: b}}], traffic: {apiKeyAuthentication: {secretRef: {name: keys}}}}}`,
+      `{kind: GatewayPolicy, spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: a}], traffic: {authorization: {policy: {matchExpressions: ['jwt.sub == "me"']}}}}}`,
+      `{kind: GatewayPolicy, spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: a}], traffic: {basicAuthentication: {secretRef: {name: keys}}}}}`,
+      `{kind: GatewayParameters, spec: {mesh: {}, rawConfig: {config: {logging: {level: info}}}}}`,
+    ];
+    for (const text of objects) {
+      const own = parseAllDocuments(text)[0]?.toJS() as TestObject;
+      const metadata = { name: "a", namespace: "default" };
+      const object = { ...own, apiVersion: "gwc.dev/v1alpha1", metadata };
+      const kind = resourceKind("gwc.dev", object.kind);
+      expect(kind && judgementOf({ object, kind }).mistakes, text).toEqual([]);
+    }
+  });
+
   it("is asked about at a server whose certificate is for its name or its address", () => {
     const { cert } = selfSigned(["gwc.gwc-system.svc", "127.0.0.1", "fd00::1"], 1);
     const read = new X509Certificate(cert);
