@@ -18,6 +18,7 @@ import type {
   ModuleReference,
   SignedGeneration,
 } from "../../runtime/discovery/resource-types.ts";
+import { preparePackage } from "../run/load.ts";
 
 /** What is on the disk of a data plane: enough to serve again without the controller. */
 interface StoredState {
@@ -27,6 +28,13 @@ interface StoredState {
   readonly endpoints: Record<string, unknown>;
   /** The last one that was served. */
   generation?: SignedGeneration;
+}
+
+/** A module of a generation that is here. */
+export interface StoredModule extends ModuleReference {
+  readonly text: string;
+  /** Where it is kept. */
+  readonly file: string;
 }
 
 /** Keeps what the controller sent: modules by digest, Secrets and ConfigMaps as the files that the gateway reads. */
@@ -43,6 +51,7 @@ export class AgentStore {
     this.configMaps = path.join(folder, "config-maps");
     for (const each of [this.secrets, this.configMaps, this.#modules])
       mkdirSync(each, { recursive: true, mode: 0o700 });
+    preparePackage(this.#modules);
     this.#state = readState(this.#stateFile);
   }
 
@@ -66,12 +75,13 @@ export class AgentStore {
   }
 
   /** The texts of a generation's modules. Throws when one is not here, or is not what its digest says. */
-  modulesOf({ modules }: Generation): readonly { readonly path: string; readonly text: string }[] {
+  modulesOf({ modules }: Generation): readonly StoredModule[] {
     return modules.map(({ path: name, sha256 }) => {
-      const text = readFileSync(this.#moduleFile(sha256), "utf8");
+      const file = this.#moduleFile(sha256);
+      const text = readFileSync(file, "utf8");
       if (digestOf(text) !== sha256)
         throw new Error(`the module ${name} is not what its digest says`);
-      return { path: name, text };
+      return { path: name, text, sha256, file };
     });
   }
 

@@ -8,8 +8,8 @@ import type {
 import type { RunningGateway } from "../../runtime/gateway/gateway.ts";
 import type { UpstreamSettings } from "../../runtime/http/upstream/upstream.ts";
 import type { PodAddress } from "../../runtime/net/service-endpoints.ts";
-import { loadGateway } from "../run/load.ts";
 import { AgentStore } from "./agent-store.ts";
+import { ImportedModules } from "./imported-modules.ts";
 
 /** What an agent is made with. */
 export interface AgentSettings {
@@ -47,7 +47,7 @@ export class Agent {
   readonly #mostImported = MOST_IMPORTED * (1 + Math.random());
   #running: RunningGateway | undefined;
   #client: DiscoveryClient | undefined;
-  #imported = 0;
+  readonly #imported = new ImportedModules();
   /** The digest of the generation that is served. */
   #served = "";
 
@@ -158,9 +158,9 @@ export class Agent {
     if (generation.configDigest !== this.#served) await this.#serve(generation);
     this.#store.setGeneration(signed);
     this.#settings.log(`serving generation ${generation.configDigest}`);
-    if (this.#imported > this.#mostImported && this.#running !== undefined) {
+    if (this.#imported.bytes > this.#mostImported && this.#running !== undefined) {
       this.#settings.log(
-        `${this.#imported} bytes of modules were imported: ending for a new process`,
+        `${this.#imported.bytes} bytes of modules were imported: ending for a new process`,
       );
       this.stop();
       void this.#running.close().then(() => process.exit(0));
@@ -183,8 +183,7 @@ export class Agent {
 
   async #serve(generation: Generation): Promise<void> {
     const modules = this.#store.modulesOf(generation);
-    this.#imported += modules.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
-    const gateway = await loadGateway({ modules, literals: [] });
+    const gateway = await this.#imported.load(modules, this.#store.variables);
     const { version, configDigest } = generation;
     const build = { version, configDigest };
     if (this.#running !== undefined) {

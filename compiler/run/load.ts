@@ -7,6 +7,12 @@ import type { PrintedModule } from "../../templates/code/print.ts";
 import { moduleRoot } from "../installation.ts";
 import type { LiteralSecret } from "../model/literal-secrets.ts";
 
+/** A module to import. */
+interface LoadedModule extends Pick<PrintedModule, "path" | "text"> {
+  /** A file that has its text, and is evaluated once in a process. */
+  readonly file?: string;
+}
+
 /**
  * Imports generated modules into this process: exactly the text that a build would write. They find `gwc/runtime/...`
  * as any project that depends on gwc does, so that every definition of a process shares one runtime. Credentials that the
@@ -17,20 +23,20 @@ export async function loadGateway({
   modules,
   literals,
 }: {
-  readonly modules: readonly Pick<PrintedModule, "path" | "text">[];
+  readonly modules: readonly LoadedModule[];
   readonly literals: readonly LiteralSecret[];
 }): Promise<Gateway> {
   for (const { variable, value } of literals) process.env[variable] = value;
   // A new folder each time: a module is evaluated once per path.
   const folder = mkdtempSync(path.join(tmpdir(), "gwc-run-"));
   try {
-    mkdirSync(path.join(folder, "node_modules"));
-    symlinkSync(moduleRoot, path.join(folder, "node_modules", "gwc"), "dir");
-    writeFileSync(path.join(folder, "package.json"), '{"type":"module"}');
-    for (const { path: name, text } of modules) {
-      const file = path.join(folder, name);
-      mkdirSync(path.dirname(file), { recursive: true });
-      writeFileSync(file, text);
+    preparePackage(folder);
+    for (const each of new Set(modules.map(({ path: name }) => path.dirname(name))))
+      mkdirSync(path.join(folder, each), { recursive: true });
+    for (const { path: name, text, file } of modules) {
+      // Node.js knows a module by the file that links lead to.
+      if (file === undefined) writeFileSync(path.join(folder, name), text);
+      else symlinkSync(file, path.join(folder, name));
     }
     const loaded: unknown = await import(pathToFileURL(path.join(folder, "main.ts")).href);
     // `main.ts` exports it under this type; the type check of a build proves it.
@@ -38,4 +44,13 @@ export async function loadGateway({
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Makes a folder one whose modules find those of the runtime. */
+export function preparePackage(folder: string): void {
+  const packages = path.join(folder, "node_modules");
+  rmSync(packages, { recursive: true, force: true });
+  mkdirSync(packages);
+  symlinkSync(moduleRoot, path.join(packages, "gwc"), "dir");
+  writeFileSync(path.join(folder, "package.json"), '{"type":"module"}');
 }

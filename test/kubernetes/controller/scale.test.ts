@@ -18,11 +18,11 @@ const missing = isAsked ? missingApiServer() : "GWC_LONG_TESTS=1";
 const note = missing === undefined ? "" : ` (left out: ${missing})`;
 const [ROUTES, SERVICES, ENDPOINTS] = [5_000, 1_000, 10];
 /** Changes of one route, one after the other. */
-const CHANGES = 20;
+const CHANGES = 10;
 const MEGABYTES = 700;
 
 /** Seconds within which a change is to be in data planes: a machine with nothing else to do takes far less. */
-const LONGEST = 20;
+const LONGEST = 60;
 /** An address that is not the machine's loopback: the API server takes no other one for a pod. */
 const address = Object.values(networkInterfaces())
   .flat()

@@ -1,0 +1,47 @@
+import { spawnSync } from "node:child_process";
+import path from "node:path";
+import { expect, it } from "vitest";
+import { root } from "../harness/root.ts";
+import { Workspace } from "../harness/workspace.ts";
+
+/** What is evaluated says so; generations are of the modules that are named, by the digests that stand before them. */
+const PROGRAM = `
+import { copyFileSync, mkdirSync } from "node:fs";
+import { AgentStore } from ${JSON.stringify(path.join(root, "compiler/agent/agent-store.ts"))};
+import { ImportedModules } from ${JSON.stringify(path.join(root, "compiler/agent/imported-modules.ts"))};
+import { createHash } from "node:crypto";
+const store = new AgentStore(process.argv[1]);
+const imported = new ImportedModules();
+const digestOf = (text) => createHash("sha256").update(text).digest("hex");
+async function load(texts, variables = {}) {
+  Object.assign(process.env, variables);
+  const modules = Object.entries(texts).map(([path, text]) => ({ path, text, sha256: digestOf(text) }));
+  for (const { sha256, text } of modules) store.putModule(sha256, text);
+  const stored = store.modulesOf({ modules });
+  await imported.load(stored, variables).catch(() => console.log("failed"));
+  console.log("--");
+}
+const says = (name) => \`console.log("\${name}"); export const own = 1;\`;
+const reads = 'if (process.env["NAME"] === undefined) throw new Error(); console.log(process.env["NAME"]); export const own = 2;';
+const main = (text) => \`import { own as a } from "./routes/a.ts"; import { own as b } from "./routes/b.ts"; console.log("main"); export const gateway = "\${text}" + a + b;\`;
+await load({ "main.ts": main("1"), "routes/a.ts": says("a"), "routes/b.ts": says("b") });
+await load({ "main.ts": main("1"), "routes/a.ts": says("a"), "routes/b.ts": says("b changed") });
+await load({ "main.ts": main("2"), "routes/a.ts": says("a"), "routes/b.ts": reads });
+await load({ "main.ts": main("2"), "routes/a.ts": says("a"), "routes/b.ts": reads }, { NAME: "first" });
+await load({ "main.ts": main("2"), "routes/a.ts": says("a"), "routes/b.ts": reads }, { NAME: "second" });
+`;
+
+it("a data plane evaluates the modules that changed, those that failed, and those whose variables changed", () => {
+  const { folder } = new Workspace({});
+  const argv = ["--input-type=module", "-e", PROGRAM, folder];
+  const { stdout, stderr } = spawnSync(process.execPath, argv, { encoding: "utf8" });
+  const generations = stdout.split("--\n").map((each) => each.trim().split("\n").toSorted());
+  expect(stderr).toBe("");
+  expect(generations.slice(0, 5)).toEqual([
+    ["a", "b", "main"],
+    ["b changed", "main"],
+    ["failed"],
+    ["first", "main"],
+    ["main", "second"],
+  ]);
+});
