@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { networkInterfaces } from "node:os";
 import { expect, it } from "vitest";
+import { atEnd } from "../../harness/at-end.ts";
 import { startController } from "../../harness/controller.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { freePorts } from "../../harness/free-port.ts";
@@ -148,6 +149,9 @@ it.runIf(missing === undefined)(
       XDS_TOKEN_FILE: new Workspace({ token: body.status.token }).path("token"),
     };
     let isOver = false;
+    atEnd(() => {
+      isOver = true;
+    });
     // Modules are never unloaded: after so many changes a data plane ends, and its pod starts it again.
     const serve = (): void => {
       void new GwcProcess(["agent"], { env }).exited.then(() => isOver || serve());
@@ -191,7 +195,6 @@ it.runIf(missing === undefined)(
       endpoints.push(await answered(`/changed-${CHANGES - 1}`, text));
     }
     figure("changed endpoints are in data planes", endpoints, used() - before);
-    isOver = true;
     figures.push(`at most ${Math.round(status("VmHWM"))} MB`);
     console.log([...figures, controller.output].join("\n"));
     expect(status("VmHWM")).toBeLessThan(MEGABYTES);
