@@ -49,6 +49,7 @@ interface DataPlane {
 async function startDataPlane(
   mesh: object,
   services: Readonly<Record<string, PodAddress>>,
+  account = "front",
 ): Promise<DataPlane> {
   const [port = 0, stats = 0, ready = 0] = await freePorts(3);
   const files = compileFiles(
@@ -82,13 +83,13 @@ async function startDataPlane(
     env: {
       XDS_ADDRESS: `http://127.0.0.1:${server.port}`,
       XDS_TOKEN_FILE: path.join(folder, "xds-token"),
-      ...{ NAMESPACE: "default", GATEWAY: "front", SERVICE_ACCOUNT: "front" },
+      ...{ NAMESPACE: "default", GATEWAY: "front", SERVICE_ACCOUNT: account },
       GWC_AGENT_DIR: temporaryFolder(),
       CA_AUTH_TOKEN: path.join(folder, "istio-token"),
       CA_ROOT_CA: authority.root,
     },
   });
-  await agent.seen(/serving generation/);
+  await agent.seen(/serving generation|refused: /);
   const get = async (service: string) => {
     const { status, body } = await send(`http://127.0.0.1:${port}/${service}`, "GET");
     return `${status} ${body}`;
@@ -241,6 +242,13 @@ it("certificates that somebody else keeps in a folder are waited for, and follow
     return pod.shown.size > before ? pod.shown : null;
   }, "the other certificate");
   expect([...seen]).toEqual([`200 URI:${OWN} by istio`]);
+});
+
+it("a pod that does not know its account refuses to serve, and says so", async () => {
+  const { agent } = await startDataPlane({}, { shop: at(pod, "default/shop") }, "");
+  expect(agent.output).toContain(
+    "refused: the environment variable SERVICE_ACCOUNT is not set: it is a part of the identity in the mesh",
+  );
 });
 
 it("its pods get a token for the mesh's authority, and each field as the Gateway says, else its class", () => {
