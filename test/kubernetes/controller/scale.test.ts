@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { networkInterfaces } from "node:os";
 import { expect, it } from "vitest";
-import { atEnd } from "../../harness/at-end.ts";
 import { startController } from "../../harness/controller.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { freePorts } from "../../harness/free-port.ts";
@@ -149,55 +148,58 @@ it.runIf(missing === undefined)(
       XDS_TOKEN_FILE: new Workspace({ token: body.status.token }).path("token"),
     };
     let isOver = false;
-    atEnd(() => {
-      isOver = true;
-    });
     // Modules are never unloaded: after so many changes a data plane ends, and its pod starts it again.
     const serve = (): void => {
       void new GwcProcess(["agent"], { env }).exited.then(() => isOver || serve());
     };
     serve();
-    /** Milliseconds until requests of a path are answered like this. */
-    const answered = async (path: string, text: string) => {
-      const began = performance.now();
-      for (;;) {
-        const target = `http://127.0.0.1:${port}${path}`;
-        const headers = { host: "h7.example.com" };
-        const got = await send(target, "GET", headers).catch(() => undefined);
-        const time = performance.now() - began;
-        if (got?.status === 200 && got.body === text) return time;
-        if (time > LONGEST * 1000) throw new Error(`${path} is answered ${got?.status}`);
-        await pause(2);
+    try {
+      /** Milliseconds until requests of a path are answered like this. */
+      const answered = async (path: string, text: string) => {
+        const began = performance.now();
+        for (;;) {
+          const target = `http://127.0.0.1:${port}${path}`;
+          const headers = { host: "h7.example.com" };
+          const got = await send(target, "GET", headers).catch(() => undefined);
+          const time = performance.now() - began;
+          if (got?.status === 200 && got.body === text) return time;
+          if (time > LONGEST * 1000) throw new Error(`${path} is answered ${got?.status}`);
+          await pause(2);
+        }
+      };
+      const figure = (what: string, times: readonly number[], cpu: number) => {
+        const [middle, last] = [0.5, 1].map((part) => {
+          return Math.round(
+            times.toSorted((a, b) => a - b)[Math.ceil(times.length * part) - 1] ?? 0,
+          );
+        });
+        const each = (cpu / times.length).toFixed(2);
+        figures.push(`${what}: median ${middle} ms, longest ${last} ms, ${each} s of CPU`);
+      };
+      const routes: number[] = [];
+      await api.apply(route(7, "/first", "live"));
+      await eventually(() => answered("/first", "first").catch(() => null), "the data plane");
+      let before = used();
+      for (let change = 0; change < CHANGES; change += 1) {
+        await api.apply(route(7, `/changed-${change}`, "live"));
+        routes.push(await answered(`/changed-${change}`, "first"));
+        await eventually(() => accepted(7), "the status of a change");
       }
-    };
-    const figure = (what: string, times: readonly number[], cpu: number) => {
-      const [middle, last] = [0.5, 1].map((part) => {
-        return Math.round(times.toSorted((a, b) => a - b)[Math.ceil(times.length * part) - 1] ?? 0);
-      });
-      const each = (cpu / times.length).toFixed(2);
-      figures.push(`${what}: median ${middle} ms, longest ${last} ms, ${each} s of CPU`);
-    };
-    const routes: number[] = [];
-    await api.apply(route(7, "/first", "live"));
-    await eventually(() => answered("/first", "first").catch(() => null), "the data plane");
-    let before = used();
-    for (let change = 0; change < CHANGES; change += 1) {
-      await api.apply(route(7, `/changed-${change}`, "live"));
-      routes.push(await answered(`/changed-${change}`, "first"));
-      await eventually(() => accepted(7), "the status of a change");
+      figure("a changed route is in data planes", routes, used() - before);
+      const endpoints: number[] = [];
+      before = used();
+      for (let change = 1; change <= CHANGES; change += 1) {
+        await api.apply(liveSlice(pods[change % 2] ?? 0));
+        const text = change % 2 === 0 ? "first" : "second";
+        endpoints.push(await answered(`/changed-${CHANGES - 1}`, text));
+      }
+      figure("changed endpoints are in data planes", endpoints, used() - before);
+      figures.push(`at most ${Math.round(status("VmHWM"))} MB`);
+      console.log([...figures, controller.output].join("\n"));
+      expect(status("VmHWM")).toBeLessThan(MEGABYTES);
+    } finally {
+      isOver = true;
     }
-    figure("a changed route is in data planes", routes, used() - before);
-    const endpoints: number[] = [];
-    before = used();
-    for (let change = 1; change <= CHANGES; change += 1) {
-      await api.apply(liveSlice(pods[change % 2] ?? 0));
-      const text = change % 2 === 0 ? "first" : "second";
-      endpoints.push(await answered(`/changed-${CHANGES - 1}`, text));
-    }
-    figure("changed endpoints are in data planes", endpoints, used() - before);
-    figures.push(`at most ${Math.round(status("VmHWM"))} MB`);
-    console.log([...figures, controller.output].join("\n"));
-    expect(status("VmHWM")).toBeLessThan(MEGABYTES);
   },
   1_800_000,
 );
