@@ -42,7 +42,7 @@ function memberAt(text: string, at: number, maxDepth: number): Member | MembersP
   const end = endOfValue(text, start, maxDepth - 1);
   if (end === tooDeep) return "too-deep";
   const isLong = text.charAt(start) === '"' || isObjectAt(text, start) || isArrayAt(text, start);
-  if (key === undefined || !(isLong || isJson(text.slice(start, end)))) return "no-json";
+  if (key === undefined || !(isLong || isScalar(text.slice(start, end)))) return "no-json";
   return { key, keyStart: at, start, end };
 }
 
@@ -54,6 +54,13 @@ function keyOf(text: string, start: number, end: number): string | undefined {
     return undefined;
   }
 }
+
+/** Of those that are no strings most need no parser to be known. */
+function isScalar(text: string): boolean {
+  return commonScalar.test(text) || isJson(text);
+}
+
+const commonScalar = /^(?:true|false|null|0|[1-9]\d*)$/;
 
 function isJson(text: string): boolean {
   try {

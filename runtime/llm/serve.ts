@@ -1,3 +1,4 @@
+import type { JsonObject } from "../cel/variables.ts";
 import { bufferBody } from "../http/buffer-body.ts";
 import type { Exchange, Handled, RefusalReason } from "../http/exchange.ts";
 import type { UpstreamCall } from "../http/upstream/upstream.ts";
@@ -16,6 +17,7 @@ import { noteOutcome } from "./calls/provider-verdict.ts";
 import { recordCall, recordResponse } from "./calls/record-call.ts";
 import { refuseMethod, respondError } from "./calls/respond-error.ts";
 import type { ConditionalChoice, LlmTarget } from "./calls/target.ts";
+import type { TransformedRequest } from "./calls/transform-fields.ts";
 import type { ErrorFormat } from "./chat/formats.ts";
 import { type LlmError, LlmRefusal } from "./chat/llm-error.ts";
 import type { TextFormat } from "./chat/texts.ts";
@@ -80,12 +82,7 @@ async function serveCall(
   const call = readCall(exchange);
   requireOpenModels(exchange, call);
   const attributes = recordCall(exchange, call, service.operation);
-  const asked = {
-    request: exchange,
-    get llmRequest() {
-      return call.body;
-    },
-  };
+  const asked = new AskedCall(exchange, call);
   const targets = service.targets(call.model, asked);
   if (targets === undefined) throw unknownModel(call.model);
   if (service.expectsTokens === true && !expectTokens(exchange, call)) return;
@@ -118,6 +115,21 @@ async function serveCall(
   exchange.record.reason = failure.error.kind === "timeout" ? "Timeout" : "UpstreamFailure";
   const headers = forwardedHeaders(failure.head?.headers ?? [], failure.provider);
   respondError(exchange, failure.error, service.errors, headers);
+}
+
+/** The call as conditions read it: its body is parsed when one asks for it. */
+class AskedCall implements TransformedRequest {
+  readonly request: Exchange;
+  readonly #call: ChatCall;
+
+  constructor(request: Exchange, call: ChatCall) {
+    this.request = request;
+    this.#call = call;
+  }
+
+  get llmRequest(): JsonObject {
+    return this.#call.body;
+  }
 }
 
 /** The last attempt, and whom it asked. */

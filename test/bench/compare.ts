@@ -31,7 +31,9 @@ export interface Cost {
   /** How many times the CPU of the first case a request takes: the median of the rounds, and the rounds. */
   readonly ratio: number;
   readonly ratios: readonly number[];
-  /** How many times as long as in the first case half of the requests take at most, and 99 %: medians of the rounds. */
+  /** How many times as long as in the first case half of the requests take at most, round by round. */
+  readonly p50s: readonly number[];
+  /** The same, and for 99 % of them: medians of the rounds. */
   readonly p50: number;
   readonly p99: number;
 }
@@ -112,6 +114,7 @@ function costOf(name: string, index: number, rounds: readonly (readonly Figure[]
     perCpuSecond: median(each("perCpuSecond", index)),
     ratio: median(ratios),
     ratios,
+    p50s: times("p50"),
     p50: median(times("p50")),
     p99: median(times("p99")),
   };
@@ -119,7 +122,12 @@ function costOf(name: string, index: number, rounds: readonly (readonly Figure[]
 
 /** The middle one. */
 export function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+  return quantile(values, 0.5);
+}
+
+/** The one that so large a share (below 1) of them does not exceed. */
+export function quantile(values: readonly number[], share: number): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? 0;
 }
 
 async function startCase(

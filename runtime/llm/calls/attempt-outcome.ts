@@ -8,7 +8,8 @@ export type AttemptOutcome =
       readonly kind: "responded";
       readonly facts: ResponseFacts;
       readonly head: ProviderHead;
-      readonly error?: LlmError;
+      /** Undefined: the response is complete. */
+      readonly error: LlmError | undefined;
       /** When its first content came, in milliseconds of the monotonic clock; undefined: it had none. */
       readonly firstContent: number | undefined;
       /** How many pieces of a stream had content: about a token each; of a whole without a word on tokens a quarter of its bytes. */

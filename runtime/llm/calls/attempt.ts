@@ -127,7 +127,9 @@ class Attempt implements UpstreamHandler {
 
   /** Those of the provider, for a body that is its own. */
   #passedHeaders(): string[] {
-    return [...endToEnd(this.#head?.headers ?? [], ""), ...this.#context.headers];
+    const passed = endToEnd(this.#head?.headers ?? [], "");
+    passed.push(...this.#context.headers);
+    return passed;
   }
 
   onEnd(): void {
@@ -319,9 +321,9 @@ class Attempt implements UpstreamHandler {
   /** The client has the response, or what there is of it. */
   #respond(facts: ResponseFacts, error?: LlmError): void {
     const { status = 200, headers = [] } = this.#head ?? {};
+    const head = { status, headers };
     const firstContent = this.#firstContent;
-    const outcome = { facts, head: { status, headers }, firstContent, pieces: this.#pieces };
-    this.#finish({ kind: "responded", ...outcome, ...(error && { error }) });
+    this.#finish({ kind: "responded", facts, head, error, firstContent, pieces: this.#pieces });
   }
 
   #finish(outcome: AttemptOutcome): void {

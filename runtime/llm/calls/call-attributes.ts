@@ -55,7 +55,12 @@ export class CallAttributes implements LlmCall {
     if (counted !== undefined) this.countTokens = counted;
     if (model !== undefined) this.responseModel = model;
     if (usage === undefined) return;
-    Object.assign(this, tokensOfUsage(usage));
+    this.inputTokens = usage.input;
+    this.cachedInputTokens = usage.cacheRead;
+    this.cacheCreationInputTokens = usage.cacheWrite;
+    this.outputTokens = usage.output;
+    this.totalTokens = usage.input + usage.output;
+    if (usage.reasoning !== undefined) this.reasoningTokens = usage.reasoning;
   }
 }
 

@@ -5,7 +5,7 @@ import type { HeaderList } from "../../http/headers/header-list.ts";
 import { hasLongNumber, parseExact } from "../../json/exact-json.ts";
 import { foldCase } from "../../json/fold-case.ts";
 import { JsonBody } from "../../json/json-body.ts";
-import type { Member } from "../../json/json-text.ts";
+import { type Member, ownText } from "../../json/json-text.ts";
 import { maxDepth } from "../../json/nesting.ts";
 import { readMembers } from "../../json/read-members.ts";
 import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
@@ -75,16 +75,19 @@ export function readCall({ bufferedBody, requestHeaders }: Exchange): ChatCall {
   const keys = new Set<string>();
   let model: unknown;
   let isStream = false;
-  for (const { key, start, end } of members) {
+  let isPlain = true;
+  for (const member of members) {
+    const { key } = member;
     if (keys.has(key)) throw invalid(`"${key}" stands twice in the request body`, key);
     keys.add(key);
-    if (key === "model") model = shortValue(text.slice(start, end));
-    else if (key === "stream") isStream = text.startsWith("true", start);
+    isPlain &&= plainKey.test(key);
+    if (key === "model") model = shortValue(text, member);
+    else if (key === "stream") isStream = text.startsWith("true", member.start);
   }
   if (typeof model !== "string" && model !== undefined && model !== null) {
     throw invalid('"model" must be a string', "model");
   }
-  const misspelt = members.find(({ key }) => isMisspelt(key, keys));
+  const misspelt = isPlain ? undefined : members.find(({ key }) => isMisspelt(key, keys));
   if (misspelt !== undefined) throw unsure(misspelt.key);
   return new ChatCall({
     text,
@@ -140,13 +143,17 @@ function membersOf(text: string): readonly Member[] {
 }
 
 /** The value of a member of which only a short one is any good. */
-function shortValue(json: string): unknown {
+function shortValue(text: string, { start, end }: Member): unknown {
   try {
-    return JSON.parse(json);
+    const json = text.slice(start, end);
+    return plainString.test(json) ? ownText(json.slice(1, -1)) : JSON.parse(json);
   } catch {
     throw noJson();
   }
 }
+
+/** A string that stands for itself: names of models are. */
+const plainString = /^"[\w.:/@-]*"$/;
 
 function parseObject(text: string, isExact = false): JsonObject | undefined {
   try {

@@ -24,7 +24,8 @@ import { discoverResponse } from "./stateless-results.ts";
 /** Serves clients of revision 2026-07-28 by targets that have sessions. */
 export const toSessions: StatelessBridge = {
   call(caller, request, sink) {
-    const { capabilities, clientInfo } = saidByClient(request);
+    const options = leaseOptions(caller, request);
+    const { capabilities, clientInfo } = options.said;
     if (capabilities.length + clientInfo.length > longestSaid) {
       const message = `Invalid params: _meta says more of the client than ${longestSaid} characters`;
       sink.onResponse(ownMessage(rpcError(request.id, rpcCode.invalidParams, message)));
@@ -32,15 +33,19 @@ export const toSessions: StatelessBridge = {
     }
     const call =
       request.method === "subscriptions/listen"
-        ? listener(caller, request, sink)
-        : new StatelessRequest(caller, request, sink);
+        ? listener(caller, options, request, sink)
+        : new StatelessRequest(caller, options, request, sink);
     void call.start();
     return call;
   },
 };
 
-function listener(caller: StatelessCaller, request: Message, sink: CallSink): LeasedListener {
-  const options = leaseOptions(caller, request);
+function listener(
+  caller: StatelessCaller,
+  options: LeaseOptions,
+  request: Message,
+  sink: CallSink,
+): LeasedListener {
   const { from } = sharing(caller, options, request);
   const pool = leasePool(caller.exchange.gateway);
   return new LeasedListener(options, request, sink, {
@@ -53,14 +58,16 @@ function listener(caller: StatelessCaller, request: Message, sink: CallSink): Le
 
 class StatelessRequest implements Call {
   readonly #caller: StatelessCaller;
+  readonly #options: LeaseOptions;
   readonly #request: Message;
   readonly #sink: CallSink;
   readonly #pool: LeasePool<LeasedCall>;
   #call: LeasedCall | undefined;
   #isOver = false;
 
-  constructor(caller: StatelessCaller, request: Message, sink: CallSink) {
+  constructor(caller: StatelessCaller, options: LeaseOptions, request: Message, sink: CallSink) {
     this.#caller = caller;
+    this.#options = options;
     this.#request = request;
     this.#sink = sink;
     this.#pool = leasePool(caller.exchange.gateway);
@@ -83,7 +90,7 @@ class StatelessRequest implements Call {
 
   async #open(): Promise<void> {
     const { backend, owner } = this.#caller;
-    const options = leaseOptions(this.#caller, this.#request);
+    const options = this.#options;
     const { from, to } = sharing(this.#caller, options, this.#request);
     const known = from === undefined ? undefined : this.#pool.take(from);
     const outcome = known ? { kind: "lease" as const, lease: known } : await openLease(options);
