@@ -1,46 +1,26 @@
-import type { ClientCertificate } from "../../cel/variables.ts";
 import { type Eventual, whenThere } from "../../process/eventual.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
-import { clientCertificate } from "../../tls/client-certificate.ts";
 import type { BodyProblem, BodySource } from "../body/body.ts";
 import { CountedBuffer } from "../body/counted-buffer.ts";
 import type { Exchange, ExchangeRecord } from "../exchange.ts";
 import type { ExchangeTrace } from "../exchange-trace.ts";
 import type { StrippedCredential } from "../headers/credential-location.ts";
-import { type HeaderList, headerMap, headerValue, withoutHeader } from "../headers/header-list.ts";
-import { endToEnd } from "../headers/hop-by-hop.ts";
-import { RequestTrailers } from "../headers/request-trailers.ts";
+import type { HeaderList } from "../headers/header-list.ts";
 import { type RefusalFormat, textRefusal } from "../refusal-format.ts";
 import { RequestAttributes } from "../request-attributes.ts";
-import type { RequestLine, RequestLineChanges } from "../request-line.ts";
 import type { ResponseSink } from "../response-sink.ts";
 import type { EngineRequest, EngineResponse } from "./engine.ts";
 import { ExchangeBody } from "./exchange-body.ts";
+import { ReceivedRequest } from "./received-request.ts";
 import { RequestBody } from "./request-body.ts";
 import { ResponseWriter } from "./response-writer.ts";
 import type { RequestFacts } from "./validate-request.ts";
 
-/** IPv4 as it is written, not as IPv6. */
-function plainAddress(address = ""): string {
-  return address.startsWith("::ffff:") ? address.slice(7) : address;
-}
-
 /** An exchange over whatever engine reads the request and writes the response. What is seldom asked for is computed when it is. */
-export class EngineExchange implements Exchange {
+export class EngineExchange extends ReceivedRequest implements Exchange {
   readonly gateway: GatewayContext;
   readonly startTime = Date.now();
-  method: string;
-  /** In origin form. */
-  target: string;
-  host: string;
-  requestHeaders: HeaderList;
-  readonly hasBody: boolean;
-  readonly requestTrailers: RequestTrailers | undefined;
-  readonly sentTarget: string;
-  readonly hasAmbiguousPath: boolean;
   keepsPath = false;
-  upstreamMethod: string;
-  upstreamTarget: string;
   upstreamHost: string | null | undefined;
   refusalFormat: RefusalFormat = textRefusal;
   bufferedBody: Uint8Array | undefined;
@@ -66,9 +46,6 @@ export class EngineExchange implements Exchange {
   readonly #response: EngineResponse;
   readonly #writer: ResponseWriter;
   readonly #facts: RequestFacts;
-  #scheme: "http" | "https" | undefined;
-  #original: RequestLine | undefined;
-  #queryAt: number | undefined;
   #attributes: RequestAttributes | undefined;
 
   #body: ExchangeBody | undefined;
@@ -89,141 +66,17 @@ export class EngineExchange implements Exchange {
     facts: RequestFacts,
     gateway: GatewayContext,
   ) {
+    super(request, facts);
     this.gateway = gateway;
     this.#request = request;
     this.#response = response;
     this.#writer = new ResponseWriter(request, response, gateway);
     this.#sink = this.#writer;
     this.#facts = facts;
-    this.method = request.method;
-    this.target = facts.target;
-    this.host = facts.host;
-    this.hasBody = facts.hasBody;
-    this.sentTarget = facts.sentTarget;
-    this.hasAmbiguousPath = facts.hasAmbiguousPath;
-    this.upstreamMethod = this.method;
-    this.upstreamTarget = this.target;
-    const sent = request.rawHeaders;
-    this.requestHeaders = facts.namesConnectionHeaders ? endToEnd(sent, "") : sent;
-    if (facts.hasBody && facts.length === undefined)
-      this.requestTrailers = new RequestTrailers(this, sent);
-  }
-
-  get scheme(): "http" | "https" {
-    if (this.#scheme !== undefined) return this.#scheme;
-    return this.#request.socket.encrypted === true ? "https" : "http";
-  }
-
-  get hostname(): string {
-    const colon = this.host.lastIndexOf(":");
-    return colon === -1 || this.host.endsWith("]") ? this.host : this.host.slice(0, colon);
-  }
-
-  get path(): string {
-    const at = this.#query();
-    return at === -1 ? this.target : this.target.slice(0, at);
-  }
-
-  get query(): string {
-    const at = this.#query();
-    return at === -1 ? "" : this.target.slice(at + 1);
-  }
-
-  get pathAndQuery(): string {
-    return this.target;
-  }
-
-  get uri(): string {
-    return `${this.scheme}://${this.host}${this.target}`;
-  }
-
-  get version(): string {
-    return `HTTP/${this.#request.httpVersion}`;
   }
 
   get acceptsTrailers(): boolean {
     return this.#writer.acceptsTrailers;
-  }
-
-  get serverName(): string | undefined {
-    const { servername } = this.#request.socket;
-    return typeof servername === "string" ? servername.toLowerCase() : undefined;
-  }
-
-  get remoteAddress(): string {
-    return plainAddress(this.#request.socket.remoteAddress);
-  }
-
-  get remotePort(): number {
-    return this.#request.socket.remotePort ?? 0;
-  }
-
-  get localAddress(): string {
-    return plainAddress(this.#request.socket.localAddress);
-  }
-
-  get localPort(): number {
-    return this.#request.socket.localPort ?? 0;
-  }
-
-  get clientCertificate(): ClientCertificate | undefined {
-    return clientCertificate(this.#request.socket);
-  }
-
-  header(name: string): string | undefined {
-    return headerValue(this.requestHeaders, name);
-  }
-
-  headerMap(): ReadonlyMap<string, string> {
-    return headerMap(this.requestHeaders);
-  }
-
-  setRequestHeader(name: string, value: string): void {
-    this.requestTrailers?.note(name);
-    const headers = withoutHeader(this.requestHeaders, name);
-    headers.push(name, value);
-    this.requestHeaders = headers;
-  }
-
-  addRequestHeader(name: string, value: string): void {
-    this.requestTrailers?.note(name);
-    this.requestHeaders = [...this.requestHeaders, name, value];
-  }
-
-  replaceRequestHeaders(headers: HeaderList): void {
-    const host = this.header("host");
-    this.requestHeaders = host === undefined ? headers : ["host", host, ...headers];
-  }
-
-  removeRequestHeader(name: string): void {
-    this.requestTrailers?.note(name);
-    this.requestHeaders = withoutHeader(this.requestHeaders, name);
-  }
-
-  reroute({ method, target, host, scheme }: RequestLineChanges): void {
-    this.#original ??= {
-      method: this.method,
-      target: this.target,
-      host: this.host,
-      scheme: this.scheme,
-    };
-    this.#scheme = scheme ?? this.#scheme;
-    if (method !== undefined) {
-      this.method = method;
-      this.upstreamMethod = method;
-    }
-    if (target !== undefined) {
-      this.target = target;
-      this.#queryAt = undefined;
-      this.upstreamTarget = target;
-    }
-    if (host === undefined) return;
-    this.host = host;
-    if (this.header("host") !== undefined) this.setRequestHeader("host", host);
-  }
-
-  get original(): RequestLine {
-    return this.#original ?? this;
   }
 
   get attributes(): RequestAttributes {
@@ -393,10 +246,5 @@ export class EngineExchange implements Exchange {
       if (this.expectsContinue) this.#response.writeContinue();
     };
     return new RequestBody(this.#request, this.#facts.length, beforeRead, this.requestTrailers);
-  }
-
-  #query(): number {
-    this.#queryAt ??= this.target.indexOf("?");
-    return this.#queryAt;
   }
 }

@@ -1,0 +1,166 @@
+import type { ClientCertificate } from "../../cel/variables.ts";
+import { clientCertificate } from "../../tls/client-certificate.ts";
+import { type HeaderList, headerMap, headerValue, withoutHeader } from "../headers/header-list.ts";
+import { endToEnd } from "../headers/hop-by-hop.ts";
+import { RequestTrailers } from "../headers/request-trailers.ts";
+import type { RequestLine, RequestLineChanges } from "../request-line.ts";
+import type { EngineRequest } from "./engine.ts";
+import type { RequestFacts } from "./validate-request.ts";
+
+/** The head of a request and the connection that it came on: as it was sent, and as policies change it. */
+export abstract class ReceivedRequest {
+  method: string;
+  /** In origin form. */
+  target: string;
+  host: string;
+  requestHeaders: HeaderList;
+  readonly hasBody: boolean;
+  readonly requestTrailers: RequestTrailers | undefined;
+  readonly sentTarget: string;
+  readonly hasAmbiguousPath: boolean;
+  upstreamMethod: string;
+  upstreamTarget: string;
+  readonly #request: EngineRequest;
+  #scheme: "http" | "https" | undefined;
+  #original: RequestLine | undefined;
+  #queryAt: number | undefined;
+
+  constructor(request: EngineRequest, facts: RequestFacts) {
+    this.#request = request;
+    this.method = request.method;
+    this.target = facts.target;
+    this.host = facts.host;
+    this.hasBody = facts.hasBody;
+    this.sentTarget = facts.sentTarget;
+    this.hasAmbiguousPath = facts.hasAmbiguousPath;
+    this.upstreamMethod = this.method;
+    this.upstreamTarget = this.target;
+    const sent = request.rawHeaders;
+    this.requestHeaders = facts.namesConnectionHeaders ? endToEnd(sent, "") : sent;
+    if (facts.hasBody && facts.length === undefined)
+      this.requestTrailers = new RequestTrailers(this, sent);
+  }
+
+  get scheme(): "http" | "https" {
+    if (this.#scheme !== undefined) return this.#scheme;
+    return this.#request.socket.encrypted === true ? "https" : "http";
+  }
+
+  get hostname(): string {
+    const colon = this.host.lastIndexOf(":");
+    return colon === -1 || this.host.endsWith("]") ? this.host : this.host.slice(0, colon);
+  }
+
+  get path(): string {
+    const at = this.#query();
+    return at === -1 ? this.target : this.target.slice(0, at);
+  }
+
+  get query(): string {
+    const at = this.#query();
+    return at === -1 ? "" : this.target.slice(at + 1);
+  }
+
+  get pathAndQuery(): string {
+    return this.target;
+  }
+
+  get uri(): string {
+    return `${this.scheme}://${this.host}${this.target}`;
+  }
+
+  get version(): string {
+    return `HTTP/${this.#request.httpVersion}`;
+  }
+
+  get serverName(): string | undefined {
+    const { servername } = this.#request.socket;
+    return typeof servername === "string" ? servername.toLowerCase() : undefined;
+  }
+
+  get remoteAddress(): string {
+    return plainAddress(this.#request.socket.remoteAddress);
+  }
+
+  get remotePort(): number {
+    return this.#request.socket.remotePort ?? 0;
+  }
+
+  get localAddress(): string {
+    return plainAddress(this.#request.socket.localAddress);
+  }
+
+  get localPort(): number {
+    return this.#request.socket.localPort ?? 0;
+  }
+
+  get clientCertificate(): ClientCertificate | undefined {
+    return clientCertificate(this.#request.socket);
+  }
+
+  header(name: string): string | undefined {
+    return headerValue(this.requestHeaders, name);
+  }
+
+  headerMap(): ReadonlyMap<string, string> {
+    return headerMap(this.requestHeaders);
+  }
+
+  setRequestHeader(name: string, value: string): void {
+    this.requestTrailers?.note(name);
+    const headers = withoutHeader(this.requestHeaders, name);
+    headers.push(name, value);
+    this.requestHeaders = headers;
+  }
+
+  addRequestHeader(name: string, value: string): void {
+    this.requestTrailers?.note(name);
+    this.requestHeaders = [...this.requestHeaders, name, value];
+  }
+
+  replaceRequestHeaders(headers: HeaderList): void {
+    const host = this.header("host");
+    this.requestHeaders = host === undefined ? headers : ["host", host, ...headers];
+  }
+
+  removeRequestHeader(name: string): void {
+    this.requestTrailers?.note(name);
+    this.requestHeaders = withoutHeader(this.requestHeaders, name);
+  }
+
+  reroute({ method, target, host, scheme }: RequestLineChanges): void {
+    this.#original ??= {
+      method: this.method,
+      target: this.target,
+      host: this.host,
+      scheme: this.scheme,
+    };
+    this.#scheme = scheme ?? this.#scheme;
+    if (method !== undefined) {
+      this.method = method;
+      this.upstreamMethod = method;
+    }
+    if (target !== undefined) {
+      this.target = target;
+      this.#queryAt = undefined;
+      this.upstreamTarget = target;
+    }
+    if (host === undefined) return;
+    this.host = host;
+    if (this.header("host") !== undefined) this.setRequestHeader("host", host);
+  }
+
+  get original(): RequestLine {
+    return this.#original ?? this;
+  }
+
+  #query(): number {
+    this.#queryAt ??= this.target.indexOf("?");
+    return this.#queryAt;
+  }
+}
+
+/** IPv4 as it is written, not as IPv6. */
+function plainAddress(address = ""): string {
+  return address.startsWith("::ffff:") ? address.slice(7) : address;
+}
