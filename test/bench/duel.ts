@@ -114,7 +114,7 @@ export async function measure(
 }
 
 /** Time of a process on a CPU so far: that of its threads, in nanoseconds (Documentation/scheduler/sched-stats). */
-function cpuSeconds(pid: number | undefined): number {
+export function cpuSeconds(pid: number | undefined): number {
   const tasks = `/proc/${pid}/task`;
   const times = readdirSync(tasks).map((task) =>
     Number(readFileSync(`${tasks}/${task}/schedstat`, "latin1").split(" ")[0]),

@@ -11,6 +11,7 @@ import { type Case, compare, formatCosts, median, quantile } from "./compare.ts"
 import { DEAD_COLLECTOR, measureDeadCollector } from "./dead-collector.ts";
 import { measureDecisions } from "./decision.ts";
 import { type Contender, type Duel, type Pace, type Round, run, start } from "./duel.ts";
+import { footprintGoals, measureFootprint, measureThreads, TWO_THREADS } from "./footprint.ts";
 import { GUARD_GROWTH, measureGuards } from "./guards.ts";
 import { GUARDED_STREAM, llmCases, llmGoals, measureLlm, portkeyGoals } from "./llm.ts";
 import { eraGoals, measureMcp } from "./mcp.ts";
@@ -27,6 +28,8 @@ import { makeIdentity } from "./token.ts";
 //   llm           chat completions beside the same bytes through a plain proxy: whole, streams, translated; and beside
 //                 Portkey's gateway where PORTKEY names a folder: `npm install --prefix DIR @portkey-ai/gateway`
 //   nginx         what requests cost beside Debian's nginx: small, over TLS, 1 MB, 100 events
+//   footprint     start and idle memory beside a hello-world server, memory of a held stream
+//   threads       what two threads serve beside one
 //   mcp           calls of a tool through one target, in either era, beside the same bytes through a plain proxy
 //   guards        patterns of guards: beside parsing the JSON, and hostile ones by how they grow
 //   decision      finding the route among so many, without a connection
@@ -59,6 +62,8 @@ try {
   if (isWanted("dead collector")) await showDeadCollector();
   if (isWanted("llm")) await showLlm();
   if (isWanted("nginx")) await showNginx();
+  if (isWanted("footprint")) await showFootprint();
+  if (isWanted("threads")) await showThreads();
   if (isWanted("mcp")) await showMcp();
   if (isWanted("guards")) showGuards();
   if (isWanted("decision")) await showDecisions();
@@ -143,6 +148,31 @@ async function showNginx(): Promise<void> {
     console.log(`nginx, ${name}: CPU of a request beside nginx`);
     process.stdout.write(formatCosts(costs));
   }
+}
+
+async function showFootprint(): Promise<void> {
+  const environment = {
+    UPSTREAM_HOST: host,
+    STATS_ADDR: "127.0.0.1:0",
+    READINESS_ADDR: "127.0.0.1:0",
+  };
+  const gateway = await compiled("plain", environment);
+  const hello = { script: await bundle("hello-world.ts"), environment: {} };
+  const found = await measureFootprint(gateway, hello, pace.rounds);
+  const { start, memory, stream } = footprintGoals;
+  console.log(
+    `footprint: start ${found.start.toFixed(2)} times hello world (goal ${start}; its CPU ${found.startCpu.toFixed(2)})`,
+  );
+  console.log(`footprint: idle memory ${found.memory.toFixed(2)} times (goal ${memory})`);
+  console.log(`footprint: a held stream ${Math.round(found.stream)} bytes (goal ${stream})`);
+  const isSmall = found.memory <= memory && found.stream <= stream;
+  isGood = found.start <= start && isSmall && isGood;
+}
+
+async function showThreads(): Promise<void> {
+  const times = await measureThreads(host, pace);
+  console.log(`threads: two serve ${times.toFixed(2)} times what one does (goal ${TWO_THREADS})`);
+  isGood = times >= TWO_THREADS && isGood;
 }
 
 async function showMcp(): Promise<void> {

@@ -1,12 +1,16 @@
 import { createServer, type ServerResponse } from "node:http";
 
-// Responses GET with 128 bytes, of /large with 1 MiB, of /events with 100 events; POST with 1 KiB. Prints its port.
+// Responses GET with 128 bytes, of /large with 1 MiB, of /events with 100 events, of /held with one that nothing follows; POST with 1 KiB. Prints its port.
 
 const small = Buffer.alloc(128, "a");
 const megabyte = Buffer.alloc(1_048_576, "c");
 const large = Buffer.alloc(1024, "b");
 
 const server = createServer((request, response) => {
+  if (request.url === "/held") {
+    response.writeHead(200, { "content-type": "text/event-stream" }).write("data: first\n\n");
+    return;
+  }
   if (request.url === "/events") {
     sendEvents(response);
     return;

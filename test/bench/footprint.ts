@@ -1,0 +1,115 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { type Case, compare, median } from "./compare.ts";
+import { type Contender, cpuSeconds, type Pace, type Started, start } from "./duel.ts";
+
+/** How many times what a hello-world server takes a gateway may take at most, and the bytes of a stream it holds. */
+export const footprintGoals = { start: 1.3, memory: 1.25, stream: 25_000 } as const;
+
+/** How many times as many requests two threads have to serve as one does. */
+export const TWO_THREADS = 1.8;
+
+/** What a plain gateway takes before it has anything to do, beside a hello-world server; and what a held stream takes. */
+export interface Footprint {
+  /** Times of a start until the port is open, by the clock and by the CPU. */
+  readonly start: number;
+  readonly startCpu: number;
+  /** Times of resident memory after the first request. */
+  readonly memory: number;
+  /** Bytes of resident memory for each stream of events that is open. */
+  readonly stream: number;
+}
+
+/** What a process has taken when it is ready, and when it has served a request. */
+interface StartFigures {
+  readonly milliseconds: number;
+  readonly cpu: number;
+  readonly memory: number;
+}
+
+/** Streams that are held at once: enough to be seen beside what the process takes anyway. */
+const STREAMS = 2_000;
+
+/** Starts both in turns (A B A B); `gateway` forwards to an upstream that has `/held`. */
+export async function measureFootprint(
+  gateway: Contender,
+  hello: Contender,
+  rounds: number,
+): Promise<Footprint> {
+  const ours: StartFigures[] = [];
+  const theirs: StartFigures[] = [];
+  for (let round = 0; round < rounds; round++) {
+    ours.push(await measureStart(gateway));
+    theirs.push(await measureStart(hello));
+  }
+  const times = (figure: keyof StartFigures) =>
+    median(ours.map((each, round) => each[figure] / (theirs[round]?.[figure] ?? 1)));
+  return {
+    start: times("milliseconds"),
+    startCpu: times("cpu"),
+    memory: times("memory"),
+    stream: await measureStreams(gateway),
+  };
+}
+
+/**
+ * What two threads serve beside one, each with a core of its own: twice as much, less what a request costs more. The load
+ * needs no cores of its own for that, as only the CPU of the gateway counts.
+ */
+export async function measureThreads(host: string, pace: Pace): Promise<number> {
+  const one: Case = {
+    name: "one thread",
+    routes: [{ name: "api", backends: [{ host }] }],
+    requests: ["GET /items/1?q=x HTTP/1.1\r\nHost: api.example.com\r\nUser-Agent: load\r\n\r\n"],
+    file: { config: { workerThreads: 1 } },
+  };
+  const two: Case = { ...one, name: "two threads", file: { config: { workerThreads: 2 } } };
+  const [, cost] = await compare([one, two], `http://${host}`, { ...pace, requests: 30_000 });
+  return 2 / (cost?.ratio ?? Number.POSITIVE_INFINITY);
+}
+
+async function measureStart(contender: Contender): Promise<StartFigures> {
+  const before = performance.now();
+  const started = await start(contender, "");
+  const milliseconds = performance.now() - before;
+  const cpu = cpuSeconds(started.process.pid);
+  (await ask(started, "/items/1")).destroy();
+  const memory = residentBytes(started);
+  await end(started);
+  return { milliseconds, cpu, memory };
+}
+
+async function measureStreams(gateway: Contender): Promise<number> {
+  const started = await start(gateway, "");
+  const sockets: Socket[] = [];
+  try {
+    // What the first streams make grow is there for all of them.
+    for (let i = 0; i < STREAMS / 4; i++) sockets.push(await ask(started, "/held"));
+    const before = residentBytes(started);
+    for (let i = 0; i < STREAMS; i++) sockets.push(await ask(started, "/held"));
+    return (residentBytes(started) - before) / STREAMS;
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    await end(started);
+  }
+}
+
+/** The connection, when the first bytes of the response are there. */
+async function ask({ port }: Started, target: string): Promise<Socket> {
+  const socket = connect(port, "127.0.0.1");
+  socket.write(`GET ${target} HTTP/1.1\r\nHost: api.example.com\r\n\r\n`);
+  await once(socket, "data");
+  return socket;
+}
+
+async function end({ process: child }: Started): Promise<void> {
+  const ended = once(child, "exit");
+  child.kill("SIGKILL");
+  await ended;
+}
+
+function residentBytes({ process: child }: Started): number {
+  const status = readFileSync(`/proc/${child.pid}/status`, "latin1");
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024;
+}
