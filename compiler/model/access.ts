@@ -28,7 +28,12 @@ export type AccessCheck =
         | undefined;
     }
   /** What only a running gateway knows: a server that is asked, a limit that is used up. */
-  | { readonly kind: "outside"; readonly what: string };
+  | {
+      readonly kind: "outside";
+      readonly what: string;
+      /** Whether it may refuse somebody for good; else whoever may is refused at times: over a limit, from another page. */
+      readonly decidesWho: boolean;
+    };
 
 /** What a change does to who may do what. */
 export type ChangeDirection = "opens" | "closes" | "changes";

@@ -61,7 +61,13 @@ export const authorization: Policy<
   direction: "closes",
   access: ({ rules, isOfShare }) =>
     isOfShare === true
-      ? [{ kind: "outside", what: "the backend that is chosen has rules of its own" }]
+      ? [
+          {
+            kind: "outside",
+            what: "the backend that is chosen has rules of its own",
+            decidesWho: true,
+          },
+        ]
       : [{ kind: "rules", phase: "request", rules, targets: undefined }],
   compare: () => [],
   merge: "join",

@@ -49,7 +49,9 @@ export const csrf: Policy<
   schema,
   names: ["csrf"],
   direction: "closes",
-  access: () => [{ kind: "outside", what: "refuses pages of other sites in browsers" }],
+  access: () => [
+    { kind: "outside", what: "refuses pages of other sites in browsers", decidesWho: false },
+  ],
   compare: (before, after) =>
     listChanges("origin", before.additionalOrigins, after.additionalOrigins, "opens"),
   merge: "replace",

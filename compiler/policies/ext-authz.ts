@@ -56,7 +56,7 @@ export const extAuthz: Policy<
   restrictsAccess: true,
   mayReroute: true,
   direction: "closes",
-  access: () => [{ kind: "outside", what: "an authorization server decides" }],
+  access: () => [{ kind: "outside", what: "an authorization server decides", decidesWho: true }],
   merge: "replace",
   lower: (value, origin) => ({
     cases: lowerCases(value, origin, (each, at) => lowerAuthorization(each, at)),

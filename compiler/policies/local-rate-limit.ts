@@ -181,7 +181,7 @@ export const localRateLimit: Policy<
     ["Second", "Minute", "Hour", "Day", "Month", "Interval"].map((unit) => `${counted}${unit}`),
   ),
   direction: "closes",
-  access: () => [{ kind: "outside", what: "refuses requests over a limit" }],
+  access: () => [{ kind: "outside", what: "refuses requests over a limit", decidesWho: false }],
   compare: limitChanges,
   merge: "replace",
   lower: (value, origin) => ({

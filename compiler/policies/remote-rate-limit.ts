@@ -193,7 +193,7 @@ export const remoteRateLimit: Policy<
   aliases: [["rateLimit", "global"]],
   names: ["remoteRateLimit", "countedRequests", "countedTokens"],
   direction: "closes",
-  access: () => [{ kind: "outside", what: "refuses requests over a limit" }],
+  access: () => [{ kind: "outside", what: "refuses requests over a limit", decidesWho: false }],
   merge: "replace",
   lower: (value, origin) => ({ cases: lowerCases(value, origin, lowerService) }),
   kubernetes: {

@@ -36,7 +36,9 @@ describe("gwc can", () => {
     const { stdout } = gwc(["can", "--who", "tool", "echo"], {
       cwd: new Workspace({ "gateway.yaml": before + rules }).folder,
     });
-    expect(stdout).toContain("server files: those for whom");
+    expect(stdout).toContain(
+      "server files: those with a valid token of https://id.example.com for whom",
+    );
     expect(stdout).toContain('as CEL: !(auth.claims.sub == "eve")');
   });
 
@@ -102,6 +104,21 @@ describe("gwc can", () => {
     expect(open.text).toContain('when     cidr("10.0.0.0/8").containsIP(source.address)');
     expect(can("call", "tool", "echo", ...sub, "--from", "10.1.2.3").code).toBe(0);
     expect(can("call", "tool", "echo", ...sub, "--from", "8.8.8.8").code).toBe(1);
+  });
+
+  it("says neither yes nor everybody where a server of others decides", () => {
+    const asked = config.replace(/( +)mcpAuthorization:/, '$1extAuthz: {host: "127.0.0.1:9"}\n$&');
+    const { folder } = new Workspace({ "gateway.yaml": asked });
+    const ask = (...argv: readonly string[]) => gwc(["can", ...argv], { cwd: folder });
+    const someone = ["--as", '{"sub":"ann"}', "--from", "10.1.2.3"];
+    const open = ask("call", "tool", "echo", ...someone);
+    expect(open.code).toBe(4);
+    expect(open.stdout).toMatch(/^it depends: tool echo\n/);
+    expect(open.stdout).toContain("extAuthz           undecided  an authorization server decides");
+    expect(ask("call", "tool", "echo", ...someone, "--from", "8.8.8.8").code).toBe(1);
+    expect(ask("--who", "tool", "echo").stdout).toContain(
+      "those with a valid token of https://id.example.com, unless extAuthz refuses, for whom",
+    );
   });
 
   it("turned around says who may, in words and as an expression", () => {

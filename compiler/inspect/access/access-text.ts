@@ -91,16 +91,25 @@ function whoLines(access: RouteAccess, files: readonly SourceFile[]): readonly s
   const { verdicts } = access;
   const lines = verdicts.map((each) => verdictText(each, files));
   if (outcomeOf(verdicts) === "no") return [`${routeHead(access)}: nobody`, ...lines];
+  const needs = verdicts.flatMap((each) => each.needs ?? []);
+  const proved = needs.length === 0 ? "" : ` with ${needs.join(" and ")}`;
+  const open = verdicts.filter(({ verdict }) => verdict === "undecided");
+  const others = open.length === 0 ? "" : `, unless ${namesOf(open)} refuses`;
   const conditions = verdicts.flatMap(({ passes }) =>
     passes === undefined ? [] : wordingExpression(passes),
   );
   if (conditions.length > 0)
     return [
-      `${routeHead(access)}: those for whom`,
+      `${routeHead(access)}: those${proved}${others}${open.length === 0 ? "" : ","} for whom`,
       ...lines,
       `  as CEL: ${conditions.join(" && ")}`,
     ];
-  return [`${routeHead(access)}: everybody`, ...(lines.length === 0 ? [NO_POLICY] : lines)];
+  const who = `everybody${proved}${others}`;
+  return [`${routeHead(access)}: ${who}`, ...(lines.length === 0 ? [NO_POLICY] : lines)];
+}
+
+function namesOf(verdicts: readonly PolicyVerdict[]): string {
+  return [...new Set(verdicts.map(({ policy }) => policy))].join(" or ");
 }
 
 /** What is allowed as an expression; of more alternatives than are said, those. */

@@ -20,6 +20,8 @@ export interface PolicyVerdict {
   readonly origin: Origin;
   /** The rule that decides; absent: none does. */
   readonly rule?: Rule;
+  /** What has to be shown: `a valid token of https://id.example.com`; absent: nothing. */
+  readonly needs?: string;
   /** Of what depends: when it passes. */
   readonly passes?: Wording;
 }
@@ -83,11 +85,21 @@ function verdictOf(
 ): PolicyVerdict | undefined {
   switch (check.kind) {
     case "outside":
-      return { policy, verdict: "outside", reason: check.what, origin };
+      return {
+        policy,
+        verdict: check.decidesWho ? "undecided" : "outside",
+        reason: check.what,
+        origin,
+      };
     case "identity": {
       const { given, isAnyone } = identities;
+      if (isAnyone && !check.isRequired)
+        return { policy, verdict: "passes", reason: `with or without ${check.proof}`, origin };
       const isThere = isAnyone || (given[check.variable] ?? null) !== null;
-      if (isThere) return { policy, verdict: "passes", reason: `with ${check.proof}`, origin };
+      if (isThere) {
+        const reason = `with ${check.proof}`;
+        return { policy, verdict: "passes", reason, origin, needs: check.proof };
+      }
       if (check.isRequired)
         return { policy, verdict: "refuses", reason: `without ${check.proof}`, origin };
       return { policy, verdict: "passes", reason: "nobody has to be known", origin };

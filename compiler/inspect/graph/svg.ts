@@ -13,6 +13,10 @@ const GAP = 90;
 const LINE = 18;
 const PADDING = 10;
 
+/** The width of a character in pixels, as it is on average in wide fonts. */
+const PLAIN = 7;
+const BOLD = 8;
+
 /** A picture as SVG, with no script, font or style of others. */
 export function svgText({ nodes, edges }: GatewayGraph): string {
   const boxes = new Map(placed(nodes).map((box) => [box.node.id, box]));
@@ -54,10 +58,11 @@ const FILLS: Readonly<Record<GraphChange, readonly [fill: string, stroke: string
 function boxText({ node: { column, lines, change }, x, y, height }: Box): string {
   const [fill, stroke] = FILLS[change];
   const width = WIDTHS[column];
-  const most = Math.floor((width - 2 * PADDING) / 7);
   const texts = lines.map((line, index) => {
     const top = y + PADDING + (index + 1) * LINE - 5;
-    const weight = index === 0 ? ' font-weight="600"' : "";
+    const isHead = index === 0;
+    const weight = isHead ? ' font-weight="600"' : "";
+    const most = Math.floor((width - 2 * PADDING) / (isHead ? BOLD : PLAIN));
     const shown = line.length > most ? `${line.slice(0, most - 1)}…` : line;
     return `    <text x="${x + PADDING}" y="${top}"${weight} fill="#1f2328">${escaped(shown)}</text>`;
   });
