@@ -1,4 +1,4 @@
-import type { TextPart } from "../../runtime/llm/chat/texts.ts";
+import type { TextPart } from "../../runtime/llm/chat/whole-texts.ts";
 import type { TextAnalysis } from "../../runtime/llm/guards/azure-guard.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { DestinationConfig } from "./destinations.ts";

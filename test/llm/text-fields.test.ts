@@ -70,25 +70,10 @@ const others: Readonly<Record<string, readonly string[]>> = {
       "tunnel_id",
     ],
     ...["approval_request_id", "previous_message_id", "previous_response_id", "conversation"],
-    ...[
-      "workspace_id",
-      "user_id",
-      "user_profile_id",
-      "vector_store_ids",
-      "model",
-      "name",
-      "version",
-    ],
-    ...["tool_name", "tool_names", "allowed_tools", "tools", "type", "code", "system_fingerprint"],
-    ...[
-      "encrypted_index",
-      "prompt_cache_key",
-      "safety_identifier",
-      "user",
-      "server_label",
-      "voice",
-    ],
-    ...["required", "inference_geo", "expires_at"],
+    ...["workspace_id", "user_id", "user_profile_id", "vector_store_ids", "model", "version"],
+    ...["type", "code", "system_fingerprint"],
+    ...["encrypted_index", "prompt_cache_key", "safety_identifier", "user", "voice"],
+    ...["inference_geo", "expires_at"],
   ],
   "addresses, which would lead nowhere": [
     ...["url", "image_url", "file_url", "server_url", "path", "domain", "allowed_domains"],
@@ -97,17 +82,9 @@ const others: Readonly<Record<string, readonly string[]>> = {
     ...["data", "file_data", "result", "signature", "encrypted_content", "encrypted_stdout"],
   ],
   "credentials of tools": ["authorization", "headers"],
-  "words for the provider, which no model reads": ["metadata", "stop", "stop_sequences"],
+  "words for the provider, which no model reads": ["metadata"],
   "what a response repeats of its request, or the provider says itself": [
-    ...[
-      "stop_sequence",
-      "description",
-      "parameters",
-      "output_schema",
-      "definition",
-      "key",
-      "value",
-    ],
+    ...["key", "value"],
     ...["filters", "city", "country", "region", "timezone", "server_description", "message"],
   ],
 };
@@ -121,7 +98,8 @@ beforeAll(() => {
 it.each(rows)("$name: every text is guarded but for what is none", ({ name, format, part }) => {
   // Of what a response repeats of its request the instructions alone are texts.
   const found = (fields.get(name) ?? []).filter(
-    ({ path }) => name !== "Response" || /^\.(?:output|output_text|instructions)\b/.test(path),
+    ({ path }) =>
+      name !== "Response" || /^\.(?:output|output_text|instructions|error)\b/.test(path),
   );
   expect(found.length).toBeGreaterThan(2);
   const unguarded = found.filter(({ value }) => guarded(value, format, part).includes(secret));
@@ -146,11 +124,39 @@ it.each([
   ["ResponseCreateParamsNonStreaming", ".input[](function_call_output).output"],
   ["Response", ".output[](reasoning).summary[](summary_text).text"],
   ["EmbeddingCreateParams", ".input[]"],
+  ["ChatCompletionCreateParamsNonStreaming", ".messages[].name"],
+  ["ChatCompletionCreateParamsNonStreaming", ".stop"],
+  ["ChatCompletionCreateParamsNonStreaming", ".tool_choice(function).function.name"],
+  ["MessageCreateParamsNonStreaming", ".stop_sequences[]"],
+  ["Response", ".error.message"],
 ])("the types of %s have %s, and it is guarded", (name, path) => {
   const row = rows.find((each) => each.name === name);
   const field = fields.get(name)?.find((each) => each.path === path);
   if (row === undefined || field === undefined) throw new Error("there is no such field");
   expect(guarded(field.value, row.format, row.part)).not.toContain(secret);
+});
+
+it("what a model reads of a tool's schema is guarded, and stays a schema", () => {
+  const schema = {
+    type: "object",
+    properties: { [secret]: { $ref: `#/$defs/${secret}` }, id: { enum: [secret] } },
+    $defs: { [secret]: { type: ["string", "null"], pattern: secret, const: { id: secret } } },
+    required: [secret, "id"],
+  };
+  const tools = [{ type: "function", function: { name: secret, parameters: schema } }];
+  const body = {
+    tools,
+    metadata: { [secret]: secret },
+    messages: [{ role: "user", name: secret }],
+  };
+  expect(JSON.parse(guarded(body, completionsTexts, "request"))).toEqual(
+    JSON.parse(
+      JSON.stringify(body)
+        .replaceAll(/"(pattern|id|enum)":(\[?)"secret42"/g, '"$1":$2"<masked>"')
+        .replace('"metadata":{"secret42":"secret42"}', '"metadata":{"<masked>":"<masked>"}')
+        .replaceAll(secret, "masked"),
+    ),
+  );
 });
 
 const strange = { citations: [{ title: secret }], note: secret };

@@ -1,4 +1,4 @@
-import type { TextPart } from "../../../runtime/llm/chat/texts.ts";
+import type { TextPart } from "../../../runtime/llm/chat/whole-texts.ts";
 import { addProblems } from "../../cel/parse/problems.ts";
 import { checkPattern } from "../../cel/regex/check-pattern.ts";
 import { matchBounds } from "../../cel/regex/match-bounds.ts";

@@ -1,4 +1,4 @@
-import type { TextPart } from "../../../runtime/llm/chat/texts.ts";
+import type { TextPart } from "../../../runtime/llm/chat/whole-texts.ts";
 import type { Expression } from "../../../templates/code/hole.ts";
 import { addProblems } from "../../cel/parse/problems.ts";
 import { compileConstantPattern } from "../../cel/regex/pattern.ts";

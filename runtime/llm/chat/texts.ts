@@ -1,5 +1,8 @@
 import type { JsonObject } from "../../cel/variables.ts";
+import { mapList, mapObject } from "./map-values.ts";
 import { isJsonObject } from "./request-object.ts";
+import { mapJson, mapSchema } from "./schema-texts.ts";
+import type { TextPlace, WholeTexts } from "./whole-texts.ts";
 
 /** Where a format has text that a model reads, or a user sees. */
 export interface TextFormat {
@@ -15,23 +18,6 @@ export interface TextFormat {
   readonly plainResponse: ReadonlySet<string>;
   /** Guards the texts of one stream. */
   openStream(texts: TextGuards): StreamTexts;
-}
-
-/** What a text is in a request: whose words, or what a tool is told or says. */
-export type TextPart = "systemPrompt" | "messages" | "toolInput" | "toolOutput";
-
-/** Where a text stands. */
-export interface TextPlace {
-  /** Who says it, as formats call them: `user`. */
-  readonly role: string;
-  readonly part: TextPart;
-}
-
-/** What becomes of texts that are whole. */
-export interface WholeTexts {
-  replace(text: string, place: TextPlace): string;
-  /** The JSON of a tool's arguments. */
-  replaceJson(text: string, place: TextPlace): string;
 }
 
 /** What becomes of texts. */
@@ -85,7 +71,12 @@ export function mapMembers(
 ): JsonObject {
   const changed = keys.flatMap((key) => {
     const value = body[key];
-    const next = mapTexts(value, texts, placesOfMembers[key]);
+    const place = placesOfMembers[key];
+    // Its keys are the client's, too.
+    const isFree = key === "metadata" && isJsonObject(value);
+    const next = isFree
+      ? mapJson(value, texts, place ?? modelPlace)
+      : mapTexts(value, texts, place);
     return next === value ? [] : [[key, next] as const];
   });
   return changed.length === 0 ? body : { ...body, ...Object.fromEntries(changed) };
@@ -95,7 +86,8 @@ export function mapMembers(
 const placesOfMembers: Readonly<Record<string, TextPlace>> = {
   ...Object.fromEntries(
     ["system", "instructions", "tools", "functions", "response_format", "text", "output_config"]
-      .concat(["output_format", "web_search_options"])
+      .concat(["output_format", "web_search_options", "stop", "stop_sequences", "metadata"])
+      .concat(["tool_choice", "function_call", "mcp_servers"])
       .map((key) => [key, { role: "system", part: "systemPrompt" }]),
   ),
   ...Object.fromEntries(
@@ -112,20 +104,22 @@ export function mapTexts(
   const visit = (each: unknown, key: string, parent: JsonObject, at: TextPlace): unknown => {
     if (typeof each === "string") {
       if (key === "arguments") return texts.replaceJson(each, { ...at, part: "toolInput" });
+      if (isName(key, each)) return texts.replace(each, { ...at, isName: true });
       return isText(key, parent) ? texts.replace(each, at) : each;
     }
     // The tokens would say what is masked.
     if (key === "logprobs" && each !== null) return Array.isArray(each) ? [] : null;
     if (Array.isArray(each)) return mapList(each, (item) => visit(item, key, parent, at));
     if (!isJsonObject(each)) return each;
+    // Credentials for the server of a tool.
+    if (key === "headers" && parent.type === "mcp") return each;
+    if (schemas.has(key)) return mapSchema(each, texts, at);
     if (isToolInput(key, parent)) {
       // What was no object is one with its text.
       if (typeof each.arguments === "string" && Object.keys(each).length === 1) {
         return mapObject(each, (text, name) => visit(text, name, each, at));
       }
-      const text = JSON.stringify(each);
-      const changed = texts.replaceJson(text, { ...at, part: "toolInput" });
-      return changed === text ? each : parsed(changed);
+      return mapJson(each, texts, { ...at, part: "toolInput" });
     }
     const own = placeOf(each, key, at);
     return mapObject(each, (member, name) => visit(member, name, each, placeOfMember(name, own)));
@@ -155,34 +149,6 @@ function placeOfMember(name: string, around: TextPlace): TextPlace {
 
 const toolOutput: TextPlace = { role: "tool", part: "toolOutput" };
 
-/** What a pattern that matches brackets made of JSON is a text. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
-
-function mapList(list: readonly unknown[], change: (item: unknown) => unknown): unknown {
-  const changed = list.map(change);
-  return changed.some((each, index) => each !== list[index]) ? changed : list;
-}
-
-function mapObject(
-  object: Readonly<Record<string, unknown>>,
-  change: (value: unknown, key: string) => unknown,
-): Readonly<Record<string, unknown>> {
-  let changed: Record<string, unknown> | undefined;
-  for (const [key, value] of Object.entries(object)) {
-    const next = change(value, key);
-    if (next === value) continue;
-    changed ??= { ...object };
-    changed[key] = next;
-  }
-  return changed ?? object;
-}
-
 /** Every string is a text that a model may read but those by which programs find their way, and what is no text. */
 function isText(key: string, parent: Readonly<Record<string, unknown>>): boolean {
   if (key === "data") return parent.type === "text";
@@ -191,15 +157,34 @@ function isText(key: string, parent: Readonly<Record<string, unknown>>): boolean
   return !noTexts.has(key) && !key.startsWith("encrypted_") && !key.endsWith("_id");
 }
 
+/** Names that a model reads; roles that a format does not have are written out by some servers. */
+function isName(key: string, text: string): boolean {
+  return names.has(key) || (key === "role" && !roles.has(text));
+}
+
+const names: ReadonlySet<string> = new Set([
+  ...["name", "tool_name", "server_name", "server_label", "allowed_tools", "tool_names"],
+]);
+
+const roles: ReadonlySet<string> = new Set([
+  ...["user", "assistant", "system", "developer", "tool", "function", "model"],
+  ...["critic", "discriminator", "unknown"],
+]);
+
+/** Members whose objects are JSON schemas. */
+const schemas: ReadonlySet<string> = new Set([
+  ...["parameters", "input_schema", "output_schema", "schema"],
+]);
+
 /** What a model wants a tool to do, as an object of any shape. */
 function isToolInput(key: string, { type }: Readonly<Record<string, unknown>>): boolean {
   return key === "input" && typeof type === "string" && type.endsWith("tool_use");
 }
 
-/** Words of formats, names of tools, addresses, and bytes as text. */
+/** Words of formats, ids, addresses, credentials, and bytes as text. */
 const noTexts: ReadonlySet<string> = new Set([
-  ...["type", "role", "object", "status", "phase", "id", "name", "model", "tool_name"],
-  ...["server_name", "server_label", "$ref", "$schema", "$id", "required", "format"],
+  ...["type", "role", "object", "status", "phase", "id", "model", "mode"],
+  ...["tool_choice", "function_call", "format", "authorization_token"],
   ...["url", "image_url", "file_url", "file_data", "media_type", "mime_type", "detail", "ttl"],
   ...["signature", "partial_image_b64", "b64_json", "finish_reason", "stop_reason", "scope"],
   ...["effort", "quality", "size", "background", "action_type", "server_url", "authorization"],

@@ -1,4 +1,4 @@
-import type { TextPart, TextPlace, WholeTexts } from "../chat/texts.ts";
+import type { TextPart, TextPlace, WholeTexts } from "../chat/whole-texts.ts";
 
 /** A text, and who says it. */
 export interface RoleText {

@@ -1,5 +1,6 @@
 import { Replacement } from "../../patterns/replacement.ts";
-import type { PieceGuard, TextGuards, TextPart, TextPlace } from "../chat/texts.ts";
+import type { PieceGuard, TextGuards } from "../chat/texts.ts";
+import type { TextPart, TextPlace } from "../chat/whole-texts.ts";
 import type { GuardRun } from "./guard-run.ts";
 import { JsonPieces } from "./json-pieces.ts";
 import type { PatternGuard } from "./pattern-guard.ts";
@@ -17,12 +18,13 @@ export class PatternTexts implements TextGuards {
     this.#scope = scope;
   }
 
-  replace(text: string, { part }: TextPlace): string {
+  replace(text: string, { part, isName }: TextPlace): string {
     if (this.#scope?.includes(part) === false) return text;
+    const written = isName === true ? nameOf : asItIs;
     let replaced = text;
     let start = performance.now();
     for (const guard of this.#guards) {
-      replaced = this.#replacedBy(guard, replaced);
+      replaced = this.#replacedBy(guard, replaced, written);
       const end = performance.now();
       this.#run.spend(guard, end - start);
       start = end;
@@ -31,13 +33,13 @@ export class PatternTexts implements TextGuards {
     return replaced;
   }
 
-  #replacedBy(guard: PatternGuard, text: string): string {
+  #replacedBy(guard: PatternGuard, text: string, written: (mask: string) => string): string {
     let replaced = text;
     for (const { search, mask } of guard.patterns) {
       const { required } = search;
       const searched = replaced;
       if (required.some((character) => !searched.includes(character))) continue;
-      const replacement = new Replacement(search, mask);
+      const replacement = new Replacement(search, written(mask));
       replaced = replacement.push(replaced) + replacement.end();
       if (this.#count(guard, replacement.matches)) return "";
     }
@@ -51,7 +53,7 @@ export class PatternTexts implements TextGuards {
   }
 
   open(): PieceGuard {
-    return new TextPieces(this.#guards, (mask) => mask, this.#count);
+    return new TextPieces(this.#guards, asItIs, this.#count);
   }
 
   openJson(): PieceGuard {
@@ -69,6 +71,15 @@ export class PatternTexts implements TextGuards {
     if (rejection !== undefined) this.#run.reject(guard, rejection);
     return rejection !== undefined;
   };
+}
+
+function asItIs(mask: string): string {
+  return mask;
+}
+
+/** A mask that is a name to every provider. */
+function nameOf(mask: string): string {
+  return mask.replaceAll(/[^A-Za-z0-9_-]/g, "");
 }
 
 /** One text that passes all patterns, one after the other. */

@@ -1,7 +1,7 @@
 import type { CallSpan } from "../../http/exchange-trace.ts";
 import type { Upstream } from "../../http/upstream/upstream.ts";
 import { Callout } from "../../telemetry/callout.ts";
-import type { TextPart } from "../chat/texts.ts";
+import type { TextPart } from "../chat/whole-texts.ts";
 import type { RoleText } from "./gathered-texts.ts";
 import type { Guard } from "./guard.ts";
 import type { GuardRejection, GuardRun } from "./guard-run.ts";

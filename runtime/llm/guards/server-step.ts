@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../cel/variables.ts";
 import type { StreamStep } from "../chat/stream-step.ts";
-import { mapMembers, type TextFormat, type TextPart } from "../chat/texts.ts";
+import { mapMembers, type TextFormat } from "../chat/texts.ts";
+import type { TextPart } from "../chat/whole-texts.ts";
 import { GatheredTexts, GivenTexts } from "./gathered-texts.ts";
 import type { GuardRun } from "./guard-run.ts";
 import type { GuardStep, StreamStage } from "./prompt-guard.ts";

@@ -1,4 +1,5 @@
-import type { PieceGuard, TextGuards, TextPlace } from "../chat/texts.ts";
+import type { PieceGuard, TextGuards } from "../chat/texts.ts";
+import type { TextPlace } from "../chat/whole-texts.ts";
 import { StreamedText } from "./streamed-text.ts";
 
 /** The texts of a stream as they arrive: they are gathered, and left as they are. */

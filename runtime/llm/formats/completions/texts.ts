@@ -3,12 +3,14 @@ import { isJsonObject } from "../../chat/request-object.ts";
 import {
   mapMembers,
   mapTexts,
+  modelPlace,
   type PieceGuard,
   responseMembers,
   type StreamTexts,
   type TextFormat,
   type TextGuards,
 } from "../../chat/texts.ts";
+import type { TextPlace } from "../../chat/whole-texts.ts";
 import { dataOf } from "../event-bytes.ts";
 import { parseObject } from "../parse-object.ts";
 import { RepeatedEvent, type RepeatedText, repeatedText } from "../repeated-event.ts";
@@ -17,14 +19,14 @@ import { RepeatedEvent, type RepeatedText, repeatedText } from "../repeated-even
 export const completionsTexts: TextFormat = {
   request: [
     ...["messages", "tools", "functions", "prediction", "response_format"],
-    "web_search_options",
+    ...["web_search_options", "tool_choice", "function_call", "stop", "metadata"],
   ],
   plain: new Set([
-    ...["model", "stream", "stream_options", "max_tokens", "max_completion_tokens", "n", "stop"],
+    ...["model", "stream", "stream_options", "max_tokens", "max_completion_tokens", "n"],
     ...["temperature", "top_p", "frequency_penalty", "presence_penalty", "seed", "logit_bias"],
-    ...["logprobs", "top_logprobs", "tool_choice", "parallel_tool_calls", "function_call"],
+    ...["logprobs", "top_logprobs", "parallel_tool_calls"],
     ...["reasoning_effort", "verbosity", "modalities", "audio", "user", "safety_identifier"],
-    ...["metadata", "store", "service_tier", "prompt_cache_key", "prompt_cache_retention"],
+    ...["store", "service_tier", "prompt_cache_key", "prompt_cache_retention"],
   ]),
   response: ["choices"],
   plainResponse: new Set([
@@ -166,7 +168,8 @@ class CompletionsTexts implements StreamTexts {
     return mapTexts(value, this.#texts);
   }
 
-  #call(call: JsonObject, open: Map<string, OpenText>, seen: string[]): JsonObject {
+  #call(given: JsonObject, open: Map<string, OpenText>, seen: string[]): JsonObject {
+    const call = this.#withName(given);
     const { index } = call;
     for (const [part, key, isJson] of callTexts) {
       const object = call[part];
@@ -176,6 +179,17 @@ class CompletionsTexts implements StreamTexts {
       const delta = (text: string) => ({ tool_calls: [{ index, [part]: { [key]: text } }] });
       const text = this.#piece(`${part} ${index}`, value, { open, seen, isJson }, delta);
       return text === value ? call : { ...call, [part]: { ...object, [key]: text } };
+    }
+    return call;
+  }
+
+  #withName(call: JsonObject): JsonObject {
+    for (const [part] of callTexts) {
+      const object = call[part];
+      if (!isJsonObject(object)) continue;
+      const { name } = object;
+      const guarded = typeof name === "string" ? this.#texts.replace(name, toolName) : name;
+      if (guarded !== name) return { ...call, [part]: { ...object, name: guarded } };
     }
     return call;
   }
@@ -216,6 +230,8 @@ class CompletionsTexts implements StreamTexts {
     return eventText({ ...chunk, choices: [{ index, delta, finish_reason: null }] });
   }
 }
+
+const toolName: TextPlace = { ...modelPlace, isName: true };
 
 /** Where calls of tools say what is wanted of them, and whether it is JSON. */
 const callTexts = [

@@ -13,15 +13,18 @@ import { RepeatedEvent, type RepeatedText, repeatedText } from "../repeated-even
 
 /** Where the Messages API has texts. */
 export const messagesTexts: TextFormat = {
-  request: ["system", "messages", "tools", "output_config", "output_format"],
+  request: [
+    ...["system", "messages", "tools", "output_config", "output_format", "tool_choice"],
+    ...["stop_sequences", "mcp_servers"],
+  ],
   plain: new Set([
-    ...["model", "max_tokens", "stream", "temperature", "top_p", "top_k", "stop_sequences"],
-    ...["tool_choice", "thinking", "metadata", "cache_control", "service_tier", "inference_geo"],
-    ...["speed", "container", "mcp_servers"],
+    ...["model", "max_tokens", "stream", "temperature", "top_p", "top_k"],
+    ...["thinking", "metadata", "cache_control", "service_tier", "inference_geo"],
+    ...["speed", "container"],
   ]),
-  response: ["content", "stop_details"],
+  response: ["content", "stop_details", "stop_sequence"],
   plainResponse: new Set([
-    ...["id", "type", "role", "model", "stop_reason", "stop_sequence", "usage", "container"],
+    ...["id", "type", "role", "model", "stop_reason", "usage", "container"],
     "context_management",
   ]),
   openStream: (texts) => new MessagesTexts(texts),

@@ -14,17 +14,17 @@ import { NumberedEvent } from "./numbered-event.ts";
 
 /** Where the Responses API has texts. */
 export const responsesTexts: TextFormat = {
-  request: ["instructions", "input", "prompt", "tools", "text"],
+  request: ["instructions", "input", "prompt", "tools", "text", "tool_choice", "metadata"],
   plain: new Set([
     ...["model", "stream", "stream_options", "max_output_tokens", "max_tool_calls", "temperature"],
-    ...["top_p", "top_logprobs", "tool_choice", "parallel_tool_calls", "reasoning", "include"],
-    ...["user", "safety_identifier", "metadata", "client_metadata", "store", "service_tier"],
+    ...["top_p", "top_logprobs", "parallel_tool_calls", "reasoning", "include"],
+    ...["user", "safety_identifier", "client_metadata", "store", "service_tier"],
     ...["prompt_cache_key", "prompt_cache_options", "prompt_cache_retention", "truncation"],
     ...["background", "previous_response_id", "conversation"],
   ]),
-  response: ["output", "output_text", "instructions"],
+  response: ["output", "output_text", "instructions", "error"],
   plainResponse: new Set([
-    ...["id", "object", "created_at", "completed_at", "status", "error", "incomplete_details"],
+    ...["id", "object", "created_at", "completed_at", "status", "incomplete_details"],
     ...["model", "usage", "previous_response_id", "conversation", "tool_choice", "tools", "text"],
     ...["temperature", "top_p", "top_logprobs", "truncation", "reasoning", "metadata", "user"],
     ...["max_output_tokens", "max_tool_calls", "parallel_tool_calls", "store", "service_tier"],

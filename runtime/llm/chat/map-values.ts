@@ -1,0 +1,32 @@
+/** The list with its items changed; the list itself when none changes. */
+export function mapList(
+  list: readonly unknown[],
+  change: (item: unknown) => unknown,
+): readonly unknown[] {
+  const changed = list.map(change);
+  return changed.some((each, index) => each !== list[index]) ? changed : list;
+}
+
+/** The object with its values changed; the object itself when none changes. */
+export function mapObject(
+  object: Readonly<Record<string, unknown>>,
+  change: (value: unknown, key: string) => unknown,
+): Readonly<Record<string, unknown>> {
+  let changed: Record<string, unknown> | undefined;
+  for (const [key, value] of Object.entries(object)) {
+    const next = change(value, key);
+    if (next === value) continue;
+    changed ??= { ...object };
+    changed[key] = next;
+  }
+  return changed ?? object;
+}
+
+/** The value of a changed JSON text: what a pattern that matches brackets made of it is a text. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

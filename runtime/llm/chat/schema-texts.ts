@@ -1,0 +1,77 @@
+import { mapList, mapObject, parsed } from "./map-values.ts";
+import { isJsonObject } from "./request-object.ts";
+import type { TextPlace, WholeTexts } from "./whole-texts.ts";
+
+/**
+ * A JSON schema with its texts replaced, as models read it: names of members, and what is said of them; the schema itself
+ * when no text changes.
+ */
+export function mapSchema(schema: unknown, texts: WholeTexts, place: TextPlace): unknown {
+  if (typeof schema === "string") return texts.replace(schema, place);
+  const inside = (each: unknown): unknown => mapSchema(each, texts, place);
+  if (Array.isArray(schema)) return mapList(schema, inside);
+  if (!isJsonObject(schema)) return schema;
+  const nameOf = (name: string): string => texts.replace(name, { ...place, isName: true });
+  return mapObject(schema, (value, key) => {
+    if (key === "type") return mapTypes(value, inside);
+    if (key === "required") return mapNames(value, nameOf);
+    if (references.has(key)) return mapReference(value, nameOf);
+    if (named.has(key) && isJsonObject(value)) {
+      return mapKeys(mapObject(value, key === dependent ? listOf(nameOf) : inside), nameOf);
+    }
+    const isValue = values.has(key) && typeof value === "object" && value !== null;
+    return isValue ? mapJson(value, texts, place) : inside(value);
+  });
+}
+
+const dependent = "dependentRequired";
+
+/** What holds schemas, or lists, by names. */
+const named: ReadonlySet<string> = new Set([
+  ...["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", dependent],
+]);
+
+const references: ReadonlySet<string> = new Set(["$ref", "$dynamicRef", "$recursiveRef"]);
+
+/** What holds values, whatever their members are called. */
+const values: ReadonlySet<string> = new Set(["enum", "const", "default", "example", "examples"]);
+
+const types: ReadonlySet<unknown> = new Set([
+  ...["string", "number", "integer", "boolean", "object", "array", "null"],
+]);
+
+/** A type that schemas do not have is a text. */
+function mapTypes(value: unknown, change: (each: unknown) => unknown): unknown {
+  const typeOf = (each: unknown): unknown => (types.has(each) ? each : change(each));
+  return Array.isArray(value) ? mapList(value, typeOf) : typeOf(value);
+}
+
+function mapNames(value: unknown, nameOf: (name: string) => string): unknown {
+  if (!Array.isArray(value)) return value;
+  return mapList(value, (each) => (typeof each === "string" ? nameOf(each) : each));
+}
+
+function listOf(nameOf: (name: string) => string): (value: unknown) => unknown {
+  return (value) => mapNames(value, nameOf);
+}
+
+/** A reference leads to what its names are now: `#/$defs/ann`. */
+function mapReference(value: unknown, nameOf: (name: string) => string): unknown {
+  return typeof value === "string" ? value.split("/").map(nameOf).join("/") : value;
+}
+
+function mapKeys(
+  object: Readonly<Record<string, unknown>>,
+  nameOf: (name: string) => string,
+): Readonly<Record<string, unknown>> {
+  const entries = Object.entries(object).map(([key, value]) => [nameOf(key), key, value] as const);
+  if (entries.every(([name, key]) => name === key)) return object;
+  return Object.fromEntries(entries.map(([name, , value]) => [name, value]));
+}
+
+/** A value with its texts and the names of its members replaced; the value itself when none changes. */
+export function mapJson(value: object, texts: WholeTexts, place: TextPlace): unknown {
+  const text = JSON.stringify(value);
+  const changed = texts.replaceJson(text, place);
+  return changed === text ? value : parsed(changed);
+}

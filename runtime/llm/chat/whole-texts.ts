@@ -1,0 +1,18 @@
+/** What a text is in a request: whose words, or what a tool is told or says. */
+export type TextPart = "systemPrompt" | "messages" | "toolInput" | "toolOutput";
+
+/** Where a text stands. */
+export interface TextPlace {
+  /** Who says it, as formats call them: `user`. */
+  readonly role: string;
+  readonly part: TextPart;
+  /** It names somebody or something: letters, digits, `_` and `-`. */
+  readonly isName?: true;
+}
+
+/** What becomes of texts that are whole. */
+export interface WholeTexts {
+  replace(text: string, place: TextPlace): string;
+  /** The JSON of a tool's arguments. */
+  replaceJson(text: string, place: TextPlace): string;
+}
