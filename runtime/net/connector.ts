@@ -6,6 +6,7 @@ import type { KeepAliveSettings } from "./connection-settings.ts";
 import { joinedMesh } from "./joined-mesh.ts";
 import type { Lookup } from "./lookup.ts";
 import {
+  connectedTo,
   endpointName,
   meshAccountOf,
   type PodAddress,
@@ -119,6 +120,7 @@ export function connector(settings: ConnectorSettings): Connect {
       const { time, interval, retries } = settings.keepAlive;
       socket.setKeepAlive(true, time, interval, retries);
       counts?.opened(performance.now() - started);
+      if (pod !== undefined) connectedTo(settings.host, settings.port, pod, socket);
       socket.once("close", () => counts?.closed());
       finish(null);
     };

@@ -14,8 +14,52 @@ const known: Map<string, readonly PodAddress[]> = new Map();
 
 /** Says which pods are ready for a Service's port (`NAMESPACE/NAME:PORT`, `pool/NAMESPACE/NAME:PORT`); undefined: nobody knows. */
 export function setEndpoints(port: string, pods: readonly PodAddress[] | undefined): void {
-  if (pods === undefined) known.delete(port);
-  else known.set(port, pods);
+  if (pods === undefined) {
+    known.delete(port);
+    return;
+  }
+  known.set(port, pods);
+  const left = new Set(pods.map(endpointName));
+  for (const [pod, connections] of connected.get(port) ?? []) {
+    if (left.has(pod)) continue;
+    for (const each of [...connections]) goneHandlers.get(each)?.();
+  }
+}
+
+/** A connection, as far as it is followed here. A socket is one. */
+interface PodConnection {
+  once(event: "close", listener: () => void): unknown;
+}
+
+/** Open connections to pods, by the Service's port and the pod's address. */
+const connected = new Map<string, Map<string, Set<PodConnection>>>();
+
+const goneHandlers = new WeakMap<PodConnection, () => void>();
+
+/** Says that a connection leads to a pod of the Service that a host names. */
+export function connectedTo(
+  host: string,
+  port: number,
+  pod: PodAddress,
+  connection: PodConnection,
+): void {
+  const service = servicePortOf(host, port);
+  if (service === undefined) return;
+  const pods = connected.get(service) ?? new Map<string, Set<PodConnection>>();
+  connected.set(service, pods);
+  const name = endpointName(pod);
+  const connections = pods.get(name) ?? new Set();
+  pods.set(name, connections.add(connection));
+  connection.once("close", () => {
+    connections.delete(connection);
+    if (connections.size === 0 && pods.get(name) === connections) pods.delete(name);
+    if (pods.size === 0 && connected.get(service) === pods) connected.delete(service);
+  });
+}
+
+/** Calls back when the pod of a connection is none of its Service's any more, which may be never. */
+export function oncePodIsGone(connection: PodConnection, callback: () => void): void {
+  goneHandlers.set(connection, callback);
 }
 
 /**
@@ -29,10 +73,15 @@ export function podOf(host: string, port: number): PodAddress | undefined {
 
 /** All pods of the Service that a host names; undefined: nothing is known of such a Service. */
 export function podsOf(host: string, port: number): readonly PodAddress[] | undefined {
-  if (known.size === 0) return undefined;
+  const service = known.size === 0 ? undefined : servicePortOf(host, port);
+  return service === undefined ? undefined : known.get(service);
+}
+
+/** The Service that a host names, as controllers do; undefined: it names none. */
+function servicePortOf(host: string, port: number): string | undefined {
   const [, name, namespace, kind] = PODS.exec(host) ?? [];
   if (name === undefined) return undefined;
-  return known.get(`${kind === "pool" ? "pool/" : ""}${namespace}/${name}:${port}`);
+  return `${kind === "pool" ? "pool/" : ""}${namespace}/${name}:${port}`;
 }
 
 /** `NAMESPACE/ACCOUNT` of a pod of the Service that a host names, as it is now; undefined: it takes no mutual TLS. */

@@ -178,8 +178,9 @@ spec:
     const before = compiled();
     const third = await startPod("third");
     await api.applyText(service("two", third.port).split("---\n")[1] ?? "");
-    second.stop();
+    // The other one still serves: what leads to it is left alone because it is no longer a pod of the Service.
     await answered("/two", 200, "third");
+    second.stop();
     expect(compiled()).toBe(before);
   });
 

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { oncePodIsGone } from "../../../net/service-endpoints.ts";
 import { SECOND } from "../../../process/units.ts";
 import { writeFramed } from "../../http1/framed-write.ts";
 import type { ReadState } from "../../http1/message-reader.ts";
@@ -44,6 +45,8 @@ export class Http1Connection {
   /** All of the request was written. */
   #isSent = false;
   #idleTime = idleTime;
+  /** Another request belongs to another server. */
+  #isLast = false;
   #error: Error | undefined;
 
   constructor(socket: Socket, owner: Http1Owner) {
@@ -61,6 +64,10 @@ export class Http1Connection {
     });
     socket.setTimeout(this.#idleTime);
     socket.unref();
+    oncePodIsGone(socket, () => {
+      this.#isLast = true;
+      if (this.#user === undefined) socket.destroy();
+    });
   }
 
   get isOpen(): boolean {
@@ -147,7 +154,8 @@ export class Http1Connection {
     this.#user = undefined;
     this.#response = undefined;
     const { head, excess, trailers } = response;
-    const isKept = head?.keepsAlive === true && excess === undefined && this.#isSent;
+    const isKept =
+      head?.keepsAlive === true && excess === undefined && this.#isSent && !this.#isLast;
     if (isKept) this.#free(head.keepAliveTime);
     else this.#socket.destroy();
     user.onComplete(trailers);

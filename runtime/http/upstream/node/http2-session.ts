@@ -1,5 +1,6 @@
 import { type ClientHttp2Session, connect } from "node:http2";
 import type { Connect } from "../../../net/connector.ts";
+import { oncePodIsGone } from "../../../net/service-endpoints.ts";
 
 /** How a connection is opened. */
 export interface Http2Destination {
@@ -28,6 +29,8 @@ export function openHttp2Session(destination: Http2Destination): Promise<ClientH
       const silence = setTimeout(() => {
         session.destroy(new Error(`no HTTP/2 within ${connectTimeout} ms`));
       }, connectTimeout);
+      // The streams under way go on.
+      oncePodIsGone(socket, () => session.close());
       session.on("error", reject);
       session.on("close", () => {
         clearTimeout(silence);
