@@ -21,7 +21,6 @@ import type { TransformedRequest } from "./calls/transform-fields.ts";
 import type { ErrorFormat } from "./chat/formats.ts";
 import { type LlmError, LlmRefusal } from "./chat/llm-error.ts";
 import type { TextFormat } from "./chat/texts.ts";
-import type { Provider } from "./providers/provider.ts";
 
 /** One route type of a route: which clients it is for, and who responds to them. */
 export interface ChatService {
@@ -103,7 +102,7 @@ async function serveCall(
       continue;
     }
     if (outcome.kind !== "failed") return;
-    failure = { ...outcome, provider: target.provider };
+    failure = { ...outcome, target };
     const isWorthwhile = tried?.isWorthwhile(outcome) ?? outcome.mayTryNext;
     if (!isWorthwhile || exchange.isOver || performance.now() >= deadline) break;
     // Who is one of several is left alone for as long as it asks.
@@ -112,9 +111,14 @@ async function serveCall(
   }
   if (exchange.isOver) return;
   if (failure === undefined) throw refusal ?? new Error("a choice of no provider");
-  exchange.record.reason = failure.error.kind === "timeout" ? "Timeout" : "UpstreamFailure";
-  const headers = forwardedHeaders(failure.head?.headers ?? [], failure.provider);
-  respondError(exchange, failure.error, service.errors, headers);
+  const { target, head } = failure;
+  // What the gateway says of a provider that said nothing is its own.
+  const isSaid = guards !== undefined && head !== undefined && head.status >= 400;
+  const error = isSaid ? await guards.errorFor(target, failure.error) : failure.error;
+  if (exchange.isOver) return;
+  exchange.record.reason = error.kind === "timeout" ? "Timeout" : "UpstreamFailure";
+  const headers = forwardedHeaders(head?.headers ?? [], target.provider);
+  respondError(exchange, error, service.errors, headers);
 }
 
 /** The call as conditions read it: its body is parsed when one asks for it. */
@@ -133,7 +137,7 @@ class AskedCall implements TransformedRequest {
 }
 
 /** The last attempt, and whom it asked. */
-type FailedAttempt = Extract<AttemptOutcome, { kind: "failed" }> & { readonly provider: Provider };
+type FailedAttempt = Extract<AttemptOutcome, { kind: "failed" }> & { readonly target: LlmTarget };
 
 /** The providers of a call, and those of further rounds while there is another. */
 function* inTurn(
@@ -188,7 +192,8 @@ function ask(
   const guard = guards?.responseGuard(target, call);
   const settle = (outcome: AttemptOutcome): void => {
     if (span !== undefined) endModelCall(span, outcome);
-    if (guard !== undefined) guards?.settle(guard);
+    // An error passes guards when it is known to be what the client gets.
+    if (guard !== undefined && outcome.kind !== "failed") guards?.settle(guard);
     if (health !== undefined) {
       health.pending -= 1;
       noteOutcome(health, outcome, start);

@@ -11,6 +11,10 @@ const deepMasked = deep.replace("ann\\u0040example.com", "<EMAIL_ADDRESS>");
 
 const replies = [
   { prompt: "nested", response: { toolCalls: [{ name: "send", arguments: deep }] } },
+  {
+    prompt: "complain",
+    response: { error: { message: secret, type: "invalid_request_error" }, status: 400 },
+  },
   { prompt: "contact", response: { content: secret } },
   {
     prompt: "tool",
@@ -108,6 +112,15 @@ describe.each(pairs)("%s with models of %s", (name, provider) => {
     expect(await ask(path, "contact")).toBe(masked);
     expect(JSON.parse(await ask(path, "tool"))).toEqual({ to: "<EMAIL_ADDRESS>" });
     expect(await ask(path, "Hello")).toBe("Hello there.");
+  });
+
+  it("what a provider says in the place of a response is guarded like one", async () => {
+    const complaint = (kind: string) =>
+      ask(`/${provider}/${kind}`, "complain").then(String, (thrown: Error) => thrown.message);
+    expect(await complaint("mask-requests")).toContain(secret);
+    expect(await complaint("mask-responses")).toContain(masked);
+    expect(await complaint("reject-responses")).toContain("No contacts, please.");
+    expect(await complaint("reject-responses")).not.toContain("212");
   });
 
   it("a rejected response is an error, and nothing of the match is seen before it", async () => {

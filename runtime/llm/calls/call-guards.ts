@@ -1,6 +1,7 @@
+import type { JsonObject } from "../../cel/variables.ts";
 import { type Exchange, logFields } from "../../http/exchange.ts";
 import { hasRepeatedKey } from "../../json/json-text.ts";
-import { LlmRefusal } from "../chat/llm-error.ts";
+import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
 import { type TextFormat, textMembers } from "../chat/texts.ts";
 import { GuardRun } from "../guards/guard-run.ts";
 import type { GuardStep, PromptGuard } from "../guards/prompt-guard.ts";
@@ -51,6 +52,21 @@ export class CallGuards {
     if (isStream && guard.passesStreams === true) return undefined;
     const run = new GuardRun("response", this.#exchange);
     return { run, steps: guard.response, format: this.#format };
+  }
+
+  /** What a provider said in the place of a response, as the client may see it. Rejects with LlmRefusal when it may not. */
+  async errorFor({ guard }: LlmTarget, error: LlmError): Promise<LlmError> {
+    if (guard === undefined || guard.response.length === 0) return error;
+    const run = new GuardRun("response", this.#exchange);
+    const { message, field } = error;
+    let texts: JsonObject = { message, ...(field !== undefined && { field }) };
+    for (const step of guard.response) {
+      texts = await step.guardMembers(texts, ["message", "field"], run);
+      if (run.error !== undefined) break;
+    }
+    this.#record(guard.response, run);
+    if (run.error !== undefined) throw new LlmRefusal(run.error);
+    return { ...error, message: String(texts.message), field: field && String(texts.field) };
   }
 
   /** Notes what became of a response. */
