@@ -4,7 +4,7 @@ import type { RouteNode } from "../../compiler/ir/program.ts";
 import type { ServedHost } from "../../compiler/ir/routes.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
 import type { Expressions } from "../code/expression.ts";
-import type { Code, Expression, Hole, Printable } from "../code/hole.ts";
+import type { Code, Expression, Hole, ImportSymbol, Printable } from "../code/hole.ts";
 import type { Trace } from "../code/trace.ts";
 import type { RouteVariables } from "../code/variables.ts";
 
@@ -87,6 +87,8 @@ export interface BackendTemplate<Kind extends BackendKind> {
   readonly takesTunnels?: (node: BackendNode<Kind>) => boolean;
   /** It keeps to the limits of a route's time and to its tries itself. */
   readonly keepsLimits?: true;
+  /** How its clients read that a request is refused, before it is known what it asks for; absent: as text, or by its path. */
+  readonly refusalFormat?: ImportSymbol;
   /** It keeps sessions that survive a change of the pod when all pods have one key. */
   readonly hasSessions?: true;
 }

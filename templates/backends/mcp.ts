@@ -21,11 +21,14 @@ const LIMITS = "gwc/runtime/mcp/transports/default-limits";
 
 type McpNode = BackendNode<"mcp">;
 
+const refusalFormat = imported("gwc/runtime/mcp/protocol/json-rpc-refusal", "jsonRpcRefusal");
+
 /** An MCP endpoint in front of one or more servers. */
 export const mcpTemplate: BackendTemplate<"mcp"> = {
   code: mcpCode,
   hasSessions: true,
   keepsLimits: true,
+  refusalFormat,
 };
 
 function mcpCode([backend]: AtLeastOne<McpNode>, scope: BackendScope): BackendCode {
@@ -75,9 +78,7 @@ function mcpCode([backend]: AtLeastOne<McpNode>, scope: BackendScope): BackendCo
       `,
       code`const allowedOrigins: ${importedType(origin, "OriginSettings")} = ${literal(allowedOrigins)};`,
     ],
-    first: [
-      code`exchange.refusalFormat = ${imported("gwc/runtime/mcp/protocol/json-rpc-refusal", "jsonRpcRefusal")};`,
-    ],
+    first: [code`exchange.refusalFormat = ${refusalFormat};`],
     guard: [
       code`if (${imported(origin, "refuseForeignOrigin")}(exchange, allowedOrigins)) return;`,
     ],

@@ -1,4 +1,5 @@
 import type { ListenerNode, PreRoutingNode } from "../../compiler/ir/program.ts";
+import { backendTemplateOf } from "../backends/index.ts";
 import { code, comment, join, literal } from "../code/code.ts";
 import { constantsOf, Expressions } from "../code/expression.ts";
 import type { Code, Hole } from "../code/hole.ts";
@@ -57,6 +58,7 @@ export function listenerModule(
       ${trace(origin)}
       export ${isAsync ? code`async ` : code``}function ${name(id)}(${join(parameters, ", ")}): ${resultType(isAsync, isFinal)} {
         exchange.record.listener = ${literal(listener.name)};
+        ${refusalStatements(listener)}
         ${policySteps(parts, scope).flatMap(({ statements }) => statements)}
         ${isFinal ? [] : code`return route(exchange);`}
       }
@@ -71,6 +73,15 @@ export function listenerModule(
     body: join(body, "\n\n"),
     declared: [id],
   });
+}
+
+/** Whatever the route will be: all clients of the listener read refusals in one way. */
+function refusalStatements({ routes }: ListenerNode): readonly Code[] {
+  const kinds = new Set(routes.map(({ backends: [backend] }) => backend?.kind));
+  const [kind, ...others] = kinds;
+  if (kind === undefined || others.length > 0) return [];
+  const { refusalFormat } = backendTemplateOf(kind);
+  return refusalFormat === undefined ? [] : [code`exchange.refusalFormat = ${refusalFormat};`];
 }
 
 function resultType(isAsync: boolean, isFinal: boolean): Code {

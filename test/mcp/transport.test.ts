@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Gateway } from "../harness/gateway.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { startMcpGateway } from "./mcp-gateway.ts";
 import { initialize, post, send, toolCall } from "./raw-client.ts";
 import { mcpResponses, type RawUpstream, startUpstream } from "./raw-upstream.ts";
@@ -161,4 +161,35 @@ describe("a request of a web page", () => {
 it("a request without a page behind it may use any name for the gateway", async () => {
   const response = await post(gateway.url, toolCall("x"), { host: "gateway.internal" });
   expect(response.status).toBe(200);
+});
+
+it("what a listener refuses before there is a route is an error of MCP where all of its routes are", async () => {
+  const policies = { apiKey: { keys: [{ key: "${KEY}" }] } };
+  const tools = {
+    backends: [{ mcp: { targets: [{ name: "one", mcp: { host: upstream.url } }] } }],
+  };
+  const other = {
+    backends: [{ host: new URL(upstream.url).host }],
+    matches: [{ path: { exact: "/other" } }],
+  };
+  const { url } = await startGateway({
+    env: { KEY: "sesame" },
+    listeners: [
+      { name: "tools", hostname: "tools.test", policies, routes: [tools] },
+      { name: "mixed", hostname: "mixed.test", policies, routes: [tools, other] },
+    ],
+  });
+  const refused = async (host: string) => {
+    const { status, body } = await send(url, { body: ping, headers: { host } });
+    return [status, body.toString()];
+  };
+  const message = "api key authentication failure: no API Key found";
+  expect(await refused("mixed.test")).toEqual([401, message]);
+  const [status, body] = await refused("tools.test");
+  expect(status).toBe(401);
+  expect(JSON.parse(String(body))).toEqual({
+    jsonrpc: "2.0",
+    error: { code: -32_000, message },
+    id: null,
+  });
 });
