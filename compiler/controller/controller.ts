@@ -181,7 +181,10 @@ export class Controller {
     const now = performance.now();
     if (this.#timer === undefined) this.#deadline = now + PATIENCE;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#work(), Math.min(QUIET, this.#deadline - now));
+    this.#timer = setTimeout(
+      () => this.#work(),
+      Math.max(0, Math.min(QUIET, this.#deadline - now)),
+    );
   }
 
   #work(): void {
