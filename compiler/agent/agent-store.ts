@@ -43,6 +43,8 @@ export class AgentStore {
   readonly configMaps: string;
   readonly #folder: string;
   readonly #state: StoredState;
+  /** Texts of modules that are what their digests say, by digest. */
+  readonly #texts = new Map<string, string>();
 
   /** Opens the folder of a data plane; what is not whole in it counts as absent. Throws when it can't be written. */
   constructor(folder: string) {
@@ -78,9 +80,10 @@ export class AgentStore {
   modulesOf({ modules }: Generation): readonly StoredModule[] {
     return modules.map(({ path: name, sha256 }) => {
       const file = this.#moduleFile(sha256);
-      const text = readFileSync(file, "utf8");
-      if (digestOf(text) !== sha256)
+      const text = this.#texts.get(sha256) ?? readFileSync(file, "utf8");
+      if (!this.#texts.has(sha256) && digestOf(text) !== sha256)
         throw new Error(`the module ${name} is not what its digest says`);
+      this.#texts.set(sha256, text);
       return { path: name, text, sha256, file };
     });
   }
@@ -90,13 +93,13 @@ export class AgentStore {
     if (!/^[0-9a-f]{64}$/.test(sha256) || digestOf(text) !== sha256)
       throw new Error(`a module is not what its digest ${sha256} says`);
     writeWhole(this.#moduleFile(sha256), text);
+    this.#texts.set(sha256, text);
   }
 
   /** Removes a module, unless what is served needs it. */
   removeModule(sha256: string): void {
     const isNeeded = modulesIn(this.generation).some((each) => each.sha256 === sha256);
-    if (!isNeeded && /^[0-9a-f]{64}$/.test(sha256))
-      rmSync(this.#moduleFile(sha256), { force: true });
+    if (!isNeeded && /^[0-9a-f]{64}$/.test(sha256)) this.#drop(sha256);
   }
 
   /**
@@ -152,8 +155,12 @@ export class AgentStore {
     this.#state.generation = generation;
     const kept = new Set(modulesIn(generation).map(({ sha256 }) => sha256));
     this.#save();
-    for (const { sha256 } of gone)
-      if (!kept.has(sha256)) rmSync(this.#moduleFile(sha256), { force: true });
+    for (const { sha256 } of gone) if (!kept.has(sha256)) this.#drop(sha256);
+  }
+
+  #drop(sha256: string): void {
+    rmSync(this.#moduleFile(sha256), { force: true });
+    this.#texts.delete(sha256);
   }
 
   /** Removes the folders that a name has led to, but these. */

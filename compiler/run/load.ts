@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
@@ -6,6 +6,7 @@ import type { Gateway } from "../../runtime/gateway/definition.ts";
 import type { PrintedModule } from "../../templates/code/print.ts";
 import { moduleRoot } from "../installation.ts";
 import type { LiteralSecret } from "../model/literal-secrets.ts";
+import { withKeptModules } from "./kept-modules.ts";
 
 /** A module to import. */
 interface LoadedModule extends Pick<PrintedModule, "path" | "text"> {
@@ -28,17 +29,19 @@ export async function loadGateway({
 }): Promise<Gateway> {
   for (const { variable, value } of literals) process.env[variable] = value;
   // A new folder each time: a module is evaluated once per path.
-  const folder = mkdtempSync(path.join(tmpdir(), "gwc-run-"));
+  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), "gwc-run-")));
   try {
     preparePackage(folder);
     for (const each of new Set(modules.map(({ path: name }) => path.dirname(name))))
       mkdirSync(path.join(folder, each), { recursive: true });
+    const kept = new Map<string, string>();
     for (const { path: name, text, file } of modules) {
-      // Node.js knows a module by the file that links lead to.
-      if (file === undefined) writeFileSync(path.join(folder, name), text);
-      else symlinkSync(file, path.join(folder, name));
+      const own = path.join(folder, name);
+      if (file === undefined) writeFileSync(own, text);
+      else kept.set(pathToFileURL(own).href, pathToFileURL(file).href);
     }
-    const loaded: unknown = await import(pathToFileURL(path.join(folder, "main.ts")).href);
+    const main = pathToFileURL(path.join(folder, "main.ts")).href;
+    const loaded: unknown = await withKeptModules(kept, () => import(main));
     // `main.ts` exports it under this type; the type check of a build proves it.
     return (loaded as { readonly gateway: Gateway }).gateway;
   } finally {
