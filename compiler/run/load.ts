@@ -41,7 +41,7 @@ export async function loadGateway({
       else kept.set(pathToFileURL(own).href, pathToFileURL(file).href);
     }
     const main = pathToFileURL(path.join(folder, "main.ts")).href;
-    const loaded: unknown = await withKeptModules(kept, () => import(main));
+    const loaded: unknown = await withKeptModules(kept, () => import(kept.get(main) ?? main));
     // `main.ts` exports it under this type; the type check of a build proves it.
     return (loaded as { readonly gateway: Gateway }).gateway;
   } finally {
