@@ -1,9 +1,9 @@
-import type { JsonObject } from "../../cel/variables.ts";
 import { type Exchange, logFields } from "../../http/exchange.ts";
 import { hasRepeatedKey } from "../../json/json-text.ts";
 import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
 import { type TextFormat, textMembers } from "../chat/texts.ts";
 import { GuardRun } from "../guards/guard-run.ts";
+import { guardedMembers } from "../guards/guarded-members.ts";
 import type { GuardStep, PromptGuard } from "../guards/prompt-guard.ts";
 import type { ChatCall } from "./chat-call.ts";
 import { GuardMetrics } from "./guard-metrics.ts";
@@ -28,17 +28,11 @@ export class CallGuards {
     const seen = this.#seen.get(guard);
     if (seen?.text === call.text) return seen.guarded;
     const run = new GuardRun("request", this.#exchange);
-    let { body } = call;
-    const field = this.#format.unreadable?.(body);
+    const field = this.#format.unreadable?.(call.body);
     if (field !== undefined) throw unreadable(field);
     if (hasRepeatedKey(call.text)) throw repeated;
-    const members = textMembers(body, this.#format);
-    for (const step of guard.request) {
-      const given = step.guardMembers(body, members, run);
-      // What asks nobody is not waited for.
-      body = given instanceof Promise ? await given : given;
-      if (run.error !== undefined) break;
-    }
+    const members = textMembers(call.body, this.#format);
+    const body = await guardedMembers(guard.request, call.body, members, run);
     this.#record(guard.request, run);
     if (run.error !== undefined) throw new LlmRefusal(run.error);
     const guarded = withBody(call, body);
@@ -59,11 +53,8 @@ export class CallGuards {
     if (guard === undefined || guard.response.length === 0) return error;
     const run = new GuardRun("response", this.#exchange);
     const { message, field } = error;
-    let texts: JsonObject = { message, ...(field !== undefined && { field }) };
-    for (const step of guard.response) {
-      texts = await step.guardMembers(texts, ["message", "field"], run);
-      if (run.error !== undefined) break;
-    }
+    const said = { message, ...(field !== undefined && { field }) };
+    const texts = await guardedMembers(guard.response, said, ["message", "field"], run);
     this.#record(guard.response, run);
     if (run.error !== undefined) throw new LlmRefusal(run.error);
     return { ...error, message: String(texts.message), field: field && String(texts.field) };

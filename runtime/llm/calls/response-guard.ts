@@ -5,6 +5,7 @@ import { bufferOf, type StreamStep } from "../chat/stream-step.ts";
 import { responseMembers, type TextFormat } from "../chat/texts.ts";
 import { parseObject } from "../formats/parse-object.ts";
 import type { GuardRun } from "../guards/guard-run.ts";
+import { guardedMembers } from "../guards/guarded-members.ts";
 import type { GuardStep, StreamStage } from "../guards/prompt-guard.ts";
 import { maxEvent } from "./limits.ts";
 
@@ -26,13 +27,9 @@ export async function guardWhole(
   const received = parseObject(text);
   // Readers differ on which of two members of one name counts.
   if (received === undefined || hasRepeatedKey(text)) return undefined;
-  let body = received;
-  const members = responseMembers(body, format);
-  for (const step of steps) {
-    const given = step.guardMembers(body, members, run);
-    body = given instanceof Promise ? await given : given;
-    if (run.error !== undefined) return run.error;
-  }
+  const members = responseMembers(received, format);
+  const body = await guardedMembers(steps, received, members, run);
+  if (run.error !== undefined) return run.error;
   // Nothing was masked: what else would be left out stays.
   const isMasked = [...run.outcomes.values()].some(({ matches }) => matches > 0);
   return body === received || !isMasked ? text : JSON.stringify(body);
