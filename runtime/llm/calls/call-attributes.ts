@@ -54,13 +54,7 @@ export class CallAttributes implements LlmCall {
   note({ model, usage, counted }: ResponseFacts): void {
     if (counted !== undefined) this.countTokens = counted;
     if (model !== undefined) this.responseModel = model;
-    if (usage === undefined) return;
-    this.inputTokens = usage.input;
-    this.cachedInputTokens = usage.cacheRead;
-    this.cacheCreationInputTokens = usage.cacheWrite;
-    this.outputTokens = usage.output;
-    this.totalTokens = usage.input + usage.output;
-    if (usage.reasoning !== undefined) this.reasoningTokens = usage.reasoning;
+    if (usage !== undefined) Object.assign(this, tokensOfUsage(usage));
   }
 }
 
