@@ -4,7 +4,7 @@ import { nativeTarget } from "./calls/native-target.ts";
 import { respondError } from "./calls/respond-error.ts";
 import type { EndpointPath, TargetSettings } from "./calls/target.ts";
 import { responsesNative } from "./formats/responses/native.ts";
-import { passTo, withQuery } from "./pass-through.ts";
+import { serveKept } from "./kept-responses.ts";
 import { restOfPath } from "./path-rest.ts";
 import { type ChatService, serveChat } from "./serve.ts";
 
@@ -23,36 +23,20 @@ export async function serveResponses(
 ): Promise<void> {
   const rest = restOfPath(exchange.path, api) ?? "";
   if (rest === "") return serveChat(exchange, service, tried);
-  const { keeper, timeout } = service;
+  const { keeper } = service;
   if (keeper === undefined) {
     exchange.record.reason = "NotFound";
     const message = "no provider of this route keeps responses";
     respondError(exchange, { kind: "invalid", message, status: 404 }, service.errors);
     return;
   }
-  const { provider } = keeper;
   const path = pathBelow(keeper.path, rest);
   if (asking.has(rest)) {
     const target = nativeTarget({ ...keeper, path, format: responsesNative });
     const operation = rest === countPath ? "count_tokens" : service.operation;
     return serveChat(exchange, { ...service, operation, targets: () => [target] }, tried);
   }
-  if (
-    keeper.guard !== undefined &&
-    keeper.guard.response.length > 0 &&
-    exchange.method !== "DELETE"
-  ) {
-    exchange.record.reason = "PromptGuard";
-    const message = "kept responses are not served where responses are guarded";
-    respondError(exchange, { kind: "permission", message }, service.errors);
-    return;
-  }
-  // What is kept is asked for by its id, whatever its model was.
-  const own = typeof path === "string" ? path : path(provider.model ?? "", false);
-  passTo(exchange, provider, {
-    path: withQuery(own, exchange.query),
-    ...(timeout !== undefined && { timeout }),
-  });
+  return serveKept(exchange, { service, keeper, path });
 }
 
 /** Counts the tokens of a request, and uses none. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../cel/variables.ts";
 import { bufferBody } from "../http/buffer-body.ts";
-import type { Exchange, Handled, RefusalReason } from "../http/exchange.ts";
+import type { Exchange, Handled } from "../http/exchange.ts";
 import type { UpstreamCall } from "../http/upstream/upstream.ts";
 import type { TriedCall } from "../policies/retry/tries.ts";
 import { whenThere } from "../process/eventual.ts";
@@ -8,18 +8,23 @@ import { attempt } from "./calls/attempt.ts";
 import type { AttemptOutcome } from "./calls/attempt-outcome.ts";
 import type { CallAttributes } from "./calls/call-attributes.ts";
 import { CallGuards } from "./calls/call-guards.ts";
-import { forwardedHeaders, requestHeaders } from "./calls/call-headers.ts";
+import { requestHeaders } from "./calls/call-headers.ts";
 import { bodyFor, type ChatCall, readCall, renamedCall } from "./calls/chat-call.ts";
 import { expectTokens } from "./calls/count-tokens.ts";
 import { beginModelCall, endModelCall } from "./calls/model-span.ts";
 import { requireOpenModels } from "./calls/open-models.ts";
 import { noteOutcome } from "./calls/provider-verdict.ts";
 import { recordCall, recordResponse } from "./calls/record-call.ts";
-import { refuseMethod, respondError } from "./calls/respond-error.ts";
+import { refuseMethod } from "./calls/respond-error.ts";
+import {
+  type FailedAttempt,
+  respondFailedCall,
+  respondRefusal,
+} from "./calls/respond-failed-call.ts";
 import type { ConditionalChoice, LlmTarget } from "./calls/target.ts";
 import type { TransformedRequest } from "./calls/transform-fields.ts";
 import type { ErrorFormat } from "./chat/formats.ts";
-import { type LlmError, LlmRefusal } from "./chat/llm-error.ts";
+import { LlmRefusal } from "./chat/llm-error.ts";
 import type { TextFormat } from "./chat/texts.ts";
 
 /** One route type of a route: which clients it is for, and who responds to them. */
@@ -61,16 +66,9 @@ function serveRead(
   service: ChatService,
   tried: TriedCall | undefined,
 ): Promise<void> {
-  return serveCall(exchange, service, tried).catch((error: unknown) => {
-    if (!(error instanceof LlmRefusal)) throw error;
-    exchange.record.reason = reasonOf(error.error);
-    respondError(exchange, error.error, service.errors);
-  });
-}
-
-function reasonOf({ kind }: LlmError): RefusalReason {
-  if (kind === "filtered") return "PromptGuard";
-  return kind === "permission" ? "Authorization" : "BadRequest";
+  return serveCall(exchange, service, tried).catch((error: unknown) =>
+    respondRefusal(exchange, error, service.errors),
+  );
 }
 
 async function serveCall(
@@ -111,14 +109,7 @@ async function serveCall(
   }
   if (exchange.isOver) return;
   if (failure === undefined) throw refusal ?? new Error("a choice of no provider");
-  const { target, head } = failure;
-  // What the gateway says of a provider that said nothing is its own.
-  const isSaid = guards !== undefined && head !== undefined && head.status >= 400;
-  const error = isSaid ? await guards.errorFor(target, failure.error) : failure.error;
-  if (exchange.isOver) return;
-  exchange.record.reason = error.kind === "timeout" ? "Timeout" : "UpstreamFailure";
-  const headers = forwardedHeaders(head?.headers ?? [], target.provider);
-  respondError(exchange, error, service.errors, headers);
+  await respondFailedCall(exchange, failure, { guards, errors: service.errors });
 }
 
 /** The call as conditions read it: its body is parsed when one asks for it. */
@@ -135,9 +126,6 @@ class AskedCall implements TransformedRequest {
     return this.#call.body;
   }
 }
-
-/** The last attempt, and whom it asked. */
-type FailedAttempt = Extract<AttemptOutcome, { kind: "failed" }> & { readonly target: LlmTarget };
 
 /** The providers of a call, and those of further rounds while there is another. */
 function* inTurn(

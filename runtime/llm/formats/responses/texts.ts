@@ -30,6 +30,8 @@ export const responsesTexts: TextFormat = {
     ...["max_output_tokens", "max_tool_calls", "parallel_tool_calls", "store", "service_tier"],
     ...["safety_identifier", "prompt_cache_key", "prompt_cache_options", "background", "prompt"],
     ...["prompt_cache_retention", "moderation", "billing", "frequency_penalty", "presence_penalty"],
+    // Of what was deleted, and of lists.
+    ...["deleted", "has_more", "first_id", "last_id"],
   ]),
   openStream: (texts) => new ResponsesTexts(texts),
 };

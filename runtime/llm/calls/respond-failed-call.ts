@@ -1,0 +1,39 @@
+import type { Exchange, RefusalReason } from "../../http/exchange.ts";
+import type { ErrorFormat } from "../chat/formats.ts";
+import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
+import type { AttemptOutcome } from "./attempt-outcome.ts";
+import type { CallGuards } from "./call-guards.ts";
+import { forwardedHeaders } from "./call-headers.ts";
+import { respondError } from "./respond-error.ts";
+import type { LlmTarget } from "./target.ts";
+
+/** The last attempt, and whom it asked. */
+export type FailedAttempt = Extract<AttemptOutcome, { kind: "failed" }> & {
+  readonly target: LlmTarget;
+};
+
+/** Responds with what the last provider said in the place of a response. Rejects with LlmRefusal when a guard does not let it pass. */
+export async function respondFailedCall(
+  exchange: Exchange,
+  { target, head, error: said }: FailedAttempt,
+  { guards, errors }: { readonly guards: CallGuards | undefined; readonly errors: ErrorFormat },
+): Promise<void> {
+  // What the gateway says of a provider that said nothing is its own.
+  const isSaid = guards !== undefined && head !== undefined && head.status >= 400;
+  const error = isSaid ? await guards.errorFor(target, said) : said;
+  if (exchange.isOver) return;
+  exchange.record.reason = error.kind === "timeout" ? "Timeout" : "UpstreamFailure";
+  respondError(exchange, error, errors, forwardedHeaders(head?.headers ?? [], target.provider));
+}
+
+/** Responds with what a request was refused for; throws whatever else it is. */
+export function respondRefusal(exchange: Exchange, error: unknown, errors: ErrorFormat): void {
+  if (!(error instanceof LlmRefusal)) throw error;
+  exchange.record.reason = reasonOf(error.error);
+  respondError(exchange, error.error, errors);
+}
+
+function reasonOf({ kind }: LlmError): RefusalReason {
+  if (kind === "filtered") return "PromptGuard";
+  return kind === "permission" ? "Authorization" : "BadRequest";
+}
