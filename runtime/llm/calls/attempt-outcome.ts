@@ -19,6 +19,8 @@ export type AttemptOutcome =
   | {
       readonly kind: "failed";
       readonly error: LlmError;
+      /** The provider said so; else the gateway says it of the provider. */
+      readonly isSaid: boolean;
       /** Undefined: the provider did not respond. */
       readonly head: ProviderHead | undefined;
       /** Another provider may do better. */

@@ -18,7 +18,7 @@ import type { ChatCall } from "./chat-call.ts";
 import { maxAtOnce, maxError, maxWhole, retriedStatuses } from "./limits.ts";
 import { isOfProvider, noValidResponse, serverError, unreachable } from "./provider-failure.ts";
 import { respondError } from "./respond-error.ts";
-import { GuardedStream, guardWhole, type ResponseGuard } from "./response-guard.ts";
+import { GuardedStream, guardError, guardWhole, type ResponseGuard } from "./response-guard.ts";
 import { StreamResponse } from "./stream-response.ts";
 import type { LlmTarget, StreamRelay, WholeResponse } from "./target.ts";
 
@@ -63,6 +63,8 @@ class Attempt implements UpstreamHandler {
   /** The body of a whole response goes to the client as it is. */
   #passes = false;
   #isOver = false;
+  /** The stream has failed: guards are asked about what the provider says of it. */
+  #isEnding = false;
   /** The client takes what comes. */
   #isReady = true;
 
@@ -175,9 +177,18 @@ class Attempt implements UpstreamHandler {
     } else {
       this.#request?.abort();
       if (this.#isRejected && !client.hasBegun) this.#reject(state, this.#relay?.facts ?? {});
-      else this.#fail(state, isOfProvider(state));
+      else if (this.#isRejected || !client.hasBegun) this.#fail(state, isOfProvider(state), true);
+      else void this.#failGuarded(state);
     }
     return true;
+  }
+
+  /** What a provider says in the middle of a stream passes guards like its texts. */
+  async #failGuarded(error: LlmError): Promise<void> {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    const { guard } = this.#context;
+    this.#fail(guard === undefined ? error : await guardError(error, guard), false, true);
   }
 
   get #isRejected(): boolean {
@@ -287,7 +298,7 @@ class Attempt implements UpstreamHandler {
       this.#fail(serverError("the provider refused the gateway"), mayTryNext);
     } else if (status < 400) {
       this.#fail(serverError("the provider sent the gateway elsewhere"), mayTryNext);
-    } else this.#fail(error, mayTryNext);
+    } else this.#fail(error, mayTryNext, true);
   }
 
   #tooLong(isError: boolean): true {
@@ -297,13 +308,14 @@ class Attempt implements UpstreamHandler {
     return true;
   }
 
-  #fail(error: LlmError, mayTryNext: boolean): void {
+  /** `isSaid`: by the provider. */
+  #fail(error: LlmError, mayTryNext: boolean, isSaid = false): void {
     if (this.#isOver) return;
     const { exchange } = this.#context;
     this.#client?.stop();
     if (!exchange.headersSent) {
       const head = this.#head && withRetryAfter(this.#head, error);
-      this.#finish({ kind: "failed", error, head, mayTryNext });
+      this.#finish({ kind: "failed", error, isSaid, head, mayTryNext });
       return;
     }
     exchange.record.reason = this.#isRejected ? "PromptGuard" : "UpstreamFailure";

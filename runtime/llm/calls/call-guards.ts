@@ -8,7 +8,7 @@ import type { GuardStep, PromptGuard } from "../guards/prompt-guard.ts";
 import type { ChatCall } from "./chat-call.ts";
 import { GuardMetrics } from "./guard-metrics.ts";
 import { withBody } from "./guarded-call.ts";
-import type { ResponseGuard } from "./response-guard.ts";
+import { guardError, type ResponseGuard } from "./response-guard.ts";
 import type { LlmTarget } from "./target.ts";
 
 /** The guards of one call, whoever is asked: what guards the requests of several providers sees one text once. */
@@ -52,12 +52,10 @@ export class CallGuards {
   async errorFor({ guard }: LlmTarget, error: LlmError): Promise<LlmError> {
     if (guard === undefined || guard.response.length === 0) return error;
     const run = new GuardRun("response", this.#exchange);
-    const { message, field } = error;
-    const said = { message, ...(field !== undefined && { field }) };
-    const texts = await guardedMembers(guard.response, said, ["message", "field"], run);
+    const given = await guardError(error, { run, steps: guard.response });
     this.#record(guard.response, run);
     if (run.error !== undefined) throw new LlmRefusal(run.error);
-    return { ...error, message: String(texts.message), field: field && String(texts.field) };
+    return given;
   }
 
   /** Notes what became of a response. */

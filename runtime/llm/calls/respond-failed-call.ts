@@ -15,12 +15,10 @@ export type FailedAttempt = Extract<AttemptOutcome, { kind: "failed" }> & {
 /** Responds with what the last provider said in the place of a response. Rejects with LlmRefusal when a guard does not let it pass. */
 export async function respondFailedCall(
   exchange: Exchange,
-  { target, head, error: said }: FailedAttempt,
+  { target, head, error: failure, isSaid }: FailedAttempt,
   { guards, errors }: { readonly guards: CallGuards | undefined; readonly errors: ErrorFormat },
 ): Promise<void> {
-  // What the gateway says of a provider that said nothing is its own.
-  const isSaid = guards !== undefined && head !== undefined && head.status >= 400;
-  const error = isSaid ? await guards.errorFor(target, said) : said;
+  const error = isSaid && guards ? await guards.errorFor(target, failure) : failure;
   if (exchange.isOver) return;
   exchange.record.reason = error.kind === "timeout" ? "Timeout" : "UpstreamFailure";
   respondError(exchange, error, errors, forwardedHeaders(head?.headers ?? [], target.provider));

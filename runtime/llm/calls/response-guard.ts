@@ -35,6 +35,21 @@ export async function guardWhole(
   return body === received || !isMasked ? text : JSON.stringify(body);
 }
 
+/**
+ * What a provider says in the place of a response, or of the rest of one, with its texts guarded; the error of the guard that
+ * rejects it.
+ */
+export async function guardError(
+  error: LlmError,
+  { run, steps }: Omit<ResponseGuard, "format">,
+): Promise<LlmError> {
+  const { message, field } = error;
+  const said = { message, ...(field !== undefined && { field }) };
+  const texts = await guardedMembers(steps, said, ["message", "field"], run);
+  if (run.error !== undefined) return run.error;
+  return { ...error, message: String(texts.message), field: field && String(texts.field) };
+}
+
 /** A stream whose texts pass guards before the client gets them. */
 export class GuardedStream {
   readonly #stages: readonly StreamStage[];
