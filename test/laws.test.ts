@@ -200,6 +200,8 @@ describe("who may import whom", () => {
       // What is counted stands once: gateways count it, and the compiler draws it.
       if (/^runtime\/telemetry\/metrics\/table\/[a-z]+\.ts$/.test(to) && folder === "compiler")
         return false;
+      // How the lists of MCP are asked for and called is said once.
+      if (to === "runtime/mcp/protocol/item-lists.ts" && folder === "compiler") return false;
       // What a library's patterns are made of is said once: gateways run them, and the compiler measures them.
       if (to === "runtime/patterns/pattern-codes.ts" && folder === "compiler") return false;
       // Defaults stand once, where generated code names them.

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
+import { itemListNames, itemLists } from "../../runtime/mcp/protocol/item-lists.ts";
 import {
   APPROVED_WORDS,
-  itemWord,
   lockChanges,
   OFFERED_WORDS,
   readToolLock,
@@ -15,7 +15,7 @@ import { lockText } from "../inspect/lock/lock-text.ts";
 import { DEFAULT_LOCK, type LockFile, lockFiles } from "../inspect/lock/locked-servers.ts";
 import { serverOffers } from "../inspect/lock/server-offers.ts";
 import { isStartupError } from "../model/startup-error.ts";
-import { itemLists, type LockedTarget } from "../model/tool-lock.ts";
+import type { LockedTarget } from "../model/tool-lock.ts";
 import { visibleText } from "../model/visible-text.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 import { commandInput } from "./default-input.ts";
@@ -198,10 +198,10 @@ function textOf(read: FileText): string | undefined {
 /** "2 tools, 1 prompt": what there is; of tools always how many. */
 function itemCounts(targets: readonly LockedTarget[]): string {
   const items = targets.flatMap((each) => each.items);
-  return itemLists
+  return itemListNames
     .map((list) => [list, items.filter((item) => item.list === list).length] as const)
     .filter(([list, count]) => count > 0 || list === "tools")
-    .map(([list, count]) => counted(count, itemWord[list]))
+    .map(([list, count]) => counted(count, itemLists[list].word))
     .join(", ");
 }
 

@@ -1,14 +1,6 @@
 import type { ItemDigests } from "../../runtime/mcp/protocol/item-digests.ts";
-import type { ItemList } from "../../runtime/mcp/protocol/primitives.ts";
+import type { ItemList } from "../../runtime/mcp/protocol/item-lists.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
-
-/** The lists of a server, as they stand in a lock. */
-export const itemLists: readonly ItemList[] = [
-  "tools",
-  "prompts",
-  "resources",
-  "resourceTemplates",
-];
 
 /** A tool, prompt, resource or resource template that was approved. */
 export interface LockedItem {

@@ -1,9 +1,9 @@
 import { parse } from "yaml";
+import { itemListNames, itemLists } from "../../../runtime/mcp/protocol/item-lists.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { SettingsChange } from "../../model/access.ts";
 import { shownText, type Text } from "../../model/texts.ts";
 import {
-  itemLists,
   type LockedItem,
   type LockedTarget,
   lockKey,
@@ -58,7 +58,7 @@ export function readToolLock(yaml: string): readonly LockedTarget[] | string {
   return targets.map(({ name, server, ...lists }) => ({
     name,
     server,
-    items: itemLists.flatMap((itemList) =>
+    items: itemListNames.flatMap((itemList) =>
       Object.entries(lists[itemList] ?? {}).map(
         ([item, { description = "", hidden = 0, digests }]) => ({
           list: itemList,
@@ -153,25 +153,17 @@ export function lockChanges(
   return keys.flatMap((key) => {
     const [old, now] = [before, after].map((side) => side.find((each) => lockKey(each) === key));
     const name = now?.name ?? old?.name;
-    return itemLists.flatMap((each) => {
+    return itemListNames.flatMap((each) => {
       const [oldItems, items] = [old, now].map(
         (side) => side?.items.filter((item) => item.list === each) ?? [],
       );
       return itemChanges(oldItems ?? [], items ?? [], words).map(({ direction, text: change }) => ({
         direction,
-        text: `${name}: ${itemWord[each]} ${change}`,
+        text: `${name}: ${itemLists[each].word} ${change}`,
       }));
     });
   });
 }
-
-/** What an item of a list is called. */
-export const itemWord: Readonly<Record<LockedItem["list"], string>> = {
-  tools: "tool",
-  prompts: "prompt",
-  resources: "resource",
-  resourceTemplates: "resource template",
-};
 
 /** What changes in one list. */
 function itemChanges(

@@ -1,6 +1,7 @@
 import { stringify } from "yaml";
+import { itemListNames } from "../../../runtime/mcp/protocol/item-lists.ts";
 import { LOCK_VERSION } from "../../backends/mcp/tool-lock.ts";
-import { itemLists, type LockedItem, type LockedTarget } from "../../model/tool-lock.ts";
+import type { LockedItem, LockedTarget } from "../../model/tool-lock.ts";
 
 const HEAD =
   "# What MCP servers offered when it was approved: written by `gwc lock`, read at build.\n" +
@@ -17,7 +18,7 @@ export function lockText(targets: readonly LockedTarget[]): string {
       name,
       server,
       ...Object.fromEntries(
-        itemLists.flatMap((list) => {
+        itemListNames.flatMap((list) => {
           const own = items.filter((item) => item.list === list);
           return own.length === 0 ? [] : [[list, entries(own)]];
         }),

@@ -1,9 +1,13 @@
-import type { ItemList } from "../../../runtime/mcp/protocol/primitives.ts";
+import {
+  type ItemList,
+  itemListNames,
+  itemLists,
+} from "../../../runtime/mcp/protocol/item-lists.ts";
 import type { TrialRequest } from "../../../runtime/trial/trial.ts";
 import type { SourceFile } from "../../diagnostics/source.ts";
 import type { ListenerNode, Program, RouteNode } from "../../ir/program.ts";
 import { lastEventData } from "../../model/event-data.ts";
-import { itemLists, type LockedItem } from "../../model/tool-lock.ts";
+import type { LockedItem } from "../../model/tool-lock.ts";
 import { hiddenCharacters, visibleText } from "../../model/visible-text.ts";
 import { openTrialProgram, type TrialProgram } from "../tests/trial-program.ts";
 import type { LockedServer } from "./locked-servers.ts";
@@ -38,7 +42,7 @@ async function itemsOf(
 ): Promise<ServerOffer> {
   const { itemDigests } = await import("gwc/runtime/mcp/protocol/item-digests");
   const items: LockedItem[] = [];
-  for (const list of itemLists) {
+  for (const list of itemListNames) {
     const found = await wholeList(trial, list, headers);
     if (typeof found === "string") return { problem: found };
     for (const item of found) {
@@ -48,14 +52,6 @@ async function itemsOf(
   }
   return { items };
 }
-
-/** How a list is asked for, and what its items are found by. */
-const asked: Readonly<Record<ItemList, { readonly method: string; readonly key: string }>> = {
-  tools: { method: "tools/list", key: "name" },
-  prompts: { method: "prompts/list", key: "name" },
-  resources: { method: "resources/list", key: "uri" },
-  resourceTemplates: { method: "resources/templates/list", key: "uriTemplate" },
-};
 
 /** An item as a server lists it. */
 interface FoundItem {
@@ -75,7 +71,7 @@ async function wholeList(
   list: ItemList,
   headers: Readonly<Record<string, string>>,
 ): Promise<readonly FoundItem[] | string> {
-  const { method, key } = asked[list];
+  const { method, nameField } = itemLists[list];
   const items: FoundItem[] = [];
   let cursor: unknown;
   for (let page = 0; page < MAX_PAGES; page++) {
@@ -87,7 +83,7 @@ async function wholeList(
     const found = result?.[list];
     if (!Array.isArray(found))
       return `${method}: ${fields.error ?? error?.message ?? `it responded ${status ?? "nothing"}`}`;
-    items.push(...found.flatMap((value) => namedItem(value, key) ?? []));
+    items.push(...found.flatMap((value) => namedItem(value, nameField) ?? []));
     cursor = result?.nextCursor;
     if (cursor === undefined) return items;
   }

@@ -1,12 +1,13 @@
 import { stringAt } from "../../json/json-text.ts";
+import { type ItemList, itemListNames, itemLists } from "../protocol/item-lists.ts";
 import { type ListedItem, readLists } from "../protocol/list-edit.ts";
 import type { Message } from "../protocol/message.ts";
 import { paramOf, stringParamOf } from "../protocol/message-edit.ts";
 import { readFields } from "../protocol/message-fields.ts";
-import type { McpPrimitiveKind } from "../protocol/primitives.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
 import { hidesNothing, isListed } from "../rules/authorization.ts";
 import { ClientStream } from "../session/client-stream.ts";
+import { featureLetters } from "../session/session.ts";
 import {
   type ActiveTarget,
   activeTargets,
@@ -24,20 +25,19 @@ import { withCursor } from "./to-server.ts";
 
 /** A list that several targets answer together. */
 export interface AggregateList {
-  readonly kind: McpPrimitiveKind;
   /** The member of the result. */
-  readonly field: string;
+  readonly field: ItemList;
   /** The capability that a target needs to be asked. */
   readonly feature: string;
 }
 
 /** The list methods of MCP. */
-export const aggregateLists: ReadonlyMap<string, AggregateList> = new Map([
-  ["tools/list", { kind: "tool", field: "tools", feature: "t" }],
-  ["prompts/list", { kind: "prompt", field: "prompts", feature: "p" }],
-  ["resources/list", { kind: "resource", field: "resources", feature: "r" }],
-  ["resources/templates/list", { kind: "resource", field: "resourceTemplates", feature: "r" }],
-]);
+export const aggregateLists: ReadonlyMap<string, AggregateList> = new Map(
+  itemListNames.map((field) => {
+    const { method, capability } = itemLists[field];
+    return [method, { field, feature: featureLetters[capability] }];
+  }),
+);
 
 /** Asks every target that has such items, and answers with what the rules show of them under the client's names. */
 export function serveAggregateList(

@@ -1,4 +1,4 @@
-import type { McpPrimitiveKind } from "../protocol/primitives.ts";
+import type { McpPrimitiveKind } from "../protocol/item-lists.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import type { McpTarget } from "../transports/target.ts";
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { hasRepeatedKey, isObjectAt, skipSpace } from "../../json/json-text.ts";
 import { isTooDeep } from "../../json/nesting.ts";
-import type { ItemList } from "./primitives.ts";
+import type { ItemList } from "./item-lists.ts";
 
 /**
  * What the definition of an item says: SHA-256 (base64url) of each of its parts, by the part's name, and `other` for all

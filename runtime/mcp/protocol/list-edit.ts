@@ -7,9 +7,9 @@ import {
   stringAt,
   type TextRange,
 } from "../../json/json-text.ts";
+import { type ItemList, itemListNames, itemLists, type McpPrimitiveKind } from "./item-lists.ts";
 import { type Message, textAt } from "./message.ts";
 import { readFields } from "./message-fields.ts";
-import type { ItemList, McpPrimitiveKind } from "./primitives.ts";
 
 /** One entry of a list: a tool, prompt, resource or resource template. */
 export interface ListedItem {
@@ -45,10 +45,10 @@ export function readLists(message: Message, edit: ItemEdit): readonly ResultList
   const fields = readFields(message.text, message.result.start, resultNames);
   if (typeof fields === "string") return fields;
   const lists: ResultList[] = [];
-  for (const [field, place] of listFields) {
+  for (const field of itemListNames) {
     const at = fields.get(field);
     if (at === undefined || !isArrayAt(message.text, at.start)) continue;
-    lists.push({ field, at, ...editEntries(message.text, at, { ...place, list: field }, edit) });
+    lists.push({ field, at, ...editEntries(message.text, at, field, edit) });
   }
   return lists;
 }
@@ -63,34 +63,22 @@ export function editLists(message: Message, edit: ItemEdit): string | { readonly
   return applyEdits(message.text, edits);
 }
 
-interface ListPlace {
-  readonly kind: McpPrimitiveKind;
-  readonly nameField: string;
-}
-
-const listFields: ReadonlyMap<ItemList, ListPlace> = new Map([
-  ["tools", { kind: "tool", nameField: "name" }],
-  ["prompts", { kind: "prompt", nameField: "name" }],
-  ["resources", { kind: "resource", nameField: "uri" }],
-  ["resourceTemplates", { kind: "resource", nameField: "uriTemplate" }],
-]);
-
-const resultNames: ReadonlySet<string> = new Set([...listFields.keys(), "nextCursor"]);
+const resultNames: ReadonlySet<string> = new Set([...itemListNames, "nextCursor"]);
 
 function editEntries(
   text: string,
   at: TextRange,
-  place: ListPlace & Pick<ListedItem, "list">,
+  list: ItemList,
   edit: ItemEdit,
 ): { readonly entries: readonly string[]; readonly isChanged: boolean } {
   const entries: string[] = [];
   let isChanged = false;
-  const known = new Set([place.nameField]);
+  const { kind, nameField } = itemLists[list];
+  const known = new Set([nameField]);
   for (const span of elementsOf(text, at.start)) {
-    const nameAt = nameOf(text, span, place.nameField, known);
+    const nameAt = nameOf(text, span, nameField, known);
     const name = stringAt(text, nameAt);
     const entry = textAt(text, span);
-    const { kind, list } = place;
     const renamed = name === undefined ? undefined : edit({ kind, list, name, text: entry });
     if (renamed === name && renamed !== undefined) {
       entries.push(entry);

@@ -1,12 +1,7 @@
 import { isObjectAt, stringAt, type TextRange } from "../../json/json-text.ts";
+import { itemListNames, itemLists, type McpPrimitiveKind } from "./item-lists.ts";
 import type { Message } from "./message.ts";
 import { readFields } from "./message-fields.ts";
-
-/** What servers offer, and what rules are about. */
-export type McpPrimitiveKind = "tool" | "prompt" | "resource";
-
-/** The lists of a server, as results call them. */
-export type ItemList = "tools" | "prompts" | "resources" | "resourceTemplates";
 
 /** The tool, prompt or resource that a request is about. */
 export interface AddressedPrimitive {
@@ -54,10 +49,7 @@ const itemMethods: ReadonlyMap<string, ItemPlace | "ref"> = new Map<string, Item
 ]);
 
 const listMethods: ReadonlySet<string> = new Set([
-  "tools/list",
-  "prompts/list",
-  "resources/list",
-  "resources/templates/list",
+  ...itemListNames.map((list) => itemLists[list].method),
   "tasks/result",
 ]);
 

@@ -3,7 +3,7 @@ import type { JwtVariable, McpPrimitive, McpVariables } from "../../cel/variable
 import type { Exchange } from "../../http/exchange.ts";
 import type { McpRule } from "../../policies/mcp-authorization.ts";
 import { allowed, type RuleVerdict } from "../../policies/rule-verdict.ts";
-import type { McpPrimitiveKind } from "../protocol/primitives.ts";
+import type { McpPrimitiveKind } from "../protocol/item-lists.ts";
 import type { ListedDefinition, ToolLock } from "./tool-lock.ts";
 
 /** Who asks, and which tools, prompts and resources exist for them. */

@@ -1,8 +1,8 @@
 import type { Exchange } from "../../http/exchange.ts";
+import type { McpPrimitiveKind } from "../protocol/item-lists.ts";
 import { editLists } from "../protocol/list-edit.ts";
 import type { Message } from "../protocol/message.ts";
 import { stringParamOf } from "../protocol/message-edit.ts";
-import type { McpPrimitiveKind } from "../protocol/primitives.ts";
 import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import { hidesNothing, isAllowed, isListed, type McpAuthorization } from "./authorization.ts";
 

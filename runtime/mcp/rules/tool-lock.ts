@@ -1,7 +1,12 @@
 import type { JwtVariable } from "../../cel/variables.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { type ItemDigests, itemDigests } from "../protocol/item-digests.ts";
-import type { ItemList, McpPrimitiveKind } from "../protocol/primitives.ts";
+import {
+  type ItemList,
+  itemListNames,
+  itemLists,
+  type McpPrimitiveKind,
+} from "../protocol/item-lists.ts";
 import { matchesTemplate } from "../protocol/uri-template.ts";
 
 /** Which items are approved, and in which words. Complete: nothing is defaulted at run time. */
@@ -121,7 +126,7 @@ export class ToolLock {
   /** A target says that items of a kind are others now. */
   forget(target: string, kind: McpPrimitiveKind): void {
     for (const key of this.#lists.keys()) {
-      if (listsOf[kind].some((list) => key.startsWith(`${target}\n${list}\n`)))
+      if (listsOf(kind).some((list) => key.startsWith(`${target}\n${list}\n`)))
         this.#lists.delete(key);
     }
   }
@@ -183,7 +188,9 @@ export class ToolLock {
     if (why === undefined) this.#warnings.delete(key);
     else if (this.#warnings.get(key) !== why && this.#warnings.size < maxWarnings) {
       this.#warnings.set(key, why);
-      warn(`tool lock: ${oneOf[list]} ${JSON.stringify(name)} of ${target} is withheld: ${why}`);
+      warn(
+        `tool lock: ${itemLists[list].word} ${JSON.stringify(name)} of ${target} is withheld: ${why}`,
+      );
     }
     return why;
   }
@@ -191,18 +198,10 @@ export class ToolLock {
 
 const NOT_LOCKED = "it is not in the lock";
 
-const listsOf: Readonly<Record<McpPrimitiveKind, readonly ItemList[]>> = {
-  tool: ["tools"],
-  prompt: ["prompts"],
-  resource: ["resources", "resourceTemplates"],
-};
-
-const oneOf: Readonly<Record<ItemList, string>> = {
-  tools: "tool",
-  prompts: "prompt",
-  resources: "resource",
-  resourceTemplates: "resource template",
-};
+/** The lists that items of a kind stand in. */
+function listsOf(kind: McpPrimitiveKind): readonly ItemList[] {
+  return itemListNames.filter((list) => itemLists[list].kind === kind);
+}
 
 /**
  * Where the approval of an item stands, any of which is enough: under its own name, or, of a resource that nobody has
@@ -212,7 +211,7 @@ export function lockedPlaces(
   locked: LockedItems | undefined,
   { kind, name }: RequestedItem,
 ): readonly LockedPlace[] {
-  const own = listsOf[kind].map((list) => ({ list, name }));
+  const own = listsOf(kind).map((list) => ({ list, name }));
   const found = own.filter((place) => digestsOf(locked, place) !== undefined);
   if (found.length > 0 || kind !== "resource") return found;
   return Object.keys(locked?.resourceTemplates ?? {})

@@ -2,15 +2,11 @@ import { randomUUID } from "node:crypto";
 import { type Exchange, logFields } from "../../http/exchange.ts";
 import { stringAt } from "../../json/json-text.ts";
 import { metaFields, metaKey, withParams } from "../protocol/envelope.ts";
+import { type ItemList, itemLists, type McpPrimitiveKind } from "../protocol/item-lists.ts";
 import { readLists } from "../protocol/list-edit.ts";
 import { type Message, ownMessage, textAt } from "../protocol/message.ts";
 import { fieldOf } from "../protocol/message-fields.ts";
-import {
-  type AddressedPrimitive,
-  addressedPrimitive,
-  type ItemList,
-  type McpPrimitiveKind,
-} from "../protocol/primitives.ts";
+import { type AddressedPrimitive, addressedPrimitive } from "../protocol/primitives.ts";
 import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import { type McpAuthorization, unknownPrimitive } from "../rules/authorization.ts";
 import type { ListedDefinition } from "../rules/tool-lock.ts";
@@ -63,7 +59,7 @@ export async function checkLock(call: LockedCall): Promise<LockRefusal | undefin
   const verdict = await toolLock.verdictOn(owner, item, async (list) => {
     const listed = await listedItems(call, list);
     if (!("kind" in listed)) return listed;
-    failure = { ...listed, detail: `${methodOf[list]}: ${listed.detail}` };
+    failure = { ...listed, detail: `${itemLists[list].method}: ${listed.detail}` };
     return undefined;
   });
   if (verdict.kind === "locked") return undefined;
@@ -73,13 +69,6 @@ export async function checkLock(call: LockedCall): Promise<LockRefusal | undefin
   const text = unknownPrimitive(item.kind, nameAsSent(item.kind, item.name));
   return { kind: "withheld", text: rpcError(request.id, rpcCode.invalidParams, text) };
 }
-
-const methodOf: Readonly<Record<ItemList, string>> = {
-  tools: "tools/list",
-  prompts: "prompts/list",
-  resources: "resources/list",
-  resourceTemplates: "resources/templates/list",
-};
 
 /** The most pages of a list: one that goes on is no list. */
 const maxPages = 100;
@@ -92,7 +81,7 @@ async function listedItems(
   const items: ListedDefinition[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < maxPages; page++) {
-    const own = listRequest(request, methodOf[list], cursor);
+    const own = listRequest(request, itemLists[list].method, cursor);
     const outcome = await outcomeOf((sink) => ask(own, sink), deadline, onMessage);
     if (outcome.kind === "failure") return outcome.failure;
     const { response } = outcome;

@@ -67,13 +67,13 @@ export interface LiveParts {
 }
 
 /** The letter in `Features` for each capability that the gateway routes by. */
-export const featureLetters: Readonly<Record<string, string>> = {
+export const featureLetters = {
   tools: "t",
   prompts: "p",
   resources: "r",
   logging: "l",
   completions: "c",
-};
+} as const;
 
 /** What a target offers of which nothing is known. */
 export const allFeatures: Features = Object.values(featureLetters).join("");
