@@ -6,7 +6,7 @@ import type { Gateway } from "../../runtime/gateway/definition.ts";
 import type { PrintedModule } from "../../templates/code/print.ts";
 import { moduleRoot } from "../installation.ts";
 import type { LiteralSecret } from "../model/literal-secrets.ts";
-import { withKeptModules } from "./kept-modules.ts";
+import { withModulesFromFiles } from "./modules-from-files.ts";
 
 /** A module to import. */
 interface LoadedModule extends Pick<PrintedModule, "path" | "text"> {
@@ -41,7 +41,7 @@ export async function loadGateway({
       else kept.set(pathToFileURL(own).href, pathToFileURL(file).href);
     }
     const main = pathToFileURL(path.join(folder, "main.ts")).href;
-    const loaded: unknown = await withKeptModules(kept, () => import(kept.get(main) ?? main));
+    const loaded: unknown = await withModulesFromFiles(kept, () => import(kept.get(main) ?? main));
     // `main.ts` exports it under this type; the type check of a build proves it.
     return (loaded as { readonly gateway: Gateway }).gateway;
   } finally {

@@ -1,14 +1,14 @@
 import { registerHooks } from "node:module";
 
 /** Files that are imported in the place of modules, by the URL of the module. */
-const kept = new Map<string, string>();
+const fileOfModule = new Map<string, string>();
 let isHooked = false;
 
 /**
  * While `load` imports, each of these modules (URLs) is the file (a URL) beside it, which Node.js evaluates once however many
  * modules it stands for. Links in a folder would do the same, and take most of the time of a folder of thousands.
  */
-export async function withKeptModules<Loaded>(
+export async function withModulesFromFiles<Loaded>(
   files: ReadonlyMap<string, string>,
   load: () => Promise<Loaded>,
 ): Promise<Loaded> {
@@ -22,15 +22,16 @@ export async function withKeptModules<Loaded>(
       },
     });
   }
-  for (const [url, file] of files) kept.set(url, file);
+  for (const [url, file] of files) fileOfModule.set(url, file);
   try {
     return await load();
   } finally {
-    for (const url of files.keys()) kept.delete(url);
+    for (const url of files.keys()) fileOfModule.delete(url);
   }
 }
 
 function fileOf(specifier: string, parent: string | undefined): string | undefined {
-  if (kept.size === 0 || parent === undefined || !specifier.startsWith("./")) return undefined;
-  return kept.get(new URL(specifier, parent).href);
+  if (fileOfModule.size === 0 || parent === undefined || !specifier.startsWith("./"))
+    return undefined;
+  return fileOfModule.get(new URL(specifier, parent).href);
 }
