@@ -78,14 +78,12 @@ export class AgentStore {
 
   /** The texts of a generation's modules. Throws when one is not here, or is not what its digest says. */
   modulesOf({ modules }: Generation): readonly StoredModule[] {
-    return modules.map(({ path: name, sha256 }) => {
-      const file = this.#moduleFile(sha256);
-      const text = this.#texts.get(sha256) ?? readFileSync(file, "utf8");
-      if (!this.#texts.has(sha256) && digestOf(text) !== sha256)
-        throw new Error(`the module ${name} is not what its digest says`);
-      this.#texts.set(sha256, text);
-      return { path: name, text, sha256, file };
-    });
+    return modules.map(({ path: name, sha256 }) => ({
+      path: name,
+      text: this.#textOf(name, sha256),
+      sha256,
+      file: this.#moduleFile(sha256),
+    }));
   }
 
   /** Keeps a module; throws when its digest is another one. */
@@ -156,6 +154,16 @@ export class AgentStore {
     const kept = new Set(modulesIn(generation).map(({ sha256 }) => sha256));
     this.#save();
     for (const { sha256 } of gone) if (!kept.has(sha256)) this.#drop(sha256);
+  }
+
+  #textOf(name: string, sha256: string): string {
+    const known = this.#texts.get(sha256);
+    if (known !== undefined) return known;
+    const text = readFileSync(this.#moduleFile(sha256), "utf8");
+    if (digestOf(text) !== sha256)
+      throw new Error(`the module ${name} is not what its digest says`);
+    this.#texts.set(sha256, text);
+    return text;
   }
 
   #drop(sha256: string): void {
