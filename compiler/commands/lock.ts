@@ -152,7 +152,7 @@ async function lockFile(
   for (const [at, { name, server }] of servers.entries()) {
     const found = offered[at];
     if (found === undefined) continue;
-    if ("items" in found) targets.push({ name, server, items: found.items });
+    if ("items" in found) targets.push({ name, server, ...found });
     else
       problems.push(`error: ${name} (${server}) does not say what it offers: ${found.problem}\n`);
   }
@@ -198,11 +198,13 @@ function textOf(read: FileText): string | undefined {
 /** "2 tools, 1 prompt": what there is; of tools always how many. */
 function itemCounts(targets: readonly LockedTarget[]): string {
   const items = targets.flatMap((each) => each.items);
-  return itemListNames
+  const instructions = targets.filter((each) => each.instructions !== undefined).length;
+  const counts = itemListNames
     .map((list) => [list, items.filter((item) => item.list === list).length] as const)
     .filter(([list, count]) => count > 0 || list === "tools")
-    .map(([list, count]) => counted(count, itemLists[list].word))
-    .join(", ");
+    .map(([list, count]) => counted(count, itemLists[list].word));
+  if (instructions > 0) counts.push(counted(instructions, "instruction text"));
+  return counts.join(", ");
 }
 
 function written(file: string, text: string, stdout: string, stderr: string): CommandResult {

@@ -14,12 +14,21 @@ export interface LockedItem {
   readonly digests: ItemDigests;
 }
 
+/** What a server tells clients of its use, as it was approved. */
+export interface LockedInstructions extends Pick<LockedItem, "hidden"> {
+  /** The first words, with what is not seen in them written out. */
+  readonly text: string;
+  readonly digest: string;
+}
+
 /** What was approved of an MCP server. */
 export interface LockedTarget {
   /** What the configuration calls it. */
   readonly name: string;
   /** Which server that is: an address, or a command. Another server under the same name is not approved. */
   readonly server: string;
+  /** Undefined: it says nothing of its use, or nothing that is approved. */
+  readonly instructions: LockedInstructions | undefined;
   readonly items: readonly LockedItem[];
 }
 

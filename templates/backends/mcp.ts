@@ -99,13 +99,19 @@ function toolLock({ toolLock: lock, targets }: McpNode, { trace }: BackendScope)
   if (lock === undefined) return [];
   const open = imported("gwc/runtime/mcp/rules/tool-lock", "openToolLock");
   const locked = targets.map(({ name }) => {
-    const items = lock.targets.find((each) => each.name === name)?.items ?? [];
+    const { instructions, items = [] } = lock.targets.find((each) => each.name === name) ?? {};
     const lists = Map.groupBy(items, ({ list }) => list);
     const byName = [...lists].map(([list, each]) => [
       list,
       Object.fromEntries(each.map((item) => [item.name, item.digests])),
     ]);
-    return [name, Object.fromEntries(byName)] as const;
+    const definitions = Object.fromEntries(byName);
+    return [
+      name,
+      instructions === undefined
+        ? definitions
+        : { instructions: instructions.digest, ...definitions },
+    ] as const;
   });
   const settings = { maxAge: milliseconds(LISTED_FOR), targets: Object.fromEntries(locked) };
   return [

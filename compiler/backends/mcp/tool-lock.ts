@@ -4,6 +4,7 @@ import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { SettingsChange } from "../../model/access.ts";
 import { shownText, type Text } from "../../model/texts.ts";
 import {
+  type LockedInstructions,
   type LockedItem,
   type LockedTarget,
   lockKey,
@@ -17,12 +18,14 @@ import type { McpCommand, ToolLockConfig } from "./mcp-config.ts";
 /** The version of lock files that is read and written. */
 export const LOCK_VERSION = 2;
 
+const digest = text("SHA-256, base64url", { pattern: "^[\\w-]{43}$" });
+
 const items = map(
   object(
     {
       description: anyText({}),
       hidden: integer("characters of its definition that are not seen", 1, 1e9),
-      digests: map(text("SHA-256, base64url", { pattern: "^[\\w-]{43}$" })),
+      digests: map(digest),
     },
     { required: ["digests"] },
   ),
@@ -36,6 +39,14 @@ const schema = object(
         {
           name: text("what the configuration calls the server"),
           server: text("its address or command"),
+          instructions: object(
+            {
+              text: anyText({}),
+              hidden: integer("characters of it that are not seen", 1, 1e9),
+              digest,
+            },
+            { required: ["text", "digest"] },
+          ),
           tools: items,
           prompts: items,
           resources: items,
@@ -55,9 +66,10 @@ export function readToolLock(yaml: string): readonly LockedTarget[] | string {
     return `is of version ${value.version}, and this gwc knows version ${LOCK_VERSION}`;
   if (!compileSchema(schema, [value])(value)) return "is no lock of tools";
   const { targets } = validated(schema, value);
-  return targets.map(({ name, server, ...lists }) => ({
+  return targets.map(({ name, server, instructions, ...lists }) => ({
     name,
     server,
+    instructions: instructions && { hidden: 0, ...instructions },
     items: itemListNames.flatMap((itemList) =>
       Object.entries(lists[itemList] ?? {}).map(
         ([item, { description = "", hidden = 0, digests }]) => ({
@@ -153,7 +165,7 @@ export function lockChanges(
   return keys.flatMap((key) => {
     const [old, now] = [before, after].map((side) => side.find((each) => lockKey(each) === key));
     const name = now?.name ?? old?.name;
-    return itemListNames.flatMap((each) => {
+    const lists = itemListNames.flatMap((each) => {
       const [oldItems, items] = [old, now].map(
         (side) => side?.items.filter((item) => item.list === each) ?? [],
       );
@@ -162,7 +174,24 @@ export function lockChanges(
         text: `${name}: ${itemLists[each].word} ${change}`,
       }));
     });
+    const instructions = instructionsChange(old?.instructions, now?.instructions, words);
+    return instructions === undefined
+      ? lists
+      : [{ ...instructions, text: `${name}: ${instructions.text}` }, ...lists];
   });
+}
+
+/** What changes in what a server tells clients of its use. */
+function instructionsChange(
+  old: LockedInstructions | undefined,
+  now: LockedInstructions | undefined,
+  { isNew, isOther, isGone }: ChangeWords,
+): SettingsChange | undefined {
+  if (old?.digest === now?.digest) return undefined;
+  const what = "text of its instructions";
+  if (now === undefined) return { direction: "closes", text: `${what} ${isGone}` };
+  if (old === undefined) return { direction: "opens", text: `${what} ${isNew}: ${quoted(now)}` };
+  return { direction: "opens", text: `${what} ${isOther}: ${quoted(old)} -> ${quoted(now)}` };
 }
 
 /** What changes in one list. */
@@ -190,7 +219,14 @@ function itemChanges(
 }
 
 function said({ description, hidden }: LockedItem): string {
-  const text = description === "" ? "no description" : `"${description}"`;
+  return withHidden(description === "" ? "no description" : `"${description}"`, hidden);
+}
+
+function quoted({ text, hidden }: LockedInstructions): string {
+  return withHidden(`"${text}"`, hidden);
+}
+
+function withHidden(text: string, hidden: number): string {
   return hidden === 0
     ? text
     : `${text} (${hidden} hidden ${hidden === 1 ? "character" : "characters"})`;

@@ -36,7 +36,7 @@ function differencesOf<Kind extends BackendKind>(
       plainDifference(
         "closes",
         subject,
-        "tools, prompts and resources locked: others are withheld",
+        "tools, prompts, resources and instructions locked: others are withheld",
         by("after", now),
       ),
     ];
@@ -45,7 +45,7 @@ function differencesOf<Kind extends BackendKind>(
       plainDifference(
         "opens",
         subject,
-        "tools, prompts and resources not locked any more: as servers list them",
+        "tools, prompts, resources and instructions not locked any more: as servers have them",
         by("before", old),
       ),
     ];

@@ -1,7 +1,7 @@
 import { stringify } from "yaml";
 import { itemListNames } from "../../../runtime/mcp/protocol/item-lists.ts";
 import { LOCK_VERSION } from "../../backends/mcp/tool-lock.ts";
-import type { LockedItem, LockedTarget } from "../../model/tool-lock.ts";
+import type { LockedInstructions, LockedItem, LockedTarget } from "../../model/tool-lock.ts";
 
 const HEAD =
   "# What MCP servers offered when it was approved: written by `gwc lock`, read at build.\n" +
@@ -14,9 +14,10 @@ export function lockText(targets: readonly LockedTarget[]): string {
   );
   const value = {
     version: LOCK_VERSION,
-    targets: sorted.map(({ name, server, items }) => ({
+    targets: sorted.map(({ name, server, instructions, items }) => ({
       name,
       server,
+      ...(instructions && { instructions: shownInstructions(instructions) }),
       ...Object.fromEntries(
         itemListNames.flatMap((list) => {
           const own = items.filter((item) => item.list === list);
@@ -26,6 +27,10 @@ export function lockText(targets: readonly LockedTarget[]): string {
     })),
   };
   return HEAD + stringify(value, { lineWidth: 0 });
+}
+
+function shownInstructions({ text, hidden, digest }: LockedInstructions) {
+  return { text, ...(hidden > 0 && { hidden }), digest };
 }
 
 function entries(items: readonly LockedItem[]) {

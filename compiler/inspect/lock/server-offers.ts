@@ -7,13 +7,15 @@ import type { TrialRequest } from "../../../runtime/trial/trial.ts";
 import type { SourceFile } from "../../diagnostics/source.ts";
 import type { ListenerNode, Program, RouteNode } from "../../ir/program.ts";
 import { lastEventData } from "../../model/event-data.ts";
-import type { LockedItem } from "../../model/tool-lock.ts";
+import type { LockedInstructions, LockedItem, LockedTarget } from "../../model/tool-lock.ts";
 import { hiddenCharacters, visibleText } from "../../model/visible-text.ts";
 import { openTrialProgram, type TrialProgram } from "../tests/trial-program.ts";
 import type { LockedServer } from "./locked-servers.ts";
 
 /** What a server offers now, or why nobody knows. */
-export type ServerOffer = { readonly items: readonly LockedItem[] } | { readonly problem: string };
+export type ServerOffer =
+  | Pick<LockedTarget, "instructions" | "items">
+  | { readonly problem: string };
 
 /**
  * Asks servers for what they offer, as the gateway of their program reaches them: with its TLS, its credentials, its processes.
@@ -40,7 +42,9 @@ async function itemsOf(
   trial: TrialProgram,
   headers: Readonly<Record<string, string>>,
 ): Promise<ServerOffer> {
-  const { itemDigests } = await import("gwc/runtime/mcp/protocol/item-digests");
+  const { instructionsDigest, itemDigests } = await import("gwc/runtime/mcp/protocol/item-digests");
+  const said = await responseTo(trial, serverRequest("server/discover", undefined, headers));
+  if (said.result === undefined) return { problem: `server/discover: ${said.problem}` };
   const items: LockedItem[] = [];
   for (const list of itemListNames) {
     const found = await wholeList(trial, list, headers);
@@ -50,7 +54,7 @@ async function itemsOf(
       items.push(lockedItem(list, item, digests));
     }
   }
-  return { items };
+  return { instructions: lockedInstructions(said.result.instructions, instructionsDigest), items };
 }
 
 /** An item as a server lists it. */
@@ -75,14 +79,13 @@ async function wholeList(
   const items: FoundItem[] = [];
   let cursor: unknown;
   for (let page = 0; page < MAX_PAGES; page++) {
-    const outcome = await trial.send(listRequest(method, cursor, headers), 1);
-    const { status, body, fields } = outcome;
-    const text = body.trimStart().startsWith("{") ? body : lastEventData(body);
-    const { result, error }: ListResponse = text === undefined ? {} : JSON.parse(text);
-    if (error?.code === METHOD_NOT_FOUND && list !== "tools") return [];
+    const { result, code, problem } = await responseTo(
+      trial,
+      serverRequest(method, cursor, headers),
+    );
+    if (code === METHOD_NOT_FOUND && list !== "tools") return [];
     const found = result?.[list];
-    if (!Array.isArray(found))
-      return `${method}: ${fields.error ?? error?.message ?? `it responded ${status ?? "nothing"}`}`;
+    if (!Array.isArray(found)) return `${method}: ${problem}`;
     items.push(...found.flatMap((value) => namedItem(value, nameField) ?? []));
     cursor = result?.nextCursor;
     if (cursor === undefined) return items;
@@ -90,7 +93,16 @@ async function wholeList(
   return `${method}: a list of more than ${MAX_PAGES} pages`;
 }
 
-interface ListResponse {
+/** What a server responds, or what is wrong with that. */
+async function responseTo(trial: TrialProgram, request: TrialRequest) {
+  const { status, body, fields } = await trial.send(request, 1);
+  const text = body.trimStart().startsWith("{") ? body : lastEventData(body);
+  const { result, error }: RpcResponse = text === undefined ? {} : JSON.parse(text);
+  const problem = fields.error ?? error?.message ?? `it responded ${status ?? "nothing"}`;
+  return { result, code: error?.code, problem };
+}
+
+interface RpcResponse {
   readonly result?: Readonly<Record<string, unknown>>;
   readonly error?: { readonly message?: string; readonly code?: number };
 }
@@ -101,7 +113,7 @@ function namedItem(value: unknown, key: string): FoundItem | undefined {
   return typeof name === "string" ? { name, value } : undefined;
 }
 
-function listRequest(
+function serverRequest(
   method: string,
   cursor: unknown,
   headers: Readonly<Record<string, string>>,
@@ -155,6 +167,20 @@ function programOf({ node, program }: LockedServer): Program {
   return { ...kept, binds: [{ ...bind, listeners: [listener] }], tcp: [] };
 }
 
+/** Whatever a server sends in their place is locked: what a client makes of it is not known. */
+function lockedInstructions(
+  given: unknown,
+  digestOf: (instructions: string) => string,
+): LockedInstructions | undefined {
+  if (given === undefined) return undefined;
+  const text = JSON.stringify(given);
+  return {
+    text: firstWords(typeof given === "string" ? given : text),
+    hidden: hiddenIn(given),
+    digest: digestOf(text),
+  };
+}
+
 /** The most characters of a description that stand in a lock. */
 const FIRST_WORDS = 200;
 
@@ -164,11 +190,18 @@ function lockedItem(
   digests: LockedItem["digests"],
 ): LockedItem {
   const given = "description" in value ? value.description : undefined;
-  const said = typeof given === "string" ? visibleText(given).trim() : "";
-  const first =
-    said.length > FIRST_WORDS ? `${said.slice(0, FIRST_WORDS).replace(/\S*$/, "")}...` : said;
-  const hidden = textsOf(value).reduce((count, text) => count + hiddenCharacters(text), 0);
-  return { list, name, description: first, hidden, digests };
+  const description = typeof given === "string" ? firstWords(given) : "";
+  return { list, name, description, hidden: hiddenIn(value), digests };
+}
+
+function firstWords(text: string): string {
+  const seen = visibleText(text).trim();
+  if (seen.length <= FIRST_WORDS) return seen;
+  return `${seen.slice(0, FIRST_WORDS).replace(/\S*$/, "")}...`;
+}
+
+function hiddenIn(value: unknown): number {
+  return textsOf(value).reduce((count, text) => count + hiddenCharacters(text), 0);
 }
 
 /** Every text in a value, keys included. */

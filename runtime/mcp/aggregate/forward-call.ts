@@ -6,6 +6,7 @@ import { isHiddenUpdate, rulesFilter, type ShownMessage } from "../rules/list-fi
 import { noteResponseError } from "../rules/mcp-metrics.ts";
 import { ClientStream } from "../session/client-stream.ts";
 import { checkLock, isLockedCall } from "../session/locked-call.ts";
+import { isLockedOpening, openingFilter } from "../session/opening.ts";
 import {
   type ActiveTarget,
   callTarget,
@@ -121,6 +122,8 @@ function shownResponse(
   const { backend, access, exchange } = context;
   const sealed = withSealedState(context, active, request, response);
   if (backend.prefix) return responseForClient(sealed, aggregateTarget(context, active));
+  if (isLockedOpening(access, request.method))
+    return openingFilter(exchange, access, active.target.name)(sealed);
   if (hidesNothing(access) || !isListMethod(request.method)) return sealed;
   const filter = isStateless(context) ? statelessFilter : rulesFilter;
   return filter(exchange, access, active.target.name)(response);

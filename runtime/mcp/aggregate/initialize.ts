@@ -6,6 +6,7 @@ import { respondRpc, rpcCode, rpcResult } from "../protocol/rpc-response.ts";
 import type { McpAuthorization } from "../rules/authorization.ts";
 import { respondFailure } from "../session/failure-response.ts";
 import { openConnection } from "../session/open-connection.ts";
+import { approvedOutcome } from "../session/opening.ts";
 import type { HttpSession, LiveParts, TargetSession } from "../session/session.ts";
 import { callInSession } from "../session/session-call.ts";
 import { bridgedContext } from "../session/session-context.ts";
@@ -163,12 +164,15 @@ class Opening {
     return callInSession(context, target, session, this.#request, sink);
   }
 
-  #finish(outcomes: readonly Outcome[]): void {
+  #finish(given: readonly Outcome[]): void {
     if (this.#exchange.isOver) {
       this.#giveUp();
       return;
     }
     const { targets, failureMode, prefix } = this.#backend;
+    const outcomes = given.map((outcome, index) =>
+      approvedOutcome(this.#exchange, this.#access, targets[index]?.name ?? "", outcome),
+    );
     const results = outcomes.map((outcome, index) => this.#read(outcome, index));
     const failed = results.findIndex((result) => result.kind === "failure");
     const isAnyOpen = results.some((result) => result.kind === "opened");

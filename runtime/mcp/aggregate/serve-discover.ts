@@ -4,6 +4,7 @@ import { readFields } from "../protocol/message-fields.ts";
 import { statelessRevision } from "../protocol/revisions.ts";
 import { rpcResult } from "../protocol/rpc-response.ts";
 import { ClientStream } from "../session/client-stream.ts";
+import { approvedOutcome } from "../session/opening.ts";
 import { activeTargets, callTarget, type SessionContext } from "../session/session-context.ts";
 import { type FanOutCall, fanOut, type Outcome } from "../transports/fan-out.ts";
 import { CacheHints } from "./cache-hints.ts";
@@ -18,7 +19,7 @@ import {
 
 /** Asks every target what it offers, and answers with what they offer together. */
 export function serveDiscover(context: SessionContext, request: Message): void {
-  const { exchange, backend } = context;
+  const { exchange, backend, access } = context;
   const targets = activeTargets(context);
   const [only] = targets;
   if (!backend.prefix && only !== undefined) {
@@ -32,7 +33,10 @@ export function serveDiscover(context: SessionContext, request: Message): void {
   const call = fanOut(calls, {
     deadline: backend.timeouts.initialize,
     onMessage: () => true,
-    onDone: (outcomes) => {
+    onDone: (given) => {
+      const outcomes = given.map((outcome, at) =>
+        approvedOutcome(exchange, access, targets[at]?.target.name ?? "", outcome),
+      );
       const results = outcomes.map(readDiscover);
       const failed = results.findIndex(({ kind }) => kind === "failure");
       const isAnyOpen = results.some(({ kind }) => kind === "opened");

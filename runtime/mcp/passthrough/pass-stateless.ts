@@ -6,6 +6,7 @@ import { respondRpcError, rpcCode } from "../protocol/rpc-response.ts";
 import { hidesNothing, type McpAuthorization } from "../rules/authorization.ts";
 import { updatesFilter } from "../rules/list-filter.ts";
 import { isLockedCall } from "../session/locked-call.ts";
+import { isLockedOpening, openingFilter } from "../session/opening.ts";
 import { isDoubtful } from "../stateless/response-status.ts";
 import { statelessFilter, withShownSubscriptions } from "../stateless/shown-lists.ts";
 import { callStateless } from "../stateless/stateless-call.ts";
@@ -41,12 +42,14 @@ export function passStateless(
     return;
   }
   const isList = method !== undefined && isListMethod(method);
+  const isLocked = isLockedOpening(access, method);
+  const otherFilter = isLocked ? openingFilter : updatesFilter;
   const relay = new PassthroughRelay(exchange, target, {
     requestId: sent?.message.kind === "request" ? sent.message.id : undefined,
     filter: isOpenRoute
       ? undefined
-      : (isList ? statelessFilter : updatesFilter)(exchange, access, target.name),
-    isList,
+      : (isList ? statelessFilter : otherFilter)(exchange, access, target.name),
+    isList: isList || isLocked,
     readsRefusals: true,
     limit: backend.limits.message,
     deadline: method === "subscriptions/listen" ? undefined : backend.timeouts.request,

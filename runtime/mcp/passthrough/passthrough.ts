@@ -18,6 +18,7 @@ import { hidesNothing, type McpAuthorization } from "../rules/authorization.ts";
 import { rulesFilter, updatesFilter } from "../rules/list-filter.ts";
 import { targetEventId } from "../session/event-ids.ts";
 import { isLockedCall } from "../session/locked-call.ts";
+import { isLockedOpening, openingFilter } from "../session/opening.ts";
 import type { HttpSession, McpSession, SessionParts } from "../session/session.ts";
 import { callInSession } from "../session/session-call.ts";
 import { sendInSession } from "../session/session-request.ts";
@@ -71,14 +72,16 @@ export function passThrough(
   noteTargetEra(exchange, "sessions");
   const isOpenRoute = hidesNothing(access);
   const isList = mayList(exchange, post);
+  const isLocked = isLockedOpening(access, post?.message.method);
+  const otherFilter = isLocked ? openingFilter : updatesFilter;
   const lastEventId = exchange.header("last-event-id");
   const relay = new PassthroughRelay(exchange, target, {
     requestId: post?.message.kind === "request" ? post.message.id : undefined,
     filter: isOpenRoute
       ? undefined
-      : (isList ? rulesFilter : updatesFilter)(exchange, access, target.name),
-    isList,
-    readsRefusals: false,
+      : (isList ? rulesFilter : otherFilter)(exchange, access, target.name),
+    isList: isList || isLocked,
+    readsRefusals: isLocked,
     limit: backend.limits.message,
     deadline: exchange.method === "GET" ? undefined : backend.timeouts.request,
     onSession: isOpening

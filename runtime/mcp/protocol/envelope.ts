@@ -76,6 +76,14 @@ export function withResult(
   return edited(response, [{ ...result, text: withMeta(text, result, meta, members) }]);
 }
 
+/** A response whose result does not have a member. */
+export function withoutResultMember(response: Message, name: string): Message {
+  const { text, result } = response;
+  if (result === undefined) return response;
+  const own = objectMembers(text, result.start).filter(({ key }) => key !== name);
+  return edited(response, [{ ...result, text: mergedObject(text, own, {}) }]);
+}
+
 /** The object at `at` with these members of its `_meta`, and of its own. */
 function withMeta(
   text: string,

@@ -56,6 +56,11 @@ export function itemDigests(list: ItemList, definition: string): ItemDigests | u
   return digests;
 }
 
+/** The digest of what a server tells clients of its use, given as JSON text: the same for the same text. */
+export function instructionsDigest(instructions: string): string {
+  return digestOf(canonical(JSON.parse(instructions)));
+}
+
 /** A part without what says nothing of the item itself. */
 function stable(part: string, value: unknown): unknown {
   if (part === "outputSchema") return unwrapped(value);

@@ -1,6 +1,6 @@
 import type { JwtVariable } from "../../cel/variables.ts";
 import type { Exchange } from "../../http/exchange.ts";
-import { type ItemDigests, itemDigests } from "../protocol/item-digests.ts";
+import { type ItemDigests, instructionsDigest, itemDigests } from "../protocol/item-digests.ts";
 import {
   type ItemList,
   itemListNames,
@@ -18,9 +18,11 @@ export interface ToolLockSettings {
 }
 
 /** The approved definitions of a target by list and by the item's name, URI or template; a list that is not there has none. */
-export type LockedItems = Readonly<
-  Partial<Record<ItemList, Readonly<Record<string, ItemDigests>>>>
->;
+export interface LockedItems
+  extends Readonly<Partial<Record<ItemList, Readonly<Record<string, ItemDigests>>>>> {
+  /** The digest of what it tells clients of its use; without one nothing of the kind is approved. */
+  readonly instructions?: string;
+}
 
 /** An item as a target lists it. */
 export interface ListedDefinition {
@@ -87,7 +89,7 @@ export class ToolLock {
   readonly #maxAge: number;
   readonly #targets: ReadonlyMap<string, LockedItems>;
   readonly #lists = new Map<string, SeenList>();
-  /** What the operator was warned of last, by target, list and item. */
+  /** What the operator was warned of last, by target (of its instructions) or by target, list and item. */
   readonly #warnings = new Map<string, string>();
 
   constructor({ maxAge, targets }: ToolLockSettings) {
@@ -121,6 +123,17 @@ export class ToolLock {
       if (verdict.kind !== "withheld") break;
     }
     return verdict;
+  }
+
+  /** Whether what a target tells clients of its use (JSON text) is as it was locked. */
+  approves({ target, warn }: Omit<ListOwner, "caller">, instructions: string): boolean {
+    const locked = this.#targets.get(target)?.instructions;
+    const isLocked = locked === instructionsDigest(instructions);
+    const why = locked === undefined ? "they are not in the lock" : "not as locked";
+    this.#warnOnce(target, isLocked ? undefined : why, (reason) => {
+      warn(`tool lock: the instructions of ${target} are withheld: ${reason}`);
+    });
+    return isLocked;
   }
 
   /** A target says that items of a kind are others now. */
@@ -184,15 +197,20 @@ export class ToolLock {
   ): string | undefined {
     const locked = digestsOf(this.#targets.get(target), { list, name });
     const why = locked === undefined ? NOT_LOCKED : differenceOf(locked, list, text);
-    const key = `${target}\n${list}\n${name}`;
+    this.#warnOnce(`${target}\n${list}\n${name}`, why, (reason) => {
+      const item = `${itemLists[list].word} ${JSON.stringify(name)}`;
+      warn(`tool lock: ${item} of ${target} is withheld: ${reason}`);
+    });
+    return why;
+  }
+
+  /** Warns of what is withheld, until it is not (`why` is undefined) or for another reason. */
+  #warnOnce(key: string, why: string | undefined, warn: (why: string) => void): void {
     if (why === undefined) this.#warnings.delete(key);
     else if (this.#warnings.get(key) !== why && this.#warnings.size < maxWarnings) {
       this.#warnings.set(key, why);
-      warn(
-        `tool lock: ${itemLists[list].word} ${JSON.stringify(name)} of ${target} is withheld: ${why}`,
-      );
+      warn(why);
     }
-    return why;
   }
 }
 

@@ -6,7 +6,7 @@ export function lockPage(): Page {
     title: "gwc lock: tools and prompts say what was reviewed, or are not there",
     parts: [
       paragraph(
-        "What a tool, a prompt or a resource says of itself goes into the prompt of whoever uses it, and a server may say something " +
+        "What a tool, a prompt or a resource says of itself, and what a server tells clients of its use, goes into the prompt of whoever uses it, and a server may say something " +
           "else tomorrow. With a lock, clients are shown, and can use, only what was approved, in the words in which it was.",
       ),
       { kind: "example", language: "sh", text: COMMANDS },
@@ -28,7 +28,7 @@ export function lockPage(): Page {
           "words of its description and a digest of each part of its definition: title, description, a tool's inputSchema and " +
           "outputSchema, a prompt's arguments, a resource's name and mimeType, annotations, and `other` for all else but what a " +
           "tool says of tasks, and a resource of its size and when it was written. Characters that nobody sees (control, zero width, bidirectional, tags) are written out, as " +
-          "`\\u{200b}`, and counted under `hidden`. The order of keys does not matter. A key that is there twice does: such an item is withheld.",
+          "`\\u{200b}`, and counted under `hidden`. The text of the server's `instructions` stands there in the same way. The order of keys does not matter. A key that is there twice does: such an item is withheld.",
       ),
       heading("What the gateway does"),
       ...table(
@@ -37,6 +37,10 @@ export function lockPage(): Page {
           [
             "a client lists tools, prompts, resources or templates",
             "what is not in the lock, or differs from it, is left out",
+          ],
+          [
+            "a client opens a session, or asks what a server offers (`server/discover`)",
+            "instructions that are not in the lock, or differ from it, are left out",
           ],
           [
             "a client calls a tool, gets a prompt, reads or subscribes to a resource, or asks to complete an argument",
@@ -58,7 +62,7 @@ export function lockPage(): Page {
       ),
       paragraph(
         "Whether an item is shown to a client is still for `mcpAuthorization` to say. Each client's own list counts, as servers show " +
-          "different items to different clients. Between two looks a server can change one without telling: what a client has been shown was approved all the same. What a resource or the result of a call holds is no part of a lock.",
+          "different items to different clients. Between two looks a server can change one without telling: what a client has been shown was approved all the same. What a resource or the result of a call holds is no part of a lock, nor is a server's own name and version.",
       ),
       heading("When an item changes"),
       paragraph(
