@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { connect, createServer } from "node:net";
 import { networkInterfaces } from "node:os";
@@ -5,6 +6,7 @@ import path from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { beforeAll, describe, expect, it } from "vitest";
+import { parse, stringify } from "yaml";
 import { startController } from "../../harness/controller.ts";
 import { startEnvoyServices } from "../../harness/envoy-services.ts";
 import { eventually } from "../../harness/eventually.ts";
@@ -15,6 +17,7 @@ import { listen } from "../../harness/listen.ts";
 import { startMcpServer } from "../../harness/mcp-server.ts";
 import { send } from "../../harness/send.ts";
 import { temporaryFolder } from "../../harness/temporary-folder.ts";
+import { Workspace } from "../../harness/workspace.ts";
 
 /** An address that is not the machine's loopback: the API server takes no other one for a pod. */
 const address = Object.values(networkInterfaces())
@@ -22,6 +25,12 @@ const address = Object.values(networkInterfaces())
   .find((each) => each?.family === "IPv4" && !each.internal)?.address;
 const missing =
   missingApiServer() ?? (address === undefined ? "only loopback is there" : undefined);
+const GATEWAY = `
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: { name: front }
+spec: { gatewayClassName: gwc, listeners: [{ name: http, port: 8080, protocol: HTTP }] }
+`;
 const note = missing === undefined ? "" : ` (left out: ${missing})`;
 
 describe.runIf(missing === undefined)(`backends that are found while gateways serve${note}`, () => {
@@ -119,15 +128,64 @@ spec:
     await listed((names) => names.includes("hello"));
   });
 
+  it("a lock in a ConfigMap decides which tools there are, from when it comes and as it is changed", async () => {
+    const server = await startMcpServer();
+    const locked = `
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayBackend
+metadata: { name: locked }
+spec:
+  mcp:
+    toolLock: { name: tools-lock }
+    targets: [{ name: a, static: { host: 127.0.0.1, port: ${server.port} } }]
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: { name: locked }
+spec:
+  parentRefs: [{ name: front }]
+  rules:
+    - matches: [{ path: { value: /locked } }]
+      backendRefs: [{ group: gwc.dev, kind: GatewayBackend, name: locked }]
+`;
+    const manifests = new Workspace({ "m/all.yaml": `${GATEWAY}---${locked}` });
+    const locking = new GwcProcess(["lock", "m"], { cwd: manifests.folder });
+    expect(await locking.exited, locking.output).toBe(0);
+    const approved = parse(readFileSync(manifests.path("m/tools-lock.configmap.yaml"), "utf8"));
+    const lock = parse(approved.data["gwc.lock.yaml"]);
+    const [{ tools }] = lock.targets;
+    /** Applies the lock with these tools, as somebody does who has approved no others. */
+    const approve = (own: object) => {
+      const text = stringify({ ...lock, targets: [{ ...lock.targets[0], tools: own }] });
+      return api.apply({ ...approved, data: { "gwc.lock.yaml": text } });
+    };
+    await api.applyText(locked);
+    await eventually(async () => {
+      const found = await api.get("gwc.dev/v1alpha1", "GatewayBackend", "default", "locked");
+      return /tools-lock/.test(JSON.stringify(found.status ?? {})) || null;
+    }, "a status that names the ConfigMap that is not there");
+    await approve(tools);
+    const exactly = (...names: string[]) =>
+      listed((found) => found.join() === names.join(), "/locked");
+    await exactly("hello", "add", "drop");
+    await approve({ hello: tools.hello, add: tools.add });
+    await exactly("hello", "add");
+    await approve({ hello: { digests: { description: "a".repeat(43) } }, add: tools.add });
+    await exactly("add");
+  });
+
   /** The tools that a client gets, as soon as they are like this. */
-  function listed(isWanted: (names: readonly string[]) => boolean): Promise<readonly string[]> {
+  function listed(
+    isWanted: (names: readonly string[]) => boolean,
+    at = "/mcp",
+  ): Promise<readonly string[]> {
     let last = "";
     return eventually(
       async () => {
         const client = new Client({ name: "test", version: "1.0.0" });
         try {
           const transport = new StreamableHTTPClientTransport(
-            new URL(`http://127.0.0.1:${port}/mcp`),
+            new URL(`http://127.0.0.1:${port}${at}`),
           );
           // The SDK's own type says its sessionId is optional, which exactOptionalPropertyTypes takes by its word.
           await client.connect(transport as Parameters<typeof client.connect>[0]);
