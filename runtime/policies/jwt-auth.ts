@@ -10,7 +10,7 @@ import { InvalidToken } from "../auth/jwt/invalid-token.ts";
 import type { JwtVerifier } from "../auth/jwt/verifier.ts";
 import type { JsonObject } from "../cel/variables.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { whenThere } from "../process/eventual.ts";
+import { type Eventual, whenThere } from "../process/eventual.ts";
 
 export {
   type JwtProvider,
@@ -20,10 +20,7 @@ export {
 } from "../auth/jwt/verifier.ts";
 
 /** Strict: the claims of a valid token; undefined when the request was answered (401; 503 without keys to check with). */
-export function requireJwt(
-  exchange: Exchange,
-  verifier: JwtVerifier,
-): Authenticated | Promise<Authenticated> {
+export function requireJwt(exchange: Exchange, verifier: JwtVerifier): Eventual<Authenticated> {
   const token = tokenIn(exchange, verifier.location);
   if (token === undefined) return refuseMissing(exchange, bearer);
   const verdict = verifier.check(token, exchange.gateway);
@@ -34,7 +31,7 @@ export function requireJwt(
 export function acceptJwt(
   exchange: Exchange,
   verifier: JwtVerifier,
-): Authenticated | null | Promise<Authenticated> {
+): Eventual<Authenticated | null> {
   return tokenIn(exchange, verifier.location) === undefined ? null : requireJwt(exchange, verifier);
 }
 

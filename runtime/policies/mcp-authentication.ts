@@ -8,16 +8,13 @@ import {
 import type { JwtVerifier } from "../auth/jwt/verifier.ts";
 import { resourceMetadataUrl } from "../auth/oauth/well-known.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { whenThere } from "../process/eventual.ts";
+import { type Eventual, whenThere } from "../process/eventual.ts";
 
 /**
  * Strict, as `requireJwt`; the 401 also says where the protected-resource metadata is, which is how MCP clients find
  * the authorization server (RFC 9728 5.1).
  */
-export function requireMcpJwt(
-  exchange: Exchange,
-  verifier: JwtVerifier,
-): Authenticated | Promise<Authenticated> {
+export function requireMcpJwt(exchange: Exchange, verifier: JwtVerifier): Eventual<Authenticated> {
   const token = tokenIn(exchange, verifier.location);
   if (token === undefined) return refuseMissing(exchange, discovery);
   const verdict = verifier.check(token, exchange.gateway);
@@ -28,7 +25,7 @@ export function requireMcpJwt(
 export function acceptMcpJwt(
   exchange: Exchange,
   verifier: JwtVerifier,
-): Authenticated | null | Promise<Authenticated> {
+): Eventual<Authenticated | null> {
   return tokenIn(exchange, verifier.location) === undefined
     ? null
     : requireMcpJwt(exchange, verifier);
