@@ -20,6 +20,8 @@ export interface CorsConfig {
   readonly allowHeaders: readonly string[];
   readonly exposeHeaders: readonly string[];
   readonly allowCredentials: boolean;
+  /** It is said in the words of Gateway API, which has `*` and credentials together. */
+  readonly isGatewayApi: boolean;
   /** Seconds; undefined: the header is not sent. */
   readonly maxAge: number | undefined;
 }
@@ -42,9 +44,7 @@ export interface CorsNode {
 
 const ORIGIN = "^(\\*|null|[a-z][a-z0-9+.-]*://(\\*\\.)?[^\\s/*?#@]+)$";
 
-const CREDENTIALS =
-  "Whether pages may send cookies and credentials. Beside `*` each page's own origin is allowed by name, as Gateway API's " +
-  "conformance asks (HTTPRouteCORSAllowCredentialsBehavior): that is a warning, and an error with `--strict`.";
+const CREDENTIALS = "Whether pages may send cookies and credentials.";
 
 const schema = object(
   {
@@ -67,7 +67,7 @@ const schema = object(
     exposeHeaders: list(shortText("A header name, or `*`."), {
       description: "Response headers that pages may read.",
     }),
-    allowCredentials: boolean(CREDENTIALS),
+    allowCredentials: boolean(`${CREDENTIALS} Not beside the origin \`*\`.`),
     maxAge: duration("How long a browser may remember a preflight, in whole seconds."),
   },
   { required: ["allowOrigins"], description: "Cross-origin resource sharing." },
@@ -82,7 +82,10 @@ const kubernetesSchema = object({
     }),
     { maxItems: 64, description: "Origins whose pages may read the responses." },
   ),
-  allowCredentials: boolean(CREDENTIALS),
+  allowCredentials: boolean(
+    `${CREDENTIALS} Beside the origin \`*\` each page's own is allowed by name, as Gateway API's conformance asks ` +
+      "(HTTPRouteCORSAllowCredentialsBehavior): that is a warning, and an error with `--strict`.",
+  ),
   allowMethods: list(shortText("A method, or `*`."), {
     maxItems: 9,
     description: "Methods that a preflight allows.",
@@ -133,7 +136,8 @@ function resolveCors(config: CorsConfig, { origin, diagnostics }: ResolveContext
   const origins = config.allowOrigins.map(canonicalOrigin);
   const isAnyOrigin = origins.includes("*");
   if (isAnyOrigin && config.allowCredentials) {
-    diagnostics.report("open-credentials", childOf(origin, "allowCredentials"), {});
+    const code = config.isGatewayApi ? "open-credentials-by-request" : "open-credentials";
+    diagnostics.report(code, childOf(origin, "allowCredentials"), {});
   }
   return {
     isAnyOrigin,
@@ -201,16 +205,17 @@ function lowerCors({ maxAge, ...given }: Infer<typeof schema>): CorsConfig {
   return {
     ...NO_CORS,
     ...given,
+    isGatewayApi: false,
     maxAge: milliseconds === undefined ? undefined : Math.floor(milliseconds / 1000),
   };
 }
 
 /** Gateway API `HTTPCORSFilter`: `maxAge` is a number of seconds, five unless it says. */
 function lowerKubernetesCors(given: Infer<typeof kubernetesSchema>): CorsConfig {
-  return { ...NO_CORS, maxAge: 5, ...given };
+  return { ...NO_CORS, maxAge: 5, ...given, isGatewayApi: true };
 }
 
-const NO_CORS: Omit<CorsConfig, "maxAge"> = {
+const NO_CORS: Omit<CorsConfig, "maxAge" | "isGatewayApi"> = {
   allowOrigins: [],
   allowMethods: [],
   allowHeaders: [],

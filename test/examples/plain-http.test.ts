@@ -41,12 +41,13 @@ beforeEach(async () => {
   };
 });
 
-/** The file as it stands, but for its ports. */
+/** The file as it stands, but for its ports, and for pages that it names: what gwc refuses of it. */
 async function startFixture(upstream: string, mirror: string): Promise<string> {
   const text = readFileSync(fixture, "utf8")
     .replaceAll("127.0.0.1:8080", new URL(upstream).host)
     .replaceAll("127.0.0.1:8081", new URL(mirror).host)
-    .replace("port: 3000", `port: ${await freePort()}`);
+    .replace("port: 3000", `port: ${await freePort()}`)
+    .replace('- "*"', '- "https://app.test"');
   return (await startGateway({ config: text })).url;
 }
 

@@ -32,7 +32,7 @@ export function corsRoutes(upstream: Echo, allowOrigins: readonly string[]): str
 - name: bare
   matches: [{ path: { exact: /bare } }]
   policies:
-    cors: { allowOrigins: ["*"], allowHeaders: ["*"], allowCredentials: true }
+    cors: { allowOrigins: ["https://who.test"], allowHeaders: ["*"], allowCredentials: true }
   ${backends}
 `;
 }

@@ -137,14 +137,22 @@ export const policyMessages = {
       "from the request. Where they differ one of them would not be kept.",
   }),
   "open-credentials": message<Record<never, never>>({
-    severity: "warning",
+    severity: "error",
     text: () => "every page of the web may read what this route tells its visitors",
     hint: () => "name the origins in allowOrigins, or leave allowCredentials out",
     explanation:
       "With allowOrigins `*` and allowCredentials any page that a user visits sends requests with this user's cookies, and " +
       "reads the responses. Browsers forbid a literal `*` here for that reason; a gateway that echoes the origin instead " +
-      "goes around it. Gateway API asks just that of a gateway (its test HTTPRouteCORSAllowCredentialsBehavior), so it " +
-      "builds, and `--strict` refuses it.",
+      "goes around it.",
+  }),
+  "open-credentials-by-request": message<Record<never, never>>({
+    severity: "warning",
+    text: () => "every page of the web may read what this route tells its visitors",
+    hint: () => "name the origins in allowOrigins, or leave allowCredentials out",
+    explanation:
+      "Manifests say this in the words of Gateway API, which has allowOrigins `*` and allowCredentials together and asks " +
+      "a gateway to allow each page by its origin (its test HTTPRouteCORSAllowCredentialsBehavior). So it builds, and " +
+      "`--strict` refuses it, as files are refused: any page that a user visits reads the responses with this user's cookies.",
   }),
   "credential-expression": message<{ variable: string }>({
     severity: "error",
