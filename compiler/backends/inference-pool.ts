@@ -3,14 +3,14 @@ import type { BackendConnection } from "../model/connections.ts";
 import { forwardUrl } from "../model/host-url.ts";
 import type { Text } from "../model/texts.ts";
 import { NAMED_SERVER } from "../model/traffic.ts";
-import { choice, type Infer, object, pick, text } from "../schema/schema.ts";
+import { type Infer, object, text } from "../schema/schema.ts";
 import type { Backend } from "./backend.ts";
 import type { InferencePoolConfig } from "./inference-pool/inference-pool-config.ts";
+import { lowerPicking, pickerSchemas } from "./inference-pool/picking.ts";
 import { poolOf } from "./inference-pool/resource-form.ts";
 import { type CalloutTarget, grpcTarget } from "./parts/callout-target.ts";
 import { resolveConnection, secureUrl } from "./parts/connection.ts";
 import { resolveDestination } from "./parts/destination.ts";
-import { backendPolicySchemas } from "./parts/policies-schema.ts";
 import { curlCommand } from "./parts/try-request.ts";
 
 /** Model servers, and who picks one of them for each request. */
@@ -20,6 +20,7 @@ interface InferencePoolNode {
   readonly connection: BackendConnection;
   readonly picker: CalloutTarget;
   readonly passesOnFailure: boolean;
+  readonly takesAnyEndpoint: boolean;
   readonly origin: Origin;
 }
 
@@ -30,28 +31,7 @@ const schema = () =>
         "`host:port` or a URL: the addresses of the name, with the port, are the pool's endpoints (a headless Service).",
         { readAtStart: true, examples: ["models.default.svc.cluster.local:8000"] },
       ),
-      endpointPicker: object(
-        {
-          host: text("`host:port` or a URL of the picker.", {
-            readAtStart: true,
-            examples: ["picker.default.svc.cluster.local:9002"],
-          }),
-          policies: object(
-            pick(backendPolicySchemas(), ["backendTLS", "backendAuth", "http", "tcp"]),
-            { minProperties: 1, description: "How the picker is reached." },
-          ),
-        },
-        {
-          required: ["host"],
-          description:
-            "Who names an endpoint for each request in `x-gateway-destination-endpoint` (endpoint picker protocol, over Envoy's external processing).",
-        },
-      ),
-      failureMode: choice(
-        "What becomes of requests for which the picker names no endpoint of the pool: 503, or any endpoint.",
-        ["failClosed", "failOpen"],
-        { default: "failClosed" },
-      ),
+      ...pickerSchemas(),
     },
     {
       required: ["host", "endpointPicker"],
@@ -70,24 +50,13 @@ export const inferencePool: Backend<
   summary:
     "passes requests on to the model server that an endpoint picker names (Gateway API inference extension)",
   schema,
-  lower: ({ host, endpointPicker, failureMode }, { origin, policies }) => {
-    const at = childOf(origin, "endpointPicker");
-    return {
-      address: host,
-      picker: {
-        to: { host: endpointPicker.host },
-        policies: policies(endpointPicker.policies, childOf(at, "policies")),
-        origin: childOf(at, "host"),
-      },
-      passesOnFailure: failureMode === "failOpen",
-    };
-  },
+  lower: ({ host, ...picking }, context) => ({ address: host, ...lowerPicking(picking, context) }),
   ofResource: poolOf,
   protocol: "http",
   carries: () => [{ traffic: ["forwards", ...NAMED_SERVER] }],
   names: ["inferencePool", "endpointPicker", "offered", "upstream"],
   resolve: ({ config, policies = {}, keepsHost, origin }, context) => {
-    const { address, picker, passesOnFailure } = config;
+    const { address, picker, passesOnFailure, takesAnyEndpoint } = config;
     const { diagnostics } = context;
     const url = forwardUrl(address, childOf(origin, "host"), diagnostics);
     const found = resolveDestination(picker, { ...context, namedServer: () => undefined });
@@ -102,6 +71,7 @@ export const inferencePool: Backend<
       connection,
       picker: grpcTarget(found, diagnostics),
       passesOnFailure,
+      takesAnyEndpoint,
       origin,
     };
   },

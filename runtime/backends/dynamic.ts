@@ -13,6 +13,7 @@ import {
   type NoDestination,
   readDestination,
 } from "./dynamic/destination.ts";
+import { RecentUpstreams } from "./recent-upstreams.ts";
 import { forbidden } from "./relay.ts";
 
 /** A backend whose host each request chooses: how every one of them is reached. */
@@ -24,9 +25,6 @@ export interface DestinationSettings extends Omit<UpstreamSettings, "url"> {
   readonly allowPrivate: readonly string[];
 }
 
-/** Destinations whose connections are kept; the one that was asked for longest ago makes room. */
-const maxDestinations = 1000;
-
 /** What metrics call all destinations: clients choose them. */
 const DYNAMIC = "dynamic";
 
@@ -34,7 +32,7 @@ const DYNAMIC = "dynamic";
 export class Destinations {
   readonly settings: DestinationSettings;
   readonly #rules: AddressRules;
-  readonly #upstreams: Map<string, Upstream> = new Map();
+  readonly #upstreams = new RecentUpstreams();
   #mark: string | undefined;
 
   constructor(settings: DestinationSettings) {
@@ -46,13 +44,9 @@ export class Destinations {
   upstream({ host, port }: Destination, gateway: GatewayContext): Upstream | NoDestination {
     const key = `${host}:${port}`;
     const known = this.#upstreams.get(key);
-    const upstream = known ?? this.#open({ host, port }, { rules: this.#rules, gateway });
-    if ("fault" in upstream) return upstream;
-    // The last one in the map is the one that was used last.
-    if (known !== undefined) this.#upstreams.delete(key);
-    this.#upstreams.set(key, upstream);
-    if (this.#upstreams.size > maxDestinations) this.#closeOldest();
-    return upstream;
+    if (known !== undefined) return known;
+    const opened = this.#open({ host, port }, { rules: this.#rules, gateway });
+    return "fault" in opened ? opened : this.#upstreams.add(key, opened);
   }
 
   /** A way to a destination for bytes, or why it may not be reached. */
@@ -91,13 +85,6 @@ export class Destinations {
     // A name may look like an internationalised one (`xn--`) and be none.
     if (!URL.canParse(url)) return { fault: "malformed", why: "this is no host name" };
     return openUpstream({ url, countedAs: DYNAMIC, ...settings }, checkedLookup(port, check));
-  }
-
-  #closeOldest(): void {
-    const [oldest] = this.#upstreams;
-    if (oldest === undefined) return;
-    this.#upstreams.delete(oldest[0]);
-    oldest[1].close();
   }
 }
 

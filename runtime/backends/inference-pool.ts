@@ -4,16 +4,19 @@ import { openUpstream } from "../http/upstream/open-upstream.ts";
 import type { Upstream, UpstreamSettings } from "../http/upstream/upstream.ts";
 import { Endpoints } from "./endpoints.ts";
 import { FallbackUpstream } from "./inference-pool/fallback-upstream.ts";
+import { NamedEndpoints } from "./inference-pool/named-endpoints.ts";
 
 /** Model servers behind one name. */
 export interface InferencePoolSettings extends UpstreamSettings {
   /** Requests for which the picker names no endpoint go to the pool's name. */
   readonly passesOnFailure: boolean;
+  /** The picker knows the endpoints by itself: it is offered none, and any address that it names is one. */
+  readonly takesAnyEndpoint?: true;
 }
 
-/** What an endpoint picker may choose from, as its protocol has it. */
+/** What an endpoint picker may choose from, as its protocol has it; nothing where it knows that by itself. */
 export interface OfferedEndpoints {
-  readonly metadata: {
+  readonly metadata?: {
     readonly "envoy.lb.subset_hint": {
       readonly "x-gateway-destination-endpoint-subset": readonly string[];
     };
@@ -37,6 +40,7 @@ export async function offerEndpoints(
   pool: InferencePool,
 ): Promise<OfferedEndpoints | undefined> {
   exchange.removeRequestHeader(destinationHeader);
+  if (pool.takesAnyEndpoint) return {};
   const endpoints = await pool.endpoints().catch((error: Error) => error);
   if (exchange.isOver) return undefined;
   if (endpoints instanceof Error) {
@@ -52,18 +56,17 @@ export async function offerEndpoints(
 
 /**
  * The endpoint that the picker named, with those that it named after it for when the first can't be reached. Only the
- * pool's own are taken: a header chooses no other server. Undefined: it named none, and the request was refused (503).
+ * pool's own are taken, unless the picker alone knows those. Undefined: it named none, and the request was refused (503).
  */
 export async function pickedEndpoint(
   exchange: Exchange,
   pool: InferencePool,
 ): Promise<Upstream | undefined> {
   const named = exchange.header(destinationHeader)?.split(",") ?? [];
-  const endpoints = await pool.endpoints();
-  const [first, ...others] = named.flatMap((each) => endpoints.get(each.trim()) ?? []);
+  const [first, ...others] = await pool.named(named);
   if (first === undefined) {
     if (pool.passesOnFailure) return pool.anyEndpoint;
-    const said = named.length === 0 ? "nothing" : "none of the pool's own endpoints";
+    const said = named.length === 0 ? "nothing" : pool.unknownEndpoint;
     refuseUnpicked(exchange, `the endpoint picker named ${said}`);
     return undefined;
   }
@@ -79,13 +82,32 @@ function refuseUnpicked(exchange: Exchange, detail: string): void {
 class InferencePool {
   readonly passesOnFailure: boolean;
   readonly #endpoints: Endpoints<Upstream>;
+  /** Those that the picker named; undefined: only the pool's own are asked. */
+  readonly #named: NamedEndpoints | undefined;
 
-  constructor({ passesOnFailure, ...server }: InferencePoolSettings) {
+  constructor({ passesOnFailure, takesAnyEndpoint, ...server }: InferencePoolSettings) {
     this.passesOnFailure = passesOnFailure;
-    this.#endpoints = new Endpoints(server, ({ endpoint, ...settings }) =>
-      // Endpoints are known by their addresses, and asked by the name that the client used.
-      openUpstream(endpoint === undefined ? settings : { keepsHost: true, ...settings, endpoint }),
-    );
+    this.#endpoints = new Endpoints(server, openEndpoint);
+    if (takesAnyEndpoint) {
+      this.#named = new NamedEndpoints((endpoint) =>
+        openEndpoint({ countedAs: this.#endpoints.any.name, ...server, endpoint }),
+      );
+    }
+  }
+
+  get takesAnyEndpoint(): boolean {
+    return this.#named !== undefined;
+  }
+
+  /** What the picker named that is no endpoint, for the log. */
+  get unknownEndpoint(): string {
+    return this.takesAnyEndpoint ? "no address with a port" : "none of the pool's own endpoints";
+  }
+
+  /** The endpoints among the names, each `ip:port`. Rejects when the pool's name has no address. */
+  async named(names: readonly string[]): Promise<readonly Upstream[]> {
+    const own = this.#named ?? (await this.#endpoints.current());
+    return names.flatMap((name) => own.get(name.trim()) ?? []);
   }
 
   /** All of them by `ip:port`. Rejects when the name has no address. */
@@ -97,6 +119,13 @@ class InferencePool {
   get anyEndpoint(): Upstream {
     return this.#endpoints.any;
   }
+}
+
+/** Endpoints are known by their addresses, and asked by the name that the client used. */
+function openEndpoint({ endpoint, ...settings }: UpstreamSettings): Upstream {
+  return openUpstream(
+    endpoint === undefined ? settings : { keepsHost: true, ...settings, endpoint },
+  );
 }
 
 export type { InferencePool };

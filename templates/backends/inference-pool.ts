@@ -16,7 +16,7 @@ function poolCode(
   [node]: AtLeastOne<BackendNode<"inferencePool">>,
   scope: BackendScope,
 ): BackendCode {
-  const { url, connection, picker, passesOnFailure, origin } = node;
+  const { url, connection, picker, passesOnFailure, takesAnyEndpoint, origin } = node;
   const open = imported(MODULE, "openInferencePool");
   const channel = imported("gwc/runtime/grpc/channel", "openGrpcChannel");
   const pass = scope.forward ?? plainForward;
@@ -37,6 +37,7 @@ function poolCode(
     ...upstreamSettings(url, connection),
     ...scope.messagesOf(node),
     passesOnFailure,
+    ...(takesAnyEndpoint && { takesAnyEndpoint }),
   };
   return {
     declarations: [

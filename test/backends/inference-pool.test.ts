@@ -4,8 +4,9 @@ import { pathToFileURL } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
 import { atEnd } from "../harness/at-end.ts";
 import { type EnvoyServices, startEnvoyServices } from "../harness/envoy-services.ts";
+import { expositionOf } from "../harness/exposition.ts";
 import { freePort } from "../harness/free-port.ts";
-import type { Gateway } from "../harness/gateway.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { send } from "../harness/send.ts";
 import { startUpstream } from "../harness/upstream.ts";
 import { nowhere, startRoutes } from "../policies/routes.ts";
@@ -62,6 +63,7 @@ beforeAll(async () => {
       gone: pool({ endpointPicker: { host: "127.0.0.1:1" } }),
       goneOpen: pool({ endpointPicker: { host: "127.0.0.1:1" }, failureMode: "failOpen" }),
       unknown: pool({ host: `unknown.invalid:${port}` }),
+      any: pool({ host: `unknown.invalid:${port}`, destinationMode: "passthrough" }),
     },
     nowhere,
     {},
@@ -73,7 +75,13 @@ beforeAll(async () => {
 });
 
 /** A request for which the picker names endpoints. */
-async function ask(path: string, picked: string | undefined, headers = {}, body?: string) {
+async function ask(
+  path: string,
+  picked: string | undefined,
+  headers = {},
+  body?: string,
+  { url } = gateway,
+) {
   const value = Buffer.from(picked ?? "").toString("base64");
   const mutation = { set_headers: [{ header: { key: header, raw_value: value } }] };
   const script =
@@ -82,7 +90,7 @@ async function ask(path: string, picked: string | undefined, headers = {}, body?
       : { request_headers: { request_headers: { response: { header_mutation: mutation } } } };
   const all = { "x-process": JSON.stringify(script), ...headers };
   const method = body === undefined ? "GET" : "POST";
-  const { status, body: text } = await send(`${gateway.url}/${path}`, method, all, body);
+  const { status, body: text } = await send(`${url}/${path}`, method, all, body);
   return status === 200 ? JSON.parse(text) : { status, text };
 }
 
@@ -129,6 +137,45 @@ describe("inferencePool", () => {
     expect(await ask("goneOpen", undefined, {}, "hello")).toMatchObject({ body: "hello" });
     expect(await ask("open", undefined)).toHaveProperty("address");
     expect(await ask("unknown", undefined)).toMatchObject({ status: 503 });
+  });
+
+  it("asks whatever address the picker names, where the picker knows the endpoints by itself", async () => {
+    const named = [`127.0.0.4:${port}`, `127.0.0.3:${port}`].join(",");
+    expect(await ask("any", named, {}, "hello")).toMatchObject({ address: "127.0.0.3" });
+    expect(picker.seen().at(-1)?.message.metadata_context?.filter_metadata ?? {}).toEqual({});
+    const none = { status: 503, text: "no endpoint for this request" };
+    for (const wrong of [
+      "pool.test",
+      `pool.test:${port}`,
+      "127.0.0.2",
+      "127.0.0.2:0",
+      "127.1:80",
+    ]) {
+      expect(await ask("any", wrong), wrong).toEqual(none);
+    }
+    expect(await ask("any", undefined, { [header]: `127.0.0.2:${port}` })).toEqual(none);
+  });
+
+  it("asks for a service in the same way", async () => {
+    const config = `
+services:
+  - { name: models, hostname: models.test, vips: [], ports: { 8000: 8000 } }
+binds:
+  - port: ${await freePort()}
+    listeners:
+      - routes:
+          - backends:
+              - service: { name: default/models, port: 8000 }
+                policies:
+                  inferenceRouting:
+                    endpointPicker: { host: ${new URL(picker.url).host} }
+                    destinationMode: passthrough
+`;
+    const own = await startGateway({ config });
+    const reached = await ask("", `127.0.0.2:${port}`, {}, undefined, own);
+    expect(reached).toMatchObject({ address: "127.0.0.2" });
+    const { text } = await expositionOf(await own.statsPort());
+    expect(text).toContain('upstream="models.test:8000"');
   });
 
   it("gives the client what the picker itself responds", async () => {

@@ -1,9 +1,28 @@
+import { pickerSchemas } from "../../backends/inference-pool/picking.ts";
 import { ownPolicySchemas } from "../../backends/parts/policies-schema.ts";
 import { policies } from "../../policies/index.ts";
 import { object, unsupported } from "../../schema/schema.ts";
 
 /** `policies` of a backend, or of one of its servers, such as an MCP target. */
 export function ownPoliciesSchema(place: "backend" | "server") {
+  return object(ownFields(place), WORDS);
+}
+
+/** `policies` of a backend that may be a service. */
+export function serviceBackendPoliciesSchema() {
+  const inferenceRouting = object(pickerSchemas(), {
+    required: ["endpointPicker"],
+    description: "Who chooses one of the servers of this `service` for each request.",
+  });
+  return object({ ...ownFields("backend"), inferenceRouting }, WORDS);
+}
+
+const WORDS = {
+  hasParts: true,
+  description: "How this backend is reached; over what the route says.",
+} as const;
+
+function ownFields(place: "backend" | "server") {
   const built = policies.filter(({ onBackend }) => place === "backend" && onBackend !== undefined);
   const own = built.flatMap(({ kind, aliases = [], onBackend }) =>
     [kind, ...aliases.map(([key]) => key)].map((key) => [key, onBackend?.schema] as const),
@@ -14,10 +33,7 @@ export function ownPoliciesSchema(place: "backend" | "server") {
   const later = [...planned, ...UNSUPPORTED].map(
     (key) => [key, unsupported(`${key} on a ${place}`)] as const,
   );
-  return object(
-    { ...ownPolicySchemas(), ...Object.fromEntries(later), ...Object.fromEntries(own) },
-    { hasParts: true, description: "How this backend is reached; over what the route says." },
-  );
+  return { ...ownPolicySchemas(), ...Object.fromEntries(later), ...Object.fromEntries(own) };
 }
 
 /** What the specification has on a backend and no policy is yet. */

@@ -9,18 +9,19 @@ import {
   shortText,
   unsupported,
 } from "../../schema/schema.ts";
-import { ownPoliciesSchema } from "./backend-policies.ts";
+import { ownPoliciesSchema, serviceBackendPoliciesSchema } from "./backend-policies.ts";
+import { serviceReferenceSchema } from "./services.ts";
 
 /** A backend as the schema lets it through. */
 export type BackendValue = Infer<ReturnType<typeof routeBackendSchema>>;
 
 /** Where requests go. */
 export function routeBackendSchema() {
-  const later = ["service", "backend", "internal", "routeGroup"] as const;
-  return object(backendFields(), {
-    exactlyOneOf: [...backends.map(({ kind }) => kind), ...later],
-    hasParts: true,
-  });
+  const others = ["service", "backend", "internal", "routeGroup"] as const;
+  return object(
+    { ...backendFields(), policies: serviceBackendPoliciesSchema() },
+    { exactlyOneOf: [...backends.map(({ kind }) => kind), ...others], hasParts: true },
+  );
 }
 
 function backendFields() {
@@ -30,7 +31,7 @@ function backendFields() {
       default: 1,
     }),
     policies: ownPoliciesSchema("backend"),
-    service: unsupported("mesh services"),
+    service: serviceReferenceSchema(),
     backend: shortText("The name of one of the file's `backends`."),
     internal: unsupported("internal backends"),
     routeGroup: shortText(

@@ -14,6 +14,7 @@ import { llmSchema } from "./llm.ts";
 import { mcpDoorSchema } from "./mcp.ts";
 import { processSchema } from "./process.ts";
 import { routeSchema } from "./route.ts";
+import { declaredServiceSchema } from "./services.ts";
 
 /** What a standalone file says. */
 export type StandaloneFile = Infer<ReturnType<typeof standaloneSchema>>;
@@ -54,7 +55,11 @@ export function standaloneSchema() {
         minItems: 1,
         description: "Backends with a name, for several routes: `backend: NAME` means them.",
       }),
-      services: unsupported("mesh services"),
+      services: listOfParts(declaredServiceSchema(), {
+        minItems: 1,
+        description:
+          "Services whose servers an endpoint picker knows: `service` of a backend means one.",
+      }),
       workloads: unsupported("mesh workloads"),
       llm: llmSchema(),
       mcp: mcpDoorSchema(),

@@ -21,12 +21,14 @@ import {
   type ConfigPath,
   childOf,
   type Diagnostics,
+  keyPlace,
   type Origin,
 } from "../../diagnostics/diagnostic.ts";
 import { type BackendPolicies, mergeBackendPolicies } from "../../model/backend-policies.ts";
 import type { Traffic } from "../../model/traffic.ts";
 import { type PolicyConfig, type PolicyKind, policyOf } from "../../policies/index.ts";
 import { validated } from "../../schema/schema.ts";
+import type { Services } from "./services.ts";
 
 /** The policies of a route in request order, each in its canonical form. */
 export function readPolicies(
@@ -151,7 +153,7 @@ function readBackend(
   backend: BackendValue,
   ofRoute: BackendPolicies | undefined,
   origin: Origin,
-  { backends, broken, diagnostics }: FileContext,
+  { backends, services, broken, diagnostics }: FileContext,
 ): RouteBackend | undefined {
   const place = childOf(origin, "policies");
   const own = readOwnPolicies(backend.policies, place);
@@ -175,10 +177,27 @@ function readBackend(
     };
   }
   const use = { policies: mergeBackendPolicies(ofRoute, own), ...weight };
+  const { service } = backend;
+  if (service !== undefined) {
+    const pool = services.pool(service, backend, origin);
+    return pool && { ...use, ...pool, ownPolicies };
+  }
+  reportIdlePicker(backend, place, diagnostics);
   const read = kinds
     .flatMap(({ kind }) => readKind(kind, backend, use, childOf(origin, kind)) ?? [])
     .at(0);
   return read && { ...read, ownPolicies };
+}
+
+/** Who chooses the server of a service chooses nothing for other backends. */
+function reportIdlePicker(
+  { policies }: Pick<BackendValue, "policies">,
+  origin: Origin,
+  diagnostics: Diagnostics,
+): void {
+  if (policies?.inferenceRouting === undefined) return;
+  const params = { field: '"inferenceRouting"', actsOn: "services", found: undefined };
+  diagnostics.report("misplaced-field", keyPlace(childOf(origin, "inferenceRouting")), params);
 }
 
 /** A backend of a kind; undefined when it is of another one. */
@@ -198,6 +217,8 @@ function readKind<Kind extends BackendKind>(
 export interface FileContext {
   /** The file's `backends`, by name. */
   readonly backends: ReadonlyMap<string, RouteBackend>;
+  /** The file's `services`. */
+  readonly services: Services;
   /** Where parts with mistakes were left out. */
   readonly broken: readonly ConfigPath[];
   readonly sections: SectionUse;

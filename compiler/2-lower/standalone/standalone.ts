@@ -19,6 +19,7 @@ import { readRouteGroups, reportIdleGroups } from "./route-groups.ts";
 import { meetPolicies, readNamedBackends, readPolicies } from "./route-parts.ts";
 import { type RoutesContext, readRoute } from "./routes.ts";
 import { meetServerSections } from "./server-sections.ts";
+import { Services } from "./services.ts";
 import { checkRouteField, readTcpRoute } from "./tcp-routes.ts";
 import { readTracings } from "./tracing.ts";
 
@@ -31,9 +32,11 @@ export function lowerStandalone(
   diagnostics: Diagnostics,
 ): readonly Resource[] {
   const sections = new SectionUse();
+  const services = new Services(file.services ?? [], childOf(origin, "services"), diagnostics);
   const backends = readNamedBackends(file.backends ?? [], {
     diagnostics,
     sections,
+    services,
     broken,
     origin: childOf(origin, "backends"),
   });
@@ -43,7 +46,15 @@ export function lowerStandalone(
     diagnostics,
   );
   const groupUse = { groups: new Set<string>(), routes: new Set<string>() };
-  const context: RoutesContext = { broken, diagnostics, sections, backends, groups, groupUse };
+  const context: RoutesContext = {
+    broken,
+    diagnostics,
+    sections,
+    backends,
+    services,
+    groups,
+    groupUse,
+  };
   const listeners: ListenerResource[] = [];
   const routes: (RouteResource | TcpRouteResource)[] = [];
   file.binds?.forEach((bind, bindIndex) => {
@@ -75,7 +86,10 @@ export function lowerStandalone(
       if (!isListenerPartial) checkRouteField(listener, at, diagnostics);
     });
   });
-  if (broken.length === 0) reportIdleGroups(groups, groupUse, diagnostics);
+  if (broken.length === 0) {
+    reportIdleGroups(groups, groupUse, diagnostics);
+    services.reportIdle();
+  }
   const doors = [
     file.llm && readLlm(file.llm, childOf(origin, "llm"), context),
     file.mcp && readMcp(file.mcp, childOf(origin, "mcp"), context),

@@ -7,4 +7,6 @@ export interface InferencePoolConfig {
   readonly address: Text;
   readonly picker: DestinationConfig;
   readonly passesOnFailure: boolean;
+  /** The picker knows the endpoints by itself: any address that it names is one. */
+  readonly takesAnyEndpoint: boolean;
 }

@@ -31,6 +31,7 @@ export function poolOf(
     address: hostAndPort(host, port),
     picker,
     passesOnFailure: failureMode === "FailOpen",
+    takesAnyEndpoint: false,
   };
 }
 

@@ -192,6 +192,12 @@ export const routingMessages = {
     hint: ({ name }) => `name it in a route: backends: [{ routeGroup: ${name} }]`,
     explanation: "The routes of a group answer only what another route hands to them.",
   }),
+  "unused-service": message<{ name: string }>({
+    severity: "warning",
+    text: ({ name }) => `no backend means the service "${name}"`,
+    hint: ({ name }) => `name it in a backend: service: { name: NAMESPACE/${name}, port: PORT }`,
+    explanation: "A service by itself opens and connects nothing.",
+  }),
   "undelegated-route": message<{ group: string }>({
     severity: "error",
     text: ({ group }) => `no request that comes to the group "${group}" is one of this route`,

@@ -85,6 +85,24 @@ export const seeds: readonly unknown[] = [
   gateway({
     routes: [{ backends: [{ inferencePool: { host: "127.0.0.1:9006", endpointPicker: asked } }] }],
   }),
+  ...[
+    { name: "default/a", port: 80 },
+    { name: "default/b", port: 80 },
+  ].map((service) =>
+    gateway(
+      {
+        routes: [
+          { backends: [{ service, policies: { inferenceRouting: { endpointPicker: asked } } }] },
+        ],
+      },
+      {
+        services: [
+          { name: "a", hostname: "a.test", ports: { 80: 8000, 81: 8001 } },
+          { name: "b", hostname: "b.test", ports: { 80: 8000 } },
+        ],
+      },
+    ),
+  ),
   gateway({ routes: [{ policies: { oidc: login }, backends: [host] }] }),
   gateway({ policies: { oidc: login }, routes: [{ backends: [host] }] }),
   gateway({ routes: [{ backends: [{ aws: agent }] }] }),
@@ -263,6 +281,8 @@ export const known: KnownValues = {
   "backendTunnel.proxy.host": ["127.0.0.1:9005", "127.0.0.1:9006"],
   sessionPersistence: [{ absoluteTimeout: "1h" }],
   routeGroup: ["a", "b"],
+  "service.name": ["default/a", "default/b"],
+  "service.port": [80, 81],
   agentRuntimeArn: [agentRuntimeArn, agentRuntimeArn.replace("a-1", "b-1")],
   extAuthz: [asked],
   extProc: [asked],

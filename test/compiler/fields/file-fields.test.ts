@@ -9,14 +9,18 @@ import { leavesOf, type SchemaField, type Step, valueWithAll } from "./schema-wa
 
 const schema = standaloneSchema();
 /** What only others refer to. */
-const NAMES = ["backends.[].name", "routeGroups.[].name"];
+const NAMES = [
+  ...["backends", "routeGroups", "services"].map((part) => `${part}.[].name`),
+  "services.[].namespace",
+];
 /** Any other route and its policies, by the same schema: a bind's route stands for them. */
 const LIKE_A_ROUTE = /^(?:(?:llm|mcp)\.policies|routeGroups\.\[\]\.routes\.\[\])\./;
 /** What stands in several places by one schema and one reading: another place of it is put to the question. */
 const REPEATED =
   /\.conditional\.\[\]\.|\.extAuth\.|\.rateLimit\.(remote|global)\.|\.(remoteRateLimit|extProc|endpointPicker)\.policies\.|listeners\.\[\]\.policies\.extAuthz\.policies\.|(tracing|otlp)\.policies\.|(requestMirror|promptGuard)\..*policies\.|webhook\.target\.backend$|(backends|providers|models|defaults)\b.*\.(promptGuard|guardrails)\./;
-/** Empty values of which one has to be there: none can be left out to see what it does. */
-const EMPTY_CHOICES = /\.azure\.(implicit|explicitConfig\.workloadIdentity)$/;
+/** Empty values of which one has to be there, so that none can be left out to see what it does; lists that stay empty. */
+const EMPTY_CHOICES =
+  /\.azure\.(implicit|explicitConfig\.workloadIdentity)$|^services\.\[\]\.vips\.\[\]$/;
 
 /** By what others have too, it is put to the question there. */
 function isRepeated(path: readonly Step[]): boolean {

@@ -1,0 +1,91 @@
+import type { BackendValue } from "../../1-parse/standalone/backend.ts";
+import type { ServiceReferenceValue, ServiceValue } from "../../1-parse/standalone/services.ts";
+import { type ServicePool, servicePool } from "../../backends/inference-pool/service-pool.ts";
+import { readOwnPolicies } from "../../backends/parts/read-policies.ts";
+import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
+import { suggest } from "../../diagnostics/suggestion.ts";
+import { hostAndPort } from "../../model/host-url.ts";
+
+/** The services of a file, and which of them a backend means. */
+export class Services {
+  readonly #services: readonly Service[];
+  readonly #diagnostics: Diagnostics;
+  readonly #used: Set<Service> = new Set();
+
+  constructor(
+    values: readonly (ServiceValue | undefined)[],
+    origin: Origin,
+    diagnostics: Diagnostics,
+  ) {
+    this.#diagnostics = diagnostics;
+    this.#services = values.flatMap((value, index) =>
+      value === undefined ? [] : [{ ...value, origin: childOf(origin, index) }],
+    );
+  }
+
+  /** A service as a backend whose servers a picker chooses; undefined with a mistake (reported). */
+  pool(
+    service: ServiceReferenceValue,
+    { policies }: Pick<BackendValue, "policies">,
+    origin: Origin,
+  ): (ServicePool & { readonly origin: Origin }) | undefined {
+    const at = childOf(origin, "service");
+    const address = this.#address(service, at);
+    const picking = policies?.inferenceRouting;
+    if (picking === undefined) {
+      this.#diagnostics.report("not-built-yet", keyPlace(at), {
+        what: "services without policies.inferenceRouting",
+        field: '"service"',
+        instead: "name its host: backends: [{ host: NAME:PORT }]",
+      });
+      return undefined;
+    }
+    if (address === undefined) return undefined;
+    const place = childOf(origin, "policies", "inferenceRouting");
+    const pool = servicePool(address, picking, { origin: place, policies: readOwnPolicies });
+    return { ...pool, origin: at };
+  }
+
+  /** Reports those that no backend means. */
+  reportIdle(): void {
+    for (const service of this.#services) {
+      if (this.#used.has(service)) continue;
+      const { name, origin } = service;
+      this.#diagnostics.report("unused-service", childOf(origin, "name"), { name });
+    }
+  }
+
+  #address({ name, port }: ServiceReferenceValue, origin: Origin): string | undefined {
+    const found = this.#services.find((service) => namesOf(service).includes(name));
+    if (found === undefined) {
+      const names = this.#services.flatMap(namesOf);
+      const near = suggest(name, names);
+      this.#diagnostics.report("missing-reference", childOf(origin, "name"), {
+        what: `service "${name}"`,
+        candidates: names.map((each) => `"${each}"`),
+        place: "services stand under `services` of the file, each with its `name` and `hostname`",
+        ...(near === undefined ? {} : { near }),
+      });
+      return undefined;
+    }
+    this.#used.add(found);
+    const target = found.ports[port];
+    if (target === undefined) {
+      this.#diagnostics.report("missing-reference", childOf(origin, "port"), {
+        what: `port ${port} of service "${name}"`,
+        candidates: Object.keys(found.ports),
+      });
+      return undefined;
+    }
+    return hostAndPort(found.hostname, target);
+  }
+}
+
+interface Service extends ServiceValue {
+  readonly origin: Origin;
+}
+
+/** What backends call it. */
+function namesOf({ name, namespace = "default", hostname }: ServiceValue): readonly string[] {
+  return [...new Set([`${namespace}/${name}`, `${namespace}/${hostname}`])];
+}

@@ -1,0 +1,18 @@
+import type { LowerContext } from "../backend.ts";
+import type { InferencePoolConfig } from "./inference-pool-config.ts";
+import { lowerPicking, type PickingValue } from "./picking.ts";
+
+/** A service whose servers a picker chooses, as a backend. */
+export interface ServicePool {
+  readonly kind: "inferencePool";
+  readonly config: InferencePoolConfig;
+}
+
+/** The servers of a service, at `address`, as a pool. */
+export function servicePool(
+  address: string,
+  picking: PickingValue,
+  context: LowerContext,
+): ServicePool {
+  return { kind: "inferencePool", config: { address, ...lowerPicking(picking, context) } };
+}
