@@ -1,22 +1,15 @@
 import { createServer } from "node:http";
 import { connect, createServer as createProxy } from "node:net";
-import { networkInterfaces } from "node:os";
 import { beforeAll, describe, expect, it } from "vitest";
 import { atEnd } from "../../harness/at-end.ts";
 import { startController } from "../../harness/controller.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { freePorts } from "../../harness/free-port.ts";
+import { FrontGateway } from "../../harness/front-gateway.ts";
 import { GwcProcess } from "../../harness/gwc.ts";
-import { KubernetesApi, missingApiServer } from "../../harness/kubernetes-api.ts";
+import type { KubernetesApi } from "../../harness/kubernetes-api.ts";
 import { listen } from "../../harness/listen.ts";
+import { missingPods, serviceManifest, sliceManifest } from "../../harness/pod-address.ts";
 import { send } from "../../harness/send.ts";
-import { temporaryFolder } from "../../harness/temporary-folder.ts";
-import { Workspace } from "../../harness/workspace.ts";
-
-/** An address that is not the machine's loopback: the API server takes no other one for a pod. */
-const address = Object.values(networkInterfaces())
-  .flat()
-  .find((each) => each?.family === "IPv4" && !each.internal)?.address;
 
 /** A server on every address of the machine, which answers with this text. */
 async function startPod(text: string): Promise<{ readonly port: number; stop(): void }> {
@@ -31,96 +24,32 @@ async function startPod(text: string): Promise<{ readonly port: number; stop(): 
   return { port, stop };
 }
 
-const missing =
-  missingApiServer() ?? (address === undefined ? "only loopback is there" : undefined);
+const missing = missingPods();
 const note = missing === undefined ? "" : ` (left out: ${missing})`;
 
 describe.runIf(missing === undefined)(`gwc controller and its data planes${note}`, () => {
+  let front: FrontGateway;
   let api: KubernetesApi;
   let controller: GwcProcess;
   let agent: GwcProcess;
-  let folder: string;
   let port: number;
   let second: Awaited<ReturnType<typeof startPod>>;
-  let xdsPort: number;
   let env: Record<string, string>;
 
   beforeAll(async () => {
-    api = await KubernetesApi.start();
-    const [listener, stats, ready, xds] = await freePorts(4);
-    port = listener ?? 0;
-    xdsPort = xds ?? 0;
+    front = await FrontGateway.start();
+    ({ api, port } = front);
     const first = await startPod("first");
     second = await startPod("second");
-    await api.applyText(`
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: { name: gwc }
-spec: { controllerName: gwc.dev/gateway }
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: { name: front }
-spec:
-  gatewayClassName: gwc
-  infrastructure: { parametersRef: { group: gwc.dev, kind: GatewayParameters, name: ports } }
-  listeners: [{ name: http, port: ${port}, protocol: HTTP }]
----
-apiVersion: gwc.dev/v1alpha1
-kind: GatewayParameters
-metadata: { name: ports }
-spec:
-  rawConfig:
-    config: { statsAddr: "127.0.0.1:${stats}", readinessAddr: "127.0.0.1:${ready}" }
----
-apiVersion: v1
-kind: ServiceAccount
-metadata: { name: front }
----
-apiVersion: v1
-kind: ServiceAccount
-metadata: { name: stranger }
-`);
-    await api.applyText(service("one", first.port));
-    await api.applyText(service("two", second.port));
+    await api.applyText("apiVersion: v1\nkind: ServiceAccount\nmetadata: { name: stranger }\n");
+    await api.applyText(serviceManifest("one", first.port));
+    await api.applyText(serviceManifest("two", second.port));
     await api.applyText(route("one", "one"));
-    controller = startController(api, "--xds-port", String(xdsPort));
+    controller = front.startController();
     await controller.seen(/leading/);
-    const workspace = new Workspace({ token: await tokenOf("front") });
-    folder = temporaryFolder();
-    env = {
-      XDS_ADDRESS: `http://127.0.0.1:${xdsPort}`,
-      NAMESPACE: "default",
-      GATEWAY: "front",
-      GWC_AGENT_DIR: folder,
-      XDS_TOKEN_FILE: workspace.path("token"),
-    };
-    agent = new GwcProcess(["agent"], { env });
-    await agent.seen(/serving generation/);
+    env = await front.dataPlane();
+    agent = await front.startDataPlane(env);
   }, 180_000);
-
-  async function tokenOf(account: string): Promise<string> {
-    const url = `/api/v1/namespaces/default/serviceaccounts/${account}/token`;
-    const spec = { audiences: ["gwc.dev/controller"], expirationSeconds: 3600 };
-    return (await api.ask("POST", url, { spec })).body.status.token;
-  }
-
-  /** A Service with one pod, which listens at this port of the machine. */
-  function service(name: string, podPort: number): string {
-    return `
-apiVersion: v1
-kind: Service
-metadata: { name: ${name} }
-spec: { ports: [{ port: 80, targetPort: ${podPort} }] }
----
-apiVersion: discovery.k8s.io/v1
-kind: EndpointSlice
-metadata: { name: ${name}, labels: { kubernetes.io/service-name: ${name} } }
-addressType: IPv4
-endpoints: [{ addresses: ["${address}"] }]
-ports: [{ name: "", port: ${podPort} }]
-`;
-  }
 
   function route(name: string, backend: string): string {
     return `
@@ -177,7 +106,7 @@ spec:
   it("a pod that takes another one's place is called, and nothing is compiled", async () => {
     const before = compiled();
     const third = await startPod("third");
-    await api.applyText(service("two", third.port).split("---\n")[1] ?? "");
+    await api.applyText(sliceManifest("two", third.port));
     // The other one still serves: what leads to it is left alone because it is no longer a pod of the Service.
     await answered("/two", 200, "third");
     second.stop();
@@ -208,10 +137,7 @@ spec:
   });
 
   it("a stranger's token gets nothing", async () => {
-    const workspace = new Workspace({ token: await tokenOf("stranger") });
-    const stranger = new GwcProcess(["agent"], {
-      env: { ...env, GWC_AGENT_DIR: temporaryFolder(), XDS_TOKEN_FILE: workspace.path("token") },
-    });
+    const stranger = new GwcProcess(["agent"], { env: await front.dataPlane("stranger") });
     await stranger.seen(/is away: .*stranger is not/);
     expect(stranger.output).not.toContain("serving");
   });
@@ -222,7 +148,7 @@ spec:
     agent = new GwcProcess(["agent"], { env });
     await agent.seen(/serving generation \w+ of the disk/);
     await answered("/one", 200, "first");
-    controller = startController(api, "--xds-port", String(xdsPort));
+    controller = front.startController();
     await controller.seen(/leading/);
     await api.applyText(route("again", "one"));
     await answered("/again", 200, "first");
@@ -232,7 +158,7 @@ spec:
   });
 
   it("any replica serves data planes, and one that leads says what they made of it", async () => {
-    const leader = startController(api, "--xds-port", String(xdsPort));
+    const leader = front.startController();
     await leader.seen(/leading/);
     const standby = startController(api);
     const [, standbyPort] = await standby.seen(/ready; data planes are served at port (\d+)/);
@@ -244,7 +170,7 @@ spec:
     expect(leader.output).not.toContain("has 1 data planes");
     await first.stop("SIGKILL");
     // The Service of both: a connection goes to one that is there.
-    const place = await startService([xdsPort, Number(standbyPort)]);
+    const place = await startService([front.xdsPort, Number(standbyPort)]);
     const second = new GwcProcess(["agent"], { env: { ...env, XDS_ADDRESS: urlOf(place) } });
     await leader.seen(/has 1 data planes/);
     await leader.stop("SIGKILL");

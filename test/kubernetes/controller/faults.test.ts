@@ -1,100 +1,48 @@
 import { execFileSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { networkInterfaces } from "node:os";
 import path from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { DiscoveryClient } from "../../../runtime/discovery/discovery-client.ts";
 import { atEnd } from "../../harness/at-end.ts";
-import { startController, startControllerWith } from "../../harness/controller.ts";
+import { startControllerWith } from "../../harness/controller.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { freePorts } from "../../harness/free-port.ts";
+import { FrontGateway } from "../../harness/front-gateway.ts";
 import { GwcProcess } from "../../harness/gwc.ts";
-import { KubernetesApi, missingApiServer } from "../../harness/kubernetes-api.ts";
+import type { KubernetesApi } from "../../harness/kubernetes-api.ts";
 import { listen } from "../../harness/listen.ts";
 import { pause } from "../../harness/pause.ts";
+import { missingPods, serviceManifest } from "../../harness/pod-address.ts";
 import { send } from "../../harness/send.ts";
 import { temporaryFolder } from "../../harness/temporary-folder.ts";
-import { Workspace } from "../../harness/workspace.ts";
 
-/** An address that is not the machine's loopback: the API server takes no other one for a pod. */
-const address = Object.values(networkInterfaces())
-  .flat()
-  .find((each) => each?.family === "IPv4" && !each.internal)?.address;
 const isAsked = process.env.GWC_LONG_TESTS === "1";
-const missing = isAsked
-  ? (missingApiServer() ?? (address === undefined ? "only loopback is there" : undefined))
-  : "GWC_LONG_TESTS=1";
+const missing = isAsked ? missingPods() : "GWC_LONG_TESTS=1";
 const note = missing === undefined ? "" : ` (left out: ${missing})`;
 const isRoot = process.getuid?.() === 0;
 /** Milliseconds: a Lease is taken over after 15 seconds, and some faults last a minute. */
 const PATIENCE = 600_000;
 
 describe.runIf(missing === undefined)(`faults around gwc controller${note}`, () => {
+  let front: FrontGateway;
   let api: KubernetesApi;
-  let xdsPort: number;
   let port: number;
-  let token: string;
   let env: Record<string, string>;
   /** The route's version: responses and statuses say which one they are of. */
   let version = 0;
   let load: { readonly failures: readonly string[]; stop(): Promise<number> } | undefined;
 
   beforeAll(async () => {
-    api = await KubernetesApi.start();
-    const [listener = 0, stats, ready, xds = 0] = await freePorts(4);
-    [port, xdsPort] = [listener, xds];
+    front = await FrontGateway.start();
+    ({ api, port } = front);
     const backend = await listen(
       createServer((_, response) => response.end("ok")),
       "0.0.0.0",
     );
-    await api.applyText(`
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: { name: gwc }
-spec: { controllerName: gwc.dev/gateway }
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: { name: front }
-spec:
-  gatewayClassName: gwc
-  infrastructure: { parametersRef: { group: gwc.dev, kind: GatewayParameters, name: ports } }
-  listeners: [{ name: http, port: ${port}, protocol: HTTP }]
----
-apiVersion: gwc.dev/v1alpha1
-kind: GatewayParameters
-metadata: { name: ports }
-spec:
-  rawConfig:
-    config: { statsAddr: "127.0.0.1:${stats}", readinessAddr: "127.0.0.1:${ready}" }
----
-apiVersion: v1
-kind: ServiceAccount
-metadata: { name: front }
----
-apiVersion: v1
-kind: Service
-metadata: { name: one }
-spec: { ports: [{ port: 80, targetPort: ${backend} }] }
----
-apiVersion: discovery.k8s.io/v1
-kind: EndpointSlice
-metadata: { name: one, labels: { kubernetes.io/service-name: one } }
-addressType: IPv4
-endpoints: [{ addresses: ["${address}"] }]
-ports: [{ name: "", port: ${backend} }]
-`);
+    await api.applyText(serviceManifest("one", backend));
     await change();
-    const url = "/api/v1/namespaces/default/serviceaccounts/front/token";
-    const spec = { audiences: ["gwc.dev/controller"], expirationSeconds: 7200 };
-    token = (await api.ask("POST", url, { spec })).body.status.token;
-    env = {
-      XDS_ADDRESS: `http://127.0.0.1:${xdsPort}`,
-      NAMESPACE: "default",
-      GATEWAY: "front",
-      XDS_TOKEN_FILE: new Workspace({ token }).path("token"),
-    };
+    env = await front.dataPlane();
   }, 180_000);
 
   beforeEach(async () => {
@@ -127,8 +75,7 @@ spec:
     version += 1;
   }
 
-  const controller = (...options: string[]) =>
-    startController(api, "--xds-port", String(xdsPort), ...options);
+  const controller = (...options: string[]) => front.startController(...options);
 
   /** A data plane that is asked without a pause from when it serves. */
   async function startAgent(folder = temporaryFolder()): Promise<GwcProcess> {
@@ -283,7 +230,7 @@ spec:
     "clocks that are an hour off choose one leader, and the next one when that is gone",
     async () => {
       const later = { NODE_OPTIONS: shifted(1) };
-      const leader = startControllerWith(later, api, "--xds-port", String(xdsPort));
+      const leader = startControllerWith(later, api, "--xds-port", String(front.xdsPort));
       await startAgent();
       await settled();
       const earlier = { NODE_OPTIONS: shifted(-1) };
@@ -299,7 +246,7 @@ spec:
       await other.seen(/leading/);
       await other.stop();
       await change();
-      startControllerWith(later, api, "--xds-port", String(xdsPort));
+      startControllerWith(later, api, "--xds-port", String(front.xdsPort));
       await settled();
     },
     PATIENCE,
@@ -338,11 +285,12 @@ spec:
       const running = controller();
       await startAgent();
       await settled();
+      const token = await front.token();
       const clients = Array.from({ length: 200 }, (_, index) => {
         const known = new Map<string, Record<string, string>>();
         return new DiscoveryClient({
           controller: {
-            url: `http://127.0.0.1:${xdsPort}`,
+            url: `http://127.0.0.1:${front.xdsPort}`,
             connectTimeout: 10_000,
             credential: ({ headers }) => {
               headers.push("authorization", `Bearer ${token}`);

@@ -1,30 +1,22 @@
 import { readFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { connect, createServer } from "node:net";
-import { networkInterfaces } from "node:os";
-import path from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
-import { startController } from "../../harness/controller.ts";
 import { startEnvoyServices } from "../../harness/envoy-services.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { freePorts } from "../../harness/free-port.ts";
+import { FrontGateway } from "../../harness/front-gateway.ts";
 import { GwcProcess } from "../../harness/gwc.ts";
-import { KubernetesApi, missingApiServer } from "../../harness/kubernetes-api.ts";
+import type { KubernetesApi } from "../../harness/kubernetes-api.ts";
 import { listen } from "../../harness/listen.ts";
 import { startMcpServer } from "../../harness/mcp-server.ts";
+import { missingPods, podAddress, serviceManifest } from "../../harness/pod-address.ts";
 import { send } from "../../harness/send.ts";
-import { temporaryFolder } from "../../harness/temporary-folder.ts";
 import { Workspace } from "../../harness/workspace.ts";
 
-/** An address that is not the machine's loopback: the API server takes no other one for a pod. */
-const address = Object.values(networkInterfaces())
-  .flat()
-  .find((each) => each?.family === "IPv4" && !each.internal)?.address;
-const missing =
-  missingApiServer() ?? (address === undefined ? "only loopback is there" : undefined);
+const missing = missingPods();
 const GATEWAY = `
 apiVersion: gateway.networking.k8s.io/v1
 kind: Gateway
@@ -39,71 +31,19 @@ describe.runIf(missing === undefined)(`backends that are found while gateways se
   let controller: GwcProcess;
 
   beforeAll(async () => {
-    api = await KubernetesApi.start();
-    const [listener = 0, stats, ready, xds] = await freePorts(4);
-    port = listener;
+    const front = await FrontGateway.start();
+    ({ api, port } = front);
     await api.applyText(poolDefinition);
-    await api.applyText(`
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: { name: gwc }
-spec: { controllerName: gwc.dev/gateway }
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: { name: front }
-spec:
-  gatewayClassName: gwc
-  infrastructure: { parametersRef: { group: gwc.dev, kind: GatewayParameters, name: front } }
-  listeners: [{ name: http, port: ${port}, protocol: HTTP }]
----
-apiVersion: gwc.dev/v1alpha1
-kind: GatewayParameters
-metadata: { name: front }
-spec:
-  rawConfig:
-    config: { statsAddr: "127.0.0.1:${stats}", readinessAddr: "127.0.0.1:${ready}" }
----
-apiVersion: v1
-kind: ServiceAccount
-metadata: { name: front }
-`);
-    controller = startController(api, "--xds-port", String(xds), "--inference-extension");
+    controller = front.startController("--inference-extension");
     await controller.seen(/leading/);
-    const token = await api.ask("POST", "/api/v1/namespaces/default/serviceaccounts/front/token", {
-      spec: { audiences: ["gwc.dev/controller"], expirationSeconds: 3600 },
-    });
-    const folder = temporaryFolder({ token: token.body.status.token });
-    const agent = new GwcProcess(["agent"], {
-      env: {
-        ...{ XDS_ADDRESS: `http://127.0.0.1:${xds}`, NAMESPACE: "default", GATEWAY: "front" },
-        ...{ XDS_TOKEN_FILE: path.join(folder, "token"), GWC_AGENT_DIR: temporaryFolder() },
-      },
-    });
-    await agent.seen(/serving generation/);
+    await front.startDataPlane();
   }, 180_000);
-
-  /** A Service with one endpoint, at this port of the machine. */
-  function service(name: string, labels: string, port: number, appProtocol = ""): string {
-    const protocol = appProtocol === "" ? "" : `, appProtocol: ${appProtocol}`;
-    return `
-apiVersion: v1
-kind: Service
-metadata: { name: ${name}, labels: { ${labels} } }
-spec: { ports: [{ port: 80, targetPort: ${port}${protocol} }] }
----
-apiVersion: discovery.k8s.io/v1
-kind: EndpointSlice
-metadata: { name: ${name}, labels: { kubernetes.io/service-name: ${name} } }
-addressType: IPv4
-endpoints: [{ addresses: ["${address}"] }]
-ports: [{ name: "", port: ${port} }]
-`;
-  }
 
   it("tools of Services that a selector finds come and go with their labels", async () => {
     const server = await startMcpServer("::");
-    await api.applyText(service("math", "tools: yes-1", server.port, "gwc.dev/mcp"));
+    const tools = (name: string, label: string) =>
+      serviceManifest(name, server.port, { labels: `tools: ${label}`, appProtocol: "gwc.dev/mcp" });
+    await api.applyText(tools("math", "yes-1"));
     await api.applyText(`
 apiVersion: gwc.dev/v1alpha1
 kind: GatewayBackend
@@ -120,11 +60,11 @@ spec:
       backendRefs: [{ group: gwc.dev, kind: GatewayBackend, name: tools }]
 `);
     await listed((names) => names.includes("hello"));
-    await api.applyText(service("text", "tools: yes-1", server.port, "gwc.dev/mcp"));
+    await api.applyText(tools("text", "yes-1"));
     const both = await listed((names) => names.some((name) => name.includes("text")));
     expect(both).toContain("all-math_hello");
     expect(both).toContain("all-text_hello");
-    await api.applyText(service("math", "tools: no-1", server.port, "gwc.dev/mcp"));
+    await api.applyText(tools("math", "no-1"));
     await listed((names) => names.includes("hello"));
   });
 
@@ -217,7 +157,7 @@ spec:
       }),
       "::",
     );
-    await api.applyText(service("picker", "app: picker", pickerPort));
+    await api.applyText(serviceManifest("picker", pickerPort));
     await api.applyText(`
 apiVersion: inference.networking.k8s.io/v1
 kind: InferencePool
@@ -241,7 +181,7 @@ kind: Pod
 metadata: { name: model-0, labels: { app: models } }
 spec: { containers: [{ name: model, image: model }] }
 `);
-    const endpoint = `${address}:${modelPort}`;
+    const endpoint = `${podAddress}:${modelPort}`;
     const ask = async () => {
       const value = Buffer.from(endpoint).toString("base64");
       const key = "x-gateway-destination-endpoint";
@@ -268,7 +208,7 @@ spec: { containers: [{ name: model, image: model }] }
     await ready("model-0", "True");
     await answered(/^200 model$/);
     const offered = () => picker.seen().map(({ message }) => JSON.stringify(message));
-    const choice = `"x-gateway-destination-endpoint-subset":["${address}:${modelPort}","${address}:9"]`;
+    const choice = `"x-gateway-destination-endpoint-subset":["${podAddress}:${modelPort}","${podAddress}:9"]`;
     await eventually(async () => {
       await ask();
       return offered().find((each) => each.includes(choice)) ?? null;
@@ -285,11 +225,11 @@ spec: { containers: [{ name: model, image: model }] }
   async function ready(name: string, status: string): Promise<void> {
     const url = `/api/v1/namespaces/default/pods/${name}/status`;
     const conditions = [{ type: "Ready", status }];
-    const podIPs = [{ ip: address }];
+    const podIPs = [{ ip: podAddress }];
     await api.ask(
       "PATCH",
       url,
-      { status: { podIP: address, podIPs, conditions } },
+      { status: { podIP: podAddress, podIPs, conditions } },
       "application/merge-patch+json",
     );
   }

@@ -1,20 +1,17 @@
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { networkInterfaces } from "node:os";
 import { expect, it } from "vitest";
-import { startController } from "../../harness/controller.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { freePorts } from "../../harness/free-port.ts";
+import { FrontGateway } from "../../harness/front-gateway.ts";
 import { GwcProcess } from "../../harness/gwc.ts";
-import { KubernetesApi, missingApiServer, type TestObject } from "../../harness/kubernetes-api.ts";
+import type { TestObject } from "../../harness/kubernetes-api.ts";
 import { listen } from "../../harness/listen.ts";
 import { pause } from "../../harness/pause.ts";
+import { missingPods, podAddress } from "../../harness/pod-address.ts";
 import { send } from "../../harness/send.ts";
-import { temporaryFolder } from "../../harness/temporary-folder.ts";
-import { Workspace } from "../../harness/workspace.ts";
 
 const isAsked = process.env.GWC_LONG_TESTS === "1";
-const missing = isAsked ? missingApiServer() : "GWC_LONG_TESTS=1";
+const missing = isAsked ? missingPods() : "GWC_LONG_TESTS=1";
 const note = missing === undefined ? "" : ` (left out: ${missing})`;
 const [ROUTES, SERVICES, ENDPOINTS] = [5_000, 1_000, 10];
 /** Changes of one route, one after the other. */
@@ -23,10 +20,6 @@ const MEGABYTES = 700;
 
 /** Seconds within which a change is to be in data planes: a machine with nothing else to do takes far less. */
 const LONGEST = 60;
-/** An address that is not the machine's loopback: the API server takes no other one for a pod. */
-const address = Object.values(networkInterfaces())
-  .flat()
-  .find((each) => each?.family === "IPv4" && !each.internal)?.address;
 
 const gatewayApi = "gateway.networking.k8s.io/v1";
 
@@ -53,31 +46,13 @@ function liveSlice(port: number): TestObject {
   return {
     ...{ apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", addressType: "IPv4" },
     metadata: { name: "live", namespace: "default", labels },
-    endpoints: [{ addresses: [address] }],
+    endpoints: [{ addresses: [podAddress] }],
     ports: [{ name: "", port }],
   };
 }
 
-function* objects(port: number, others: readonly number[]): Iterable<TestObject> {
-  yield {
-    ...{ apiVersion: gatewayApi, kind: "GatewayClass", metadata: { name: "gwc" } },
-    spec: { controllerName: "gwc.dev/gateway" },
-  };
-  const listeners = [{ name: "http", port, protocol: "HTTP" }];
-  const parametersRef = { group: "gwc.dev", kind: "GatewayParameters", name: "ports" };
-  yield {
-    ...{ apiVersion: gatewayApi, kind: "Gateway" },
-    metadata: { name: "front", namespace: "default" },
-    spec: { gatewayClassName: "gwc", listeners, infrastructure: { parametersRef } },
-  };
-  const [statsAddr, readinessAddr] = others.map((each) => `127.0.0.1:${each}`);
-  yield {
-    ...{ apiVersion: "gwc.dev/v1alpha1", kind: "GatewayParameters" },
-    metadata: { name: "ports", namespace: "default" },
-    spec: { rawConfig: { config: { statsAddr, readinessAddr } } },
-  };
+function* objects(): Iterable<TestObject> {
   const live = { name: "live", namespace: "default" };
-  yield { apiVersion: "v1", kind: "ServiceAccount", metadata: { ...live, name: "front" } };
   yield { apiVersion: "v1", kind: "Service", metadata: live, spec: { ports: [{ port: 80 }] } };
   for (let index = 0; index < SERVICES; index += 1) {
     const metadata = { name: `s${index}`, namespace: "default" };
@@ -100,17 +75,17 @@ function* objects(port: number, others: readonly number[]): Iterable<TestObject>
 it.runIf(missing === undefined)(
   `${ROUTES} routes and ${SERVICES * ENDPOINTS} endpoints are compiled within ${MEGABYTES} MB, and written once${note}`,
   async () => {
-    const api = await KubernetesApi.start();
-    const [port = 0, xdsPort = 0, ...others] = await freePorts(4);
+    const front = await FrontGateway.start();
+    const { api, port } = front;
     const answers = ["first", "second"].map((text) => createServer((_, to) => to.end(text)));
     const pods = await Promise.all(answers.map((each) => listen(each, "0.0.0.0")));
-    const all = objects(port, others);
+    const all = objects();
     const make = async () => {
       for (const object of all) await api.apply(object);
     };
     await Promise.all(Array.from({ length: 16 }, make));
     await api.apply(liveSlice(pods[0] ?? 0));
-    const controller = startController(api, "--xds-port", String(xdsPort));
+    const controller = front.startController();
     const status = (field: string) =>
       Number(
         new RegExp(`${field}:\\s+(\\d+) kB`).exec(
@@ -139,14 +114,7 @@ it.runIf(missing === undefined)(
       if (isDone) index += 100;
     }
     figures.push(`statuses after ${used()} s of CPU, ${Math.round(status("VmRSS"))} MB`);
-    const url = "/api/v1/namespaces/default/serviceaccounts/front/token";
-    const asked = { audiences: ["gwc.dev/controller"], expirationSeconds: 7200 };
-    const { body } = await api.ask("POST", url, { spec: asked });
-    const env = {
-      ...{ XDS_ADDRESS: `http://127.0.0.1:${xdsPort}`, NAMESPACE: "default", GATEWAY: "front" },
-      GWC_AGENT_DIR: temporaryFolder(),
-      XDS_TOKEN_FILE: new Workspace({ token: body.status.token }).path("token"),
-    };
+    const env = await front.dataPlane();
     let isOver = false;
     // Modules are never unloaded: after so many changes a data plane ends, and its pod starts it again.
     const serve = (): void => {

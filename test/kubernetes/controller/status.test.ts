@@ -5,27 +5,16 @@ import { makeCertificate } from "../../harness/certificate.ts";
 import { startController } from "../../harness/controller.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { freePort } from "../../harness/free-port.ts";
+import { FrontGateway } from "../../harness/front-gateway.ts";
 import type { GwcProcess } from "../../harness/gwc.ts";
-import { KubernetesApi, missingApiServer } from "../../harness/kubernetes-api.ts";
+import { type KubernetesApi, missingApiServer } from "../../harness/kubernetes-api.ts";
 import { send } from "../../harness/send.ts";
 import { temporaryFolder } from "../../harness/temporary-folder.ts";
 
 const missing = missingApiServer();
 const note = missing === undefined ? "" : ` (left out: ${missing})`;
 
-const GATEWAY = `
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: { name: gwc }
-spec: { controllerName: gwc.dev/gateway }
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: { name: front }
-spec:
-  gatewayClassName: gwc
-  listeners: [{ name: http, port: 8080, protocol: HTTP }]
----
+const ECHO = `
 apiVersion: v1
 kind: Service
 metadata: { name: echo }
@@ -57,10 +46,11 @@ describe.runIf(missing === undefined)(`gwc controller and the status of objects$
   let controller: GwcProcess;
 
   beforeAll(async () => {
-    api = await KubernetesApi.start();
-    await api.applyText(GATEWAY);
+    const front = await FrontGateway.start();
+    ({ api } = front);
+    await api.applyText(ECHO);
     await api.applyText(route("good", "echo"));
-    controller = startController(api);
+    controller = front.startController();
     await controller.seen(/leading/);
   }, 180_000);
 
