@@ -30,6 +30,11 @@ interface KeptResult<Value> {
 export class KeptByObject<Key extends object, Value> {
   readonly #known: WeakMap<Key, Value> = new WeakMap();
 
+  /** Whether the result of an object was made. */
+  has(key: Key): boolean {
+    return this.#known.has(key);
+  }
+
   /** The result of an object, which is made once. */
   of(key: Key, make: () => Value): Value {
     const known = this.#known.get(key);

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { serialize } from "node:v8";
 import type { PrintedModule } from "../../templates/code/print.ts";
 import type { RouteModuleContext } from "../../templates/modules/route.ts";
+import type { TablePart, TablePartContext } from "../../templates/modules/table-part.ts";
 import type { RouteNode } from "../ir/program.ts";
 import type { ServedHost } from "../ir/routes.ts";
 import type { StartupNode } from "../ir/startup.ts";
@@ -25,13 +26,40 @@ export class KeptModules {
     context: ModuleContext,
     make: () => PrintedModule,
   ): PrintedModule {
-    const { hosts, ...others } = context;
+    const { path, inputs, preRouting, hosts, maxBufferSize, hasThreads, logged, ...others } =
+      context;
+    // A module follows from nothing that is not named here.
+    others satisfies Readonly<Record<string, never>>;
     const matches = hosts.flatMap((host) => [
       host.hostname,
       ...host.matches.map((each) => this.#hosts.of(each, () => digestOf(each))),
     ]);
-    const own = this.#routes.of(route, () => digestOf(route));
-    return this.#modules.of(name, `${own} ${digestOf([matches, others])}`, make);
+    const from = [
+      this.#routes.of(route, () => digestOf(route)),
+      ...[path, inputs, matches, maxBufferSize, hasThreads, [...logged]],
+      preRouting.length === 0 ? "" : digestOf(preRouting),
+    ];
+    return this.#modules.of(name, JSON.stringify(from), make);
+  }
+
+  /** The module of a part of a table, by a name that is its own. */
+  ofTable(
+    name: string,
+    { hosts }: TablePart,
+    { inputs, labels }: Pick<TablePartContext, "inputs" | "labels">,
+    make: () => PrintedModule,
+  ): PrintedModule {
+    const rows = hosts.map(({ hostname, rows: own }) => [
+      hostname,
+      own.map((row) =>
+        row.map(({ match, route }) => [
+          this.#hosts.of(match, () => digestOf(match)),
+          route,
+          labels.get(route),
+        ]),
+      ),
+    ]);
+    return this.#modules.of(name, JSON.stringify([inputs, rows]), make);
   }
 
   /** A compilation has ended. */

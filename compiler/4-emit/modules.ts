@@ -4,8 +4,10 @@ import { type Trace, traceNone, tracePath } from "../../templates/code/trace.ts"
 import { accessLogModule } from "../../templates/modules/access-log.ts";
 import { listenerModule } from "../../templates/modules/listener.ts";
 import { mainModule } from "../../templates/modules/main.ts";
+import { mainNames } from "../../templates/modules/main-names.ts";
 import { routeModule } from "../../templates/modules/route.ts";
 import { startupModule } from "../../templates/modules/startup.ts";
+import { tablePartModule } from "../../templates/modules/table-part.ts";
 import { tcpRouteModule } from "../../templates/modules/tcp-route.ts";
 import { tracingModule } from "../../templates/modules/tracing.ts";
 import { lineAndColumn, locate, type SourceFile } from "../diagnostics/source.ts";
@@ -15,12 +17,13 @@ import { kebabCase } from "../model/identifiers.ts";
 import { inputNames } from "./input-names.ts";
 import type { KeptModules } from "./kept-modules.ts";
 import { startupNeeds } from "./startup-needs.ts";
+import { tableParts } from "./table-parts.ts";
 
 /** How much generated text says about where it comes from. */
 export type TraceLevel = "path" | "line" | "none";
 
 /**
- * The program as TypeScript: `main.ts`, a module for each route, then those of listeners that have policies. `kept`:
+ * The program as TypeScript: `main.ts`, the parts of its table when that is long, a module for each route, then those of listeners that have policies. `kept`:
  * modules of routes that did not change are those of the last time.
  */
 export function emitModules(
@@ -34,7 +37,11 @@ export function emitModules(
   const hasThreads = program.process.workers !== undefined;
   const tracer = traceOf(trace, files);
   const needs = startupNeeds(program, kept?.needs);
+  const names = mainNames(program);
+  const parts = tableParts(program, names);
   const main = mainModule(program, {
+    names,
+    tableParts: parts,
     inputs,
     trace: tracer,
     routePath: (route) => `./${routePath(route)}`,
@@ -51,7 +58,9 @@ export function emitModules(
   });
   const logged = loggedVariables(program);
   const hosts = servedHosts(program);
-  const routes = servedRoutes(program).map(({ route, listeners }) => {
+  const served = servedRoutes(program);
+  const own = `${program.deployment?.namespace}/${program.name}`;
+  const routes = served.map(({ route, listeners }) => {
     const context = {
       path: routePath(route.id),
       inputs,
@@ -64,8 +73,13 @@ export function emitModules(
     const make = () => routeModule(route, { ...context, trace: tracer });
     // Lines move while what stands there stays the same.
     if (kept === undefined || trace === "line") return make();
-    const name = `${trace} ${program.deployment?.namespace}/${program.name} ${context.path}`;
-    return kept.of(name, route, context, make);
+    return kept.of(`${trace} ${own} ${context.path}`, route, context, make);
+  });
+  const labels = new Map(served.map(({ route }) => [route.id, route.name]));
+  const tables = [...parts.values()].flat().map((part) => {
+    const context = { inputs, labels, routePath: (route: string) => `../${routePath(route)}` };
+    const make = () => tablePartModule(part, context);
+    return kept?.ofTable(`${own} ${part.path}`, part, context, make) ?? make();
   });
   const tcpRoutes = servedTcpRoutes(program).map(({ route }) =>
     tcpRouteModule(route, { path: routePath(route.id), inputs, trace: tracer }),
@@ -76,7 +90,7 @@ export function emitModules(
   const traces =
     tracing === undefined ? [] : [tracingModule(tracing, { inputs, trace: tracer, listeners })];
   const startup = needs.length === 0 ? [] : [startupModule(needs, inputs)];
-  return [main, ...routes, ...tcpRoutes, ...preRouting, ...log, ...traces, ...startup];
+  return [main, ...tables, ...routes, ...tcpRoutes, ...preRouting, ...log, ...traces, ...startup];
 }
 
 function listenerPath(policies: string): string {

@@ -10,8 +10,15 @@ import { withModulesFromFiles } from "./modules-from-files.ts";
 
 /** A module to import. */
 interface LoadedModule extends Pick<PrintedModule, "path" | "text"> {
-  /** A file that has its text, and is evaluated once in a process. */
-  readonly file?: string;
+  /** The URL of a file that has its text; it may be gone when it was imported before. */
+  readonly url?: string;
+}
+
+/** What was imported. */
+interface Imported {
+  readonly gateway: Gateway;
+  /** The URLs that modules were evaluated under, by their paths. */
+  readonly urls: ReadonlyMap<string, string>;
 }
 
 /**
@@ -28,22 +35,31 @@ export async function loadGateway({
   readonly literals: readonly LiteralSecret[];
 }): Promise<Gateway> {
   for (const { variable, value } of literals) process.env[variable] = value;
+  return (await importModules(modules)).gateway;
+}
+
+/** The same, where the variables are set; a module whose URL was imported before is that one. */
+export async function importModules(modules: readonly LoadedModule[]): Promise<Imported> {
   // A new folder each time: a module is evaluated once per path.
   const folder = realpathSync(mkdtempSync(path.join(tmpdir(), "gwc-run-")));
   try {
     preparePackage(folder);
-    for (const each of new Set(modules.map(({ path: name }) => path.dirname(name))))
+    const written = modules.filter(({ url }) => url === undefined);
+    for (const each of new Set(written.map(({ path: name }) => path.dirname(name))))
       mkdirSync(path.join(folder, each), { recursive: true });
-    const kept = new Map<string, string>();
-    for (const { path: name, text, file } of modules) {
-      const own = path.join(folder, name);
-      if (file === undefined) writeFileSync(own, text);
-      else kept.set(pathToFileURL(own).href, pathToFileURL(file).href);
-    }
-    const main = pathToFileURL(path.join(folder, "main.ts")).href;
+    for (const { path: name, text } of written) writeFileSync(path.join(folder, name), text);
+    const root = pathToFileURL(`${folder}${path.sep}`).href;
+    const kept = new Map(
+      modules.flatMap(({ path: name, url }) =>
+        url === undefined ? [] : [[`${root}${name}`, url]],
+      ),
+    );
+    const main = `${root}main.ts`;
     const loaded: unknown = await withModulesFromFiles(kept, () => import(kept.get(main) ?? main));
     // `main.ts` exports it under this type; the type check of a build proves it.
-    return (loaded as { readonly gateway: Gateway }).gateway;
+    const { gateway } = loaded as { readonly gateway: Gateway };
+    const urls = modules.map(({ path: name, url }) => [name, url ?? `${root}${name}`] as const);
+    return { gateway, urls: new Map(urls) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

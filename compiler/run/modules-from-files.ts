@@ -31,7 +31,7 @@ export async function withModulesFromFiles<Loaded>(
 }
 
 function fileOf(specifier: string, parent: string | undefined): string | undefined {
-  if (fileOfModule.size === 0 || parent === undefined || !specifier.startsWith("./"))
+  if (fileOfModule.size === 0 || parent === undefined || !/^\.{1,2}\//.test(specifier))
     return undefined;
   return fileOfModule.get(new URL(specifier, parent).href);
 }

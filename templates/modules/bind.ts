@@ -5,8 +5,9 @@ import type { Code, Name } from "../code/hole.ts";
 import { imported, importedType, name } from "../code/names.ts";
 import type { Trace } from "../code/trace.ts";
 import { conditional, hostConditions, routeChain } from "../routing/route-chain.ts";
-import { routeTableCode } from "../routing/route-table.ts";
+import { joinedTableCode, ROUTE_TABLE, routeTableCode } from "../routing/route-table.ts";
 import type { MainNames, PortNames } from "./main-names.ts";
+import type { TablePart } from "./table-part.ts";
 
 /** What the functions of a port are written with. */
 export interface BindContext {
@@ -17,6 +18,8 @@ export interface BindContext {
   readonly routePath: (route: string) => string;
   /** The same of a module of a listener's policies: `./listeners/shop-policies.ts`. */
   readonly listenerPath: (policies: string) => string;
+  /** The parts of long tables, by the ids of their listeners. */
+  readonly tableParts: ReadonlyMap<string, readonly TablePart[]>;
 }
 
 /** The most conditions that stand in one function: a chain up to here costs less than what a lookup needs first. */
@@ -197,10 +200,18 @@ function listenerCode(
   const isLong = listener.table.flatMap(({ entries }) => entries).length > LONGEST_CHAIN;
   if (isLong) {
     const table = name(tableName);
+    const parts = context.tableParts.get(listener.id);
     return [
       code`
         ${context.trace(listener.origin)}
-        ${routeTableCode(listener.table, tableName, { route, expressions: context.expressions })}
+        ${
+          parts === undefined
+            ? routeTableCode(listener.table, tableName, { route, expressions: context.expressions })
+            : joinedTableCode(
+                parts.map((part) => imported(`./${part.path}`, part.name)),
+                tableName,
+              )
+        }
       `,
       code`
         ${head}
@@ -245,7 +256,6 @@ function servesEveryName({ listeners }: BindNode): boolean {
 }
 
 const HOST_TABLE = "gwc/runtime/http/routing/host-table";
-const ROUTE_TABLE = "gwc/runtime/http/routing/route-table";
 const exchangeType = importedType("gwc/runtime/http/exchange", "Exchange");
 const handlerType = importedType("gwc/runtime/http/exchange", "Handler");
 const handledType = importedType("gwc/runtime/http/exchange", "Handled");

@@ -7,8 +7,9 @@ import { type PrintedModule, printModule } from "../code/print.ts";
 import type { Trace } from "../code/trace.ts";
 import { bindFunctions } from "./bind.ts";
 import { gatewayValue } from "./definition.ts";
-import { mainNames } from "./main-names.ts";
+import type { MainNames } from "./main-names.ts";
 import { STARTUP_PATH } from "./startup.ts";
+import type { TablePart } from "./table-part.ts";
 import { tcpBindFunction } from "./tcp-bind.ts";
 
 /** What `main.ts` needs besides the program. */
@@ -19,13 +20,16 @@ export interface MainContext {
   readonly routePath: (route: string) => string;
   /** The same of a module of a listener's policies: `./listeners/shop-policies.ts`. */
   readonly listenerPath: (policies: string) => string;
+  readonly names: MainNames;
+  /** The parts of long tables, by the ids of their listeners. */
+  readonly tableParts: ReadonlyMap<string, readonly TablePart[]>;
   /** Whether something is looked for before the gateway starts. */
   readonly hasNeeds: boolean;
 }
 
 /** `main.ts`: which request goes to which route, and the gateway that the runtime starts. */
 export function mainModule(program: Program, context: MainContext): PrintedModule {
-  const names = mainNames(program);
+  const { names } = context;
   const listeners = program.binds.flatMap((bind) => bind.listeners);
   const modules: readonly { readonly id: string }[] = [
     ...listeners.flatMap(({ preRouting, routes }) => [...routes, preRouting ?? []].flat()),
@@ -33,7 +37,7 @@ export function mainModule(program: Program, context: MainContext): PrintedModul
   ];
   const expressions = new Expressions([...names.declared, ...modules.map(({ id }) => id)]);
   const functions = program.binds.flatMap((bind) =>
-    bindFunctions(bind, { ...context, names, expressions }),
+    bindFunctions(bind, { ...context, expressions }),
   );
   const { workers } = program.process;
   const start =
@@ -43,7 +47,7 @@ export function mainModule(program: Program, context: MainContext): PrintedModul
   const body: Hole[] = [
     ...constantsOf(expressions),
     ...functions,
-    ...program.tcp.map((bind) => tcpBindFunction(bind, { ...context, names })),
+    ...program.tcp.map((bind) => tcpBindFunction(bind, context)),
     code`
       export const gateway: ${importedType("gwc/runtime/gateway/definition", "Gateway")} = ${literal(gatewayValue(program, names))};
     `,

@@ -131,3 +131,34 @@ it("biome format would change nothing of long rules, lists, strings and imports"
   });
   expect(changes(modules)).toBe("");
 });
+
+it("of a long table a changed route alters its module and one part, and all parts are formatted", () => {
+  const routes = (changed: string) =>
+    Array.from({ length: 300 }, (_, index) => ({
+      name: `route-${index}`,
+      ...(index % 2 === 0 ? { hostnames: [`h${index}.example.com`] } : {}),
+      matches: [
+        { path: { pathPrefix: index === 7 ? changed : `/route-${index}` } },
+        {
+          path: { regex: `/(${index}|x-${index})` },
+          headers: [{ name: "x-of", value: { exact: "a" } }],
+        },
+      ],
+      policies: { directResponse: { status: 200, body: "b" } },
+    }));
+  const compiled = (changed: string) =>
+    modulesOf({ binds: [{ port: 3000, listeners: [{ name: "web", routes: routes(changed) }] }] });
+  const [before, after] = [compiled("/old"), compiled("/new")];
+  const different = Object.keys({ ...before, ...after }).filter(
+    (name) => before[name] !== after[name],
+  );
+  const tables = Object.keys(after).filter((name) => name.startsWith("tables/"));
+  expect(tables.length).toBeGreaterThan(5);
+  expect(different.filter((name) => name.startsWith("routes/"))).toEqual([]);
+  expect(different.length).toBeLessThan(4);
+  expect(different.filter((name) => !tables.includes(name) && before[name] !== undefined)).toEqual(
+    [],
+  );
+  const texts = [...tables, "main.ts"].map((name) => [name, after[name] ?? ""] as const);
+  expect(changes(Object.fromEntries(texts))).toBe("");
+});

@@ -29,6 +29,12 @@ await load({ "main.ts": main("1"), "routes/a.ts": says("a"), "routes/b.ts": says
 await load({ "main.ts": main("2"), "routes/a.ts": says("a"), "routes/b.ts": reads });
 await load({ "main.ts": main("2"), "routes/a.ts": says("a"), "routes/b.ts": reads }, { NAME: "first" });
 await load({ "main.ts": main("2"), "routes/a.ts": says("a"), "routes/b.ts": reads }, { NAME: "second" });
+const part = (name) => \`import { own as route } from "../routes/\${name}.ts"; console.log("part " + route); export const own = 1;\`;
+const whole = 'import { own as a } from "./tables/a.ts"; import { own as b } from "./tables/b.ts"; console.log("whole"); export const gateway = a + b;';
+const parts = { "main.ts": whole, "tables/a.ts": part("a"), "tables/b.ts": part("b"), "routes/a.ts": says("a") };
+await load({ ...parts, "routes/b.ts": says("b") });
+await load({ ...parts, "routes/b.ts": says("b anew") });
+await load({ ...parts, "routes/b.ts": says("b") });
 `;
 
 it("a data plane evaluates the modules that changed, those that failed, and those whose variables changed", () => {
@@ -37,11 +43,14 @@ it("a data plane evaluates the modules that changed, those that failed, and thos
   const { stdout, stderr } = spawnSync(process.execPath, argv, { encoding: "utf8" });
   const generations = stdout.split("--\n").map((each) => each.trim().split("\n").toSorted());
   expect(stderr).toBe("");
-  expect(generations.slice(0, 5)).toEqual([
+  expect(generations.slice(0, 8)).toEqual([
     ["a", "b", "main"],
     ["b changed", "main"],
     ["failed"],
     ["first", "main"],
     ["main", "second"],
+    ["part 1", "part 1", "whole"],
+    ["b anew", "part 1", "whole"],
+    [""],
   ]);
 });

@@ -46,7 +46,9 @@ export function readManifests(
   diagnostics: Diagnostics,
   kept?: KeptByObject<ReadDocument, ReadManifests>,
 ): readonly Manifest[] {
-  const read = manifestReader(documents.map(({ value }) => value));
+  // What is read once has its verdict: the schema is made for what the others have.
+  const unread = documents.filter((document) => kept?.has(document) !== true);
+  const read = manifestReader(unread.map(({ value }) => value));
   const readOne = (document: ReadDocument): ReadManifests => {
     const found = new Diagnostics();
     return { manifests: read(document, found), found: found.list };

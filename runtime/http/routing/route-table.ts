@@ -43,18 +43,22 @@ interface PatternRow {
   readonly targets: readonly Target[];
 }
 
-/** A table of host names (exact, `*.example.com`, `*`), each once, with the rows of their paths. */
-export function routeTable(
-  hosts: readonly { readonly hostname: string; readonly paths: readonly PathRow[] }[],
-): RouteTable {
-  return hostTable(hosts.map(({ hostname, paths }) => [hostname, pathTable(paths)]));
+/** The paths of a host name, or some of them. */
+export interface HostPaths {
+  readonly hostname: string;
+  readonly paths: readonly PathRow[];
 }
 
-/** The rows of a host name: each exact path and each prefix once, patterns in order. */
-export function onHost(
-  hostname: string,
-  paths: readonly PathRow[],
-): { readonly hostname: string; readonly paths: readonly PathRow[] } {
+/** A table of host names (exact, `*.example.com`, `*`) with the rows of their paths, which may stand in several parts. */
+export function routeTable(parts: readonly HostPaths[]): RouteTable {
+  const hosts = Map.groupBy(parts, ({ hostname }) => hostname);
+  return hostTable(
+    [...hosts].map(([hostname, own]) => [hostname, pathTable(own.flatMap(({ paths }) => paths))]),
+  );
+}
+
+/** Rows of a host name: each exact path and each prefix once, patterns in order. */
+export function onHost(hostname: string, paths: readonly PathRow[]): HostPaths {
   return { hostname, paths };
 }
 

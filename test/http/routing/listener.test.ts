@@ -31,6 +31,16 @@ const fillers = Array.from({ length: 30 }, (_, index) =>
   }),
 );
 
+/** So many rows that the table stands in several modules: of one host name and of several. */
+const manyRows = [undefined, "*.com", "*.filler.test"].map((hostname, index) =>
+  response(`many-${index}`, {
+    ...(hostname === undefined ? {} : only(hostname)),
+    matches: Array.from({ length: 200 }, (_, row) => ({
+      path: row % 3 === 0 ? { regex: `/many/${row}-[a-z]+` } : { pathPrefix: `/many/${row}` },
+    })),
+  }),
+);
+
 /** The body for each request, `METHOD HOST PATH`. */
 async function bodies(port: number, requests: readonly string[]): Promise<readonly string[]> {
   const client = new Client(`http://127.0.0.1:${port}`);
@@ -47,6 +57,7 @@ async function bodies(port: number, requests: readonly string[]): Promise<readon
 describe.each([
   ["a chain", routes],
   ["a lookup", [...fillers, ...routes]],
+  ["a lookup in parts", [...manyRows, ...routes]],
 ])("a listener that is %s", (_, listed) => {
   it("compares paths and hosts as Gateway API says", async () => {
     const { port } = await startGateway({ listeners: [{ name: "web", routes: listed }] });

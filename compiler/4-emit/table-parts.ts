@@ -1,0 +1,69 @@
+import { hash } from "node:crypto";
+import type { MainNames } from "../../templates/modules/main-names.ts";
+import type { TablePart } from "../../templates/modules/table-part.ts";
+import { type HostRows, rowsOf } from "../../templates/routing/route-table.ts";
+import type { ListenerNode, Program, RouteEntry } from "../ir/program.ts";
+import { kebabCase } from "../model/identifiers.ts";
+
+/** The most rows of a table that stand in `main.ts`. */
+const LONGEST_TABLE = 500;
+/** How many rows a part has, more or less. */
+const PART = 64;
+
+/**
+ * The parts of long tables, by the ids of their listeners. Which row begins a part follows from the row itself: a route
+ * that comes, goes or changes alters the part that it stands in, and leaves the others as they are.
+ */
+export function tableParts(
+  program: Program,
+  names: MainNames,
+): ReadonlyMap<string, readonly TablePart[]> {
+  const listeners = program.binds.flatMap((bind) => bind.listeners);
+  const long = listeners.filter((listener) => entriesOf(listener) > LONGEST_TABLE);
+  if (long.length === 0) return new Map();
+  const taken = new Set(listeners.flatMap(({ routes }) => routes.map(({ id }) => id)));
+  return new Map(
+    long.flatMap((listener): readonly (readonly [string, readonly TablePart[]])[] => {
+      const hosts = rowsOf(listener.table);
+      if (hosts.reduce((sum, { rows }) => sum + rows.length, 0) <= LONGEST_TABLE) return [];
+      const table = names.listeners.get(listener.id)?.table ?? listener.id;
+      return [[listener.id, partsOf(hosts, table, taken)]];
+    }),
+  );
+}
+
+function entriesOf({ table }: ListenerNode): number {
+  return table.reduce((sum, { entries }) => sum + entries.length, 0);
+}
+
+function partsOf(
+  hosts: readonly HostRows[],
+  table: string,
+  taken: Set<string>,
+): readonly TablePart[] {
+  const found: { readonly name: string; readonly hosts: HostRows[] }[] = [];
+  for (const { hostname, rows } of hosts) {
+    let own: (readonly RouteEntry[])[] = [];
+    const begin = (digest: string) => {
+      own = [];
+      const name = freeName(`${table}${digest.slice(0, 8)}`, taken);
+      found.push({ name, hosts: [{ hostname, rows: own }] });
+    };
+    for (const [index, row] of rows.entries()) {
+      const { kind, value } = row[0]?.match.path ?? { kind: "", value: "" };
+      const digest = hash("sha256", `${hostname} ${kind} ${value}`);
+      const part = found.at(-1);
+      if (part === undefined || Number.parseInt(digest.slice(-8), 16) % PART === 0) begin(digest);
+      else if (index === 0) part.hosts.push({ hostname, rows: own });
+      own.push(row);
+    }
+  }
+  return found.map((part) => ({ ...part, path: `tables/${kebabCase(part.name)}.ts` }));
+}
+
+/** No name of a route has the sign. */
+function freeName(wanted: string, taken: Set<string>): string {
+  const name = taken.has(wanted) ? freeName(`${wanted}_`, taken) : wanted;
+  taken.add(name);
+  return name;
+}
