@@ -3,7 +3,7 @@ import type { Exchange } from "../http/exchange.ts";
 import { endToEnd } from "../http/headers/hop-by-hop.ts";
 import { forwardedTarget } from "../http/routing/verbatim-path.ts";
 import { sendTraced } from "../http/upstream/traced-request.ts";
-import type { Upstream, UpstreamCall } from "../http/upstream/upstream.ts";
+import type { Upstream, UpstreamCall, UpstreamRequest } from "../http/upstream/upstream.ts";
 import { Relay } from "./relay.ts";
 import { tunnel } from "./tunnel.ts";
 
@@ -15,15 +15,32 @@ export function forward(exchange: Exchange, upstream: Upstream): void {
     return;
   }
   const relay = new Relay(exchange);
-  relay.start(sendTraced(exchange.trace, upstream, upstreamCall(exchange, upstream), relay));
+  relay.start(
+    sendLines(exchange, upstream, relay) ??
+      sendTraced(exchange.trace, upstream, upstreamCall(exchange, upstream), relay),
+  );
+}
+
+/** Most requests go on with the lines that came: nobody takes them apart. Undefined: this one does not. */
+function sendLines(
+  exchange: Exchange,
+  upstream: Upstream,
+  relay: Relay,
+): UpstreamRequest | undefined {
+  if (upstream.sendLines === undefined || exchange.trace !== undefined) return undefined;
+  const { requestLines, upstreamMethod: method, body } = exchange;
+  // What stands behind a body in chunks has to be judged by the list.
+  if (requestLines === undefined || (isBodySource(body) && body.length === undefined)) {
+    return undefined;
+  }
+  const lines = `${requestLines}host: ${hostFor(exchange, upstream)}\r\n`;
+  return upstream.sendLines({ method, path: pathFor(exchange, upstream), lines, body }, relay);
 }
 
 /** The request as it goes to an upstream. */
 export function upstreamCall(exchange: Exchange, upstream: Upstream): UpstreamCall {
   const { upstreamMethod: method, body } = exchange;
-  const target = forwardedTarget(exchange);
-  // `*` is no path (RFC 9110 9.3.7).
-  const path = target === "*" ? target : `${upstream.basePath}${target}`;
+  const path = pathFor(exchange, upstream);
   const headers = endToEnd(exchange.requestHeaders, "host");
   headers.push("host", hostFor(exchange, upstream));
   // It belongs to one connection, and the next one has to be told as well.
@@ -32,6 +49,12 @@ export function upstreamCall(exchange: Exchange, upstream: Upstream): UpstreamCa
   const announced = mayTrail ? exchange.requestTrailers?.announced : undefined;
   if (announced !== undefined) headers.push("trailer", announced);
   return { method, path, headers, body, exchange, trailers: exchange.requestTrailers };
+}
+
+function pathFor(exchange: Exchange, { basePath }: Upstream): string {
+  const target = forwardedTarget(exchange);
+  // `*` is no path (RFC 9110 9.3.7).
+  return target === "*" ? target : basePath + target;
 }
 
 /** What a policy decided; else the upstream's own name, or the one that the client used. */

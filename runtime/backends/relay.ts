@@ -2,6 +2,7 @@ import { type Exchange, logFields } from "../http/exchange.ts";
 import { headerValue } from "../http/headers/header-list.ts";
 import { endToEnd } from "../http/headers/hop-by-hop.ts";
 import { sendableTrailers } from "../http/headers/trailers.ts";
+import type { ReceivedFields } from "../http/http1/received-fields.ts";
 import { refuse } from "../http/refuse.ts";
 import type {
   UpstreamFailure,
@@ -36,6 +37,12 @@ export class Relay implements UpstreamHandler {
       return;
     }
     this.#exchange.writeHead(status, endToEnd(headers, ""), length);
+  }
+
+  onFields(status: number, fields: ReceivedFields): void {
+    const { acceptsTrailers, upstreamMethod, original } = this.#exchange;
+    if (acceptsTrailers || upstreamMethod !== original.method) this.onHead(status, fields.list);
+    else this.#exchange.passHead(status, fields);
   }
 
   onData(chunk: Buffer): boolean {

@@ -6,6 +6,7 @@ import type { CountedBuffer } from "./body/counted-buffer.ts";
 import type { ExchangeTrace } from "./exchange-trace.ts";
 import type { StrippedCredential } from "./headers/credential-location.ts";
 import type { RequestTrailers } from "./headers/request-trailers.ts";
+import type { ReceivedFields } from "./http1/received-fields.ts";
 import type { RefusalFormat } from "./refusal-format.ts";
 import type { RequestAttributes } from "./request-attributes.ts";
 import type { RequestLine, RequestLineChanges } from "./request-line.ts";
@@ -45,6 +46,11 @@ export interface Exchange extends RequestVariables {
 
   /** The header list that goes upstream: what the client sent, less and plus what policies changed. */
   readonly requestHeaders: readonly string[];
+  /**
+   * The same as lines of HTTP/1.1, each with its line break, without Host and what belongs to the client's connection;
+   * undefined: they are not what the client sent, or did not come so.
+   */
+  readonly requestLines: string | undefined;
   /** Replaces every request header of that name (lower case) with one; the client's own value is gone for `header` too. */
   setRequestHeader(name: string, value: string): void;
   /** Adds a request header; those of the same name stay. */
@@ -113,6 +119,8 @@ export interface Exchange extends RequestVariables {
    * The lists never hold Content-Length, Transfer-Encoding or Connection: framing is made here, never copied.
    */
   writeHead(status: number, headers: readonly string[], length?: number): void;
+  /** The same with the fields of a response that was received, which go on as they came unless a policy changes them. */
+  passHead(status: number, fields: ReceivedFields): void;
   /** The protocol that the client asks its connection to change to (RFC 9110 7.8), as sent; undefined: none. */
   readonly upgrade: string | undefined;
   /**
@@ -141,6 +149,8 @@ export interface Exchange extends RequestVariables {
   readonly responseStatus: number | undefined;
   /** The header list of the response as it was sent; empty before. */
   readonly responseHeaders: readonly string[];
+  /** Its Content-Type; undefined without one. */
+  readonly responseType: string | undefined;
   /** True once `respond` or `writeHead` was called. */
   readonly headersSent: boolean;
   /** True once the response ended or the client left: nothing more can be sent. */

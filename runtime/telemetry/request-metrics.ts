@@ -1,5 +1,4 @@
 import type { Exchange, RefusalReason } from "../http/exchange.ts";
-import { headerValue } from "../http/headers/header-list.ts";
 import { SECOND } from "../process/units.ts";
 import type { Sample } from "./metrics/family.ts";
 import type { Histogram } from "./metrics/histogram.ts";
@@ -135,8 +134,8 @@ export interface RefusedCount {
 }
 
 /** Its length says nothing of the gateway or the upstream: it lasts as long as somebody listens. */
-function isStream({ responseStatus, responseHeaders, isTunnel }: Exchange): boolean {
+function isStream({ responseStatus, responseType, isTunnel }: Exchange): boolean {
   if (responseStatus === 101) return true;
   if (isTunnel) return responseStatus === 200;
-  return headerValue(responseHeaders, "content-type")?.startsWith("text/event-stream") === true;
+  return responseType?.startsWith("text/event-stream") === true;
 }

@@ -3,6 +3,7 @@ import { refuse } from "../refuse.ts";
 import { absoluteFacts, authorityFacts, readAbsoluteForm } from "./absolute-form.ts";
 import type { EngineRequest, EngineResponse } from "./engine.ts";
 import { EngineExchange } from "./engine-exchange.ts";
+import { type FramingFields, framingFields } from "./framing-fields.ts";
 import type { ServerHandlers } from "./server-handlers.ts";
 import { type RequestFacts, type RequestFault, validateRequest } from "./validate-request.ts";
 
@@ -66,15 +67,17 @@ export function acceptRequest(
 }
 
 function factsOf(
-  { method, url, httpVersion, rawHeaders }: EngineRequest,
+  request: EngineRequest,
   { isForwardProxy, keepsPaths, connections: { maxHeaders } }: ServerHandlers,
 ): RequestFacts | RequestFault {
-  if (method === "CONNECT") return tunnelFacts(url, httpVersion, rawHeaders, maxHeaders);
+  const { method, url, httpVersion } = request;
+  const fields = request.fields ?? framingFields(request.rawHeaders);
+  if (method === "CONNECT") return tunnelFacts(url, httpVersion, fields, maxHeaders);
   // HTTP/2 has the host in a field of its own (RFC 9113 8.3.1).
   const isPossible = isForwardProxy && httpVersion !== "2";
   const absolute = isPossible ? readAbsoluteForm(url) : undefined;
   const target = absolute?.target ?? url;
-  const facts = validateRequest(method, target, httpVersion, rawHeaders, {
+  const facts = validateRequest(method, target, httpVersion, fields, {
     maxHeaders,
     keepsPaths,
   });
@@ -85,10 +88,10 @@ function factsOf(
 function tunnelFacts(
   url: string,
   httpVersion: string,
-  rawHeaders: readonly string[],
+  fields: FramingFields,
   maxHeaders: number,
 ): RequestFacts | RequestFault {
-  const facts = validateRequest("CONNECT", "/", httpVersion, rawHeaders, {
+  const facts = validateRequest("CONNECT", "/", httpVersion, fields, {
     maxHeaders,
     keepsPaths: false,
   });

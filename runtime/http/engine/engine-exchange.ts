@@ -6,6 +6,8 @@ import type { Exchange, ExchangeRecord } from "../exchange.ts";
 import type { ExchangeTrace } from "../exchange-trace.ts";
 import type { StrippedCredential } from "../headers/credential-location.ts";
 import type { HeaderList } from "../headers/header-list.ts";
+import { endToEnd } from "../headers/hop-by-hop.ts";
+import type { ReceivedFields } from "../http1/received-fields.ts";
 import { type RefusalFormat, textRefusal } from "../refusal-format.ts";
 import { RequestAttributes } from "../request-attributes.ts";
 import type { ResponseSink } from "../response-sink.ts";
@@ -118,6 +120,10 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
     return this.#writer.headers;
   }
 
+  get responseType(): string | undefined {
+    return this.#writer.contentType;
+  }
+
   get headersSent(): boolean {
     return this.#isIntercepted || this.#writer.headersSent;
   }
@@ -161,6 +167,12 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
     if (this.headersSent || this.isOver) return;
     this.#isIntercepted = this.#sink !== this.#writer;
     this.#sink.writeHead(status, headers, length);
+  }
+
+  passHead(status: number, fields: ReceivedFields): void {
+    if (this.#sink !== this.#writer)
+      this.writeHead(status, endToEnd(fields.list, ""), fields.length);
+    else if (!this.headersSent && !this.isOver) this.#writer.passHead(status, fields);
   }
 
   get upgrade(): string | undefined {

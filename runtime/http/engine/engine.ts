@@ -1,5 +1,6 @@
 import type { PeerConnection } from "../../tls/client-certificate.ts";
 import type { BodySink, BodySource } from "../body/body.ts";
+import type { ReceivedFields } from "../http1/received-fields.ts";
 
 /** A request as an engine has read it. Exchanges see of engines this file only. */
 export interface EngineRequest {
@@ -8,6 +9,8 @@ export interface EngineRequest {
   readonly url: string;
   /** The flat header list, Host included. */
   readonly rawHeaders: string[];
+  /** The same as the text that was received; undefined: it was none. */
+  readonly fields?: ReceivedFields | undefined;
   /** `1.1`, `1.0` or `2`. */
   readonly httpVersion: string;
   readonly socket: EngineConnection;
@@ -39,10 +42,21 @@ export interface EngineConnection extends PeerConnection {
   resetAndDestroy(): unknown;
 }
 
+/** What there is to know of the lines of a head. */
+export interface ResponseLines {
+  /** Bytes of the body; undefined: they don't say. */
+  readonly length: number | undefined;
+  readonly hasDate: boolean;
+  /** The connection ends with the response. */
+  readonly closes: boolean;
+}
+
 /** Where a response is written. */
 export interface EngineResponse {
   /** `head` is a flat list; throws on what can't be a header (RFC 9110 5.5), with nothing sent. It leaves with what follows. */
   writeHead(status: number, head: readonly string[]): void;
+  /** The same with fields that were received and are complete, as lines with their line breaks. Absent: it takes none. */
+  writeLines?(status: number, lines: string, head: ResponseLines): void;
   writeContinue(): void;
   /** Sends the head alone. */
   flushHead(): void;

@@ -13,7 +13,6 @@ export abstract class ReceivedRequest {
   /** In origin form. */
   target: string;
   host: string;
-  requestHeaders: HeaderList;
   readonly hasBody: boolean;
   readonly requestTrailers: RequestTrailers | undefined;
   readonly sentTarget: string;
@@ -21,6 +20,10 @@ export abstract class ReceivedRequest {
   upstreamMethod: string;
   upstreamTarget: string;
   readonly #request: EngineRequest;
+  readonly #namesConnectionHeaders: boolean;
+  /** As policies have changed them, or read them. */
+  #headers: HeaderList | undefined;
+  #areHeadersChanged = false;
   #scheme: "http" | "https" | undefined;
   #original: RequestLine | undefined;
   #queryAt: number | undefined;
@@ -35,10 +38,9 @@ export abstract class ReceivedRequest {
     this.hasAmbiguousPath = facts.hasAmbiguousPath;
     this.upstreamMethod = this.method;
     this.upstreamTarget = this.target;
-    const sent = request.rawHeaders;
-    this.requestHeaders = facts.namesConnectionHeaders ? endToEnd(sent, "") : sent;
+    this.#namesConnectionHeaders = facts.namesConnectionHeaders;
     if (facts.hasBody && facts.length === undefined)
-      this.requestTrailers = new RequestTrailers(this, sent);
+      this.requestTrailers = new RequestTrailers(this, request.rawHeaders);
   }
 
   get scheme(): "http" | "https" {
@@ -98,6 +100,18 @@ export abstract class ReceivedRequest {
     return clientCertificate(this.#request.socket);
   }
 
+  get requestHeaders(): HeaderList {
+    if (this.#headers === undefined) {
+      const sent = this.#request.rawHeaders;
+      this.#headers = this.#namesConnectionHeaders ? endToEnd(sent, "") : sent;
+    }
+    return this.#headers;
+  }
+
+  get requestLines(): string | undefined {
+    return this.#areHeadersChanged ? undefined : this.#request.fields?.lines;
+  }
+
   header(name: string): string | undefined {
     return headerValue(this.requestHeaders, name);
   }
@@ -110,22 +124,22 @@ export abstract class ReceivedRequest {
     this.requestTrailers?.note(name);
     const headers = withoutHeader(this.requestHeaders, name);
     headers.push(name, value);
-    this.requestHeaders = headers;
+    this.#change(headers);
   }
 
   addRequestHeader(name: string, value: string): void {
     this.requestTrailers?.note(name);
-    this.requestHeaders = [...this.requestHeaders, name, value];
+    this.#change([...this.requestHeaders, name, value]);
   }
 
   replaceRequestHeaders(headers: HeaderList): void {
     const host = this.header("host");
-    this.requestHeaders = host === undefined ? headers : ["host", host, ...headers];
+    this.#change(host === undefined ? headers : ["host", host, ...headers]);
   }
 
   removeRequestHeader(name: string): void {
     this.requestTrailers?.note(name);
-    this.requestHeaders = withoutHeader(this.requestHeaders, name);
+    this.#change(withoutHeader(this.requestHeaders, name));
   }
 
   reroute({ method, target, host, scheme }: RequestLineChanges): void {
@@ -152,6 +166,11 @@ export abstract class ReceivedRequest {
 
   get original(): RequestLine {
     return this.#original ?? this;
+  }
+
+  #change(headers: HeaderList): void {
+    this.#headers = headers;
+    this.#areHeadersChanged = true;
   }
 
   #query(): number {

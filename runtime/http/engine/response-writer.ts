@@ -1,7 +1,9 @@
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import type { BodySource } from "../body/body.ts";
-import type { HeaderList } from "../headers/header-list.ts";
+import { type HeaderList, headerValue } from "../headers/header-list.ts";
+import { endToEnd } from "../headers/hop-by-hop.ts";
 import { ResponseHeaderEdits } from "../headers/response-header-edits.ts";
+import type { ReceivedFields } from "../http1/received-fields.ts";
 import type { ResponseSink } from "../response-sink.ts";
 import type { EngineRequest, EngineResponse, EngineTunnel } from "./engine.ts";
 
@@ -9,8 +11,6 @@ import type { EngineRequest, EngineResponse, EngineTunnel } from "./engine.ts";
 export class ResponseWriter implements ResponseSink {
   /** As it was sent; undefined before. */
   status: number | undefined;
-  /** As it was sent; empty before. */
-  headers: HeaderList = [];
   headersSent = false;
   /** Nothing more can be sent. */
   isOver = false;
@@ -19,6 +19,9 @@ export class ResponseWriter implements ResponseSink {
   readonly #request: EngineRequest;
   readonly #response: EngineResponse;
   readonly #gateway: GatewayContext;
+  #headers: HeaderList | undefined;
+  /** What was sent as it was received. */
+  #passed: ReceivedFields | undefined;
   #edits: ResponseHeaderEdits | undefined;
   /** Bytes of the body still to come, when its length was announced. */
   #remaining: number | undefined;
@@ -37,6 +40,20 @@ export class ResponseWriter implements ResponseSink {
     return this.#edits;
   }
 
+  /** As they were sent; empty before. */
+  get headers(): HeaderList {
+    if (this.#headers === undefined && this.#passed !== undefined) {
+      this.#headers = endToEnd(this.#passed.list, "");
+    }
+    return this.#headers ?? [];
+  }
+
+  /** The Content-Type that was sent; undefined: none was. */
+  get contentType(): string | undefined {
+    const passed = this.#passed;
+    return passed === undefined ? headerValue(this.headers, "content-type") : passed.contentType;
+  }
+
   /** The client takes trailers, and the connection can carry them. */
   get acceptsTrailers(): boolean {
     return this.#request.acceptsTrailers;
@@ -53,10 +70,23 @@ export class ResponseWriter implements ResponseSink {
   writeHead(status: number, headers: HeaderList, length: number | undefined): void {
     if (this.isOver) return;
     this.#sendHead(status, headers, length);
-    // Who takes trailers is told of the end by them.
-    this.#remaining = this.acceptsTrailers ? undefined : length;
-    // The first piece of the body mostly comes in this tick: one packet. When it does not, the head goes alone.
-    process.nextTick(flushLate, this);
+    this.#expectBody(length);
+  }
+
+  /** Sends the head of a response with the fields that were received, as they came where nobody changes them. */
+  passHead(status: number, fields: ReceivedFields): void {
+    const lines = this.#edits === undefined ? fields.lines : undefined;
+    if (lines === undefined || fields.host !== undefined || !this.#response.writeLines) {
+      this.writeHead(status, endToEnd(fields.list, ""), fields.length);
+      return;
+    }
+    const closes = this.closesConnection || this.#gateway.isDraining;
+    const length = status === 204 ? undefined : fields.length;
+    this.#response.writeLines(status, lines, { length, hasDate: fields.hasDate, closes });
+    this.status = status;
+    this.#passed = fields;
+    this.headersSent = true;
+    this.#expectBody(fields.length);
   }
 
   /** Sends the head, unless a piece of the body has taken it along. */
@@ -139,8 +169,15 @@ export class ResponseWriter implements ResponseSink {
       throw error;
     }
     this.status = status;
-    this.headers = head;
+    this.#headers = head;
     this.headersSent = true;
+  }
+
+  #expectBody(length: number | undefined): void {
+    // Who takes trailers is told of the end by them.
+    this.#remaining = this.acceptsTrailers ? undefined : length;
+    // The first piece of the body mostly comes in this tick: one packet. When it does not, the head goes alone.
+    process.nextTick(flushLate, this);
   }
 
   #edited(headers: HeaderList): string[] {
@@ -149,7 +186,7 @@ export class ResponseWriter implements ResponseSink {
 
   #leaveHttp(tunnel: EngineTunnel, head: HeaderList): BodySource {
     const client = tunnel.accept(head);
-    this.headers = head;
+    this.#headers = head;
     this.headersSent = true;
     this.#isFlushed = true;
     return client;

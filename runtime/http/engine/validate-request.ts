@@ -1,5 +1,6 @@
 import { canonicalHost } from "../routing/canonical-host.ts";
 import { canonicalTarget } from "../routing/canonical-path.ts";
+import type { FramingFields } from "./framing-fields.ts";
 
 /** What the head of a request says about itself; read in one walk before any route sees it. */
 export interface RequestFacts {
@@ -40,7 +41,7 @@ export function validateRequest(
   method: string,
   target: string,
   version: string,
-  headers: readonly string[],
+  fields: FramingFields,
   { maxHeaders, keepsPaths }: RequestLimits,
 ): RequestFacts | RequestFault {
   const fault = checkTarget(method, target);
@@ -48,36 +49,13 @@ export function validateRequest(
   const strict = target === "*" ? target : canonicalTarget(target);
   const canonical = strict ?? (keepsPaths ? canonicalTarget(target, true) : undefined);
   if (canonical === undefined) return { status: 400, detail: "ambiguous path" };
-  if (headers.length > 2 * maxHeaders) return { status: 431, detail: "too many headers" };
-
-  let host: string | undefined;
-  let length: number | undefined;
-  let isChunked = false;
-  let namesConnectionHeaders = false;
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i] ?? "";
-    switch (name.length) {
-      case 4:
-        if (name.toLowerCase() !== "host") break;
-        if (host !== undefined) return { status: 400, detail: "two Host headers" };
-        host = (headers[i + 1] ?? "").toLowerCase();
-        break;
-      case 10:
-        if (name.toLowerCase() !== "connection") break;
-        namesConnectionHeaders ||= !isPlainConnection(headers[i + 1] ?? "");
-        break;
-      case 14:
-        if (name.toLowerCase() === "content-length") length = Number(headers[i + 1]);
-        break;
-      case 17:
-        if (name.toLowerCase() !== "transfer-encoding") break;
-        if (isChunked || version !== "1.1" || (headers[i + 1] ?? "").toLowerCase() !== "chunked") {
-          return { status: 400, detail: "transfer coding" };
-        }
-        isChunked = true;
-        break;
-    }
+  if (fields.count > maxHeaders) return { status: 431, detail: "too many headers" };
+  if (fields.hasTwoHosts) return { status: 400, detail: "two Host headers" };
+  const { length, isChunked, hasOtherCoding, namesConnectionHeaders } = fields;
+  if (hasOtherCoding === true || (isChunked && version !== "1.1")) {
+    return { status: 400, detail: "transfer coding" };
   }
+  let host = fields.host?.toLowerCase();
   if (host === undefined) {
     if (version !== "1.0") return { status: 400, detail: "no Host header" };
     host = "";
@@ -106,10 +84,4 @@ function checkTarget(method: string, target: string): string | undefined {
     if (code <= 0x20 || code === 0x7f || code === 0x23) return "bad byte in target";
   }
   return undefined;
-}
-
-function isPlainConnection(value: string): boolean {
-  if (value === "keep-alive" || value === "close") return true;
-  const lower = value.trim().toLowerCase();
-  return lower === "keep-alive" || lower === "close";
 }

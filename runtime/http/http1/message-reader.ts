@@ -1,4 +1,5 @@
-import { type Http1Lines, readHttp1Fields } from "./fields.ts";
+import type { Http1Lines } from "./fields.ts";
+import { readReceivedFields } from "./received-fields.ts";
 
 /** What became of the bytes that were read. */
 export type ReadState =
@@ -222,8 +223,9 @@ export abstract class Http1Message {
     }
     const { lines, next } = this.#upTo(emptyLine, bytes, at, maxTrailers);
     if (lines === undefined) return next < 0 ? this.#broken(endlessTrailers) : next;
-    const trailers = readHttp1Fields(lines, 0);
-    if (typeof trailers === "string") return this.#broken(trailers);
+    const fields = readReceivedFields(lines, 0);
+    if (typeof fields === "string") return this.#broken(fields);
+    const trailers = fields.list;
     if (trailers.some((name, i) => i % 2 === 0 && frames.test(name))) {
       return this.#broken("trailers that frame a message");
     }
@@ -253,7 +255,9 @@ export abstract class Http1Message {
     }
     this.#begun = undefined;
     const behind = end + mark.length - start - (begun?.length ?? 0);
-    const text = whole.toString("latin1", start, end);
+    // The last line of a head, or of trailers, ends as the others do.
+    const textEnd = mark === emptyLine ? end + lineBreak.length : end;
+    const text = whole.toString("latin1", start, textEnd);
     return { lines: { text, bytes: whole, start }, next: at + behind };
   }
 

@@ -17,7 +17,9 @@ export function canonicalPath(path: string, keepsSlashes = false): string | unde
 export function canonicalTarget(target: string, keepsSlashes = false): string | undefined {
   const queryAt = target.indexOf("?");
   if (queryAt === -1) return canonicalPath(target, keepsSlashes);
-  const path = canonicalPath(target.slice(0, queryAt), keepsSlashes);
+  const sent = target.slice(0, queryAt);
+  const path = canonicalPath(sent, keepsSlashes);
+  if (path === sent) return target;
   return path === undefined ? undefined : `${path}${target.slice(queryAt)}`;
 }
 

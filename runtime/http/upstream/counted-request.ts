@@ -1,3 +1,4 @@
+import { ReceivedFields } from "../http1/received-fields.ts";
 import type { UpstreamFailure, UpstreamHandler, UpstreamRequest } from "./upstream.ts";
 import {
   interimFlood,
@@ -58,14 +59,14 @@ export abstract class CountedRequest<Handler extends UpstreamHandler = UpstreamH
   }
 
   /** Passes the head of the response on, unless its status is none. */
-  protected onHead(status: number, headers: readonly string[]): void {
+  protected onHead(status: number, head: readonly string[] | ReceivedFields): void {
     if (status > maxStatus) {
       this.giveUp(invalidStatus);
       return;
     }
     this.responded(status);
     try {
-      this.handler.onHead(status, headers);
+      this.#give(status, head);
     } catch (error) {
       // What the response says can't be said to the client.
       this.giveUp({ kind: "protocol", detail: error instanceof Error ? error.message : "" });
@@ -97,6 +98,12 @@ export abstract class CountedRequest<Handler extends UpstreamHandler = UpstreamH
     if (this.#isOver) return;
     this.#abort(failure.kind);
     this.handler.onError(failure);
+  }
+
+  #give(status: number, head: readonly string[] | ReceivedFields): void {
+    if (!(head instanceof ReceivedFields)) this.handler.onHead(status, head);
+    else if (this.handler.onFields === undefined) this.handler.onHead(status, head.list);
+    else this.handler.onFields(status, head);
   }
 
   #abort(result: RequestResult): void {

@@ -5,6 +5,7 @@ import type { BodySource } from "../body/body.ts";
 import type { Exchange } from "../exchange.ts";
 import type { HeaderModifier } from "../headers/header-modifier.ts";
 import type { RequestTrailers } from "../headers/request-trailers.ts";
+import type { ReceivedFields } from "../http1/received-fields.ts";
 import type { Credential } from "./credential-file.ts";
 
 /** A destination that requests are sent to over pooled connections. */
@@ -25,6 +26,8 @@ export interface Upstream {
   readonly basePath: string;
   /** Sends one request. The handler gets a head, data and an end, or one error; nothing after `abort`. */
   send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest;
+  /** Sends one whose fields go on as lines. Absent: it has something to do with them, or is not asked in HTTP/1.1. */
+  sendLines?(call: LinesCall, handler: UpstreamHandler): UpstreamRequest;
   /** Asks for another protocol with a request that has no body; over HTTP/1.1, whatever the pool speaks. */
   upgrade(call: UpstreamCall, protocol: string, handler: UpgradeHandler): UpstreamRequest;
   /** Ends the pool when its last request has ended. */
@@ -103,10 +106,22 @@ export interface UpstreamCall {
   readonly trailers?: RequestTrailers | undefined;
 }
 
+/** A request whose fields go on as lines. */
+export interface LinesCall {
+  readonly method: string;
+  /** Target in origin form. */
+  readonly path: string;
+  /** Each with its line break, without hop-by-hop headers and Content-Length; Host is among them. */
+  readonly lines: string;
+  readonly body: UpstreamCall["body"];
+}
+
 /** Receives one response. */
 export interface UpstreamHandler {
   /** The head; `headers` is a flat list, hop-by-hop headers included. Interim (1xx) responses are not shown. */
   onHead(status: number, headers: readonly string[]): void;
+  /** Gets the head in the place of `onHead` where HTTP/1.1 has received it: for who passes it on. Absent: there is a list alone. */
+  onFields?(status: number, fields: ReceivedFields): void;
   /** A piece of the body. False: pause until `UpstreamRequest.resume`. */
   onData(chunk: Buffer): boolean;
   /** `trailers` is a flat list of the fields behind the body (RFC 9110 6.5), as they came; undefined: none. */

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { ConnectionSettings } from "../../../net/connection-settings.ts";
+import { SECOND } from "../../../process/units.ts";
 import { Deadlines } from "./deadlines.ts";
 import { type Http1Port, Http1ServerConnection } from "./http1-server-connection.ts";
 
@@ -18,6 +19,9 @@ export class Http1Connections implements Http1Port {
   readonly malformed: Http1Port["malformed"];
   readonly broken: Http1Port["broken"];
   readonly #port: Http1ConnectionsPort;
+  /** The lines for the idle timeout that was the last one asked for. */
+  #keptLines = "";
+  #keptTime: number | undefined;
   readonly #connections = new Set<Http1ServerConnection>();
 
   constructor(port: Http1ConnectionsPort) {
@@ -29,6 +33,16 @@ export class Http1Connections implements Http1Port {
 
   get idleTimeout(): number {
     return this.#port.settings().idleTimeout;
+  }
+
+  get keptLines(): string {
+    const { idleTimeout } = this;
+    if (idleTimeout !== this.#keptTime) {
+      this.#keptTime = idleTimeout;
+      const seconds = Math.floor(idleTimeout / SECOND);
+      this.#keptLines = `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n\r\n`;
+    }
+    return this.#keptLines;
   }
 
   get tunnelRefusal(): 400 | 501 | undefined {

@@ -1,7 +1,7 @@
 import { METHODS } from "node:http";
 import { headerValue } from "../../headers/header-list.ts";
-import { endOfLine, type Http1Lines, readHttp1Fields } from "../../http1/fields.ts";
-import { keepsConnection, readFraming } from "../../http1/framing.ts";
+import type { Http1Lines } from "../../http1/fields.ts";
+import { type ReceivedFields, readReceivedFields } from "../../http1/received-fields.ts";
 
 /** The head of a request (RFC 9112 3, 5), and what it says of what follows. */
 export interface Http1RequestHead {
@@ -9,8 +9,7 @@ export interface Http1RequestHead {
   readonly target: string;
   /** `1.1` or `1.0`. */
   readonly version: string;
-  /** Flat list, as it came. */
-  readonly headers: string[];
+  readonly fields: ReceivedFields;
   /** Bytes of the body; 0: there is none. */
   readonly body: number | "chunked";
   /** Another request may follow on the connection. */
@@ -28,20 +27,18 @@ export const unknownExpectation = "an expectation that nobody knows";
 /** Reads a head without the empty line behind it. A string is what is wrong. */
 export function readRequestHead(lines: Http1Lines): Http1RequestHead | string {
   const { text } = lines;
-  const lineEnd = endOfLine(text, 0);
+  const lineEnd = text.indexOf("\r\n");
   const line = requestLine.exec(text.slice(0, lineEnd));
   if (line === null) return "no valid request line";
   const [, method = "", target = "", version = ""] = line;
   if (!methods.has(method)) return "a method that nobody knows";
-  const headers = readHttp1Fields(lines, lineEnd + 2);
-  if (typeof headers === "string") return headers;
-  const framing = readFraming(headers, text);
-  if (typeof framing === "string") return framing;
-  const { length = 0, isChunked, connection, te } = framing;
+  const fields = readReceivedFields(lines, lineEnd + 2);
+  if (typeof fields === "string") return fields;
+  const { length = 0, isChunked, connection, te } = fields;
   const isOld = version === "1.0";
   // RFC 9112 6.1: who writes chunks in HTTP/1.0 may not mean it.
   if (isOld && isChunked) return "chunks in HTTP/1.0";
-  const expectation = isOld ? undefined : framing.expect;
+  const expectation = isOld ? undefined : fields.expect;
   if (expectation !== undefined && expectation.toLowerCase() !== "100-continue") {
     return unknownExpectation;
   }
@@ -50,15 +47,15 @@ export function readRequestHead(lines: Http1Lines): Http1RequestHead | string {
     method,
     target,
     version,
-    headers,
+    fields,
     body,
-    keepsAlive: keepsConnection(connection, isOld),
+    keepsAlive: fields.keepsConnection(isOld),
     expectsContinue: expectation !== undefined,
     acceptsTrailers: te !== "" && !isOld && trailersToken.test(te),
     upgrade:
       connection === "" || isOld || body !== 0 || !upgradeToken.test(connection)
         ? undefined
-        : protocolOf(headerValue(headers, "upgrade")),
+        : protocolOf(headerValue(fields.list, "upgrade")),
   };
 }
 

@@ -27,6 +27,8 @@ export interface Http1Port {
   readonly deadlines: Deadlines;
   /** Milliseconds that a connection waits for a request, and for a client that takes nothing of its response. */
   readonly idleTimeout: number;
+  /** What the head of a response says of that. */
+  readonly keptLines: string;
   /** No more requests are wanted. */
   readonly isClosing: boolean;
   /** Why a tunnel is refused; undefined: clients may ask for one. */
@@ -83,8 +85,8 @@ export class Http1ServerConnection implements RequestConnection, ResponseConnect
     return this.#isEnding || this.#port.isClosing;
   }
 
-  get keepAliveTime(): number {
-    return Math.floor(this.#port.idleTimeout / SECOND);
+  get keptLines(): string {
+    return this.#port.keptLines;
   }
 
   get date(): string {

@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import type { BodySink } from "../../body/body.ts";
 import type { Http1Lines } from "../../http1/fields.ts";
 import { type AfterHead, Http1Message } from "../../http1/message-reader.ts";
+import type { ReceivedFields } from "../../http1/received-fields.ts";
 import type { EngineRequest } from "../engine.ts";
 import { type Http1RequestHead, readRequestHead } from "./http1-request-head.ts";
 
@@ -47,7 +48,11 @@ export class Http1ServerRequest extends Http1Message implements EngineRequest {
   }
 
   get rawHeaders(): string[] {
-    return this.#head?.headers ?? [];
+    return this.#head?.fields.list ?? [];
+  }
+
+  get fields(): ReceivedFields | undefined {
+    return this.#head?.fields;
   }
 
   get httpVersion(): string {
@@ -99,7 +104,7 @@ export class Http1ServerRequest extends Http1Message implements EngineRequest {
 
   protected override onHead(lines: Http1Lines): AfterHead {
     // RFC 9112 2.2: empty lines before a request are skipped.
-    if (lines.text === "") return "head";
+    if (lines.text === "\r\n") return "head";
     const head = readRequestHead(lines.text.startsWith("\r\n") ? withoutFirst(lines) : lines);
     if (typeof head === "string") return this.break(head);
     this.#head = head;

@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { isFieldValue, isToken } from "../../http1/fields.ts";
 import { type Sent, writeFramed } from "../../http1/framed-write.ts";
-import type { EngineResponse, EngineTunnel, EngineUpgrade } from "../engine.ts";
+import type { EngineResponse, EngineTunnel, EngineUpgrade, ResponseLines } from "../engine.ts";
 import type { Http1RequestHead } from "./http1-request-head.ts";
 import { SocketBytes } from "./socket-bytes.ts";
 
@@ -11,8 +11,8 @@ export interface ResponseConnection {
   readonly socket: Socket;
   /** No request may follow. */
   readonly isLast: boolean;
-  /** Seconds that it waits for the next one. */
-  readonly keepAliveTime: number;
+  /** The end of a head that leaves the connection to another request. */
+  readonly keptLines: string;
   /** The value of Date (RFC 9110 6.6.1). */
   readonly date: string;
   /** All of the response was handed to the socket. */
@@ -78,16 +78,15 @@ export class Http1ServerResponse implements EngineResponse {
   }
 
   writeHead(status: number, head: readonly string[]): void {
-    let text = statusLine(status);
-    let [hasLength, hasDate] = [false, false];
-    let keepsAlive = this.#request.keepsAlive && !this.#connection.isLast;
+    let lines = "";
+    let [hasLength, hasDate, closes] = [false, false, false];
     for (let i = 0; i < head.length; i += 2) {
       const name = head[i] ?? "";
       const value = head[i + 1] ?? "";
       checkField(name, value);
       switch (framingName(name)) {
         case "connection":
-          if (value === "close") keepsAlive = false;
+          if (value === "close") closes = true;
           continue;
         case "transfer-encoding":
           continue;
@@ -98,21 +97,14 @@ export class Http1ServerResponse implements EngineResponse {
           hasDate = true;
           break;
       }
-      text += `${name}: ${value}\r\n`;
+      lines += `${name}: ${value}\r\n`;
     }
-    if (!hasDate) text += `Date: ${this.#connection.date}\r\n`;
-    const { method, version, expectsContinue } = this.#request;
-    this.#hasBody = method !== "HEAD" && status !== 204 && status !== 304;
-    this.#isChunked = this.#hasBody && !hasLength && version === "1.1";
-    if (this.#isChunked) text += "Transfer-Encoding: chunked\r\n";
-    // Who was not asked for the body may send it, or not.
-    const isClear = !expectsContinue || this.#hasContinued;
-    const isFramed = hasLength || this.#isChunked || !this.#hasBody;
-    this.#keepsAlive = keepsAlive && isClear && isFramed;
-    this.#head = this.#keepsAlive
-      ? `${text}Connection: keep-alive\r\nKeep-Alive: timeout=${this.#connection.keepAliveTime}\r\n\r\n`
-      : `${text}Connection: close\r\n\r\n`;
-    this.statusCode = status;
+    this.#begin(status, lines, hasLength, hasDate, closes);
+  }
+
+  writeLines(status: number, lines: string, { length, hasDate, closes }: ResponseLines): void {
+    const all = length === undefined ? lines : `${lines}content-length: ${length}\r\n`;
+    this.#begin(status, all, length !== undefined, hasDate, closes);
   }
 
   writeContinue(): void {
@@ -178,6 +170,28 @@ export class Http1ServerResponse implements EngineResponse {
     this.#onClose?.();
   }
 
+  #begin(
+    status: number,
+    lines: string,
+    hasLength: boolean,
+    hasDate: boolean,
+    closes: boolean,
+  ): void {
+    let text = statusLine(status) + lines;
+    if (!hasDate) text += `Date: ${this.#connection.date}\r\n`;
+    const { method, version, expectsContinue } = this.#request;
+    this.#hasBody = method !== "HEAD" && status !== 204 && status !== 304;
+    this.#isChunked = this.#hasBody && !hasLength && version === "1.1";
+    if (this.#isChunked) text += "Transfer-Encoding: chunked\r\n";
+    // Who was not asked for the body may send it, or not.
+    const isClear = !expectsContinue || this.#hasContinued;
+    const isFramed = hasLength || this.#isChunked || !this.#hasBody;
+    const mayKeep = !closes && this.#request.keepsAlive && !this.#connection.isLast;
+    this.#keepsAlive = mayKeep && isClear && isFramed;
+    this.#head = text + (this.#keepsAlive ? this.#connection.keptLines : closingLines);
+    this.statusCode = status;
+  }
+
   #takeHead(): string {
     const head = this.#head;
     this.#head = "";
@@ -213,6 +227,8 @@ export class Http1ServerResponse implements EngineResponse {
 }
 
 const nothing = new Uint8Array();
+/** The end of a head behind which the connection is closed. */
+const closingLines = "Connection: close\r\n\r\n";
 
 function field(name = "", value = ""): string {
   checkField(name, value);
@@ -233,6 +249,15 @@ function framingName(name: string): string | undefined {
 
 /** Throws on what is no status. */
 function statusLine(status: number): string {
+  const known = statusLines.get(status);
+  if (known !== undefined) return known;
   if (!Number.isInteger(status) || status < 200 || status > 999) throw new Error("no valid status");
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "unknown"}\r\n`;
+  return `HTTP/1.1 ${status} unknown\r\n`;
 }
+
+/** By the statuses that have a name. */
+const statusLines: ReadonlyMap<number, string> = new Map(
+  Object.entries(STATUS_CODES)
+    .filter(([status]) => Number(status) >= 200)
+    .map(([status, phrase]) => [Number(status), `HTTP/1.1 ${status} ${phrase}\r\n`]),
+);

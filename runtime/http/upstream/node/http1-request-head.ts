@@ -1,36 +1,62 @@
 import { isBodySource } from "../../body/body.ts";
+import type { HeaderList } from "../../headers/header-list.ts";
 import { isFieldValue, isToken } from "../../http1/fields.ts";
-import type { UpstreamCall } from "../upstream.ts";
+import type { LinesCall, UpstreamCall } from "../upstream.ts";
+
+/** A request as it is written. */
+export interface WrittenCall {
+  readonly method: string;
+  /** Undefined: a part of it would not stay what it is. */
+  readonly head: string | undefined;
+  readonly body: UpstreamCall["body"];
+  /** The body goes in chunks (RFC 9112 7.1). */
+  readonly isChunked: boolean;
+}
+
+/** Writes the head of a request. */
+export function writtenCall({ method, path, headers, body }: UpstreamCall): WrittenCall {
+  const lines = linesOf(headers);
+  if (lines === undefined) return { method, head: undefined, body, isChunked: false };
+  return writtenLines({ method, path, lines, body });
+}
+
+/** The same of one whose fields are written already. */
+export function writtenLines({ method, path, lines, body }: LinesCall): WrittenCall {
+  const framing = framingOf(method, body);
+  const isLine = isToken(method) && target.test(path);
+  const head = isLine
+    ? `${method} ${path} HTTP/1.1\r\n${lines}${framingLines(framing)}\r\n`
+    : undefined;
+  return { method, head, body, isChunked: framing === "chunked" };
+}
+
+function linesOf(headers: HeaderList): string | undefined {
+  let lines = "";
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] ?? "";
+    const value = headers[i + 1] ?? "";
+    if (!isToken(name) || !isFieldValue(value)) return undefined;
+    lines += `${name}: ${value}\r\n`;
+  }
+  return lines;
+}
 
 /** How a body is framed (RFC 9112 6): by its length, in chunks; undefined: there is none, and nothing is said of it. */
-export type BodyFraming = number | "chunked" | undefined;
+type BodyFraming = number | "chunked" | undefined;
 
-/** The framing of a request. */
-export function framingOf({ method, body }: UpstreamCall): BodyFraming {
+function framingOf(method: string, body: UpstreamCall["body"]): BodyFraming {
   if (body === null) return bodiless.has(method) ? undefined : 0;
   if (typeof body === "string") return Buffer.byteLength(body);
   if (isBodySource(body)) return body.length ?? "chunked";
   return body.length;
 }
 
-/** The head of a request as it is sent; undefined when a part of it would not stay what it is. */
-export function http1RequestHead(
-  { method, path, headers }: UpstreamCall,
-  framing: BodyFraming,
-): string | undefined {
-  if (!isToken(method) || !target.test(path)) return undefined;
-  let head = `${method} ${path} HTTP/1.1\r\n`;
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i] ?? "";
-    const value = headers[i + 1] ?? "";
-    if (!isToken(name) || !isFieldValue(value)) return undefined;
-    head += `${name}: ${value}\r\n`;
-  }
+function framingLines(framing: BodyFraming): string {
   // Servers of HTTP/1.0 would close the connection (RFC 9112 C.2.2).
-  head += "connection: keep-alive\r\n";
-  if (framing === "chunked") head += "transfer-encoding: chunked\r\n";
-  else if (framing !== undefined) head += `content-length: ${framing}\r\n`;
-  return `${head}\r\n`;
+  const kept = "connection: keep-alive\r\n";
+  if (framing === undefined) return kept;
+  if (framing === "chunked") return `${kept}transfer-encoding: chunked\r\n`;
+  return `${kept}content-length: ${framing}\r\n`;
 }
 
 /** Methods whose requests mostly have no body: others say that theirs is empty (RFC 9110 8.6). */

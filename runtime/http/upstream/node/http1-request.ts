@@ -7,13 +7,16 @@ import type { RequestCounts } from "../upstream-metrics.ts";
 import type { CloseReason, Http1Connection, Http1User } from "./http1-connection.ts";
 import type { Http1Head } from "./http1-head.ts";
 import type { Http1Pool } from "./http1-pool.ts";
-import { framingOf, http1RequestHead } from "./http1-request-head.ts";
+import type { WrittenCall } from "./http1-request-head.ts";
 import { isSafe } from "./safe-methods.ts";
 
 /** One request over HTTP/1.1, on a connection of the pool. */
 export class Http1ClientRequest extends CountedRequest implements Http1User {
   readonly #pool: Http1Pool;
-  #call: UpstreamCall;
+  readonly #method: string;
+  #head: string | undefined;
+  #body: UpstreamCall["body"];
+  readonly #isChunked: boolean;
   #waitNoMore: (() => void) | undefined;
   #connection: Http1Connection | undefined;
   /** It may be sent again. */
@@ -23,19 +26,22 @@ export class Http1ClientRequest extends CountedRequest implements Http1User {
   /** `requestTimeout`: milliseconds to the head of the response. `counts`: undefined while nobody counts. */
   constructor(
     pool: Http1Pool,
-    call: UpstreamCall,
+    { method, body, head, isChunked }: WrittenCall,
     handler: UpstreamHandler,
     requestTimeout: number | undefined,
     counts: RequestCounts | undefined,
   ) {
     super(handler, requestTimeout, counts);
     this.#pool = pool;
-    this.#call = call;
-    this.#canRepeat = call.body === null && isSafe(call.method);
+    this.#method = method;
+    this.#head = head;
+    this.#body = body;
+    this.#isChunked = isChunked;
+    this.#canRepeat = body === null && isSafe(method);
   }
 
   start(): void {
-    const { body } = this.#call;
+    const body = this.#body;
     if (!isBodySource(body) || body.length === undefined || body.length > oneWrite) {
       this.#send();
       return;
@@ -48,7 +54,7 @@ export class Http1ClientRequest extends CountedRequest implements Http1User {
         this.giveUp(senderLeft);
         return;
       }
-      this.#call = { ...this.#call, body: bytes };
+      this.#body = bytes;
       this.#send();
     });
   }
@@ -61,8 +67,8 @@ export class Http1ClientRequest extends CountedRequest implements Http1User {
     this.onInterim();
   }
 
-  onResponse({ status, headers }: Http1Head): void {
-    if (!this.isOver) this.onHead(status, headers);
+  onResponse({ status, fields }: Http1Head): void {
+    if (!this.isOver) this.onHead(status, fields);
   }
 
   onData(chunk: Buffer): boolean {
@@ -97,26 +103,27 @@ export class Http1ClientRequest extends CountedRequest implements Http1User {
   }
 
   #send(): void {
-    const framing = framingOf(this.#call);
-    const head = http1RequestHead(this.#call, framing);
+    const head = this.#head;
     if (head === undefined) {
       // The handler is told when whoever asked has what `send` gives.
       setImmediate(() => this.fail(unsendable));
       return;
     }
     this.#waitNoMore = this.#pool.take({
-      use: (connection) => this.#begin(connection, head, framing === "chunked"),
+      use: (connection) => this.#begin(connection, head),
       fail: (error) => this.fail(connectFailure(error)),
     });
   }
 
-  #begin(connection: Http1Connection, head: string, isChunked: boolean): void {
-    const { method, body } = this.#call;
+  #begin(connection: Http1Connection, head: string): void {
+    const body = this.#body;
+    const isChunked = this.#isChunked;
     this.#connection = connection;
-    connection.begin(this, method === "HEAD");
+    connection.begin(this, this.#method === "HEAD");
     if (!isBodySource(body)) {
       connection.send(head, body);
-      if (!this.#canRepeat) this.#call = sentCall;
+      // Its response may be long in coming.
+      if (!this.#canRepeat) this.#forget();
       return;
     }
     this.#sentBody = body;
@@ -134,10 +141,12 @@ export class Http1ClientRequest extends CountedRequest implements Http1User {
       },
     });
   }
-}
 
-/** In the place of one that is not sent again: its response may be long in coming. */
-const sentCall: UpstreamCall = { method: "", path: "", headers: [], body: null };
+  #forget(): void {
+    this.#head = undefined;
+    this.#body = null;
+  }
+}
 
 /** Bodies up to this many bytes are collected and sent in one write with the head: half the cost of a stream. */
 const oneWrite = 16_384;

@@ -56,7 +56,7 @@ export class Http1Response extends Http1Message {
   }
 
   /** RFC 9112 6.3. */
-  #bodyOf({ status, isChunked, length }: Http1Head): AfterHead {
+  #bodyOf({ status, fields: { isChunked, length } }: Http1Head): AfterHead {
     if (this.#hasNoBody || status === 204 || status === 304) return 0;
     if (isChunked) return "chunked";
     return length ?? "close";

@@ -1,6 +1,8 @@
 import type { Lookup } from "../../../net/lookup.ts";
 import { processMetrics } from "../../../process/metrics-source.ts";
 import type {
+  LinesCall,
+  Upstream,
   UpstreamCall,
   UpstreamHandler,
   UpstreamRequest,
@@ -8,7 +10,8 @@ import type {
 } from "../upstream.ts";
 import { Http1Pool } from "./http1-pool.ts";
 import { Http1ClientRequest } from "./http1-request.ts";
-import { ServerUpstream } from "./server-upstream.ts";
+import { type WrittenCall, writtenCall, writtenLines } from "./http1-request-head.ts";
+import { refusedTunnel, ServerUpstream } from "./server-upstream.ts";
 import { PoolShare, SharedPools } from "./shared-pools.ts";
 
 class Http1Pools extends SharedPools<Http1Pool> {}
@@ -16,23 +19,37 @@ class Http1Pools extends SharedPools<Http1Pool> {}
 /** A server that is asked in HTTP/1.1. */
 export class Http1Upstream extends ServerUpstream {
   override readonly takesTrailers = false;
+  readonly sendLines?: NonNullable<Upstream["sendLines"]>;
   readonly #share: PoolShare<Http1Pool>;
 
   constructor(settings: UpstreamSettings, lookup: Lookup | undefined) {
     super(settings, lookup);
+    // A credential of the gateway's own is put into the list.
+    if (settings.authorization === undefined) {
+      this.sendLines = (call, handler) => this.#sendLines(call, handler);
+    }
     const open = () => new Http1Pool(this.connectors.http1());
     this.#share = new PoolShare(this.connectionKey, open, () => processMetrics()?.part(Http1Pools));
   }
 
   protected override sendRequest(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
+    return this.#start(writtenCall(call), handler);
+  }
+
+  protected override closePool(): boolean {
+    return this.#share.close();
+  }
+
+  #sendLines(call: LinesCall, handler: UpstreamHandler): UpstreamRequest {
+    if (call.method === "CONNECT") return refusedTunnel(handler);
+    return this.#start(writtenLines(call), handler);
+  }
+
+  #start(call: WrittenCall, handler: UpstreamHandler): UpstreamRequest {
     const { pool } = this.#share;
     const counts = this.countsOf(pool);
     const request = new Http1ClientRequest(pool, call, handler, this.requestTimeout, counts);
     request.start();
     return request;
-  }
-
-  protected override closePool(): boolean {
-    return this.#share.close();
   }
 }

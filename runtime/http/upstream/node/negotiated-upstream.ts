@@ -9,6 +9,7 @@ import type {
 } from "../upstream.ts";
 import { Http1Pool } from "./http1-pool.ts";
 import { Http1ClientRequest } from "./http1-request.ts";
+import { writtenCall } from "./http1-request-head.ts";
 import { Http2Pool } from "./http2-pool.ts";
 import { Http2ClientRequest } from "./http2-request.ts";
 import { http2Destination } from "./http2-upstream.ts";
@@ -94,7 +95,7 @@ export class NegotiatedUpstream extends ServerUpstream {
     const scheme = this.url.protocol.slice(0, -1);
     const request =
       pool instanceof Http1Pool
-        ? new Http1ClientRequest(pool, call, handler, requestTimeout, counts)
+        ? new Http1ClientRequest(pool, writtenCall(call), handler, requestTimeout, counts)
         : new Http2ClientRequest(
             pool,
             call,

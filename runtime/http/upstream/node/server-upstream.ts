@@ -101,7 +101,8 @@ function keyOf(
   return JSON.stringify([...target, connectTimeout, keepAlive, tunnel, tls, countedAs]);
 }
 
-function refusedTunnel(handler: UpstreamHandler): UpstreamRequest {
+/** Tells a handler that a tunnel leads nowhere. */
+export function refusedTunnel(handler: UpstreamHandler): UpstreamRequest {
   const failure = { kind: "connect", isForbidden: true, detail: "a tunnel to no proxy" } as const;
   const timer = setImmediate(() => handler.onError(failure));
   return { abort: () => clearImmediate(timer), resume: () => {} };

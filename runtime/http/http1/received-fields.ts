@@ -1,0 +1,205 @@
+import { isHopByHop } from "../headers/hop-by-hop.ts";
+import { type Http1Lines, isBlank, isTokenCode, isValueCode } from "./fields.ts";
+
+/**
+ * The fields of a head as they were received, and what they say of its message (RFC 9112 6, 9), read in one walk over its
+ * bytes. Most of them are nobody's business and go on as lines; a list of them is made when somebody asks for it.
+ */
+export class ReceivedFields {
+  readonly #text: string;
+  readonly #from: number;
+  /** The lines that go on, up to `#keptTo`. */
+  #kept = "";
+  #keptTo: number;
+  #arePlain = true;
+  #list: string[] | undefined;
+  /** How many there are. */
+  count = 0;
+  /** Bytes of the body; undefined: it says no number. */
+  length: number | undefined;
+  isChunked = false;
+  /** The options of Connection, lower case, in one list; empty without any. */
+  connection = "";
+  /** Connection says more than `keep-alive` or `close`: fields that it names end here. */
+  namesConnectionHeaders = false;
+  /** The value of Expect; undefined without one. */
+  expect: string | undefined;
+  /** The values of TE in one list; empty without any. */
+  te = "";
+  /** The values of Keep-Alive in one list; empty without any. */
+  keepAlive = "";
+  /** The value of the last Host; undefined without one. */
+  host: string | undefined;
+  hasTwoHosts = false;
+  hasDate = false;
+  /** The first Content-Type; undefined without one. */
+  contentType: string | undefined;
+
+  /** Use `readReceivedFields`. The fields stand in the text from `from` on. */
+  constructor(text: string, from: number) {
+    this.#text = text;
+    this.#from = from;
+    this.#keptTo = from;
+  }
+
+  /** All of them, flat. */
+  get list(): string[] {
+    this.#list ??= listOf(this.#text, this.#from);
+    return this.#list;
+  }
+
+  /**
+   * The lines of those that go on to the next connection, Host not among them, each as `name: value` with its line break;
+   * undefined: they can't go on as they are.
+   */
+  get lines(): string | undefined {
+    if (!this.#arePlain || this.namesConnectionHeaders) return undefined;
+    return this.#kept + this.#text.slice(this.#keptTo);
+  }
+
+  /** Whether the connection is left to another message. `isOld`: this one is of HTTP/1.0. */
+  keepsConnection(isOld: boolean): boolean {
+    const { connection } = this;
+    if (isOld) return keepAliveToken.test(connection);
+    return connection === "" || !closeToken.test(connection);
+  }
+
+  /** Counts one. `isPlain`: it is written as `name: value`. */
+  found(isPlain: boolean): void {
+    this.count += 1;
+    if (!isPlain) this.#arePlain = false;
+  }
+
+  /** Takes one that may mean something here, by its places in the text. Gives what is wrong with it. */
+  take(at: number, colon: number, lineEnd: number): string | undefined {
+    const name = this.#text.slice(at, colon).toLowerCase();
+    switch (name) {
+      case "host":
+        this.hasTwoHosts ||= this.host !== undefined;
+        this.host = this.#value(colon, lineEnd);
+        break;
+      case "date":
+        this.hasDate = true;
+        return undefined;
+      case "content-type":
+        this.contentType ??= this.#value(colon, lineEnd);
+        return undefined;
+      default:
+        if (!isHopByHop(name)) return undefined;
+    }
+    this.#kept += this.#text.slice(this.#keptTo, at);
+    this.#keptTo = lineEnd + 2;
+    return this.#takeOwn(name, colon, lineEnd);
+  }
+
+  /** Two readers might not agree where a message ends, so nothing is forgiven (RFC 9112 11.2). */
+  #takeOwn(name: string, colon: number, lineEnd: number): string | undefined {
+    const value = this.#value(colon, lineEnd);
+    switch (name) {
+      case "te":
+        this.te += `,${value}`;
+        break;
+      case "expect":
+        this.expect = this.expect === undefined ? value : `${this.expect}, ${value}`;
+        break;
+      case "connection": {
+        const options = value.toLowerCase();
+        this.connection += `,${options}`;
+        if (options !== "keep-alive" && options !== "close") this.namesConnectionHeaders = true;
+        break;
+      }
+      case "keep-alive":
+        this.keepAlive += `,${value}`;
+        break;
+      case "content-length":
+        if (this.length !== undefined || !digits.test(value)) return "no valid Content-Length";
+        this.length = Number(value);
+        if (!Number.isSafeInteger(this.length)) return "no valid Content-Length";
+        break;
+      case "transfer-encoding":
+        // llhttp takes a tab for a part of the word.
+        if (this.isChunked || value.toLowerCase() !== "chunked" || this.#hasTab(colon, lineEnd)) {
+          return "a transfer coding but chunked";
+        }
+        this.isChunked = true;
+        break;
+    }
+    return undefined;
+  }
+
+  #value(colon: number, lineEnd: number): string {
+    return valueIn(this.#text, colon, lineEnd);
+  }
+
+  #hasTab(colon: number, lineEnd: number): boolean {
+    return this.#text.slice(colon, lineEnd).includes("\t");
+  }
+}
+
+/** Reads fields, each on a line, from a place in the text on; a string is what is wrong. */
+export function readReceivedFields(
+  { text, bytes, start }: Http1Lines,
+  from: number,
+): ReceivedFields | string {
+  const fields = new ReceivedFields(text, from);
+  const end = start + text.length;
+  for (let at = start + from; at < end; ) {
+    let colon = at;
+    while (isTokenCode[bytes[colon] ?? 0] === 1) colon++;
+    if (colon === at || bytes[colon] !== 0x3a) return "a field without a valid name";
+    let lineEnd = colon + 1;
+    while (isValueCode[bytes[lineEnd] ?? 0] === 1) lineEnd++;
+    if (bytes[lineEnd] !== 13 || bytes[lineEnd + 1] !== 10) return "a character that no field has";
+    const value = colon + 2;
+    const isPlain = bytes[colon + 1] === 0x20 && value < lineEnd && !isBlank(bytes[value]);
+    fields.found(isPlain && !isBlank(bytes[lineEnd - 1]));
+    if (mayMatter(colon - at, bytes[at])) {
+      const problem = fields.take(at - start, colon - start, lineEnd - start);
+      if (problem !== undefined) return problem;
+    }
+    at = lineEnd + 2;
+  }
+  if (fields.isChunked && fields.length !== undefined) {
+    return "Content-Length beside Transfer-Encoding";
+  }
+  return fields;
+}
+
+/** Of lines whose form was checked. */
+function listOf(text: string, from: number): string[] {
+  const list: string[] = [];
+  for (let at = from; at < text.length; ) {
+    const colon = text.indexOf(":", at);
+    const lineEnd = text.indexOf("\r\n", colon);
+    list.push(text.slice(at, colon), valueIn(text, colon, lineEnd));
+    at = lineEnd + 2;
+  }
+  return list;
+}
+
+/** RFC 9110 5.5: blanks before a value and behind it are none of it. */
+function valueIn(text: string, colon: number, lineEnd: number): string {
+  let from = colon + 1;
+  while (from < lineEnd && isBlank(text.charCodeAt(from))) from++;
+  let end = lineEnd;
+  while (end > from && isBlank(text.charCodeAt(end - 1))) end--;
+  return text.slice(from, end);
+}
+
+/** By length the letters that the names begin with which `take` knows: most fields are seen to be others by that alone. */
+const letters: readonly string[] = [
+  ...["", "", "t", "", "hd", "", "e", "tu", "", "", "ck", "", "c", "", "c", "", "p", "t", "p", "p"],
+];
+
+/** Whether a field may be one of those, by the length of its name and its first byte. */
+function mayMatter(length: number, first = 0): boolean {
+  const some = letters[length];
+  if (some === undefined) return false;
+  const letter = first | 0x20;
+  for (let i = 0; i < some.length; i++) if (some.charCodeAt(i) === letter) return true;
+  return false;
+}
+
+const digits = /^\d{1,16}$/;
+const closeToken = /(?:^|,)\s*close\s*(?:,|$)/;
+const keepAliveToken = /(?:^|,)\s*keep-alive\s*(?:,|$)/;
