@@ -1,6 +1,8 @@
 import { hasMatched, isDead, isIdle, type Threads } from "./automaton.ts";
 import { type Before, beforeOf, textEnd } from "./pattern-program.ts";
+import { type Reading, readingOf } from "./reading.ts";
 import type { Search } from "./search.ts";
+import { WrittenText } from "./written-text.ts";
 
 /**
  * Replaces the matches of one text that comes in pieces: what comes out, put together, does not depend on where the
@@ -11,7 +13,12 @@ export class Replacement {
   readonly #text: string;
   /** Of the text before what is held; "" at the beginning. */
   #previous = "";
+  /** As it reads, where the search looks at that. */
   #held = "";
+  /** How what is held is written; undefined: as it reads. */
+  #written: WrittenText | undefined;
+  /** The first half of a character whose other half comes with the next piece. */
+  #half = "";
   /** Up to where what is held has gone out. */
   #from = 0;
   /** Up to where the automaton has read it. */
@@ -48,20 +55,40 @@ export class Replacement {
 
   /** Takes a piece, and gives what is decided of the text. */
   push(piece: string): string {
-    if (this.#passes(piece)) return piece;
-    this.#held += piece;
+    return this.#search.readsText ? this.#pushRead(piece) : this.#push(piece, undefined);
+  }
+
+  /** Takes a text as a whole. `reading`: how it reads, where the search looks at that. */
+  replace(text: string, reading: Reading | undefined): string {
+    return this.#push(text, reading) + this.end();
+  }
+
+  #pushRead(piece: string): string {
+    const whole = this.#half + piece;
+    this.#half = isHighHalf(whole.charCodeAt(whole.length - 1)) ? whole.slice(-1) : "";
+    const text = this.#half === "" ? whole : whole.slice(0, -1);
+    return this.#push(text, readingOf(text));
+  }
+
+  #push(piece: string, reading: Reading | undefined): string {
+    const text = reading?.text ?? piece;
+    if (this.#held === "" && (text === "" || this.#passes(text))) return piece;
+    if (reading !== undefined || this.#written !== undefined) {
+      this.#written ??= new WrittenText(this.#held);
+      this.#written.push(piece, reading);
+    }
+    this.#held += text;
     this.#nextEnds = undefined;
     const decided = this.#scan(false) + this.#release();
-    if (this.#from > 0) this.#trim();
+    if (this.#from > 0 || this.#written !== undefined) this.#trim();
     return decided;
   }
 
-  /** Nothing waits, and no match begins in the piece. */
+  /** No match begins in the piece. */
   #passes(piece: string): boolean {
     const { automaton } = this.#search;
     const { beginnings, generation } = automaton;
-    if (this.#held !== "" || piece === "" || generation !== this.#generation) return false;
-    if (!isIdle(this.#state)) return false;
+    if (generation !== this.#generation || !isIdle(this.#state)) return false;
     beginnings.lastIndex = 0;
     if (beginnings.test(piece)) return false;
     this.#previous = piece.charAt(piece.length - 1);
@@ -72,7 +99,8 @@ export class Replacement {
 
   /** Gives what is left: the text is complete. */
   end(): string {
-    return this.#scan(true) + this.#held.slice(this.#from);
+    const last = this.#half === "" ? "" : this.#push(this.#half, undefined);
+    return last + this.#scan(true) + this.#give(this.#held.length);
   }
 
   /** Reads on; gives what came before matches, and what replaces them. */
@@ -213,9 +241,9 @@ export class Replacement {
 
   /** The match that was found is complete. */
   #settle(): string {
-    const from = this.#from;
     if (this.#isReplaced) {
       this.#isReplaced = false;
+      this.#skip(this.#end);
       this.#restart(this.#end);
       return "";
     }
@@ -223,12 +251,28 @@ export class Replacement {
     const { start, end } = this.#located();
     if (end === start || !this.#isValid(start, end)) {
       const after = start + ((text.codePointAt(start) ?? 0) > 0xffff ? 2 : 1);
+      const given = this.#give(after);
       this.#restart(after);
-      return text.slice(from, after);
+      return given;
     }
     this.matches += 1;
+    const given = this.#give(start);
+    this.#skip(end);
     this.#restart(end);
-    return text.slice(from, start) + this.#text;
+    return given + this.#text;
+  }
+
+  /** Gives what is held up to a place. */
+  #give(to: number): string {
+    const given = this.#written?.give(to) ?? this.#held.slice(this.#from, to);
+    this.#from = to;
+    return given;
+  }
+
+  /** Leaves out what is held up to a place. */
+  #skip(to: number): void {
+    this.#written?.skip(to);
+    this.#from = to;
   }
 
   #isValid(start: number, end: number): boolean {
@@ -251,9 +295,8 @@ export class Replacement {
     return locator.find(this.#held, place) ?? { start: to, end: to };
   }
 
-  /** What is held is read anew from here; what is before it has gone out. */
+  /** What is held is read anew from here. */
   #restart(from: number): void {
-    this.#from = from;
     this.#read = from;
     this.#since = from;
     this.#end = -1;
@@ -268,22 +311,20 @@ export class Replacement {
       if (this.#read - this.#since > longest) return this.#replaceGrowing();
     }
     if (isIdle(this.#state)) this.#since = this.#read;
-    const from = this.#from;
     this.#since = Math.max(this.#since, this.#read - longest);
-    this.#from = Math.max(from, this.#since);
-    return this.#held.slice(from, this.#from);
+    return this.#give(Math.max(this.#from, this.#since));
   }
 
   /** A match without a bound has a part that is sure: it is replaced, and the rest of it left out as it comes. */
   #replaceGrowing(): string {
-    const [from, start, end] = [this.#from, this.#since, this.#end];
     const isFirst = !this.#isReplaced;
+    const given = isFirst ? this.#give(this.#since) : "";
+    this.#skip(this.#end);
+    this.#since = this.#end;
     this.#isReplaced = true;
-    this.#from = end;
-    this.#since = end;
     if (!isFirst) return "";
     this.matches += 1;
-    return this.#held.slice(from, start) + this.#text;
+    return given + this.#text;
   }
 
   /** Where the first match begins that has not come to its end. */
@@ -298,8 +339,10 @@ export class Replacement {
 
   #trim(): void {
     const from = this.#from;
-    this.#previous = this.#held.charAt(from - 1);
+    if (from > 0) this.#previous = this.#held.charAt(from - 1);
     this.#held = this.#held.slice(from);
+    this.#written?.trim(from);
+    if (this.#held === "") this.#written = undefined;
     this.#read -= from;
     this.#since -= from;
     this.#vainTo = 0;

@@ -1,4 +1,5 @@
 import type { Pattern } from "../cel/functions/pattern.ts";
+import { asksForWriting } from "./asks-for-writing.ts";
 import { Automaton } from "./automaton.ts";
 import { Locator } from "./locate.ts";
 import { type PatternProgram, programOf, requiredCharacters } from "./pattern-program.ts";
@@ -21,6 +22,8 @@ export class Search {
   readonly locator: Locator;
   /** Of whoever reads: it is used by one text at a time. */
   readonly walk = new Walk();
+  /** It looks at texts as they read; else as they are written, as its pattern asks for. */
+  readonly readsText: boolean;
   /** Without each of them there is no match. */
   readonly required: readonly string[];
 
@@ -28,6 +31,7 @@ export class Search {
     this.settings = settings;
     this.program = programOf(settings.pattern);
     this.automaton = new Automaton(this.program);
+    this.readsText = !asksForWriting(this.program);
     this.required = requiredCharacters(this.program);
     this.locator = new Locator(this.program);
   }

@@ -14,6 +14,7 @@ import {
   type PatternGuard,
 } from "../../runtime/llm/guards/pattern-guard.ts";
 import { PatternTexts } from "../../runtime/llm/guards/pattern-texts.ts";
+import { readingOf } from "../../runtime/patterns/reading.ts";
 import { Replacement } from "../../runtime/patterns/replacement.ts";
 import { Search } from "../../runtime/patterns/search.ts";
 import { cpuMillis } from "../compiler/cel/cpu-time.ts";
@@ -46,7 +47,11 @@ const unbounded = [
   ],
 ];
 
-const characters = ["a", "b", "c", "d", "x", " ", "@", "\n", "é", "😀", "k", "K", "\u212a", "_"];
+const characters = [
+  ...["a", "b", "c", "d", "x", " ", "@", "\n", "é", "😀", "k", "K", "\u212a", "_"],
+  // What reads as nothing, as "a", as "mb", as "b", and the halves of that.
+  ...["\u200b", "\u00ad", "\uff41", "\u33d4", "\u{1d41b}", "\ud835", "\udc1b"],
+];
 const pieces = fc.array(
   fc.array(fc.constantFrom(...characters), { maxLength: 5 }).map((each) => each.join("")),
   { maxLength: 6 },
@@ -57,8 +62,10 @@ function textsFor(guards: readonly PatternGuard[]): PatternTexts {
   return new PatternTexts(guards, new GuardRun("response"));
 }
 
-/** All matches replaced, by RE2's own search; empty ones are passed over. */
-function replacedWhole(pattern: string, text: string): string {
+/** All matches in what a text reads as replaced, by RE2's own search; empty ones are passed over. */
+function replacedWhole(pattern: string, written: string): string {
+  const units = Array.from({ length: written.length }, (_, at) => at);
+  const { text, starts } = readingOf(written) ?? { text: written, starts: units };
   const matcher = RE2JS.compile(pattern).matcher(text);
   let output = "";
   let from = 0;
@@ -68,11 +75,12 @@ function replacedWhole(pattern: string, text: string): string {
       at = start + ((text.codePointAt(start) ?? 0) > 0xffff ? 2 : 1);
       continue;
     }
-    output += `${text.slice(from, start)}#`;
-    from = end;
+    output += `${written.slice(from, starts[start])}#`;
+    const last = starts[end - 1] ?? 0;
+    from = last + String.fromCodePoint(written.codePointAt(last) ?? 0).length;
     at = end;
   }
-  return output + text.slice(from);
+  return output + written.slice(from);
 }
 
 function replacedInPieces(pattern: string, longest: number, parts: readonly string[]): string {

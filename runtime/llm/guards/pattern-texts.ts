@@ -1,3 +1,4 @@
+import { type Reading, readingOf } from "../../patterns/reading.ts";
 import { Replacement } from "../../patterns/replacement.ts";
 import type { PieceGuard, TextGuards } from "../chat/texts.ts";
 import type { TextPart, TextPlace } from "../chat/whole-texts.ts";
@@ -21,29 +22,35 @@ export class PatternTexts implements TextGuards {
   replace(text: string, { part, isName }: TextPlace): string {
     if (this.#scope?.includes(part) === false) return text;
     const written = isName === true ? nameOf : asItIs;
-    let replaced = text;
+    let searched: SearchedText = { text, reading: readingOf(text) };
     let start = performance.now();
     for (const guard of this.#guards) {
-      replaced = this.#replacedBy(guard, replaced, written);
+      searched = this.#replacedBy(guard, searched, written);
       const end = performance.now();
       this.#run.spend(guard, end - start);
       start = end;
       if (this.#run.error !== undefined) return "";
     }
-    return replaced;
+    return searched.text;
   }
 
-  #replacedBy(guard: PatternGuard, text: string, written: (mask: string) => string): string {
-    let replaced = text;
+  #replacedBy(
+    guard: PatternGuard,
+    given: SearchedText,
+    written: (mask: string) => string,
+  ): SearchedText {
+    let searched = given;
     for (const { search, mask } of guard.patterns) {
-      const { required } = search;
-      const searched = replaced;
-      if (required.some((character) => !searched.includes(character))) continue;
+      const { text } = searched;
+      const reading = search.readsText ? searched.reading : undefined;
+      const read = reading?.text ?? text;
+      if (search.required.some((character) => !read.includes(character))) continue;
       const replacement = new Replacement(search, written(mask));
-      replaced = replacement.push(replaced) + replacement.end();
-      if (this.#count(guard, replacement.matches)) return "";
+      const replaced = replacement.replace(text, reading);
+      if (this.#count(guard, replacement.matches)) return { text: "", reading: undefined };
+      if (replaced !== text) searched = { text: replaced, reading: readingOf(replaced) };
     }
-    return replaced;
+    return searched;
   }
 
   replaceJson(text: string, { part }: TextPlace): string {
@@ -71,6 +78,12 @@ export class PatternTexts implements TextGuards {
     if (rejection !== undefined) this.#run.reject(guard, rejection);
     return rejection !== undefined;
   };
+}
+
+/** A text, and how it reads where that is another one. */
+interface SearchedText {
+  readonly text: string;
+  readonly reading: Reading | undefined;
 }
 
 function asItIs(mask: string): string {
