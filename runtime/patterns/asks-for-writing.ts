@@ -18,7 +18,7 @@ function isOfWriting(instruction: PatternInstruction): boolean {
     takesAscii ||= from < 128;
     // All there is beyond ASCII, as `[^a-z]` takes it.
     if (to === lastCodePoint && from <= 128) return !takesAscii;
-    const last = Math.min(to, lastUnusual);
+    const last = Math.min(to, lastLookalike);
     for (let codePoint = Math.max(from, 128); codePoint <= last; codePoint++) {
       const read = readCharacter(String.fromCodePoint(codePoint));
       if (read !== String.fromCodePoint(codePoint) && !takes(instruction, read)) return true;
@@ -34,4 +34,4 @@ function takes(instruction: PatternInstruction, text: string): boolean {
 const lastCodePoint = 0x10ffff;
 
 /** From here on no character reads as another one, but for tags, which nobody sees. */
-const lastUnusual = 0x2fa1f;
+const lastLookalike = 0x2fa1f;

@@ -5,6 +5,7 @@ import {
   anyButLineFeed,
   anyRune,
   assertion,
+  deadEnd,
   foldsCase,
   groupEdge,
   lineBegins,
@@ -63,6 +64,33 @@ export function requiredCharacters({ instructions, start }: PatternProgram): rea
       return !reachesMatch(instructions, start, isAvoided);
     })
     .map((character) => String.fromCodePoint(character));
+}
+
+/** Whether a program comes back to where it was: its matches may have any length. */
+export function hasLoop({ instructions, start }: PatternProgram): boolean {
+  /** 1: it is being followed; 2: nothing comes back from it. */
+  const states = new Uint8Array(instructions.length);
+  const path = [start];
+  while (path.length > 0) {
+    const place = path.at(-1) ?? start;
+    states[place] = 1;
+    const nexts = nextPlaces(instructions[place]);
+    if (nexts.some((next) => states[next] === 1)) return true;
+    const next = nexts.find((each) => states[each] === 0);
+    if (next !== undefined) path.push(next);
+    else {
+      states[place] = 2;
+      path.pop();
+    }
+  }
+  return false;
+}
+
+function nextPlaces(instruction: PatternInstruction | undefined): readonly number[] {
+  if (instruction === undefined) return [];
+  const { op, out, arg } = instruction;
+  if (op === match || op === deadEnd) return [];
+  return op === alternative || op === alternativeMatch ? [out, arg] : [out];
 }
 
 /** The one character that an instruction takes; undefined: it takes others too, or none. */

@@ -37,7 +37,7 @@ export function readingOf(written: string): Reading | undefined {
 
 /** How a character reads; "": nobody sees it. */
 export function readCharacter(character: string): string {
-  if (!unusual.test(character)) return character;
+  if (!lookalike.test(character)) return character;
   if (unseen.test(character)) return "";
   if (dash.test(character)) return "-";
   const compatible = character.normalize("NFKC");
@@ -74,7 +74,7 @@ const several = 1;
 const soleUnits = new Uint16Array(0x10000);
 
 /** What may read as something else: capital letters are among them, which do not. */
-const unusual =
+const lookalike =
   /[[\p{Changes_When_NFKC_Casefolded}\p{Nd}\p{Pd}\u0300-\u036f\u20d0-\u20ff\u2212]--[\x00-\x7f]]/v;
 
 /** Marks that change how a letter looks but not what it says: strokes, key caps. */

@@ -11,6 +11,9 @@ import { WrittenText } from "./written-text.ts";
 export class Replacement {
   readonly #search: Search;
   readonly #text: string;
+  readonly #onMatch: OnMatch | undefined;
+  /** How much of the text, as it is written, has gone out or was left out. */
+  #passed = 0;
   /** Of the text before what is held; "" at the beginning. */
   #previous = "";
   /** As it reads, where the search looks at that. */
@@ -43,12 +46,14 @@ export class Replacement {
   /** How many matches there have been. */
   matches = 0;
 
-  /** `text`: what stands in the place of each match. */
-  constructor(search: Search, text: string) {
+  /** `text`: what stands in the place of each match. `previous`: the character before the text; absent: it begins there. */
+  constructor(search: Search, text: string, onMatch?: OnMatch, previous = "") {
     this.#search = search;
     this.#text = text;
+    this.#onMatch = onMatch;
+    this.#previous = previous;
     const { automaton } = search;
-    this.#state = automaton.initial("start");
+    this.#state = automaton.initial(this.#beforeOf(0));
     this.#threads = automaton.threadsOf(this.#state);
     this.#generation = automaton.generation;
   }
@@ -72,7 +77,10 @@ export class Replacement {
 
   #push(piece: string, reading: Reading | undefined): string {
     const text = reading?.text ?? piece;
-    if (this.#held === "" && (text === "" || this.#passes(text))) return piece;
+    if (this.#held === "" && (text === "" || this.#passes(text))) {
+      this.#passed += piece.length;
+      return piece;
+    }
     if (reading !== undefined || this.#written !== undefined) {
       this.#written ??= new WrittenText(this.#held);
       this.#written.push(piece, reading);
@@ -243,7 +251,7 @@ export class Replacement {
   #settle(): string {
     if (this.#isReplaced) {
       this.#isReplaced = false;
-      this.#skip(this.#end);
+      this.#skip(this.#end, true);
       this.#restart(this.#end);
       return "";
     }
@@ -266,13 +274,16 @@ export class Replacement {
   #give(to: number): string {
     const given = this.#written?.give(to) ?? this.#held.slice(this.#from, to);
     this.#from = to;
+    this.#passed += given.length;
     return given;
   }
 
   /** Leaves out what is held up to a place. */
-  #skip(to: number): void {
-    this.#written?.skip(to);
+  #skip(to: number, isRest = false): void {
+    const length = this.#written?.skip(to) ?? to - this.#from;
     this.#from = to;
+    this.#onMatch?.({ from: this.#passed, to: this.#passed + length }, isRest);
+    this.#passed += length;
   }
 
   #isValid(start: number, end: number): boolean {
@@ -319,7 +330,7 @@ export class Replacement {
   #replaceGrowing(): string {
     const isFirst = !this.#isReplaced;
     const given = isFirst ? this.#give(this.#since) : "";
-    this.#skip(this.#end);
+    this.#skip(this.#end, !isFirst);
     this.#since = this.#end;
     this.#isReplaced = true;
     if (!isFirst) return "";
@@ -357,6 +368,15 @@ export class Replacement {
     return beforeOf(this.#previous.charCodeAt(0), this.#search.program);
   }
 }
+
+/** A part of a text: `text.slice(from, to)`. */
+export interface MatchRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Hears where matches are in a text, as it is written, in order. `isRest`: the match before it goes on there. */
+export type OnMatch = (range: MatchRange, isRest: boolean) => void;
 
 /** From so many characters on the short loop is worth its call. */
 const longWay = 32;

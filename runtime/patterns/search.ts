@@ -2,7 +2,7 @@ import type { Pattern } from "../cel/functions/pattern.ts";
 import { asksForWriting } from "./asks-for-writing.ts";
 import { Automaton } from "./automaton.ts";
 import { Locator } from "./locate.ts";
-import { type PatternProgram, programOf, requiredCharacters } from "./pattern-program.ts";
+import { hasLoop, type PatternProgram, programOf, requiredCharacters } from "./pattern-program.ts";
 import { Walk } from "./walk.ts";
 
 /** What is looked for in texts. */
@@ -24,6 +24,8 @@ export class Search {
   readonly walk = new Walk();
   /** It looks at texts as they read; else as they are written, as its pattern asks for. */
   readonly readsText: boolean;
+  /** Its matches may have any length. */
+  readonly isOpen: boolean;
   /** Without each of them there is no match. */
   readonly required: readonly string[];
 
@@ -32,6 +34,7 @@ export class Search {
     this.program = programOf(settings.pattern);
     this.automaton = new Automaton(this.program);
     this.readsText = !asksForWriting(this.program);
+    this.isOpen = hasLoop(this.program);
     this.required = requiredCharacters(this.program);
     this.locator = new Locator(this.program);
   }

@@ -33,12 +33,14 @@ export class WrittenText {
     return given;
   }
 
-  /** Leaves out what is written up to a place of the reading: whole characters, and not what nobody sees behind them. */
-  skip(to: number): void {
+  /** Leaves out what is written up to a place of the reading: whole characters, and not what nobody sees behind them. How much that is. */
+  skip(to: number): number {
     const last = this.#starts[to - 1];
-    if (last === undefined) return;
+    if (last === undefined) return 0;
     const size = (this.#text.codePointAt(last) ?? 0) > 0xffff ? 2 : 1;
-    this.#from = Math.max(this.#from, last + size);
+    const from = this.#from;
+    this.#from = Math.max(from, last + size);
+    return this.#from - from;
   }
 
   /** Forgets what was given, and so many units of the reading; what waits is never much longer than it reads. */

@@ -77,7 +77,8 @@ it("the explanation of a route lists what is scanned where", () => {
   expect(stdout).toContain(
     "guards on requests: 1.regex (masks ssn; messages), 2.webhook (asks http://127.0.0.1:9000; all texts), 3.regex (rejects secret[0-9]; all texts)\n" +
       "guards on responses: 1.webhook (asks http://127.0.0.1:9000; all texts)\n" +
-      "guards on streams: the same, with servers asked about 1024 characters at a time\n",
+      "guards on streams: the same, with servers asked about 1024 characters at a time\n" +
+      "guards on texts: patterns see them as they read, without characters of no width and with look-alikes as what they look like; what one role says in parts as one\n",
   );
 });
 

@@ -1,7 +1,7 @@
 import { shownText } from "../../model/texts.ts";
 import type { GuardNode, PromptGuardNode } from "./guards.ts";
 
-/** What is scanned where, for people: a line for requests, one for whole responses, and one for streams. */
+/** What is scanned where, for people: a line for requests, for whole responses, for streams, and for how patterns see them. */
 export function guardLines({
   request,
   response,
@@ -14,8 +14,13 @@ export function guardLines({
     ...(response.length === 0
       ? []
       : [`responses: ${guardsText(response)}`, streamsText(guardsStreams, window)]),
+    ...([...request, ...response].some(({ kind }) => kind === "regex") ? [patternsText] : []),
   ];
 }
+
+/** See `readingOf` of the runtime, and what it joins. */
+const patternsText =
+  "texts: patterns see them as they read, without characters of no width and with look-alikes as what they look like; what one role says in parts as one";
 
 function streamsText(guardsStreams: boolean, window: number | undefined): string {
   if (!guardsStreams) return "streams: no guard";

@@ -105,7 +105,8 @@ export function mapTexts(
     if (typeof each === "string") {
       if (key === "arguments") return texts.replaceJson(each, { ...at, part: "toolInput" });
       if (isName(key, each)) return texts.replace(each, { ...at, isName: true });
-      return isText(key, parent) ? texts.replace(each, at) : each;
+      if (!isText(key, parent)) return each;
+      return texts.replace(each, parts.has(key) ? { ...at, isPart: true } : at);
     }
     // The tokens would say what is masked.
     if (key === "logprobs" && each !== null) return Array.isArray(each) ? [] : null;
@@ -165,6 +166,9 @@ function isName(key: string, text: string): boolean {
 const names: ReadonlySet<string> = new Set([
   ...["name", "tool_name", "server_name", "server_label", "allowed_tools", "tool_names"],
 ]);
+
+/** What is said by turns. */
+const parts: ReadonlySet<string> = new Set(["text", "content"]);
 
 const roles: ReadonlySet<string> = new Set([
   ...["user", "assistant", "system", "developer", "tool", "function", "model"],

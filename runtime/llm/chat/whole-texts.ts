@@ -8,6 +8,8 @@ export interface TextPlace {
   readonly part: TextPart;
   /** It names somebody or something: letters, digits, `_` and `-`. */
   readonly isName?: true;
+  /** It is read behind the one before it that the same role says: they may be one text in parts. */
+  readonly isPart?: true;
 }
 
 /** What becomes of texts that are whole. */

@@ -49,7 +49,8 @@ export class GivenTexts implements WholeTexts {
   }
 }
 
-function isInScope(
+/** Whether a text is looked at. Empty ones say nothing. `scope`: the parts; undefined: all. */
+export function isInScope(
   text: string,
   { part }: TextPlace,
   scope: readonly TextPart[] | undefined,

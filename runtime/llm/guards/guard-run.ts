@@ -60,6 +60,15 @@ export class GuardRun {
     outcome.matches += matches;
   }
 
+  /** What guards have replaced is looked at anew. */
+  forget(guards: readonly Guard[]): void {
+    for (const guard of guards) {
+      const outcome = this.outcomeOf(guard);
+      outcome.action = "pass";
+      outcome.matches = 0;
+    }
+  }
+
   /** A guard lets nothing pass. */
   reject(guard: Guard, { status, message, own }: GuardRejection): void {
     this.outcomeOf(guard).action = "reject";

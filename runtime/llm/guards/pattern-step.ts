@@ -3,6 +3,7 @@ import type { StreamStep } from "../chat/stream-step.ts";
 import { mapMembers, type TextFormat } from "../chat/texts.ts";
 import type { TextPart } from "../chat/whole-texts.ts";
 import type { GuardRun } from "./guard-run.ts";
+import { MaskedParts, NotedParts } from "./joined-parts.ts";
 import type { PatternGuard } from "./pattern-guard.ts";
 import { PatternStage } from "./pattern-stage.ts";
 import { PatternTexts } from "./pattern-texts.ts";
@@ -27,7 +28,18 @@ class PatternGuards implements GuardStep {
 
   guardMembers(body: JsonObject, keys: readonly string[], run: GuardRun): JsonObject {
     const texts = new PatternTexts(this.guards, run, this.#scope);
-    return mapMembers(body, keys, texts);
+    const noted = new NotedParts(texts, this.#scope);
+    const guarded = mapMembers(body, keys, noted);
+    if (run.error !== undefined) return guarded;
+    const across = noted.findAcross(this.guards, run);
+    if (across === undefined) return guarded;
+    // What was found in the parts alone may be a part of it.
+    run.forget(this.guards);
+    for (const [guard, matches] of across.counts) {
+      run.match(guard, matches);
+      if (guard.rejection !== undefined) run.reject(guard, guard.rejection);
+    }
+    return mapMembers(body, keys, new MaskedParts(texts, this.#scope, across.ranges));
   }
 
   openStage(format: TextFormat, run: GuardRun, next: (step: StreamStep) => void): StreamStage {

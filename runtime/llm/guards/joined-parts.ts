@@ -1,0 +1,221 @@
+import { readingOf } from "../../patterns/reading.ts";
+import { type MatchRange, type OnMatch, Replacement } from "../../patterns/replacement.ts";
+import type { Search } from "../../patterns/search.ts";
+import type { TextPart, TextPlace, WholeTexts } from "../chat/whole-texts.ts";
+import { isInScope } from "./gathered-texts.ts";
+import type { GuardRun } from "./guard-run.ts";
+import type { PatternGuard } from "./pattern-guard.ts";
+
+/** Texts that one role says one behind the other: a model reads them as one. */
+interface Turn {
+  readonly role: string;
+  readonly part: TextPart;
+  readonly texts: string[];
+}
+
+/** Notes which texts are parts of what one role says, as others replace them. */
+export class NotedParts implements WholeTexts {
+  readonly #turns: Turn[] = [];
+  readonly #texts: WholeTexts;
+  readonly #scope: readonly TextPart[] | undefined;
+
+  /** `scope`: which texts are looked at; undefined: all. */
+  constructor(texts: WholeTexts, scope: readonly TextPart[] | undefined) {
+    this.#texts = texts;
+    this.#scope = scope;
+  }
+
+  replace(text: string, place: TextPlace): string {
+    if (isPart(text, place, this.#scope)) {
+      const { role, part } = place;
+      const last = this.#turns.at(-1);
+      if (last?.role === role && last.part === part) last.texts.push(text);
+      else this.#turns.push({ role, part, texts: [text] });
+    }
+    return this.#texts.replace(text, place);
+  }
+
+  replaceJson(text: string, place: TextPlace): string {
+    return this.#texts.replaceJson(text, place);
+  }
+
+  /** The matches that lie in several parts; undefined: there is none. */
+  findAcross(guards: readonly PatternGuard[], run: GuardRun): MatchesAcross | undefined {
+    const counts = new Map<PatternGuard, number>();
+    const ranges = this.#turns.flatMap(({ texts }) => {
+      if (texts.length === 1) return [[]];
+      return rangesOfEach(texts, foundAcross(texts, guards, { run, counts }));
+    });
+    return counts.size === 0 ? undefined : { ranges, counts };
+  }
+}
+
+/** Matches that lie in several parts of texts. */
+export interface MatchesAcross {
+  /** What of them lies in each part, by the number of the part. */
+  readonly ranges: readonly (readonly MaskedRange[])[];
+  readonly counts: ReadonlyMap<PatternGuard, number>;
+}
+
+/** Puts masks in the place of what lies in several parts; what is left of each is for others to replace. */
+export class MaskedParts implements WholeTexts {
+  readonly #texts: WholeTexts;
+  readonly #scope: readonly TextPart[] | undefined;
+  readonly #ranges: readonly (readonly MaskedRange[])[];
+  #at = 0;
+
+  /** `ranges`: by the number of the part, as they were noted. */
+  constructor(
+    texts: WholeTexts,
+    scope: readonly TextPart[] | undefined,
+    ranges: readonly (readonly MaskedRange[])[],
+  ) {
+    this.#texts = texts;
+    this.#scope = scope;
+    this.#ranges = ranges;
+  }
+
+  replace(text: string, place: TextPlace): string {
+    if (!isPart(text, place, this.#scope)) return this.#texts.replace(text, place);
+    const ranges = this.#ranges[this.#at] ?? [];
+    this.#at += 1;
+    let masked = "";
+    let at = 0;
+    for (const { from, to, mask } of ranges) {
+      masked += this.#texts.replace(text.slice(at, from), place) + mask;
+      at = to;
+    }
+    return masked + this.#texts.replace(text.slice(at), place);
+  }
+
+  replaceJson(text: string, place: TextPlace): string {
+    return this.#texts.replaceJson(text, place);
+  }
+}
+
+/** A part of a text, and what stands in its place. */
+interface MaskedRange extends MatchRange {
+  readonly mask: string;
+}
+
+function isPart(text: string, place: TextPlace, scope: readonly TextPart[] | undefined): boolean {
+  return place.isPart === true && isInScope(text, place, scope);
+}
+
+/** What guards find in joined parts that lies in more than one of them, in order. */
+function foundAcross(
+  parts: readonly string[],
+  guards: readonly PatternGuard[],
+  { run, counts }: { readonly run: GuardRun; readonly counts: Map<PatternGuard, number> },
+): readonly MaskedRange[] {
+  const found: MaskedRange[] = [];
+  for (const guard of guards) {
+    const start = performance.now();
+    for (const { search, mask } of guard.patterns) {
+      const matches = matchesAcross(parts, search);
+      if (matches.length === 0) continue;
+      counts.set(guard, (counts.get(guard) ?? 0) + matches.length);
+      found.push(...matches.map((range) => ({ ...range, mask })));
+    }
+    run.spend(guard, performance.now() - start);
+  }
+  return united(found.sort((a, b) => a.from - b.from));
+}
+
+/** Ranges that overlap become one, with the mask of the first. */
+function united(ranges: readonly MaskedRange[]): readonly MaskedRange[] {
+  const all: MaskedRange[] = [];
+  for (const range of ranges) {
+    const last = all.at(-1);
+    if (last === undefined || last.to <= range.from) all.push(range);
+    else all[all.length - 1] = { ...last, to: Math.max(last.to, range.to) };
+  }
+  return all;
+}
+
+/** What of the ranges of joined parts lies in each. */
+function rangesOfEach(
+  parts: readonly string[],
+  ranges: readonly MaskedRange[],
+): readonly (readonly MaskedRange[])[] {
+  let begin = 0;
+  let next = 0;
+  return parts.map(({ length }) => {
+    const end = begin + length;
+    const own: MaskedRange[] = [];
+    for (let range = ranges[next]; range !== undefined && range.from < end; ) {
+      const from = Math.max(range.from, begin) - begin;
+      own.push({ from, to: Math.min(range.to, end) - begin, mask: range.mask });
+      if (range.to > end) break;
+      next += 1;
+      range = ranges[next];
+    }
+    begin = end;
+    return own;
+  });
+}
+
+/** The matches in joined parts that lie in more than one of them. */
+function matchesAcross(parts: readonly string[], search: Search): readonly MatchRange[] {
+  const text = parts.join("");
+  const reading = search.readsText ? readingOf(text) : undefined;
+  const read = reading?.text ?? text;
+  if (search.required.some((character) => !read.includes(character))) return [];
+  const bounds = boundsOf(parts);
+  // What nobody sees makes matches longer than they read, and some patterns have matches of any length.
+  const isNear = reading === undefined && !search.isOpen;
+  const windows = isNear
+    ? windowsAt(bounds, text.length, 2 * search.settings.longest + 2)
+    : [{ from: 0, to: text.length }];
+  return windows.flatMap((window) => across(matchesIn(text, window, search), bounds));
+}
+
+/** Where parts meet. */
+function boundsOf(parts: readonly string[]): readonly number[] {
+  let at = 0;
+  return parts.slice(0, -1).map(({ length }) => {
+    at += length;
+    return at;
+  });
+}
+
+/** What lies near to where parts meet. */
+function windowsAt(
+  bounds: readonly number[],
+  length: number,
+  width: number,
+): readonly MatchRange[] {
+  const windows: MatchRange[] = [];
+  for (const bound of bounds) {
+    const [from, to] = [Math.max(0, bound - width), Math.min(length, bound + width)];
+    const last = windows.at(-1);
+    if (last === undefined || from > last.to) windows.push({ from, to });
+    else windows[windows.length - 1] = { from: last.from, to };
+  }
+  return windows;
+}
+
+function matchesIn(
+  text: string,
+  { from: start, to: end }: MatchRange,
+  search: Search,
+): readonly MatchRange[] {
+  const matches: MatchRange[] = [];
+  const note: OnMatch = ({ from, to }, isRest) => {
+    const last = isRest ? matches.pop() : undefined;
+    matches.push({ from: last?.from ?? start + from, to: start + to });
+  };
+  const window = text.slice(start, end);
+  const reading = search.readsText ? readingOf(window) : undefined;
+  new Replacement(search, "", note, text.charAt(start - 1)).replace(window, reading);
+  return matches;
+}
+
+/** Those of the matches that lie on both sides of a bound; both are in order. */
+function across(matches: readonly MatchRange[], bounds: readonly number[]): readonly MatchRange[] {
+  let next = 0;
+  return matches.filter(({ from, to }) => {
+    while ((bounds[next] ?? to) <= from) next += 1;
+    return (bounds[next] ?? to) < to;
+  });
+}
