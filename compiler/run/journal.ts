@@ -125,6 +125,6 @@ function entryOf(exchange: Exchange, at: Date): JournalEntry {
     reason: record.reason,
     upstream: record.upstream,
     duration: undefined,
-    notes: [...(record.fields ?? [])],
+    notes: record.fields?.entries() ?? [],
   };
 }

@@ -10,6 +10,8 @@ export interface ExchangeTrace {
 export interface CallSpan {
   /** What the call says in `traceparent` (W3C Trace Context). */
   readonly traceparent: string;
+  /** False: nothing that is said of the call is kept, and nobody has to say it. */
+  readonly isRecording: boolean;
   /** Adds an attribute; undefined adds none. */
   text(name: string, value: string | undefined): void;
   number(name: string, value: number | undefined): void;

@@ -7,6 +7,7 @@ import type { ExchangeTrace } from "./exchange-trace.ts";
 import type { StrippedCredential } from "./headers/credential-location.ts";
 import type { RequestTrailers } from "./headers/request-trailers.ts";
 import type { ReceivedFields } from "./http1/received-fields.ts";
+import { NotedFields } from "./noted-fields.ts";
 import type { RefusalFormat } from "./refusal-format.ts";
 import type { RequestAttributes } from "./request-attributes.ts";
 import type { RequestLine, RequestLineChanges } from "./request-line.ts";
@@ -192,12 +193,12 @@ export interface ExchangeRecord {
   /** Who counts the tokens of models that the request uses. */
   tokenCounters: TokenCounter[] | undefined;
   /** Further log fields by name, in the order they were set: `jwt.sub`, `mcp.method.name`, `gen_ai.tool.name`, ... */
-  fields: Map<string, string> | undefined;
+  fields: NotedFields | undefined;
 }
 
 /** The further log fields of a request, to add to. */
-export function logFields(record: ExchangeRecord): Map<string, string> {
-  record.fields ??= new Map();
+export function logFields(record: ExchangeRecord): NotedFields {
+  record.fields ??= new NotedFields();
   return record.fields;
 }
 

@@ -1,13 +1,15 @@
+import { jsonCode } from "./json-characters.ts";
 import {
   endOfString,
   endOfValue,
-  isArrayAt,
   isObjectAt,
   type Member,
   skipSpace,
-  stringAt,
+  stringOf,
   tooDeep,
 } from "./json-text.ts";
+
+const { quote, comma, colon: colonCode, openBrace, closeBrace, openBracket } = jsonCode;
 
 /** Why a text has no members to read. */
 export type MembersProblem = "no-json" | "no-object" | "too-deep";
@@ -21,13 +23,14 @@ export function readMembers(text: string, maxDepth: number): readonly Member[] |
   if (!isObjectAt(text, at)) return isJson(text) ? "no-object" : "no-json";
   const members: Member[] = [];
   let i = skipSpace(text, at + 1);
-  while (text.charAt(i) !== "}" || members.length > 0) {
+  while (text.charCodeAt(i) !== closeBrace || members.length > 0) {
     const member = memberAt(text, i, maxDepth);
     if (typeof member === "string") return member;
     members.push(member);
     i = skipSpace(text, member.end);
-    if (text.charAt(i) === "}") break;
-    if (text.charAt(i) !== ",") return "no-json";
+    const code = text.charCodeAt(i);
+    if (code === closeBrace) break;
+    if (code !== comma) return "no-json";
     i = skipSpace(text, i + 1);
   }
   return skipSpace(text, i + 1) === text.length ? members : "no-json";
@@ -36,31 +39,47 @@ export function readMembers(text: string, maxDepth: number): readonly Member[] |
 function memberAt(text: string, at: number, maxDepth: number): Member | MembersProblem {
   const keyEnd = endOfString(text, at);
   const colon = skipSpace(text, keyEnd);
-  if (text.charAt(at) !== '"' || text.charAt(colon) !== ":") return "no-json";
+  if (text.charCodeAt(at) !== quote || text.charCodeAt(colon) !== colonCode) return "no-json";
   const key = keyOf(text, at, keyEnd);
   const start = skipSpace(text, colon + 1);
   const end = endOfValue(text, start, maxDepth - 1);
   if (end === tooDeep) return "too-deep";
-  const isLong = text.charAt(start) === '"' || isObjectAt(text, start) || isArrayAt(text, start);
-  if (key === undefined || !(isLong || isScalar(text.slice(start, end)))) return "no-json";
+  const code = text.charCodeAt(start);
+  const isLong = code === quote || code === openBrace || code === openBracket;
+  if (key === undefined || !(isLong || isScalar(text, start, end))) return "no-json";
   return { key, keyStart: at, start, end };
 }
 
-/** Undefined: it is no JSON. */
+/** Undefined: it is no JSON. It is a part of the text: who has the members has that as well. */
 function keyOf(text: string, start: number, end: number): string | undefined {
   try {
-    return stringAt(text, { start, end });
+    return stringOf(text, { start, end });
   } catch {
     return undefined;
   }
 }
 
 /** Of those that are no strings most need no parser to be known. */
-function isScalar(text: string): boolean {
-  return commonScalar.test(text) || isJson(text);
+function isScalar(text: string, start: number, end: number): boolean {
+  const length = end - start;
+  if (length === 4 && (text.startsWith("true", start) || text.startsWith("null", start)))
+    return true;
+  if (length === 5 && text.startsWith("false", start)) return true;
+  return isNatural(text, start, end) || isJson(text.slice(start, end));
 }
 
-const commonScalar = /^(?:true|false|null|0|[1-9]\d*)$/;
+/** Whether it is a number of digits alone, above zero. */
+function isNatural(text: string, start: number, end: number): boolean {
+  if (text.charCodeAt(start) === zero) return false;
+  for (let i = start; i < end; i++) {
+    const code = text.charCodeAt(i);
+    if (code < zero || code > nine) return false;
+  }
+  return end > start;
+}
+
+const zero = 0x30;
+const nine = 0x39;
 
 function isJson(text: string): boolean {
   try {

@@ -4,6 +4,7 @@ import { attempt } from "./calls/attempt.ts";
 import { CallGuards } from "./calls/call-guards.ts";
 import { passedHeaders } from "./calls/call-headers.ts";
 import { ChatCall } from "./calls/chat-call.ts";
+import type { ChatService } from "./calls/chat-service.ts";
 import { nativeTarget } from "./calls/native-target.ts";
 import { recordProvider } from "./calls/record-call.ts";
 import { refuseMethod } from "./calls/respond-error.ts";
@@ -12,7 +13,6 @@ import type { EndpointPath, TargetSettings } from "./calls/target.ts";
 import type { TextFormat } from "./chat/texts.ts";
 import { responsesNative } from "./formats/responses/native.ts";
 import { passTo, withQuery } from "./pass-through.ts";
-import type { ChatService } from "./serve.ts";
 
 /** What is asked of a response that a provider keeps. */
 export interface KeptRequest {
@@ -24,10 +24,7 @@ export interface KeptRequest {
 }
 
 /** Serves a request for what a provider keeps: as it is, or guarded like the response that it was. */
-export function serveKept(
-  exchange: Exchange,
-  { service, keeper, path }: KeptRequest,
-): Promise<void> | void {
+export function serveKept(exchange: Exchange, { service, keeper, path }: KeptRequest): void {
   const { provider, guard } = keeper;
   const { texts, timeout } = service;
   // What is kept is asked for by its id, whatever its model was.
@@ -35,9 +32,8 @@ export function serveKept(
   const whole = withQuery(own, exchange.query);
   if (texts !== undefined && guard !== undefined && guard.response.length > 0) {
     if (refuseMethod(exchange, service.errors, keptMethods)) return;
-    return serveGuarded(exchange, { service, keeper, path: whole, texts }).catch((error) =>
-      respondRefusal(exchange, error, service.errors),
-    );
+    serveGuarded(exchange, { service, keeper, path: whole, texts });
+    return;
   }
   passTo(exchange, provider, { path: whole, ...(timeout !== undefined && { timeout }) });
 }
@@ -50,10 +46,7 @@ interface GuardedRequest extends KeptRequest {
   readonly texts: TextFormat;
 }
 
-async function serveGuarded(
-  exchange: Exchange,
-  { service, keeper, path, texts }: GuardedRequest,
-): Promise<void> {
+function serveGuarded(exchange: Exchange, { service, keeper, path, texts }: GuardedRequest): void {
   const { errors, keepAlive, timeout, providerHeader } = service;
   const { provider } = keeper;
   recordProvider(exchange, provider);
@@ -77,7 +70,7 @@ async function serveGuarded(
     headers: passedHeaders(exchange, provider, path),
     body: exchange.body,
   };
-  const outcome = await attempt(request, {
+  attempt(request, {
     exchange,
     call,
     target,
@@ -88,10 +81,12 @@ async function serveGuarded(
     errors,
     guard,
     // Its tokens were counted when it was made.
-    settle: ({ kind }) => {
-      if (guard !== undefined && kind !== "failed") guards.settle(guard);
+    settle: (outcome) => {
+      if (outcome.kind === "failed") {
+        respondFailedCall(exchange, { ...outcome, target }, { guards, errors }).catch((error) =>
+          respondRefusal(exchange, error, errors),
+        );
+      } else if (guard !== undefined) guards.settle(guard);
     },
   });
-  if (outcome.kind === "failed")
-    await respondFailedCall(exchange, { ...outcome, target }, { guards, errors });
 }

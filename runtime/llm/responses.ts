@@ -1,12 +1,13 @@
-import type { Exchange } from "../http/exchange.ts";
+import type { Exchange, Handled } from "../http/exchange.ts";
 import type { TriedCall } from "../policies/retry/tries.ts";
+import type { ChatService } from "./calls/chat-service.ts";
 import { nativeTarget } from "./calls/native-target.ts";
 import { respondError } from "./calls/respond-error.ts";
 import type { EndpointPath, TargetSettings } from "./calls/target.ts";
 import { responsesNative } from "./formats/responses/native.ts";
 import { serveKept } from "./kept-responses.ts";
 import { restOfPath } from "./path-rest.ts";
-import { type ChatService, serveChat } from "./serve.ts";
+import { serveChat } from "./serve.ts";
 
 /** OpenAI's Responses API of a route: what is created, and what lies below that. */
 export interface ResponsesService extends ChatService {
@@ -15,12 +16,12 @@ export interface ResponsesService extends ChatService {
 }
 
 /** Serves one request of the Responses API. `api`: where responses are created. */
-export async function serveResponses(
+export function serveResponses(
   exchange: Exchange,
   service: ResponsesService,
   api: string,
   tried?: TriedCall,
-): Promise<void> {
+): Handled {
   const rest = restOfPath(exchange.path, api) ?? "";
   if (rest === "") return serveChat(exchange, service, tried);
   const { keeper } = service;
@@ -36,7 +37,7 @@ export async function serveResponses(
     const operation = rest === countPath ? "count_tokens" : service.operation;
     return serveChat(exchange, { ...service, operation, targets: () => [target] }, tried);
   }
-  return serveKept(exchange, { service, keeper, path });
+  serveKept(exchange, { service, keeper, path });
 }
 
 /** Counts the tokens of a request, and uses none. */

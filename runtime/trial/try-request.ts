@@ -106,7 +106,7 @@ function outcomeOf(
     reason: record.reason,
     listener: record.listener,
     route: record.route,
-    fields: Object.fromEntries(record.fields ?? []),
+    fields: Object.fromEntries(record.fields?.entries() ?? []),
     calls,
     request: {
       method: original.method,

@@ -50,7 +50,8 @@ function aiCode([node]: AtLeastOne<AiNode>, scope: BackendScope): BackendCode {
     first: refusalFormats(node),
     guard: [],
     step: [...token, ...serveSteps(node, services)],
-    isAsync: true,
+    isAsync: false,
+    mayWait: true,
   };
 }
 

@@ -20,6 +20,8 @@ export interface BackendCode {
   readonly step: readonly Hole[];
   /** True when the step returns a promise. */
   readonly isAsync: boolean;
+  /** The step returns a promise where it has to wait, and nothing else. */
+  readonly mayWait?: true;
 }
 
 /** What a backend's template may know of the route around it, whose policies have been written. */

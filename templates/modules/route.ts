@@ -6,7 +6,7 @@ import { type BackendCode, type BackendScope, isOfKind } from "../backends/backe
 import { backendTemplateOf } from "../backends/index.ts";
 import { code, comment, join } from "../code/code.ts";
 import { constantsOf, Expressions } from "../code/expression.ts";
-import type { Hole } from "../code/hole.ts";
+import type { Code, Hole } from "../code/hole.ts";
 import { imported, importedType, name } from "../code/names.ts";
 import { type PrintedModule, printModule } from "../code/print.ts";
 import type { Trace } from "../code/trace.ts";
@@ -104,13 +104,12 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
     ...(waits ? [bufferStep(maxBufferSize)] : []),
     ...backend.step,
   ];
-  const result = isAsync ? code`Promise<void>` : code`void`;
   const body: Hole[] = [
     ...constantsOf(expressions),
     ...declarations,
     code`
       ${trace(route.origin)}
-      export ${isAsync ? code`async ` : code``}function ${name(route.id)}(exchange: ${exchange}): ${result} {
+      export ${isAsync ? code`async ` : code``}function ${name(route.id)}(exchange: ${exchange}): ${resultType(isAsync, backend)} {
         ${chain}
       }
     `,
@@ -124,6 +123,13 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
     body: join(body, "\n\n"),
     declared: [route.id],
   });
+}
+
+function resultType(isAsync: boolean, { mayWait }: BackendCode): Code {
+  if (isAsync) return code`Promise<void>`;
+  return mayWait === true
+    ? code`${importedType("gwc/runtime/http/exchange", "Handled")}`
+    : code`void`;
 }
 
 /** A policy responds by itself, or the request is refused. */

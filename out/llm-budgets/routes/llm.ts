@@ -7,8 +7,9 @@ import { choose } from "gwc/runtime/cel/values/logic";
 import { add, divide, multiply } from "gwc/runtime/cel/values/numbers";
 import { Double } from "gwc/runtime/cel/values/values";
 import type { ApiKeyVariable, LlmCall } from "gwc/runtime/cel/variables";
-import type { Exchange } from "gwc/runtime/http/exchange";
+import type { Exchange, Handled } from "gwc/runtime/http/exchange";
 import { notFound } from "gwc/runtime/http/refuse";
+import type { ChatService } from "gwc/runtime/llm/calls/chat-service";
 import { oneTarget } from "gwc/runtime/llm/calls/choose-target";
 import { nativeTarget } from "gwc/runtime/llm/calls/native-target";
 import type { LlmTarget } from "gwc/runtime/llm/calls/target";
@@ -25,7 +26,7 @@ import { type ListedModel, serveModels } from "gwc/runtime/llm/models";
 import { isOfApi } from "gwc/runtime/llm/path-rest";
 import { openProvider } from "gwc/runtime/llm/providers/provider";
 import { type ResponsesService, serveResponses } from "gwc/runtime/llm/responses";
-import { type ChatService, serveChat } from "gwc/runtime/llm/serve";
+import { serveChat } from "gwc/runtime/llm/serve";
 import { serveTokenEstimate } from "gwc/runtime/llm/token-count";
 import { openApiKeys, plaintextKey, requireApiKey } from "gwc/runtime/policies/api-key";
 import {
@@ -294,7 +295,7 @@ const modelList: readonly ListedModel[] = [
 ];
 
 // gateway.yaml llm
-export async function llm(exchange: Exchange): Promise<void> {
+export function llm(exchange: Exchange): Handled {
   exchange.refusalFormat = completionsRefusal;
   if (exchange.path.endsWith("/messages")) exchange.refusalFormat = messagesRefusal;
   if (isOfApi(exchange.path, "/responses")) exchange.refusalFormat = completionsRefusal;

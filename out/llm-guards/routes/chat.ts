@@ -2,8 +2,9 @@
 // Route chat: ai.
 
 import { compilePattern, matchesWhole } from "gwc/runtime/cel/functions/pattern";
-import type { Exchange } from "gwc/runtime/http/exchange";
+import type { Exchange, Handled } from "gwc/runtime/http/exchange";
 import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
+import type { ChatService } from "gwc/runtime/llm/calls/chat-service";
 import { oneTarget } from "gwc/runtime/llm/calls/choose-target";
 import { nativeTarget } from "gwc/runtime/llm/calls/native-target";
 import { translatedTarget } from "gwc/runtime/llm/calls/translated-target";
@@ -25,7 +26,7 @@ import { webhookGuard } from "gwc/runtime/llm/guards/webhook-guard";
 import { isOfApi } from "gwc/runtime/llm/path-rest";
 import { openProvider } from "gwc/runtime/llm/providers/provider";
 import { type ResponsesService, serveResponses } from "gwc/runtime/llm/responses";
-import { type ChatService, serveChat } from "gwc/runtime/llm/serve";
+import { serveChat } from "gwc/runtime/llm/serve";
 import { env, httpUrl } from "gwc/runtime/process/startup-values";
 import { MiB, MILLISECOND, SECOND } from "gwc/runtime/process/units";
 
@@ -142,7 +143,7 @@ const completionsService: ChatService = {
 };
 
 // gateway.yaml binds[0].listeners[0].routes[0]
-export async function chat(exchange: Exchange): Promise<void> {
+export function chat(exchange: Exchange): Handled {
   exchange.refusalFormat = completionsRefusal;
   if (exchange.path.endsWith("/v1/messages")) exchange.refusalFormat = messagesRefusal;
   if (isOfApi(exchange.path, "/v1/responses")) exchange.refusalFormat = completionsRefusal;

@@ -29,6 +29,10 @@ export function sendInSpan(
 ): UpstreamRequest {
   if (span === undefined) return upstream.send(call, handler);
   describeCall(span, upstream, call);
+  if (!span.isRecording) {
+    span.end();
+    return upstream.send(call, handler);
+  }
   const traced = new TracedRequest(span, handler);
   return traced.started(upstream.send(call, traced));
 }
@@ -54,6 +58,7 @@ export function upgradeTraced(
  */
 export function describeCall(span: CallSpan, { name, origin }: Upstream, call: UpstreamCall): void {
   replaceHeader(call.headers, "traceparent", span.traceparent);
+  if (!span.isRecording) return;
   const colon = name.lastIndexOf(":");
   const query = call.path.indexOf("?");
   span.text("http.request.method", call.method);

@@ -38,18 +38,17 @@ export interface AttemptContext {
   readonly guard: ResponseGuard | undefined;
   /** Milliseconds of silence after which the client of a stream gets a sign of life; undefined: it gets none. */
   readonly keepAlive: number | undefined;
-  /** Called before the client has the end of its response: the access log is written then. */
+  /** Called once, before the client has the end of its response: the access log is written then. */
   readonly settle: (outcome: AttemptOutcome) => void;
 }
 
-/** Sends a request to a provider, and its response to the client. */
-export function attempt(request: UpstreamCall, context: AttemptContext): Promise<AttemptOutcome> {
-  return new Promise((resolve) => new Attempt(context, resolve).start(request));
+/** Sends a request to a provider, and its response to the client; `settle` of the context is told what came of it. */
+export function attempt(request: UpstreamCall, context: AttemptContext): void {
+  new Attempt(context).start(request);
 }
 
 class Attempt implements UpstreamHandler {
   readonly #context: AttemptContext;
-  readonly #resolve: (outcome: AttemptOutcome) => void;
   #request: UpstreamRequest | undefined;
   #head: ProviderHead | undefined;
   #firstContent: number | undefined;
@@ -68,9 +67,8 @@ class Attempt implements UpstreamHandler {
   /** The client takes what comes. */
   #isReady = true;
 
-  constructor(context: AttemptContext, resolve: (outcome: AttemptOutcome) => void) {
+  constructor(context: AttemptContext) {
     this.#context = context;
-    this.#resolve = resolve;
   }
 
   start(call: UpstreamCall): void {
@@ -344,7 +342,6 @@ class Attempt implements UpstreamHandler {
     clearTimeout(this.#timer);
     this.#client?.stop();
     this.#context.settle(outcome);
-    this.#resolve(outcome);
   }
 }
 

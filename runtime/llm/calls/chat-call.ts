@@ -69,26 +69,24 @@ export interface CallFacts
  */
 export function readCall({ bufferedBody, requestHeaders }: Exchange): ChatCall {
   const bytes = bufferedBody ?? new Uint8Array();
-  if (!isUtf8(bytes)) throw invalid("the request body is not UTF-8");
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
+  const text = textOf(bytes);
   const members = membersOf(text);
-  const keys = new Set<string>();
+  const repeated = repeatedKey(members);
+  if (repeated !== undefined)
+    throw invalid(`"${repeated}" stands twice in the request body`, repeated);
   let model: unknown;
   let isStream = false;
   let isPlain = true;
   for (const member of members) {
     const { key } = member;
-    if (keys.has(key)) throw invalid(`"${key}" stands twice in the request body`, key);
-    keys.add(key);
-    isPlain &&= plainKey.test(key);
     if (key === "model") model = shortValue(text, member);
     else if (key === "stream") isStream = text.startsWith("true", member.start);
+    else isPlain &&= isPlainKey(key);
   }
   if (typeof model !== "string" && model !== undefined && model !== null) {
     throw invalid('"model" must be a string', "model");
   }
-  const misspelt = isPlain ? undefined : members.find(({ key }) => isMisspelt(key, keys));
-  if (misspelt !== undefined) throw unsure(misspelt.key);
+  if (!isPlain) refuseMisspelt(members);
   return new ChatCall({
     text,
     sent: { text, bytes },
@@ -99,6 +97,28 @@ export function readCall({ bufferedBody, requestHeaders }: Exchange): ChatCall {
     body: undefined,
   });
 }
+
+function textOf(bytes: Uint8Array): string {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
+  // What is no UTF-8 is read as this character, which may also have been sent.
+  if (text.includes("\ufffd") && !isUtf8(bytes)) throw invalid("the request body is not UTF-8");
+  return text;
+}
+
+/** A key that stands twice; undefined: there is none. */
+function repeatedKey(members: readonly Member[]): string | undefined {
+  if (members.length > fewMembers) {
+    const keys = new Set<string>();
+    return members.find(({ key }) => keys.size === keys.add(key).size)?.key;
+  }
+  return members.find(({ key }, at) => {
+    for (let i = 0; i < at; i++) if (members[i]?.key === key) return true;
+    return false;
+  })?.key;
+}
+
+/** So many are compared with each other sooner than a set is made of them. */
+const fewMembers = 16;
 
 /** The body of a call for one provider, to be edited. */
 export function bodyFor({ text, members, model: requested }: ChatCall, model: string): JsonBody {
@@ -165,18 +185,29 @@ function parseObject(text: string, isExact = false): JsonObject | undefined {
 }
 
 /**
- * Whether a key is another one, or one that policies read, but for its case: some servers (those in Go) take either for the
- * other, so what was judged would not be what is executed.
+ * Refuses a key that is another one, or one that policies read, but for its case: some servers (those in Go) take either for
+ * the other, so what was judged would not be what is executed.
  */
-function isMisspelt(key: string, keys: ReadonlySet<string>): boolean {
-  if (plainKey.test(key)) return false;
-  const folded = foldCase(key);
-  return folded !== key && (judged.has(folded) || keys.has(folded));
+function refuseMisspelt(members: readonly Member[]): void {
+  const keys = new Set(judged);
+  for (const { key } of members) keys.add(key);
+  for (const { key } of members) {
+    const folded = isPlainKey(key) ? key : foldCase(key);
+    if (folded !== key && keys.has(folded)) throw unsure(key);
+  }
 }
 
-const plainKey = /^[a-z0-9_]*$/;
+const judged: readonly string[] = ["model", "stream"];
 
-const judged: ReadonlySet<string> = new Set(["model", "stream"]);
+/** Whether a key has small letters, digits and `_` alone, as those of all formats. */
+function isPlainKey(key: string): boolean {
+  for (let i = 0; i < key.length; i++) {
+    const code = key.charCodeAt(i);
+    const isLetter = code >= 0x61 && code <= 0x7a;
+    if (!isLetter && code !== 0x5f && (code < 0x30 || code > 0x39)) return false;
+  }
+  return true;
+}
 
 function unsure(key: string): LlmRefusal {
   return invalid(`"${key}" differs from "${foldCase(key)}" in its case only`, key);

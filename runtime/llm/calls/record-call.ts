@@ -1,4 +1,5 @@
 import { type Exchange, logFields } from "../../http/exchange.ts";
+import type { NotedFields } from "../../http/noted-fields.ts";
 import { SECOND } from "../../process/units.ts";
 import type { Usage } from "../chat/usage.ts";
 import type { Provider } from "../providers/provider.ts";
@@ -111,7 +112,7 @@ function figures(call: ProviderCall, outcome: AttemptOutcome): ModelCallFigures 
 }
 
 /** Notes the tokens of a call. */
-export function recordUsage(fields: Map<string, string>, usage: Usage): void {
+export function recordUsage(fields: NotedFields, usage: Usage): void {
   fields.set("gen_ai.usage.input_tokens", String(usage.input));
   fields.set("gen_ai.usage.output_tokens", String(usage.output));
   if (usage.cacheRead > 0) {

@@ -59,6 +59,13 @@ export class RepeatedEvent {
     return this.#endsAt(event, to + this.#tail.length) && plain.test(text) ? text : undefined;
   }
 
+  /** Whether an event differs in the text alone, whatever that is. */
+  matches(event: string): boolean {
+    if (!event.startsWith(this.#head)) return false;
+    const to = event.indexOf('"', this.#head.length);
+    return event.startsWith(this.#tail, to) && this.#endsAt(event, to + this.#tail.length);
+  }
+
   /** The event with another text. */
   withText(event: string, text: string): string {
     const rest = event.slice(event.indexOf('"', this.#head.length));

@@ -4,6 +4,7 @@ import type { FieldWriter } from "../field-writer.ts";
 import type { TelemetryContext } from "../telemetry-context.ts";
 import { type AccessLogLine, accessLogLine } from "./access-log-line.ts";
 import type { LogFormat } from "./log-line.ts";
+import { logExtraFields } from "./log-values.ts";
 import type { LogWriter } from "./log-writer.ts";
 
 /** How access lines are written. */
@@ -89,11 +90,9 @@ function defaultFields(
   line.text("http.path", pathIn(original.target));
   line.plain("http.version", exchange.version);
   line.number("http.status", status);
-  line.text("trace.id", record.traceId);
-  line.text("span.id", record.spanId);
-  if (record.fields !== undefined) {
-    for (const [name, value] of record.fields) line.text(name, value);
-  }
+  if (record.traceId !== undefined) line.plain("trace.id", record.traceId);
+  if (record.spanId !== undefined) line.plain("span.id", record.spanId);
+  logExtraFields(line, record);
   line.text("reason", record.reason);
   line.plain("duration", `${Math.round(duration)}ms`);
 }

@@ -83,7 +83,8 @@ export function logValue(line: FieldWriter, name: string, value: unknown): void 
 /** Adds what policies and backends noted. */
 export function logExtraFields(line: FieldWriter, { fields }: ExchangeRecord): void {
   if (fields === undefined) return;
-  for (const [name, value] of fields) line.text(name, value);
+  const { list } = fields;
+  for (let i = 0; i < list.length; i += 2) line.text(list[i] ?? "", list[i + 1]);
 }
 
 /** The same without some. */
@@ -93,5 +94,5 @@ export function logExtraFieldsExcept(
   names: ReadonlySet<string>,
 ): void {
   if (fields === undefined) return;
-  for (const [name, value] of fields) if (!names.has(name)) line.text(name, value);
+  for (const [name, value] of fields.entries()) if (!names.has(name)) line.text(name, value);
 }

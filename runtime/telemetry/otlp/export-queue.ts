@@ -59,7 +59,8 @@ export class ExportQueue {
   #isEnding = false;
   /** Ends the pause before another try. */
   #wake: (() => void) | undefined;
-  #nextWarning = 0;
+  /** The log was told just now that something is lost. */
+  #hasWarned = false;
 
   /** `what`: what the items are, for the log: `spans`; `request`: makes a request of them. */
   constructor(
@@ -179,9 +180,11 @@ export class ExportQueue {
   }
 
   #warn(detail: string): void {
-    const now = performance.now();
-    if (now < this.#nextWarning) return;
-    this.#nextWarning = now + warnInterval;
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    setTimeout(() => {
+      this.#hasWarned = false;
+    }, warnInterval).unref();
     const { dropped } = this.#context.figures;
     this.#context.warn(
       `${this.#what} do not reach ${this.#exporter.name}: ${detail} (${dropped.value} dropped so far)`,

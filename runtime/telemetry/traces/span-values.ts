@@ -54,7 +54,8 @@ export function protocolVersion(version: string): string {
 /** Adds what policies and backends noted. */
 export function spanFields(span: FieldWriter, { fields }: ExchangeRecord): void {
   if (fields === undefined) return;
-  for (const [name, value] of fields) add(span, name, value);
+  const { list } = fields;
+  for (let i = 0; i < list.length; i += 2) add(span, list[i] ?? "", list[i + 1] ?? "");
 }
 
 /** The same without some. */
@@ -64,7 +65,7 @@ export function spanFieldsExcept(
   names: ReadonlySet<string>,
 ): void {
   if (fields === undefined) return;
-  for (const [name, value] of fields) if (!names.has(name)) add(span, name, value);
+  for (const [name, value] of fields.entries()) if (!names.has(name)) add(span, name, value);
 }
 
 function add(span: FieldWriter, name: string, value: string): void {

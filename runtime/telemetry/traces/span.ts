@@ -14,6 +14,7 @@ export interface SpanOutput {
 
 /** The span of a call, which goes to the queue when it ends. */
 export class OpenSpan implements CallSpan {
+  readonly isRecording = true;
   readonly #head: SpanHead;
   readonly #now: () => number;
   readonly #output: SpanOutput;
@@ -57,6 +58,7 @@ export class OpenSpan implements CallSpan {
 
 /** The span of a call that begins while the queue is full: it is passed on as any other, says nothing, and is dropped. */
 export class LostSpan implements CallSpan {
+  readonly isRecording = false;
   readonly #context: TraceContext;
   readonly #queue: ExportQueue;
   #isOver = false;

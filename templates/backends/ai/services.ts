@@ -117,7 +117,7 @@ function askedCode(
       ...declarations,
       code`
       ${trace(node.origin)}
-      const ${id}: ${importedType(room, "ChatService")} = ${literal(settings)};
+      const ${id}: ${importedType(`${LLM}/calls/chat-service`, "ChatService")} = ${literal(settings)};
     `,
     ],
     statement: () =>

@@ -9,6 +9,7 @@ import type { LlmError } from "../../chat/llm-error.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import { eventData } from "../event-bytes.ts";
 import { parseObject } from "../parse-object.ts";
+import { RepeatedEvent } from "../repeated-event.ts";
 import { completionsErrors, readCompletionsError } from "./errors.ts";
 import { readCompletionsUsage } from "./usage.ts";
 
@@ -44,6 +45,8 @@ class CompletionsWatcher implements StreamWatcher {
   facts: ResponseFacts = {};
   readonly #wantsUsage: boolean;
   #isFirst = true;
+  /** A piece of text: most of those that follow differ in that alone. */
+  #last: RepeatedEvent | undefined;
   #hasFinished = false;
 
   constructor({ body }: AskedRequest) {
@@ -52,7 +55,12 @@ class CompletionsWatcher implements StreamWatcher {
   }
 
   see(event: Buffer): ReturnType<StreamWatcher["see"]> {
-    if (!this.#isFirst && isPlain(event.toString("latin1"))) return "content";
+    const text = event.toString("latin1");
+    if (this.#last?.matches(text) === true) return "content";
+    if (!this.#isFirst && isPlain(text)) {
+      this.#last = RepeatedEvent.of(text, "content");
+      return "content";
+    }
     const data = eventData(event);
     if (data === undefined) return "other";
     if (data === "[DONE]") return "end";
