@@ -88,6 +88,11 @@ export function namedServer(
     };
     diagnostics.report("misplaced-field", keyPlace(own.origin), params);
   }
+  const { health } = found.policies ?? {};
+  if (health !== undefined) {
+    const params = { field: '"health"', user: `"${user}"` };
+    diagnostics.report("not-for-calls", keyPlace(health.origin), params);
+  }
   if (address !== undefined) return { address, policies: found.policies, origin: found.origin };
   diagnostics.report("needs-host-backend", origin, { policy: user });
   return undefined;

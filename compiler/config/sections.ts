@@ -10,6 +10,15 @@ export interface IdleSection {
   readonly carried: readonly Traffic[];
 }
 
+/** A section of a server that a call is made to on which it does not act, and who calls. */
+export interface PassedOver {
+  readonly section: Section;
+  /** Who calls, as messages name it. */
+  readonly user: string;
+  /** Where the call is configured. */
+  readonly at: Origin;
+}
+
 /**
  * Which sections of a configuration act. One may hold for many routes and backends: it is fine when it acts on one of
  * them, so what acts on none is only known in the end.
@@ -17,6 +26,7 @@ export interface IdleSection {
 export class SectionUse {
   readonly #acting = new Set<string>();
   readonly #idle = new Map<string, IdleSection>();
+  readonly #passedOver = new Map<string, PassedOver>();
 
   /** A section holds where there is this; undefined: what there is can't be known. Returns whether it acts there. */
   meet(section: Section, carried: readonly Traffic[] | undefined): boolean {
@@ -29,6 +39,17 @@ export class SectionUse {
     return false;
   }
 
+  /** A section does not act on calls of the gateway's own to the server that it is about. */
+  passOver(call: PassedOver): void {
+    this.#passedOver.set(`${placeKey(call.section.origin)} ${placeKey(call.at)}`, call);
+  }
+
+  /** Sections that act, but not on these calls. */
+  passedOver(): readonly PassedOver[] {
+    const calls = [...this.#passedOver.values()];
+    return calls.filter(({ section }) => this.#acting.has(placeKey(section.origin)));
+  }
+
   /** What became of a section; undefined: it holds nowhere. */
   useOf(origin: Origin): "acting" | IdleSection | undefined {
     const key = placeKey(origin);
@@ -39,6 +60,7 @@ export class SectionUse {
   add(other: SectionUse): void {
     for (const key of other.#acting) this.#acting.add(key);
     for (const [key, idle] of other.#idle) this.#idle.set(key, idle);
+    for (const [key, call] of other.#passedOver) this.#passedOver.set(key, call);
   }
 
   /** The sections that act nowhere they hold. */

@@ -15,6 +15,14 @@ export interface BackendPolicies extends ServerPolicies {
   readonly responseHeaders?: BackendHeaders;
 }
 
+/** A server that the gateway itself talks to, for a policy. */
+export interface ServerConfig {
+  /** Scheme, host and port. */
+  readonly url: string;
+  /** How it is reached; undefined: nothing of it is configured. */
+  readonly policies: BackendPolicies | undefined;
+}
+
 /** `backendTunnel`: the proxy through which a backend is reached. */
 export interface TunnelConfig {
   readonly proxy: Text;

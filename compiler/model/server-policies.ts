@@ -13,14 +13,6 @@ export interface ServerPolicies {
   readonly tcp?: BackendTcpConfig;
 }
 
-/** A server that the gateway itself talks to, for a policy. */
-export interface ServerConfig {
-  /** Scheme, host and port. */
-  readonly url: string;
-  /** How it is reached; undefined: nothing of it is configured. */
-  readonly policies: ServerPolicies | undefined;
-}
-
 /** `backendTLS`. Paths are as configured. */
 export interface BackendTlsConfig {
   readonly cert: string | MountedFile | undefined;

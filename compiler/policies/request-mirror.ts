@@ -18,7 +18,7 @@ interface MirrorConfig {
 }
 
 /** Where copies go. */
-interface MirrorNode extends Omit<DestinationNode, "http"> {
+interface MirrorNode extends Omit<DestinationNode, "http" | "responseHeaders"> {
   readonly share: number;
 }
 

@@ -10,6 +10,7 @@ import {
 } from "@bufbuild/protobuf";
 import { grpcStatus } from "../http/grpc-status.ts";
 import { replaceHeader } from "../http/headers/header-list.ts";
+import { modifiedHeaders } from "../http/headers/header-modifier.ts";
 import type { UpstreamSettings } from "../http/upstream/upstream.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import type { CallStream, SharedConnection } from "../process/shared-connection.ts";
@@ -188,11 +189,12 @@ class GrpcChannel {
     { parent, name }: DescMethodUnary | DescMethodBiDiStreaming,
     { deadline, metadata = [] }: CallOptions,
   ): Promise<readonly string[]> {
-    const { authorization, credential } = this.#settings;
+    const { authorization, credential, requestHeaders } = this.#settings;
     const path = `/${parent.typeName}/${name}`;
+    const own = requestHeaders === undefined ? metadata : modifiedHeaders(metadata, requestHeaders);
     const headers = ["te", "trailers", "content-type", "application/grpc"];
     if (deadline !== undefined) headers.push("grpc-timeout", timeoutText(deadline));
-    headers.push("grpc-accept-encoding", "identity", ...metadata);
+    headers.push("grpc-accept-encoding", "identity", ...own);
     if (authorization !== undefined) {
       const value = typeof authorization === "string" ? authorization : authorization();
       replaceHeader(headers, "authorization", value);

@@ -1,13 +1,17 @@
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { makeCertificate } from "../harness/certificate.ts";
 import { type EnvoyServices, startEnvoyServices } from "../harness/envoy-services.ts";
 import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { listen } from "../harness/listen.ts";
 import { send } from "../harness/send.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { startUpstream } from "../harness/upstream.ts";
+import { checkManifests, complaints } from "./manifests.ts";
 
 /** By how they are reached: `secure` over TLS, with a credential. */
 let plain: EnvoyServices;
@@ -131,7 +135,8 @@ it("a file has them on routes and listeners, of a host or a named backend", asyn
     remoteRateLimit: { ...server, domain: "shop", descriptors: [{ entries }] },
     extProc: server,
   });
-  const own = { name: "asked", host };
+  const headers = { requestHeaderModifier: { set: { "x-from": "gate" }, remove: ["x-none"] } };
+  const own = { name: "asked", host, policies: headers };
   const backends = [{ host: new URL(upstream).host }];
   const routes = [{ name: "shop", matches: [{ path: { pathPrefix: "/shop" } }], backends }];
   const listeners = [
@@ -157,7 +162,84 @@ it("a file has them on routes and listeners, of a host or a named backend", asyn
   };
   const all = ["Check", "ShouldRateLimit", "Process"];
   expect(await seenFor("a.test", "/shop")).toEqual([200, ...all]);
+  expect(new Set(services.seen().map(({ metadata }) => metadata["x-from"]))).toEqual(
+    new Set(["gate"]),
+  );
   expect(await seenFor("a.test", "/nowhere")).toEqual([404, ...all]);
   expect(await seenFor("b.test", "/shop")).toEqual([200, ...all]);
   expect(await seenFor("b.test", "/nowhere")).toEqual([404]);
+});
+
+describe("policies on the server that is asked", () => {
+  const asks = (server: string) =>
+    `{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, ${metadata("asks")}, spec: {
+      targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop}], traffic: {
+        extAuth: {backendRef: ${server}, grpc: {}}, rateLimit: {global: {backendRef: ${server}, domain: shop,
+          descriptors: [{entries: [{name: user, expression: request.path}]}]}}}}}`;
+  const named = "{group: gwc.dev, kind: GatewayBackend, name: asked}";
+  const manifests = (port: number, rules: string, ...rest: readonly string[]) =>
+    [
+      `{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, ${metadata("asks")}, spec: {
+        gatewayClassName: gwc, listeners: [{name: web, port: ${port}, protocol: HTTP}]}}`,
+      `{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, ${metadata("shop")}, spec: {
+        parentRefs: [{name: asks}], rules: [${rules}]}}`,
+      ...rest,
+    ].join("\n---\n");
+  const toBackend = (name: string, path = "/") =>
+    `{matches: [{path: {value: ${path}}}], backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: ${name}}]}`;
+
+  it("say through which proxy it is asked, and what that is shown", async () => {
+    const tunnels: unknown[] = [];
+    const proxy = createServer().on("connect", ({ url, headers }, client) => {
+      tunnels.push([url, headers["proxy-authorization"]]);
+      const server = connect(plain.port, "127.0.0.1", () => {
+        client.write("HTTP/1.1 200 Connection established\r\n\r\n");
+        client.pipe(server).pipe(client);
+      });
+      for (const each of [client, server]) each.on("error", () => {});
+    });
+    const proxyPort = await listen(proxy);
+    const tunnel = "tunnel: {backendRef: {group: gwc.dev, kind: GatewayBackend, name: proxy}}";
+    const gateway = await startGateway({
+      config: manifests(
+        await freePort(),
+        toBackend("shop"),
+        backend("shop", new URL(upstream).port),
+        `{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, ${metadata("asked")}, spec: {
+          static: {host: far.test, port: 9000}, policies: {${tunnel}}}}`,
+        backend("proxy", proxyPort, ", policies: {auth: {key: open}}"),
+        asks(named),
+      ),
+      env: { GWC_GATEWAYBACKEND_DEFAULT_PROXY_SPEC_POLICIES_AUTH_KEY: "open" },
+    });
+    const before = plain.seen().length;
+    expect(await send(`${gateway.url}/tunnelled`, "GET")).toMatchObject({ status: 200 });
+    const calls = plain.seen().slice(before);
+    expect(calls.map(({ call }) => call)).toEqual(["Check", "ShouldRateLimit"]);
+    expect(tunnels).toEqual([["far.test:9000", "Bearer open"]]);
+  });
+
+  it("are told of where they act on requests of clients alone", () => {
+    const said = (rules: string, policies: string) =>
+      complaints(
+        checkManifests(
+          manifests(
+            8080,
+            rules,
+            backend("shop", 80),
+            backend("asked", 9000, `, policies: {${policies}}`),
+            asks(named),
+          ),
+        ),
+      ).map((each) => each.replace(/^\d+ /, ""));
+    const both = `${toBackend("shop")}, ${toBackend("asked", "/asked")}`;
+    const rules = "authorization: {policy: {matchExpressions: ['source.port > 1']}}";
+    const warning =
+      'not-for-calls: "authorization" does not act on the calls of GatewayPolicy "default/asks" to this server';
+    expect(said(both, rules)).toEqual([warning, warning]);
+    // Of one that no client's request reaches nothing is left that they could act on.
+    expect(said(toBackend("shop"), rules)).toEqual([
+      expect.stringContaining('"authorization" acts on plain HTTP requests'),
+    ]);
+  });
 });

@@ -1,4 +1,4 @@
-import { childOf, type Diagnostics } from "../../diagnostics/diagnostic.ts";
+import { childOf, type Diagnostics, keyPlace } from "../../diagnostics/diagnostic.ts";
 import type { ServerNode } from "./destination.ts";
 
 /** A server that holds a request up, with a limit of time, in milliseconds. */
@@ -18,13 +18,22 @@ export function calloutTarget({
   return { url, connection: rest, deadline };
 }
 
-/** The same for a server of gRPC, which is spoken over HTTP/2 alone: what says otherwise is reported. */
+/** The same for a server of gRPC, which is spoken over HTTP/2 alone, and whose responses are messages: what says otherwise is reported. */
 export function grpcTarget(
-  { url, connection, http }: Pick<ServerNode, "url" | "connection" | "http">,
+  {
+    url,
+    connection,
+    http,
+    responseHeaders,
+  }: Pick<ServerNode, "url" | "connection" | "http" | "responseHeaders">,
   diagnostics: Diagnostics,
 ): CalloutTarget {
   if (http?.version === "HTTP1")
     diagnostics.report("grpc-over-http1", childOf(http.origin, "version"), {});
-  const { version: _, ...own } = connection;
+  if (responseHeaders !== undefined) {
+    const params = { field: '"responseHeaderModifier"', user: "gRPC" };
+    diagnostics.report("not-for-calls", keyPlace(responseHeaders.origin), params);
+  }
+  const { version: _, responseHeaders: __, ...own } = connection;
   return calloutTarget({ url, connection: own });
 }

@@ -12,6 +12,8 @@ export interface DestinationNode {
   readonly connection: BackendConnection;
   /** What is said of HTTP to it. */
   readonly http: BackendPolicies["http"];
+  /** What is changed of its responses' headers. */
+  readonly responseHeaders: BackendPolicies["responseHeaders"];
   readonly origin: Origin;
 }
 
@@ -38,9 +40,10 @@ export function resolveDestination(
 ): DestinationNode | undefined {
   const found = resolveServer(config, context);
   if (found === undefined) return undefined;
-  const { url, connection, http, authOrigin } = found;
+  const { authOrigin, ...node } = found;
+  const { connection } = node;
   const { origin } = config;
-  if (!connection.isPassthrough) return { url, connection, http, origin };
+  if (!connection.isPassthrough) return { ...node, origin };
   const field = connection.tokenExchange === undefined ? "passthrough" : "oauthTokenExchange";
   context.diagnostics.report("misplaced-field", childOf(authOrigin ?? origin, field), {
     field: `"${field}"`,
@@ -56,6 +59,8 @@ export interface ServerNode {
   readonly connection: BackendConnection;
   /** What is said of HTTP to it. */
   readonly http: BackendPolicies["http"];
+  /** What is changed of its responses' headers. */
+  readonly responseHeaders: BackendPolicies["responseHeaders"];
   /** Where its credentials stand; undefined: it gets none. */
   readonly authOrigin: Origin | undefined;
 }
@@ -69,8 +74,9 @@ export function resolveServer(
     const url = serverUrl(to.host, policies.tls !== undefined, origin, context.diagnostics);
     if (url === undefined) return undefined;
     const connection = resolveConnection(policies, context);
-    const { http, auth } = policies;
-    return { url: secureUrl(url, connection), connection, http, authOrigin: auth?.origin };
+    const { http, auth, responseHeaders } = policies;
+    const authOrigin = auth?.origin;
+    return { url: secureUrl(url, connection), connection, http, responseHeaders, authOrigin };
   }
   const found = context.namedServer(to.name, origin);
   if (found === undefined) return undefined;

@@ -101,6 +101,15 @@ export const connectionMessages = {
       "`source`) and how the backend is reached (`tcp`, `backendTLS`) can be decided. What stands on a Gateway or a whole " +
       "route holds where it can act, and is told when that is nowhere.",
   }),
+  "not-for-calls": message<{ field: string; user: string }>({
+    severity: "warning",
+    text: ({ field, user }) => `${field} does not act on the calls of ${user} to this server`,
+    hint: () => "what has to hold for them, too, the server itself has to do",
+    explanation:
+      "A server may get requests of clients and calls that the gateway makes by itself: for authorization, limits, processing, " +
+      "guards, keys, copies of requests and traces. How it is reached (`tcp`, `tls`, `http`, `auth`, `tunnel`) and the headers that " +
+      "requests to it get hold for both. Health, rules and transformations are about requests of clients.",
+  }),
   "wrong-routes": message<{ field: string; protocol: string; instead: string }>({
     severity: "error",
     text: ({ field, protocol }) => `a listener with protocol: ${protocol} has no "${field}"`,

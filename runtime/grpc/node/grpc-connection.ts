@@ -25,7 +25,7 @@ export interface GrpcTarget {
 
 /** Reads the settings of a target. Throws StartupError on a malformed URL or a file of TLS that can't be used. */
 export function openGrpcTarget(settings: UpstreamSettings): GrpcTarget {
-  const { connectTimeout, keepAlive, tls } = settings;
+  const { connectTimeout, keepAlive, tls, tunnel } = settings;
   const server = readServerUrl(settings.url);
   if (server === undefined) {
     throw startupError(`"${settings.url}" is not the URL of a gRPC server`);
@@ -36,7 +36,7 @@ export function openGrpcTarget(settings: UpstreamSettings): GrpcTarget {
     scheme: url.protocol.slice(0, -1),
     authority: url.host,
     origin: url.origin,
-    key: JSON.stringify([url.origin, name, connectTimeout, keepAlive, tls]),
+    key: JSON.stringify([url.origin, name, connectTimeout, keepAlive, tls, tunnel]),
     connect: connectorsTo(server, settings).http2(),
     connectTimeout,
   };

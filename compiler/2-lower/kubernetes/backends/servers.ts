@@ -1,14 +1,17 @@
+import { backendTunnel } from "../../../1-parse/kubernetes/schemas/connection.ts";
 import { serverAddress } from "../../../backends/index.ts";
-import type { Origin } from "../../../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { Manifest, ManifestOf, ServicePort } from "../../../manifests/manifests.ts";
 import type { BackendReference } from "../../../manifests/routes.ts";
-import type { ServerConfig } from "../../../model/server-policies.ts";
-import { HTTP_SERVER } from "../../../model/traffic.ts";
+import type { ServerConfig, TunnelConfig } from "../../../model/backend-policies.ts";
+import { HTTP_SERVER, NAMED_SERVER, type Traffic } from "../../../model/traffic.ts";
+import { validated } from "../../../schema/schema.ts";
 import { resourceName } from "../inventory/inventory.ts";
 import { follow } from "../inventory/references.ts";
 import { portAddress, portOf, serviceName } from "../inventory/services.ts";
-import { meetField } from "../policies/applicable.ts";
+import { actsThere, meetField, sectionOf } from "../policies/applicable.ts";
 import { backendOnly } from "../policies/effective.ts";
+import type { EffectiveField } from "../policies/merge.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import { recordEffect } from "../policies/policy-effects.ts";
 import { connectionOf } from "./connections.ts";
@@ -30,8 +33,14 @@ export interface ServerUse {
  * A Service or a static GatewayBackend, and how it is reached: as the policies on it say, and its own. Those of Gateways
  * and routes are about their traffic. Undefined when there is none (reported).
  */
-export function serverOf(
+export function serverOf(use: ServerUse, context: PolicyContext): ServerConfig | undefined {
+  return reachedServer(use, NAMED_SERVER, context);
+}
+
+/** `carried`: what there is of calls to it. */
+function reachedServer(
   { reference, from, gateway, origin }: ServerUse,
+  carried: readonly Traffic[],
   context: PolicyContext,
 ): ServerConfig | undefined {
   const manifest = follow({ to: reference, from, origin, kinds: SERVER_KINDS }, context);
@@ -42,17 +51,47 @@ export function serverOf(
       : serviceServer(manifest, reference.port, origin, context);
   if (found === undefined) return undefined;
   const { address, port } = found;
-  const fields = backendOnly(manifest, port, context.policyIndex);
-  for (const field of fields) {
-    recordEffect(field, gateway, context);
-    meetField(field, HTTP_SERVER, context.sections);
+  const all = backendOnly(manifest, port, context.policyIndex);
+  const fields = all.filter((field) => actsThere(field, carried));
+  for (const field of all) meetField(field, carried, context.sections);
+  for (const field of fields) recordEffect(field, gateway, context);
+  const idle = all.filter((field) => !fields.includes(field)).flatMap(({ values }) => values);
+  for (const value of idle) {
+    const call = { section: sectionOf(value), user: resourceName(from), at: origin };
+    context.sections.passOver(call);
   }
   const serverName =
     manifest.kind === "Service" && !address.startsWith(serviceName(manifest))
       ? serviceName(manifest)
       : undefined;
-  const policies = connectionOf(fields, { port, serverName, origin }, gateway, context);
+  const connection = connectionOf(fields, { port, serverName, origin }, gateway, context);
+  const tunnel = tunnelOf(fields, gateway, context);
+  const policies = tunnel === undefined ? connection : { ...connection, tunnel };
   return { url: `${policies?.tls === undefined ? "http" : "https"}://${address}`, policies };
+}
+
+/** The proxy through which a server is reached, and how it is itself reached; undefined: none (or reported). */
+export function tunnelOf(
+  fields: readonly EffectiveField[],
+  gateway: Manifest,
+  context: PolicyContext,
+): TunnelConfig | undefined {
+  const given = fields.find(({ field }) => field === "backend.tunnel")?.values.at(-1);
+  if (given === undefined) return undefined;
+  const { value, origin, source: from } = given;
+  const { url, backendRef } = validated(backendTunnel, value);
+  if (url !== undefined) {
+    return { proxy: url, policies: {}, proxyOrigin: childOf(origin, "url"), origin };
+  }
+  if (backendRef === undefined) return undefined;
+  const at = childOf(origin, "backendRef");
+  // A proxy is reached directly.
+  const use = { reference: backendRef, from, gateway, origin: at };
+  const server = reachedServer(use, HTTP_SERVER, context);
+  if (server === undefined) return undefined;
+  const { tls, tcp, auth } = server.policies ?? {};
+  const policies = { ...(tls && { tls }), ...(tcp && { tcp }), ...(auth && { auth }) };
+  return { proxy: server.url, policies, proxyOrigin: at, origin };
 }
 
 interface Server {

@@ -17,6 +17,11 @@ export function reportWithoutEffect(context: PolicyContext): void {
   const byPlace = Map.groupBy(all, ({ origin }) => origin);
   const uses = [...byPlace].map(([origin, same]) => useOf(origin, same, impossible, context));
   for (const { misplaced } of uses) if (misplaced !== undefined) reportIdle(misplaced, diagnostics);
+  for (const { section, user, at } of context.sections.passedOver()) {
+    const related = [{ at, label: "called here" }];
+    const params = { field: `"${section.name}"`, user };
+    diagnostics.report("not-for-calls", keyPlace(section.origin), params, related);
+  }
   const kinds = [
     "Gateway",
     "ListenerSet",
