@@ -24,6 +24,7 @@ import { Identifiers } from "../model/identifiers.ts";
 import { type LiteralSecret, LiteralSecrets } from "../model/literal-secrets.ts";
 import { policies } from "../policies/index.ts";
 import { resolveAccessLog } from "./access-log.ts";
+import { resolveConnectionRules } from "./connection-rules.ts";
 import type { KeptResolutions } from "./kept-resolutions.ts";
 import { certificateOf, checkVersions, resolveTls } from "./listener-tls.ts";
 import { checkListeners } from "./listeners.ts";
@@ -97,12 +98,15 @@ function resolveGateway(
   checkListeners(gateway, context);
   checkVersions(gateway.frontend.tls, diagnostics);
   checkProxies(gateway, diagnostics);
-  const binds = resolveBinds(gateway, routes, context, kept);
+  const connectionRules = resolveConnectionRules(gateway, context);
+  const admission = connectionRules === undefined ? [] : [connectionRules];
+  const binds = resolveBinds(gateway, routes, admission, context, kept);
   checkToolLocks(binds, diagnostics);
   checkWorkers(gateway.process, binds, gateway.origin, diagnostics);
   const tcp = resolveTcpBinds(
     gateway,
     resources.filter((resource) => resource.kind === "tcpRoute"),
+    admission,
     context,
   );
   const traffic = {
@@ -126,6 +130,7 @@ function resolveGateway(
       .sort((a, b) => (a.name < b.name ? -1 : 1)),
     binds,
     tcp,
+    ...(connectionRules === undefined ? {} : { connectionRules }),
     process: gateway.process,
     connections: gateway.frontend.connections,
     // What does not fit into the whole of it never will.
@@ -200,6 +205,7 @@ function keyHeaders(binds: readonly BindNode[]): readonly string[] {
 function resolveBinds(
   gateway: GatewayResource,
   routes: readonly RouteResource[],
+  admission: ListenerNode["admission"],
   context: RouteContext,
   kept: KeptResolutions | undefined,
 ): readonly BindNode[] {
@@ -231,7 +237,7 @@ function resolveBinds(
           const names = resolveHostnames(hostnames, listener, route, context);
           return names.length === 0 ? [] : [{ ...resolveOnce(route), hostnames: names }];
         });
-        const resolved = { ...resolveListener(listener, own, context), preRouting };
+        const resolved = { ...resolveListener(listener, own, context), admission, preRouting };
         checkPathRules(resolved, context.diagnostics);
         return resolved;
       })
@@ -243,7 +249,7 @@ function resolveListener(
   listener: ListenerResource,
   routes: readonly TableRoute[],
   { diagnostics, listenerNames }: RouteContext,
-): Omit<ListenerNode, "preRouting"> {
+): Omit<ListenerNode, "admission" | "preRouting"> {
   return {
     id: listenerNames.take(listener.name),
     name: listener.name,

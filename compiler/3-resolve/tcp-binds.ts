@@ -16,6 +16,7 @@ interface NamedTcpRoute {
 export function resolveTcpBinds(
   gateway: GatewayResource,
   routes: readonly TcpRouteResource[],
+  admission: TcpListenerNode["admission"],
   context: RouteContext,
 ): readonly TcpBindNode[] {
   const listeners = gateway.listeners.filter(
@@ -30,7 +31,10 @@ export function resolveTcpBinds(
     origin: own[0]?.portOrigin ?? gateway.origin,
     mode: modeOf(own, gateway, context),
     listeners: own
-      .map((listener) => resolveListener(listener, byListener.get(listener.key) ?? [], context))
+      .map((listener) => ({
+        ...resolveListener(listener, byListener.get(listener.key) ?? [], context),
+        admission,
+      }))
       .sort((a, b) => compareHostnames(a.hostname, b.hostname)),
   }));
 }
@@ -75,7 +79,7 @@ function resolveListener(
   listener: ListenerResource,
   routes: readonly NamedTcpRoute[],
   context: RouteContext,
-): TcpListenerNode {
+): Omit<TcpListenerNode, "admission"> {
   return {
     id: context.listenerNames.take(listener.name),
     name: listener.name,

@@ -2,6 +2,7 @@ import { comment } from "../../templates/code/code.ts";
 import type { PrintedModule } from "../../templates/code/print.ts";
 import { type Trace, traceNone, tracePath } from "../../templates/code/trace.ts";
 import { accessLogModule } from "../../templates/modules/access-log.ts";
+import { connectionRulesModule } from "../../templates/modules/connection-rules.ts";
 import { listenerModule } from "../../templates/modules/listener.ts";
 import { mainModule } from "../../templates/modules/main.ts";
 import { mainNames } from "../../templates/modules/main-names.ts";
@@ -89,8 +90,12 @@ export function emitModules(
     accessLog === undefined ? [] : [accessLogModule(accessLog, { inputs, trace: tracer })];
   const traces =
     tracing === undefined ? [] : [tracingModule(tracing, { inputs, trace: tracer, listeners })];
+  const rules = program.connectionRules;
+  const connections =
+    rules === undefined ? [] : [connectionRulesModule(rules, { inputs, trace: tracer })];
   const startup = needs.length === 0 ? [] : [startupModule(needs, inputs)];
-  return [main, ...tables, ...routes, ...tcpRoutes, ...preRouting, ...log, ...traces, ...startup];
+  const rest = [...connections, ...log, ...traces, ...startup];
+  return [main, ...tables, ...routes, ...tcpRoutes, ...preRouting, ...rest];
 }
 
 function listenerPath(policies: string): string {

@@ -3,6 +3,7 @@ import { defaultConnections } from "../../runtime/net/default-connections.ts";
 import type { AlpnProtocol, TlsVersion } from "../../runtime/tls/tls-settings.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { Traffic } from "../model/traffic.ts";
+import type { ConnectionRulesConfig } from "../policies/connection-rules.ts";
 import type { ProxyProtocolConfig } from "./proxy-protocol.ts";
 
 /** How a gateway meets its clients, complete: what both front ends make of their frontend policies. */
@@ -14,6 +15,8 @@ export interface FrontendConfig {
   readonly requestId?: string;
   /** Which proxies say for whom they make connections, and how; undefined: nothing is said of it. */
   readonly proxyProtocol?: ProxyProtocolConfig | undefined;
+  /** Who may connect; undefined: everybody. */
+  readonly connectionRules?: ConnectionRulesConfig | undefined;
   readonly tls: FrontendTlsConfig;
 }
 
@@ -38,6 +41,7 @@ export const frontendTraffic: Readonly<Record<string, readonly Traffic[]>> = {
   requestId: ["requests"],
   http: ["requests"],
   tcp: ["connections"],
+  networkAuthorization: ["connections"],
   proxyProtocol: ["connections"],
   "tls.handshakeTimeout": ["handshakes"],
   "tls.minVersion": ["tls"],

@@ -8,20 +8,27 @@ export function accessOf<Kind extends PolicyKind>(use: PolicyUse<Kind>): readonl
   return policyOf(use.kind).access?.(use.settings) ?? [];
 }
 
+/** What decides before the route of a request is chosen, in order: about its connection, then as its listener says. */
+export function policiesBefore(
+  listener: Pick<ListenerNode, "admission" | "preRouting"> | undefined,
+): readonly PolicyUse[] {
+  return [...(listener?.admission ?? []), ...(listener?.preRouting?.policies ?? [])];
+}
+
 /** The policies that a request to a route meets, in order: those of its listener, its own, and what its backend asks. */
 export function policiesMet(
-  listener: Pick<ListenerNode, "preRouting"> | undefined,
+  listener: Pick<ListenerNode, "admission" | "preRouting"> | undefined,
   { policies, backends }: Pick<RouteNode, "policies" | "backends">,
 ): readonly PolicyUse[] {
   const asked = backends.flatMap(({ ownPolicies = [] }) => ownPolicies).filter(decidesAccess);
   // The servers of one name have the same ones.
   const once = asked.filter(({ origin }, at) => asked.findIndex(isAt(origin)) === at);
-  return [...(listener?.preRouting?.policies ?? []), ...policies, ...once];
+  return [...policiesBefore(listener), ...policies, ...once];
 }
 
 /** Those of them that say by themselves who may, and all others of listener and route. */
 export function decidedPolicies(
-  listener: Pick<ListenerNode, "preRouting"> | undefined,
+  listener: Pick<ListenerNode, "admission" | "preRouting"> | undefined,
   route: Pick<RouteNode, "policies" | "backends">,
 ): readonly PolicyUse[] {
   const own = new Set(route.backends.flatMap(({ ownPolicies = [] }) => ownPolicies));

@@ -27,6 +27,8 @@ export interface Program {
   readonly binds: readonly BindNode[];
   /** Ports whose bytes are passed on. */
   readonly tcp: readonly TcpBindNode[];
+  /** Which clients may connect; absent: all. */
+  readonly connectionRules?: PolicyUse;
   readonly process: ProcessNode;
   /** How the connections of clients are held. */
   readonly connections: ConnectionSettings;
@@ -99,6 +101,8 @@ export interface ListenerNode {
   readonly hostname: string;
   readonly tls: CertificateFiles | undefined;
   readonly pathHandling: PathHandling;
+  /** What decides about its connections, before there are requests. */
+  readonly admission: readonly PolicyUse[];
   /** What happens to its requests before their route is chosen; undefined: nothing. */
   readonly preRouting: PreRoutingNode | undefined;
   readonly routes: readonly RouteNode[];

@@ -30,6 +30,8 @@ export interface TcpListenerNode {
   /** What server names it answers for; `*`: every one, and none. */
   readonly hostname: string;
   readonly tls: CertificateFiles | undefined;
+  /** What decides about its connections, before there is a route. */
+  readonly admission: readonly PolicyUse[];
   readonly routes: readonly TcpRouteNode[];
   /** Which route a server name leads to, in order of precedence. */
   readonly table: readonly { readonly hostname: string; readonly route: string }[];

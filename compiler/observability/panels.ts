@@ -34,6 +34,7 @@ import {
   processMemory,
 } from "../../runtime/telemetry/metrics/table/process.ts";
 import {
+  connectionsDenied,
   connectionsRefused,
   malformedRequests,
   requestDuration,
@@ -105,6 +106,7 @@ export const panels: Readonly<Record<MetricGroupName, (query: Promql) => readonl
       "ops",
       [query.rate(malformedRequests), "no HTTP"],
       [query.rate(connectionsRefused), "too many connections"],
+      [query.rate(connectionsDenied), "not allowed to connect"],
     ),
   ],
   connections: (query) => [

@@ -1,5 +1,6 @@
 import { type BackendKind, backendOf } from "../backends/index.ts";
 import { CREDENTIALS, curlCommand, type TryRequest } from "../backends/parts/try-request.ts";
+import { policiesBefore } from "../ir/access.ts";
 import type { BackendNode } from "../ir/backends.ts";
 import type { PolicyUse } from "../ir/policies.ts";
 import type { HostEntries, ListenerNode, Program, RouteEntry, RouteNode } from "../ir/program.ts";
@@ -57,7 +58,7 @@ function candidatesOf(
   return listener.table.flatMap((host) =>
     host.entries.flatMap((entry) => {
       const route = listener.routes.find(({ id }) => id === entry.route);
-      const policies = [...(listener.preRouting?.policies ?? []), ...(route?.policies ?? [])];
+      const policies = [...policiesBefore(listener), ...(route?.policies ?? [])];
       const credentials = policies.filter(shows).map(credential);
       const request = requestOf(listener, host, entry, credentials, port);
       return route === undefined || request === undefined ? [] : [{ route, listener, request }];

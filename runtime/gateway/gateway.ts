@@ -13,7 +13,7 @@ import { LogWriter } from "../telemetry/logs/log-writer.ts";
 import { ProcessLog } from "../telemetry/logs/process-log.ts";
 import type { FamilyFigures } from "../telemetry/metrics/merged-exposition.ts";
 import { Metrics } from "../telemetry/metrics/metrics.ts";
-import { connectionsRefused } from "../telemetry/metrics/table/requests.ts";
+import { connectionsDenied, connectionsRefused } from "../telemetry/metrics/table/requests.ts";
 import type { ExportQueue } from "../telemetry/otlp/export-queue.ts";
 import { RequestMetrics, type RequestTotals } from "../telemetry/request-metrics.ts";
 import type { BuildInfo } from "./build-info.ts";
@@ -118,6 +118,7 @@ class Running implements RunningGateway {
   #build: BuildInfo;
   readonly #metrics = new Metrics();
   readonly #requests = this.#metrics.part(RequestMetrics);
+  readonly #deniedConnections = this.#metrics.counter(connectionsDenied);
   readonly #refusedConnections = this.#metrics.counter(connectionsRefused);
   readonly #process = new ProcessMetrics(this.#metrics, () => ({
     name: this.#definition.name,
@@ -136,6 +137,7 @@ class Running implements RunningGateway {
   #audit: AuditLog | undefined;
   #closing: Promise<void> | undefined;
   /** When refused connections are warned of again, in milliseconds of the monotonic clock. */
+  #nextDenial = 0;
   #nextRefusal = 0;
   readonly #withdrawMetrics = offerMetrics(this.#metrics);
   readonly #forgetWarnings = onWarning((message) => this.#log.warn(message));
@@ -310,6 +312,7 @@ class Running implements RunningGateway {
       exchangeEnded: (exchange, status, duration) => this.#ended(exchange, status, duration),
       auditConnection: (connection) => this.#audit?.connection(connection),
       refused: () => this.#refused(connections),
+      denied: (rule) => this.#denied(rule),
       failed: reportBug,
       warn: (message) => this.#log.warn(message),
       // The log of these settings; that of the ones before may still be in use.
@@ -331,6 +334,15 @@ class Running implements RunningGateway {
       context: this.#context,
       isReady: () => this.#mesh.isReady,
     });
+  }
+
+  /** Told once a minute, as those are that are refused. */
+  #denied(rule: string): void {
+    this.#deniedConnections.value += 1;
+    const now = performance.now();
+    if (now < this.#nextDenial) return;
+    this.#nextDenial = now + 60_000;
+    this.#log.info(`a connection is closed that is not allowed by ${rule}`);
   }
 
   /** Warned of once a minute: a flood must not fill the log too. */

@@ -1,5 +1,6 @@
 import { prepareHttp } from "../http/engine/prepare-http.ts";
 import type { Handler } from "../http/exchange.ts";
+import type { ConnectionRules } from "../net/connection-rules.ts";
 import type { ProxyProtocolSettings } from "../net/proxy-protocol/proxied-connections.ts";
 import { malformedRequests } from "../telemetry/metrics/table/requests.ts";
 import type { TlsSettings } from "../tls/tls-settings.ts";
@@ -20,6 +21,8 @@ export interface HttpPortSettings {
   readonly takesTunnels?: boolean;
   /** True where a listener forwards paths as they are sent; the others refuse what is ambiguous. Absent: false. */
   readonly keepsPaths?: boolean;
+  /** Who may connect. Absent: everybody. */
+  readonly connectionRules?: ConnectionRules;
   /** Proxies say for whom connections are made. Absent: connections are their clients' own. */
   readonly proxyProtocol?: ProxyProtocolSettings;
   /** Routes one request and responds to it. */
@@ -40,6 +43,7 @@ export function httpPort({
   isForwardProxy = false,
   takesTunnels = false,
   keepsPaths = false,
+  connectionRules,
   proxyProtocol,
   handle,
 }: HttpPortSettings): HttpPort {
@@ -54,6 +58,7 @@ export function httpPort({
       exchangeBegan,
       exchangeEnded,
       refused,
+      denied,
       failed,
       warn,
       broken,
@@ -66,6 +71,8 @@ export function httpPort({
           isForwardProxy,
           takesTunnels,
           keepsPaths,
+          connectionRules,
+          denied,
           proxyProtocol,
           connections,
           ended: exchangeEnded,

@@ -43,6 +43,8 @@ export interface PortContext {
   readonly auditConnection: AuditLog["connection"];
   /** Called when a port has all the connections that it may have, and closed one more at once. */
   readonly refused: () => void;
+  /** Called when a client was not allowed to connect, with the rule that forbids it. */
+  readonly denied: (rule: string) => void;
   /** A handler threw: a bug. `where` says in what. */
   readonly failed: (where: string, error: unknown) => void;
   /** Something that the operator should know: a certificate that can't be used. */

@@ -30,6 +30,8 @@ export function serviceEndpoints(pages: ServicePages): readonly Endpoint[] {
       isForwardProxy: false,
       takesTunnels: false,
       keepsPaths: false,
+      connectionRules: undefined,
+      denied: nothing,
       proxyProtocol: undefined,
       ended: nothing,
       failed: ({ method, path }, error) => reportBug(`${method} ${path}`, error),

@@ -1,3 +1,4 @@
+import type { ConnectionRules } from "../net/connection-rules.ts";
 import type { PortServer, PreparedPort } from "../net/port-server.ts";
 import type { ProxyProtocolSettings } from "../net/proxy-protocol/proxied-connections.ts";
 import type { ConnectionHandler } from "../tcp/connection.ts";
@@ -15,6 +16,8 @@ export interface TcpPortSettings {
   readonly address?: string;
   /** Where the configuration says so, for the message when the port can't be opened. */
   readonly config: string;
+  /** Who may connect. Absent: everybody. */
+  readonly connectionRules?: ConnectionRules;
   /** Proxies say for whom connections are made. Absent: connections are their clients' own. */
   readonly proxyProtocol?: ProxyProtocolSettings;
   /** Fields that the access log leaves out; absent: none. */
@@ -47,7 +50,15 @@ export function tlsTerminationPort({
 }
 
 function portOf(
-  { port, address, config, proxyProtocol, withoutFields = [], handle }: TcpPortSettings,
+  {
+    port,
+    address,
+    config,
+    connectionRules,
+    proxyProtocol,
+    withoutFields = [],
+    handle,
+  }: TcpPortSettings,
   readMode: () => PortMode,
 ): Port {
   return {
@@ -56,11 +67,13 @@ function portOf(
     config,
     prepare: (context) => {
       const { connections, logFormat, writer, metrics, auditConnection, refused } = context;
-      const { failed, warn, broken } = context;
+      const { denied, failed, warn, broken } = context;
       const log = logFormat && new ConnectionLog(logFormat, writer, withoutFields);
       const counts = metrics.part(ConnectionMetrics);
       return prepared(readMode(), {
         handle,
+        connectionRules,
+        denied,
         proxyProtocol,
         broken,
         keepAlive: connections.keepAlive,

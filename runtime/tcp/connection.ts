@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { RefusalReason } from "../http/exchange.ts";
+import { plainAddress } from "../net/connection-rules.ts";
 import type { RuleVerdict } from "../policies/rule-verdict.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import { reset } from "./reset.ts";
@@ -59,8 +60,7 @@ export class ClientConnection implements Connection {
   constructor(socket: Socket, gateway: GatewayContext) {
     this.socket = socket;
     this.gateway = gateway;
-    const address = socket.remoteAddress ?? "";
-    this.remoteAddress = address.startsWith("::ffff:") ? address.slice(7) : address;
+    this.remoteAddress = plainAddress(socket.remoteAddress);
     this.remotePort = socket.remotePort ?? 0;
   }
 }

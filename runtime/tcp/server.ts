@@ -1,5 +1,6 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
+import { type ConnectionRules, forbiddingRule } from "../net/connection-rules.ts";
 import type { KeepAliveSettings } from "../net/connection-settings.ts";
 import { listenOn } from "../net/listen-on.ts";
 import type { PortServer } from "../net/port-server.ts";
@@ -27,6 +28,10 @@ export type PortMode =
 /** What a server does with connections. */
 export interface TcpServerHandlers {
   readonly handle: ConnectionHandler;
+  /** Who may connect; undefined: everybody. */
+  readonly connectionRules: ConnectionRules | undefined;
+  /** A client was not allowed to connect, by this rule. */
+  readonly denied: (rule: string) => void;
   /** Proxies say for whom connections are made; undefined: connections are their clients' own. */
   readonly proxyProtocol: ProxyProtocolSettings | undefined;
   /** Why a connection was broken off, for a log that wants to know. */
@@ -149,6 +154,12 @@ export class TcpServer implements PortServer {
       this.#connections.delete(connection);
       handlers.ended(connection, performance.now() - connection.started);
     });
+    const rule = forbiddingRule(socket, handlers.connectionRules);
+    if (rule !== undefined) {
+      handlers.denied(rule);
+      refuseConnection(connection, "Authorization", `not allowed by ${rule}`);
+      return;
+    }
     if (this.#mode.kind === "passthrough") {
       this.#readName(connection, this.#mode.handshakeTimeout);
       return;

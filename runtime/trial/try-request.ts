@@ -6,7 +6,7 @@ import type { BodySink } from "../http/body/body.ts";
 import { acceptRequest } from "../http/engine/accept-request.ts";
 import type { EngineConnection, EngineRequest, EngineResponse } from "../http/engine/engine.ts";
 import type { ServerHandlers } from "../http/engine/server-handlers.ts";
-import type { Exchange } from "../http/exchange.ts";
+import { type Exchange, logFields } from "../http/exchange.ts";
 import { Metrics } from "../telemetry/metrics/metrics.ts";
 import { messageRequest } from "./mcp-client.ts";
 import { portSettings } from "./stand-ins/http-port.ts";
@@ -67,7 +67,13 @@ function send(
     };
     const timer = setTimeout(() => response.destroy(), patience);
     const handlers: ServerHandlers = {
-      handle: settings.handle,
+      handle: (accepted) => {
+        const verdict = settings.connectionRules?.(accepted);
+        if (verdict === undefined || verdict.isAllowed) return settings.handle(accepted);
+        accepted.record.reason = "Authorization";
+        logFields(accepted.record).set("rule", verdict.rule);
+        response.destroy();
+      },
       began: (begun) => {
         exchange = begun;
         gateway.requestId?.(begun);
@@ -75,6 +81,8 @@ function send(
       isForwardProxy: settings.isForwardProxy ?? false,
       takesTunnels: settings.takesTunnels ?? false,
       keepsPaths: settings.keepsPaths ?? false,
+      connectionRules: undefined,
+      denied: () => {},
       proxyProtocol: undefined,
       ended: () => {},
       failed: (_, error) => {

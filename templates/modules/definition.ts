@@ -15,6 +15,7 @@ import { originText } from "../code/trace.ts";
 import { bytes, changed, milliseconds } from "../code/units.ts";
 import { ACCESS_LOG_PATH } from "./access-log.ts";
 import { defaultListener, handlerOf } from "./bind.ts";
+import { connectionRules } from "./connection-rules.ts";
 import type { MainNames } from "./main-names.ts";
 import { TRACING_PATH } from "./tracing.ts";
 
@@ -24,7 +25,7 @@ export function gatewayValue(program: Program, names: MainNames): Printable {
   return {
     name: gatewayName,
     ports: [
-      ...binds.map((bind) => httpPort(bind, names)),
+      ...binds.map((bind) => httpPort(bind, program, names)),
       ...tcp.map((bind) => tcpPort(bind, program, names)),
     ],
     connections: connectionsValue(connections),
@@ -97,12 +98,13 @@ function isEqual(left: object, right: object): boolean {
 
 const DEFAULTS = imported("gwc/runtime/net/default-connections", "defaultConnections");
 
-function httpPort(bind: BindNode, names: MainNames): Code {
+function httpPort(bind: BindNode, program: Program, names: MainNames): Code {
   const { port, address, proxyProtocol, origin, tls, listeners } = bind;
   const settings = {
     port,
     address,
     config: originText(origin),
+    connectionRules: program.connectionRules && connectionRules,
     proxyProtocol: proxyProtocol && { ...proxyProtocol },
     tls: tls && tlsValue(tls, listeners),
     isForwardProxy: listeners.some(isForwardProxy) || undefined,
@@ -147,15 +149,16 @@ const PORTS = "gwc/runtime/gateway/tcp-port";
 
 function tcpPort(
   { port, address, proxyProtocol, origin, mode, listeners }: TcpBindNode,
-  { accessLog }: Program,
+  program: Program,
   { ports }: MainNames,
 ): Code {
-  const withoutFields = accessLog?.fields?.removed;
+  const withoutFields = program.accessLog?.fields?.removed;
   const isWhole = withoutFields === undefined || withoutFields.length === 0;
   const common = {
     port,
     address,
     config: originText(origin),
+    connectionRules: program.connectionRules && connectionRules,
     proxyProtocol: proxyProtocol && { ...proxyProtocol },
     withoutFields: isWhole ? undefined : withoutFields,
   };

@@ -1,6 +1,7 @@
 import type { PolicyUse } from "../../compiler/ir/policies.ts";
 import { code, join, literal } from "../code/code.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
+import type { Code } from "../code/hole.ts";
 import { imported, importedType, name } from "../code/names.ts";
 import { readsBody } from "../code/reads.ts";
 import { ifStatement } from "../code/statements.ts";
@@ -11,6 +12,7 @@ import type { ConnectionScope, OwnMessages, PolicyTemplate, RouteScope } from ".
 /** `authorization`: CEL rules over the request and the identities. */
 export const authorizationTemplate: PolicyTemplate<"authorization"> = {
   connection: connectionCode,
+  connectionRules: connectionRulesCode,
   onBackend,
   backendReads: ({ rules }) =>
     rules.flatMap(({ cases }) => cases).flatMap(({ expression }) => expression.variables),
@@ -131,6 +133,28 @@ function connectionCode(
       ${ifStatement([code`!verdict.isAllowed`], code`return ${refuse}(connection, verdict);`)}
     `,
   };
+}
+
+/** Of a client that has just connected, only what it is itself is known. */
+function connectionRulesCode(
+  { settings, origin }: PolicyUse<"authorization">,
+  label: string,
+  { trace, expressions }: ConnectionScope,
+): readonly Code[] {
+  const denial = { label: DENIED, policy: origin, trace };
+  const { denials, body, variables } = rulesCode(settings.rules, expressions, denial);
+  const client = importedType("gwc/runtime/net/connection-rules", "ConnectedClient");
+  const parameter = variables.includes("request") ? code`request: ${client}` : code``;
+  return [
+    code`
+      ${trace(origin)}
+      ${denials}
+
+      export function ${name(label)}(${parameter}): ${ruleVerdict} {
+        ${body}
+      }
+    `,
+  ];
 }
 
 const REFUSE = imported("gwc/runtime/policies/authorization", "denyForbidden");

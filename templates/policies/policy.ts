@@ -92,6 +92,12 @@ export interface PolicyTemplate<Kind extends PolicyKind> {
   readonly backendReads?: (settings: PolicySettings[Kind]) => readonly string[];
   /** What it is on a route of connections. */
   readonly connection?: (use: PolicyUse<Kind>, scope: ConnectionScope) => ConnectionPart;
+  /** What it is on every connection, before there is a route: a function of this name that says whether its client may connect. */
+  readonly connectionRules?: (
+    use: PolicyUse<Kind>,
+    label: string,
+    scope: ConnectionScope,
+  ) => readonly Code[];
 }
 
 /** What a policy about one backend's messages makes of the code that opens its connections. */

@@ -1,6 +1,7 @@
 import { CIPHER_SUITES } from "../../config/frontend.ts";
 import { frontendHttpFields, handshakeTimeout } from "../../config/frontend-fields.ts";
 import { trustedSources } from "../../config/proxy-protocol.ts";
+import { connectionRulesSchema } from "../../policies/connection-rules.ts";
 import { keepAliveSchema } from "../../schema/keep-alive.ts";
 import {
   byteCount,
@@ -120,7 +121,7 @@ export function frontendSchema() {
             "An id of each request: the one that it brings when that is well-formed, else a new one. It goes on to upstreams, and stands in access lines and spans as `request.id`.",
         },
       ),
-      networkAuthorization: unsupported("authorization of connections"),
+      networkAuthorization: connectionRulesSchema,
       networkExtAuthz: unsupported("external authorization of connections"),
       proxyProtocol: proxyProtocolSchema(),
       proxy: { ...proxyProtocolSchema(), aliasOf: "proxyProtocol" },

@@ -9,6 +9,7 @@ import {
 import { readProxyProtocol } from "../../config/proxy-protocol.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { Section } from "../../model/traffic.ts";
+import { readConnectionRules } from "../../policies/connection-rules.ts";
 import { parseTimer } from "../../schema/duration.ts";
 import { readKeepAlive } from "../../schema/keep-alive.ts";
 
@@ -24,12 +25,14 @@ export function readFrontend(
 ): FrontendConfig {
   if (value === undefined) return rest;
   const { http = {}, tcp = {}, tls = {}, requestId, proxyProtocol, proxy } = value;
+  const { networkAuthorization: rules } = value;
   const config = readTcp(tcp, readHttp(http, rest));
   const at = (field: string) => childOf(origin, "frontendPolicies", field);
   return {
     ...config,
     ...(proxyProtocol && { proxyProtocol: readProxyProtocol(proxyProtocol, at("proxyProtocol")) }),
     ...(proxy && { proxyProtocol: readProxyProtocol(proxy, at("proxy")) }),
+    ...(rules && { connectionRules: readConnectionRules(rules, at("networkAuthorization")) }),
     ...(requestId && { requestId: (requestId.header ?? "x-request-id").toLowerCase() }),
     tls: readTls(tls, at("tls"), rest.tls),
   };

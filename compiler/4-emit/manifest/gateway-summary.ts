@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { accessOf } from "../../ir/access.ts";
+import { accessOf, policiesBefore } from "../../ir/access.ts";
 import { backendText, mcpTargets } from "../../ir/backend-text.ts";
 import type { PolicyUse } from "../../ir/policies.ts";
 import type { ListenerNode, Program } from "../../ir/program.ts";
@@ -19,7 +19,7 @@ export function gatewaySummary(program: Program): GatewaySummary {
         ...(address === undefined ? {} : { address }),
         protocol: tls === undefined ? "http" : "https",
         hostname: listener.hostname,
-        ...chainSummary(listener.preRouting?.policies ?? []),
+        ...chainSummary(policiesBefore(listener)),
       })),
     ),
     routes: servedRoutes(program).map(({ route, listeners }) => {

@@ -1,3 +1,4 @@
+import { policiesBefore } from "../../ir/access.ts";
 import type { PolicyUse } from "../../ir/policies.ts";
 import type { Program } from "../../ir/program.ts";
 import { allRoutes } from "../../ir/routes.ts";
@@ -27,8 +28,8 @@ export function policyUsers(program: Program): Readonly<Record<string, readonly 
   const users = new Map<string, string[]>();
   const add = ({ kind }: PolicyUse, user: string) =>
     users.set(kind, [...(users.get(kind) ?? []), user]);
-  for (const { name, preRouting } of program.binds.flatMap((bind) => bind.listeners)) {
-    for (const use of preRouting?.policies ?? []) add(use, `listener ${name}`);
+  for (const listener of program.binds.flatMap((bind) => bind.listeners)) {
+    for (const use of policiesBefore(listener)) add(use, `listener ${listener.name}`);
   }
   for (const { route } of allRoutes(program)) {
     for (const use of route.policies) add(use, route.name);

@@ -152,7 +152,8 @@ export const connectionMessages = {
     text: ({ variable }) => `"${variable}" is not known of a connection: only "source" is`,
     explanation:
       "A rule about a connection is decided before anything of what it carries is read. It can ask where the connection " +
-      "comes from: `source.address`, `source.port`. Which server it wants is what `hostnames` decide.",
+      "comes from: `source.address`, `source.port`; those of `networkAuthorization` also what a client certificate says, where " +
+      "TLS ends here. Which server it wants is what `hostnames` decide.",
   }),
   "unpinned-package": message<{ name: string; stem: string }>({
     severity: "note",

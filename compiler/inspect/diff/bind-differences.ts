@@ -1,3 +1,4 @@
+import { policiesBefore } from "../../ir/access.ts";
 import type { BindNode, ListenerNode } from "../../ir/program.ts";
 import { changedFields } from "../../ir/settings-text.ts";
 import { policyOf } from "../../policies/index.ts";
@@ -97,7 +98,7 @@ function edgeDifferences(
   after: ListenerNode | undefined,
 ): readonly Difference[] {
   const node = after ?? before;
-  const kinds = node?.preRouting?.policies.map(({ kind }) => kind) ?? [];
+  const kinds = policiesBefore(node).map(({ kind }) => kind);
   if (node === undefined || kinds.length === 0) return [];
   const isServing = kinds.some((kind) => policyOf(kind).servesPreflights === true);
   const text = `before routing: ${kinds.join(", ")}`;
@@ -125,11 +126,7 @@ function ownDifferences(
   before: ListenerNode,
   after: ListenerNode,
 ): readonly Difference[] {
-  const policies = policyDifferences(
-    listener,
-    before.preRouting?.policies ?? [],
-    after.preRouting?.policies ?? [],
-  );
+  const policies = policyDifferences(listener, policiesBefore(before), policiesBefore(after));
   const rest = changedFields(
     { paths: before.pathHandling, tls: before.tls },
     { paths: after.pathHandling, tls: after.tls },
@@ -143,8 +140,8 @@ function unroutedDifferences(
   before: ListenerNode,
   after: ListenerNode,
 ): readonly Difference[] {
-  const [old, now] = [before, after].map(({ preRouting }) =>
-    chainOf(preRouting?.policies ?? [], undefined),
+  const [old, now] = [before, after].map((listener) =>
+    chainOf(policiesBefore(listener), undefined),
   );
   if (old === undefined || now === undefined) return [];
   const { differences, undecided } = chainDiff(old, now, false);

@@ -1,4 +1,4 @@
-import { decidedPolicies, policiesMet, withoutRules } from "../../ir/access.ts";
+import { decidedPolicies, policiesBefore, policiesMet, withoutRules } from "../../ir/access.ts";
 import { backendText, NO_BACKEND } from "../../ir/backend-text.ts";
 import type { ListenerNode, RouteNode } from "../../ir/program.ts";
 import { policyOf } from "../../policies/index.ts";
@@ -108,16 +108,16 @@ function pathsByRoute(listener: ListenerNode): ReadonlyMap<string, readonly stri
 /** Who answers the requests of a route. */
 export function servedBy(listener: ListenerNode | undefined, route: RouteNode): string {
   if (route.backends.length > 0) return `served by ${backendText(route.backends)}`;
-  const all = [...(listener?.preRouting?.policies ?? []), ...route.policies];
+  const all = [...policiesBefore(listener), ...route.policies];
   const responding = all.findLast(({ kind }) => policyOf(kind).responses !== undefined);
   return `served by ${responding?.kind ?? NO_BACKEND}`;
 }
 
 /** `always: no authentication, no rules`, or the policies that stand before a route. */
 export function guardsText(
-  { preRouting }: Pick<ListenerNode, "preRouting">,
+  listener: Pick<ListenerNode, "admission" | "preRouting">,
   route: RouteNode,
 ): string {
-  const kinds = policiesMet({ preRouting }, route).map(({ kind }) => kind);
+  const kinds = policiesMet(listener, route).map(({ kind }) => kind);
   return kinds.length === 0 ? "always: no authentication, no rules" : `behind ${kinds.join(", ")}`;
 }

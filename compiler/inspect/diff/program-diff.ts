@@ -1,9 +1,10 @@
 import type { Program } from "../../ir/program.ts";
 import { bindDifferences } from "./bind-differences.ts";
 import { byRisk, type Difference, type ProgramDiff } from "./difference.ts";
-import { needDifferences, processDifferences, tcpDifferences } from "./process-differences.ts";
+import { needDifferences, processDifferences } from "./process-differences.ts";
 import { routeKey } from "./route-key.ts";
 import { shortList } from "./short-list.ts";
+import { tcpDifferences } from "./tcp-differences.ts";
 
 /** What two programs do differently, the riskiest first. */
 export function programDiff(before: Program, after: Program): ProgramDiff {
@@ -15,7 +16,7 @@ export function programDiff(before: Program, after: Program): ProgramDiff {
   });
   const differences = [
     ...requests,
-    ...tcpDifferences(before.tcp, after.tcp),
+    ...tcpDifferences(before.tcp, after.tcp, undecided),
     ...needDifferences(before, after),
     ...processDifferences(before, after),
   ];

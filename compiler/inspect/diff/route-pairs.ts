@@ -1,3 +1,4 @@
+import { policiesBefore } from "../../ir/access.ts";
 import type { HostEntries, ListenerNode, RouteEntry, RouteNode } from "../../ir/program.ts";
 import type { PathMatch, ValueMatch } from "../../model/matches.ts";
 import { CANONICAL_PATH, stringClasses } from "../effect/strings/string-classes.ts";
@@ -108,7 +109,7 @@ interface Side {
 function sideOf(listener: ListenerNode | undefined): Side {
   const { routes: all, table } = answersItself(listener) ?? listener ?? { routes: [], table: [] };
   const routes = new Map(all.map((route) => [route.id, route]));
-  const before = policiesKey(listener?.preRouting?.policies ?? []);
+  const before = policiesKey(policiesBefore(listener));
   return {
     keyOf: (route) => (route === undefined ? "" : `${before} ${routeKey(route)}`),
     entriesFor: (host) =>

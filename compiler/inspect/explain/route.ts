@@ -272,6 +272,7 @@ function explainNode(
       overridden: [],
     }));
   const preRouting = "preRouting" in listener ? listener.preRouting : undefined;
+  const { admission } = listener;
   return {
     route: route.name,
     rule: "0",
@@ -279,6 +280,7 @@ function explainNode(
     backend,
     guards,
     fields: [
+      ...said("gateway", "connections: ", admission),
       ...said("listener", "PreRouting.", preRouting?.policies ?? []),
       ...said("route", "", route.policies),
     ],

@@ -158,6 +158,7 @@ function programOf({ node, program }: LockedServer): Program {
     hostname: "*",
     tls: undefined,
     pathHandling: "canonical",
+    admission: [],
     preRouting: undefined,
     routes: [route],
     table: [{ hostname: "*", shared: "*", entries: [{ match, route: route.id }] }],

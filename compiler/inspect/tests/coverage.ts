@@ -1,5 +1,5 @@
 import { type Origin, placeKey } from "../../diagnostics/diagnostic.ts";
-import { accessOf, policiesMet } from "../../ir/access.ts";
+import { accessOf, policiesBefore, policiesMet } from "../../ir/access.ts";
 import type { Program } from "../../ir/program.ts";
 import { servedRoutes } from "../../ir/routes.ts";
 
@@ -14,8 +14,8 @@ export interface CoveredPart {
 /** Each part of a program once, in the order of the configuration. */
 export function coverableParts(programs: readonly Program[]): readonly CoveredPart[] {
   const all = programs.flatMap(servedRoutes).flatMap(({ route, listeners }) => {
-    const listed = listeners.flatMap(({ name, preRouting }) =>
-      (preRouting?.policies ?? []).map((use) => ({ use, of: `listener ${name}` })),
+    const listed = listeners.flatMap((listener) =>
+      policiesBefore(listener).map((use) => ({ use, of: `listener ${listener.name}` })),
     );
     const own = policiesMet(undefined, route).map((use) => ({ use, of: `route ${route.name}` }));
     return [

@@ -18,14 +18,16 @@ export interface ReachedNode {
 /** Where an outcome comes from; undefined: from no listener. */
 export function reachedNode(
   program: Program,
-  { route: name, listener: listenerName }: TrialOutcome,
+  { route: name, listener: listenerName, reason }: TrialOutcome,
 ): ReachedNode | undefined {
   const listeners = program.binds.flatMap((bind) => bind.listeners);
   const named = listeners.filter((each) => each.name === listenerName);
   const found = named.flatMap((listener): readonly ReachedNode[] =>
     listener.routes.filter((each) => each.name === name).map((route) => ({ listener, route })),
   );
-  const [listener] = named;
+  // Who may not connect has come to no listener: rules about connections are those of all.
+  const isOutside = listenerName === undefined && reason === "Authorization";
+  const [listener] = isOutside ? listeners : named;
   return found[0] ?? (listener && { listener, route: undefined });
 }
 

@@ -6,7 +6,7 @@ import {
   type Place,
 } from "../../diagnostics/diagnostic.ts";
 import { suggest } from "../../diagnostics/suggestion.ts";
-import { accessOf, policiesMet } from "../../ir/access.ts";
+import { accessOf, policiesBefore, policiesMet } from "../../ir/access.ts";
 import { mcpTargets } from "../../ir/backend-text.ts";
 import type { ListenerNode, Program, RouteNode } from "../../ir/program.ts";
 import { servedRoutes } from "../../ir/routes.ts";
@@ -145,10 +145,7 @@ function checkNames(
 /** Rules as they are written. */
 function ruleTexts(programs: readonly Program[]): readonly string[] {
   return programs.flatMap(servedRoutes).flatMap(({ route, listeners }) =>
-    [
-      ...listeners.flatMap(({ preRouting }) => preRouting?.policies ?? []),
-      ...policiesMet(undefined, route),
-    ]
+    [...listeners.flatMap(policiesBefore), ...policiesMet(undefined, route)]
       .flatMap(accessOf)
       .flatMap((check) => (check.kind === "rules" ? check.rules : []))
       .map(({ expression }) => expression.source),

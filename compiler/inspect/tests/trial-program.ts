@@ -4,7 +4,7 @@ import type { TrialGateway } from "../../../runtime/trial/try-request.ts";
 import { type BundleOptions, bundleModules } from "../../4-emit/bundle.ts";
 import { emitModules } from "../../4-emit/modules.ts";
 import type { SourceFile } from "../../diagnostics/source.ts";
-import { accessOf, policiesMet } from "../../ir/access.ts";
+import { accessOf, policiesBefore, policiesMet } from "../../ir/access.ts";
 import type { Program } from "../../ir/program.ts";
 import { servedRoutes } from "../../ir/routes.ts";
 
@@ -114,10 +114,7 @@ const ANY_ROUTE = "";
 /** The names of the routes on which requests may be decided by those before them, and of none when there are some. */
 function statefulRoutes(program: Program): ReadonlySet<string> {
   const found = servedRoutes(program).filter(({ route, listeners }) =>
-    [
-      ...policiesMet(undefined, route),
-      ...listeners.flatMap(({ preRouting }) => preRouting?.policies ?? []),
-    ]
+    [...policiesMet(undefined, route), ...listeners.flatMap(policiesBefore)]
       .flatMap(accessOf)
       .some(({ kind }) => kind === "outside"),
   );

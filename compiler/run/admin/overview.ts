@@ -2,6 +2,7 @@ import type { RouteCount } from "../../../runtime/gateway/gateway.ts";
 import { type BackendKind, backendOf } from "../../backends/index.ts";
 import { totals } from "../../diagnostics/report/findings.ts";
 import { textReport } from "../../diagnostics/report/text.ts";
+import { policiesBefore } from "../../ir/access.ts";
 import type { BackendNode } from "../../ir/backends.ts";
 import type { PolicyUse } from "../../ir/policies.ts";
 import type { BindNode, ListenerNode, RouteNode } from "../../ir/program.ts";
@@ -77,9 +78,10 @@ function chips(policies: readonly PolicyUse[], view: LiveView): readonly Html[] 
 }
 
 /** What a listener does before it chooses a route. */
-function beforeRouting({ preRouting }: ListenerNode, view: LiveView): Html {
-  if (preRouting === undefined) return html``;
-  return html`<p>Before routing: <span class="chips">${chips(preRouting.policies, view)}</span></p>`;
+function beforeRouting(listener: ListenerNode, view: LiveView): Html {
+  const policies = policiesBefore(listener);
+  if (policies.length === 0) return html``;
+  return html`<p>Before routing: <span class="chips">${chips(policies, view)}</span></p>`;
 }
 
 function figures(count: RouteCount | undefined): Html {

@@ -1,4 +1,5 @@
 import type { ClientCertificate } from "../../cel/variables.ts";
+import { plainAddress } from "../../net/connection-rules.ts";
 import { clientCertificate } from "../../tls/client-certificate.ts";
 import { type HeaderList, headerMap, headerValue, withoutHeader } from "../headers/header-list.ts";
 import { endToEnd } from "../headers/hop-by-hop.ts";
@@ -177,9 +178,4 @@ export abstract class ReceivedRequest {
     this.#queryAt ??= this.target.indexOf("?");
     return this.#queryAt;
   }
-}
-
-/** IPv4 as it is written, not as IPv6. */
-function plainAddress(address = ""): string {
-  return address.startsWith("::ffff:") ? address.slice(7) : address;
 }

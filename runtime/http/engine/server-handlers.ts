@@ -1,3 +1,4 @@
+import type { ConnectionRules } from "../../net/connection-rules.ts";
 import type { ConnectionSettings } from "../../net/connection-settings.ts";
 import type { ProxyProtocolSettings } from "../../net/proxy-protocol/proxied-connections.ts";
 import type { Exchange, Handled } from "../exchange.ts";
@@ -14,6 +15,10 @@ export interface ServerHandlers {
   readonly takesTunnels: boolean;
   /** Whether a listener of the port forwards paths as they are sent. */
   readonly keepsPaths: boolean;
+  /** Who may connect; undefined: everybody. */
+  readonly connectionRules: ConnectionRules | undefined;
+  /** A client was not allowed to connect, by this rule. */
+  readonly denied: (rule: string) => void;
   /** Proxies say for whom connections are made; undefined: connections are their clients' own. */
   readonly proxyProtocol: ProxyProtocolSettings | undefined;
   /**

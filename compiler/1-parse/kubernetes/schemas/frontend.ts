@@ -2,6 +2,7 @@ import { CIPHER_SUITES } from "../../../config/frontend.ts";
 import { frontendHttpFields, handshakeTimeout } from "../../../config/frontend-fields.ts";
 import { trustedSources } from "../../../config/proxy-protocol.ts";
 import { backendReference, span, tinyText } from "../../../manifests/field-types.ts";
+import { kubernetesConnectionRulesSchema } from "../../../policies/connection-rules.ts";
 import {
   choice,
   expression,
@@ -116,6 +117,7 @@ export const frontendFields = {
     { keepalive },
     { atLeastOneOf: ["keepalive"], description: "Connections of clients." },
   ),
+  networkAuthorization: kubernetesConnectionRulesSchema,
   tls,
   proxyProtocol: object(
     {

@@ -13,6 +13,7 @@ import { listenerTraffic } from "../../../config/sections.ts";
 import type { TracingConfig } from "../../../config/tracing.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { ManifestOf } from "../../../manifests/manifests.ts";
+import { readKubernetesConnectionRules } from "../../../policies/connection-rules.ts";
 import { parseTimer } from "../../../schema/duration.ts";
 import { type Infer, type Schema, validated } from "../../../schema/schema.ts";
 import { readKubernetesAccessLog } from "../../standalone/access-log.ts";
@@ -50,11 +51,18 @@ export function gatewayFrontend(
   const ofProxies = fields.get("frontend.proxyProtocol");
   const proxies = valueOfField(frontendFields.proxyProtocol, ofProxies);
   const ofProxiesAt = ofProxies?.values[0]?.origin ?? gateway.origin;
+  const rules = fields
+    .get("frontend.networkAuthorization")
+    ?.values.map(({ value, origin: at }) => ({
+      value: validated(frontendFields.networkAuthorization, value),
+      origin: at,
+    }));
   const isOwnTls = tls !== undefined && origin !== undefined;
   return {
     maxBufferSize: ofHttp.maxBufferSize,
     connections: { ...ofHttp.connections, keepAlive, maxConnections },
     proxyProtocol: proxies ? readProxyProtocol(proxies, ofProxiesAt) : raw.proxyProtocol,
+    connectionRules: rules ? readKubernetesConnectionRules(rules) : raw.connectionRules,
     tls: isOwnTls ? readTls(tls, origin, rest.tls, context) : raw.tls,
   };
 }

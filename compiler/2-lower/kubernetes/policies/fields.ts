@@ -60,13 +60,14 @@ export function isJoined(field: string): boolean {
   return JOINED.has(field.replace(PRE_ROUTING, "traffic."));
 }
 
-const JOINED: ReadonlySet<string> = new Set(
-  policies.flatMap(({ kubernetes, onBackend, merge }) =>
+const JOINED: ReadonlySet<string> = new Set([
+  "frontend.networkAuthorization",
+  ...policies.flatMap(({ kubernetes, onBackend, merge }) =>
     kubernetes !== undefined && merge === "join"
       ? [kubernetes.field, ...(onBackend === undefined ? [] : [`backend.${onBackend.field}`])]
       : [],
   ),
-);
+]);
 
 /** PreRouting rules and PostRouting rules are merged apart. */
 function phaseOf(section: PolicySection, fields: PolicyFields | undefined): string {

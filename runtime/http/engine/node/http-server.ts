@@ -4,6 +4,7 @@ import {
   type TLSSocket,
   type Server as TlsServer,
 } from "node:tls";
+import { forbiddingRule } from "../../../net/connection-rules.ts";
 import type { ConnectionSettings } from "../../../net/connection-settings.ts";
 import { listenOn } from "../../../net/listen-on.ts";
 import type { PortServer } from "../../../net/port-server.ts";
@@ -127,7 +128,7 @@ export class HttpServer implements PortServer {
   }
 
   #takePlain(socket: Socket): void {
-    this.#hold(socket);
+    if (!this.#hold(socket)) return;
     this.#silent.add(socket);
     socket.once("close", () => this.#silent.delete(socket));
     sniffProtocol(socket, headTime, (version) => {
@@ -138,17 +139,25 @@ export class HttpServer implements PortServer {
   }
 
   #takeSecure(socket: TLSSocket): void {
-    this.#hold(socket);
+    if (!this.#hold(socket)) return;
     if (socket.alpnProtocol === "h2") this.#http2.accept(socket);
     else this.#http1.accept(socket);
   }
 
-  #hold(socket: Socket): void {
+  /** False: its client may not connect. */
+  #hold(socket: Socket): boolean {
     this.#proxied.name(socket);
     // Node keeps a client's address once it was asked for: a client that has left still has one in the log.
     void socket.remoteAddress;
     const { time, interval, retries } = this.#handlers.connections.keepAlive;
     socket.setKeepAlive(true, time, interval, retries);
+    const rule = forbiddingRule(socket, this.#handlers.connectionRules);
+    if (rule === undefined) return true;
+    socket.on("error", () => {});
+    this.#handlers.denied(rule);
+    this.#broken(`not allowed by ${rule}`, socket);
+    socket.destroy();
+    return false;
   }
 
   #broken(reason: string, { remoteAddress }: Socket): void {

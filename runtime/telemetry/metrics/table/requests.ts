@@ -47,6 +47,14 @@ export const malformedRequests = {
   labels: [],
 } as const satisfies CounterMetric;
 
+/** `gwc_connections_denied_total` */
+export const connectionsDenied = {
+  kind: "counter",
+  name: "gwc_connections_denied_total",
+  help: "Connections that were closed at once, because networkAuthorization does not allow their clients to connect.",
+  labels: [],
+} as const satisfies CounterMetric;
+
 /** `gwc_connections_refused_total` */
 export const connectionsRefused = {
   kind: "counter",

@@ -1,0 +1,79 @@
+import { decidesAll } from "../../ir/access.ts";
+import type { PolicyUse } from "../../ir/policies.ts";
+import { changedFields, settingsKey } from "../../ir/settings-text.ts";
+import type { TcpBindNode } from "../../ir/tcp.ts";
+import { accessDifferences } from "./access-differences.ts";
+import { chainOf } from "./chain.ts";
+import { type Difference, plainDifference } from "./difference.ts";
+
+/** What ports do differently that pass connections on; what can't be decided is added to `undecided`. */
+export function tcpDifferences(
+  before: readonly TcpBindNode[],
+  after: readonly TcpBindNode[],
+  undecided: string[],
+): readonly Difference[] {
+  const ports = new Set([...before, ...after].map(({ port }) => port));
+  return [...ports].flatMap((port): readonly Difference[] => {
+    const [old, now] = [before, after].map((binds) => binds.find((each) => each.port === port));
+    const subject = `port ${port} (connections)`;
+    if (settingsKey(old) === settingsKey(now)) return [];
+    const by = now && ({ side: "after", origin: now.origin, text: subject } as const);
+    if (old === undefined)
+      return [plainDifference("opens", subject, "nothing listened -> passes connections on", by)];
+    if (now === undefined)
+      return [plainDifference("closes", subject, "passes connections on -> nothing listens")];
+    const settings = changedFields(withoutAccess(old), withoutAccess(now)).map((text) =>
+      plainDifference("changes", subject, text, by),
+    );
+    return [...whoMayConnect(old, now, undecided), ...settings];
+  });
+}
+
+/** Who may connect to routes of both sides. */
+function whoMayConnect(
+  before: TcpBindNode,
+  after: TcpBindNode,
+  undecided: string[],
+): readonly Difference[] {
+  const known = routesOf(before);
+  return [...routesOf(after)].flatMap(([route, policies]) => {
+    const old = known.get(route);
+    if (old === undefined) return [];
+    const subject = `route ${route} (:${after.port} connections)`;
+    const chains = [chainOf(old, undefined), chainOf(policies, undefined)] as const;
+    const found = accessDifferences(subject, [], () => chains);
+    undecided.push(...found.undecided);
+    return found.differences.map(ofConnection);
+  });
+}
+
+/** Nobody sends a request there, and nobody is told a status. */
+function ofConnection(found: Difference): Difference {
+  const { direction, example } = found;
+  return {
+    ...found,
+    change: direction === "opens" ? "closed -> passed on" : "passed on -> closed",
+    ...(example && { example: example.replace(/^GET \/ */, "a connection ").trim() }),
+  };
+}
+
+/** The routes of a port by name, each with what decides about its connections. */
+function routesOf({ listeners }: TcpBindNode): ReadonlyMap<string, readonly PolicyUse[]> {
+  return new Map(
+    listeners.flatMap(({ admission, routes }) =>
+      routes.map(({ name, policies }) => [name, [...admission, ...policies]] as const),
+    ),
+  );
+}
+
+/** Without what is said by who may connect. */
+function withoutAccess({ listeners, ...bind }: TcpBindNode): object {
+  const left = (policies: readonly PolicyUse[]) => policies.filter((use) => !decidesAll(use));
+  return {
+    ...bind,
+    listeners: listeners.map(({ admission: _, routes, ...listener }) => ({
+      ...listener,
+      routes: routes.map((route) => ({ ...route, policies: left(route.policies) })),
+    })),
+  };
+}
