@@ -3,7 +3,8 @@ import type { LabelSelector, Manifest, ManifestOf, ServicePort } from "../manife
 import type { PolicyFields } from "../manifests/policy.ts";
 import type { BackendReference } from "../manifests/routes.ts";
 import type { SettingsChange } from "../model/access.ts";
-import type { BackendPolicies, ServerConfig } from "../model/backend-policies.ts";
+import type { BackendPolicies } from "../model/backend-policies.ts";
+import type { ServerConfig } from "../model/server-policies.ts";
 import type { Text } from "../model/texts.ts";
 import type { LockableServer, LockedTarget, ToolLockNode } from "../model/tool-lock.ts";
 import type { Section, Traffic } from "../model/traffic.ts";

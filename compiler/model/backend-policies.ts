@@ -1,41 +1,11 @@
 import type { Origin } from "../diagnostics/diagnostic.ts";
-import type { HeaderChangesConfig } from "./header-changes.ts";
 import type { LlmPolicies } from "./llm-policies.ts";
 import type { ServerPolicies } from "./server-policies.ts";
-import type { Text } from "./texts.ts";
 
 /** How a backend is reached, and what becomes of its requests, as configured: each part from the most specific place that has it. */
 export interface BackendPolicies extends ServerPolicies {
   readonly ai?: LlmPolicies;
   readonly health?: HealthConfig;
-  readonly tunnel?: TunnelConfig;
-  /** What requests to this backend alone say otherwise. */
-  readonly requestHeaders?: BackendHeaders;
-  /** What its responses say otherwise. */
-  readonly responseHeaders?: BackendHeaders;
-}
-
-/** A server that the gateway itself talks to, for a policy. */
-export interface ServerConfig {
-  /** Scheme, host and port. */
-  readonly url: string;
-  /** How it is reached; undefined: nothing of it is configured. */
-  readonly policies: BackendPolicies | undefined;
-}
-
-/** `backendTunnel`: the proxy through which a backend is reached. */
-export interface TunnelConfig {
-  readonly proxy: Text;
-  /** How the proxy itself is reached. */
-  readonly policies: Pick<ServerPolicies, "tls" | "tcp" | "auth">;
-  /** Where the proxy stands. */
-  readonly proxyOrigin: Origin;
-  readonly origin: Origin;
-}
-
-/** Changes to the headers of one backend's messages. */
-export interface BackendHeaders extends HeaderChangesConfig {
-  readonly origin: Origin;
 }
 
 /** `health`: when a server of several, or a provider of models, is left alone. Times in milliseconds. */

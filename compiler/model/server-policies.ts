@@ -2,6 +2,7 @@ import type { KeepAliveSettings } from "../../runtime/net/connection-settings.ts
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { CloudAuthConfig } from "./cloud-credentials.ts";
 import type { BackendConnection } from "./connections.ts";
+import type { HeaderChangesConfig } from "./header-changes.ts";
 import type { MountedFile, Text } from "./texts.ts";
 import type { TokenExchangeConfig } from "./token-exchange.ts";
 
@@ -11,6 +12,34 @@ export interface ServerPolicies {
   readonly auth?: BackendAuthConfig;
   readonly http?: BackendHttpConfig;
   readonly tcp?: BackendTcpConfig;
+  readonly tunnel?: TunnelConfig;
+  /** What requests to it alone say otherwise. */
+  readonly requestHeaders?: BackendHeaders;
+  /** What its responses say otherwise. */
+  readonly responseHeaders?: BackendHeaders;
+}
+
+/** A server that the gateway itself talks to, for a policy. */
+export interface ServerConfig {
+  /** Scheme, host and port. */
+  readonly url: string;
+  /** How it is reached; undefined: nothing of it is configured. */
+  readonly policies: ServerPolicies | undefined;
+}
+
+/** `backendTunnel`: the proxy through which a backend is reached. */
+export interface TunnelConfig {
+  readonly proxy: Text;
+  /** How the proxy itself is reached. */
+  readonly policies: Pick<ServerPolicies, "tls" | "tcp" | "auth">;
+  /** Where the proxy stands. */
+  readonly proxyOrigin: Origin;
+  readonly origin: Origin;
+}
+
+/** Changes to the headers of one backend's messages. */
+export interface BackendHeaders extends HeaderChangesConfig {
+  readonly origin: Origin;
 }
 
 /** `backendTLS`. Paths are as configured. */

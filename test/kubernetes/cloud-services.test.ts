@@ -97,10 +97,18 @@ function guardsOf(files: Readonly<Record<string, string>>): unknown {
   const plain = JSON.stringify(guards, (key, value) =>
     key === "origin" || key.endsWith("Origin") ? undefined : value,
   );
-  return [complaints(checked), JSON.parse(plain)];
+  return [complaints(checked).map((each) => each.replace(/^\d+ /, "")), JSON.parse(plain)];
 }
 
-it("guards of Amazon and Google are in manifests what they are in a file", () => {
+it("guards of Amazon, Google and Azure are in manifests what they are in a file, and so is whom they ask when", () => {
+  const safety = {
+    endpoint: "texts.cognitiveservices.azure.com",
+    analyzeText: { severityThreshold: 2, blocklistNames: ["words"], haltOnBlocklistHit: true },
+  };
+  const jailbreaks = {
+    endpoint: "http://127.0.0.1:1",
+    detectJailbreak: { apiVersion: "2024-09-15" },
+  };
   const armor = { templateId: "shield", projectId: "shop-1" };
   const armorPolicies = { gcp: {} };
   const file = {
@@ -119,7 +127,12 @@ it("guards of Amazon and Google are in manifests what they are in a file", () =>
                       policies: {
                         ai: {
                           promptGuard: {
+                            streaming: "Disabled",
                             request: [
+                              {
+                                azureContentSafety: { ...jailbreaks, failureMode: "failOpen" },
+                                scope: ["messages", "toolOutput"],
+                              },
                               {
                                 bedrockGuardrails: {
                                   guardrailIdentifier: "abcdefghij",
@@ -128,9 +141,10 @@ it("guards of Amazon and Google are in manifests what they are in a file", () =>
                                 },
                                 response: { statusCode: 422 },
                               },
-                              { googleModelArmor: armor },
+                              { googleModelArmor: { ...armor, failureMode: "failOpen" } },
                             ],
                             response: [
+                              { azureContentSafety: safety, response: { statusCode: 451 } },
                               {
                                 googleModelArmor: {
                                   ...armor,
@@ -154,10 +168,12 @@ it("guards of Amazon and Google are in manifests what they are in a file", () =>
   };
   const manifests = `${modelsRoute(80)}
 {apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: models}, spec: {ai: {provider: {openai: {}}}, policies: {ai: {promptGuard: {
+  streaming: Disabled,
   request: [
+    {azureContentSafety: ${JSON.stringify({ ...jailbreaks, failureMode: "FailOpen" })}, scope: [Messages, ToolOutput]},
     {bedrockGuardrails: {identifier: abcdefghij, version: DRAFT, region: us-west-2}, response: {statusCode: 422}},
-    {googleModelArmor: {templateId: shield, projectId: shop-1}}],
-  response: [{googleModelArmor: {templateId: shield, projectId: shop-1, location: europe-west4, policies: {auth: {gcp: {}}}}}]}}}}}`;
+    {googleModelArmor: {templateId: shield, projectId: shop-1, failureMode: FailOpen}}],
+  response: [{azureContentSafety: ${JSON.stringify(safety)}, response: {statusCode: 451}}, {googleModelArmor: {templateId: shield, projectId: shop-1, location: europe-west4, policies: {auth: {gcp: {}}}}}]}}}}}`;
   const inManifests = guardsOf({ "manifests.yaml": manifests });
   expect(inManifests).toEqual(guardsOf({ "gateway.yaml": JSON.stringify(file) }));
   expect(JSON.stringify(inManifests)).toContain("abcdefghij");

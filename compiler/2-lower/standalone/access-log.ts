@@ -4,7 +4,7 @@ import type { ProcessValue } from "../../1-parse/standalone/process.ts";
 import type { AccessLogConfig } from "../../config/access-log.ts";
 import type { LevelsConfig } from "../../config/log-levels.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import type { ServerConfig } from "../../model/backend-policies.ts";
+import type { ServerConfig } from "../../model/server-policies.ts";
 import type { Infer } from "../../schema/schema.ts";
 import { readCollector } from "./tracing.ts";
 

@@ -9,7 +9,7 @@ import type { NamedField } from "../../config/access-log.ts";
 import type { CollectorConfig } from "../../config/collector.ts";
 import type { TracingConfig } from "../../config/tracing.ts";
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
-import type { ServerConfig } from "../../model/backend-policies.ts";
+import type { ServerConfig } from "../../model/server-policies.ts";
 import type { Infer } from "../../schema/schema.ts";
 
 /** Where spans go unless the configuration says otherwise. */

@@ -24,12 +24,20 @@ import {
   text,
 } from "../../schema/schema.ts";
 import { lowerServerReference, type ServerReferenceContext } from "../parts/callout-server.ts";
+import { expressionsSchema, lowerExpressions } from "../parts/named-expressions.ts";
 import {
   armorFields,
   BEDROCK_GUARDRAILS,
   bedrockFields,
+  CONTENT_SAFETY,
   DEFAULT_ARMOR_LOCATION,
   GOOGLE_MODEL_ARMOR,
+  GUARD_FAILURE,
+  PROMPT_SAFETY,
+  promptShield,
+  safetyChecks,
+  safetyFields,
+  secureHost,
 } from "./guard-servers.ts";
 
 const names: Readonly<Record<string, NamedPattern>> = {
@@ -52,8 +60,22 @@ const regex = object(
   { description: "What is looked for in the texts." },
 );
 
+const failureMode = choice(GUARD_FAILURE, ["FailClosed", "FailOpen"], { default: "FailClosed" });
+
+/** Which texts a guard of requests looks at, by their names in a file. */
+const parts = {
+  SystemPrompt: "systemPrompt",
+  Messages: "messages",
+  ToolInput: "toolInput",
+  ToolOutput: "toolOutput",
+} as const;
+
 const webhook = object(
   {
+    failureMode,
+    headers: expressionsSchema(
+      "Headers for the guard that expressions make of the client's request, instead of forwarded ones of the same name; one that fails is left out.",
+    ),
     backendRef: backendReference("The guard."),
     forwardHeaderMatches: list(
       object(
@@ -88,6 +110,7 @@ export function promptGuard(simpleBackend: Schema<PolicyFields>) {
     {
       model: text("The model.", { default: DEFAULT_MODERATION_MODEL }),
       policies: simpleBackend,
+      failureMode,
     },
     { description: "OpenAI's moderation, which is asked about the texts." },
   );
@@ -95,22 +118,45 @@ export function promptGuard(simpleBackend: Schema<PolicyFields>) {
     regex,
     webhook,
     bedrockGuardrails: object(
-      { ...bedrockFields, policies: simpleBackend },
+      { ...bedrockFields, policies: simpleBackend, failureMode },
       { required: ["identifier", "version", "region"], description: BEDROCK_GUARDRAILS },
     ),
     googleModelArmor: object(
-      { ...armorFields, policies: simpleBackend },
+      { ...armorFields, policies: simpleBackend, failureMode },
       { required: ["templateId", "projectId"], description: GOOGLE_MODEL_ARMOR },
     ),
   };
-  const names = ["regex", "webhook", "bedrockGuardrails", "googleModelArmor"] as const;
+  const safety = { ...safetyFields, policies: simpleBackend, failureMode };
+  const azureResponse = object(safety, { required: ["endpoint"], description: CONTENT_SAFETY });
+  const azureRequest = object(
+    { ...safety, ...promptShield },
+    { required: ["endpoint"], description: PROMPT_SAFETY },
+  );
+  const names = [
+    ...(["regex", "webhook", "bedrockGuardrails", "googleModelArmor"] as const),
+    "azureContentSafety" as const,
+  ];
   const responseGuard = object(
-    { ...kinds, response: customResponse(DEFAULT_RESPONSE_REJECTION) },
+    {
+      ...kinds,
+      azureContentSafety: azureResponse,
+      response: customResponse(DEFAULT_RESPONSE_REJECTION),
+    },
     { exactlyOneOf: [...names] },
   );
   const requestGuard = object(
     {
       ...kinds,
+      azureContentSafety: azureRequest,
+      scope: list(
+        choice("Texts of a kind.", ["SystemPrompt", "Messages", "ToolInput", "ToolOutput"]),
+        {
+          minItems: 1,
+          uniqueItems: true,
+          description:
+            "Which texts of a request are looked at: system prompts (and what tools are said to be), messages, arguments of tools, and what tools gave. All by default.",
+        },
+      ),
       externalModeration: moderation,
       response: customResponse(DEFAULT_REJECTION),
       openAIModeration: { ...moderation, aliasOf: "externalModeration" },
@@ -129,6 +175,11 @@ export function promptGuard(simpleBackend: Schema<PolicyFields>) {
         maxItems: 8,
         description: "Guards of what models say, in their order.",
       }),
+      streaming: choice(
+        "Whether the guards of responses act on streams; where they do not, who asks for a stream goes around them.",
+        ["Enabled", "Disabled"],
+        { default: "Enabled" },
+      ),
     },
     {
       atLeastOneOf: ["request", "response"],
@@ -148,7 +199,7 @@ export interface GuardContext extends ServerReferenceContext {
 
 /** The canonical form of a validated `promptGuard`. */
 export function readPromptGuard(
-  { request = [], response = [] }: Value,
+  { request = [], response = [], streaming }: Value,
   context: GuardContext,
 ): PromptGuardConfig {
   const read = (guards: readonly GuardValue[], phase: string, otherwise: RejectionConfig) =>
@@ -159,7 +210,7 @@ export function readPromptGuard(
   return {
     request: read(request, "request", DEFAULT_REJECTION),
     response: read(response, "response", DEFAULT_RESPONSE_REJECTION),
-    unguardedStreams: undefined,
+    unguardedStreams: streaming === "Disabled" ? childOf(context.origin, "streaming") : undefined,
     window: DEFAULT_GUARD_WINDOW,
     windowOrigin: undefined,
   };
@@ -171,45 +222,64 @@ function readGuard(
   otherwise: RejectionConfig,
   context: GuardContext,
 ): GuardConfig | undefined {
-  const { response, regex: patterns, webhook: hook, openAIModeration } = value;
-  const { bedrockGuardrails: bedrock, googleModelArmor: armor } = value;
+  const { response, regex: patterns, webhook: hook, openAIModeration, scope } = value;
+  const { bedrockGuardrails: bedrock, googleModelArmor: armor, azureContentSafety: azure } = value;
   const { origin } = context;
   const { message = otherwise.message, statusCode: status = otherwise.status } = response ?? {};
   const common = {
     rejection: { status, message },
     rejectionOrigin: response && childOf(origin, "response"),
-    scope: undefined,
+    scope: scope && {
+      parts: scope.map((part) => parts[part]),
+      origin: childOf(origin, "scope"),
+    },
   };
   if (patterns !== undefined) {
     return { kind: "regex", ...readPatterns(patterns, childOf(origin, "regex")), ...common };
   }
-  const asked = { ...common, passesOnFailure: false };
   if (hook !== undefined) {
     const at = childOf(origin, "webhook");
     const server = lowerServerReference(hook.backendRef, { ...context, origin: at });
+    const asked = { ...common, passesOnFailure: hook.failureMode === "FailOpen" };
     return server && { kind: "webhook", ...asked, server, ...readHeaders(hook, at), origin: at };
   }
   if (bedrock !== undefined) {
-    const { policies, ...own } = bedrock;
-    const service = readService(policies, childOf(origin, "bedrockGuardrails"), context);
-    return { kind: "bedrockGuardrails", ...asked, ...own, ...service };
+    const { identifier, version, region } = bedrock;
+    const service = readService(bedrock, childOf(origin, "bedrockGuardrails"), context);
+    return { kind: "bedrockGuardrails", ...common, identifier, version, region, ...service };
   }
   if (armor !== undefined) {
-    const { templateId: template, projectId: project, location, policies } = armor;
+    const { templateId: template, projectId: project, location } = armor;
     const own = { template, project, location: location ?? DEFAULT_ARMOR_LOCATION };
-    const service = readService(policies, childOf(origin, "googleModelArmor"), context);
-    return { kind: "googleModelArmor", ...asked, ...own, ...service };
+    const service = readService(armor, childOf(origin, "googleModelArmor"), context);
+    return { kind: "googleModelArmor", ...common, ...own, ...service };
   }
-  const { model = DEFAULT_MODERATION_MODEL, policies } =
-    openAIModeration ?? value.externalModeration ?? {};
+  if (azure !== undefined) {
+    const at = childOf(origin, "azureContentSafety");
+    const { endpoint, analyzeText } = azure;
+    const detectJailbreak = "detectJailbreak" in azure ? azure.detectJailbreak : undefined;
+    return {
+      kind: "azureContentSafety",
+      ...common,
+      ...safetyChecks({ analyzeText, detectJailbreak }),
+      ...readService(azure, at, context),
+      host: secureHost(endpoint),
+      hostOrigin: childOf(at, "endpoint"),
+    };
+  }
+  const moderation = openAIModeration ?? value.externalModeration ?? {};
+  const { model = DEFAULT_MODERATION_MODEL } = moderation;
   const name = openAIModeration === undefined ? "externalModeration" : "openAIModeration";
-  const service = readService(policies, childOf(origin, name), context);
-  return { kind: "openAIModeration", ...asked, model, ...service };
+  const service = readService(moderation, childOf(origin, name), context);
+  return { kind: "openAIModeration", ...common, model, ...service };
 }
 
 /** A service of a known maker: it is where it always is, and reached as its own policies say. */
 function readService(
-  policies: PolicyFields | undefined,
+  {
+    policies,
+    failureMode: mode,
+  }: { readonly policies?: PolicyFields; readonly failureMode?: "FailClosed" | "FailOpen" },
   origin: Origin,
   { connection }: Pick<GuardContext, "connection">,
 ) {
@@ -217,6 +287,7 @@ function readService(
     host: undefined,
     hostOrigin: origin,
     policies: policies && connection(policies, childOf(origin, "policies")),
+    passesOnFailure: mode === "FailOpen",
     origin,
   };
 }
@@ -237,11 +308,11 @@ function readPatterns(
 }
 
 function readHeaders(
-  { forwardHeaderMatches = [] }: Infer<typeof webhook>,
+  { forwardHeaderMatches = [], headers }: Infer<typeof webhook>,
   origin: Origin,
 ): Pick<WebhookGuardConfig, "forwardHeaders" | "headers"> {
   return {
-    headers: [],
+    headers: lowerExpressions(headers, childOf(origin, "headers")),
     forwardHeaders: forwardHeaderMatches.map(({ type, name, value }, index) => ({
       name: name.toLowerCase(),
       kind: type === "RegularExpression" ? "regex" : "exact",

@@ -25,11 +25,11 @@ import { expressionsSchema, lowerExpressions } from "../parts/named-expressions.
 import { readConnection } from "../parts/read-connection.ts";
 import { readValueMatch, valueMatchSchema } from "../parts/value-match.ts";
 
-const failureMode = choice(
-  "What becomes of texts when the guard can't be asked: nothing passes (503), or all does.",
-  ["failClosed", "failOpen"],
-  { default: "failClosed" },
-);
+/** What `failureMode` is about, in both forms. */
+export const GUARD_FAILURE =
+  "What becomes of texts when the guard can't be asked: nothing passes (503), or all does.";
+
+const failureMode = choice(GUARD_FAILURE, ["failClosed", "failOpen"], { default: "failClosed" });
 
 /** What guards have that are services of a known maker. */
 const serviceFields = {
@@ -126,7 +126,8 @@ const apiVersion = text("The version of the API.", {
   default: DEFAULT_SAFETY_VERSION,
 });
 
-const azureFields = {
+/** Which resource of Azure AI Content Safety, and what it looks for in texts, in both forms. */
+export const safetyFields = {
   endpoint: text(
     "The resource: `NAME.cognitiveservices.azure.com`, or a URL. Without a key a resource of Azure is asked with a token of whatever the gateway runs as.",
     { maxLength: 1024 },
@@ -153,30 +154,36 @@ const azureFields = {
         "Looks for hate, sexual content, violence and self-harm; by default where nothing else is looked for.",
     },
   ),
-  policies: serverPolicies,
-  failureMode,
 };
+
+/** What is looked for in prompts besides, in both forms. */
+export const promptShield = {
+  detectJailbreak: object(
+    { apiVersion },
+    { description: "Looks for prompts that attack the model (Prompt Shields)." },
+  ),
+};
+
+const azureFields = { ...safetyFields, policies: serverPolicies, failureMode };
+
+/** What it says of itself, in both forms: of responses, and of requests. */
+export const CONTENT_SAFETY = "Asks Azure AI Content Safety: what is too severe is rejected.";
+export const PROMPT_SAFETY =
+  "Asks Azure AI Content Safety: what is too severe, or attacks the model, is rejected.";
 
 /** `azureContentSafety` of responses. */
 export const azureSchema = object(azureFields, {
   required: ["endpoint"],
-  description: "Asks Azure AI Content Safety: what is too severe is rejected.",
+  description: CONTENT_SAFETY,
 });
 
 /** The same of requests, which may attack the model too. */
 export const azurePromptSchema = object(
   {
     ...azureFields,
-    detectJailbreak: object(
-      { apiVersion },
-      { description: "Looks for prompts that attack the model (Prompt Shields)." },
-    ),
+    ...promptShield,
   },
-  {
-    required: ["endpoint"],
-    description:
-      "Asks Azure AI Content Safety: what is too severe, or attacks the model, is rejected.",
-  },
+  { required: ["endpoint"], description: PROMPT_SAFETY },
 );
 
 /** Guards of requests and responses that ask a server, by their names in a file. */
@@ -263,10 +270,26 @@ function lowerAzure(
   { endpoint, analyzeText, detectJailbreak, ...service }: Infer<typeof azurePromptSchema>,
   origin: Origin,
 ): OwnPart<AzureGuardConfig> {
+  return {
+    kind: "azureContentSafety",
+    ...safetyChecks({ analyzeText, detectJailbreak }),
+    ...lowerService({ ...service, host: secureHost(endpoint) }, origin),
+    hostOrigin: childOf(origin, "endpoint"),
+  };
+}
+
+/** What a resource of Azure AI Content Safety looks for: severe texts unless something else is said. */
+export function safetyChecks({
+  analyzeText,
+  detectJailbreak,
+}: {
+  readonly [Part in "analyzeText" | "detectJailbreak"]:
+    | Infer<typeof azurePromptSchema>[Part]
+    | undefined;
+}): Pick<AzureGuardConfig, "analysis" | "shieldVersion"> {
   const isAnalyzed = analyzeText !== undefined || detectJailbreak === undefined;
   const version = (given: string | undefined) => given ?? DEFAULT_SAFETY_VERSION;
   return {
-    kind: "azureContentSafety",
     analysis: isAnalyzed
       ? {
           apiVersion: version(analyzeText?.apiVersion),
@@ -276,13 +299,11 @@ function lowerAzure(
         }
       : undefined,
     shieldVersion: detectJailbreak && version(detectJailbreak.apiVersion),
-    ...lowerService({ ...service, host: secureHost(endpoint) }, origin),
-    hostOrigin: childOf(origin, "endpoint"),
   };
 }
 
 /** A resource is reached by TLS unless it is a URL that says otherwise. */
-function secureHost(endpoint: string): string {
+export function secureHost(endpoint: string): string {
   return endpoint.includes("://") ? endpoint : `https://${endpoint}`;
 }
 

@@ -1,7 +1,7 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { BackendReferenceValue } from "../../manifests/field-types.ts";
-import type { ServerConfig } from "../../model/backend-policies.ts";
 import type { DestinationConfig } from "../../model/destinations.ts";
+import type { ServerConfig } from "../../model/server-policies.ts";
 import type { Text } from "../../model/texts.ts";
 import { object, shortText, text, unsupported } from "../../schema/schema.ts";
 import { type CalloutTarget, calloutTarget, grpcTarget } from "./callout-target.ts";

@@ -1,5 +1,5 @@
 import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
-import type { BackendPolicies, TunnelConfig } from "../../model/backend-policies.ts";
+import type { BackendPolicies } from "../../model/backend-policies.ts";
 import type {
   AwsAuthConfig,
   AwsKeyTexts,
@@ -10,6 +10,7 @@ import type { BackendConnection, BackendTlsNode, TcpConnection } from "../../mod
 import type { HeaderChangesConfig } from "../../model/header-changes.ts";
 import { forwardUrl } from "../../model/host-url.ts";
 import { type SecretContext, withoutLiteral } from "../../model/literal-secrets.ts";
+import type { TunnelConfig } from "../../model/server-policies.ts";
 import {
   type BackendAuthConfig,
   type BackendTlsConfig,

@@ -1,7 +1,8 @@
 import type { PromptMessage } from "../../../runtime/llm/formats/prompt-messages.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import type { BackendHeaders, BackendPolicies } from "../../model/backend-policies.ts";
+import type { BackendPolicies } from "../../model/backend-policies.ts";
 import type { LlmPolicies } from "../../model/llm-policies.ts";
+import type { BackendHeaders } from "../../model/server-policies.ts";
 import { parseTimer } from "../../schema/duration.ts";
 import type { LlmModelValue } from "../ai/front-door-schema.ts";
 import { lowerPromptGuard } from "../ai/guard-file-form.ts";

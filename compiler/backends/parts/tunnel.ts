@@ -1,5 +1,5 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import type { TunnelConfig } from "../../model/backend-policies.ts";
+import type { TunnelConfig } from "../../model/server-policies.ts";
 import { type Infer, object, type Schema, text, unsupported } from "../../schema/schema.ts";
 import { connectionSchemas, keySchema } from "./connection-schema.ts";
 import { readConnection } from "./read-connection.ts";

@@ -383,6 +383,7 @@ export const known: KnownValues = {
   "targets.[].sse": [{ host: "a.test", port: 80 }],
   "allowOrigins.[]": issuer,
   "rules.[].deny": ['request.path == "/a"', 'request.path == "/b"'],
+  "networkAuthorization.rules.[].deny": ["source.port == 1", "source.port == 2"],
   "mcpAuthorization.rules.[].deny": ['mcp.tool.name == "a"', 'mcp.tool.name == "b"'],
   "requestMirror.backend.host": ["127.0.0.1:9000", "127.0.0.1:9002"],
   hostOverride: ["127.0.0.1:9000", "127.0.0.1:9002"],

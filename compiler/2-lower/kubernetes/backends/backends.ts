@@ -14,7 +14,7 @@ import {
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { Manifest, ManifestOf, ServicePort } from "../../../manifests/manifests.ts";
 import type { BackendReference } from "../../../manifests/routes.ts";
-import type { ServerConfig } from "../../../model/backend-policies.ts";
+import type { ServerConfig } from "../../../model/server-policies.ts";
 import { resourceName } from "../inventory/inventory.ts";
 import { follow, type ReferenceContext } from "../inventory/references.ts";
 import { selects } from "../inventory/selectors.ts";

@@ -3,7 +3,7 @@ import { serverAddress } from "../../../backends/index.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { Manifest, ManifestOf, ServicePort } from "../../../manifests/manifests.ts";
 import type { BackendReference } from "../../../manifests/routes.ts";
-import type { ServerConfig, TunnelConfig } from "../../../model/backend-policies.ts";
+import type { ServerConfig, TunnelConfig } from "../../../model/server-policies.ts";
 import { HTTP_SERVER, NAMED_SERVER, type Traffic } from "../../../model/traffic.ts";
 import { validated } from "../../../schema/schema.ts";
 import { resourceName } from "../inventory/inventory.ts";

@@ -4,7 +4,8 @@ import {
 } from "../../../backends/parts/header-changes.ts";
 import { childOf, type Diagnostics, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { RouteRule } from "../../../manifests/routes.ts";
-import type { BackendHeaders, BackendPolicies } from "../../../model/backend-policies.ts";
+import type { BackendPolicies } from "../../../model/backend-policies.ts";
+import type { BackendHeaders } from "../../../model/server-policies.ts";
 import { validated } from "../../../schema/schema.ts";
 
 /** A filter that stands twice (Gateway API: only mirrors may). */
