@@ -9,13 +9,10 @@ type TimeSchema = (
 /** Larger ones are taken as the largest that there are (RFC 9113 6.9.1), smaller ones as the smallest. */
 const ANY_WINDOW = [1, Number.MAX_SAFE_INTEGER] as const;
 
-/** How a form says numbers of bytes. */
-type SizeSchema = typeof byteCount;
-
 /** What both forms say of HTTP with clients: the same names, bounds and defaults. */
-export function frontendHttpFields(time: TimeSchema = duration, size: SizeSchema = byteCount) {
+export function frontendHttpFields(time: TimeSchema = duration) {
   return {
-    maxBufferSize: size(
+    maxBufferSize: byteCount(
       "The most bytes of a body that is read as a whole, for policies and MCP messages that need it so; never more than " +
         "`config.maxBufferedBytes`.",
       1,
@@ -32,17 +29,17 @@ export function frontendHttpFields(time: TimeSchema = duration, size: SizeSchema
         default: "10m",
       },
     ),
-    http2WindowSize: size(
+    http2WindowSize: byteCount(
       "Bytes that a client may send on one stream before it has to wait.",
       ...ANY_WINDOW,
       { default: 262_144 },
     ),
-    http2ConnectionWindowSize: size(
+    http2ConnectionWindowSize: byteCount(
       "Bytes that a client may send on all streams of a connection before it has to wait; at least 65535.",
       ...ANY_WINDOW,
       { default: 1_048_576 },
     ),
-    http2FrameSize: size("The longest HTTP/2 frame that is taken.", 16_384, 1_677_215, {
+    http2FrameSize: byteCount("The longest HTTP/2 frame that is taken.", 16_384, 1_677_215, {
       default: 16_384,
     }),
     http2KeepaliveInterval: time("Between two HTTP/2 PINGs; none without it.", {
@@ -53,6 +50,16 @@ export function frontendHttpFields(time: TimeSchema = duration, size: SizeSchema
       { minimumDuration: "100ms", default: "20s" },
     ),
   };
+}
+
+/** How long a header list of HTTP/2 may be, in both forms. */
+export function http2HeaderSize() {
+  return byteCount(
+    "Bytes of an HTTP/2 header list, with 32 for each field; a longer one resets its stream.",
+    1024,
+    1_048_576,
+    { default: 65_536 },
+  );
 }
 
 /** How long a TLS handshake may take, in both forms. */

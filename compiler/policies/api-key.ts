@@ -11,7 +11,6 @@ import {
   type CredentialLocationConfig,
   type CredentialLocationNode,
   credentialLocationSchema,
-  defaultLocation,
   lowerCredentialLocation,
   resolveCredentialLocation,
 } from "./parts/credential-location.ts";
@@ -79,6 +78,7 @@ const schema = object(
 const kubernetesSchema = object(
   {
     mode: identityMode,
+    location: credentialLocationSchema("Bearer"),
     secretRef: localObject(
       "A Secret whose entries are API keys: each the key itself, or `{key, metadata, allowedModels}` as JSON.",
     ),
@@ -144,7 +144,7 @@ export const apiKey: Policy<
       const files = names.flatMap((name) => secretFiles(name, undefined, at));
       return {
         mode: kubernetesMode(given.mode),
-        location: defaultLocation("Bearer"),
+        location: lowerCredentialLocation(given.location, "Bearer", childOf(origin, "location")),
         keys: files.map((file) => ({
           ...{ kind: "file", file, isSecret: true, metadata: {}, origin: at },
         })),

@@ -7,7 +7,6 @@ import {
   type CredentialLocationConfig,
   type CredentialLocationNode,
   credentialLocationSchema,
-  defaultLocation,
   lowerCredentialLocation,
   resolveCredentialLocation,
 } from "./parts/credential-location.ts";
@@ -66,6 +65,7 @@ const schema = object(
 
 const kubernetesSchema = object(
   {
+    location: credentialLocationSchema("Basic"),
     mode: identityMode,
     realm: text("The realm of the challenge.", { default: "Restricted" }),
     users: list(text("A line of an htpasswd file."), {
@@ -124,7 +124,7 @@ export const basicAuth: Policy<
       return {
         mode: kubernetesMode(given.mode),
         realm: given.realm ?? "Restricted",
-        location: defaultLocation("Basic"),
+        location: lowerCredentialLocation(given.location, "Basic", childOf(origin, "location")),
         passwords:
           given.users === undefined
             ? { kind: "file", file, isSecret: true }

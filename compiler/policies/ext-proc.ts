@@ -85,13 +85,13 @@ const bodyMode = (what: string) =>
     { default: "fullDuplexStreamed" },
   );
 
+/** What `failureMode` is about, in both forms. */
+const FAILURE =
+  "What happens when the processor fails; requests of whose body it has got something are refused in any case.";
+
 const fields = {
   ...serverFields,
-  failureMode: choice(
-    "What happens when the processor fails; requests of whose body it has got something are refused in any case.",
-    ["failClosed", "failOpen"],
-    { default: "failClosed" },
-  ),
+  failureMode: choice(FAILURE, ["failClosed", "failOpen"], { default: "failClosed" }),
   metadataContext: map(
     map(expression("A CEL expression: the value."), {
       minProperties: 1,
@@ -148,7 +148,10 @@ const schema = object(
 
 /** `ExtProc` of the specification. */
 const kubernetesSchema = object(
-  { backendRef: backendReference("The processor: a Service or a static GatewayBackend.") },
+  {
+    backendRef: backendReference("The processor: a Service or a static GatewayBackend."),
+    failureMode: choice(FAILURE, ["FailClosed", "FailOpen"], { default: "FailClosed" }),
+  },
   { required: ["backendRef"] },
 );
 
@@ -173,11 +176,12 @@ export const extProc: Policy<
   kubernetes: {
     field: "traffic.extProc",
     schema: kubernetesSchema,
-    lower: ({ backendRef }, context) => {
+    lower: ({ backendRef, failureMode }, context) => {
       const { origin } = context;
       const server = lowerServerReference(backendRef, context);
       if (server === undefined) return undefined;
-      const value = { ...lowerProcessor({}, origin), server };
+      const passesOnFailure = failureMode === "FailOpen";
+      const value = { ...lowerProcessor({}, origin), server, passesOnFailure };
       return { cases: [{ condition: undefined, value, origin }] };
     },
   },

@@ -26,7 +26,6 @@ import {
   type CredentialLocationConfig,
   type CredentialLocationNode,
   credentialLocationSchema,
-  defaultLocation,
   lowerCredentialLocation,
   resolveCredentialLocation,
 } from "./parts/credential-location.ts";
@@ -174,6 +173,7 @@ const kubernetesSchema = object(
       ),
       { minItems: 1, maxItems: 64, description: "Who issues the tokens." },
     ),
+    location: credentialLocationSchema("Bearer"),
   },
   { required: ["providers"] },
 );
@@ -283,7 +283,15 @@ function lowerKubernetes(
       : [{ issuer, audiences: audiences ?? [], requiredClaims: ["exp"], jwks: keys }];
   });
   if (providers.length < given.providers.length) return undefined;
-  return { mode: kubernetesMode(given.mode), location: defaultLocation("Bearer"), providers };
+  return {
+    mode: kubernetesMode(given.mode),
+    location: lowerCredentialLocation(
+      given.location,
+      "Bearer",
+      childOf(context.origin, "location"),
+    ),
+    providers,
+  };
 }
 
 /** Its canonical name; strict unless it says. */

@@ -75,6 +75,13 @@ interface RemoteRateLimitNode {
   readonly cases: readonly CaseNode<LimitServiceNode>[];
 }
 
+const costField = expression(
+  "How much it counts, a whole number; by default 1, or the tokens of the call when it has ended.",
+);
+
+/** What `failureMode` is about, in both forms. */
+const UNREACHABLE = "What happens when the service can't be reached.";
+
 const descriptor = object(
   {
     entries: list(
@@ -89,9 +96,7 @@ const descriptor = object(
       },
     ),
     type: choice("What is counted.", ["requests", "tokens"], { default: "requests" }),
-    cost: expression(
-      "How much it counts, a whole number; by default 1, or the tokens of the call when it has ended.",
-    ),
+    cost: costField,
     limitOverride: expression(
       'The limit in the place of the service\'s own: `{"unit": "minute", "requestsPerUnit": 10}`.',
     ),
@@ -107,13 +112,7 @@ const fields = {
     maxItems: 16,
     description: "What the service counts; all go in one call, and a request has to pass each.",
   }),
-  failureMode: choice(
-    "What happens when the service can't be reached.",
-    ["failClosed", "failOpen"],
-    {
-      default: "failClosed",
-    },
-  ),
+  failureMode: choice(UNREACHABLE, ["failClosed", "failOpen"], { default: "failClosed" }),
   policies: serverPolicies,
 };
 
@@ -152,6 +151,7 @@ const kubernetesSchema = object(
   {
     backendRef: backendReference("The limit service: a Service or a static GatewayBackend."),
     domain: shortText("The domain of the service's limits."),
+    failureMode: choice(UNREACHABLE, ["FailClosed", "FailOpen"], { default: "FailClosed" }),
     descriptors: list(
       object(
         {
@@ -167,6 +167,7 @@ const kubernetesSchema = object(
             },
           ),
           unit: choice("What is counted.", ["Requests", "Tokens"], { default: "Requests" }),
+          cost: costField,
         },
         { required: ["entries"] },
       ),
@@ -200,11 +201,11 @@ export const remoteRateLimit: Policy<
     field: "traffic.rateLimit",
     part: "global",
     schema: kubernetesSchema,
-    lower: ({ backendRef, domain, descriptors }, context) => {
+    lower: ({ backendRef, domain, descriptors, failureMode }, context) => {
       const { origin } = context;
       const server = lowerServerReference(backendRef, context);
       if (server === undefined) return undefined;
-      const read = descriptors.map(({ entries, unit }, index): DescriptorConfig => {
+      const read = descriptors.map(({ entries, unit, cost }, index): DescriptorConfig => {
         const at = childOf(origin, "descriptors", index);
         return {
           unit: unit === "Tokens" ? "tokens" : "requests",
@@ -213,12 +214,13 @@ export const remoteRateLimit: Policy<
             text,
             origin: childOf(at, "entries", each, "expression"),
           })),
-          cost: undefined,
+          cost: cost === undefined ? undefined : { text: cost, origin: childOf(at, "cost") },
           limit: undefined,
           origin: childOf(at, "unit"),
         };
       });
-      const value = { server, domain, descriptors: read, passesOnFailure: false, origin };
+      const passesOnFailure = failureMode === "FailOpen";
+      const value = { server, domain, descriptors: read, passesOnFailure, origin };
       return { cases: [{ condition: undefined, value, origin }] };
     },
   },

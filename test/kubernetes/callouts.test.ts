@@ -243,3 +243,68 @@ describe("policies on the server that is asked", () => {
     ]);
   });
 });
+
+describe("what manifests say of servers that fail, and of sizes and places", () => {
+  let gateway: Gateway;
+
+  beforeAll(async () => {
+    const rule = (path: string) =>
+      `{name: ${path}, matches: [{path: {value: /${path}}}], backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: shop}]}`;
+    const nobody = "{group: gwc.dev, kind: GatewayBackend, name: nobody}";
+    const asked = "{group: gwc.dev, kind: GatewayBackend, name: asked}";
+    const limits = (rest: string) =>
+      `rateLimit: {global: {backendRef: ${nobody}, domain: shop, ${rest} descriptors: [{entries: [{name: a, expression: request.path}]}]}}`;
+    const traffic = {
+      auth: `extAuth: {backendRef: ${nobody}, grpc: {}}`,
+      "auth-open": `extAuth: {backendRef: ${nobody}, grpc: {}, failureMode: FailOpen}`,
+      limit: limits(""),
+      "limit-open": limits("failureMode: FailOpen,"),
+      process: `extProc: {backendRef: ${nobody}}`,
+      "process-open": `extProc: {backendRef: ${nobody}, failureMode: FailOpen}`,
+      body: `extAuth: {backendRef: ${asked}, grpc: {}, forwardBody: {maxSize: 1Ki}}`,
+      key: "apiKeyAuthentication: {secretRef: {name: keys}, location: {queryParameter: {name: key}}}",
+    };
+    const names = Object.keys(traffic);
+    const folder = temporaryFolder({ "secrets/keys/eve": "open-sesame" });
+    gateway = await startGateway({
+      folder,
+      env: { GWC_SECRETS_DIR: join(folder, "secrets") },
+      config: [
+        `{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, ${metadata("asks")}, spec: {
+          gatewayClassName: gwc, listeners: [{name: web, port: ${await freePort()}, protocol: HTTP}]}}`,
+        `{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, ${metadata("shop")}, spec: {
+          parentRefs: [{name: asks}], rules: [${names.map(rule).join(", ")}]}}`,
+        `{apiVersion: v1, kind: Secret, ${metadata("keys")}, data: {eve: ''}}`,
+        backend("shop", new URL(upstream).port),
+        backend("nobody", await freePort()),
+        backend("asked", plain.port),
+        ...Object.entries(traffic).map(
+          ([name, policy]) =>
+            `{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, ${metadata(name)}, spec: {targetRefs: [
+              {group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop, sectionName: ${name}}], traffic: {${policy}}}}`,
+        ),
+      ].join("\n---\n"),
+    });
+  });
+
+  it.each([
+    ["auth", 403],
+    ["limit", 500],
+    ["process", 500],
+  ])(
+    "without %s's server requests are refused, unless failureMode lets them pass",
+    async (name, status) => {
+      expect((await send(`${gateway.url}/${name}`, "GET")).status).toBe(status);
+      expect((await send(`${gateway.url}/${name}-open`, "GET")).status).toBe(200);
+    },
+  );
+
+  it("a size may be a quantity, and a credential stands where location says", async () => {
+    const post = (size: number) =>
+      send(`${gateway.url}/body`, "POST", { "x-user": `size-${size}` }, "a".repeat(size));
+    expect([(await post(1024)).status, (await post(1025)).status]).toEqual([200, 413]);
+    expect((await send(`${gateway.url}/key?key=open-sesame`, "GET")).status).toBe(200);
+    const bearer = { authorization: "Bearer open-sesame" };
+    expect((await send(`${gateway.url}/key`, "GET", bearer)).status).toBe(401);
+  });
+});

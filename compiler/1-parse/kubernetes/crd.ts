@@ -95,6 +95,9 @@ const PLAIN: readonly (keyof Schema)[] = [
   ...(["maxProperties", "minProperties", "pattern"] as const),
 ];
 
+/** A number, or a quantity such as `2Mi`, as Kubernetes says that it may be either. */
+const INTEGER_OR_TEXT = [{ type: "integer" }, { type: "string" }];
+
 /** A structural schema: types everywhere, and no shape inside a condition. For editors unknown fields are mistakes. */
 function structural(schema: Schema, isClosed: boolean): JsonSchema {
   const { type, properties, additionalProperties, items } = schema;
@@ -103,7 +106,11 @@ function structural(schema: Schema, isClosed: boolean): JsonSchema {
   const isOpen = properties === undefined || additionalProperties === true;
   const isMap = typeof additionalProperties === "object";
   return {
-    ...(isTyped(schema) ? { type: types[0] } : {}),
+    ...(schema.isQuantity === true
+      ? { "x-kubernetes-int-or-string": true, anyOf: INTEGER_OR_TEXT }
+      : isTyped(schema)
+        ? { type: types[0] }
+        : {}),
     ...(types.includes("null") ? { nullable: true } : {}),
     ...description(schema),
     ...Object.fromEntries(PLAIN.flatMap((word) => (word in schema ? [[word, schema[word]]] : []))),

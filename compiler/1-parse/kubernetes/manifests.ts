@@ -13,6 +13,7 @@ import type { Schema } from "../../schema/schema.ts";
 import { type Validator, validator } from "../../schema/validate.ts";
 import { hasAliases, withoutAliases } from "./aliases.ts";
 import { GATEWAY_GROUP, type KindRow, kinds, OUR_GROUPS, splitApiVersion } from "./kinds.ts";
+import { hasQuantities, withBytes } from "./quantities.ts";
 
 /** A value that says that it is a Kubernetes resource. */
 export type KubernetesObject = { readonly apiVersion: string; readonly kind: string } & {
@@ -114,6 +115,7 @@ interface Prepared {
   readonly schema: Schema;
   readonly validate: Validator<unknown>;
   readonly hasAliases: boolean;
+  readonly hasQuantities: boolean;
 }
 
 /** The validators of the kinds seen so far, and all resources that are read. */
@@ -138,11 +140,12 @@ function readManifest(
   if (!isKnown) return broken(row.kind, { namespace, name, labels, created, origin });
   const prepared = validators.get(row.kind) ?? prepare(row, values);
   validators.set(row.kind, prepared);
-  const read = { value, envTemplates: [], expanded: [] };
+  const given = prepared.hasQuantities ? withBytes(value, prepared.schema) : value;
+  const read = { value: given, envTemplates: [], expanded: [] };
   const isPartial = prepared.validate.whole(read, origin, diagnostics) === undefined;
   const { sound, broken: left } = isPartial
-    ? soundParts(value, prepared.validate)
-    : { sound: value, broken: [] };
+    ? soundParts(given, prepared.validate)
+    : { sound: given, broken: [] };
   const content = sound && prepared.hasAliases ? withoutAliases(sound, prepared.schema) : sound;
   const spec = content && specOf(row.kind, content);
   const known = { kind: row.kind, namespace, name, labels, created, spec, isPartial, origin };
@@ -152,7 +155,7 @@ function readManifest(
 
 /** What is left of a resource without the parts that have mistakes. */
 function soundParts(
-  value: KubernetesObject,
+  value: ConfigValue,
   validate: Validator<unknown>,
 ): { readonly sound: ConfigValue | undefined; readonly broken: readonly ConfigPath[] } {
   // Taking parts out changes a value, and this one belongs to its document.
@@ -173,7 +176,12 @@ function broken(
 function prepare(row: KindRow, values: readonly KubernetesObject[]): Prepared {
   const schema = row.schema();
   const own = values.filter(({ kind }) => row.names.includes(kind));
-  return { schema, validate: validator(schema, own), hasAliases: hasAliases(schema) };
+  return {
+    schema,
+    validate: validator(schema, own),
+    hasAliases: hasAliases(schema),
+    hasQuantities: hasQuantities(schema),
+  };
 }
 
 /** The row of a kind, and whether the version is known (else reported); undefined when the resource is skipped. */

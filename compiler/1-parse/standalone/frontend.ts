@@ -1,5 +1,9 @@
 import { CIPHER_SUITES } from "../../config/frontend.ts";
-import { frontendHttpFields, handshakeTimeout } from "../../config/frontend-fields.ts";
+import {
+  frontendHttpFields,
+  handshakeTimeout,
+  http2HeaderSize,
+} from "../../config/frontend-fields.ts";
 import { trustedSources } from "../../config/proxy-protocol.ts";
 import { connectionRulesSchema } from "../../policies/connection-rules.ts";
 import { keepAliveSchema } from "../../schema/keep-alive.ts";
@@ -56,12 +60,7 @@ export function frontendSchema() {
             { default: 240 },
           ),
           http1HeaderCase: unsupported("a choice of the case of header names"),
-          http2MaxHeaderSize: byteCount(
-            "Bytes of an HTTP/2 header list, with 32 for each field; a longer one resets its stream.",
-            1024,
-            1_048_576,
-            { default: 65_536 },
-          ),
+          http2MaxHeaderSize: http2HeaderSize(),
           maxConnectionDuration: duration(
             "How long a connection lasts before it ends with the response under way; tunnels stay.",
             { minimumDuration: "1s" },

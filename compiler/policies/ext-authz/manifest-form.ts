@@ -2,7 +2,7 @@ import { lowerServerReference } from "../../backends/parts/callout-server.ts";
 import { expressionsSchema, lowerExpressions } from "../../backends/parts/named-expressions.ts";
 import { childOf } from "../../diagnostics/diagnostic.ts";
 import { backendReference } from "../../manifests/field-types.ts";
-import { anyText, type Infer, integer, map, object } from "../../schema/schema.ts";
+import { anyText, byteCount, choice, type Infer, map, object } from "../../schema/schema.ts";
 import type { KubernetesContext } from "../policy.ts";
 import type {
   AuthorizationConfig,
@@ -46,10 +46,15 @@ const http = object(
 export const extAuthSchema = object(
   {
     backendRef: backendReference("The authorization server: a Service or a static GatewayBackend."),
+    failureMode: choice(
+      "What happens when the server can't be asked: the request is refused (403), or it passes.",
+      ["FailClosed", "FailOpen"],
+      { default: "FailClosed" },
+    ),
     grpc,
     http,
     forwardBody: object(
-      { maxSize: integer("Bytes of the body at most; 413 beyond.", 1, Number.MAX_SAFE_INTEGER) },
+      { maxSize: byteCount("Bytes of the body at most; 413 beyond.", 1, Number.MAX_SAFE_INTEGER) },
       { required: ["maxSize"], description: "The server gets the request's body." },
     ),
   },
@@ -58,7 +63,7 @@ export const extAuthSchema = object(
 
 /** `ExtAuth`; undefined when its server is not known (reported). */
 export function lowerExtAuth(
-  { backendRef, grpc, http, forwardBody }: Infer<typeof extAuthSchema>,
+  { backendRef, failureMode, grpc, http, forwardBody }: Infer<typeof extAuthSchema>,
   context: KubernetesContext,
 ): AuthorizationConfig | undefined {
   const { origin } = context;
@@ -67,7 +72,7 @@ export function lowerExtAuth(
   return {
     server,
     protocol: http === undefined ? lowerGrpc(grpc ?? {}, context) : lowerHttp(http, context),
-    failure: 403,
+    failure: failureMode === "FailOpen" ? "allow" : 403,
     requestHeaders: http?.allowedRequestHeaders,
     body: forwardBody && { maxSize: forwardBody.maxSize, allowsPart: false, asBytes: false },
     cache: undefined,

@@ -1,12 +1,15 @@
 import { CIPHER_SUITES } from "../../../config/frontend.ts";
-import { frontendHttpFields, handshakeTimeout } from "../../../config/frontend-fields.ts";
+import {
+  frontendHttpFields,
+  handshakeTimeout,
+  http2HeaderSize,
+} from "../../../config/frontend-fields.ts";
 import { trustedSources } from "../../../config/proxy-protocol.ts";
 import { backendReference, span, tinyText } from "../../../manifests/field-types.ts";
 import { kubernetesConnectionRulesSchema } from "../../../policies/connection-rules.ts";
 import {
   choice,
   expression,
-  integer,
   list,
   object,
   shortText,
@@ -40,7 +43,10 @@ const tls = object(
   },
 );
 
-const httpFields = frontendHttpFields(span, integer);
+const httpFields = {
+  ...frontendHttpFields(span),
+  http2MaxHeaderSize: http2HeaderSize(),
+};
 
 const attributes = object(
   {
