@@ -22,7 +22,10 @@ const schemas = customResourceDefinitions().map((each) => {
 
 it.each(schemas)("the definition of $kind is structural", ({ schema }) => {
   for (const [path, part] of parts(schema)) {
-    const isTyped = "type" in part || part["x-kubernetes-preserve-unknown-fields"] === true;
+    const isTyped =
+      "type" in part ||
+      part["x-kubernetes-int-or-string"] === true ||
+      part["x-kubernetes-preserve-unknown-fields"] === true;
     expect(isTyped, `${path} has a type`).toBe(true);
     expect(part.additionalProperties, `${path} is not closed`).not.toBe(false);
     for (const word of ["oneOf", "anyOf", "allOf", "not", "$ref"])
@@ -36,9 +39,11 @@ it.each(schemas)(
     for (const [path, part] of parts(schema)) {
       const validations = (part["x-kubernetes-validations"] ?? []) as { rule: string }[];
       const named = validations.flatMap(({ rule }) => [...rule.matchAll(/has\(self\.(\w+)\)/g)]);
-      const fields = (part.properties ?? {}) as Record<string, { type?: string }>;
-      for (const [, name = ""] of named)
-        expect(fields[name]?.type, `${path}.${name}`).toBeDefined();
+      const fields = (part.properties ?? {}) as Record<string, Record<string, unknown>>;
+      for (const [, name = ""] of named) {
+        const { type, "x-kubernetes-int-or-string": isEither } = fields[name] ?? {};
+        expect(type ?? isEither, `${path}.${name}`).toBeDefined();
+      }
     }
   },
 );

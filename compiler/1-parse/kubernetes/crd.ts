@@ -1,4 +1,5 @@
 import type { ManifestKind } from "../../manifests/manifests.ts";
+import { QUANTITY } from "../../schema/quantity.ts";
 import type { Schema } from "../../schema/schema.ts";
 import type { JsonSchema } from "../standalone/editor.ts";
 import { kinds, OUR_GROUPS } from "./kinds.ts";
@@ -95,9 +96,6 @@ const PLAIN: readonly (keyof Schema)[] = [
   ...(["maxProperties", "minProperties", "pattern"] as const),
 ];
 
-/** A number, or a quantity such as `2Mi`, as Kubernetes says that it may be either. */
-const INTEGER_OR_TEXT = [{ type: "integer" }, { type: "string" }];
-
 /** A structural schema: types everywhere, and no shape inside a condition. For editors unknown fields are mistakes. */
 function structural(schema: Schema, isClosed: boolean): JsonSchema {
   const { type, properties, additionalProperties, items } = schema;
@@ -107,7 +105,7 @@ function structural(schema: Schema, isClosed: boolean): JsonSchema {
   const isMap = typeof additionalProperties === "object";
   return {
     ...(schema.isQuantity === true
-      ? { "x-kubernetes-int-or-string": true, anyOf: INTEGER_OR_TEXT }
+      ? { "x-kubernetes-int-or-string": true, pattern: QUANTITY }
       : isTyped(schema)
         ? { type: types[0] }
         : {}),
