@@ -9,6 +9,7 @@ import { memoryHost } from "../../compiler/host.ts";
 import { makeCertificate } from "../harness/certificate.ts";
 import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { gwc } from "../harness/gwc.ts";
 import { startScripted } from "../harness/scripted.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { gatewayManifest } from "../kubernetes/gateway-manifest.ts";
@@ -208,5 +209,53 @@ describe("what a rule about connections can't ask", () => {
     expect(complaints(checkManifests(config))).toEqual([
       expect.stringContaining('"request.path" is not known of a connection'),
     ]);
+  });
+});
+
+describe("what gwc says of rules about connections", () => {
+  const file = (text: string) => `${text}
+binds:
+  - port: 8080
+    listeners: [{ routes: [{ name: web, backends: [{ host: "127.0.0.1:1" }] }] }]
+  - port: 8081
+    listeners: [{ protocol: TCP, tcpRoutes: [{ name: wire, backends: [{ host: "127.0.0.1:1" }] }] }]
+`;
+  const network = (...all: readonly string[]) =>
+    file(`frontendPolicies: { networkAuthorization: { rules: ${JSON.stringify(all)} } }`);
+  const inside = (length: number) => `cidr("10.0.0.0/${length}").containsIP(source.address)`;
+  const here = temporaryFolder({
+    "open.yaml": file(""),
+    "narrow.yaml": network(inside(8)),
+    "wide.yaml": network(inside(7)),
+    "narrow.test.yaml": `
+tests:
+  - { name: outside, request: GET http://localhost:8080/, from: 8.8.8.8, expect: { reason: Authorization } }
+  - { name: inside, request: GET http://localhost:8080/, from: 10.1.1.1, expect: { status: 200 } }
+`,
+  });
+  const said = (...parameters: readonly string[]) => gwc(parameters, { cwd: here }).stdout;
+
+  it("whom a change lets in is told, for requests and for connections", () => {
+    const wider = said("diff", "narrow.yaml", "wide.yaml");
+    expect(wider).toContain("OPENS   route web (:8080 /)   403 -> served");
+    expect(wider).toContain("OPENS   route wire (:8081 connections)   closed -> passed on");
+    expect(wider).toContain("e.g.    a connection from 11.0.0.0");
+    const closed = said("diff", "open.yaml", "narrow.yaml");
+    expect(closed).toContain("CLOSES  route wire (:8081 connections)   passed on -> closed");
+    expect(closed).not.toContain("CHANGES");
+  });
+
+  it("who may send a request is asked of them, too", () => {
+    const can = (from: string) =>
+      said("can", "GET", "http://localhost:8080/", "--from", from, "-f", "narrow.yaml");
+    expect(can("10.1.2.3")).toMatch(/^yes/);
+    expect(can("8.8.8.8")).toMatch(/^no/);
+  });
+
+  it("tests meet them before everything else", () => {
+    expect(gwc(["test", "narrow.test.yaml", "-f", "narrow.yaml"], { cwd: here })).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining("2 passed"),
+    });
   });
 });

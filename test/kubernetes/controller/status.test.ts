@@ -73,6 +73,20 @@ describe.runIf(missing === undefined)(`gwc controller and the status of objects$
     return found.metadata.resourceVersion;
   }
 
+  it("sizes may be numbers and quantities, as gwc takes them", async () => {
+    const policy = (size: string) => `
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayPolicy
+metadata: { name: sizes }
+spec:
+  targetRefs: [{ group: gateway.networking.k8s.io, kind: Gateway, name: front }]
+  frontend: { http: { maxBufferSize: ${size} } }
+`;
+    for (const size of ["2048", "2Mi", "1.5M"]) await api.applyText(policy(size));
+    for (const size of ["0", "many", "-1Mi", "true"])
+      await expect(api.applyText(policy(size))).rejects.toThrow(/maxBufferSize/);
+  });
+
   it("a route that attaches is accepted, and the Gateway counts it", async () => {
     await routeCondition("good", "Accepted", "True");
     await routeCondition("good", "ResolvedRefs", "True");
