@@ -73,6 +73,8 @@ describe("secrets in reports", () => {
   it("a number of tokens is no secret", () => {
     const said = textOf("binds: []\nx: {maxTokens: 1000, tokens: 20, token: 123456}\n");
     expect(said).toContain("{maxTokens: 1000, tokens: 20, token: ******}");
+    const grant = textOf("binds: []\nx: {allowCredentials: true, secret: trueish}\n");
+    expect(grant).toContain("{allowCredentials: true, secret: *******}");
     const expression = "binds: []\nx: {max_tokens: 'llmRequest.max_tokens', my_token: 'a1'}\n";
     expect(textOf(expression)).toContain("{max_tokens: 'llmRequest.max_tokens', my_token: '**'}");
   });

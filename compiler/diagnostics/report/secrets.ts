@@ -32,9 +32,9 @@ const ANYWHERE =
   /("(?:d|p|q|dp|dq|qi|k|priv)"\s*:\s*")[^"]*|\b(bearer\s+)[\w.~+/-]+=*|(\/\/)[^/\s@"']+(?=@)/gi;
 
 function maskSecrets(line: string): string {
-  // References to variables stay.
+  // References to variables stay, and what says whether something is so.
   const masked = (whole: string, key: string, value: string) =>
-    isReference(value) || isCount(key, value) ? whole : key + stars(value);
+    isReference(value) || isBoolean(value) || isCount(key, value) ? whole : key + stars(value);
   return line
     .replace(AFTER_KEY, masked)
     .replace(ARGUMENT, masked)
@@ -46,6 +46,11 @@ function maskSecrets(line: string): string {
 
 function isReference(value: string): boolean {
   return /^["']?\$\{[^}]*\}["']?\s*$/.test(value);
+}
+
+/** `allowCredentials: true` */
+function isBoolean(value: string): boolean {
+  return /^(?:true|false)\s*$/.test(value);
 }
 
 /** `tokens: 1000`, `max_tokens: "llmRequest.max_tokens / 2"` */
