@@ -1,10 +1,11 @@
 import { type HeaderList, isHeader, withoutHeaders } from "./header-list.ts";
+import { NameBeginnings } from "./name-beginnings.ts";
 
 /**
  * The headers of a message that belong to one connection and not to the next one: RFC 9110 7.6.1, with what the
  * connection's framing owns (Content-Length, Transfer-Encoding, Trailer, Expect) and proxy credentials (11.7).
  */
-const hopByHop: ReadonlySet<string> = new Set([
+export const hopByHop: ReadonlySet<string> = new Set([
   "connection",
   "content-length",
   "expect",
@@ -23,18 +24,11 @@ export function isHopByHop(name: string): boolean {
   return hopByHop.has(name);
 }
 
-/** By the length of those names the letters that they begin with: most headers differ, and nobody has to lower their case. */
-const beginnings: readonly string[] = Array.from({ length: 20 }, (_, length) =>
-  Array.from(hopByHop, (name) => (name.length === length ? (name[0] ?? "") : "")).join(""),
-);
+const beginnings = new NameBeginnings(hopByHop);
 
 /** Whether a name as it was sent may be one of them. */
 function mayBeHopByHop(sent: string): boolean {
-  const letters = beginnings[sent.length];
-  if (letters === undefined || letters === "") return false;
-  const first = sent.charCodeAt(0) | 0x20;
-  for (let i = 0; i < letters.length; i++) if (letters.charCodeAt(i) === first) return true;
-  return false;
+  return beginnings.mayHave(sent.length, sent.charCodeAt(0));
 }
 
 /**

@@ -1,4 +1,5 @@
-import { isHopByHop } from "../headers/hop-by-hop.ts";
+import { hopByHop } from "../headers/hop-by-hop.ts";
+import { NameBeginnings } from "../headers/name-beginnings.ts";
 import { type Http1Lines, isBlank, isTokenCode, isValueCode } from "./fields.ts";
 
 /**
@@ -85,7 +86,7 @@ export class ReceivedFields {
         this.contentType ??= this.#value(colon, lineEnd);
         return undefined;
       default:
-        if (!isHopByHop(name)) return undefined;
+        if (!hopByHop.has(name)) return undefined;
     }
     this.#kept += this.#text.slice(this.#keptTo, at);
     this.#keptTo = lineEnd + 2;
@@ -153,7 +154,7 @@ export function readReceivedFields(
     const value = colon + 2;
     const isPlain = bytes[colon + 1] === 0x20 && value < lineEnd && !isBlank(bytes[value]);
     fields.found(isPlain && !isBlank(bytes[lineEnd - 1]));
-    if (mayMatter(colon - at, bytes[at])) {
+    if (beginnings.mayHave(colon - at, bytes[at] ?? 0)) {
       const problem = fields.take(at - start, colon - start, lineEnd - start);
       if (problem !== undefined) return problem;
     }
@@ -186,19 +187,8 @@ function valueIn(text: string, colon: number, lineEnd: number): string {
   return text.slice(from, end);
 }
 
-/** By length the letters that the names begin with which `take` knows: most fields are seen to be others by that alone. */
-const letters: readonly string[] = [
-  ...["", "", "t", "", "hd", "", "e", "tu", "", "", "ck", "", "c", "", "c", "", "p", "t", "p", "p"],
-];
-
-/** Whether a field may be one of those, by the length of its name and its first byte. */
-function mayMatter(length: number, first = 0): boolean {
-  const some = letters[length];
-  if (some === undefined) return false;
-  const letter = first | 0x20;
-  for (let i = 0; i < some.length; i++) if (some.charCodeAt(i) === letter) return true;
-  return false;
-}
+/** The names that `take` knows. */
+const beginnings = new NameBeginnings([...hopByHop, "host", "date", "content-type"]);
 
 const digits = /^\d{1,16}$/;
 const closeToken = /(?:^|,)\s*close\s*(?:,|$)/;
