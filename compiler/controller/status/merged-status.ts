@@ -1,10 +1,12 @@
-import { CONTROLLER } from "../../inspect/status/conditions.ts";
 import { withHistory } from "../../inspect/status/history.ts";
 import type { ApiObject } from "../kubernetes/api-object.ts";
 import { itemsField, recordOf, textField } from "../kubernetes/json-fields.ts";
 
 /** The lists of a status in which each controller has entries of its own; the API server replaces them whole. */
 const SHARED_LISTS = ["parents", "ancestors"];
+
+/** Which entries of shared lists are this controller's. */
+export type OwnEntry = (entry: unknown) => boolean;
 
 /**
  * The status that an object should have: what is wanted, with the times of changes, and everything that others say of
@@ -14,14 +16,16 @@ export function mergedStatus(
   wanted: { readonly status: object; readonly generation: number | undefined } | undefined,
   object: ApiObject,
   now: string,
+  isOwn: OwnEntry,
 ): unknown {
   const live = recordOf(object.status) ?? {};
-  const own = withHistory(wanted?.status ?? {}, ownStatus(live), wanted?.generation, now);
+  const known = ownStatus(live, isOwn);
+  const own = withHistory(wanted?.status ?? {}, known, wanted?.generation, now);
   const merged: Record<string, unknown> = { ...live, ...recordOf(own) };
   for (const list of SHARED_LISTS) {
     if (merged[list] === undefined) continue;
     const others = itemsField(live, list).filter((each) => !isOwn(each));
-    merged[list] = [...others, ...itemsField(own, list)];
+    merged[list] = [...others, ...itemsField(own, list).map((each) => asKept(each, known, list))];
   }
   if (merged.conditions !== undefined && recordOf(own)?.conditions !== undefined) {
     const types = itemsField(own, "conditions").map((each) => textField(each, "type"));
@@ -45,14 +49,21 @@ export function isSameStatus(one: unknown, other: unknown): boolean {
   return [...names].every((name) => isSameStatus(a[name], b[name]));
 }
 
-function ownStatus(live: Readonly<Record<string, unknown>>): unknown {
+/** An entry as the API server keeps it: the first definitions of InferencePools have no field for who wrote it. */
+function asKept(entry: unknown, known: unknown, list: string): unknown {
+  const { controllerName: _, ...others } = recordOf(entry) ?? {};
+  const isNameless = itemsField(known, list).some(
+    (each) =>
+      textField(each, "controllerName") === undefined &&
+      isSameStatus(recordOf(each)?.parentRef, others.parentRef),
+  );
+  return isNameless ? others : entry;
+}
+
+function ownStatus(live: Readonly<Record<string, unknown>>, isOwn: OwnEntry): unknown {
   const lists = SHARED_LISTS.filter((list) => live[list] !== undefined);
   return {
     ...live,
     ...Object.fromEntries(lists.map((list) => [list, itemsField(live, list).filter(isOwn)])),
   };
-}
-
-function isOwn(entry: unknown): boolean {
-  return textField(entry, "controllerName") === CONTROLLER;
 }

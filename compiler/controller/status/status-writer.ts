@@ -1,6 +1,8 @@
+import { CONTROLLERS } from "../../2-lower/kubernetes/gateway/gateways.ts";
+import { CONTROLLER } from "../../inspect/status/conditions.ts";
 import { type ApiObject, objectKey, resourcePath } from "../kubernetes/api-object.ts";
 import type { ApiServer } from "../kubernetes/api-server.ts";
-import { recordOf } from "../kubernetes/json-fields.ts";
+import { recordOf, textField } from "../kubernetes/json-fields.ts";
 import type { WatchedObjects } from "../model/watched-objects.ts";
 import { isSameStatus, mergedStatus } from "./merged-status.ts";
 import { MistakeEvents } from "./mistake-events.ts";
@@ -18,8 +20,10 @@ export interface WantedStatus {
 /** Kinds that have a status of ours. */
 const KINDS = [
   ...["GatewayClass", "Gateway", "ListenerSet", "HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute"],
-  ...["BackendTLSPolicy", "GatewayBackend", "GatewayPolicy"],
+  ...["BackendTLSPolicy", "GatewayBackend", "GatewayPolicy", "InferencePool"],
 ];
+
+const OLD_POOLS = "inference.networking.x-k8s.io/v1alpha2";
 
 /** Writes under way at a time. */
 const AT_ONCE = 8;
@@ -69,6 +73,8 @@ export class StatusWriter {
     if (!this.isLeading || this.#wanted === undefined) return;
     for (const kind of KINDS) {
       for (const object of this.#objects.ofKind(kind)) {
+        // Its status has other fields.
+        if (object.apiVersion === OLD_POOLS) continue;
         const id = `${kind} ${objectKey(object.metadata)}`;
         if (this.#difference(id, object) !== undefined) this.#waiting.add(id);
       }
@@ -127,9 +133,25 @@ export class StatusWriter {
     const written = this.#written.get(id);
     const isAhead = written !== undefined && written.over === object.metadata.resourceVersion;
     const live = isAhead ? { ...object, status: written.status } : object;
-    const status = mergedStatus(wanted, live, new Date().toISOString().replace(/\.\d+Z$/, "Z"));
+    const now = new Date().toISOString().replace(/\.\d+Z$/, "Z");
+    const status = mergedStatus(wanted, live, now, (entry) => isOwnEntry(entry, this.#objects));
     if (!isSameStatus(status, live.status ?? {})) return status;
     if (wanted !== undefined) this.#agreed.set(object, wanted);
     return undefined;
   }
+}
+
+/**
+ * Whether an entry of a list is this controller's. One that can't say who wrote it is, where it is about a Gateway of ours,
+ * or about one that is gone.
+ */
+function isOwnEntry(entry: unknown, objects: WatchedObjects): boolean {
+  const { controllerName, parentRef } = recordOf(entry) ?? {};
+  if (controllerName !== undefined || textField(parentRef, "kind") !== "Gateway")
+    return controllerName === CONTROLLER;
+  const key = `${textField(parentRef, "namespace")}/${textField(parentRef, "name")}`;
+  const gateway = objects.find("Gateway", key);
+  const found = objects.find("GatewayClass", textField(gateway?.spec, "gatewayClassName") ?? "");
+  const name = textField(found?.spec, "controllerName") ?? "";
+  return gateway === undefined || CONTROLLERS.includes(name);
 }

@@ -9,6 +9,7 @@ import { falseCondition, type Problem, problemsByResource, trueCondition } from 
 import { classStatus, gatewayStatus } from "./gateways.ts";
 import { withHistory } from "./history.ts";
 import { type Ancestor, policyStatus } from "./policies.ts";
+import { poolStatus } from "./pools.ts";
 import { routeStatus } from "./routes.ts";
 import { tlsPolicyStatus } from "./tls-policies.ts";
 
@@ -92,7 +93,13 @@ function sortKey({ kind, namespace, name }: Manifest): string {
 
 const ORDER: readonly ManifestKind[] = [
   ...(["GatewayClass", "Gateway", "ListenerSet", "HTTPRoute", "GRPCRoute", "TCPRoute"] as const),
-  ...(["TLSRoute", "BackendTLSPolicy", "GatewayBackend", "GatewayPolicy"] as const),
+  ...([
+    "TLSRoute",
+    "BackendTLSPolicy",
+    "GatewayBackend",
+    "GatewayPolicy",
+    "InferencePool",
+  ] as const),
 ];
 
 function statusOfOne(
@@ -123,6 +130,8 @@ function statusOfOne(
     }
     case "BackendTLSPolicy":
       return tlsPolicyStatus(manifest, problems, kubernetes);
+    case "InferencePool":
+      return poolStatus(manifest, problems, kubernetes);
     case "GatewayPolicy":
       return policyStatus(manifest, ancestorsOf(manifest, kubernetes), problems);
     default:

@@ -309,6 +309,32 @@ describe.runIf(missing === undefined)(`objects with mistakes${note}`, () => {
     expect(kubectl(route("after"), "apply").code).toBe(0);
   });
 
+  it("a controller that is silent holds up an object for 5 seconds, and then the failure policy decides", async () => {
+    const url = `/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/${CONFIGURATION}`;
+    const set = (field: string, value: unknown) => {
+      const patch = [{ op: "replace", path: `/webhooks/0/${field}`, value }];
+      return api.ask("PATCH", url, patch, "application/json-patch+json");
+    };
+    controller.signal("SIGSTOP");
+    const { code, stderr } = kubectl(route("silence"), "apply");
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/check\?timeout=5s.*context deadline exceeded/);
+    await set("timeoutSeconds", 1);
+    await set("failurePolicy", "Ignore");
+    const broken = route("let-in", { pattern: "/[0-9" });
+    await eventually(async () => kubectl(broken, "apply").code === 0 || null, "an object");
+    await set("failurePolicy", "Fail");
+    await set("timeoutSeconds", 5);
+    controller.signal("SIGCONT");
+    await eventually(async () => {
+      const found = await api.get(gatewayApi, "HTTPRoute", "default", "let-in");
+      const said = found.status?.parents?.[0]?.conditions ?? [];
+      return said.some(({ status }: { status: string }) => status === "False") || null;
+    }, "the status of the route with a mistake");
+    const refused = () => kubectl(route("refused", { pattern: "/[0-9" }), "apply").stderr;
+    await eventually(() => refused().includes("denied the request") || null, "a refusal");
+  });
+
   it("a certificate is made anew when it is gone or nearly over, and the API server knows it", async () => {
     const metadata = { name: "gwc-webhook-cert", namespace: "gwc-system" };
     const secret = { apiVersion: "v1", kind: "Secret", metadata };

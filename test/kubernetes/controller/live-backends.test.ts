@@ -221,6 +221,67 @@ spec: { containers: [{ name: model, image: model }] }
     expect(compiled()).toBe(before);
   });
 
+  it("a pool says which Gateways lead there and what is wrong with it, beside what others say", async () => {
+    const path = "/apis/inference.networking.k8s.io/v1/namespaces/default/inferencepools/models";
+    const pool = async () => (await api.ask("GET", path)).body;
+    const said = (wanted: readonly string[]) => {
+      let last = "";
+      return eventually(
+        async () => {
+          const { status } = await pool();
+          const lines = (status?.parents ?? []).map(
+            ({ parentRef, controllerName, conditions }: PoolParent) =>
+              [
+                ...[parentRef.name, controllerName ?? "nobody"],
+                ...conditions.map(({ type, reason }) => `${type} ${reason}`),
+              ].join(", "),
+          );
+          last = lines.join("; ");
+          return last === wanted.join("; ") || null;
+        },
+        () => `${wanted.join("; ")}, which is ${last}`,
+      );
+    };
+    const own = (controller: string, ...conditions: string[]) =>
+      ["front", controller, ...conditions].join(", ");
+    const good = ["Accepted Accepted", "ResolvedRefs ResolvedRefs"];
+    await said([own("gwc.dev/gateway", ...good)]);
+    const { status } = await pool();
+    const other = {
+      parentRef: { name: "elsewhere" },
+      controllerName: "other.example/controller",
+      conditions: [{ ...status.parents[0].conditions[0], reason: "Fine" }],
+    };
+    const parents = [other, ...status.parents];
+    const merge = "application/merge-patch+json";
+    await api.ask("PATCH", `${path}/status`, { status: { parents } }, merge);
+    const asks = (name: string) =>
+      api.ask("PATCH", path, { spec: { endpointPickerRef: { name } } }, merge);
+    await asks("nobody");
+    const others = "elsewhere, other.example/controller, Accepted Fine";
+    const broken = ["Accepted Accepted", "ResolvedRefs InvalidExtensionRef"];
+    await said([others, own("gwc.dev/gateway", ...broken)]);
+    await asks("picker");
+    await said([others, own("gwc.dev/gateway", ...good)]);
+    const route = await api.get("gateway.networking.k8s.io/v1", "HTTPRoute", "default", "models");
+    await api.delete(route);
+    await said([others]);
+    // The first definitions of the kind do not keep who wrote an entry.
+    await api.applyText(poolDefinition.replace("controllerName: { type: string }, ", ""));
+    const { apiVersion, kind, spec } = route;
+    await api.apply({ apiVersion, kind, metadata: { name: "models" }, spec });
+    await said(["elsewhere, nobody, Accepted Fine", own("nobody", ...good)]);
+    // What they do not keep is not written again and again.
+    const version = async () => (await pool()).metadata.resourceVersion;
+    const before = await version();
+    await api.apply({ apiVersion, kind, metadata: { name: "marker" }, spec });
+    await eventually(async () => {
+      const marker = await api.get(apiVersion, kind, "default", "marker");
+      return marker.status?.parents?.length === 1 || null;
+    }, "the status of another route");
+    expect(await version()).toBe(before);
+  });
+
   /** Says of a pod what its kubelet would. */
   async function ready(name: string, status: string): Promise<void> {
     const url = `/api/v1/namespaces/default/pods/${name}/status`;
@@ -256,5 +317,20 @@ spec:
       served: true
       storage: true
       subresources: { status: {} }
-      schema: { openAPIV3Schema: { type: object, x-kubernetes-preserve-unknown-fields: true } }
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties:
+            spec: { type: object, x-kubernetes-preserve-unknown-fields: true }
+            status: { type: object, properties: { parents: { type: array, maxItems: 32, items: {
+              type: object,
+              properties: {
+                controllerName: { type: string }, parentRef: { type: object, additionalProperties: { type: string } },
+                conditions: { type: array, items: { type: object, x-kubernetes-preserve-unknown-fields: true } } } } } } }
 `;
+
+interface PoolParent {
+  readonly parentRef: { readonly name: string };
+  readonly controllerName?: string;
+  readonly conditions: readonly { readonly type: string; readonly reason: string }[];
+}

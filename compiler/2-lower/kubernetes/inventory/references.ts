@@ -100,7 +100,7 @@ export function reportMissing(
 }
 
 /** Whether a namespace allows a reference from another one: a ReferenceGrant there names both ends. */
-function isPermitted(from: Manifest, to: Manifest, inventory: Inventory): boolean {
+export function isPermitted(from: Manifest, to: Manifest, inventory: Inventory): boolean {
   return inventory.inNamespace("ReferenceGrant", to.namespace).some(
     ({ spec }) =>
       // A grant with mistakes (reported) may well be the one.
