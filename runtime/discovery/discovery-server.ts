@@ -1,6 +1,7 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { AggregatedDiscoveryService } from "../grpc/gen/envoy/service/discovery/v3/ads_pb.ts";
 import {
+  type DeltaDiscoveryRequest,
   DeltaDiscoveryRequestSchema,
   DeltaDiscoveryResponseSchema,
 } from "../grpc/gen/envoy/service/discovery/v3/discovery_pb.ts";
@@ -48,6 +49,9 @@ export const GATEWAY_METADATA = "gwc-gateway";
 const method = AggregatedDiscoveryService.method.deltaAggregatedResources;
 /** Code comes after the data that it reads. */
 const ORDER = Object.values(resourceTypes);
+
+/** Requests of a caller that are kept until it is known: a subscription of each type, and some more. */
+const MOST_WAITING = 2 * ORDER.length;
 
 /** Serves the resources of Gateways to their data planes, by Envoy's delta discovery protocol. */
 export class DiscoveryServer {
@@ -123,11 +127,15 @@ export class DiscoveryServer {
         return false;
       },
     );
-    let isOver = false;
+    let [isOver, waiting] = [false, 0];
     return {
       onMessage: (message) => {
-        const request = fromBinary(DeltaDiscoveryRequestSchema, message);
+        const request = requestOf(message);
+        waiting += 1;
+        if (waiting > MOST_WAITING)
+          throw new GrpcError(grpcStatus.resourceExhausted, "too many requests at once");
         void known.then((isKnown) => {
+          waiting -= 1;
           if (isKnown && !isOver) delta.receive(request);
         });
       },
@@ -141,5 +149,14 @@ export class DiscoveryServer {
         });
       },
     };
+  }
+}
+
+/** Anybody may send anything: throws GrpcError where it is no request. */
+function requestOf(message: Uint8Array): DeltaDiscoveryRequest {
+  try {
+    return fromBinary(DeltaDiscoveryRequestSchema, message);
+  } catch {
+    throw new GrpcError(grpcStatus.invalidArgument, "the message is no DeltaDiscoveryRequest");
   }
 }

@@ -3,6 +3,7 @@ export const grpcStatus = {
   ok: 0,
   cancelled: 1,
   unknown: 2,
+  invalidArgument: 3,
   deadlineExceeded: 4,
   permissionDenied: 7,
   resourceExhausted: 8,

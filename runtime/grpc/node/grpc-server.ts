@@ -43,6 +43,10 @@ export interface GrpcServerSettings {
 
 /** How often a client is asked whether it is there, and how long it may take to say so; milliseconds. */
 const PING_EVERY = 20 * SECOND;
+/** Calls of one connection at a time; a client needs one. */
+const MOST_CALLS = 10;
+/** How long the caller may go on with a call that the server has ended; milliseconds. */
+const FAREWELL = 5 * SECOND;
 
 /** A gRPC server with one method whose messages go both ways (grpc.io, PROTOCOL-HTTP2). */
 export class GrpcServer {
@@ -50,7 +54,9 @@ export class GrpcServer {
   readonly #sessions: Set<ServerHttp2Session> = new Set();
 
   private constructor({ tls, path, accept }: GrpcServerSettings) {
-    this.#server = tls === undefined ? createServer() : createSecureServer({ ...tls });
+    const settings = { maxConcurrentStreams: MOST_CALLS };
+    this.#server =
+      tls === undefined ? createServer({ settings }) : createSecureServer({ ...tls, settings });
     this.#server.on("session", (session) => this.#keep(session));
     this.#server.on("stream", (stream, headers) => {
       if (headers[":path"] === path) serve(stream, headers, accept);
@@ -113,6 +119,7 @@ function serve(
       stream.sendTrailers({ "grpc-status": String(status), "grpc-message": encodeURI(message) }),
     );
     stream.end();
+    setTimeout(() => stream.close(), FAREWELL).unref();
   };
   stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
   const send = (message: Uint8Array): void => {

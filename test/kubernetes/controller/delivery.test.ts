@@ -1,4 +1,5 @@
 import { createServer } from "node:http";
+import { connect as connectHttp2, createServer as createHttp2Server } from "node:http2";
 import { connect, createServer as createProxy } from "node:net";
 import { beforeAll, describe, expect, it } from "vitest";
 import { atEnd } from "../../harness/at-end.ts";
@@ -10,6 +11,8 @@ import type { KubernetesApi } from "../../harness/kubernetes-api.ts";
 import { listen } from "../../harness/listen.ts";
 import { missingPods, serviceManifest, sliceManifest } from "../../harness/pod-address.ts";
 import { send } from "../../harness/send.ts";
+import { temporaryFolder } from "../../harness/temporary-folder.ts";
+import { Workspace } from "../../harness/workspace.ts";
 
 /** A server on every address of the machine, which answers with this text. */
 async function startPod(text: string): Promise<{ readonly port: number; stop(): void }> {
@@ -42,6 +45,12 @@ describe.runIf(missing === undefined)(`gwc controller and its data planes${note}
     const first = await startPod("first");
     second = await startPod("second");
     await api.applyText("apiVersion: v1\nkind: ServiceAccount\nmetadata: { name: stranger }\n");
+    await api.applyText(`
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: { name: other }
+spec: { gatewayClassName: gwc, listeners: [{ name: http, port: 8080, protocol: HTTP }] }
+`);
     await api.applyText(serviceManifest("one", first.port));
     await api.applyText(serviceManifest("two", second.port));
     await api.applyText(route("one", "one"));
@@ -113,6 +122,29 @@ spec:
     expect(compiled()).toBe(before);
   });
 
+  it("over HTTP/2 a pod that leaves ends the streams that it has, and gets no others", async () => {
+    const held: { end(text: string): void }[] = [];
+    const pods = ["fourth", "fifth"].map((text) =>
+      createHttp2Server((request, response) => {
+        if (request.url !== "/streams/held") response.end(text);
+        else held.push(response);
+        if (request.url === "/streams/held") response.write(`${text} begins, `);
+      }),
+    );
+    const [fourth = 0, fifth = 0] = await Promise.all(pods.map((pod) => listen(pod, "0.0.0.0")));
+    await api.applyText(serviceManifest("streams", fourth, { appProtocol: "kubernetes.io/h2c" }));
+    await api.applyText(route("streams", "streams"));
+    await answered("/streams", 200, "fourth");
+    const stream = send(`http://127.0.0.1:${port}/streams/held`, "GET");
+    const response = await eventually(() => held[0] ?? null, "a stream");
+    await api.applyText(sliceManifest("streams", fifth));
+    // The one that leaves still listens, and its connection still has a stream.
+    await answered("/streams", 200, "fifth");
+    await answered("/streams", 200, "fifth");
+    response.end("and ends");
+    expect((await stream).body).toBe("fourth begins, and ends");
+  });
+
   it("a route whose backend is missing answers 500, and lets no request fall through", async () => {
     await api.applyText(route("", "one").replace("name:  }", "name: root }"));
     await api.applyText(route("broken", "nothing"));
@@ -136,10 +168,64 @@ spec:
     await answered("/one", 200, "first");
   });
 
-  it("a stranger's token gets nothing", async () => {
-    const stranger = new GwcProcess(["agent"], { env: await front.dataPlane("stranger") });
-    await stranger.seen(/is away: .*stranger is not/);
-    expect(stranger.output).not.toContain("serving");
+  it("who is no data plane of the Gateway gets nothing, and no Gateway but its own", async () => {
+    const own = { ...(await front.dataPlane()), GWC_AGENT_DIR: temporaryFolder() };
+    const token = await front.token("front", "https://kubernetes.default.svc");
+    const elsewhere = new Workspace({ token }).path("token");
+    const strangers = [
+      [await front.dataPlane("stranger"), /is away: .*stranger is not/],
+      [{ ...own, XDS_TOKEN_FILE: elsewhere }, /is away: .*its token is not good/],
+      [{ ...own, GATEWAY: "other" }, /is away: .*:front is not .*:other/],
+      [{ ...own, GATEWAY: "nobody" }, /is away: .*there is no Gateway default\/nobody/],
+    ] as const;
+    for (const [env, problem] of strangers) {
+      const stranger = new GwcProcess(["agent"], {
+        env: { ...env, GWC_AGENT_DIR: temporaryFolder() },
+      });
+      await stranger.seen(problem);
+      expect(stranger.output).not.toContain("serving");
+      await stranger.stop("SIGKILL");
+    }
+  });
+
+  it("callers that send what no data plane would hold up nobody but themselves", async () => {
+    const token = await front.token();
+    const head = {
+      ":method": "POST",
+      ":path": "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources",
+      ...{ "content-type": "application/grpc", te: "trailers", "gwc-gateway": "default/front" },
+    };
+    const call = (message: Buffer, headers: object = {}) =>
+      new Promise<string>((resolve, reject) => {
+        const session = connectHttp2(`http://127.0.0.1:${front.xdsPort}`);
+        atEnd(() => session.destroy());
+        session.on("error", reject);
+        const stream = session.request({ ...head, ...headers });
+        stream.on("trailers", (trailers) => resolve(String(trailers["grpc-status"])));
+        stream.on("error", reject);
+        stream.resume();
+        stream.write(message);
+      });
+    const known = { authorization: `Bearer ${token}` };
+    const frame = (...bytes: number[]) => Buffer.from([0, 0, 0, 0, bytes.length, ...bytes]);
+    const garbage = frame(0xff, 0xff, 0xff);
+    // INVALID_ARGUMENT, RESOURCE_EXHAUSTED, UNIMPLEMENTED of compression as INTERNAL.
+    expect(await call(garbage)).toBe("3");
+    expect(await call(garbage, known)).toBe("3");
+    expect(await call(Buffer.from([0, 0xff, 0xff, 0xff, 0xff]), known)).toBe("8");
+    expect(await call(Buffer.from([1, 0, 0, 0, 0]), known)).toBe("13");
+    expect(await call(Buffer.concat(Array.from({ length: 1000 }, () => frame())))).toMatch("8");
+    // Half-open: connections that say nothing, and calls whose responses nobody takes or reads.
+    for (let index = 0; index < 200; index += 1) {
+      const socket = connect(front.xdsPort, "127.0.0.1");
+      socket.on("error", () => {});
+      atEnd(() => socket.destroy());
+      if (index % 2 === 0) socket.write("no HTTP/2 at all\r\n\r\n");
+    }
+    void call(frame(), known).catch(() => {});
+    await api.applyText(route("among-others", "one"));
+    await answered("/among-others", 200, "first");
+    expect(controller.hasEnded).toBe(false);
   });
 
   it("without a controller the data plane goes on, and starts with what it had", async () => {
