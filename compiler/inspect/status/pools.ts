@@ -1,6 +1,6 @@
 import { resourceKind } from "../../1-parse/kubernetes/kinds.ts";
 import type { KubernetesModel } from "../../2-lower/kubernetes/gateway/gateways.ts";
-import { groupOf, isPermitted } from "../../2-lower/kubernetes/inventory/references.ts";
+import { groupOf, isGranted } from "../../2-lower/kubernetes/inventory/references.ts";
 import type { Manifest, ManifestOf } from "../../manifests/manifests.ts";
 import {
   CONTROLLER,
@@ -54,7 +54,7 @@ function gatewaysOf(
 ): ReadonlyMap<Manifest, boolean> {
   const found = new Map<Manifest, boolean>();
   for (const route of [...inventory.all("HTTPRoute"), ...inventory.all("GRPCRoute")]) {
-    const isNear = route.namespace === pool.namespace || isPermitted(route, pool, inventory);
+    const isNear = route.namespace === pool.namespace || isGranted(route, pool, inventory);
     if (!isNear || !leadsTo(route, pool)) continue;
     for (const { name, namespace = route.namespace, kind = "Gateway" } of parentsOf(route)) {
       const named = kind === "Gateway" ? inventory.find("Gateway", namespace, name) : undefined;

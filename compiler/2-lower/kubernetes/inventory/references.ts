@@ -54,7 +54,7 @@ export function follow<Kind extends ManifestKind>(
     reportMissing({ kind, namespace, name: to.name, origin }, context);
     return undefined;
   }
-  if (namespace !== from.namespace && !isPermitted(from, found, inventory)) {
+  if (namespace !== from.namespace && !isGranted(from, found, inventory)) {
     diagnostics.report("reference-not-permitted", origin, {
       from: resourceName(from),
       fromGroup: groupOf(from.kind),
@@ -100,7 +100,7 @@ export function reportMissing(
 }
 
 /** Whether a namespace allows a reference from another one: a ReferenceGrant there names both ends. */
-export function isPermitted(from: Manifest, to: Manifest, inventory: Inventory): boolean {
+export function isGranted(from: Manifest, to: Manifest, inventory: Inventory): boolean {
   return inventory.inNamespace("ReferenceGrant", to.namespace).some(
     ({ spec }) =>
       // A grant with mistakes (reported) may well be the one.
