@@ -2,7 +2,7 @@ import { isBodySource } from "../http/body/body.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { endToEnd } from "../http/headers/hop-by-hop.ts";
 import { forwardedTarget } from "../http/routing/verbatim-path.ts";
-import { sendTraced } from "../http/upstream/traced-request.ts";
+import { sendLinesInSpan, sendTraced } from "../http/upstream/traced-request.ts";
 import type { Upstream, UpstreamCall, UpstreamRequest } from "../http/upstream/upstream.ts";
 import { Relay } from "./relay.ts";
 import { tunnel } from "./tunnel.ts";
@@ -27,14 +27,18 @@ function sendLines(
   upstream: Upstream,
   relay: Relay,
 ): UpstreamRequest | undefined {
-  if (upstream.sendLines === undefined || exchange.trace !== undefined) return undefined;
-  const { requestLines, upstreamMethod: method, body } = exchange;
+  const { requestLines, upstreamMethod: method, body, trace } = exchange;
+  if (upstream.sendLines === undefined) return undefined;
+  // The context that came is not the one that goes on.
+  if (trace !== undefined && exchange.header("traceparent") !== undefined) return undefined;
   // What stands behind a body in chunks has to be judged by the list.
   if (requestLines === undefined || (isBodySource(body) && body.length === undefined)) {
     return undefined;
   }
   const lines = `${requestLines}host: ${hostFor(exchange, upstream)}\r\n`;
-  return upstream.sendLines({ method, path: pathFor(exchange, upstream), lines, body }, relay);
+  const call = { method, path: pathFor(exchange, upstream), lines, body };
+  if (trace === undefined) return upstream.sendLines(call, relay);
+  return sendLinesInSpan(trace.beginCall(method), upstream, upstream.sendLines, call, relay);
 }
 
 /** The request as it goes to an upstream. */

@@ -114,7 +114,11 @@ export abstract class ReceivedRequest {
   }
 
   header(name: string): string | undefined {
-    return headerValue(this.requestHeaders, name);
+    const { fields } = this.#request;
+    // A list is made for who wants more than one of them.
+    return this.#headers === undefined && fields !== undefined && !this.#namesConnectionHeaders
+      ? fields.value(name)
+      : headerValue(this.requestHeaders, name);
   }
 
   headerMap(): ReadonlyMap<string, string> {

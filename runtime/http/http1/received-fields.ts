@@ -1,3 +1,4 @@
+import { isHeader } from "../headers/header-list.ts";
 import { hopByHop } from "../headers/hop-by-hop.ts";
 import { NameBeginnings } from "../headers/name-beginnings.ts";
 import { type Http1Lines, isBlank, isTokenCode, isValueCode } from "./fields.ts";
@@ -47,6 +48,22 @@ export class ReceivedFields {
   get list(): string[] {
     this.#list ??= listOf(this.#text, this.#from);
     return this.#list;
+  }
+
+  /** The value of a field by lower-case name, several joined by `, ` (RFC 9110 5.3); undefined when it is not there. */
+  value(name: string): string | undefined {
+    const text = this.#text;
+    let value: string | undefined;
+    for (let at = this.#from; at < text.length; ) {
+      const lineEnd = text.indexOf("\r\n", at);
+      const colon = at + name.length;
+      if (text.charCodeAt(colon) === 0x3a && isHeader(text.slice(at, colon), name)) {
+        const next = valueIn(text, colon, lineEnd);
+        value = value === undefined ? next : `${value}, ${next}`;
+      }
+      at = lineEnd + 2;
+    }
+    return value;
   }
 
   /**

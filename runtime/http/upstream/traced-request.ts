@@ -1,6 +1,8 @@
 import type { CallSpan, ExchangeTrace } from "../exchange-trace.ts";
 import { replaceHeader } from "../headers/header-list.ts";
+import type { ReceivedFields } from "../http1/received-fields.ts";
 import type {
+  LinesCall,
   UpgradeHandler,
   Upstream,
   UpstreamCall,
@@ -29,12 +31,34 @@ export function sendInSpan(
 ): UpstreamRequest {
   if (span === undefined) return upstream.send(call, handler);
   describeCall(span, upstream, call);
+  return sentInSpan(span, handler, (traced) => upstream.send(call, traced));
+}
+
+/** The span ends with the request; one that is not recorded has nothing to wait for. */
+function sentInSpan(
+  span: CallSpan,
+  handler: UpstreamHandler,
+  send: (handler: UpstreamHandler) => UpstreamRequest,
+): UpstreamRequest {
   if (!span.isRecording) {
     span.end();
-    return upstream.send(call, handler);
+    return send(handler);
   }
   const traced = new TracedRequest(span, handler);
-  return traced.started(upstream.send(call, traced));
+  return traced.started(send(traced));
+}
+
+/** Sends a request whose fields go on as lines in the span that was begun for it; none of them may be a `traceparent`. */
+export function sendLinesInSpan(
+  span: CallSpan,
+  upstream: Upstream,
+  send: NonNullable<Upstream["sendLines"]>,
+  call: LinesCall,
+  handler: UpstreamHandler,
+): UpstreamRequest {
+  describeTarget(span, upstream, call);
+  const lines = `${call.lines}traceparent: ${span.traceparent}\r\n`;
+  return sentInSpan(span, handler, (traced) => send({ ...call, lines }, traced));
 }
 
 /** Asks for another protocol in the same way: the span ends when the upstream has agreed, or not. */
@@ -52,17 +76,23 @@ export function upgradeTraced(
   return traced.started(upstream.upgrade(call, protocol, traced));
 }
 
-/**
- * The call says which span it is, and the span what is called, by OpenTelemetry's conventions for HTTP clients. A query may
- * hold a key, and is left out.
- */
-export function describeCall(span: CallSpan, { name, origin }: Upstream, call: UpstreamCall): void {
+/** The call says which span it is, and the span what is called. */
+export function describeCall(span: CallSpan, upstream: Upstream, call: UpstreamCall): void {
   replaceHeader(call.headers, "traceparent", span.traceparent);
+  describeTarget(span, upstream, call);
+}
+
+/** By OpenTelemetry's conventions for HTTP clients. A query may hold a key, and is left out. */
+function describeTarget(
+  span: CallSpan,
+  { name, origin }: Upstream,
+  { method, path }: Pick<UpstreamCall, "method" | "path">,
+): void {
   if (!span.isRecording) return;
   const colon = name.lastIndexOf(":");
-  const query = call.path.indexOf("?");
-  span.text("http.request.method", call.method);
-  span.text("url.full", `${origin}${query < 0 ? call.path : call.path.slice(0, query)}`);
+  const query = path.indexOf("?");
+  span.text("http.request.method", method);
+  span.text("url.full", `${origin}${query < 0 ? path : path.slice(0, query)}`);
   span.text("server.address", name.slice(0, colon));
   span.number("server.port", Number(name.slice(colon + 1)));
 }
@@ -85,9 +115,14 @@ class TracedRequest<Handler extends UpstreamHandler> implements UpstreamHandler,
   }
 
   onHead(status: number, headers: readonly string[]): void {
-    this.span.number("http.response.status_code", status);
-    if (status >= 400) this.#error = String(status);
+    this.#note(status);
     this.handler.onHead(status, headers);
+  }
+
+  onFields(status: number, fields: ReceivedFields): void {
+    this.#note(status);
+    if (this.handler.onFields === undefined) this.handler.onHead(status, fields.list);
+    else this.handler.onFields(status, fields);
   }
 
   onData(chunk: Buffer): boolean {
@@ -111,6 +146,11 @@ class TracedRequest<Handler extends UpstreamHandler> implements UpstreamHandler,
 
   resume(): void {
     this.#request?.resume();
+  }
+
+  #note(status: number): void {
+    this.span.number("http.response.status_code", status);
+    if (status >= 400) this.#error = String(status);
   }
 }
 

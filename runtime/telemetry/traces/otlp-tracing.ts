@@ -1,6 +1,5 @@
 import type { Exchange } from "../../http/exchange.ts";
 import type { CallSpan, ExchangeTrace } from "../../http/exchange-trace.ts";
-import { headerValue } from "../../http/headers/header-list.ts";
 import { AttributeRuns, OtlpAttributes } from "../otlp/attributes.ts";
 import type { Collector } from "../otlp/collector.ts";
 import { exportFigures } from "../otlp/export-metrics.ts";
@@ -66,7 +65,8 @@ class OtlpTracer implements Tracer {
 
   begin(exchange: Exchange): void {
     const { randomSampling, clientSampling } = this.#settings;
-    const parent = readTraceContext(exchange.requestHeaders);
+    const isPart = exchange.header("traceparent") !== undefined;
+    const parent = isPart ? readTraceContext(exchange.requestHeaders) : undefined;
     if (parent === undefined) {
       if (randomSampling(exchange)) this.#trace(exchange, undefined);
       return;
@@ -77,7 +77,7 @@ class OtlpTracer implements Tracer {
   }
 
   #trace(exchange: Exchange, parent: TraceContext | undefined): void {
-    const { record, requestHeaders } = exchange;
+    const { record } = exchange;
     const ids = this.#ids;
     const head: RequestHead = {
       traceId: parent?.traceId ?? ids.traceId(),
@@ -87,7 +87,7 @@ class OtlpTracer implements Tracer {
       start: exchange.startTime,
     };
     // A state belongs to the context beside it (3.3).
-    if (parent === undefined && headerValue(requestHeaders, "tracestate") !== undefined)
+    if (parent === undefined && exchange.header("tracestate") !== undefined)
       exchange.removeRequestHeader("tracestate");
     record.traceId = head.traceId;
     record.spanId = head.spanId;

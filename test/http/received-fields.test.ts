@@ -1,0 +1,23 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { headerValue } from "../../runtime/http/headers/header-list.ts";
+import { readReceivedFields } from "../../runtime/http/http1/received-fields.ts";
+
+const names = ["Accept", "accept", "Accept-Encoding", "X-A", "x-ab", "Cookie", "TraceParent"];
+const value = fc.constantFrom("", "a", "a: b", "accept: no", "x-a:", "00-1-2-01", "two words");
+
+it("a field is found in the lines as it is found in the list of them", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.constantFrom(...names), fc.constantFrom("", " ", "\t "), value)),
+      fc.constantFrom(...names, "missing"),
+      (lines, asked) => {
+        const text = lines.map(([name, blank, said]) => `${name}:${blank}${said}\r\n`).join("");
+        const fields = readReceivedFields({ text, bytes: Buffer.from(text), start: 0 }, 0);
+        if (typeof fields === "string") throw new Error(fields);
+        const name = asked.toLowerCase();
+        expect(fields.value(name)).toBe(headerValue(fields.list, name));
+      },
+    ),
+  );
+});
