@@ -14,14 +14,15 @@ import { gateway } from "./shared-options.ts";
 
 const TRACES: readonly TraceLevel[] = ["path", "line", "none"];
 
-/** `gwc verify`: whether a bundle is, byte for byte, what a configuration builds. */
+/** `gwc verify`: whether a build, or a bundle of one, is byte for byte what a configuration builds. */
 export const verify: Command = {
   minPositionals: 1,
   maxPositionals: Number.POSITIVE_INFINITY,
   details:
-    "OUT is the folder that a build wrote, or a gateway.mjs. It is built again from FILE (default: gateway.yaml) in\n" +
-    "memory and compared byte by byte; nothing is written, nothing of the bundle is run. Where it differs, the parts of\n" +
-    "it that do are named: generated modules, modules of the runtime, packages.\n" +
+    "OUT is the folder that a build wrote, with all files of the build (bundle, modules, manifest.json, bill of\n" +
+    "materials, Dockerfile ...), or a gateway.mjs by itself. It is built again from FILE (default: gateway.yaml) in\n" +
+    "memory and compared byte by byte; nothing is written, nothing of the bundle is run. Files that differ are named,\n" +
+    "and of a bundle the parts that do: generated modules, modules of the runtime, packages.\n" +
     "Exit code: 0 the same bytes, 1 others (or mistakes in the configuration).",
   options: [
     {
@@ -29,6 +30,11 @@ export const verify: Command = {
       value: "LEVEL",
       choices: ["path", "line", "none"],
       summary: "as it was given to the build (default: path)",
+    },
+    {
+      name: "image",
+      value: "IMAGE",
+      summary: "as it was given to the build",
     },
     gateway,
   ],
@@ -57,38 +63,69 @@ async function verifyBundle(
     trace: oneOf(TRACES, options.trace, "path"),
     isTypeChecked: false,
     version: version(),
+    image: options.image,
+    hasObservability: found.hasObservability,
     progress,
   });
-  const text = built.find((each) => each.path === "gateway.mjs")?.text ?? "";
-  const what = `${found.file} and what ${input.files.join(", ")} builds`;
-  if (text === found.text)
+  const text = built.find((each) => each.path === BUNDLE)?.text ?? "";
+  const builds = `what ${input.files.join(", ")} builds`;
+  const parts = text === found.text ? [] : bundleDifferences(found.text, text);
+  const { folder, builtBy } = found;
+  const { differences } = await import("../4-emit/write.ts");
+  const others = folder === undefined ? [] : differences(folder, built);
+  const lines = [
+    ...parts.map((part) => `${folder === undefined ? "" : `${BUNDLE}: `}${part}`),
+    ...others.flatMap(({ path: name, what }) =>
+      name === BUNDLE ? [] : `${name} ${what === "differs" ? what : `is ${what}`}`,
+    ),
+  ];
+  if (lines.length === 0) {
+    const what =
+      folder === undefined
+        ? `${found.file} and ${builds}`
+        : `${built.length} files in ${folder} and ${builds}`;
     return { exitCode: 0, stdout: `the same bytes: ${what} (sha256 ${manifest.bundle.sha256})\n` };
-  const parts = bundleDifferences(found.text, text).map((each) => `  ${each}\n`);
-  const { builtBy } = found;
+  }
+  const what = `${folder ?? found.file} and ${builds}`;
   const other =
     builtBy === undefined || builtBy === version()
       ? ""
       : `note: it was built by gwc ${builtBy}, and this is ${version()}\n`;
-  return { exitCode: 1, stdout: `not the same: ${what}\n${parts.join("")}`, stderr: other };
+  return {
+    exitCode: 1,
+    stdout: `not the same: ${what}\n${lines.map((line) => `  ${line}\n`).join("")}`,
+    stderr: other,
+  };
 }
 
 const HINT = "hint: `gwc verify out/gateway gateway.yaml`\n";
 
+const BUNDLE = "gateway.mjs";
+/** Written where it was asked for. */
+const DASHBOARD = "observability/dashboard.json";
+
 interface FoundBundle {
   readonly file: string;
+  /** The folder that is compared; undefined: the bundle is named, and compared alone. */
+  readonly folder: string | undefined;
   readonly text: string;
   /** The version that its manifest names; undefined: it has none beside it. */
   readonly builtBy: string | undefined;
+  /** Whether the build has written a dashboard and alert rules too. */
+  readonly hasObservability: boolean;
 }
 
 function bundleText(bundle: string, host: Host): FoundBundle | undefined {
-  for (const file of [bundle, path.join(bundle, "gateway.mjs")]) {
+  for (const folder of [undefined, bundle]) {
+    const file = folder === undefined ? bundle : path.join(folder, BUNDLE);
     const read = host.readText(file);
     if (read.kind === "problem") continue;
     const beside = host.readText(path.join(path.dirname(file), "manifest.json"));
     const manifest = beside.kind === "text" ? readManifest(beside.text) : undefined;
     const builtBy = manifest?.kind === "manifest" ? manifest.manifest.gwc : undefined;
-    return { file, text: read.text, builtBy };
+    const dashboard = host.readText(path.join(folder ?? "", DASHBOARD));
+    const hasObservability = folder !== undefined && dashboard.kind === "text";
+    return { file, folder, text: read.text, builtBy, hasObservability };
   }
   return undefined;
 }

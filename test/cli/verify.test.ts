@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { expect, it } from "vitest";
 import { gwc } from "../harness/gwc.ts";
 import { Workspace } from "../harness/workspace.ts";
@@ -27,9 +27,14 @@ it("a bundle and its configuration verify as the same bytes, moved or not", () =
   const run = (...argv: readonly string[]) => gwc(["verify", ...argv], { cwd: workspace.folder });
   expect(run("out/gateway")).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^the same bytes: .*sha256 [0-9a-f]{64}/),
+    stdout: expect.stringMatching(
+      /^the same bytes: \d+ files in out\/gateway and what gateway\.yaml builds \(sha256 [0-9a-f]{64}/,
+    ),
   });
-  expect(run("deployed.mjs", "gateway.yaml").code).toBe(0);
+  expect(run("deployed.mjs", "gateway.yaml")).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^the same bytes: deployed\.mjs and/),
+  });
 });
 
 it("a bundle that was edited, and a configuration that was, are told with the parts that differ", () => {
@@ -40,11 +45,40 @@ it("a bundle that was edited, and a configuration that was, are told with the pa
   workspace.write(file, bundle.replace('"ann"', '"eve"'));
   expect(run()).toMatchObject({
     code: 1,
-    stdout: expect.stringMatching(/^not the same: .*\n {2}routes\/tools\.ts differs\n$/),
+    stdout: expect.stringMatching(
+      /^not the same: .*\n {2}gateway\.mjs: routes\/tools\.ts differs\n$/,
+    ),
   });
   workspace.write(file, bundle);
   workspace.write("gateway.yaml", gateway.replace("127.0.0.1", "127.0.0.2"));
-  expect(run().stdout).toContain("routes/tools.ts differs");
+  expect(run().stdout).toContain("\n  gateway.mjs: routes/tools.ts differs\n");
+});
+
+it("a file beside a bundle that says something else, is gone or is left over is told by its name", () => {
+  const workspace = built();
+  const at = (name: string) => workspace.path(`out/gateway/${name}`);
+  const other = (name: string, from: string, to: string) =>
+    workspace.write(`out/gateway/${name}`, readFileSync(at(name), "utf8").replace(from, to));
+  const differing = () => {
+    const { code, stdout } = gwc(["verify", "out/gateway"], { cwd: workspace.folder });
+    const [first, ...lines] = stdout.trimEnd().split("\n  ");
+    expect([code, first]).toEqual([1, "not the same: out/gateway and what gateway.yaml builds"]);
+    return lines;
+  };
+  other("manifest.json", '"ann', '"eve');
+  expect(differing()).toEqual(["manifest.json differs"]);
+  other("gateway.cdx.json", "MIT", "ISC");
+  other("routes/tools.ts", '"ann"', '"eve"');
+  rmSync(at("modules.json"));
+  workspace.write("out/gateway/old.ts", "");
+  other("manifest.json", '"Dockerfile"', '"old.ts", "Dockerfile"');
+  expect(differing()).toEqual([
+    "gateway.cdx.json differs",
+    "manifest.json differs",
+    "modules.json is missing",
+    "old.ts is left over",
+    "routes/tools.ts differs",
+  ]);
 });
 
 it("says that there is no bundle, and that the configuration has mistakes", () => {
