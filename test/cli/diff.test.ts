@@ -72,9 +72,16 @@ describe("the first line of gwc diff says what a pull request does", () => {
     );
   });
 
-  it("renaming a route changes nothing", () => {
-    expect(firstLine(diffWith((text) => text.replace("name: api", "name: shop")))).toBe(
-      "no request is treated differently",
+  it("renaming a route changes nothing, nor does writing its rules in another way as well", () => {
+    const renamed = (text: string) => text.replace("name: api", "name: shop");
+    expect(firstLine(diffWith(renamed))).toBe("no request is treated differently");
+    const rewritten = (text: string) =>
+      renamed(text).replace(
+        'request.headers["x-team"] == "blue"',
+        '!(request.headers["x-team"] != "blue")',
+      );
+    expect(firstLine(diffWith(rewritten))).toBe(
+      "no request is treated differently: 1 route changed in text, decided exactly",
     );
   });
 
@@ -118,6 +125,26 @@ OPENS   route tools (:3000 /mcp)   hidden -> callable
     expect(said).toContain(
       "goes to files streamable: http://127.0.0.1:9/mcp -> files streamable: http://127.0.0.2:9/mcp",
     );
+  });
+
+  it("another provider of models is a change, which comes before the credentials that it needs", () => {
+    const keyed = (
+      provider: string,
+    ) => `${base.split("          - name: api")[0]}          - name: chat
+            backends: [{ai: {name: chat, provider: {${provider}}, policies: {backendAuth: {key: "\${${provider.split(":")[0]}_KEY}"}}}}]
+`;
+    const [before, after] = ["openAI: {model: gpt-4o}", "anthropic: {model: claude}"].map(keyed);
+    const line =
+      "3 differences: 3 CHANGE: route chat (:3000 /), goes to chat (gpt-4o) https://api.openai.com -> chat (claude) https://api.anthropic.com; and 2 more";
+    const said = (format: DiffFormat) => diffOf(before ?? "", after ?? "", format);
+    expect(firstLine(said("text"))).toBe(line);
+    expect(firstLine(said("markdown"))).toBe(`### ${line}`);
+    expect(firstLine(said("github"))).toContain(line);
+    expect(JSON.parse(said("json")).verdict).toBe(line);
+    expect(JSON.parse(said("sarif")).runs[0].results[0].message.text).toMatch(
+      /^CHANGES route chat \(:3000 \/\): goes to chat \(gpt-4o\) .* -> chat \(claude\)/,
+    );
+    expect(said("text")).toContain("needs the variable anthropic_KEY");
   });
 
   it("a removed deny rule opens, and names the rule that denied", () => {
@@ -292,7 +319,7 @@ it("texts that differ in their spaces alone are different, and an example is a r
   });
   const [, old, now] = said;
   if (old === undefined || now === undefined) throw new Error("a side is missing");
-  expect(reported(old, now)).toMatch(/^2 differences: 1 OPENS, 1 CLOSES\n/);
+  expect(reported(old, now)).toMatch(/^2 differences: 1 OPENS, 1 CLOSES: route api/);
 });
 
 it("rules with lists and bodies, whose code reads constants of the module, are compared", () => {

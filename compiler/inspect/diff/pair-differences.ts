@@ -18,7 +18,7 @@ export function pairDifferences(
   const paths = [...new Set(requests.map(({ path }) => path))];
   const at = `${where} ${pathsOf(after ?? before, after ? newListener : oldListener) ?? shortList(paths)}`;
   const [request] = requests;
-  const example = request && requestText(request, `//${request.host}`);
+  const example = request && requestText(request, request.isAnyHost ? "" : `//${request.host}`);
   if (before === undefined && after !== undefined) {
     const by: SidePlace = { side: "after", origin: after.origin, text: `route ${after.name}` };
     const guards = newListener === undefined ? [] : [guardsText(newListener, after)];
@@ -50,7 +50,8 @@ export function pairDifferences(
     region,
   );
   undecided.push(...found.undecided.map((text) => `${subject} depends on ${text}`));
-  const isOther = before.id !== after.id;
+  // A route by another name that does the same is the same.
+  const isOther = before.id !== after.id && found.differences.length + found.undecided.length > 0;
   const taken: readonly Difference[] = isOther
     ? [
         {

@@ -1,6 +1,6 @@
 import type { ProgramDiff } from "../difference.ts";
 
-/** The first line, which says it all: `2 differences: 1 OPENS, 1 CHANGES`; of a single one what it is, too. */
+/** The first line, which says it all: `2 differences: 1 OPENS, 1 CHANGES: route a (:80 /a), 401 -> served; and 1 more`. */
 export function diffVerdict({ differences, undecided, changedRoutes }: ProgramDiff): string {
   const count = differences.length;
   if (count > 0) {
@@ -10,9 +10,10 @@ export function diffVerdict({ differences, undecided, changedRoutes }: ProgramDi
         ? []
         : `${some} ${some === 1 ? DIRECTION_LABEL[direction] : PLURAL[direction]}`;
     });
-    const [only] = count === 1 ? differences : [];
-    const what = only === undefined ? "" : `: ${only.subject}, ${only.change}`;
-    return `${count} ${count === 1 ? "difference" : "differences"}: ${kinds.join(", ")}${what}`;
+    const [riskiest] = differences;
+    const what = riskiest === undefined ? "" : `: ${riskiest.subject}, ${riskiest.change}`;
+    const more = count === 1 ? "" : `; and ${count - 1} more`;
+    return `${count} ${count === 1 ? "difference" : "differences"}: ${kinds.join(", ")}${what}${more}`;
   }
   if (undecided.length > 0) return `no difference found, and ${undecided.length} not decided`;
   const routes = changedRoutes === 1 ? "1 route" : `${changedRoutes} routes`;

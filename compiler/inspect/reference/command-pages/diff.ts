@@ -16,7 +16,7 @@ export function diffPage(): Page {
       ),
       heading("What it says"),
       paragraph(
-        "The first line is the verdict: how many differences open, close or change something. What opens access comes first. " +
+        "The first line is the verdict: how many differences open, close or change something, and the first of them. What opens access comes first. " +
           "Under each difference:",
       ),
       ...table(
