@@ -4,7 +4,7 @@ import { LengthMachine } from "./length-machine.ts";
 import type { Machine } from "./machine.ts";
 import { PrefixMachine } from "./prefix-machine.ts";
 import { RegexMachine } from "./regex-machine.ts";
-import { featureVector, type StringFeature } from "./string-feature.ts";
+import { featureKey, featureVector, type StringFeature } from "./string-feature.ts";
 
 /** Strings by what they have of some features: for each combination that there is, one that has it. */
 export interface StringClasses {
@@ -25,13 +25,28 @@ export interface StringDomain {
 /** More states than this are not searched. */
 const MAX_STATES = 20_000;
 
+/** Classes that were worked out: rules of many routes ask the same of methods, headers and claims. */
+const known = new Map<string, StringClasses>();
+
+/** More features than these are a table of routes, which is asked about once. */
+const MAX_KNOWN_FEATURES = 16;
+
 /** The combinations of features that a string of a domain can have. */
 export function stringClasses(
   features: readonly StringFeature[],
   domain: StringDomain,
 ): StringClasses {
+  if (features.length > MAX_KNOWN_FEATURES) return workedOut(features, domain);
+  const key = JSON.stringify([features.map(featureKey), domain]);
+  const classes = known.get(key) ?? workedOut(features, domain);
+  known.set(key, classes);
+  return classes;
+}
+
+function workedOut(features: readonly StringFeature[], domain: StringDomain): StringClasses {
   const vectorOf = featureVector(features);
-  const pattern = domain.pattern === undefined ? undefined : RE2JS.compile(domain.pattern);
+  // Domains are our own patterns, which mean the same to JavaScript, and are run for thousands of texts.
+  const pattern = domain.pattern === undefined ? undefined : new RegExp(domain.pattern, "u");
   const examples = new Map<string, string>();
   const offer = (text: string): void => {
     if (pattern !== undefined && !pattern.test(text)) return;
