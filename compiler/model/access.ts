@@ -45,6 +45,14 @@ export interface SettingsChange {
   readonly text: string;
 }
 
+/** How another version of settings is told from the one before. */
+export interface SettingsComparison<Settings> {
+  /** What is different, as far as it is known what that means. */
+  changes(before: Settings, after: Settings): readonly SettingsChange[];
+  /** What `changes` says nothing of, as it is in these settings: it is compared field by field with that in the others. */
+  rest(settings: Settings, others: Settings): unknown;
+}
+
 /**
  * What a list gained and lost: `gaining` says what one more means for who may. An item that `covers` others stands for
  * them, too: they are no gain beside it.

@@ -4,7 +4,7 @@ import { localObject } from "../manifests/field-types.ts";
 import { listChanges, type SettingsChange } from "../model/access.ts";
 import type { Json } from "../model/json.ts";
 import { withoutLiteral } from "../model/literal-secrets.ts";
-import type { Text } from "../model/texts.ts";
+import { shownText, type Text } from "../model/texts.ts";
 import { anyText, type Infer, json, list, map, object, text } from "../schema/schema.ts";
 import { identityMode, type JwtMode, kubernetesMode, modeSchema } from "./jwt-auth.ts";
 import {
@@ -116,11 +116,14 @@ export const apiKey: Policy<
   passesAnonymous: ({ mode }) => mode !== "strict",
   direction: "closes",
   access: ({ mode }) => [identityCheck("apiKey", mode, "an API key")],
-  compare: (before, after) => [
-    ...modeChange(before.mode, after.mode),
-    ...listChanges("key", before.keys.map(keyName), after.keys.map(keyName), "opens"),
-    ...before.keys.flatMap((key) => modelChanges(key, after.keys)),
-  ],
+  compare: {
+    changes: (before, after) => [
+      ...modeChange(before.mode, after.mode),
+      ...listChanges("key", before.keys.map(keyName), after.keys.map(keyName), "opens"),
+      ...before.keys.flatMap((key) => holderChanges(key, after.keys)),
+    ],
+    rest: ({ location }) => ({ location }),
+  },
   merge: "replace",
   lower: (given, origin) => {
     return {
@@ -167,19 +170,32 @@ function keyName(source: ApiKeySourceNode): string {
     case "file":
       return source.file;
     case "key":
-      return JSON.stringify(source.key);
+      return shownText(source.key);
   }
 }
 
-/** What a key may be used for before and after. */
-function modelChanges(
+/** What is known of a key's holder, and what the key may be used for, before and after. */
+function holderChanges(
   before: ApiKeySourceNode,
   keys: readonly ApiKeySourceNode[],
 ): readonly SettingsChange[] {
   const name = keyName(before);
   const after = keys.find((each) => keyName(each) === name);
   if (after === undefined) return [];
-  const [was, is] = [before.allowedModels, after.allowedModels];
+  const [known, knownNow] = [before, after].map(({ metadata }) =>
+    Object.entries(metadata).map(([field, value]) => `${field}: ${JSON.stringify(value)}`),
+  );
+  return [
+    ...listChanges(`holder of key ${name}:`, known ?? [], knownNow ?? [], "opens"),
+    ...modelChanges(name, before.allowedModels, after.allowedModels),
+  ];
+}
+
+function modelChanges(
+  name: string,
+  was: ApiKeySourceNode["allowedModels"],
+  is: ApiKeySourceNode["allowedModels"],
+): readonly SettingsChange[] {
   if (was !== undefined && is !== undefined) {
     return listChanges(`key ${name}: model`, was, is, "opens");
   }

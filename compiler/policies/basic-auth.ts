@@ -1,6 +1,7 @@
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { localObject } from "../manifests/field-types.ts";
-import type { Text } from "../model/texts.ts";
+import { listChanges, type SettingsChange } from "../model/access.ts";
+import { shownText, type Text } from "../model/texts.ts";
 import { anyText, either, type Infer, list, object, shortText, text } from "../schema/schema.ts";
 import { identityMode, type JwtMode, kubernetesMode, modeSchema } from "./jwt-auth.ts";
 import {
@@ -99,7 +100,13 @@ export const basicAuth: Policy<
   passesAnonymous: ({ mode }) => mode !== "strict",
   direction: "closes",
   access: ({ mode }) => [identityCheck("basicAuth", mode, "a user name with its password")],
-  compare: (before, after) => modeChange(before.mode, after.mode),
+  compare: {
+    changes: (before, after) => [
+      ...modeChange(before.mode, after.mode),
+      ...passwordChanges(before.passwords, after.passwords),
+    ],
+    rest: ({ realm, location }) => ({ realm, location }),
+  },
   merge: "replace",
   lower: (given, origin) => {
     return {
@@ -141,6 +148,30 @@ export const basicAuth: Policy<
     return location && { ...config, location };
   },
 };
+
+/** Who has a password, and whose is another one. */
+function passwordChanges(before: PasswordSource, after: PasswordSource): readonly SettingsChange[] {
+  const [old, now] = [hashesOf(before), hashesOf(after)];
+  const other = [...now].filter(([user, hash]) => (old.get(user) ?? hash) !== hash);
+  return [
+    ...listChanges("user", [...old.keys()], [...now.keys()], "opens"),
+    ...other.map(([user]) => ({
+      direction: "opens" as const,
+      text: `another password of ${user}`,
+    })),
+  ];
+}
+
+/** The hash of each user; of those that are read at start the place. */
+function hashesOf(source: PasswordSource): ReadonlyMap<string, string> {
+  if (source.kind === "file") return new Map([[`of ${source.file}`, ""]]);
+  const { text } = source;
+  if (typeof text !== "string") return new Map([[`of ${shownText(text)}`, ""]]);
+  const lines = text.split("\n").map((line) => line.trim().split(":"));
+  return new Map(
+    lines.flatMap(([user = "", ...hash]) => (user === "" ? [] : [[user, hash.join(":")]])),
+  );
+}
 
 function lowerSource(value: Infer<typeof schema>["htpasswd"], origin: Origin): PasswordSource {
   if (typeof value === "string" || "kind" in value) return { kind: "text", text: value, origin };

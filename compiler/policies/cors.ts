@@ -120,7 +120,7 @@ export const cors: Policy<
   names: ["cors"],
   direction: "opens",
   servesPreflights: true,
-  compare: compareCors,
+  compare: { changes: compareCors, rest: ({ response: { maxAge } }) => ({ maxAge }) },
   merge: "replace",
   lower: lowerCors,
   kubernetes: {

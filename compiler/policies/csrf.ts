@@ -52,8 +52,11 @@ export const csrf: Policy<
   access: () => [
     { kind: "outside", what: "refuses pages of other sites in browsers", decidesWho: false },
   ],
-  compare: (before, after) =>
-    listChanges("origin", before.additionalOrigins, after.additionalOrigins, "opens"),
+  compare: {
+    changes: (before, after) =>
+      listChanges("origin", before.additionalOrigins, after.additionalOrigins, "opens"),
+    rest: () => undefined,
+  },
   merge: "replace",
   lower: ({ additionalOrigins = [] }) => ({ additionalOrigins }),
   kubernetes: {

@@ -16,6 +16,7 @@ import type {
 import { extAuthzSchema, lowerAuthorization } from "./ext-authz/file-form.ts";
 import { externalAuthSchema, lowerExternalAuth } from "./ext-authz/filter-form.ts";
 import { extAuthSchema, lowerExtAuth } from "./ext-authz/manifest-form.ts";
+import { calloutComparison } from "./parts/callout-comparison.ts";
 import { type CaseConfig, type CaseNode, lowerCases, resolveCases } from "./parts/conditions.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
 
@@ -57,6 +58,7 @@ export const extAuthz: Policy<
   mayReroute: true,
   direction: "closes",
   access: () => [{ kind: "outside", what: "an authorization server decides", decidesWho: true }],
+  compare: calloutComparison("failure", ({ failure }) => failure === "allow"),
   merge: "replace",
   lower: (value, origin) => ({
     cases: lowerCases(value, origin, (each, at) => lowerAuthorization(each, at)),

@@ -23,6 +23,7 @@ import { backendReference } from "../manifests/field-types.ts";
 import type { DestinationConfig } from "../model/destinations.ts";
 import type { NamedExpression } from "../model/expressions.ts";
 import { boolean, choice, expression, type Infer, map, object } from "../schema/schema.ts";
+import { calloutComparison } from "./parts/callout-comparison.ts";
 import {
   type CaseConfig,
   type CaseNode,
@@ -171,6 +172,7 @@ export const extProc: Policy<
   schema,
   names: ["extProc", "extProcMetadata", "extProcRequest", "extProcResponse", "shown"],
   mayReroute: true,
+  compare: calloutComparison("passesOnFailure", ({ passesOnFailure }) => passesOnFailure),
   merge: "replace",
   lower: (value, origin) => ({ cases: lowerCases(value, origin, lowerProcessor) }),
   kubernetes: {

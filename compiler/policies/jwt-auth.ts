@@ -21,7 +21,7 @@ import {
   type PublicJwk,
   publicKeys,
 } from "./jwt-auth/jwks.ts";
-import { compareTokens, tokenCheck } from "./jwt-auth/token-access.ts";
+import { tokenCheck, tokenComparison } from "./jwt-auth/token-access.ts";
 import {
   type CredentialLocationConfig,
   type CredentialLocationNode,
@@ -197,7 +197,7 @@ export const jwtAuth: Policy<
   passesAnonymous: ({ mode }) => mode !== "strict",
   direction: "closes",
   access: ({ mode, providers }) => [tokenCheck(mode, providers)],
-  compare: compareTokens,
+  compare: tokenComparison,
   merge: "replace",
   lower: (given, origin) => {
     const providers = given.providers?.map((each, index) =>

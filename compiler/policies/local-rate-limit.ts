@@ -182,7 +182,7 @@ export const localRateLimit: Policy<
   ),
   direction: "closes",
   access: () => [{ kind: "outside", what: "refuses requests over a limit", decidesWho: false }],
-  compare: limitChanges,
+  compare: { changes: limitChanges, rest: restOfLimits },
   merge: "replace",
   lower: (value, origin) => ({
     limits: value.map((each, index) => lowerLimit(each, childOf(origin, index))),
@@ -310,6 +310,14 @@ function lengthOf({ interval }: LimitNode): number {
 }
 
 /** Which limits let more or less through than before. */
+/** What is counted and how, of the limits that both have. */
+function restOfLimits({ limits }: LocalRateLimitNode, others: LocalRateLimitNode) {
+  const both = limits.filter(({ name }) => others.limits.some((each) => each.name === name));
+  return Object.fromEntries(
+    both.map(({ name, capacity: _, refill: __, ...rest }) => [name, rest] as const),
+  );
+}
+
 function limitChanges(
   before: LocalRateLimitNode,
   after: LocalRateLimitNode,

@@ -21,7 +21,7 @@ import {
   lowerJwks,
   lowerRemoteJwks,
 } from "./jwt-auth/jwks.ts";
-import { compareTokens, tokenCheck } from "./jwt-auth/token-access.ts";
+import { tokenCheck, tokenComparison } from "./jwt-auth/token-access.ts";
 import {
   audiencesSchema,
   type JwtMode,
@@ -150,7 +150,7 @@ export const mcpAuthentication: Policy<
   addPrefixes: metadataPrefixes,
   direction: "closes",
   access: ({ mode, providers }) => [tokenCheck(mode, providers)],
-  compare: compareTokens,
+  compare: tokenComparison,
   merge: "replace",
   lower: (given, origin) => {
     const location = childOf(origin, "authorizationLocation");

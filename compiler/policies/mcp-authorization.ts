@@ -80,7 +80,8 @@ export const mcpAuthorization: Policy<
     const targets = names.length === 0 ? undefined : { names, isExcluded: true };
     return [...own, { kind: "rules", phase: "mcp", rules, targets }];
   },
-  compare: () => [],
+  // Its rules are solved.
+  compare: { changes: () => [], rest: () => undefined },
   merge: "replace",
   lower: ({ rules }, origin) => ({ rules: lowerRules(rules, origin), ofTargets: [] }),
   kubernetes: {

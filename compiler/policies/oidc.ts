@@ -219,10 +219,17 @@ export const oidc: Policy<
       { issuer, audiences: [shownText(clientId)], requiredClaims: ["exp", "sub"] },
     ]),
   ],
-  compare: (before, after) => [
-    ...changed("issuer", before.issuer, after.issuer),
-    ...changed("client", before.clientId, after.clientId),
-  ],
+  compare: {
+    changes: (before, after) => [
+      ...changed("issuer", before.issuer, after.issuer),
+      ...changed("client", before.clientId, after.clientId),
+      ...providerChanges(before.provider, after.provider),
+    ],
+    rest: ({ issuer: _, clientId: __, provider, ...rest }) => ({
+      ...rest,
+      keys: provider.kind === "configured" ? provider.keys : undefined,
+    }),
+  },
   merge: "replace",
   lower: (given, origin) => {
     const { clientSecret: secret, discovery, jwks } = given;
@@ -346,6 +353,24 @@ function ownPaths(
   return [...callback, ...(logout === undefined ? [] : [logout.path])].filter(
     (path) => path !== "/",
   );
+}
+
+/** Whoever serves the provider's documents says who has logged in. */
+function providerChanges(
+  before: OidcNode["provider"],
+  after: OidcNode["provider"],
+): readonly SettingsChange[] {
+  return listChanges("provider", providerTexts(before), providerTexts(after), "opens");
+}
+
+function providerTexts(provider: OidcNode["provider"]): readonly string[] {
+  if (provider.kind === "discovered")
+    return provider.url === undefined ? ["by its issuer"] : [shownText(provider.url)];
+  const { endpoints, keys } = provider;
+  const urls = Object.entries(endpoints).map(([name, url]) =>
+    typeof url === "boolean" ? `${name} ${url}` : `${name} ${shownText(url)}`,
+  );
+  return keys.kind === "remote" ? [...urls, `jwks ${shownText(keys.url)}`] : urls;
 }
 
 function changed(what: string, before: Text, after: Text): readonly SettingsChange[] {

@@ -4,7 +4,7 @@ import type { IdentityContext, MetPolicies } from "../backends/parts/known-ident
 import type { Diagnostics, Origin, Place } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
 import type { BackendReferenceValue } from "../manifests/field-types.ts";
-import type { AccessCheck, ChangeDirection, SettingsChange } from "../model/access.ts";
+import type { AccessCheck, ChangeDirection, SettingsComparison } from "../model/access.ts";
 import type { BackendPolicies } from "../model/backend-policies.ts";
 import type { LiteralSecrets } from "../model/literal-secrets.ts";
 import type { PathMatch } from "../model/matches.ts";
@@ -59,7 +59,7 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   /** What having it does to who may do what; absent: it changes requests, not who may send them. */
   readonly direction?: ChangeDirection;
   /** What a change of its settings does to who may do what; absent: it changes what happens, and opens nothing. */
-  compare?(before: Settings, after: Settings): readonly SettingsChange[];
+  readonly compare?: SettingsComparison<Settings>;
   /** It acts on the call of the backend: where nothing is called it is left out. */
   readonly actsOnCall?: true;
   /** It chooses the server of each request, of several backends and of all that a backend's name stands for. */

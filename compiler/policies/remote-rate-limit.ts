@@ -16,6 +16,7 @@ import { backendReference, tinyText } from "../manifests/field-types.ts";
 import type { DestinationConfig } from "../model/destinations.ts";
 import type { CompiledExpression, NamedExpression } from "../model/expressions.ts";
 import { choice, expression, type Infer, list, object, shortText } from "../schema/schema.ts";
+import { calloutComparison } from "./parts/callout-comparison.ts";
 import {
   type CaseConfig,
   type CaseNode,
@@ -195,6 +196,7 @@ export const remoteRateLimit: Policy<
   names: ["remoteRateLimit", "countedRequests", "countedTokens"],
   direction: "closes",
   access: () => [{ kind: "outside", what: "refuses requests over a limit", decidesWho: false }],
+  compare: calloutComparison("passesOnFailure", ({ passesOnFailure }) => passesOnFailure),
   merge: "replace",
   lower: (value, origin) => ({ cases: lowerCases(value, origin, lowerService) }),
   kubernetes: {

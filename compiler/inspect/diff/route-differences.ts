@@ -139,14 +139,17 @@ function changedPolicy<Kind extends PolicyKind>(
   const old = found as PolicyUse<Kind>;
   if (settingsKey(old.settings) === settingsKey(use.settings)) return [];
   const by: SidePlace = { side: "after", origin: use.origin, text: use.kind };
-  const unit = policyOf(use.kind);
-  const compared = unit.compare?.(old.settings, use.settings);
-  if (compared !== undefined && (compared.length > 0 || decidesAll(use)))
-    return compared.map(({ direction, text }) =>
-      plainDifference(direction, subject, `${use.kind}: ${text}`, by),
-    );
-  return changedFields(old.settings, use.settings).map((text) =>
-    plainDifference("changes", subject, `${use.kind}: ${text}`, by),
+  const { compare } = policyOf(use.kind);
+  const known = compare?.changes(old.settings, use.settings) ?? [];
+  const others =
+    compare === undefined
+      ? changedFields(old.settings, use.settings)
+      : changedFields(
+          compare.rest(old.settings, use.settings),
+          compare.rest(use.settings, old.settings),
+        );
+  return [...known, ...others.map((text) => ({ direction: "changes" as const, text }))].map(
+    ({ direction, text }) => plainDifference(direction, subject, `${use.kind}: ${text}`, by),
   );
 }
 

@@ -10,9 +10,16 @@ interface TokenIssuer {
 }
 
 /** What is known of tokens that are verified. */
-interface TokenSettings {
+interface TokenSettings<Issuer = TokenIssuer> {
   readonly mode: "strict" | "optional" | "permissive";
-  readonly providers: readonly TokenIssuer[];
+  readonly providers: readonly Issuer[];
+}
+
+/** An issuer with the keys that sign its tokens. */
+interface KeyedIssuer extends TokenIssuer {
+  readonly keys:
+    | { readonly kind: "inline"; readonly keys: readonly object[] }
+    | { readonly kind: "remote"; readonly url: Text };
 }
 
 /** A verified token, as a condition of access. */
@@ -26,10 +33,13 @@ export function tokenCheck(
   return open.length === 0 ? check : { ...check, anyAudience: names(open) };
 }
 
+/** How policies that verify tokens are compared. */
+export const tokenComparison = { changes: compareTokens, rest: restOfTokens };
+
 /** Which tokens count more or less than before. */
-export function compareTokens(
-  before: TokenSettings,
-  after: TokenSettings,
+function compareTokens(
+  before: TokenSettings<KeyedIssuer>,
+  after: TokenSettings<KeyedIssuer>,
 ): readonly SettingsChange[] {
   const names = ({ providers }: TokenSettings) => providers.map(({ issuer }) => said(issuer));
   const ofBoth = after.providers.flatMap((provider) => {
@@ -43,8 +53,44 @@ export function compareTokens(
   ];
 }
 
+/** Where tokens are found, and how the keys of issuers that both have are fetched. */
+function restOfTokens(
+  { mode: _, providers, ...others }: TokenSettings<KeyedIssuer>,
+  { providers: known }: TokenSettings<KeyedIssuer>,
+): unknown {
+  const both = providers.filter(({ issuer }) =>
+    known.some((each) => said(each.issuer) === said(issuer)),
+  );
+  const fetched = both.map(({ issuer, keys }): readonly [string, unknown] => {
+    if (keys.kind === "inline") return [said(issuer), undefined];
+    const { url: __, kind: ___, ...rest } = keys;
+    return [said(issuer), rest];
+  });
+  return { ...others, providers: Object.fromEntries(fetched) };
+}
+
+/** Keys, as far as they tell who can sign. */
+function signers({ keys }: KeyedIssuer): string {
+  return keys.kind === "inline" ? JSON.stringify(keys.keys) : `keys of ${shownText(keys.url)}`;
+}
+
+/** Whoever has the other keys can now be anybody. */
+function keyChanges(before: KeyedIssuer, after: KeyedIssuer): readonly SettingsChange[] {
+  if (signers(before) === signers(after)) return [];
+  const [old, now] = [before, after].map((each) =>
+    each.keys.kind === "inline" ? "keys in the configuration" : signers(each),
+  );
+  const text = `tokens of ${said(after.issuer)} are signed by ${now}, not by ${old}`;
+  return [
+    {
+      direction: "opens",
+      text: old === now ? `tokens of ${said(after.issuer)} are signed by other ${now}` : text,
+    },
+  ];
+}
+
 /** Without audiences any will do, so the first one closes and the last one opens. */
-function compareIssuer(before: TokenIssuer, after: TokenIssuer): readonly SettingsChange[] {
+function compareIssuer(before: KeyedIssuer, after: KeyedIssuer): readonly SettingsChange[] {
   const [old, now] = [before.audiences.map(said), after.audiences.map(said)];
   const of = `of ${said(after.issuer)}`;
   const isAny = old.length === 0 || now.length === 0;
@@ -58,6 +104,7 @@ function compareIssuer(before: TokenIssuer, after: TokenIssuer): readonly Settin
         ]
       : listChanges(`audience ${of}`, old, now, "opens");
   return [
+    ...keyChanges(before, after),
     ...audiences,
     ...listChanges(`required claim ${of}`, before.requiredClaims, after.requiredClaims, "closes"),
   ];

@@ -7,6 +7,7 @@ import {
   readKubernetesHeaderChanges,
   resolveHeaderChanges,
 } from "../../backends/parts/header-changes.ts";
+import type { SettingsChange } from "../../model/access.ts";
 import type { HeaderChangesConfig, HeaderChangesNode } from "../../model/header-changes.ts";
 import type { Policy } from "../policy.ts";
 
@@ -33,6 +34,9 @@ export function headerModifier<const Kind extends string>(
     schema: headerChangesSchema(`Changes to the ${part}'s headers.`),
     aliases: [["headerModifiers", part]],
     names: [`${part}Headers`],
+    ...(part === "request" && {
+      compare: { changes: overwritten, rest: ({ set, add }) => ({ set, add }) },
+    }),
     merge: "replace",
     lower: readHeaderChanges,
     kubernetes: {
@@ -44,4 +48,27 @@ export function headerModifier<const Kind extends string>(
     },
     resolve: resolveHeaderChanges,
   };
+}
+
+/** Headers that clients can't say any more, or again: servers may take them for the gateway's word. */
+function overwritten(
+  before: HeaderChangesNode,
+  after: HeaderChangesNode,
+): readonly SettingsChange[] {
+  const names = ({ set, remove }: HeaderChangesNode) => [...set.map(([name]) => name), ...remove];
+  const [old, now] = [names(before), names(after)];
+  return [
+    ...old
+      .filter((name) => !now.includes(name))
+      .map((name) => ({
+        direction: "opens" as const,
+        text: `a client's own ${name} reaches the server`,
+      })),
+    ...now
+      .filter((name) => !old.includes(name))
+      .map((name) => ({
+        direction: "closes" as const,
+        text: `a client's own ${name} does not reach the server`,
+      })),
+  ];
 }
