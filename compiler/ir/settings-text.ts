@@ -70,12 +70,16 @@ const SECRET = /secret|token|password|authorization|credential|cookie|key/i;
 /** More changes than this are counted. */
 const MAX_CHANGES = 4;
 
-/** Which fields are different: `request 10000 -> 30000`. */
-export function changedFields(before: unknown, after: unknown): readonly string[] {
-  const [old, now] = [flat(comparable(before)), flat(comparable(after))];
+/** Which fields are different, of those that are meant: `request 10000 -> 30000`. */
+export function changedFields(
+  before: unknown,
+  after: unknown,
+  isMeant: (path: string) => boolean = () => true,
+): readonly string[] {
+  const [old, now] = [flatFields(before), flatFields(after)];
   const changed = [...new Set([...old.keys(), ...now.keys()])].flatMap((path) => {
     const [from, to] = [old.get(path), now.get(path)];
-    if (from === to) return [];
+    if (from === to || !isMeant(path)) return [];
     const isShown = !SECRET.test(path) && [from, to].every((each) => (each ?? "").length < 80);
     return isShown ? `${path} ${from ?? "none"} -> ${to ?? "none"}` : `${path} changed`;
   });
@@ -83,7 +87,11 @@ export function changedFields(before: unknown, after: unknown): readonly string[
   return rest > 0 ? [...changed.slice(0, MAX_CHANGES), `${rest} more fields`] : changed;
 }
 
-/** Each scalar of a value, by its path. */
+/** Each scalar of settings that matters to what they do, by its path. */
+export function flatFields(settings: unknown): ReadonlyMap<string, string> {
+  return flat(comparable(settings));
+}
+
 function flat(value: unknown, path = ""): ReadonlyMap<string, string> {
   if (typeof value !== "object" || value === null)
     return value === undefined ? new Map() : new Map([[path, String(value)]]);

@@ -60,6 +60,8 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   readonly direction?: ChangeDirection;
   /** What a change of its settings does to who may do what; absent: it changes what happens, and opens nothing. */
   readonly compare?: SettingsComparison<Settings>;
+  /** The headers of every request that it says itself, or takes away: no client can; absent: none. */
+  ownHeaders?(settings: Settings): readonly string[];
   /** It acts on the call of the backend: where nothing is called it is left out. */
   readonly actsOnCall?: true;
   /** It chooses the server of each request, of several backends and of all that a backend's name stands for. */

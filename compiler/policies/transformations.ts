@@ -96,6 +96,7 @@ export const transformations: Policy<
     "backendResponseChanges",
   ],
   mayReroute: true,
+  ownHeaders: ({ cases }) => (cases.length === 1 ? cases : []).flatMap(headersOf),
   merge: "replace",
   lower: (value, origin) => ({
     cases: lowerCases(value, origin, (each, at) => lowerSides(each, at, lowerTransform)),
@@ -144,4 +145,13 @@ function resolveSides(
     (request === undefined) === (found.request === undefined) &&
     (response === undefined) === (found.response === undefined);
   return isComplete ? found : undefined;
+}
+
+/** The headers that one form of it says of every request, or takes away; on a condition it does so of some alone. */
+function headersOf({
+  condition,
+  value: { request },
+}: TransformationsNode["cases"][number]): readonly string[] {
+  if (condition !== undefined || request === undefined) return [];
+  return [...request.set.map(({ name }) => name), ...request.remove];
 }

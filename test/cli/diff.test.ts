@@ -11,6 +11,7 @@ import type { Program } from "../../compiler/ir/program.ts";
 import { gwc } from "../harness/gwc.ts";
 import { root } from "../harness/root.ts";
 import { Workspace } from "../harness/workspace.ts";
+import { diffOf, firstLine } from "./diff-of.ts";
 
 const base = `binds:
   - port: 3000
@@ -40,21 +41,6 @@ function diffWith(change: (text: string) => string, format: DiffFormat = "text")
   const changed = change(base);
   expect(changed).not.toBe(base);
   return diffOf(base, changed, format);
-}
-
-function diffOf(from: string, to: string, format: DiffFormat = "text"): string {
-  const [before, after] = [from, to].map((text, index) => {
-    const file = index === 0 ? "old.yaml" : "new.yaml";
-    return checkInput([file], memoryHost({ [file]: text }), false);
-  });
-  if (before?.program === undefined || after?.program === undefined)
-    throw new Error(after?.findings.map(({ message }) => message).join("\n"));
-  const diff = programDiff(before.program, after.program);
-  return diffReport(format, diff, { before: before.files, after: after.files });
-}
-
-function firstLine(text: string): string {
-  return text.split("\n")[0] ?? "";
 }
 
 describe("the first line of gwc diff says what a pull request does", () => {

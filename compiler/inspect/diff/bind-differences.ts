@@ -1,9 +1,9 @@
 import { policiesBefore } from "../../ir/access.ts";
 import type { BindNode, ListenerNode } from "../../ir/program.ts";
-import { changedFields } from "../../ir/settings-text.ts";
 import { policyOf } from "../../policies/index.ts";
 import { chainOf } from "./chain.ts";
 import { chainDiff } from "./chain-differences.ts";
+import { changedSettings } from "./changed-settings.ts";
 import { type Difference, plainDifference, type SidePlace } from "./difference.ts";
 import { type ListenerPair, listenerPairs } from "./listener-pairs.ts";
 import { guardsText, pairDifferences, requestText, servedBy } from "./pair-differences.ts";
@@ -31,27 +31,18 @@ export function bindDifferences(
   const listeners = listenerPairs(before, after).flatMap((pair) =>
     listenerDifferences(port, pair, undecided),
   );
-  const settings = changedFields(
+  const settings = changedSettings(
     { address: before?.address ?? "every address", tls: before?.tls },
     { address: after?.address ?? "every address", tls: after?.tls },
-  ).map((text) =>
+  ).map(({ direction, text }) =>
     plainDifference(
-      directionOf(text),
+      direction,
       subject,
       text,
       after && { side: "after", origin: after.origin, text: subject },
     ),
   );
   return [...listeners, ...settings];
-}
-
-/** Where a port is open, and to whom it speaks. */
-function directionOf(text: string): "opens" | "closes" | "changes" {
-  if (/^address .* -> every address$/.test(text)) return "opens";
-  if (/^address every address -> /.test(text)) return "closes";
-  if (/^tls\.clientAuthorities .* -> none$/.test(text)) return "opens";
-  if (/^tls\.minVersion TLSv1\.3 -> TLSv1\.2$/.test(text)) return "opens";
-  return "changes";
 }
 
 /** What a listener serves on a port that was not there. */
@@ -127,10 +118,12 @@ function ownDifferences(
   after: ListenerNode,
 ): readonly Difference[] {
   const policies = policyDifferences(listener, policiesBefore(before), policiesBefore(after));
-  const rest = changedFields(
+  const rest = changedSettings(
     { paths: before.pathHandling, tls: before.tls },
     { paths: after.pathHandling, tls: after.tls },
-  ).map((text) => plainDifference("changes", listener, text, placeOf(after, listener)));
+  ).map(({ direction, text }) =>
+    plainDifference(direction, listener, text, placeOf(after, listener)),
+  );
   return [...policies, ...rest];
 }
 

@@ -1,6 +1,6 @@
 import { startupNeeds } from "../../4-emit/startup-needs.ts";
 import type { Program } from "../../ir/program.ts";
-import { changedFields } from "../../ir/settings-text.ts";
+import { changedSettings } from "./changed-settings.ts";
 import { type Difference, plainDifference } from "./difference.ts";
 
 /** Variables and files that have to be there when the gateway starts. */
@@ -44,7 +44,7 @@ export function processDifferences(before: Program, after: Program): readonly Di
     connectionRules: _____,
     ...rest
   }: Program) => rest;
-  return changedFields(whole(before), whole(after)).map((text) =>
-    plainDifference("changes", "the gateway", text),
+  return changedSettings(whole(before), whole(after)).map(({ direction, text }) =>
+    plainDifference(direction, "the gateway", text),
   );
 }

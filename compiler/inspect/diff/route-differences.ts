@@ -3,11 +3,12 @@ import { backendText, mcpTargets } from "../../ir/backend-text.ts";
 import type { BackendNode } from "../../ir/backends.ts";
 import type { PolicyUse } from "../../ir/policies.ts";
 import type { RouteNode } from "../../ir/program.ts";
-import { changedFields, settingsKey } from "../../ir/settings-text.ts";
-import type { ChangeDirection } from "../../model/access.ts";
+import { settingsKey } from "../../ir/settings-text.ts";
+import { type ChangeDirection, listChanges } from "../../model/access.ts";
 import { type PolicyKind, policyOf } from "../../policies/index.ts";
 import { accessDifferences } from "./access-differences.ts";
 import { chainOf } from "./chain.ts";
+import { changedSettings } from "./changed-settings.ts";
 import { type Difference, plainDifference, type SidePlace } from "./difference.ts";
 import { lockDifferences, withoutLock } from "./lock-differences.ts";
 import type { PairRegion } from "./pair-region.ts";
@@ -79,7 +80,38 @@ export function policyDifferences(
       return old === undefined ? [] : changedPolicy(subject, old, use);
     });
   });
-  return [...lost, ...gained, ...kept];
+  return [...lost, ...gained, ...kept, ...clientHeaderDifferences(subject, before, after)];
+}
+
+/** Headers that clients can say themselves now, or no more: servers may take them for the gateway's word. */
+function clientHeaderDifferences(
+  subject: string,
+  before: readonly PolicyUse[],
+  after: readonly PolicyUse[],
+): readonly Difference[] {
+  const names = (policies: readonly PolicyUse[]) =>
+    new Map(policies.flatMap((use) => ownHeaders(use).map((name) => [name, use] as const)));
+  const [old, now] = [names(before), names(after)];
+  const place = (side: SidePlace["side"], { origin, kind }: PolicyUse): SidePlace => ({
+    ...{ side, origin, text: kind },
+  });
+  return [
+    ...[...old].flatMap(([name, use]) => {
+      const text = `a client's own ${name} reaches the server`;
+      return now.has(name) ? [] : plainDifference("opens", subject, text, place("before", use));
+    }),
+    ...[...now].flatMap(([name, use]) => {
+      const text = `a client's own ${name} does not reach the server`;
+      return old.has(name) ? [] : plainDifference("closes", subject, text, place("after", use));
+    }),
+  ];
+}
+
+function ownHeaders<Kind extends PolicyKind>({
+  kind,
+  settings,
+}: PolicyUse<Kind>): readonly string[] {
+  return policyOf(kind).ownHeaders?.(settings) ?? [];
 }
 
 /** Preflights that are refused now before anything responds to them, or were. */
@@ -143,13 +175,13 @@ function changedPolicy<Kind extends PolicyKind>(
   const known = compare?.changes(old.settings, use.settings) ?? [];
   const others =
     compare === undefined
-      ? changedFields(old.settings, use.settings)
-      : changedFields(
+      ? changedSettings(old.settings, use.settings)
+      : changedSettings(
           compare.rest(old.settings, use.settings),
           compare.rest(use.settings, old.settings),
         );
-  return [...known, ...others.map((text) => ({ direction: "changes" as const, text }))].map(
-    ({ direction, text }) => plainDifference(direction, subject, `${use.kind}: ${text}`, by),
+  return [...known, ...others].map(({ direction, text }) =>
+    plainDifference(direction, subject, `${use.kind}: ${text}`, by),
   );
 }
 
@@ -163,8 +195,14 @@ function backendDifferences(
   const [old, now] = [backendText(before), backendText(after)];
   const [first] = after;
   const by: SidePlace | undefined = first && { side: "after", origin: first.origin, text: now };
-  if (old !== now) return [plainDifference("changes", subject, `goes to ${old} -> ${now}`, by)];
-  return changedFields(before, after).map((text) =>
-    plainDifference("changes", subject, `backend: ${text}`, by),
+  const [targets, targetsNow] = [before, after].map((nodes) => nodes.flatMap(mcpTargets));
+  const servers = listChanges("MCP server", targets ?? [], targetsNow ?? [], "opens");
+  const settings = changedSettings(before, after).filter(
+    ({ direction }) => old === now || direction !== "changes",
   );
+  const said = [...servers, ...settings].map(({ direction, text }) =>
+    plainDifference(direction, subject, `backend: ${text}`, by),
+  );
+  if (old === now) return said;
+  return [...said, plainDifference("changes", subject, `goes to ${old} -> ${now}`, by)];
 }

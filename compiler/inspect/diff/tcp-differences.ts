@@ -1,9 +1,10 @@
 import { decidesAll } from "../../ir/access.ts";
 import type { PolicyUse } from "../../ir/policies.ts";
-import { changedFields, settingsKey } from "../../ir/settings-text.ts";
+import { settingsKey } from "../../ir/settings-text.ts";
 import type { TcpBindNode } from "../../ir/tcp.ts";
 import { accessDifferences } from "./access-differences.ts";
 import { chainOf } from "./chain.ts";
+import { changedSettings } from "./changed-settings.ts";
 import { type Difference, plainDifference } from "./difference.ts";
 
 /** What ports do differently that pass connections on; what can't be decided is added to `undecided`. */
@@ -22,8 +23,8 @@ export function tcpDifferences(
       return [plainDifference("opens", subject, "nothing listened -> passes connections on", by)];
     if (now === undefined)
       return [plainDifference("closes", subject, "passes connections on -> nothing listens")];
-    const settings = changedFields(withoutAccess(old), withoutAccess(now)).map((text) =>
-      plainDifference("changes", subject, text, by),
+    const settings = changedSettings(withoutAccess(old), withoutAccess(now)).map(
+      ({ direction, text }) => plainDifference(direction, subject, text, by),
     );
     return [...whoMayConnect(old, now, undecided), ...settings];
   });

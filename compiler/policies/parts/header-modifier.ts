@@ -7,7 +7,6 @@ import {
   readKubernetesHeaderChanges,
   resolveHeaderChanges,
 } from "../../backends/parts/header-changes.ts";
-import type { SettingsChange } from "../../model/access.ts";
 import type { HeaderChangesConfig, HeaderChangesNode } from "../../model/header-changes.ts";
 import type { Policy } from "../policy.ts";
 
@@ -35,7 +34,7 @@ export function headerModifier<const Kind extends string>(
     aliases: [["headerModifiers", part]],
     names: [`${part}Headers`],
     ...(part === "request" && {
-      compare: { changes: overwritten, rest: ({ set, add }) => ({ set, add }) },
+      ownHeaders: ({ set, remove }: HeaderChangesNode) => [...set.map(([name]) => name), ...remove],
     }),
     merge: "replace",
     lower: readHeaderChanges,
@@ -48,27 +47,4 @@ export function headerModifier<const Kind extends string>(
     },
     resolve: resolveHeaderChanges,
   };
-}
-
-/** Headers that clients can't say any more, or again: servers may take them for the gateway's word. */
-function overwritten(
-  before: HeaderChangesNode,
-  after: HeaderChangesNode,
-): readonly SettingsChange[] {
-  const names = ({ set, remove }: HeaderChangesNode) => [...set.map(([name]) => name), ...remove];
-  const [old, now] = [names(before), names(after)];
-  return [
-    ...old
-      .filter((name) => !now.includes(name))
-      .map((name) => ({
-        direction: "opens" as const,
-        text: `a client's own ${name} reaches the server`,
-      })),
-    ...now
-      .filter((name) => !old.includes(name))
-      .map((name) => ({
-        direction: "closes" as const,
-        text: `a client's own ${name} does not reach the server`,
-      })),
-  ];
 }

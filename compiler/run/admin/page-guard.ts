@@ -1,11 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 
-/** Whether a `host`, or a Host header without its port, is a name of this machine alone. */
-export function isLoopback(host: string): boolean {
-  return /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\])$/i.test(host);
-}
-
 /**
  * Whether a request to act comes from a page of this process: another site's page can name neither its origin nor its
  * key, and must ask before it sends JSON; a script of another user of the machine has not read the key of this page.

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { isLoopback } from "../../model/loopback.ts";
 import { askAccess } from "../playground/ask-access.ts";
 import { callRoute, type PlaygroundRequest } from "../playground/playground.ts";
 import { readRequest } from "../playground/read-request.ts";
@@ -8,7 +9,7 @@ import { codePage } from "./code-page.ts";
 import type { Html } from "./html.ts";
 import { overview } from "./overview.ts";
 import { type PageName, page } from "./page.ts";
-import { isLoopback, isOwnPage } from "./page-guard.ts";
+import { isOwnPage } from "./page-guard.ts";
 import { picturePage } from "./picture-page.ts";
 import { playgroundPage } from "./playground-page.ts";
 import { PLAYGROUND_SCRIPT } from "./playground-script.ts";

@@ -1,0 +1,144 @@
+import { changedFields, flatFields } from "../../ir/settings-text.ts";
+import type { ChangeDirection, SettingsChange } from "../../model/access.ts";
+import { isLoopback } from "../../model/loopback.ts";
+
+/** What is different in settings, field by field: first what is known to let more or fewer in, then the rest. */
+export function changedSettings(before: unknown, after: unknown): readonly SettingsChange[] {
+  const [old, now] = [flatFields(before), flatFields(after)];
+  const said = new Set<string>();
+  const known: SettingsChange[] = [];
+  for (const [root, { gaining, what }] of partsOf([...old.keys(), ...now.keys()])) {
+    const isBelow = (field: string): boolean => field.startsWith(`${root}.`);
+    const [fields, fieldsNow] = [[...old.keys()].filter(isBelow), [...now.keys()].filter(isBelow)];
+    if (fields.length > 0 && fieldsNow.length > 0) continue;
+    for (const field of [...fields, ...fieldsNow]) said.add(field);
+    known.push(
+      fields.length === 0
+        ? { direction: gaining, text: `${what} added` }
+        : { direction: OPPOSITE[gaining], text: `${what} removed` },
+    );
+  }
+  for (const field of new Set([...old.keys(), ...now.keys()])) {
+    const [from, to] = [old.get(field), now.get(field)];
+    if (from === to || said.has(field)) continue;
+    const found = FIELDS.find(({ name }) => name.test(field))?.weigh(from, to);
+    if (found === undefined) continue;
+    said.add(field);
+    known.push(found);
+  }
+  const rest = changedFields(before, after, (field) => !said.has(field));
+  return [...known, ...rest.map((text) => ({ direction: "changes" as const, text }))];
+}
+
+const OPPOSITE = { opens: "closes", closes: "opens", changes: "changes" } as const;
+
+/** A part of settings that is said as a whole when one side alone has it. */
+interface KnownPart {
+  /** What having it does. */
+  readonly gaining: ChangeDirection;
+  readonly what: string;
+}
+
+/** The parts that fields belong to, by their paths; of parts in one another all. */
+function partsOf(fields: readonly string[]): ReadonlyMap<string, KnownPart> {
+  const parts = new Map<string, KnownPart>();
+  for (const field of fields)
+    for (const { root, gaining, what } of PARTS) {
+      const found = root.exec(field);
+      if (found === null) continue;
+      const { index, 0: text, 1: name = "" } = found;
+      parts.set(field.slice(0, index + text.length), { gaining, what: what(name) });
+    }
+  return parts;
+}
+
+const PARTS: readonly {
+  readonly root: RegExp;
+  readonly gaining: ChangeDirection;
+  readonly what: (name: string) => string;
+}[] = [
+  { root: /^tls(?=\.)/, gaining: "closes", what: () => "TLS" },
+  {
+    root: /^tls\.clients(?=\.)/,
+    gaining: "closes",
+    what: () => "certificates of clients, of known authorities,",
+  },
+  {
+    root: /\bguard\.(request|response)\.\d+(?=\.)/,
+    gaining: "closes",
+    what: (name) => `a guard of ${name}s`,
+  },
+];
+
+/** A field by the end of its path, and what another value of it does; undefined: nobody knows. */
+interface KnownField {
+  readonly name: RegExp;
+  readonly weigh: (from: string | undefined, to: string | undefined) => SettingsChange | undefined;
+}
+
+/** How much of a server's certificate is checked, the least first. */
+const VERIFICATION = ["none", "chain", "full"];
+
+const FIELDS: readonly KnownField[] = [
+  {
+    name: /(?:^|\.)tls\.verification$/,
+    weigh: (from = "", to = "") => {
+      if (!VERIFICATION.includes(from) || !VERIFICATION.includes(to)) return undefined;
+      const isLess = VERIFICATION.indexOf(to) < VERIFICATION.indexOf(from);
+      const text = `the server's certificate is checked: ${from} -> ${to}`;
+      return { direction: isLess ? "opens" : "closes", text };
+    },
+  },
+  {
+    name: /(?:^|\.)isPassthrough$/,
+    weigh: (from, to) => passing(from === "true", to === "true"),
+  },
+  {
+    name: /(?:^|\.)clientKey$/,
+    weigh: (from, to) => passing(from !== undefined, to !== undefined),
+  },
+  {
+    name: /(?:^|\.)groups\.\d+\.\d+\.model$/,
+    weigh: (from, to) => {
+      if (to === undefined)
+        return { direction: "opens", text: `any model that clients ask for, not ${from} alone` };
+      if (from === undefined)
+        return { direction: "closes", text: `${to} alone, not any model that clients ask for` };
+      return undefined;
+    },
+  },
+  {
+    name: /(?:^|\.)tls\.minVersion$/,
+    weigh: (from, to) => {
+      if (from === undefined || to === undefined) return undefined;
+      const text = `TLS from ${from} -> ${to}`;
+      return { direction: to < from ? "opens" : "closes", text };
+    },
+  },
+  {
+    name: /^address$|(?:^|\.)addresses\.\w+$/,
+    weigh: (from = "", to = "") => {
+      if (isLoopback(hostOf(from)) === isLoopback(hostOf(to)) && isAny(from) === isAny(to))
+        return undefined;
+      const isWider = isLoopback(hostOf(from)) || isAny(to);
+      return { direction: isWider ? "opens" : "closes", text: `listens on ${from} -> ${to}` };
+    },
+  },
+];
+
+function passing(before: boolean, after: boolean): SettingsChange | undefined {
+  const text = "credentials of clients";
+  if (before === after) return undefined;
+  return after
+    ? { direction: "opens", text: `${text} go on to the server` }
+    : { direction: "closes", text: `${text} do not go on to the server` };
+}
+
+function hostOf(address: string): string {
+  return address.replace(/:\d+$/, "");
+}
+
+/** Whether an address stands for all of the machine. */
+function isAny(address: string): boolean {
+  return address === "every address" || ["", "0.0.0.0", "[::]", "*"].includes(hostOf(address));
+}

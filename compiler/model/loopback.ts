@@ -1,0 +1,4 @@
+/** Whether a `host`, or a Host header without its port, is a name of this machine alone. */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\])$/i.test(host);
+}

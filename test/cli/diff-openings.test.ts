@@ -1,0 +1,160 @@
+import { describe, expect, it } from "vitest";
+import { diffOf, firstLine } from "./diff-of.ts";
+
+const config = `config: {statsAddr: "127.0.0.1:15020"}
+binds:
+  - port: 3000
+    listeners:
+      - routes:
+          - name: tools
+            matches: [{path: {pathPrefix: /mcp}}]
+            policies:
+              jwtAuth: {issuer: "https://id.example.com", audiences: [tools], jwks: {url: "https://id.example.com/keys"}}
+              mcpAuthorization: {rules: ['mcp.tool.name == "get"']}
+            backends:
+              - mcp: {targets: [{name: a, mcp: {host: "https://tools.internal/mcp"}}]}
+          - name: chat
+            matches: [{path: {pathPrefix: /v1}}]
+            policies:
+              apiKey: {keys: [{key: "\${CHAT_KEY}", metadata: {user: ann}}]}
+              authorization: {rules: ['apiKey.user == "ann"']}
+              ai: {promptGuard: {request: [{regex: {action: reject, rules: [{builtin: creditCard}]}}]}}
+            backends:
+              - ai: {name: chat, provider: {openAI: {model: gpt-4o}}, policies: {backendAuth: {key: "\${OPENAI_KEY}"}}}
+          - name: web
+            matches: [{path: {pathPrefix: /web}}]
+            policies:
+              extAuthz: {host: "authz.internal:9000", failureMode: deny}
+              requestHeaderModifier: {remove: [x-user]}
+              transformations: {request: {set: {x-sub: '"nobody"'}}}
+            backends: [{host: "web.internal:443", policies: {backendTLS: {hostname: web.internal}}}]
+          - name: login
+            matches: [{path: {pathPrefix: /login}}]
+            policies: {basicAuth: {htpasswd: "ann:{SHA}qUqP5cyxm6YcTAhz05Hph5gvu9M="}}
+            backends: [{host: "web.internal:80"}]
+  - port: 8443
+    listeners:
+      - {name: tls, protocol: HTTPS, tls: {cert: /c.pem, key: /k.pem, root: /ca.pem}, routes: [{name: s, backends: [{host: "10.0.0.1:80"}]}]}
+`;
+
+/** An edit of a few words that lets somebody in, and the words by which the first line says so. */
+const openings: readonly (readonly [what: string, from: string, to: string, says: string])[] = [
+  [
+    "keys of somebody else",
+    "example.com/keys",
+    "example.org/keys",
+    "are signed by keys of https://id.example.org/keys",
+  ],
+  ["tokens for anybody", ", audiences: [tools]", "", "for any audience"],
+  [
+    "a key's holder is more",
+    "{user: ann}",
+    "{user: ann, admin: true}",
+    "holder of key ${CHAT_KEY}: admin: true added",
+  ],
+  [
+    "another key",
+    'keys: [{key: "${CHAT_KEY}"',
+    'keys: [{key: "${K}", metadata: {user: ann}}, {key: "${CHAT_KEY}"',
+    "key ${K} added",
+  ],
+  [
+    "a guard that fails open",
+    "failureMode: deny",
+    "failureMode: allow",
+    "does not answer are let through",
+  ],
+  [
+    "a guard that is another server",
+    "authz.internal",
+    "authz.example.org",
+    "http://authz.example.org:9000 is asked",
+  ],
+  [
+    "a guard of some requests alone",
+    'host: "authz.internal:9000", failureMode: deny',
+    `conditional: [{condition: 'request.method == "POST"', host: "authz.internal:9000"}]`,
+    "not about every request",
+  ],
+  [
+    "a header that clients say themselves",
+    "remove: [x-user]",
+    "remove: [x-other]",
+    "a client's own x-user reaches the server",
+  ],
+  [
+    "a transformation that is gone",
+    `              transformations: {request: {set: {x-sub: '"nobody"'}}}\n`,
+    "",
+    "a client's own x-sub reaches the server",
+  ],
+  [
+    "one more server of tools",
+    "targets: [{",
+    "targets: [{name: shell, stdio: {cmd: bash}}, {",
+    "MCP server shell added",
+  ],
+  [
+    "any model",
+    "openAI: {model: gpt-4o}",
+    "openAI: {}",
+    "any model that clients ask for, not gpt-4o alone",
+  ],
+  [
+    "clients' credentials for a provider",
+    '{key: "${OPENAI_KEY}"}',
+    "{passthrough: {}}",
+    "credentials of clients go on to the server",
+  ],
+  [
+    "no guard of prompts",
+    "              ai: {promptGuard: {request: [{regex: {action: reject, rules: [{builtin: creditCard}]}}]}}\n",
+    "",
+    "a guard of requests removed",
+  ],
+  [
+    "a certificate that nobody checks",
+    "{hostname: web.internal}",
+    "{insecure: true}",
+    "the server's certificate is checked: full -> none",
+  ],
+  [
+    "metrics for everybody",
+    "127.0.0.1:15020",
+    "0.0.0.0:15020",
+    "listens on 127.0.0.1:15020 -> 0.0.0.0:15020",
+  ],
+  [
+    "clients without certificates",
+    ", root: /ca.pem",
+    "",
+    "certificates of clients, of known authorities, removed",
+  ],
+  [
+    "no TLS",
+    "protocol: HTTPS, tls: {cert: /c.pem, key: /k.pem, root: /ca.pem}, ",
+    "",
+    "TLS removed",
+  ],
+  [
+    "one more user",
+    "ann:{SHA}",
+    "eve:{SHA}aUqP5cyxm6YcTAhz05Hph5gvu9M=\\nann:{SHA}",
+    "user eve added",
+  ],
+  ["another password", "ann:{SHA}q", "ann:{SHA}x", "another password of ann"],
+];
+
+describe("what lets somebody in is what the first line says", () => {
+  it.each(openings)("%s", (_, from, to, says) => {
+    const changed = config.replace(from, to);
+    expect(changed).not.toBe(config);
+    const line = firstLine(diffOf(config, changed));
+    expect(line).toMatch(/^\d+ differences?: \d+ OPENS?\b/);
+    expect(line).toContain(says);
+  });
+
+  it.each(openings)("%s, and back: that closes", (_, from, to) => {
+    expect(diffOf(config.replace(from, to), config)).toMatch(/^(CLOSES|OPENS) /m);
+  });
+});
