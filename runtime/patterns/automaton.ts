@@ -1,12 +1,5 @@
 import { beyondAscii, escapedUnit, MatchEnds } from "./match-ends.ts";
-import {
-  type Before,
-  beforeOf,
-  beginsBeyondAscii,
-  type PatternProgram,
-  Stepper,
-  textEnd,
-} from "./pattern-program.ts";
+import { type Before, beforeOf, type PatternProgram, Stepper, textEnd } from "./pattern-program.ts";
 
 /** Where a text is looked at. */
 export interface SearchedRange {
@@ -54,7 +47,6 @@ export class Automaton {
   generation = 0;
   readonly #initials = { start: 0, "line-feed": 0, word: 0, other: 0 };
   #leavesIdle: Uint8Array | undefined;
-  #beginnings: RegExp | undefined;
 
   constructor(program: PatternProgram) {
     this.#program = program;
@@ -109,16 +101,10 @@ export class Automaton {
     return this.#leavesIdle;
   }
 
-  /** Finds what a match may begin with, by the engine's own search: what lies before it is passed over. */
-  get beginnings(): RegExp {
-    if (this.#beginnings === undefined) {
-      const units = Array.from(this.leavesIdle, (leaves, unit) =>
-        leaves ? escapedUnit(unit) : "",
-      );
-      const others = beginsBeyondAscii(this.#program) ? beyondAscii : "";
-      this.#beginnings = new RegExp(`[${units.join("")}${others}]`, "g");
-    }
-    return this.#beginnings;
+  /** Finds an ASCII character that a match may begin with. `others`: or any other one. */
+  beginnings(others: boolean): RegExp {
+    const units = Array.from(this.leavesIdle, (leaves, unit) => (leaves ? escapedUnit(unit) : ""));
+    return new RegExp(`[${units.join("")}${others ? beyondAscii : ""}]`, "g");
   }
 
   /** The state after a further code point, or the end of the text. */

@@ -11,8 +11,7 @@ export interface Reading {
  * spaces). Undefined: as it is written. Linear in its length.
  */
 export function readingOf(written: string): Reading | undefined {
-  // All of it is ASCII.
-  if (Buffer.byteLength(written) === written.length) return undefined;
+  if (isAscii(written)) return undefined;
   let text = "";
   const starts: number[] = [];
   let from = 0;
@@ -34,6 +33,19 @@ export function readingOf(written: string): Reading | undefined {
   for (let each = from; each < written.length; each++) starts.push(each);
   return { text: text + written.slice(from), starts };
 }
+
+/** Whether a text has ASCII characters alone: it reads as it is written. */
+export function isAscii(text: string): boolean {
+  const { length } = text;
+  if (length > shortLength) return Buffer.byteLength(text) === length;
+  for (let at = 0; at < length; at++) {
+    if (text.charCodeAt(at) > 127) return false;
+  }
+  return true;
+}
+
+/** Up to this length the call costs more than looking. */
+const shortLength = 64;
 
 /** How a character reads; "": nobody sees it. */
 export function readCharacter(character: string): string {

@@ -1,6 +1,6 @@
 import { hasMatched, isDead, isIdle, type Threads } from "./automaton.ts";
 import { type Before, beforeOf, textEnd } from "./pattern-program.ts";
-import { type Reading, readingOf } from "./reading.ts";
+import { isAscii, type Reading, readingOf } from "./reading.ts";
 import type { Search } from "./search.ts";
 import { WrittenText } from "./written-text.ts";
 
@@ -12,7 +12,7 @@ export class Replacement {
   readonly #search: Search;
   readonly #text: string;
   readonly #onMatch: OnMatch | undefined;
-  /** How much of the text, as it is written, has gone out or was left out. */
+  /** How long the text is, as it is written, before what is held. */
   #passed = 0;
   /** Of the text before what is held; "" at the beginning. */
   #previous = "";
@@ -60,7 +60,13 @@ export class Replacement {
 
   /** Takes a piece, and gives what is decided of the text. */
   push(piece: string): string {
-    return this.#search.readsText ? this.#pushRead(piece) : this.#push(piece, undefined);
+    const isFirst = this.#held === "" && this.#half === "" && piece !== "";
+    if (isFirst && this.#passes(piece, this.#search.unreadBeginnings)) {
+      this.#passed += piece.length;
+      return piece;
+    }
+    const isAsItReads = !this.#search.readsText || (this.#half === "" && isAscii(piece));
+    return isAsItReads ? this.#push(piece, undefined) : this.#pushRead(piece);
   }
 
   /** Takes a text as a whole. `reading`: how it reads, where the search looks at that. */
@@ -77,9 +83,11 @@ export class Replacement {
 
   #push(piece: string, reading: Reading | undefined): string {
     const text = reading?.text ?? piece;
-    if (this.#held === "" && (text === "" || this.#passes(text))) {
-      this.#passed += piece.length;
-      return piece;
+    if (this.#held === "") {
+      if (text === "" || this.#passes(text, this.#search.beginnings)) {
+        this.#passed += piece.length;
+        return piece;
+      }
     }
     if (reading !== undefined || this.#written !== undefined) {
       this.#written ??= new WrittenText(this.#held);
@@ -93,9 +101,9 @@ export class Replacement {
   }
 
   /** No match begins in the piece. */
-  #passes(piece: string): boolean {
+  #passes(piece: string, beginnings: RegExp): boolean {
     const { automaton } = this.#search;
-    const { beginnings, generation } = automaton;
+    const { generation } = automaton;
     if (generation !== this.#generation || !isIdle(this.#state)) return false;
     beginnings.lastIndex = 0;
     if (beginnings.test(piece)) return false;
@@ -129,13 +137,13 @@ export class Replacement {
 
   /** Reads to where a match is settled: true; or to the end. */
   #readOn(isComplete: boolean): boolean {
-    const { automaton, settings, walk } = this.#search;
+    const { automaton, settings, walk, leavesIdle, beginnings } = this.#search;
     const { longest } = settings;
-    const { leavesIdle, beginnings } = automaton;
     const text = this.#held;
     const { length } = text;
     const { generation } = automaton;
-    const [vainState, vainFrom] = [this.#vainState, this.#vainFrom];
+    const vainState = this.#vainState;
+    const vainFrom = this.#vainFrom;
     let vainTo = this.#vainGeneration === generation ? this.#vainTo : 0;
     let at = this.#read;
     let state = this.#state;
@@ -272,18 +280,19 @@ export class Replacement {
 
   /** Gives what is held up to a place. */
   #give(to: number): string {
-    const given = this.#written?.give(to) ?? this.#held.slice(this.#from, to);
+    const from = this.#from;
     this.#from = to;
-    this.#passed += given.length;
-    return given;
+    return this.#written === undefined ? this.#held.slice(from, to) : this.#written.give(to);
   }
 
   /** Leaves out what is held up to a place. */
   #skip(to: number, isRest = false): void {
-    const length = this.#written?.skip(to) ?? to - this.#from;
+    const from = this.#written?.given ?? this.#from;
     this.#from = to;
-    this.#onMatch?.({ from: this.#passed, to: this.#passed + length }, isRest);
-    this.#passed += length;
+    this.#written?.skip(to);
+    if (this.#onMatch === undefined) return;
+    const end = this.#written?.given ?? to;
+    this.#onMatch({ from: this.#passed + from, to: this.#passed + end }, isRest);
   }
 
   #isValid(start: number, end: number): boolean {
@@ -352,7 +361,7 @@ export class Replacement {
     const from = this.#from;
     if (from > 0) this.#previous = this.#held.charAt(from - 1);
     this.#held = this.#held.slice(from);
-    this.#written?.trim(from);
+    this.#passed += this.#written?.trim(from) ?? from;
     if (this.#held === "") this.#written = undefined;
     this.#read -= from;
     this.#since -= from;

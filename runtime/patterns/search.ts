@@ -2,7 +2,13 @@ import type { Pattern } from "../cel/functions/pattern.ts";
 import { asksForWriting } from "./asks-for-writing.ts";
 import { Automaton } from "./automaton.ts";
 import { Locator } from "./locate.ts";
-import { hasLoop, type PatternProgram, programOf, requiredCharacters } from "./pattern-program.ts";
+import {
+  beginsBeyondAscii,
+  hasLoop,
+  type PatternProgram,
+  programOf,
+  requiredCharacters,
+} from "./pattern-program.ts";
 import { Walk } from "./walk.ts";
 
 /** What is looked for in texts. */
@@ -24,6 +30,12 @@ export class Search {
   readonly walk = new Walk();
   /** It looks at texts as they read; else as they are written, as its pattern asks for. */
   readonly readsText: boolean;
+  /** By ASCII character: 1 where a match may begin with it, whatever stands before it. */
+  readonly leavesIdle: Uint8Array;
+  /** Finds what a match may begin with, by the engine's own search: what lies before it is passed over. */
+  readonly beginnings: RegExp;
+  /** Finds what a match may begin with in a piece of a text of which nobody knows yet how it reads. */
+  readonly unreadBeginnings: RegExp;
   /** Its matches may have any length. */
   readonly isOpen: boolean;
   /** Without each of them there is no match. */
@@ -36,6 +48,10 @@ export class Search {
     this.readsText = !asksForWriting(this.program);
     this.isOpen = hasLoop(this.program);
     this.required = requiredCharacters(this.program);
+    const { automaton } = this;
+    this.leavesIdle = automaton.leavesIdle;
+    this.beginnings = automaton.beginnings(beginsBeyondAscii(this.program));
+    this.unreadBeginnings = this.readsText ? automaton.beginnings(true) : this.beginnings;
     this.locator = new Locator(this.program);
   }
 }

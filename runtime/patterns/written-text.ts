@@ -6,7 +6,7 @@ export class WrittenText {
   /** Where each unit of the reading begins. */
   #starts: number[];
   /** Up to where it has been given, or left out. */
-  #from = 0;
+  given = 0;
 
   /** `text`: it reads as it is written so far. */
   constructor(text: string) {
@@ -28,28 +28,27 @@ export class WrittenText {
   /** What is written up to a place of the reading, from where it was given before. */
   give(to: number): string {
     const end = this.#starts[to] ?? this.#text.length;
-    const given = this.#text.slice(this.#from, end);
-    this.#from = Math.max(this.#from, end);
+    const given = this.#text.slice(this.given, end);
+    this.given = Math.max(this.given, end);
     return given;
   }
 
-  /** Leaves out what is written up to a place of the reading: whole characters, and not what nobody sees behind them. How much that is. */
-  skip(to: number): number {
+  /** Leaves out what is written up to a place of the reading: whole characters, and not what nobody sees behind them. */
+  skip(to: number): void {
     const last = this.#starts[to - 1];
-    if (last === undefined) return 0;
+    if (last === undefined) return;
     const size = (this.#text.codePointAt(last) ?? 0) > 0xffff ? 2 : 1;
-    const from = this.#from;
-    this.#from = Math.max(from, last + size);
-    return this.#from - from;
+    this.given = Math.max(this.given, last + size);
   }
 
-  /** Forgets what was given, and so many units of the reading; what waits is never much longer than it reads. */
-  trim(units: number): void {
-    const from = this.#from;
-    this.#text = this.#text.slice(from);
-    this.#starts = this.#starts.slice(units).map((start) => Math.max(0, start - from));
-    this.#from = 0;
+  /** Forgets what was given, and so many units of the reading; how much that is. What waits is never much longer than it reads. */
+  trim(units: number): number {
+    const { given } = this;
+    this.#text = this.#text.slice(given);
+    this.#starts = this.#starts.slice(units).map((start) => Math.max(0, start - given));
+    this.given = 0;
     if (this.#text.length - this.#starts.length > maxUnseen) this.#leaveOutUnseen();
+    return given;
   }
 
   #leaveOutUnseen(): void {
