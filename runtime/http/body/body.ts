@@ -6,6 +6,8 @@ export interface BodySource {
   readonly length: number | undefined;
   /** What stands behind it, once it has ended: a flat list of fields (RFC 9110 6.5); undefined: nothing. */
   readonly trailers?: readonly string[] | undefined;
+  /** All of it, in the place of a flow, where it has come in one piece already; undefined: it is to flow. Absent: the same. */
+  takeWhole?(): Buffer | undefined;
   /** Starts the flow; once. */
   flow(sink: BodySink): void;
   /** Stops reading from the sender until `resume`. */

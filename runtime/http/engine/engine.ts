@@ -18,6 +18,8 @@ export interface EngineRequest {
   readonly acceptsTrailers: boolean;
   /** What stood behind the body, once all of it has come; undefined: nothing did. */
   readonly trailers: readonly string[] | undefined;
+  /** All of the body, in the place of a flow, where it has come in one piece already; undefined: it is to flow. Absent: the same. */
+  takeWhole?(): Buffer | undefined;
   /** Starts the flow of the body; once. What is there already comes at once. */
   flow(sink: BodySink): void;
   pause(): void;

@@ -65,6 +65,10 @@ export class RequestBody implements BodySource {
     });
   }
 
+  takeWhole(): Buffer | undefined {
+    return this.#request.takeWhole?.();
+  }
+
   flow(sink: BodySink): void {
     this.#beforeRead();
     this.#request.flow(sink);

@@ -70,7 +70,7 @@ export class ResponseWriter implements ResponseSink {
   writeHead(status: number, headers: HeaderList, length: number | undefined): void {
     if (this.isOver) return;
     this.#sendHead(status, headers, length);
-    this.#expectBody(length);
+    this.#expectBody(length, false);
   }
 
   /** Sends the head of a response with the fields that were received, as they came where nobody changes them. */
@@ -86,7 +86,8 @@ export class ResponseWriter implements ResponseSink {
     this.status = status;
     this.#passed = fields;
     this.headersSent = true;
-    this.#expectBody(fields.length);
+    const { length: bodyLength, isFollowed } = fields;
+    this.#expectBody(bodyLength, isFollowed && bodyLength !== undefined);
   }
 
   /** Sends the head, unless a piece of the body has taken it along. */
@@ -173,11 +174,12 @@ export class ResponseWriter implements ResponseSink {
     this.headersSent = true;
   }
 
-  #expectBody(length: number | undefined): void {
+  /** `isThere`: a piece of it comes before anything else does. */
+  #expectBody(length: number | undefined, isThere: boolean): void {
     // Who takes trailers is told of the end by them.
     this.#remaining = this.acceptsTrailers ? undefined : length;
     // The first piece of the body mostly comes in this tick: one packet. When it does not, the head goes alone.
-    process.nextTick(flushLate, this);
+    if (!isThere) process.nextTick(flushLate, this);
   }
 
   #edited(headers: HeaderList): string[] {

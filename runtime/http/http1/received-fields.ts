@@ -10,6 +10,8 @@ import { type Http1Lines, isBlank, isTokenCode, isValueCode } from "./fields.ts"
 export class ReceivedFields {
   readonly #text: string;
   readonly #from: number;
+  /** What is behind the head has come with it, or the beginning of that. */
+  readonly isFollowed: boolean;
   /** The lines that go on, up to `#keptTo`. */
   #kept = "";
   #keptTo: number;
@@ -38,9 +40,10 @@ export class ReceivedFields {
   contentType: string | undefined;
 
   /** Use `readReceivedFields`. The fields stand in the text from `from` on. */
-  constructor(text: string, from: number) {
+  constructor(text: string, from: number, isFollowed: boolean) {
     this.#text = text;
     this.#from = from;
+    this.isFollowed = isFollowed;
     this.#keptTo = from;
   }
 
@@ -159,8 +162,9 @@ export function readReceivedFields(
   { text, bytes, start }: Http1Lines,
   from: number,
 ): ReceivedFields | string {
-  const fields = new ReceivedFields(text, from);
   const end = start + text.length;
+  // The empty line stands between.
+  const fields = new ReceivedFields(text, from, bytes.length > end + 2);
   for (let at = start + from; at < end; ) {
     let colon = at;
     while (isTokenCode[bytes[colon] ?? 0] === 1) colon++;

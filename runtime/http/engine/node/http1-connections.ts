@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { ConnectionSettings } from "../../../net/connection-settings.ts";
+import { Deadlines } from "../../../net/deadlines.ts";
 import { SECOND } from "../../../process/units.ts";
-import { Deadlines } from "./deadlines.ts";
 import { type Http1Port, Http1ServerConnection } from "./http1-server-connection.ts";
 
 /** What the connections need of the port they belong to. */

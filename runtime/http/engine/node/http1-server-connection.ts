@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { Deadlines, Timed } from "../../../net/deadlines.ts";
 import { SECOND } from "../../../process/units.ts";
 import {
   endlessChunkLine,
@@ -6,7 +7,6 @@ import {
   endlessTrailers,
   type ReadState,
 } from "../../http1/message-reader.ts";
-import type { Deadlines, Timed } from "./deadlines.ts";
 import { type Http1RequestHead, unknownExpectation } from "./http1-request-head.ts";
 import { Http1ServerRequest, type RequestConnection } from "./http1-server-request.ts";
 import { Http1ServerResponse, type ResponseConnection } from "./http1-server-response.ts";

@@ -63,6 +63,13 @@ export class Http1ServerRequest extends Http1Message implements EngineRequest {
     return this.#head?.acceptsTrailers === true;
   }
 
+  takeWhole(): Buffer | undefined {
+    const held = this.#held;
+    if (!this.isComplete || held?.length !== 1 || this.#sink !== undefined) return undefined;
+    this.#held = undefined;
+    return held[0];
+  }
+
   flow(sink: BodySink): void {
     this.#sink = sink;
     this.#goOn();

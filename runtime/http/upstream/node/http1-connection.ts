@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { Deadlines, Timed } from "../../../net/deadlines.ts";
 import { oncePodIsGone } from "../../../net/service-endpoints.ts";
 import { SECOND } from "../../../process/units.ts";
 import { writeFramed } from "../../http1/framed-write.ts";
@@ -29,22 +30,27 @@ export interface CloseReason {
   readonly hasBegun: boolean;
 }
 
-/** What a connection tells its pool. */
+/** What a connection needs of its pool. */
 export interface Http1Owner {
+  readonly deadlines: Deadlines;
   /** It can carry the next request. */
   onIdle(connection: Http1Connection): void;
   onGone(connection: Http1Connection): void;
 }
 
 /** A connection of HTTP/1.1: one request at a time (RFC 9112 9.3). */
-export class Http1Connection {
+export class Http1Connection implements Timed {
+  /** The tick at which it has waited for a request as long as it may. */
+  deadline: number;
   readonly #socket: Socket;
   readonly #owner: Http1Owner;
   #user: Http1User | undefined;
   #response: Http1Response | undefined;
   /** All of the request was written. */
   #isSent = false;
-  #idleTime = idleTime;
+  #isPaused = false;
+  /** The process waits for it. */
+  #isHeld = false;
   /** Another request belongs to another server. */
   #isLast = false;
   #error: Error | undefined;
@@ -59,11 +65,9 @@ export class Http1Connection {
       this.#error = error;
     });
     socket.on("close", () => this.#onClose());
-    socket.on("timeout", () => {
-      if (this.#user === undefined) socket.destroy();
-    });
-    socket.setTimeout(this.#idleTime);
     socket.unref();
+    this.deadline = owner.deadlines.after(idleTime);
+    owner.deadlines.add(this);
     oncePodIsGone(socket, () => {
       this.#isLast = true;
       if (this.#user === undefined) socket.destroy();
@@ -79,7 +83,14 @@ export class Http1Connection {
     this.#user = user;
     this.#response = new Http1Response(user, hasNoBody);
     this.#isSent = false;
-    this.#socket.ref();
+    this.#hold();
+  }
+
+  /** What nobody uses is let go of from tick to tick: most connections have the next request before. */
+  expire(tick: number): void {
+    if (this.#user !== undefined) return;
+    if (tick >= this.deadline) this.#socket.destroy();
+    else this.#letGo();
   }
 
   /** Writes the head of a request with its whole body; the request is sent. */
@@ -114,7 +125,7 @@ export class Http1Connection {
     if (response === undefined) return;
     const state = response.readOn();
     this.#after(state);
-    if (state === "open") this.#socket.resume();
+    if (state === "open") this.#resumeSocket();
   }
 
   /** Closes it, and the request on it is told nothing. */
@@ -136,6 +147,7 @@ export class Http1Connection {
       case "open":
         return;
       case "paused":
+        this.#isPaused = true;
         this.#socket.pause();
         return;
       case "broken":
@@ -167,11 +179,27 @@ export class Http1Connection {
       this.#socket.destroy();
       return;
     }
-    if (time !== this.#idleTime) this.#socket.setTimeout(time);
-    this.#idleTime = time;
-    this.#socket.unref();
-    this.#socket.resume();
+    this.deadline = this.#owner.deadlines.after(time);
+    this.#resumeSocket();
     this.#owner.onIdle(this);
+  }
+
+  #hold(): void {
+    if (this.#isHeld) return;
+    this.#isHeld = true;
+    this.#socket.ref();
+  }
+
+  #letGo(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    this.#socket.unref();
+  }
+
+  #resumeSocket(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#socket.resume();
   }
 
   /** The server sends nothing more. */
@@ -185,6 +213,7 @@ export class Http1Connection {
     const response = this.#response;
     this.#user = undefined;
     this.#response = undefined;
+    this.#owner.deadlines.delete(this);
     this.#owner.onGone(this);
     const { problem, hasBegun = false } = response ?? {};
     if (problem !== undefined) user?.onClose({ kind: "protocol", detail: problem, hasBegun });

@@ -1,16 +1,17 @@
 import type { Connect } from "../../../net/connector.ts";
+import { Deadlines } from "../../../net/deadlines.ts";
 import { Http1Connection, type Http1Owner } from "./http1-connection.ts";
 
 /** Who waits for a connection. */
-interface Waiter {
+export interface Waiter {
   use(connection: Http1Connection): void;
-  fail(error: Error): void;
+  /** No connection could be opened. */
+  onNoConnection(error: Error): void;
 }
-
-const noWait = () => {};
 
 /** The connections of HTTP/1.1 to one destination: as many as there are requests, and those that wait for the next one. */
 export class Http1Pool implements Http1Owner {
+  readonly deadlines = new Deadlines();
   readonly #connect: Connect;
   /** Without a request; the last one used is the first one used again, so that the others can end. */
   readonly #idle: Http1Connection[] = [];
@@ -27,16 +28,20 @@ export class Http1Pool implements Http1Owner {
     return { queued: this.#waiting.size };
   }
 
-  /** Calls `use` with a connection, at once when there is one. The way to wait no more comes back. */
-  take(waiter: Waiter): () => void {
+  /** Calls `use` with a connection, at once when there is one. */
+  take(waiter: Waiter): void {
     for (let free = this.#idle.pop(); free !== undefined; free = this.#idle.pop()) {
       if (!free.isOpen) continue;
       waiter.use(free);
-      return noWait;
+      return;
     }
     this.#waiting.add(waiter);
     if (this.#opening < this.#waiting.size) this.#open();
-    return () => this.#waiting.delete(waiter);
+  }
+
+  /** Who waits does so no more. */
+  leave(waiter: Waiter): void {
+    this.#waiting.delete(waiter);
   }
 
   /** Takes a connection that was opened elsewhere. */
@@ -76,7 +81,7 @@ export class Http1Pool implements Http1Owner {
       const [first] = this.#waiting;
       if (first === undefined) return;
       this.#waiting.delete(first);
-      first.fail(error ?? new Error("no connection"));
+      first.onNoConnection(error ?? new Error("no connection"));
     });
   }
 }

@@ -6,18 +6,17 @@ import { connectFailure, senderLeft, unsendable } from "../upstream-failures.ts"
 import type { RequestCounts } from "../upstream-metrics.ts";
 import type { CloseReason, Http1Connection, Http1User } from "./http1-connection.ts";
 import type { Http1Head } from "./http1-head.ts";
-import type { Http1Pool } from "./http1-pool.ts";
+import type { Http1Pool, Waiter } from "./http1-pool.ts";
 import type { WrittenCall } from "./http1-request-head.ts";
 import { isSafe } from "./safe-methods.ts";
 
 /** One request over HTTP/1.1, on a connection of the pool. */
-export class Http1ClientRequest extends CountedRequest implements Http1User {
+export class Http1ClientRequest extends CountedRequest implements Http1User, Waiter {
   readonly #pool: Http1Pool;
   readonly #method: string;
   #head: string | undefined;
   #body: UpstreamCall["body"];
   readonly #isChunked: boolean;
-  #waitNoMore: (() => void) | undefined;
   #connection: Http1Connection | undefined;
   /** It may be sent again. */
   #canRepeat: boolean;
@@ -46,6 +45,12 @@ export class Http1ClientRequest extends CountedRequest implements Http1User {
       this.#send();
       return;
     }
+    const whole = body.takeWhole?.();
+    if (whole !== undefined) {
+      this.#body = whole;
+      this.#send();
+      return;
+    }
     this.#sentBody = body;
     collect(body, oneWrite, new CountedBuffer(undefined), (bytes) => {
       this.#sentBody = undefined;
@@ -61,6 +66,38 @@ export class Http1ClientRequest extends CountedRequest implements Http1User {
 
   override resume(): void {
     this.#connection?.resume();
+  }
+
+  use(connection: Http1Connection): void {
+    const head = this.#head ?? "";
+    const body = this.#body;
+    const isChunked = this.#isChunked;
+    this.#connection = connection;
+    connection.begin(this, this.#method === "HEAD");
+    if (!isBodySource(body)) {
+      connection.send(head, body);
+      // Its response may be long in coming.
+      if (!this.#canRepeat) this.#forget();
+      return;
+    }
+    this.#sentBody = body;
+    connection.writeHead(head);
+    body.flow({
+      onData: (chunk) => {
+        if (this.#connection !== connection || chunk.length === 0) return;
+        if (!connection.write(chunk, isChunked)) body.pause();
+      },
+      onEnd: () => {
+        if (this.#connection === connection) connection.end(isChunked, body.trailers);
+      },
+      onAbort: () => {
+        if (this.#connection === connection) this.giveUp(senderLeft);
+      },
+    });
+  }
+
+  onNoConnection(error: Error): void {
+    this.fail(connectFailure(error));
   }
 
   onInformation(): void {
@@ -96,50 +133,19 @@ export class Http1ClientRequest extends CountedRequest implements Http1User {
   }
 
   protected override breakOff(): void {
-    this.#waitNoMore?.();
-    this.#connection?.abort();
+    if (this.#connection === undefined) this.#pool.leave(this);
+    else this.#connection.abort();
     this.#connection = undefined;
     this.#sentBody?.discard();
   }
 
   #send(): void {
-    const head = this.#head;
-    if (head === undefined) {
+    if (this.#head === undefined) {
       // The handler is told when whoever asked has what `send` gives.
       setImmediate(() => this.fail(unsendable));
       return;
     }
-    this.#waitNoMore = this.#pool.take({
-      use: (connection) => this.#begin(connection, head),
-      fail: (error) => this.fail(connectFailure(error)),
-    });
-  }
-
-  #begin(connection: Http1Connection, head: string): void {
-    const body = this.#body;
-    const isChunked = this.#isChunked;
-    this.#connection = connection;
-    connection.begin(this, this.#method === "HEAD");
-    if (!isBodySource(body)) {
-      connection.send(head, body);
-      // Its response may be long in coming.
-      if (!this.#canRepeat) this.#forget();
-      return;
-    }
-    this.#sentBody = body;
-    connection.writeHead(head);
-    body.flow({
-      onData: (chunk) => {
-        if (this.#connection !== connection || chunk.length === 0) return;
-        if (!connection.write(chunk, isChunked)) body.pause();
-      },
-      onEnd: () => {
-        if (this.#connection === connection) connection.end(isChunked, body.trailers);
-      },
-      onAbort: () => {
-        if (this.#connection === connection) this.giveUp(senderLeft);
-      },
-    });
+    this.#pool.take(this);
   }
 
   #forget(): void {
