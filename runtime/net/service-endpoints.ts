@@ -19,7 +19,7 @@ export function setEndpoints(port: string, pods: readonly PodAddress[] | undefin
     return;
   }
   known.set(port, pods);
-  const left = new Set(pods.map(endpointName));
+  const left = new Set(pods.map((pod) => identityOf(pod, pod[2])));
   for (const [pod, connections] of connected.get(port) ?? []) {
     if (left.has(pod)) continue;
     for (const each of [...connections]) goneHandlers.get(each)?.();
@@ -31,7 +31,12 @@ interface PodConnection {
   once(event: "close", listener: () => void): unknown;
 }
 
-/** Open connections to pods, by the Service's port and the pod's address. */
+/** A pod by its address, and as whom it is known in the mesh: as somebody else it is another one. */
+function identityOf(pod: PodAddress, account = ""): string {
+  return `${endpointName(pod)} ${account}`;
+}
+
+/** Open connections to pods, by the Service's port and who the pod is. */
 const connected = new Map<string, Map<string, Set<PodConnection>>>();
 
 const goneHandlers = new WeakMap<PodConnection, () => void>();
@@ -47,7 +52,7 @@ export function connectedTo(
   if (service === undefined) return;
   const pods = connected.get(service) ?? new Map<string, Set<PodConnection>>();
   connected.set(service, pods);
-  const name = endpointName(pod);
+  const name = identityOf(pod, meshAccountOf(host, port, pod));
   const connections = pods.get(name) ?? new Set();
   pods.set(name, connections.add(connection));
   connection.once("close", () => {

@@ -23,7 +23,12 @@ export type DeliveryState =
   /** No data plane is connected, or not all have said. */
   | { readonly kind: "pending"; readonly connected: number }
   /** All have taken it; `generation` is that of the Gateway whose code they took. */
-  | { readonly kind: "taken"; readonly generation: number }
+  | {
+      readonly kind: "taken";
+      readonly generation: number;
+      /** Services (`NAMESPACE/NAME`) with pods that are not called: their mesh takes HBONE. */
+      readonly uncalled: readonly string[];
+    }
   | { readonly kind: "refused"; readonly problem: string };
 
 /** What delivery needs, and who hears of it. */
@@ -184,7 +189,9 @@ export class Delivery {
     const generation = this.#programmed.get(gateway);
     if (all.length === 0 || generation === undefined)
       return { kind: "pending", connected: all.length };
-    return { kind: "taken", generation };
+    const { services, isInMesh } = this.#delivered.get(gateway)?.compiled ?? {};
+    const uncalled = isInMesh === true ? this.#pods.withHbone(services ?? []) : [];
+    return { kind: "taken", generation, uncalled };
   }
 
   async close(): Promise<void> {

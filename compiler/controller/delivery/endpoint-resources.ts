@@ -2,6 +2,7 @@ import type { DiscoveryResource } from "../../../runtime/discovery/resource-type
 import type { PodAddress } from "../../../runtime/net/service-endpoints.ts";
 import { itemsField, recordOf } from "../kubernetes/json-fields.ts";
 import { endpointsName, type ServicePortName } from "../model/called-services.ts";
+import { HBONE_ACCOUNT } from "../model/mesh-pods.ts";
 import type { WatchedObjects } from "../model/watched-objects.ts";
 import { resourceOf } from "./resource-of.ts";
 import { type AccountOf, servicePods } from "./service-pods.ts";
@@ -10,6 +11,8 @@ import { type AccountOf, servicePods } from "./service-pods.ts";
 export class EndpointResources {
   readonly #objects: WatchedObjects;
   readonly #known: Map<string, KnownPods> = new Map();
+  /** Names of those with pods whose mesh takes HBONE. */
+  readonly #hbone: Set<string> = new Set();
 
   constructor(objects: WatchedObjects) {
     this.#objects = objects;
@@ -20,8 +23,8 @@ export class EndpointResources {
    * `isInMesh`: who asks is told as whom pods are in its mesh.
    */
   of(port: ServicePortName, isInMesh: boolean): DiscoveryResource | undefined {
-    const name = `${endpointsName(port)}${isInMesh ? " in the mesh" : ""}`;
-    const madeOf = [...this.#partsOf(port), isInMesh ? this.#objects.mesh.version : undefined];
+    const name = nameOf(port, isInMesh);
+    const madeOf = [...this.#partsOf(port), ...(isInMesh ? this.#meshOf(port) : [])];
     const known = this.#known.get(name);
     const isSame =
       known?.madeOf.length === madeOf.length &&
@@ -30,9 +33,22 @@ export class EndpointResources {
     const accountOf = (pod: string) => (isInMesh ? this.#objects.mesh.accountOf(pod) : undefined);
     const pods = this.#podsOf(port, accountOf);
     const resource = pods && resourceOf(JSON.stringify(pods));
+    if (pods?.some(([, , account]) => account === HBONE_ACCOUNT) === true) this.#hbone.add(name);
+    else this.#hbone.delete(name);
     if (pods === undefined) this.#known.delete(name);
     else this.#known.set(name, { madeOf, resource });
     return resource;
+  }
+
+  /** Those of a Gateway's Services that have pods whose mesh takes HBONE: such pods are not called. */
+  withHbone(ports: readonly ServicePortName[]): readonly string[] {
+    const found = ports.filter((port) => this.#hbone.has(nameOf(port, true)));
+    return [...new Set(found.map(({ namespace, name }) => `${namespace}/${name}`))];
+  }
+
+  /** What says which pods are in a mesh. */
+  #meshOf({ namespace }: ServicePortName): readonly unknown[] {
+    return [this.#objects.mesh.version, this.#objects.find("Namespace", namespace)];
   }
 
   /** What a resource is made of: where that is the same, it is the same one. */
@@ -49,6 +65,10 @@ export class EndpointResources {
     const service = this.#objects.find("Service", key);
     return service && servicePods(port, service, [...this.#objects.slicesOf(key)], accountOf);
   }
+}
+
+function nameOf(port: ServicePortName, isInMesh: boolean): string {
+  return `${endpointsName(port)}${isInMesh ? " in the mesh" : ""}`;
 }
 
 /** What was made of the objects that say where pods are. */

@@ -7,22 +7,32 @@ import { Reflector } from "../kubernetes/reflector.ts";
 
 /** What Istio's injector writes on the pods that its sidecar is in. */
 const LABELS = "security.istio.io/tlsMode=istio";
+/** What says of a namespace, or of a pod in spite of it, that its mesh has no sidecars (`ambient`), or that it is in none. */
+const MODE = "istio.io/dataplane-mode";
 /** Milliseconds that Gateways wait until the pods of their mesh are known; without them nothing in it is called. */
 const LONGEST_WAIT = 5_000;
 /** Nobody's account: a pod of which it is not known whether it is in the mesh is not called unencrypted. */
 const NOBODY = "/";
 
+/** Nobody's account, too: that of a pod whose mesh takes HBONE, which is not spoken here, and no plain text instead. */
+export const HBONE_ACCOUNT = "/hbone";
+
 /** The pods that are in a mesh, and as whom, kept in step with the API server once somebody asks for them. */
 export class MeshPods {
   readonly #api: ApiServer;
   readonly #listener: PodListener;
-  #reflector: Reflector | undefined;
+  readonly #labelsOf: (namespace: string) => Labels;
+  #sidecars: Reflector | undefined;
+  /** Pods that say themselves of which kind their mesh is. */
+  #modes: Reflector | undefined;
   #followed: Promise<void> | undefined;
   #version = 0;
 
-  constructor(api: ApiServer, listener: PodListener) {
+  /** `labelsOf` gives those of a namespace as they are now. */
+  constructor(api: ApiServer, listener: PodListener, labelsOf: (namespace: string) => Labels) {
     this.#api = api;
     this.#listener = listener;
+    this.#labelsOf = labelsOf;
   }
 
   /** Follows them from now on; resolves when they are known, or that takes too long. */
@@ -38,41 +48,54 @@ export class MeshPods {
 
   /** `NAMESPACE/ACCOUNT` of a pod, by its `NAMESPACE/NAME`; undefined: it is in no mesh. */
   accountOf(pod: string): string | undefined {
-    if (this.#reflector === undefined || this.#reflector.lists === 0) return NOBODY;
-    const found = this.#reflector.objects.get(pod);
-    return found && `${found.metadata.namespace}/${accountName(found)}`;
+    const [sidecars, modes] = [this.#sidecars, this.#modes];
+    if (sidecars === undefined || modes === undefined) return NOBODY;
+    if (sidecars.lists === 0 || modes.lists === 0) return NOBODY;
+    const found = sidecars.objects.get(pod);
+    if (found !== undefined) return `${found.metadata.namespace}/${accountName(found)}`;
+    const labels = this.#labelsOf(pod.slice(0, pod.indexOf("/")));
+    const mode = modeOf(modes.objects.get(pod)) ?? labels?.[MODE];
+    return mode === "ambient" ? HBONE_ACCOUNT : undefined;
   }
 
   stop(): void {
-    this.#reflector?.stop();
+    this.#sidecars?.stop();
+    this.#modes?.stop();
   }
 
   async #follow(): Promise<void> {
+    this.#sidecars = this.#reflector(LABELS, accountName);
+    this.#modes = this.#reflector(MODE, modeOf);
+    const all = [this.#sidecars, this.#modes];
+    const known = Promise.all(all.map(({ synced }) => synced)).then(() => this.#changed());
+    await Promise.race([known, pause(LONGEST_WAIT, undefined, { ref: false })]);
+  }
+
+  /** Follows the pods of a selector, as far as `read` says of them: what else a pod does is nobody's business. */
+  #reflector(labelSelector: string, read: (pod: ApiObject) => string | undefined): Reflector {
     const reflector: Reflector = new Reflector(this.#api, {
       type: POD,
-      labelSelector: LABELS,
+      labelSelector,
       keep: ({ apiVersion, kind, metadata, spec }) => {
-        const { name, namespace = "", resourceVersion = "" } = metadata;
+        const { name, namespace = "", resourceVersion = "", labels } = metadata;
+        const mode = labels?.[MODE];
+        const kept = mode === undefined ? {} : { labels: { [MODE]: mode } };
         const serviceAccountName = textField(spec, "serviceAccountName");
         return {
           apiVersion,
           kind,
-          metadata: { name, namespace, resourceVersion },
+          metadata: { name, namespace, resourceVersion, ...kept },
           spec: { serviceAccountName },
         };
       },
       changed: (key, before) => {
         const now = reflector.objects.get(key);
-        // What else a pod does is nobody's business.
-        if (now !== undefined && before !== undefined && accountName(now) === accountName(before))
-          return;
+        if (now !== undefined && before !== undefined && read(now) === read(before)) return;
         this.#changed();
       },
       warn: this.#listener.warn,
     });
-    this.#reflector = reflector;
-    const known = reflector.synced.then(() => this.#changed());
-    await Promise.race([known, pause(LONGEST_WAIT, undefined, { ref: false })]);
+    return reflector;
   }
 
   #changed(): void {
@@ -84,3 +107,9 @@ export class MeshPods {
 function accountName({ spec }: ApiObject): string {
   return textField(spec, "serviceAccountName") ?? "default";
 }
+
+function modeOf(pod: ApiObject | undefined): string | undefined {
+  return pod?.metadata.labels?.[MODE];
+}
+
+type Labels = ApiObject["metadata"]["labels"] | undefined;

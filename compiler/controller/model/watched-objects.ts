@@ -65,7 +65,8 @@ export class WatchedObjects {
     this.#scope = scope;
     this.#listener = listener;
     const { warn, data: changed } = listener;
-    this.mesh = new MeshPods(api, { warn, changed });
+    const labelsOf = (namespace: string) => this.find("Namespace", namespace)?.metadata.labels;
+    this.mesh = new MeshPods(api, { warn, changed }, labelsOf);
     this.pools = new PoolPods(api, { warn, changed });
   }
 

@@ -30,7 +30,7 @@ function deliveredCondition(
 ): object | undefined {
   switch (state.kind) {
     case "taken":
-      if (state.generation === generation) return undefined;
+      if (state.generation === generation) return uncalledMessage(state.uncalled);
       return pending("its data planes have not taken the newest generation yet");
     case "refused":
       return {
@@ -45,6 +45,20 @@ function deliveredCondition(
           : "its data planes have not taken it yet",
       );
   }
+}
+
+/** Names in a message, at most: a status has a length. */
+const MOST_NAMED = 5;
+
+/** It is programmed, and some pods are not called all the same; undefined: all are. */
+function uncalledMessage(services: readonly string[]): object | undefined {
+  if (services.length === 0) return undefined;
+  const named = services.slice(0, MOST_NAMED).map((each) => `"${each}"`);
+  const more = services.length > MOST_NAMED ? ` and ${services.length - MOST_NAMED} more` : "";
+  const message =
+    `pods of ${named.join(", ")}${more} are not called: their mesh has no sidecars and takes HBONE, which is not built, ` +
+    "and plain text is no part of a mesh";
+  return { message };
 }
 
 function pending(message: string): object {

@@ -1,9 +1,11 @@
+import { createServer } from "node:http";
 import { expect, it } from "vitest";
 import { eventually } from "../../harness/eventually.ts";
 import { FrontGateway } from "../../harness/front-gateway.ts";
+import { listen } from "../../harness/listen.ts";
 import { MeshAuthority } from "../../harness/mesh-authority.ts";
 import { startMeshPod } from "../../harness/mesh-pod.ts";
-import { missingPods, serviceManifest } from "../../harness/pod-address.ts";
+import { missingPods, serviceManifest, sliceManifest } from "../../harness/pod-address.ts";
 import { send } from "../../harness/send.ts";
 import { Workspace } from "../../harness/workspace.ts";
 
@@ -31,11 +33,11 @@ spec:
   parentRefs: [{ name: front }]
   rules: [{ backendRefs: [{ name: shop, port: 80 }] }]
 `);
-    const pod = (account: string, mode: string) =>
+    const pod = (account: string, label: string) =>
       api.applyText(`
 apiVersion: v1
 kind: Pod
-metadata: { name: shop-0, labels: { security.istio.io/tlsMode: ${mode} } }
+metadata: { name: shop-0, labels: { ${label} } }
 spec:
   serviceAccountName: ${account}
   containers: [{ name: shop, image: shop }]
@@ -46,7 +48,7 @@ spec:
         const text = `${got?.status} ${got?.body}`;
         return (typeof body === "string" ? text === body : body.test(text)) ? text : null;
       }, String(body));
-    await pod("shop", "istio");
+    await pod("shop", "security.istio.io/tlsMode: istio");
     const controller = front.startController();
     await controller.seen(/leading/);
     const agent = await front.startDataPlane({
@@ -61,10 +63,42 @@ spec:
     const before = compiled();
     // The same name, and another account: what answers there is not that one.
     await api.delete({ apiVersion: "v1", kind: "Pod", metadata: { name: "shop-0" } });
-    await pod("cash", "istio");
+    await pod("cash", "security.istio.io/tlsMode: istio");
     await answered(/^503 /);
     await agent.seen(/the certificate of the pod is not one of .*\/sa\/cash/);
     expect(compiled()).toBe(before);
+
+    // Without a sidecar a pod is called in plain text, unless its namespace is in a mesh of another kind.
+    const plain = await listen(
+      createServer((_, response) => response.end("plain")),
+      "0.0.0.0",
+    );
+    await api.applyText(sliceManifest("shop", plain, "shop-0"));
+    await pod("cash", "istio.io/dataplane-mode: none");
+    await answered("200 plain");
+    const url = "/api/v1/namespaces/default";
+    const label = (value: string | null) => {
+      const metadata = { labels: { "istio.io/dataplane-mode": value } };
+      return api.ask("PATCH", url, { metadata }, "application/merge-patch+json");
+    };
+    const message = (wanted: RegExp) =>
+      eventually(async () => {
+        const { status } = await api.get(
+          ...(["gateway.networking.k8s.io/v1", "Gateway", "default", "front"] as const),
+        );
+        const said: { type: string; status: string; message: string }[] = status.conditions;
+        const own = said.find(({ type }) => type === "Programmed");
+        return (own?.status === "True" && wanted.test(own.message)) || null;
+      }, `a Gateway that is programmed and says ${wanted}`);
+    await label("ambient");
+    await answered("200 plain");
+    await message(/^$/);
+    await pod("cash", "app: shop");
+    await answered(/^503 /);
+    await message(/pods of "default\/shop" are not called: .* HBONE/);
+    await label(null);
+    await answered("200 plain");
+    await message(/^$/);
   },
   180_000,
 );
