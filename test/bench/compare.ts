@@ -69,7 +69,7 @@ export async function compare(
       return measure(started, requests, { ...pace, requests: count, isTls });
     };
     // Compiled code is what is compared: the first requests do not count.
-    for (const each of cases) await ask(each, 3 * count);
+    for (const each of cases) await ask(each, pace.warmUp ?? 3 * count);
     const rounds: Figure[][] = [];
     for (let round = 0; round < pace.rounds; round++) {
       const figures: Figure[] = [];

@@ -25,6 +25,8 @@ export interface Pace {
   readonly seconds: number;
   /** Requests of one measurement, in the place of its time. */
   readonly requests?: number;
+  /** Requests before the first one; absent: three times as many as in one. */
+  readonly warmUp?: number;
   readonly connections: number;
   /** Over TLS, whoever shows what certificate; absent: plain TCP. */
   readonly isTls?: boolean;

@@ -36,7 +36,10 @@ export async function measureLlm(pace: Pace): Promise<readonly LlmCosts[]> {
         costs: await compare([...cases(host, false), ...portkeyCases(host)], host, pace),
       },
       // Each of them is a hundred writes.
-      { name: "stream", costs: await compare(cases(host, true), host, { ...pace, requests: 300 }) },
+      {
+        name: "stream",
+        costs: await compare(cases(host, true), host, { ...pace, requests: 300, warmUp: 1_500 }),
+      },
     ];
   } finally {
     upstream.process.kill("SIGKILL");

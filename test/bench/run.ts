@@ -45,6 +45,9 @@ const pace: Pace = {
   connections: 64,
 };
 
+/** After so many requests nothing is compiled any more that short rounds would count. */
+const COMPILED = 15_000;
+
 const work = mkdtempSync(join(tmpdir(), "gwc-bench-"));
 const upstream = await start({ script: path("upstream.ts"), environment: {} }, "");
 const host = `127.0.0.1:${upstream.port}`;
@@ -96,7 +99,7 @@ async function showCosts(section: string, cases: readonly Case[]): Promise<void>
  * the goal is missed when three quarters of them miss it.
  */
 async function showDeadCollector(): Promise<void> {
-  const short = { ...pace, rounds: 4 * pace.rounds, requests: 1_000 };
+  const short = { ...pace, rounds: 4 * pace.rounds, requests: 1_000, warmUp: COMPILED };
   const costs = await measureDeadCollector(host, short);
   console.log('dead collector: CPU of a traced request beside "untraced"');
   process.stdout.write(formatCosts(costs));
@@ -120,7 +123,7 @@ function spread(values: readonly number[]): string {
 }
 
 async function showLlm(): Promise<void> {
-  for (const { name, costs } of await measureLlm(pace)) {
+  for (const { name, costs } of await measureLlm({ ...pace, warmUp: COMPILED })) {
     console.log(`llm, ${name}: CPU of a completion beside the same bytes through a plain proxy`);
     process.stdout.write(formatCosts(costs));
     const ratio = (wanted: string) => costs.find(({ name }) => name === wanted)?.ratio;

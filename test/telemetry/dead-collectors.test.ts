@@ -36,6 +36,12 @@ it.each([
 ] as const)(
   "a collector of spans that %s (%s) and one of log records that %s (%s) cost no request, and no more memory with each",
   async (spans, protocol, records, logProtocol) => {
+    const seen: (string | undefined)[] = [];
+    const upstream = createServer(({ headers }, response) => {
+      seen.push(headers.traceparent?.toString(), headers["x-own"]?.toString());
+      response.end();
+    });
+    const host = `127.0.0.1:${await listen(upstream)}`;
     const gateway = await startGateway({
       file: {
         frontendPolicies: {
@@ -44,7 +50,13 @@ it.each([
         },
       },
       listeners: [
-        { name: "http", routes: [{ name: "all", policies: { directResponse: { status: 200 } } }] },
+        {
+          name: "http",
+          routes: [
+            { name: "passed", matches: [{ path: { exact: "/passed" } }], backends: [{ host }] },
+            { name: "all", policies: { directResponse: { status: 200 } } },
+          ],
+        },
       ],
     });
     // By then both queues are full.
@@ -60,6 +72,20 @@ it.each([
       expect(dropped).toBeGreaterThanOrEqual(12_000 - mostHeld);
       expect(dropped).toBeLessThanOrEqual(12_000);
     }
+    // What is not recorded is a part of its trace nevertheless, for those behind the gateway.
+    const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    const contexts = [{}, { traceparent: `00-${trace}-00f067aa0ba902b7-01` }];
+    for (const context of contexts) {
+      const headers = { ...context, "x-own": "kept" };
+      const { status } = await fetch(`${gateway.url}/passed`, { headers });
+      expect(status).toBe(200);
+    }
+    expect(seen).toEqual([
+      expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/),
+      "kept",
+      expect.stringMatching(new RegExp(`^00-${trace}-(?!00f067aa0ba902b7)[0-9a-f]{16}-01$`)),
+      "kept",
+    ]);
     await gateway.seen(/warn\tgateway spans do not reach 127\.0\.0\.1:\d+: /);
     await gateway.seen(/warn\tgateway log records do not reach 127\.0\.0\.1:\d+: /);
   },
