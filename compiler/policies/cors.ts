@@ -173,12 +173,7 @@ function compareCors(before: CorsNode, after: CorsNode): readonly SettingsChange
     ...fields.flatMap((field) =>
       listChanges(field, listed(old[field]), listed(now[field]), "opens", coversName),
     ),
-    ...listChanges(
-      "credentials",
-      old.allowCredentials ? ["allowed"] : [],
-      now.allowCredentials ? ["allowed"] : [],
-      "opens",
-    ),
+    ...credentialChanges(old.allowCredentials, now.allowCredentials),
   ];
 }
 
@@ -222,3 +217,12 @@ const NO_CORS: Omit<CorsConfig, "maxAge" | "isGatewayApi"> = {
   exposeHeaders: [],
   allowCredentials: false,
 };
+
+function credentialChanges(before: boolean, after: boolean): readonly SettingsChange[] {
+  if (before === after) return [];
+  return [
+    after
+      ? { direction: "opens", text: "pages may send credentials" }
+      : { direction: "closes", text: "pages may send no credentials" },
+  ];
+}
