@@ -52,13 +52,18 @@ export function diffPage(): Page {
           ],
           [
             "identities",
-            "strict, optional or gone; issuers and audiences that are added or removed",
+            "strict, optional or gone; issuers, audiences, keys, users and what is known of a key's holder",
           ],
           [
             "other policies",
-            "gained, lost, or set otherwise; a policy that knows says which way (an origin added opens)",
+            "gained, lost, or set otherwise; a policy that knows says which way: an origin added opens, as does a guard that " +
+              "lets pass what its server does not answer, another server that is asked, or a header that clients say themselves",
           ],
-          ["backends", "where requests go, and how: TLS, timeouts, limits"],
+          [
+            "backends",
+            "where requests go, and how: TLS, timeouts, limits; one more MCP server, any model in the place of one, a guard " +
+              "that is gone, certificates that nobody checks and clients' credentials that go on open",
+          ],
           ["the process", "ports, variables and files that it needs to start, logs, traces"],
         ],
       ),
