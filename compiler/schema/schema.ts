@@ -30,6 +30,8 @@ export interface Schema<Value = unknown> {
   readonly maxProperties?: number;
   readonly minProperties?: number;
   readonly uniqueItems?: boolean;
+  /** The field by which Kubernetes tells the items of a list apart: several writers may each have their own. */
+  readonly listKey?: string;
   readonly pattern?: string;
   /** What the pattern asks for, in words: `a path that begins with "/"`. */
   readonly form?: string;

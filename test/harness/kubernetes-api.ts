@@ -165,9 +165,15 @@ export class KubernetesApi {
   }
 
   /** Sends a request as an administrator. */
-  ask(method: string, url: string, body?: unknown, type = "application/json"): Promise<Said> {
+  ask(
+    method: string,
+    url: string,
+    body?: unknown,
+    type = "application/json",
+    accept = "application/json",
+  ): Promise<Said> {
     return new Promise((resolve, reject) => {
-      const headers = { authorization: "Bearer admin-token", "content-type": type };
+      const headers = { authorization: "Bearer admin-token", "content-type": type, accept };
       const ca = readFileSync(this.#workspace.path("api.crt"));
       const options = { host: "127.0.0.1", port: this.#port, path: url, method, headers, ca };
       const sent = request(options, (response) => {

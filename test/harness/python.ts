@@ -30,6 +30,7 @@ const PACKAGES = {
     "openai==3.54.0",
     "xds-protos==1.85.0",
   ],
+  a2a: ["a2a-sdk[http-server]==1.3.0", "uvicorn==0.54.0"],
   mcp: ["mcp==2.3.0"],
   mcpWithSessions: ["mcp==1.30.0"],
   telemetry: ["grpcio==1.85.1", "opentelemetry-proto==1.45.2"],

@@ -1,15 +1,19 @@
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { connect as connectTls } from "node:tls";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
 import { makeCertificate } from "../harness/certificate.ts";
+import { eventually } from "../harness/eventually.ts";
 import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { startScripted } from "../harness/scripted.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { TestProcess } from "../harness/test-process.ts";
 
 /** Says whom the gateway takes the client for. */
 const whoIsThere = {
@@ -242,6 +246,36 @@ spec:
   expect(await ask(port, [text1.replace(".7", ".8"), request])).not.toContain("welcome");
   expect(await ask(port, [header2([192, 0, 2, 7], 4711), request])).toBe("");
   expect(await ask(port, [request])).toBe("");
+});
+
+const hasHaproxy = spawnSync("haproxy", ["-v"]).status === 0;
+
+describe.runIf(hasHaproxy)(`HAProxy${hasHaproxy ? "" : " (left out: there is none)"}`, () => {
+  it.each([
+    ["1", "send-proxy"],
+    ["2", "send-proxy-v2"],
+  ])("says for whom it connects, by version %s", async (_, option) => {
+    const [plain, secure] = [await freePort(), await freePort()];
+    const folder = temporaryFolder();
+    const proxied = (port: number, to: number) =>
+      `listen p${port}\n  bind 127.0.0.1:${port}\n  server s 127.0.0.1:${to} ${option}\n`;
+    writeFileSync(
+      join(folder, "haproxy.cfg"),
+      `defaults\n  mode tcp\n  timeout connect 30s\n  timeout client 30s\n  timeout server 30s\n${proxied(plain, http)}${proxied(secure, tcp)}`,
+    );
+    new TestProcess("haproxy", ["-db", "-f", join(folder, "haproxy.cfg")]);
+    const body = await eventually(
+      () =>
+        ask(plain, [request], "127.0.0.5").then(
+          (said) => said || null,
+          () => null,
+        ),
+      "a response through HAProxy",
+    );
+    expect(body).toMatch(/^127\.0\.0\.5 \d+$/);
+    // Whom the rules of the route of connections do not know stays outside, whoever brings him.
+    expect(await ask(secure, [request], "127.0.0.5")).toBe("");
+  });
 });
 
 describe("where headers are optional", () => {

@@ -15,9 +15,15 @@ function* parts(schema: object, path = ""): Generator<readonly [string, Record<s
 
 const schemas = customResourceDefinitions().map((each) => {
   const { spec } = each as {
-    spec: { names: { kind: string }; versions: [{ schema: { openAPIV3Schema: object } }] };
+    spec: {
+      names: { kind: string };
+      versions: [
+        { schema: { openAPIV3Schema: object }; additionalPrinterColumns: { name: string }[] },
+      ];
+    };
   };
-  return { kind: spec.names.kind, schema: spec.versions[0].schema.openAPIV3Schema };
+  const [{ schema, additionalPrinterColumns: columns }] = spec.versions;
+  return { kind: spec.names.kind, schema: schema.openAPIV3Schema, columns };
 });
 
 it.each(schemas)("the definition of $kind is structural", ({ schema }) => {
@@ -68,4 +74,20 @@ it("the schema of a kind is good for editors: unknown fields are mistakes", () =
   const route = (spec: object) => ({ apiVersion: "a", kind: "b", metadata: { name: "c" }, spec });
   expect(validate(route({ parentRefs: [{ name: "gw" }] }))).toBe(true);
   expect(validate(route({ parentRef: [{ name: "gw" }] }))).toBe(false);
+});
+
+it("kubectl shows what became of an object, and its conditions are told apart by their types", () => {
+  expect(schemas.map(({ columns }) => columns.map(({ name }) => name))).toEqual([
+    ["Accepted", "Age"],
+    ["Accepted", "Attached", "Age"],
+    ["Age"],
+  ]);
+  const lists = schemas.flatMap(({ schema }) =>
+    [...parts(schema)].filter(([, part]) => "items" in part),
+  );
+  for (const [path, part] of lists) {
+    const isCondition = path.endsWith(".conditions");
+    expect([path, part["x-kubernetes-list-type"]]).toEqual([path, isCondition ? "map" : "atomic"]);
+  }
+  expect(lists.some(([path]) => path.endsWith(".conditions"))).toBe(true);
 });

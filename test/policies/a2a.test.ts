@@ -1,10 +1,18 @@
+import { execFile } from "node:child_process";
 import { createServer } from "node:http";
+import path from "node:path";
 import { json } from "node:stream/consumers";
+import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../harness/eventually.ts";
 import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
+import { pythonFor } from "../harness/python.ts";
 import { send } from "../harness/send.ts";
+import { TestProcess } from "../harness/test-process.ts";
+
+const run = promisify(execFile);
 
 /** A card as an agent gives it, which knows itself by its own address. */
 const cardOf = (own: string) => ({
@@ -109,3 +117,26 @@ describe("a2a", () => {
     expect(broken).toMatchObject({ status: 200, body: "{" });
   });
 });
+
+it("a client of the A2A SDK finds an agent of it at the gateway, and hears it there, whole and as a stream", async () => {
+  const python = await pythonFor("a2a");
+  const script = (name: string) => path.join(import.meta.dirname, "a2a", name);
+  const port = await freePort();
+  new TestProcess(python, [script("agent.py"), String(port)]);
+  const front = await startGateway({
+    listeners: [{ routes: [{ policies: { a2a: {} }, backends: [{ host: `127.0.0.1:${port}` }] }] }],
+  });
+  await eventually(
+    async () =>
+      (await send(`${front.url}/.well-known/agent-card.json`, "GET")).status === 200 || null,
+    "the agent's card",
+  );
+  const { stdout } = await run(python, [script("client.py"), front.url, "hello"]);
+  expect(stdout.trim().split("\n")).toEqual([
+    `at ${front.url}`,
+    "you said hello",
+    "you said hello",
+  ]);
+  await front.seen(/protocol=a2a a2a\.method=SendMessage/);
+  await front.seen(/protocol=a2a a2a\.method=SendStreamingMessage/);
+}, 300_000);

@@ -12,18 +12,30 @@ interface OwnKind {
   readonly kind: ManifestKind;
   readonly shortName: string;
   readonly status: Schema | undefined;
+  /** The conditions that `kubectl get` shows, and where a status has them. */
+  readonly shown: readonly string[];
+  readonly conditions: string;
 }
 
 const OWN: readonly OwnKind[] = [
-  { kind: "GatewayBackend", shortName: "gwbe", status: backendStatusSchema },
-  { kind: "GatewayPolicy", shortName: "gwpol", status: policyStatusSchema },
-  { kind: "GatewayParameters", shortName: "gwpar", status: undefined },
+  {
+    ...{ kind: "GatewayBackend", shortName: "gwbe", status: backendStatusSchema },
+    ...{ shown: ["Accepted"], conditions: ".status.conditions" },
+  },
+  {
+    ...{ kind: "GatewayPolicy", shortName: "gwpol", status: policyStatusSchema },
+    ...{ shown: ["Accepted", "Attached"], conditions: ".status.ancestors[*].conditions" },
+  },
+  {
+    ...{ kind: "GatewayParameters", shortName: "gwpar", status: undefined },
+    ...{ shown: [], conditions: "" },
+  },
 ];
 
 /** The definitions of our kinds: structural schemas, with the rules over several fields as CEL. */
 export function customResourceDefinitions(): readonly CustomResourceDefinition[] {
   const group = OUR_GROUPS[0] ?? "";
-  return OWN.map(({ kind, shortName, status }) => {
+  return OWN.map(({ kind, shortName, status, shown, conditions }) => {
     const singular = kind.toLowerCase();
     const plural = kind.endsWith("y")
       ? `${singular.slice(0, -1)}ies`
@@ -45,6 +57,14 @@ export function customResourceDefinitions(): readonly CustomResourceDefinition[]
             storage: true,
             schema: { openAPIV3Schema: resourceSchema(kind, status) },
             subresources: { status: {} },
+            additionalPrinterColumns: [
+              ...shown.map((type) => ({
+                name: type,
+                type: "string",
+                jsonPath: `${conditions}[?(@.type=='${type}')].status`,
+              })),
+              { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+            ],
           },
         ],
       },
@@ -129,11 +149,19 @@ function structural(schema: Schema, isClosed: boolean): JsonSchema {
       ? { additionalProperties: false }
       : {}),
     ...(items === undefined ? {} : { items: structural(items, isClosed) }),
+    ...(items === undefined || isClosed ? {} : listType(schema)),
     ...(!isClosed && isOpen && !isMap && (types.length === 0 || types[0] === "object")
       ? { "x-kubernetes-preserve-unknown-fields": true }
       : {}),
     ...rules(schema),
   };
+}
+
+/** How the lists of several writers become one: by their items' keys, or one of them wins whole. */
+function listType({ listKey }: Schema): JsonSchema {
+  return listKey === undefined
+    ? { "x-kubernetes-list-type": "atomic" }
+    : { "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [listKey] };
 }
 
 /**

@@ -87,6 +87,26 @@ spec:
       await expect(api.applyText(policy(size))).rejects.toThrow(/maxBufferSize/);
   });
 
+  it("kubectl get shows whether a policy is accepted and attached", async () => {
+    const shown = await eventually(async () => {
+      const { body } = await api.ask(
+        "GET",
+        "/apis/gwc.dev/v1alpha1/namespaces/default/gatewaypolicies",
+        undefined,
+        "application/json",
+        "application/json;as=Table;v=v1;g=meta.k8s.io",
+      );
+      const { columnDefinitions, rows } = body as {
+        columnDefinitions: { name: string }[];
+        rows: { cells: unknown[] }[];
+      };
+      const cells = rows[0]?.cells.map(String) ?? [];
+      const found = columnDefinitions.map(({ name }, at) => `${name}=${cells[at]}`);
+      return found.some((each) => /^Accepted=(True|False)/.test(each)) ? found : null;
+    }, "the columns of a policy");
+    expect(shown).toEqual(expect.arrayContaining(["Name=sizes", "Accepted=True"]));
+  });
+
   it("a route that attaches is accepted, and the Gateway counts it", async () => {
     await routeCondition("good", "Accepted", "True");
     await routeCondition("good", "ResolvedRefs", "True");

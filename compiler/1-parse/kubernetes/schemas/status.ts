@@ -22,11 +22,13 @@ const condition = object(
 );
 
 /** The status of a GatewayBackend. */
-export const backendStatusSchema = object({ conditions: list(condition, { maxItems: 8 }) });
+export const backendStatusSchema = object({
+  conditions: list(condition, { maxItems: 8, listKey: "type" }),
+});
 
 /** The status of a GatewayPolicy: what each of its targets makes of it. */
 export const policyStatusSchema = object({
-  conditions: list(condition),
+  conditions: list(condition, { listKey: "type" }),
   ancestors: list(
     object(
       {
@@ -41,7 +43,7 @@ export const policyStatusSchema = object({
           maxLength: 253,
           pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/.+$",
         }),
-        conditions: list(condition),
+        conditions: list(condition, { listKey: "type" }),
       },
       { required: ["ancestorRef", "controllerName"] },
     ),
