@@ -44,10 +44,14 @@ async function startApi(
 /** A client of a gateway with these targets. */
 async function clientOf(
   targets: readonly object[],
-  { headers = {}, policies = {} }: { headers?: Record<string, string>; policies?: object } = {},
+  {
+    headers = {},
+    policies = {},
+    ...mcp
+  }: { headers?: Record<string, string>; policies?: object; prefixMode?: "always" } = {},
 ): Promise<Client> {
   const gateway = await startGateway({
-    listeners: [{ routes: [{ policies, backends: [{ mcp: { targets } }] }] }],
+    listeners: [{ routes: [{ policies, backends: [{ mcp: { targets, ...mcp } }] }] }],
     files: { "shop.yaml": document },
     env: { KEY: "sesame" },
   });
@@ -115,6 +119,19 @@ it("operations of a document are tools, with schemas that name what the document
       },
     },
   });
+});
+
+it("the tools of an only target carry its name where prefixMode says so, and are called by it", async () => {
+  const { host } = await startApi();
+  const plain = await clientOf([shop(host)]);
+  const names = (await plain.listTools()).tools.map(({ name }) => name);
+  const client = await clientOf([shop(host)], { prefixMode: "always" });
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).toEqual(names.map((name) => `shop_${name}`));
+  expect(await call(client, "shop_getItem", { path: { itemId: "7" } })).toContain("GET /");
+  expect(
+    await call(client, "getItem", { path: { itemId: "7" } }).catch(({ message }) => message),
+  ).toContain("Unknown tool");
 });
 
 it("a call is one request: arguments go where the document has them, numbers as they were written", async () => {
