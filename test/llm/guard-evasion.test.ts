@@ -192,6 +192,66 @@ describe("a secret that is split over parts", () => {
   });
 });
 
+const chunk = (choice: unknown) => `data: ${JSON.stringify({ id: "c", choices: choice })}\n\n`;
+const block = (event: object) => `data: ${JSON.stringify({ index: 0, ...event })}\n\n`;
+const call = { index: 0, id: "c", function: { name: "f", arguments: { to: "ann@example.com" } } };
+const said = "ann@example.com";
+
+describe("a secret in an event that is not as its API writes it", () => {
+  it.each<[string, TextFormat, readonly string[]]>([
+    ["a message in a chunk", completionsTexts, [chunk([{ index: 0, message: { content: said } }])]],
+    ["a text in a chunk", completionsTexts, [chunk([{ index: 0, text: said }])]],
+    ["a delta that is a text", completionsTexts, [chunk([{ index: 0, delta: said }])]],
+    ["choices that are no list", completionsTexts, [chunk({ delta: { content: said } })]],
+    ["a choice that is a text", completionsTexts, [chunk([said])]],
+    [
+      "arguments that are an object",
+      completionsTexts,
+      [chunk([{ index: 0, delta: { tool_calls: [call] } }])],
+    ],
+    [
+      "a mark of byte order",
+      completionsTexts,
+      [`\ufeff${chunk([{ index: 0, delta: { content: said } }])}`],
+    ],
+    [
+      "a member beside a text",
+      messagesTexts,
+      [
+        block({
+          type: "content_block_delta",
+          delta: { type: "text_delta", text: "a", note: said },
+        }),
+      ],
+    ],
+    [
+      "a member beside a block",
+      messagesTexts,
+      [
+        block({
+          type: "content_block_start",
+          note: said,
+          content_block: { type: "text", text: "" },
+        }),
+      ],
+    ],
+    [
+      "a block that begins with a text",
+      messagesTexts,
+      [
+        block({ type: "content_block_start", content_block: { type: "text", text: "ann@exam" } }),
+        block({ type: "content_block_delta", delta: { type: "text_delta", text: "ple.com" } }),
+      ],
+    ],
+  ])("is masked: %s", (_, format, events) => {
+    const stream = format.openStream(new PatternTexts(guards, new GuardRun("response")));
+    const given = [...events.flatMap((each) => stream.see(Buffer.from(each))), ...stream.end()];
+    const output = given.map(String).join("");
+    expect(output).not.toContain("ann@exam");
+    expect(output === "" || output.includes("<EMAIL_ADDRESS>")).toBe(true);
+  });
+});
+
 function guardedBody(body: JsonObject, format: TextFormat): unknown {
   return patternGuards(guards).guardMembers(body, format.request, new GuardRun("request"));
 }

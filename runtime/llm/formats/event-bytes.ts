@@ -10,7 +10,8 @@ export function dataOf(text: string): string | undefined {
     return text.slice(6, -2);
   }
   let data: string | undefined;
-  for (const line of text.split(/\r\n|\r|\n/)) {
+  // Clients pass over a mark of byte order.
+  for (const line of text.replace(/^\ufeff/, "").split(/\r\n|\r|\n/)) {
     if (!line.startsWith("data:")) continue;
     const value = line.slice(line.startsWith(" ", 5) ? 6 : 5);
     data = data === undefined ? value : `${data}\n${value}`;

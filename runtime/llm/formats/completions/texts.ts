@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../cel/variables.ts";
+import { mapObject } from "../../chat/map-values.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import {
   mapMembers,
@@ -69,7 +70,10 @@ class CompletionsTexts implements StreamTexts {
     const chunk = parseObject(data);
     // What cannot be read cannot be guarded.
     if (chunk === undefined) return [];
-    const members = responseMembers(chunk, completionsTexts).filter((key) => key !== "choices");
+    const hasChoices = Array.isArray(chunk.choices);
+    const members = responseMembers(chunk, completionsTexts).filter(
+      (key) => !(hasChoices && key === "choices"),
+    );
     const around = mapMembers(chunk, members, this.#texts);
     if (!Array.isArray(chunk.choices) || chunk.choices.length === 0) {
       return [around === chunk ? event : eventText(around)];
@@ -78,7 +82,7 @@ class CompletionsTexts implements StreamTexts {
     const before: string[] = [];
     const given: readonly unknown[] = chunk.choices;
     const choices = given.map((choice) =>
-      isJsonObject(choice) ? this.#choice(choice, before) : choice,
+      isJsonObject(choice) ? this.#choice(choice, before) : mapTexts(choice, this.#texts),
     );
     this.#last = this.#repeatable(text, chunk, given);
     const isSame = around === chunk && choices.every((each, index) => each === given[index]);
@@ -111,7 +115,11 @@ class CompletionsTexts implements StreamTexts {
   }
 
   /** The choice of a chunk for the client; `before`: events that come first. */
-  #choice(choice: JsonObject, before: string[]): JsonObject {
+  #choice(given: JsonObject, before: string[]): JsonObject {
+    // Some servers say texts beside the delta.
+    const choice = mapObject(given, (value, key) =>
+      isOfChunk(key, value) ? value : mapTexts(value, this.#texts),
+    );
     const { index, delta, finish_reason: finish, logprobs } = choice;
     const open = this.#textsOf(index);
     const seen: string[] = [];
@@ -175,7 +183,11 @@ class CompletionsTexts implements StreamTexts {
       const object = call[part];
       if (!isJsonObject(object)) continue;
       const value = object[key];
-      if (typeof value !== "string") continue;
+      if (typeof value !== "string") {
+        const mapped = mapTexts(value, this.#texts);
+        if (mapped === value) continue;
+        return { ...call, [part]: { ...object, [key]: mapped } };
+      }
       const delta = (text: string) => ({ tool_calls: [{ index, [part]: { [key]: text } }] });
       const text = this.#piece(`${part} ${index}`, value, { open, seen, isJson }, delta);
       return text === value ? call : { ...call, [part]: { ...object, [key]: text } };
@@ -247,6 +259,12 @@ function same(list: readonly unknown[], changed: readonly unknown[]): readonly u
   return changed.every((each, index) => each === list[index]) ? list : changed;
 }
 
+/** Whether a member is one that choices of chunks have, and is looked at as that. */
+function isOfChunk(key: string, value: unknown): boolean {
+  if (key === "delta" || key === "logprobs") return isJsonObject(value) || value === null;
+  return key === "index" || key === "finish_reason";
+}
+
 /** Whether a delta says nothing. */
 function isEmptyDelta(delta: unknown): boolean {
   if (!isJsonObject(delta)) return true;
@@ -266,5 +284,6 @@ function isEmptyCall(call: JsonObject): boolean {
 
 function isEmptyChoice(choice: unknown): boolean {
   if (!isJsonObject(choice)) return true;
+  if (Object.entries(choice).some(([key, value]) => !isOfChunk(key, value))) return false;
   return typeof choice.finish_reason !== "string" && isEmptyDelta(choice.delta);
 }

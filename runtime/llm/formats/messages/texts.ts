@@ -37,6 +37,12 @@ const pieces: Readonly<Record<string, string>> = {
   input_json_delta: "partial_json",
 };
 
+/** Deltas in which what a block begins with goes on. */
+const beginnings: Readonly<Record<string, string>> = {
+  text: "text_delta",
+  thinking: "thinking_delta",
+};
+
 /** The text of a block that may go on. */
 interface OpenText {
   readonly type: string;
@@ -65,17 +71,15 @@ class MessagesTexts implements StreamTexts {
     // What cannot be read cannot be guarded.
     if (message === undefined) return [];
     switch (message.type) {
-      case "message_start":
-        return [this.#mapped(event, message, "message")];
       case "content_block_start":
-        return [this.#mapped(event, message, "content_block")];
+        return this.#start(event, message);
       case "content_block_delta":
         if (!isJsonObject(message.delta)) return [this.#whole(event, message)];
         return this.#delta({ bytes: event, text }, message, message.delta);
       case "content_block_stop":
         return [...this.#close(message.index), event];
       case "message_delta":
-        return [...this.end(), this.#mapped(event, message, "delta")];
+        return [...this.end(), this.#whole(event, message)];
       case "message_stop":
         return [...this.end(), event];
       default:
@@ -93,10 +97,35 @@ class MessagesTexts implements StreamTexts {
     return mapped === message || !isJsonObject(mapped) ? event : changed(mapped, {});
   }
 
-  /** The event with the texts of a member guarded. */
-  #mapped(event: Buffer, message: JsonObject, key: string): string | Buffer {
-    const value = mapTexts(message[key], this.#texts);
-    return value === message[key] ? event : changed(message, { [key]: value });
+  /** A block may begin with a text, which goes on in its deltas. */
+  #start(event: Buffer, message: JsonObject): readonly (string | Buffer)[] {
+    const { index, content_block: block } = message;
+    const key = isJsonObject(block) ? String(block.type) : "";
+    const type = beginnings[key];
+    const text = isJsonObject(block) ? block[key] : undefined;
+    if (type === undefined || typeof text !== "string" || text === "") {
+      return [this.#whole(event, message)];
+    }
+    const before = this.#close(index);
+    const given = this.#openText(index, type).push(text);
+    return [...before, ...this.#around(message, "content_block", { [key]: given })];
+  }
+
+  /** The event with all its texts guarded but for those of a member that were. */
+  #around(message: JsonObject, key: string, texts: JsonObject): readonly string[] {
+    const member = isJsonObject(message[key]) ? message[key] : {};
+    const bare = Object.fromEntries(Object.keys(texts).map((name) => [name, ""]));
+    const around = mapTexts({ ...message, [key]: { ...member, ...bare } }, this.#texts);
+    if (!isJsonObject(around) || !isJsonObject(around[key])) return [];
+    return [changed(around, { [key]: { ...around[key], ...texts } })];
+  }
+
+  #openText(index: unknown, type: string): PieceGuard {
+    const known = this.#open.get(index);
+    if (known !== undefined) return known.guard;
+    const guard = type === "input_json_delta" ? this.#texts.openJson() : this.#texts.open();
+    this.#open.set(index, { type, guard });
+    return guard;
   }
 
   #delta(
@@ -110,18 +139,14 @@ class MessagesTexts implements StreamTexts {
     const piece = key === undefined ? undefined : delta[key];
     const before = this.#open.get(index)?.type === type ? [] : this.#close(index);
     if (key === undefined || typeof piece !== "string") {
-      const mapped = mapTexts(delta, this.#texts);
-      return [...before, mapped === delta ? event : changed(message, { delta: mapped })];
+      return [...before, this.#whole(event, message)];
     }
-    let open = this.#open.get(index);
-    if (open === undefined) {
-      const isJson = type === "input_json_delta";
-      open = { type, guard: isJson ? this.#texts.openJson() : this.#texts.open() };
-      this.#open.set(index, open);
-    }
-    const repeated = Object.keys(delta).length === 2 ? RepeatedEvent.of(whole, key) : undefined;
-    this.#last = repeated && { event: repeated, guard: open.guard };
-    const text = open.guard.push(piece);
+    const guard = this.#openText(index, type);
+    const isPlain = Object.keys(delta).length === 2 && Object.keys(message).length === 3;
+    const repeated = isPlain ? RepeatedEvent.of(whole, key) : undefined;
+    this.#last = repeated && { event: repeated, guard };
+    const text = guard.push(piece);
+    if (!isPlain) return [...before, ...this.#around(message, "delta", { [key]: text })];
     if (text === piece) return [...before, event];
     return text === "" ? before : [...before, deltaEvent(index, type, key, text)];
   }
