@@ -19,7 +19,10 @@ export const schema: Command = {
     { name: "tests", summary: "the schema of files of tests (`gwc test`)" },
     { name: "crd", summary: "the custom resource definitions of gwc's kinds, as YAML" },
   ],
-  examples: ["gwc schema > gateway.schema.json", "gwc schema --crd | kubectl apply -f -"],
+  examples: [
+    "gwc schema > gateway.schema.json",
+    "gwc schema --crd | kubectl apply --server-side -f -",
+  ],
   work: printSchema,
 };
 

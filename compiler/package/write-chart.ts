@@ -32,6 +32,9 @@ function rendered(...options: readonly string[]): string {
     ...["template", "gwc", chart, "--namespace", "gwc-system", ...options],
     ...["--kube-version", "1.35", "--set", "image.registry=REGISTRY"],
   ];
-  const text = execFileSync(process.env.HELM ?? "helm", argv, { encoding: "utf8" });
+  const text = execFileSync(process.env.HELM ?? "helm", argv, {
+    encoding: "utf8",
+    maxBuffer: 16 * 1024 * 1024,
+  });
   return text.replace(/^ +app\.kubernetes\.io\/managed-by: Helm\n/gm, "");
 }

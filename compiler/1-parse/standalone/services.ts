@@ -18,12 +18,14 @@ export function declaredServiceSchema() {
       ),
       vips: list(shortText("An address."), {
         maxItems: 0,
+        examples: [[]],
         description: "Empty: a file knows no addresses of services besides those of their names.",
       }),
       ports: map(integer("The port of its servers.", 1, 65_535), {
         minProperties: 1,
         propertyNames: { pattern: "^[1-9][0-9]{0,4}$", form: "a port" },
         description: "The ports of its servers by its own.",
+        examples: [{ 8000: 8000 }],
       }),
     },
     { required: ["name", "hostname", "ports"] },
