@@ -1,4 +1,5 @@
 import { lookup } from "node:dns";
+import { isIP } from "node:net";
 import { promisify } from "node:util";
 import { readServerUrl } from "../http/upstream/node/server-url.ts";
 import type { Upstream, UpstreamSettings } from "../http/upstream/upstream.ts";
@@ -16,6 +17,8 @@ const believedFor = 5 * SECOND;
 export class Endpoints<Server extends Upstream> {
   /** The name itself: a connection leads to any of them. */
   readonly any: Server;
+  /** There is nothing to choose from: an address, a socket, this machine, or a name that a proxy looks up. */
+  readonly isOne: boolean;
   readonly #settings: UpstreamSettings;
   readonly #open: (settings: UpstreamSettings) => Server;
   readonly #host: string;
@@ -37,6 +40,13 @@ export class Endpoints<Server extends Upstream> {
     this.#host = socketHost(hostname);
     this.#port = Number(port) || (protocol === "https:" ? 443 : 80);
     this.#isSocket = server?.socketPath !== undefined;
+    const isHere = this.#isSocket || this.#host === "localhost" || isIP(this.#host) !== 0;
+    this.isOne = isHere || settings.tunnel !== undefined;
+  }
+
+  /** Whether a controller says which they are, all of them: DNS may show some of many. */
+  get areListed(): boolean {
+    return podsOf(this.#host, this.#port) !== undefined;
   }
 
   /** By `ip:port`, as they are now. Rejects when the name has no address. */

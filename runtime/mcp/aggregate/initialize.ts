@@ -7,7 +7,7 @@ import type { McpAuthorization } from "../rules/authorization.ts";
 import { respondFailure } from "../session/failure-response.ts";
 import { openConnection } from "../session/open-connection.ts";
 import { approvedOutcome } from "../session/opening.ts";
-import type { HttpSession, LiveParts, TargetSession } from "../session/session.ts";
+import { type LiveParts, newHttpSession, type TargetSession } from "../session/session.ts";
 import { callInSession } from "../session/session-call.ts";
 import { bridgedContext } from "../session/session-context.ts";
 import { sessionTable } from "../session/session-table.ts";
@@ -148,13 +148,7 @@ class Opening {
   }
 
   #callHttp(target: StreamableHttpTarget, index: number, sink: CallSink) {
-    const session: HttpSession = {
-      kind: "http",
-      id: "",
-      version: "",
-      features: "",
-      renewal: undefined,
-    };
+    const session = newHttpSession();
     this.#sessions[index] = session;
     const context = {
       exchange: this.#exchange,

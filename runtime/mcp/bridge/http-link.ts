@@ -2,7 +2,7 @@ import type { Exchange } from "../../http/exchange.ts";
 import { SECOND } from "../../process/units.ts";
 import { type Message, ownMessage } from "../protocol/message.ts";
 import { HttpListener } from "../session/http-listener.ts";
-import type { HttpSession } from "../session/session.ts";
+import { newHttpSession } from "../session/session.ts";
 import { callInSession } from "../session/session-call.ts";
 import type { SessionOwner } from "../session/session-request.ts";
 import { endTargetSession } from "../session/target-end.ts";
@@ -20,7 +20,7 @@ export class HttpLink implements LeasedLink {
   readonly #target: StreamableHttpTarget;
   /** By what it is renewed when the target has forgotten it. */
   readonly #owner: SessionOwner;
-  #session: HttpSession = { kind: "http", id: "", version: "", features: "", renewal: undefined };
+  #session = newHttpSession();
   /** Of the last request: what is said beside it goes with its credentials. */
   #exchange: Exchange;
   #listener: HttpListener | undefined;

@@ -19,7 +19,12 @@ import { rulesFilter, updatesFilter } from "../rules/list-filter.ts";
 import { targetEventId } from "../session/event-ids.ts";
 import { isLockedCall } from "../session/locked-call.ts";
 import { isLockedOpening, openingFilter } from "../session/opening.ts";
-import type { HttpSession, McpSession, SessionParts } from "../session/session.ts";
+import {
+  type HttpSession,
+  type McpSession,
+  newHttpSession,
+  type SessionParts,
+} from "../session/session.ts";
 import { callInSession } from "../session/session-call.ts";
 import { sendInSession } from "../session/session-request.ts";
 import {
@@ -75,6 +80,7 @@ export function passThrough(
   const isLocked = isLockedOpening(access, post?.message.method);
   const otherFilter = isLocked ? openingFilter : updatesFilter;
   const lastEventId = exchange.header("last-event-id");
+  const opening = isOpening ? newHttpSession() : undefined;
   const relay = new PassthroughRelay(exchange, target, {
     requestId: post?.message.kind === "request" ? post.message.id : undefined,
     filter: isOpenRoute
@@ -84,9 +90,13 @@ export function passThrough(
     readsRefusals: isLocked,
     limit: backend.limits.message,
     deadline: exchange.method === "GET" ? undefined : backend.timeouts.request,
-    onSession: isOpening
-      ? (opened) => openSession(exchange, backend, access, partsOf(post.message, opened)).id
-      : undefined,
+    onSession:
+      isOpening && opening !== undefined
+        ? (id) => {
+            const parts = partsOf(post.message, { ...opening, id });
+            return openSession(exchange, backend, access, parts).id;
+          }
+        : undefined,
     onStatus:
       exchange.method === "DELETE" && session !== undefined
         ? (status) => {
@@ -96,7 +106,7 @@ export function passThrough(
   });
   const options = {
     target,
-    session: httpSession(session),
+    session: opening ?? httpSession(session),
     owner: session,
     method: methodOf(exchange),
     headers: headersForTarget(exchange, target),
@@ -116,7 +126,7 @@ export function passThrough(
     }
     const owner = session ?? { initialize: undefined, isEnded: false };
     const context = { exchange, backend, session: owner };
-    const own = httpSession(session) ?? noSession;
+    const own = httpSession(session) ?? newHttpSession();
     const ask = (request: Message, sink: CallSink) =>
       callInSession(context, target, own, request, sink);
     void sendIfLocked({ exchange, backend, access, target, request: post.message }, ask, send);
@@ -199,24 +209,13 @@ function mayList(exchange: Exchange, post: PassthroughMessage | undefined): bool
   return post === undefined ? exchange.method === "GET" : isListMethod(post.message.method);
 }
 
-function partsOf(message: Message, id: string): SessionParts {
-  const { params, text } = message;
-  const http: HttpSession = { ...noSession, id };
+function partsOf({ params, text }: Message, session: HttpSession): SessionParts {
   return {
     initialize: params === undefined ? undefined : textAt(text, params),
-    targets: [http],
+    targets: [session],
     live: undefined,
   };
 }
-
-/** Of a target that gives no session ids. */
-const noSession: HttpSession = {
-  kind: "http",
-  id: "",
-  version: "",
-  features: "",
-  renewal: undefined,
-};
 
 function httpSession(session: McpSession | undefined): HttpSession | undefined {
   const first = session?.targets[0];

@@ -1,13 +1,13 @@
 import { CountedBuffer } from "../../http/body/counted-buffer.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
-import type { UpstreamHandler } from "../../http/upstream/upstream.ts";
+import type { Upstream, UpstreamHandler } from "../../http/upstream/upstream.ts";
 import { type ResponseReader, readResponse } from "../transports/response-reader.ts";
-import type { StreamableHttpTarget } from "../transports/target.ts";
 import type { HttpSession } from "./session.ts";
 
 /** What a new session is opened with. */
 export interface ReinitializeOptions {
-  readonly target: StreamableHttpTarget;
+  /** The replica that has forgotten it. */
+  readonly upstream: Upstream;
   readonly session: HttpSession;
   /** The client's `initialize` params as JSON text. */
   readonly initialize: string;
@@ -37,7 +37,7 @@ interface PostOutcome {
 }
 
 function post(options: ReinitializeOptions, sessionId: string, body: string): Promise<PostOutcome> {
-  const { upstream } = options.target;
+  const { upstream } = options;
   const headers = [...options.headers];
   headers.push("accept", "application/json, text/event-stream", "content-type", "application/json");
   const version = options.session.version || options.version;

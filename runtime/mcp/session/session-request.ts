@@ -1,7 +1,9 @@
 import type { Exchange } from "../../http/exchange.ts";
 import type { ExchangeTrace } from "../../http/exchange-trace.ts";
+import { headerValue } from "../../http/headers/header-list.ts";
 import { sendInSpan } from "../../http/upstream/traced-request.ts";
 import type {
+  Upstream,
   UpstreamFailure,
   UpstreamHandler,
   UpstreamRequest,
@@ -9,6 +11,7 @@ import type {
 import type { Message } from "../protocol/message.ts";
 import { sessionRevisions } from "../protocol/revisions.ts";
 import { beginMcpCall } from "../transports/call-span.ts";
+import type { Replica, Replicas } from "../transports/replicas.ts";
 import type { StreamableHttpTarget } from "../transports/target.ts";
 import { headersForTarget } from "../transports/upstream-headers.ts";
 import type { HttpSession, McpSession } from "./session.ts";
@@ -40,8 +43,9 @@ export interface SessionRequestOptions {
 export type SessionOwner = Pick<McpSession, "initialize" | "isEnded">;
 
 /**
- * Sends a request within a session of the target's. When the target has forgotten the session (404), the session is opened
- * anew and the request sent once more; the handler sees only what comes of it.
+ * Sends a request within a session of the target's, to the replica at which that began; 404 when the replica has left. When
+ * it has forgotten the session (404), the session is opened anew there and the request sent once more; the handler sees
+ * only what comes of it.
  */
 export function sendInSession(
   options: SessionRequestOptions,
@@ -78,6 +82,12 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
   #options: SessionRequestOptions;
   readonly #handler: UpstreamHandler;
   #request: UpstreamRequest | undefined;
+  /** What it was sent to. */
+  #server: Upstream;
+  /** Where the session may begin if it can't be begun here. */
+  #untried: readonly Replica[] = [];
+  /** The session, while its replica is being chosen. */
+  #opening: HttpSession | undefined;
   #sentId = "";
   #isRetry = false;
   /** The 404 that starts a renewal is not the client's business. */
@@ -87,16 +97,18 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
   constructor(options: SessionRequestOptions, handler: UpstreamHandler) {
     this.#options = options;
     this.#handler = handler;
+    this.#server = options.target.upstream;
   }
 
   start(): void {
-    const { target, method, message, body, session, trace } = this.#options;
+    const { session, message, target } = this.#options;
+    const { replicas, upstream } = target;
     this.#sentId = session?.id ?? "";
     this.#isDiscarding = false;
-    const { path } = target.upstream;
-    const headers = requestHeaders(this.#options);
-    const span = beginMcpCall(trace, target, message, method);
-    this.#request = sendInSpan(span, target.upstream, { method, path, headers, body }, this);
+    if (replicas.isOne || session === undefined) this.#send(upstream);
+    else if (session.endpoint !== undefined) void this.#goOn(replicas, session.endpoint);
+    else if (message?.method === "initialize") void this.#begin(replicas, session);
+    else this.#send(upstream);
   }
 
   abort(): void {
@@ -109,6 +121,9 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
   }
 
   onHead(status: number, headers: readonly string[]): void {
+    // Without an id of the server's, every replica serves what follows.
+    if (this.#opening !== undefined && headerValue(headers, sessionHeader) === undefined)
+      this.#opening.endpoint = undefined;
     if (status !== 404 || !this.#canRenew()) {
       // It is not sent again, and its response may be long in coming.
       this.#options = { ...this.#options, message: undefined, body: null };
@@ -129,7 +144,48 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
   }
 
   onError(failure: UpstreamFailure): void {
-    if (!this.#isDiscarding) this.#handler.onError(failure);
+    if (this.#isDiscarding) return;
+    const [next, ...others] = this.#untried;
+    const isUnreached = failure.kind === "connect" && failure.isForbidden !== true;
+    if (isUnreached && next !== undefined) this.#beginAt(next, others);
+    else this.#handler.onError(failure);
+  }
+
+  async #begin(replicas: Replicas, session: HttpSession): Promise<void> {
+    const [first, ...others] = await replicas.forNewSession();
+    if (this.#isAborted) return;
+    this.#opening = session;
+    if (first === undefined) this.#send(replicas.any);
+    else this.#beginAt(first, others);
+  }
+
+  #beginAt([endpoint, server]: Replica, others: readonly Replica[]): void {
+    this.#untried = others;
+    if (this.#opening !== undefined) this.#opening.endpoint = endpoint;
+    this.#send(server);
+  }
+
+  async #goOn(replicas: Replicas, endpoint: string): Promise<void> {
+    const server = await replicas.ofSession(endpoint);
+    if (this.#isAborted) return;
+    if (server === undefined) this.#refuse();
+    else if (server instanceof Error) this.onError({ kind: "connect", detail: server.message });
+    else this.#send(server);
+  }
+
+  #send(server: Upstream): void {
+    const { target, method, message, body, trace } = this.#options;
+    this.#server = server;
+    const { path } = server;
+    const headers = requestHeaders(this.#options);
+    const span = beginMcpCall(trace, target, message, method);
+    this.#request = sendInSpan(span, server, { method, path, headers, body }, this);
+  }
+
+  /** There is no such session any more: its client opens another one. */
+  #refuse(): void {
+    this.#handler.onHead(404, []);
+    this.#handler.onEnd();
   }
 
   #canRenew(): boolean {
@@ -139,13 +195,13 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
   }
 
   async #renew(): Promise<void> {
-    const { target, session, owner, headers, version } = this.#options;
+    const { session, owner, headers, version } = this.#options;
     const initialize = owner?.initialize;
     if (session === undefined || initialize === undefined) return;
     // Another request may have renewed it while this one was under way.
     if (session.id === this.#sentId) {
       session.renewal ??= reinitializeSession({
-        target,
+        upstream: this.#server,
         session,
         initialize,
         headers,
@@ -161,8 +217,7 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
       return;
     }
     this.#isDiscarding = false;
-    this.#handler.onHead(404, []);
-    this.#handler.onEnd();
+    this.#refuse();
   }
 }
 
@@ -174,9 +229,10 @@ function requestHeaders(options: SessionRequestOptions): string[] {
   if (method === "POST") headers.push("content-type", "application/json");
   const revision = session?.version || version;
   if (revision !== undefined) headers.push("mcp-protocol-version", revision);
-  if (session !== undefined && session.id !== "") headers.push("mcp-session-id", session.id);
+  if (session !== undefined && session.id !== "") headers.push(sessionHeader, session.id);
   if (lastEventId !== undefined) headers.push("last-event-id", lastEventId);
   return headers;
 }
 
+const sessionHeader = "mcp-session-id";
 const anyResponse = "application/json, text/event-stream";

@@ -33,11 +33,19 @@ export interface HttpSession {
   readonly kind: "http";
   /** The target's `Mcp-Session-Id`; empty when it gave none. Changes when the session is renewed. */
   id: string;
+  /** The replica at which it began, by `ip:port`: no other one knows it. Undefined: whichever is reached does. */
+  endpoint: string | undefined;
   /** The protocol revision agreed with the target; empty: the one that the client's requests name. */
   readonly version: string;
   readonly features: Features;
   /** Under way while an expired session is opened anew; true when that worked. */
   renewal: Promise<boolean> | undefined;
+}
+
+/** A session with a target that has not been opened yet. */
+export function newHttpSession(): HttpSession {
+  const renewal = undefined;
+  return { kind: "http", id: "", version: "", features: "", endpoint: undefined, renewal };
 }
 
 /** A session that is a connection of this process. */
@@ -86,11 +94,13 @@ interface SealedState {
   readonly i?: string;
   /** The id of the live parts. */
   readonly l?: string;
-  /** Targets: session id, version and features; features only for a live one; null for one left out. */
+  /** Targets: session id, version, features and replica; features only for a live one; null for one left out. */
   readonly t: readonly (HttpEntry | LiveEntry | null)[];
 }
 
-type HttpEntry = readonly [id: string, version: string, features: string];
+type HttpEntry =
+  | readonly [id: string, version: string, features: string]
+  | readonly [id: string, version: string, features: string, endpoint: string];
 /** The second one: the connection is to a server without sessions. */
 type LiveEntry = readonly [features: string] | readonly [features: string, isStateless: true];
 
@@ -109,8 +119,10 @@ function sealedTarget(target: TargetSession | undefined): HttpEntry | LiveEntry 
   if (target === undefined) return null;
   const { kind, features } = target;
   switch (kind) {
-    case "http":
-      return [target.id, target.version, features];
+    case "http": {
+      const { id, version, endpoint } = target;
+      return endpoint === undefined ? [id, version, features] : [id, version, features, endpoint];
+    }
     case "live":
       return [features];
     case "stateless":
@@ -147,10 +159,10 @@ export function sessionOf(
   let nextConnection = 0;
   const targets = state.t.map((entry): TargetSession | undefined => {
     if (entry === null) return undefined;
-    if (entry.length === 3) {
-      const [session, version, features] = entry;
+    if (entry.length === 3 || entry.length === 4) {
+      const [session, version, features, endpoint] = entry;
       if (version === statelessRevision) return newBridgedSession(features, undefined);
-      return { kind: "http", id: session, version, features, renewal: undefined };
+      return { kind: "http", id: session, version, features, endpoint, renewal: undefined };
     }
     const connection = live?.connections[nextConnection++];
     if (connection === undefined) return undefined;

@@ -4,6 +4,7 @@ import { openUpstream } from "../../http/upstream/open-upstream.ts";
 import type { Upstream, UpstreamSettings } from "../../http/upstream/upstream.ts";
 import type { Message } from "../protocol/message.ts";
 import { inheritedEnvironment } from "./child-environment.ts";
+import { Replicas } from "./replicas.ts";
 import type { SessionBridge } from "./session-bridge.ts";
 import type {
   Call,
@@ -159,10 +160,12 @@ export interface StreamableHttpSettings extends HttpTargetSettings {
 /** A server over streamable HTTP. */
 export function streamableHttp(settings: StreamableHttpSettings): StreamableHttpTarget {
   const { name, credentials, era, retry, ...rest } = settings;
+  const replicas = new Replicas(rest, (server) => openServer(server, retry));
   return {
     kind: "streamableHttp",
     name,
-    upstream: openServer(rest, retry),
+    upstream: replicas.any,
+    replicas,
     credentials,
     holdsBodies: retry !== undefined,
     identity: `http ${rest.url}`,
@@ -173,8 +176,9 @@ export function streamableHttp(settings: StreamableHttpSettings): StreamableHttp
 /** A server over the HTTP+SSE transport of revision 2024-11-05. */
 export function sse(settings: HttpTargetSettings): SseTarget {
   const { name, credentials, retry, ...rest } = settings;
-  const upstream = openServer(rest, retry);
-  return { kind: "sse", name, upstream, credentials, identity: `sse ${rest.url}` };
+  const replicas = new Replicas(rest, (server) => openServer(server, retry));
+  const identity = `sse ${rest.url}`;
+  return { kind: "sse", name, upstream: replicas.any, replicas, credentials, identity };
 }
 
 /** The pool of a target, asked again where that is configured. */

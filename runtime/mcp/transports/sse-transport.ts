@@ -1,6 +1,7 @@
 import { SseReader } from "../../http/body/sse.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
 import type { Upstream, UpstreamFailure, UpstreamRequest } from "../../http/upstream/upstream.ts";
+import type { Replica, Replicas } from "./replicas.ts";
 import type { SseTarget } from "./target.ts";
 import type { Transport, TransportEvents, TransportHost } from "./transport.ts";
 
@@ -19,7 +20,10 @@ export function openSseTransport(
 }
 
 class SseTransport implements Transport {
-  readonly #upstream: Upstream;
+  /** The server that has the stream: it alone knows the session. */
+  #upstream: Upstream;
+  /** What else the target's name stands for. */
+  #untried: readonly Replica[] = [];
   readonly #headers: readonly string[];
   readonly #events: TransportEvents;
   readonly #reader: SseReader;
@@ -41,7 +45,8 @@ class SseTransport implements Transport {
     this.#headers = headers;
     this.#events = events;
     this.#reader = new SseReader(host.messageLimit);
-    this.#stream = this.#open();
+    if (target.replicas.isOne) this.#stream = this.#open();
+    else void this.#begin(target.replicas);
   }
 
   get isOpen(): boolean {
@@ -71,6 +76,19 @@ class SseTransport implements Transport {
     this.#posts.clear();
   }
 
+  async #begin(replicas: Replicas): Promise<void> {
+    const [first, ...others] = await replicas.forNewSession();
+    if (!this.#isOpen) return;
+    if (first === undefined) this.#stream = this.#open();
+    else this.#openAt(first, others);
+  }
+
+  #openAt([, server]: Replica, others: readonly Replica[]): void {
+    this.#upstream = server;
+    this.#untried = others;
+    this.#stream = this.#open();
+  }
+
   #open(): UpstreamRequest {
     const { path } = this.#upstream;
     const headers = [...this.#headers, "accept", "text/event-stream"];
@@ -82,7 +100,11 @@ class SseTransport implements Transport {
         },
         onData: (chunk) => this.#read(chunk),
         onEnd: () => this.#break("ended its stream"),
-        onError: (failure) => this.#lose(failure),
+        onError: (failure) => {
+          const [next, ...others] = this.#untried;
+          if (failure.kind === "connect" && next !== undefined) this.#openAt(next, others);
+          else this.#lose(failure);
+        },
       },
     );
   }

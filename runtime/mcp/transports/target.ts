@@ -1,5 +1,6 @@
 import type { Upstream } from "../../http/upstream/upstream.ts";
 import type { Message } from "../protocol/message.ts";
+import type { Replicas } from "./replicas.ts";
 import type { TargetEra } from "./target-era.ts";
 import type { Transport, TransportEvents, TransportHost } from "./transport.ts";
 
@@ -13,7 +14,9 @@ export type LiveTarget = SseTarget | StdioTarget | OpenApiTarget;
 export interface StreamableHttpTarget {
   readonly kind: "streamableHttp";
   readonly name: string;
+  /** For what belongs to no session: any of its replicas. */
   readonly upstream: Upstream;
+  readonly replicas: Replicas;
   readonly credentials: Credentials;
   /** Requests may be sent again: their bodies are kept. */
   readonly holdsBodies: boolean;
@@ -27,6 +30,7 @@ export interface SseTarget {
   readonly kind: "sse";
   readonly name: string;
   readonly upstream: Upstream;
+  readonly replicas: Replicas;
   readonly credentials: Credentials;
   readonly identity: string;
 }

@@ -12,8 +12,14 @@ import { GwcProcess } from "../../harness/gwc.ts";
 import type { KubernetesApi } from "../../harness/kubernetes-api.ts";
 import { listen } from "../../harness/listen.ts";
 import { startMcpServer } from "../../harness/mcp-server.ts";
-import { missingPods, podAddress, serviceManifest } from "../../harness/pod-address.ts";
+import {
+  missingPods,
+  podAddress,
+  serviceManifest,
+  sliceManifest,
+} from "../../harness/pod-address.ts";
 import { send } from "../../harness/send.ts";
+import { SessionReplica } from "../../harness/session-replica.ts";
 import { Workspace } from "../../harness/workspace.ts";
 
 const missing = missingPods();
@@ -49,16 +55,7 @@ apiVersion: gwc.dev/v1alpha1
 kind: GatewayBackend
 metadata: { name: tools }
 spec: { mcp: { targets: [{ name: all, selector: { services: { matchLabels: { tools: yes-1 } } } }] } }
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: { name: tools }
-spec:
-  parentRefs: [{ name: front }]
-  rules:
-    - matches: [{ path: { value: /mcp } }]
-      backendRefs: [{ group: gwc.dev, kind: GatewayBackend, name: tools }]
-`);
+---${routeTo("tools", "/mcp")}`);
     await listed((names) => names.includes("hello"));
     await api.applyText(tools("text", "yes-1"));
     const both = await listed((names) => names.some((name) => name.includes("text")));
@@ -78,16 +75,7 @@ spec:
   mcp:
     toolLock: { name: tools-lock }
     targets: [{ name: a, static: { host: 127.0.0.1, port: ${server.port} } }]
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: { name: locked }
-spec:
-  parentRefs: [{ name: front }]
-  rules:
-    - matches: [{ path: { value: /locked } }]
-      backendRefs: [{ group: gwc.dev, kind: GatewayBackend, name: locked }]
-`;
+---${routeTo("locked", "/locked")}`;
     const manifests = new Workspace({ "m/all.yaml": `${GATEWAY}---${locked}` });
     const locking = new GwcProcess(["lock", "m"], { cwd: manifests.folder });
     expect(await locking.exited, locking.output).toBe(0);
@@ -112,6 +100,62 @@ spec:
     await exactly("hello", "add");
     await approve({ hello: { digests: { description: "a".repeat(43) } }, add: tools.add });
     await exactly("add");
+  });
+
+  it("a session stays with the replica that it began at, and ends with it", async () => {
+    const replicas = [new SessionReplica("first"), new SessionReplica("second")];
+    const [one = 0, two = 0] = await Promise.all(
+      replicas.map(({ listener }) => listen(createHttpServer(listener), "::")),
+    );
+    const fields = { labels: "own: replicated", appProtocol: "gwc.dev/mcp" };
+    await api.applyText(serviceManifest("replicated", one, fields));
+    const slice = sliceManifest("replicated", two).replace("name: replicated,", "name: second,");
+    await api.applyText(slice);
+    await api.applyText(`
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayBackend
+metadata: { name: replicated }
+spec:
+  mcp:
+    sessionRouting: Stateful
+    targets: [{ name: all, selector: { services: { matchLabels: { own: replicated } } } }]
+---${routeTo("replicated", "/replicated")}`);
+    await listed((names) => names.includes("where"), "/replicated");
+    const open = async () => {
+      const client = new Client({ name: "test", version: "1.0.0" });
+      const url = new URL(`http://127.0.0.1:${port}/replicated`);
+      const transport = new StreamableHTTPClientTransport(url);
+      await client.connect(transport as Parameters<typeof client.connect>[0]);
+      /** Where the session is: what it is answered, or the status that it ends with. */
+      const where = async (): Promise<string> => {
+        const asked = client.callTool({ name: "where" });
+        const [answer] = await asked.then(
+          ({ content }) => content as { text: string }[],
+          ({ code }) => [{ text: String(code) }],
+        );
+        return answer?.text ?? "";
+      };
+      return { client, where, began: await where() };
+    };
+    await eventually(async () => {
+      const { client, began } = await open();
+      await client.close();
+      return began === "second" || null;
+    }, "a session at the second replica");
+    const sessions = await Promise.all(Array.from({ length: 16 }, open));
+    const began = sessions.map((session) => session.began);
+    expect(new Set(began)).toEqual(new Set(["first", "second"]));
+    const answers = () => Promise.all(sessions.map(({ where }) => where()));
+    for (let call = 0; call < 4; call += 1) expect(await answers()).toEqual(began);
+    await api.delete({
+      apiVersion: "discovery.k8s.io/v1",
+      kind: "EndpointSlice",
+      metadata: { name: "second" },
+    });
+    const ended = began.map((name) => (name === "second" ? "404" : name));
+    await expect.poll(answers, { timeout: 20_000 }).toEqual(ended);
+    expect(replicas.map(({ foreign }) => foreign)).toEqual([[], []]);
+    for (const { client } of sessions) await client.close();
   });
 
   /** The tools that a client gets, as soon as they are like this. */
@@ -300,6 +344,20 @@ spec: { containers: [{ name: model, image: model }] }
     return [...controller.output.matchAll(/compiled \d+ gateways/g)].length;
   }
 });
+
+/** A route to a GatewayBackend. */
+function routeTo(backend: string, path: string): string {
+  return `
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: { name: ${backend} }
+spec:
+  parentRefs: [{ name: front }]
+  rules:
+    - matches: [{ path: { value: ${path} } }]
+      backendRefs: [{ group: gwc.dev, kind: GatewayBackend, name: ${backend} }]
+`;
+}
 
 /** The kind as the Gateway API inference extension names it; its fields are checked by gwc. */
 const poolDefinition = `
