@@ -15,6 +15,7 @@ const rules = [
   'mcp.prompt.name == "simple-prompt"',
   'mcp.resource.name.endsWith("features.md")',
 ];
+const templates = ['mcp.methodName == "resources/templates/list"'];
 const tools = JSON.stringify(
   ["secret", "echo", "get-sum"].map((name) => ({ name, inputSchema: {} })),
 );
@@ -51,6 +52,13 @@ beforeAll(async () => {
       rules: ['mcp.tool.target == "two"'],
     },
     { name: "stdio", path: "/stdio", targets: [everything], rules, hasSubjects: true },
+    { name: "templates", path: "/templates", targets: [one], rules: templates },
+    {
+      name: "more-templates",
+      path: "/more-templates",
+      targets: [one, { ...one, name: "two" }],
+      rules: templates,
+    },
   ]);
 });
 afterAll(async () => {
@@ -96,6 +104,18 @@ describe.each(["json", "sse"] as const)("a list that arrives as %s", (framing) =
     expect(namesIn(response)).toEqual(["echo", "get-sum"]);
     expect(response.text).toContain('"nextCursor":"n", "big":12345678901234567890}');
   });
+});
+
+it("rules know how templates are asked for, of one server and of several", async () => {
+  for (const [path, count] of [
+    ["/templates", 2],
+    ["/more-templates", 4],
+  ] as const) {
+    const session = await openSession(at(path));
+    const shown = await post(at(path), list("resources/templates/list"), session);
+    expect(namesIn(shown)).toHaveLength(count);
+    expect(namesIn(await post(at(path), list("resources/list"), session))).toEqual([]);
+  }
 });
 
 describe("a hidden list entry stays hidden when", () => {

@@ -132,7 +132,7 @@ class Merge {
 
   #shownName({ target }: ActiveTarget, item: ListedItem): string | undefined {
     const { exchange, backend, access } = this.#context;
-    if (!isListed(access, exchange, this.#request.method, target.name, item)) return undefined;
+    if (!isListed(access, exchange, target.name, item)) return undefined;
     return clientName(backend, target, item.kind, item.name);
   }
 

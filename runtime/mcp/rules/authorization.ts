@@ -3,7 +3,7 @@ import type { JwtVariable, McpPrimitive, McpVariables } from "../../cel/variable
 import type { Exchange } from "../../http/exchange.ts";
 import type { McpRule } from "../../policies/mcp-authorization.ts";
 import { allowed, type RuleVerdict } from "../../policies/rule-verdict.ts";
-import type { McpPrimitiveKind } from "../protocol/item-lists.ts";
+import { itemLists, type McpPrimitiveKind } from "../protocol/item-lists.ts";
 import type { ListedDefinition, ToolLock } from "./tool-lock.ts";
 
 /** Who asks, and which tools, prompts and resources exist for them. */
@@ -50,17 +50,19 @@ export function isAllowed(...question: Parameters<typeof verdictOn>): boolean {
   return verdictOn(...question).isAllowed;
 }
 
-/** Whether a tool, prompt or resource that a target lists is shown to this client: by the rules, and as it was approved. */
+/**
+ * Whether an entry of a target's list is shown to this client: by the rules, for which it is asked for as its own list is,
+ * and as it was approved.
+ */
 export function isListed(
   access: McpAuthorization,
   request: Exchange,
-  methodName: string,
   target: string,
-  item: ListedDefinition & { readonly kind: McpPrimitiveKind },
+  item: ListedDefinition,
 ): boolean {
   const { toolLock, jwt } = access;
-  const { kind, name } = item;
-  if (!isAllowed(access, request, methodName, kind, { name, target })) return false;
+  const { kind, method } = itemLists[item.list];
+  if (!isAllowed(access, request, method, kind, { name: item.name, target })) return false;
   return toolLock === undefined || toolLock.shows(toolLock.ownerOf(request, jwt, target), item);
 }
 

@@ -27,7 +27,7 @@ export function rulesFilter(
     }
     if (isHiddenUpdate(exchange, access, target, message)) return "hidden";
     const edited = editLists(message, (item) =>
-      isListed(access, exchange, methodsOf[item.kind], target, item) ? item.name : undefined,
+      isListed(access, exchange, target, item) ? item.name : undefined,
     );
     return typeof edited === "string" ? { text: edited } : "unreadable";
   };
@@ -62,9 +62,3 @@ const changedKinds: ReadonlyMap<string, McpPrimitiveKind> = new Map([
   ["notifications/prompts/list_changed", "prompt"],
   ["notifications/resources/list_changed", "resource"],
 ]);
-
-const methodsOf = {
-  tool: "tools/list",
-  prompt: "prompts/list",
-  resource: "resources/list",
-} as const;
