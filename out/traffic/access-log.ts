@@ -8,7 +8,8 @@ import { subtract } from "gwc/runtime/cel/values/numbers";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { pathIn } from "gwc/runtime/http/routing/path";
 import type { FieldWriter } from "gwc/runtime/telemetry/field-writer";
-import { FinalResponse, logExtraFields, logValue } from "gwc/runtime/telemetry/logs/log-values";
+import { logExtraFields } from "gwc/runtime/telemetry/logs/extra-fields";
+import { FinalResponse, logValue } from "gwc/runtime/telemetry/logs/log-values";
 
 const period = toDuration("1s");
 

@@ -71,7 +71,7 @@ export function accessLogModule(
 /** Names of the module's own, which imports of expressions must not have. */
 const DECLARED: readonly string[] = ["isLogged", "logFields", "logCollector", ...LOG_NAMES];
 
-const VALUES = "gwc/runtime/telemetry/logs/log-values";
+const EXTRA = "gwc/runtime/telemetry/logs/extra-fields";
 const EXCHANGE = importedType("gwc/runtime/http/exchange", "Exchange");
 const LINE = importedType("gwc/runtime/telemetry/field-writer", "FieldWriter");
 const STATUS = code`status: number | undefined`;
@@ -134,12 +134,12 @@ function fieldsFunction(
 
 function others(without: readonly string[]): Code {
   return without.length === 0
-    ? code`${imported(VALUES, "logExtraFields")}(line, record);`
-    : code`${imported(VALUES, "logExtraFieldsExcept")}(line, record, leftOut);`;
+    ? code`${imported(EXTRA, "logExtraFields")}(line, record);`
+    : code`${imported(EXTRA, "logExtraFieldsExcept")}(line, record, leftOut);`;
 }
 
 function addedField({ name: label, value }: AddedField, expressions: Expressions): Code {
-  const add = imported(VALUES, "logValue");
+  const add = imported("gwc/runtime/telemetry/logs/log-values", "logValue");
   return code`
     ${comment(value.source)}
     ${call(add, [name("line"), literal(label), expressions.use(value.code)])};

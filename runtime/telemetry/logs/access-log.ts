@@ -3,8 +3,8 @@ import { pathIn } from "../../http/routing/path.ts";
 import type { FieldWriter } from "../field-writer.ts";
 import type { TelemetryContext } from "../telemetry-context.ts";
 import { type AccessLogLine, accessLogLine } from "./access-log-line.ts";
+import { logExtraFields } from "./extra-fields.ts";
 import type { LogFormat } from "./log-line.ts";
-import { logExtraFields } from "./log-values.ts";
 import type { LogWriter } from "./log-writer.ts";
 
 /** How access lines are written. */
