@@ -6,7 +6,7 @@ import type { HttpSession } from "./session.ts";
 
 /** What a new session is opened with. */
 export interface ReinitializeOptions {
-  /** The replica that has forgotten it. */
+  /** The replica at which it is opened. */
   readonly upstream: Upstream;
   readonly session: HttpSession;
   /** The client's `initialize` params as JSON text. */

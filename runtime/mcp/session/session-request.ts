@@ -43,9 +43,9 @@ export interface SessionRequestOptions {
 export type SessionOwner = Pick<McpSession, "initialize" | "isEnded">;
 
 /**
- * Sends a request within a session of the target's, to the replica at which that began; 404 when the replica has left. When
- * it has forgotten the session (404), the session is opened anew there and the request sent once more; the handler sees
- * only what comes of it.
+ * Sends a request within a session of the target's, to the replica at which that began. When it has forgotten the session
+ * (404), the session is opened anew there, and at another one when it has left; the request is sent once more, and the
+ * handler sees only what comes of it.
  */
 export function sendInSession(
   options: SessionRequestOptions,
@@ -132,7 +132,7 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
     }
     this.#isDiscarding = true;
     this.#isRetry = true;
-    void this.#renew();
+    void this.#renew(this.#server);
   }
 
   onData(chunk: Buffer): boolean {
@@ -168,7 +168,7 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
   async #goOn(replicas: Replicas, endpoint: string): Promise<void> {
     const server = await replicas.ofSession(endpoint);
     if (this.#isAborted) return;
-    if (server === undefined) this.#refuse();
+    if (server === undefined) this.#leave();
     else if (server instanceof Error) this.onError({ kind: "connect", detail: server.message });
     else this.#send(server);
   }
@@ -180,6 +180,16 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
     const headers = requestHeaders(this.#options);
     const span = beginMcpCall(trace, target, message, method);
     this.#request = sendInSpan(span, server, { method, path, headers, body }, this);
+  }
+
+  /** The replica has left: no other one knows the session by its id. */
+  #leave(): void {
+    if (!this.#canRenew()) {
+      this.#refuse();
+      return;
+    }
+    this.#isRetry = true;
+    void this.#renew(undefined);
   }
 
   /** There is no such session any more: its client opens another one. */
@@ -194,19 +204,14 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
     return owner?.initialize !== undefined && !owner.isEnded;
   }
 
-  async #renew(): Promise<void> {
-    const { session, owner, headers, version } = this.#options;
+  /** `server`: the replica that has forgotten the session; undefined: it has left. */
+  async #renew(server: Upstream | undefined): Promise<void> {
+    const { session, owner } = this.#options;
     const initialize = owner?.initialize;
     if (session === undefined || initialize === undefined) return;
     // Another request may have renewed it while this one was under way.
     if (session.id === this.#sentId) {
-      session.renewal ??= reinitializeSession({
-        upstream: this.#server,
-        session,
-        initialize,
-        headers,
-        version,
-      }).finally(() => {
+      session.renewal ??= this.#reopen(session, initialize, server).finally(() => {
         session.renewal = undefined;
       });
     }
@@ -218,6 +223,24 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
     }
     this.#isDiscarding = false;
     this.#refuse();
+  }
+
+  /** True when the session is open anew, at the same replica or, without one, at another. */
+  async #reopen(
+    session: HttpSession,
+    initialize: string,
+    server: Upstream | undefined,
+  ): Promise<boolean> {
+    const { target, headers, version } = this.#options;
+    const options = { session, initialize, headers, version };
+    if (server !== undefined) return reinitializeSession({ ...options, upstream: server });
+    const replicas = await target.replicas.forNewSession();
+    for (const [endpoint, upstream] of replicas.slice(0, mostTries)) {
+      if (!(await reinitializeSession({ ...options, upstream }))) continue;
+      session.endpoint = endpoint;
+      return true;
+    }
+    return false;
   }
 }
 
@@ -234,5 +257,7 @@ function requestHeaders(options: SessionRequestOptions): string[] {
   return headers;
 }
 
+/** Replicas at which a session may be opened anew: its request waits meanwhile. */
+const mostTries = 3;
 const sessionHeader = "mcp-session-id";
 const anyResponse = "application/json, text/event-stream";

@@ -102,7 +102,7 @@ spec:
     await exactly("add");
   });
 
-  it("a session stays with the replica that it began at, and ends with it", async () => {
+  it("a session stays with the replica that it began at, and goes on at another when that has left", async () => {
     const replicas = [new SessionReplica("first"), new SessionReplica("second")];
     const [one = 0, two = 0] = await Promise.all(
       replicas.map(({ listener }) => listen(createHttpServer(listener), "::")),
@@ -152,8 +152,7 @@ spec:
       kind: "EndpointSlice",
       metadata: { name: "second" },
     });
-    const ended = began.map((name) => (name === "second" ? "404" : name));
-    await expect.poll(answers, { timeout: 20_000 }).toEqual(ended);
+    await expect.poll(answers, { timeout: 20_000 }).toEqual(began.map(() => "first"));
     expect(replicas.map(({ foreign }) => foreign)).toEqual([[], []]);
     for (const { client } of sessions) await client.close();
   });
