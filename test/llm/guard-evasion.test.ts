@@ -32,6 +32,14 @@ function own(pattern: string, text: string): string {
   return texts.replace(text, modelPlace);
 }
 
+/** Ten times as much at once takes no more than some times what it takes in ten parts; clocks of processors are coarse. */
+function expectLinear(run: (count: number) => void, count: number): void {
+  const inParts = cpuMillis(() => {
+    for (let part = 0; part < 10; part += 1) run(count);
+  }, 3);
+  expect(cpuMillis(() => run(10 * count), 3)).toBeLessThan(4 * inParts + 40);
+}
+
 describe("a secret that is written in another way", () => {
   it.each([
     ["with spaces of no width", "4111\u200b 1111 1\u200d111 11\u206011", "<CREDIT_CARD>"],
@@ -85,12 +93,11 @@ describe("a secret that is written in another way", () => {
   });
 
   it("costs time linear to its length", () => {
-    const cost = (count: number) => {
+    const run = (count: number) => {
       const text = "4\u200b１–".repeat(count);
-      const texts = new PatternTexts(guards, new GuardRun("request"));
-      return cpuMillis(() => texts.replace(text, modelPlace), 3);
+      new PatternTexts(guards, new GuardRun("request")).replace(text, modelPlace);
     };
-    expect(cost(40_000)).toBeLessThan(20 * cost(4_000) + 20);
+    expectLinear(run, 4_000);
   });
 });
 
@@ -181,14 +188,14 @@ describe("a secret that is split over parts", () => {
   });
 
   it("costs time linear to the number of parts", () => {
-    const cost = (count: number) => {
+    const run = (count: number) => {
       const texts = Array.from({ length: count }, (_, at) =>
         at % 2 === 0 ? "ann@exam" : "ple.com ",
       );
       const body = { messages: [{ role: "user", content: words(texts) }] };
-      return cpuMillis(() => guardedBody(body, completionsTexts), 2);
+      guardedBody(body, completionsTexts);
     };
-    expect(cost(20_000)).toBeLessThan(20 * cost(2_000) + 20);
+    expectLinear(run, 2_000);
   });
 });
 
