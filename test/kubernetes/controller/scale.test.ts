@@ -16,7 +16,7 @@ const note = missing === undefined ? "" : ` (left out: ${missing})`;
 const [ROUTES, SERVICES, ENDPOINTS] = [5_000, 1_000, 10];
 /** Changes of one route, one after the other. */
 const CHANGES = 10;
-const MEGABYTES = 700;
+const MEGABYTES = 600;
 
 /** Seconds within which a change is to be in data planes: a machine with nothing else to do takes far less. */
 const LONGEST = 60;
