@@ -35,15 +35,18 @@ export async function startEnvoy(setup: EnvoySetup): Promise<ReadonlyMap<string,
   return eventually(
     async () => {
       if (running.hasEnded) throw new Error(running.output);
-      const urls = existsSync(adminPath) ? await listenerUrls(adminPath) : new Map();
+      // Envoy makes the file before it has written to it.
+      const admin = existsSync(adminPath) ? readFileSync(adminPath, "utf8") : "";
+      if (!/:\d+$/.test(admin)) return null;
+      const urls = await listenerUrls(admin).catch(() => new Map<string, string>());
       return urls.size === setup.listeners.length ? urls : null;
     },
     () => `Envoy: ${running.output}`,
   );
 }
 
-async function listenerUrls(adminPath: string): Promise<ReadonlyMap<string, string>> {
-  const response = await fetch(`http://${readFileSync(adminPath, "utf8")}/listeners?format=json`);
+async function listenerUrls(admin: string): Promise<ReadonlyMap<string, string>> {
+  const response = await fetch(`http://${admin}/listeners?format=json`);
   const { listener_statuses: listeners = [] } = (await response.json()) as ListenerStatuses;
   return new Map(
     listeners.map(({ name, local_address: { socket_address: at } }) => [
