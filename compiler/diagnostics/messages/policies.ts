@@ -1,5 +1,11 @@
 import { message } from "./message.ts";
 
+/** What is said of credentials for pages of any origin, wherever that stands. */
+const OPEN_CREDENTIALS = {
+  text: () => "every page of the web may read what this route tells its visitors",
+  hint: () => "name the origins in allowOrigins, or leave allowCredentials out",
+};
+
 /** Policies that do not fit together, or not where they stand. */
 export const policyMessages = {
   "mcp-prefixed-name": message<{ name: string; form: string }>({
@@ -137,18 +143,16 @@ export const policyMessages = {
       "from the request. Where they differ one of them would not be kept.",
   }),
   "open-credentials": message<Record<never, never>>({
+    ...OPEN_CREDENTIALS,
     severity: "error",
-    text: () => "every page of the web may read what this route tells its visitors",
-    hint: () => "name the origins in allowOrigins, or leave allowCredentials out",
     explanation:
       "With allowOrigins `*` and allowCredentials any page that a user visits sends requests with this user's cookies, and " +
       "reads the responses. Browsers forbid a literal `*` here for that reason; a gateway that echoes the origin instead " +
       "goes around it.",
   }),
   "open-credentials-by-request": message<Record<never, never>>({
+    ...OPEN_CREDENTIALS,
     severity: "warning",
-    text: () => "every page of the web may read what this route tells its visitors",
-    hint: () => "name the origins in allowOrigins, or leave allowCredentials out",
     explanation:
       "Manifests say this in the words of Gateway API, which has allowOrigins `*` and allowCredentials together and asks " +
       "a gateway to allow each page by its origin (its test HTTPRouteCORSAllowCredentialsBehavior). So it builds, and " +
