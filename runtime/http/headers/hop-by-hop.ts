@@ -2,7 +2,7 @@ import { type HeaderList, isHeader, withoutHeaders } from "./header-list.ts";
 import { NameBeginnings } from "./name-beginnings.ts";
 
 /**
- * The headers of a message that belong to one connection and not to the next one: RFC 9110 7.6.1, with what the
+ * The headers of a message, lower case, that belong to one connection and not to the next one: RFC 9110 7.6.1, with what the
  * connection's framing owns (Content-Length, Transfer-Encoding, Trailer, Expect) and proxy credentials (11.7).
  */
 export const hopByHop: ReadonlySet<string> = new Set([
@@ -18,11 +18,6 @@ export const hopByHop: ReadonlySet<string> = new Set([
   "transfer-encoding",
   "upgrade",
 ]);
-
-/** Whether a header, by its lower-case name, belongs to one connection or frames one message. */
-export function isHopByHop(name: string): boolean {
-  return hopByHop.has(name);
-}
 
 const beginnings = new NameBeginnings(hopByHop);
 

@@ -1,5 +1,5 @@
 import type { HeaderList } from "./header-list.ts";
-import { isHopByHop } from "./hop-by-hop.ts";
+import { hopByHop } from "./hop-by-hop.ts";
 
 /**
  * What trailers may not say (RFC 9110 6.5.1), besides what belongs to a connection: routing, who somebody is, what the body
@@ -19,7 +19,7 @@ export function sendableTrailers(trailers: HeaderList): readonly string[] {
   for (let i = 0; i < trailers.length; i += 2) {
     const name = (trailers[i] ?? "").toLowerCase();
     const value = trailers[i + 1] ?? "";
-    if (isHopByHop(name) || headOnly.has(name)) continue;
+    if (hopByHop.has(name) || headOnly.has(name)) continue;
     if (token.test(name) && fieldValue.test(value)) kept.push(name, value);
   }
   return kept;

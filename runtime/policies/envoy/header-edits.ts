@@ -3,7 +3,7 @@ import type {
   HeaderValueOption,
 } from "../../grpc/gen/envoy/config/core/v3/base_pb.ts";
 import type { Exchange } from "../../http/exchange.ts";
-import { isHopByHop } from "../../http/headers/hop-by-hop.ts";
+import { hopByHop } from "../../http/headers/hop-by-hop.ts";
 import { fieldValue } from "../transformations/field-value.ts";
 
 /** What becomes of the headers of a name (`HeaderValueOption.HeaderAppendAction`). */
@@ -51,7 +51,7 @@ export function readHeader(
  * headers chose the route: what was authorized is what is sent on.
  */
 export function isSettable(name: string): boolean {
-  return /^[a-z0-9!#$%&'*+\-.^_`|~]+$/.test(name) && name !== "host" && !isHopByHop(name);
+  return /^[a-z0-9!#$%&'*+\-.^_`|~]+$/.test(name) && name !== "host" && !hopByHop.has(name);
 }
 
 /** Whether a server is shown a header: what belongs to the client's connection says nothing of the request. */
