@@ -1,4 +1,4 @@
-import { readingOf } from "../../patterns/reading.ts";
+import { type Reading, readingOf } from "../../patterns/reading.ts";
 import { type MatchRange, type OnMatch, Replacement } from "../../patterns/replacement.ts";
 import type { Search } from "../../patterns/search.ts";
 import type { TextPart, TextPlace, WholeTexts } from "../chat/whole-texts.ts";
@@ -109,10 +109,12 @@ function foundAcross(
   { run, counts }: { readonly run: GuardRun; readonly counts: Map<PatternGuard, number> },
 ): readonly MaskedRange[] {
   const found: MaskedRange[] = [];
+  const text = parts.join("");
+  const joined: JoinedText = { text, reading: readingOf(text), bounds: boundsOf(parts) };
   for (const guard of guards) {
     const start = performance.now();
     for (const { search, mask } of guard.patterns) {
-      const matches = matchesAcross(parts, search);
+      const matches = matchesAcross(joined, search);
       if (matches.length === 0) continue;
       counts.set(guard, (counts.get(guard) ?? 0) + matches.length);
       found.push(...matches.map((range) => ({ ...range, mask })));
@@ -155,19 +157,30 @@ function rangesOfEach(
   });
 }
 
+/** Parts behind each other. */
+interface JoinedText {
+  readonly text: string;
+  /** How it reads; undefined: as it is written. */
+  readonly reading: Reading | undefined;
+  /** Where parts meet. */
+  readonly bounds: readonly number[];
+}
+
 /** The matches in joined parts that lie in more than one of them. */
-function matchesAcross(parts: readonly string[], search: Search): readonly MatchRange[] {
-  const text = parts.join("");
-  const reading = search.readsText ? readingOf(text) : undefined;
+function matchesAcross(
+  { text, reading: asItReads, bounds }: JoinedText,
+  search: Search,
+): readonly MatchRange[] {
+  const reading = search.readsText ? asItReads : undefined;
   const read = reading?.text ?? text;
   if (search.required.some((character) => !read.includes(character))) return [];
-  const bounds = boundsOf(parts);
   // What nobody sees makes matches longer than they read, and some patterns have matches of any length.
-  const isNear = reading === undefined && !search.isOpen;
-  const windows = isNear
-    ? windowsAt(bounds, text.length, 2 * search.settings.longest + 2)
-    : [{ from: 0, to: text.length }];
-  return windows.flatMap((window) => across(matchesIn(text, window, search), bounds));
+  if (reading !== undefined || search.isOpen) {
+    return across(matchesIn(text, { from: 0, to: text.length }, search, reading), bounds);
+  }
+  const windows = windowsAt(bounds, text.length, 2 * search.settings.longest + 2);
+  // What is written as it reads does so in each window.
+  return windows.flatMap((window) => across(matchesIn(text, window, search, undefined), bounds));
 }
 
 /** Where parts meet. */
@@ -195,10 +208,12 @@ function windowsAt(
   return windows;
 }
 
+/** `reading`: how what lies in the window reads, where the search looks at that and it is another text. */
 function matchesIn(
   text: string,
   { from: start, to: end }: MatchRange,
   search: Search,
+  reading: Reading | undefined,
 ): readonly MatchRange[] {
   const matches: MatchRange[] = [];
   const note: OnMatch = ({ from, to }, isRest) => {
@@ -206,7 +221,6 @@ function matchesIn(
     matches.push({ from: last?.from ?? start + from, to: start + to });
   };
   const window = text.slice(start, end);
-  const reading = search.readsText ? readingOf(window) : undefined;
   new Replacement(search, "", note, text.charAt(start - 1)).replace(window, reading);
   return matches;
 }
