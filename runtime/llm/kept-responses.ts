@@ -8,7 +8,7 @@ import type { ChatService } from "./calls/chat-service.ts";
 import { nativeTarget } from "./calls/native-target.ts";
 import { recordProvider } from "./calls/record-call.ts";
 import { refuseMethod } from "./calls/respond-error.ts";
-import { respondFailedCall, respondRefusal } from "./calls/respond-failed-call.ts";
+import { respondFailedCall, respondLateRefusal } from "./calls/respond-failed-call.ts";
 import type { EndpointPath, TargetSettings } from "./calls/target.ts";
 import type { TextFormat } from "./chat/texts.ts";
 import { responsesNative } from "./formats/responses/native.ts";
@@ -84,7 +84,7 @@ function serveGuarded(exchange: Exchange, { service, keeper, path, texts }: Guar
     settle: (outcome) => {
       if (outcome.kind === "failed") {
         respondFailedCall(exchange, { ...outcome, target }, { guards, errors }).catch((error) =>
-          respondRefusal(exchange, error, errors),
+          respondLateRefusal(exchange, error, errors),
         );
       } else if (guard !== undefined) guards.settle(guard);
     },

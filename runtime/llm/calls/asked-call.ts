@@ -1,5 +1,4 @@
 import type { Exchange, Handled } from "../../http/exchange.ts";
-import { refuse } from "../../http/refuse.ts";
 import type { UpstreamCall } from "../../http/upstream/upstream.ts";
 import type { TriedCall } from "../../policies/retry/tries.ts";
 import { LlmRefusal } from "../chat/llm-error.ts";
@@ -13,7 +12,11 @@ import type { ChatService } from "./chat-service.ts";
 import { beginModelCall, endModelCall } from "./model-span.ts";
 import { noteOutcome } from "./provider-verdict.ts";
 import { recordResponse } from "./record-call.ts";
-import { type FailedAttempt, respondFailedCall, respondRefusal } from "./respond-failed-call.ts";
+import {
+  type FailedAttempt,
+  respondFailedCall,
+  respondLateRefusal,
+} from "./respond-failed-call.ts";
 import type { LlmTarget } from "./target.ts";
 import type { TransformedRequest } from "./transform-fields.ts";
 import { unknownModel } from "./unknown-model.ts";
@@ -140,9 +143,7 @@ export class AskedCall {
       if (await this.#mayAskAnother(failure)) await this.askNext();
       else await this.#giveUp();
     } catch (error) {
-      // Nobody waits for this who could respond.
-      if (!(error instanceof LlmRefusal)) refuse(exchange, 500, "Internal", "internal error");
-      respondRefusal(exchange, error, service.errors);
+      respondLateRefusal(exchange, error, service.errors);
     }
   }
 

@@ -1,4 +1,5 @@
 import type { Exchange, RefusalReason } from "../../http/exchange.ts";
+import { refuse } from "../../http/refuse.ts";
 import type { ErrorFormat } from "../chat/formats.ts";
 import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
 import type { AttemptOutcome } from "./attempt-outcome.ts";
@@ -29,6 +30,12 @@ export function respondRefusal(exchange: Exchange, error: unknown, errors: Error
   if (!(error instanceof LlmRefusal)) throw error;
   exchange.record.reason = reasonOf(error.error);
   respondError(exchange, error.error, errors);
+}
+
+/** The same when nobody waits for it who could respond to whatever else it is, which is thrown all the same. */
+export function respondLateRefusal(exchange: Exchange, error: unknown, errors: ErrorFormat): void {
+  if (!(error instanceof LlmRefusal)) refuse(exchange, 500, "Internal", "internal error");
+  respondRefusal(exchange, error, errors);
 }
 
 function reasonOf({ kind }: LlmError): RefusalReason {
