@@ -17,6 +17,9 @@ export const packageRoot = isRepository ? moduleRoot : path.dirname(moduleRoot);
 /** The TypeScript of the runtime modules that generated code imports as `gwc/runtime/...`. */
 export const runtimeFolder = path.join(packageRoot, "runtime");
 
+/** The guides as people edit them and as the repository shows them: one Markdown file each. */
+export const guidesFolder = path.join(packageRoot, ".github", "guides");
+
 /** The module that a thread begins with, by its place in the compiler's sources (`controller/model/compile-worker`). */
 export function threadModule(source: string): URL {
   const file = isRepository ? `${source}.ts` : `${path.basename(source)}.js`;

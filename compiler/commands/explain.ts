@@ -5,7 +5,7 @@ import { suggest } from "../diagnostics/suggestion.ts";
 import { backendPage } from "../inspect/reference/backends.ts";
 import { commandPage, commandPages } from "../inspect/reference/commands.ts";
 import { diagnosticCodes, diagnosticPage } from "../inspect/reference/diagnostics.ts";
-import { heading, type Page, paragraph, table } from "../inspect/reference/page.ts";
+import { heading, type Page, type Part, paragraph, table } from "../inspect/reference/page.ts";
 import { policyPage } from "../inspect/reference/policies.ts";
 import { terminalPage } from "../inspect/reference/terminal.ts";
 import { policies } from "../policies/index.ts";
@@ -18,6 +18,7 @@ export const explain: Command = {
   details:
     "A policy, a kind of backend, any field or section of gateway.yaml and of manifests (`matches.path`,\n" +
     "`GatewayPolicy.spec.traffic`), or the code of a diagnostic, which stands in brackets in its message.\n" +
+    "`guide NAME` prints a guide: `guide` alone says which there are.\n" +
     "`route NAMESPACE/NAME [RULE]` and `GET https://host/path` print what holds for that traffic: each policy field, its\n" +
     "value, where it comes from and what it overrides. A line of generated code is traced back to the configuration.",
   options: [
@@ -42,6 +43,7 @@ export const explain: Command = {
     "gwc explain metrics",
     "gwc explain eras",
     "gwc explain diff",
+    "gwc explain guide models",
     "gwc explain route default/tools -f manifests/",
     "gwc explain GET https://example.com/mcp -f manifests/",
     "gwc explain out/gateway/routes/tools.ts:30 -f gateway.yaml",
@@ -52,6 +54,7 @@ export const explain: Command = {
 async function explainWords(given: Arguments, context: CommandContext): Promise<CommandResult> {
   const [word, second] = given.positionals;
   if (word === undefined) return printed(await everything(), context);
+  if (word === "guide") return guideCommand(second, context);
   const line = /^(.+\.[mc]?ts):(\d+)(?::\d+)?$/.exec(word);
   if (word === "route" || second !== undefined || line !== null) {
     const explains = await import("./explain-route.ts");
@@ -81,6 +84,28 @@ async function explainWords(given: Arguments, context: CommandContext): Promise<
   };
 }
 
+async function guideCommand(
+  name: string | undefined,
+  context: CommandContext,
+): Promise<CommandResult> {
+  const { guideNames, guidePage } = await import("../inspect/reference/guides.ts");
+  if (name === undefined) return printed({ title: "Guides", parts: await guides() }, context);
+  const page = guidePage(name);
+  if (page !== undefined) return printed(page, context);
+  const near = suggest(name, guideNames());
+  const hint = near === undefined ? "`gwc explain guide` lists them" : `did you mean "${near}"?`;
+  return { exitCode: 2, stderr: `error: there is no guide "${name}"\nhint: ${hint}\n` };
+}
+
+/** The guides with their titles. */
+async function guides(): Promise<readonly Part[]> {
+  const { guideNames, guidePage } = await import("../inspect/reference/guides.ts");
+  return table(
+    ["guide", "what it is about"],
+    guideNames().map((name) => [name, guidePage(name)?.title ?? ""]),
+  );
+}
+
 function printed(page: Page, { isColored }: CommandContext): CommandResult {
   const style = { width: WIDTH, paint: painter(isColored.stdout) };
   return { exitCode: 0, stdout: terminalPage(page, style) };
@@ -97,6 +122,8 @@ async function everything(): Promise<Page> {
   return {
     title: "What `gwc explain NAME` has a page of",
     parts: [
+      heading("Guides: gwc explain guide NAME"),
+      ...(await guides()),
       heading("Policies, in request order"),
       ...table(["policy", "what it does"], summaries(policies)),
       heading("Backends"),

@@ -22,7 +22,7 @@ function terminalPart(part: Part, { width, paint }: TerminalStyle): string {
       return plain(part.text)
         .replace(/\n(?![-\s])/g, " ")
         .split("\n")
-        .flatMap((line) => wrapped(line, width))
+        .flatMap((line) => (line.startsWith("- ") ? item(line, width) : wrapped(line, width)))
         .join("\n");
     case "heading":
       return paint("bold", part.text);
@@ -31,6 +31,11 @@ function terminalPart(part: Part, { width, paint }: TerminalStyle): string {
     case "table":
       return columns(part.rows, width);
   }
+}
+
+/** An item of a list: what continues it stands below its text. */
+function item(line: string, width: number): readonly string[] {
+  return wrapped(line.slice(2), width - 2).map((each, index) => (index === 0 ? "- " : "  ") + each);
 }
 
 /** Rows under each other in aligned columns; where those leave the last one little room, it stands below the others. */

@@ -1,0 +1,80 @@
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { expect, it } from "vitest";
+import { parse, stringify } from "yaml";
+import { painter } from "../../compiler/diagnostics/report/colors.ts";
+import { memoryHost } from "../../compiler/host.ts";
+import { checkInput } from "../../compiler/inspect/check-input.ts";
+import { guideNames, guidePage } from "../../compiler/inspect/reference/guides.ts";
+import { terminalPage } from "../../compiler/inspect/reference/terminal.ts";
+import { guidesFolder } from "../../compiler/installation.ts";
+import { gwc } from "../harness/gwc.ts";
+import { root } from "../harness/root.ts";
+
+const guides = guideNames().map((name) => document(path.join(guidesFolder, `${name}.md`)));
+const readme = document(path.join(root, "README.md"));
+
+function document(file: string) {
+  return { file, name: path.relative(root, file), text: readFileSync(file, "utf8") };
+}
+
+/** What the configurations of the guides name and have beside them. */
+const FILES = {
+  "shop.openapi.yaml": stringify({
+    openapi: "3.1.0",
+    info: { title: "shop", version: "1" },
+    paths: { "/orders": { get: { operationId: "listOrders", responses: {} } } },
+  }),
+};
+
+/** The whole configuration of which a guide shows a part: sections of the file, parts of a route, or policies. */
+function whole(part: Readonly<Record<string, unknown>>, guide: string): object {
+  if ("mcp" in part || "llm" in part || "binds" in part) return part;
+  if ("frontendPolicies" in part) return { ...part, binds: bindsOf({}, guide) };
+  return {
+    binds: bindsOf("policies" in part || "backends" in part ? part : { policies: part }, guide),
+  };
+}
+
+function bindsOf(route: object, guide: string): object {
+  const backend = ["guards", "limits", "models"].includes(guide)
+    ? { ai: { name: "it", provider: { openAI: { model: "gpt-5-mini" } } } }
+    : { host: "127.0.0.1:9000" };
+  return [{ port: 3000, listeners: [{ routes: [{ backends: [backend], ...route }] }] }];
+}
+
+const configurations = guides.flatMap(({ name, text }) =>
+  [...text.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, yaml = ""], index) => ({
+    name: `${name} ${index + 1}`,
+    text: stringify(whole(parse(yaml), path.basename(name, ".md"))),
+  })),
+);
+
+it.each(configurations)("the configuration in $name is one that gwc check takes", ({ text }) => {
+  const { findings } = checkInput(["a.yaml"], memoryHost({ ...FILES, "a.yaml": text }), false);
+  expect(
+    findings.filter(({ severity }) => severity === "error").map(({ message }) => message),
+  ).toEqual([]);
+});
+
+it.each([readme, ...guides])("what $name points to is there", ({ file, text }) => {
+  const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link = ""]) => link);
+  const missing = links.filter((link) => !existsSync(path.resolve(path.dirname(file), link)));
+  expect(missing).toEqual([]);
+});
+
+it.each(guideNames())("a terminal shows the guide %s without the marks of Markdown", (name) => {
+  const page = guidePage(name) ?? { title: "", parts: [] };
+  const shown = terminalPage(page, { width: 100, paint: painter(false) });
+  expect(page.parts.length).toBeGreaterThan(3);
+  expect(shown).toMatch(/^[A-Z].*\n\n/);
+  expect(shown).not.toMatch(/`|\]\(|^#|^\|/m);
+});
+
+it("gwc explain guide says which guides there are, and prints one", () => {
+  expect(gwc(["explain", "guide"]).stdout).toContain("  mcp ");
+  expect(gwc(["explain", "guide", "mcp"]).stdout).toContain("    mcp:\n      policies:");
+  const { code, stderr } = gwc(["explain", "guide", "limts"]);
+  expect(stderr).toContain('did you mean "limits"?');
+  expect(code).toBe(2);
+});
