@@ -280,7 +280,8 @@ describe.runIf(missing === undefined)(`objects with mistakes${note}`, () => {
         sent.on("error", reject);
         sent.end(body);
       });
-    expect(await ask("POST", "/other", "{}")).toBe(404);
+    for (const url of ["/other", "//", "//[", "http://[/", "*"])
+      expect(await ask("POST", url, "{}"), url).toBe(404);
     expect(await ask("GET", "/check", "")).toBe(405);
     expect(await ask("POST", "/check", "{}", "text/yaml")).toBe(415);
     expect(await ask("POST", "/check", "{")).toBe(400);
