@@ -11,7 +11,7 @@ import { snapshotOf } from "./model/snapshot.ts";
 import { WatchedObjects, type WatchScope } from "./model/watched-objects.ts";
 import type { Figure } from "./operation/figures.ts";
 import { type ProvisionedGateway, Provisioner } from "./provisioning/provisioner.ts";
-import { withGatewayApi } from "./status/class-status.ts";
+import { withDefinitions } from "./status/class-status.ts";
 import { withAddresses, withDelivery } from "./status/delivery-status.ts";
 import { StatusWriter, type WantedStatus } from "./status/status-writer.ts";
 
@@ -235,7 +235,7 @@ export class Controller {
     return this.#compiled.statuses.map(({ kind, key, status }) => {
       const generation = this.#generations.get(`${kind} ${key}`);
       if (kind === "GatewayClass") {
-        const known = withGatewayApi(status, this.#objects.gatewayApi);
+        const known = withDefinitions(status, this.#objects.definitions.known);
         return { kind, key, status: known, generation };
       }
       if (kind !== "Gateway") return { kind, key, status, generation };

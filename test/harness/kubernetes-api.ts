@@ -13,27 +13,30 @@ import { Workspace } from "./workspace.ts";
 /** Where the binaries of a Kubernetes control plane are kept: `bin/kube-apiserver`, `bin/etcd`. */
 const home = process.env.GWC_KUBE_HOME ?? path.join(homedir(), ".cache", "gwc-kube");
 
-/** The definitions of the Gateway API, as Go's module cache has them. */
-const definitions = path.join(
-  process.env.GOMODCACHE ?? path.join(homedir(), "go", "pkg", "mod"),
-  "sigs.k8s.io",
-  "gateway-api@v1.5.1",
-  "config",
-  "crd",
-);
+/** The definitions of a release of the Gateway API, as Go's module cache has them. */
+function definitions(release: string): string {
+  const modules = process.env.GOMODCACHE ?? path.join(homedir(), "go", "pkg", "mod");
+  return path.join(modules, "sigs.k8s.io", `gateway-api@${release}`, "config", "crd");
+}
+
+/** The release that gwc is tested with. */
+const RELEASE = "v1.5.1";
 
 /** The path of a program, whether it is there or not. */
 export function kubernetesBinary(name: string): string {
   return path.join(home, "bin", name);
 }
 
-/** Why there is no API server to test with; undefined: there is one, and the other programs. */
-export function missingApiServer(others: readonly string[] = []): string | undefined {
+/** Why there is no API server to test with; undefined: there is one, and the other programs and releases of definitions. */
+export function missingApiServer(
+  others: readonly string[] = [],
+  releases: readonly string[] = [],
+): string | undefined {
   for (const name of ["kube-apiserver", "etcd", ...others])
     if (!existsSync(kubernetesBinary(name))) return `${kubernetesBinary(name)} is not there`;
-  if (!existsSync(definitions))
-    return `the definitions of the Gateway API are not in ${definitions}`;
-  return undefined;
+  const folders = [RELEASE, ...releases].map(definitions);
+  const folder = folders.find((each) => !existsSync(each));
+  return folder && `the definitions of the Gateway API are not in ${folder}`;
 }
 
 /** What an API server is for: objects that others make, or pods that run, too. */
@@ -85,14 +88,19 @@ export class KubernetesApi {
     return this.#workspace.write(`kubeconfig-${namespace}`, text);
   }
 
-  static async start(scope: ApiScope = "objects"): Promise<KubernetesApi> {
+  /** `release`: of the definitions of the Gateway API. */
+  static async start(
+    scope: ApiScope = "objects",
+    release: string = RELEASE,
+  ): Promise<KubernetesApi> {
     const workspace = new Workspace({ "tokens.csv": "admin-token,admin,admin,system:masters\n" });
     writeKeys(workspace);
     const api = new KubernetesApi(workspace, await freePorts(3), scope);
     api.startEtcd();
     await api.startServer();
     if (scope === "pods") await api.#startControllers();
-    await api.#installDefinitions();
+    await api.installGatewayApi("standard", release);
+    await api.#install(customResourceDefinitions() as readonly TestObject[]);
     return api;
   }
 
@@ -233,13 +241,19 @@ export class KubernetesApi {
     return `${root}${place}/${pluralOf(kind)}/${metadata.name}`;
   }
 
-  async #installDefinitions(): Promise<void> {
-    const files = globSync(`${definitions}/standard/*.yaml`);
+  /** Installs the definitions of the Gateway API over those that there are. */
+  async installGatewayApi(
+    channel: "standard" | "experimental",
+    release: string = RELEASE,
+  ): Promise<void> {
+    const files = globSync(`${definitions(release)}/${channel}/*.yaml`);
     const all = files.flatMap((file) =>
       parseAllDocuments(readFileSync(file, "utf8")).map((each) => each.toJS() as TestObject),
     );
-    const own = customResourceDefinitions() as readonly TestObject[];
-    const crds = [...all, ...own].filter(({ kind }) => kind === "CustomResourceDefinition");
+    await this.#install(all.filter(({ kind }) => kind === "CustomResourceDefinition"));
+  }
+
+  async #install(crds: readonly TestObject[]): Promise<void> {
     await Promise.all(crds.map((each) => this.apply(each)));
     for (const each of crds)
       await eventually(async () => {

@@ -1,5 +1,5 @@
 import { OUR_GROUPS, splitApiVersion } from "../../1-parse/kubernetes/kinds.ts";
-import { CONTROLLERS } from "../../2-lower/kubernetes/gateway/gateways.ts";
+import { CONTROLLER } from "../../inspect/status/conditions.ts";
 import type { ApiObject } from "../kubernetes/api-object.ts";
 import { itemsField, recordOf, textField } from "../kubernetes/json-fields.ts";
 import type { WatchedObjects } from "../model/watched-objects.ts";
@@ -58,7 +58,7 @@ function isAlone(objects: WatchedObjects): boolean {
 }
 
 function isOurClass({ spec }: ApiObject): boolean {
-  return CONTROLLERS.includes(textField(spec, "controllerName") ?? "");
+  return textField(spec, "controllerName") === CONTROLLER;
 }
 
 function namespaceOf({ metadata }: ApiObject): string {

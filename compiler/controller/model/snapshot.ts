@@ -1,3 +1,4 @@
+import { resourceKind, splitApiVersion } from "../../1-parse/kubernetes/kinds.ts";
 import { CONTROLLER } from "../../inspect/status/conditions.ts";
 import { apiVersionOf, objectKey } from "../kubernetes/api-object.ts";
 import { textField } from "../kubernetes/json-fields.ts";
@@ -14,8 +15,9 @@ export interface Snapshot {
 /** What is declared now. */
 export function snapshotOf(objects: WatchedObjects): Snapshot {
   const declared = objects.declared();
-  const generations = declared.flatMap(({ object: { kind, metadata } }) => {
+  const generations = declared.flatMap(({ object: { apiVersion, kind: name, metadata } }) => {
     const { generation } = metadata;
+    const kind = resourceKind(splitApiVersion(apiVersion).group, name);
     return generation === undefined
       ? []
       : [[`${kind} ${objectKey(metadata)}`, generation] as const];

@@ -1,13 +1,18 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { splitApiVersion } from "../../1-parse/kubernetes/kinds.ts";
 import { selects } from "../../2-lower/kubernetes/inventory/selectors.ts";
 import type { LabelSelector } from "../../manifests/manifests.ts";
-import { type ApiObject, apiVersionOf, type ResourceType } from "../kubernetes/api-object.ts";
+import {
+  type ApiObject,
+  apiVersionOf,
+  objectKey,
+  type ResourceType,
+} from "../kubernetes/api-object.ts";
 import type { ApiServer } from "../kubernetes/api-server.ts";
-import { gatewayApiVersion } from "../kubernetes/gateway-api-version.ts";
 import { recordOf } from "../kubernetes/json-fields.ts";
 import { errorText, Reflector } from "../kubernetes/reflector.ts";
 import { servedTypes } from "../kubernetes/served-types.ts";
-import { isTestedRelease, untestedRelease } from "../status/class-status.ts";
+import { InstalledDefinitions } from "./installed-definitions.ts";
 import { MeshPods } from "./mesh-pods.ts";
 import { PoolPods } from "./pool-pods.ts";
 import { fieldSelectorOf, keptObject, manifestText } from "./watched-object.ts";
@@ -48,13 +53,17 @@ export class WatchedObjects {
   readonly #api: ApiServer;
   readonly #listener: WatchListener;
   readonly #scope: WatchScope;
+  /** By group and kind. */
   readonly #reflectors: Map<string, Reflector> = new Map();
+  /** Those of kinds that are served in another version now: they take over when all of their objects are known. */
+  readonly #next: Map<string, Reflector> = new Map();
   /** Manifests by path, for those that were read: an object that did not change is not written again. */
   readonly #texts: WeakMap<ApiObject, string> = new WeakMap();
   /** By Service, then by their own key. */
   readonly #slices: Map<string, Map<string, ApiObject>> = new Map();
   #timer: NodeJS.Timeout | undefined;
-  #gatewayApi: string | undefined;
+  /** What the definitions of the kinds are. */
+  readonly definitions: InstalledDefinitions;
   /** The pods of the mesh that Gateways are a part of. */
   readonly mesh: MeshPods;
   /** The pods of InferencePools. */
@@ -68,6 +77,7 @@ export class WatchedObjects {
     const labelsOf = (namespace: string) => this.find("Namespace", namespace)?.metadata.labels;
     this.mesh = new MeshPods(api, { warn, changed }, labelsOf);
     this.pools = new PoolPods(api, { warn, changed });
+    this.definitions = new InstalledDefinitions(api, { warn, changed });
   }
 
   /** Follows every kind that is installed; resolves when all of their objects are known. */
@@ -77,17 +87,13 @@ export class WatchedObjects {
     listener: WatchListener,
   ): Promise<WatchedObjects> {
     const objects = new WatchedObjects(api, scope, listener);
-    objects.#follow(await objects.#firstTypes());
-    await objects.#lookAtVersion();
+    const types = await objects.#firstTypes();
+    objects.#follow(types);
+    await objects.definitions.look(types);
     await Promise.all([...objects.#reflectors.values()].map(({ synced }) => synced));
     await objects.#followPods();
     objects.#timer = setInterval(() => void objects.#lookAgain(), LOOK_AGAIN);
     return objects;
-  }
-
-  /** The release of the Gateway API whose definitions are installed (`v1.5.1`), when that is known. */
-  get gatewayApi(): string | undefined {
-    return this.#gatewayApi;
   }
 
   /** The objects of a kind, of whatever group. */
@@ -110,9 +116,14 @@ export class WatchedObjects {
     return this.#slices.get(service)?.values() ?? [];
   }
 
-  /** The type that a kind is served as. */
-  typeOf(kind: string, apiVersion: string): ResourceType | undefined {
-    return this.#reflectors.get(`${apiVersion} ${kind}`)?.type;
+  /** The type that an object is served as. */
+  typeOf(object: ApiObject): ResourceType | undefined {
+    return this.#reflectorOf(object)?.type;
+  }
+
+  /** An object as it is known now; undefined when it is gone. */
+  newest(object: ApiObject): ApiObject | undefined {
+    return this.#reflectorOf(object)?.objects.get(objectKey(object.metadata));
   }
 
   /** All objects that are compiled, with their manifests. */
@@ -145,7 +156,7 @@ export class WatchedObjects {
 
   stop(): void {
     clearInterval(this.#timer);
-    for (const reflector of this.#reflectors.values()) reflector.stop();
+    for (const each of [...this.#reflectors.values(), ...this.#next.values()]) each.stop();
     this.mesh.stop();
     this.pools.stop();
   }
@@ -153,21 +164,46 @@ export class WatchedObjects {
   #follow(types: readonly ResourceType[]): void {
     for (const type of types) {
       if (type.kind === "InferencePool" && !this.#scope.hasInference) continue;
-      const id = `${apiVersionOf(type)} ${type.kind}`;
-      if (this.#reflectors.has(id)) continue;
-      const reflector: Reflector = new Reflector(this.#api, {
-        type,
-        fieldSelector: fieldSelectorOf(type),
-        keep: keptObject,
-        changed: (key, before) => {
-          const object = reflector.objects.get(key);
-          if (type.kind === "EndpointSlice") this.#indexSlice(key, object, before);
-          this.#changed(type, object, before);
-        },
-        warn: this.#listener.warn,
-      });
-      this.#reflectors.set(id, reflector);
+      const id = `${type.group} ${type.kind}`;
+      const followed = this.#reflectors.get(id);
+      if (followed === undefined) this.#reflectors.set(id, this.#reflector(type));
+      else if (followed.type.version !== type.version) this.#followNext(id, followed, type);
     }
+  }
+
+  /** Nothing of a kind is missing or there twice while its definition gets another version. */
+  #followNext(id: string, followed: Reflector, type: ResourceType): void {
+    const known = this.#next.get(id);
+    if (known?.type.version === type.version) return;
+    known?.stop();
+    const next = this.#reflector(type);
+    this.#next.set(id, next);
+    void next.synced.then(() => {
+      if (this.#next.get(id) !== next) return;
+      this.#next.delete(id);
+      this.#reflectors.set(id, next);
+      followed.stop();
+      this.#listener.declared();
+    });
+  }
+
+  #reflector(type: ResourceType): Reflector {
+    const reflector: Reflector = new Reflector(this.#api, {
+      type,
+      fieldSelector: fieldSelectorOf(type),
+      keep: keptObject,
+      changed: (key, before) => {
+        const object = reflector.objects.get(key);
+        if (type.kind === "EndpointSlice") this.#indexSlice(key, object, before);
+        this.#changed(type, object, before);
+      },
+      warn: this.#listener.warn,
+    });
+    return reflector;
+  }
+
+  #reflectorOf({ apiVersion, kind }: ApiObject): Reflector | undefined {
+    return this.#reflectors.get(`${splitApiVersion(apiVersion).group} ${kind}`);
   }
 
   #indexSlice(key: string, object: ApiObject | undefined, before: ApiObject | undefined): void {
@@ -212,21 +248,12 @@ export class WatchedObjects {
 
   async #lookAgain(): Promise<void> {
     try {
-      this.#follow(await servedTypes(this.#api));
+      const types = await servedTypes(this.#api);
+      this.#follow(types);
+      await this.definitions.look(types);
     } catch (error) {
       this.#listener.warn(errorText(error));
     }
-    await this.#lookAtVersion();
-  }
-
-  async #lookAtVersion(): Promise<void> {
-    // What can't be asked now is as it was.
-    const version = await gatewayApiVersion(this.#api).catch(() => this.#gatewayApi);
-    if (version === this.#gatewayApi) return;
-    this.#gatewayApi = version;
-    this.#listener.data();
-    if (version !== undefined && !isTestedRelease(version))
-      this.#listener.warn(untestedRelease(version));
   }
 }
 

@@ -3,7 +3,7 @@ import type { ApiObject } from "../kubernetes/api-object.ts";
 import { itemsField, recordOf, textField } from "../kubernetes/json-fields.ts";
 
 /** The lists of a status in which each controller has entries of its own; the API server replaces them whole. */
-const SHARED_LISTS = ["parents", "ancestors"];
+const SHARED_LISTS = ["parents", "ancestors", "parent"];
 
 /** Which entries of shared lists are this controller's. */
 export type OwnEntry = (entry: unknown) => boolean;

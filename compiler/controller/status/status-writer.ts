@@ -1,4 +1,4 @@
-import { CONTROLLERS } from "../../2-lower/kubernetes/gateway/gateways.ts";
+import { kinds, resourceKind, splitApiVersion } from "../../1-parse/kubernetes/kinds.ts";
 import { CONTROLLER } from "../../inspect/status/conditions.ts";
 import { type ApiObject, objectKey, resourcePath } from "../kubernetes/api-object.ts";
 import type { ApiServer } from "../kubernetes/api-server.ts";
@@ -6,6 +6,7 @@ import { recordOf, textField } from "../kubernetes/json-fields.ts";
 import type { WatchedObjects } from "../model/watched-objects.ts";
 import { isSameStatus, mergedStatus } from "./merged-status.ts";
 import { MistakeEvents } from "./mistake-events.ts";
+import { isOldPool, isPlaceholder, oldPoolStatus } from "./old-pool-status.ts";
 
 /** What an object's status should say. */
 export interface WantedStatus {
@@ -17,13 +18,12 @@ export interface WantedStatus {
   readonly generation: number | undefined;
 }
 
-/** Kinds that have a status of ours. */
-const KINDS = [
+/** Kinds that have a status of ours, whatever the other names that they go by. */
+const KINDS: readonly string[] = [
   ...["GatewayClass", "Gateway", "ListenerSet", "HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute"],
   ...["BackendTLSPolicy", "GatewayBackend", "GatewayPolicy", "InferencePool"],
 ];
-
-const OLD_POOLS = "inference.networking.x-k8s.io/v1alpha2";
+const NAMES = kinds.flatMap(({ kind, names }) => (KINDS.includes(kind) ? names : []));
 
 /** Writes under way at a time. */
 const AT_ONCE = 8;
@@ -45,7 +45,7 @@ export class StatusWriter {
   #wanted: ReadonlyMap<string, WantedStatus> | undefined;
   /** What objects were found to say already: most of them every time. */
   readonly #agreed: WeakMap<ApiObject, Pick<WantedStatus, "status" | "generation">> = new WeakMap();
-  readonly #waiting: Set<string> = new Set();
+  readonly #waiting: Map<string, ApiObject> = new Map();
   readonly #busy: Set<string> = new Set();
   /** What was written last over which version: the watch has not brought it yet. */
   readonly #written: Map<string, { readonly over: string | undefined; readonly status: unknown }> =
@@ -71,37 +71,32 @@ export class StatusWriter {
   /** Compares all objects with what is wanted, and writes what differs. */
   compare(): void {
     if (!this.isLeading || this.#wanted === undefined) return;
-    for (const kind of KINDS) {
-      for (const object of this.#objects.ofKind(kind)) {
-        // Its status has other fields.
-        if (object.apiVersion === OLD_POOLS) continue;
-        const id = `${kind} ${objectKey(object.metadata)}`;
-        if (this.#difference(id, object) !== undefined) this.#waiting.add(id);
-      }
-    }
+    for (const name of NAMES)
+      for (const object of this.#objects.ofKind(name))
+        if (this.#difference(object) !== undefined) this.#waiting.set(idOf(object), object);
     this.#write();
   }
 
   #write(): void {
-    for (const id of this.#waiting) {
+    for (const [id, object] of this.#waiting) {
       if (this.#busy.size >= AT_ONCE) return;
       if (this.#busy.has(id)) continue;
       this.#waiting.delete(id);
       this.#busy.add(id);
-      void this.#writeOne(id).finally(() => {
+      void this.#writeOne(object).finally(() => {
         this.#busy.delete(id);
         this.#write();
       });
     }
   }
 
-  async #writeOne(id: string): Promise<void> {
-    const [kind = "", key = ""] = id.split(" ");
-    const object = this.#objects.find(kind, key);
-    const type = object && this.#objects.typeOf(kind, object.apiVersion);
-    const status = object && this.#difference(id, object);
+  async #writeOne(seen: ApiObject): Promise<void> {
+    const object = this.#objects.newest(seen);
+    const type = this.#objects.typeOf(seen);
+    const status = object && this.#difference(object);
     if (object === undefined || type === undefined || status === undefined || !this.isLeading)
       return;
+    const id = idOf(object);
     const { namespace, name, resourceVersion } = object.metadata;
     try {
       const response = await this.#api.request({
@@ -125,8 +120,9 @@ export class StatusWriter {
   }
 
   /** The status to write; undefined when the object has it. */
-  #difference(id: string, object: ApiObject): unknown {
-    const wanted = this.#wanted?.get(id);
+  #difference(object: ApiObject): unknown {
+    const id = idOf(object);
+    const wanted = this.#wantedOf(object);
     const agreed = this.#agreed.get(object);
     const isAgreed = wanted?.status === agreed?.status && wanted?.generation === agreed?.generation;
     if (agreed !== undefined && wanted !== undefined && isAgreed) return undefined;
@@ -134,11 +130,28 @@ export class StatusWriter {
     const isAhead = written !== undefined && written.over === object.metadata.resourceVersion;
     const live = isAhead ? { ...object, status: written.status } : object;
     const now = new Date().toISOString().replace(/\.\d+Z$/, "Z");
-    const status = mergedStatus(wanted, live, now, (entry) => isOwnEntry(entry, this.#objects));
+    const status = mergedStatus(wanted, live, now, (entry) => this.#isOwn(entry));
     if (!isSameStatus(status, live.status ?? {})) return status;
     if (wanted !== undefined) this.#agreed.set(object, wanted);
     return undefined;
   }
+
+  #wantedOf(object: ApiObject): Pick<WantedStatus, "status" | "generation"> | undefined {
+    const kind = resourceKind(splitApiVersion(object.apiVersion).group, object.kind);
+    const wanted = this.#wanted?.get(`${kind} ${objectKey(object.metadata)}`);
+    if (!isOldPool(object)) return wanted;
+    const status = oldPoolStatus(wanted?.status, object, (entry) => this.#isOwn(entry));
+    return { status, generation: wanted?.generation };
+  }
+
+  #isOwn(entry: unknown): boolean {
+    return isPlaceholder(entry) || isOwnEntry(entry, this.#objects);
+  }
+}
+
+/** Two kinds of one name are of two groups. */
+function idOf({ apiVersion, kind, metadata }: ApiObject): string {
+  return `${kind}.${splitApiVersion(apiVersion).group} ${objectKey(metadata)}`;
 }
 
 /**
@@ -152,6 +165,5 @@ function isOwnEntry(entry: unknown, objects: WatchedObjects): boolean {
   const key = `${textField(parentRef, "namespace")}/${textField(parentRef, "name")}`;
   const gateway = objects.find("Gateway", key);
   const found = objects.find("GatewayClass", textField(gateway?.spec, "gatewayClassName") ?? "");
-  const name = textField(found?.spec, "controllerName") ?? "";
-  return gateway === undefined || CONTROLLERS.includes(name);
+  return gateway === undefined || textField(found?.spec, "controllerName") === CONTROLLER;
 }

@@ -30,6 +30,9 @@ export function trueCondition(type: string, reason: string, message = ""): Condi
   return { type, status: "True", reason, message };
 }
 
+/** Characters of a message of many mistakes; the API server takes 32,768 in a condition, and some of them in an object. */
+const LONGEST_MESSAGE = 4_000;
+
 /** A condition that doesn't hold because of problems. */
 export function falseCondition(
   type: string,
@@ -39,7 +42,17 @@ export function falseCondition(
   const messages = problems.map(({ path, message }) =>
     path.length === 0 ? message : `${formatPath(path)}: ${message}`,
   );
-  return { type, status: "False", reason, message: [...new Set(messages)].join("; ") };
+  return { type, status: "False", reason, message: joined([...new Set(messages)]) };
+}
+
+/** All of them, or as many as a message has room for. */
+function joined(messages: readonly string[]): string {
+  const whole = messages.join("; ");
+  if (whole.length <= LONGEST_MESSAGE) return whole;
+  let kept = messages.length - 1;
+  while (kept > 1 && messages.slice(0, kept).join("; ").length > LONGEST_MESSAGE) kept -= 1;
+  const shown = messages.slice(0, kept).join("; ").slice(0, LONGEST_MESSAGE);
+  return kept === messages.length ? shown : `${shown} ... and ${messages.length - kept} more`;
 }
 
 /** The problems of each resource, by its title `HTTPRoute default/tools`. */
