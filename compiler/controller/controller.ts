@@ -82,7 +82,9 @@ export class Controller {
     const warn = (message: string) => settings.log("warn", message);
     this.#statuses = new StatusWriter(settings.api, objects, warn);
     const { api } = settings;
-    this.#provisioner = pods && new Provisioner({ api, warn, changed: () => this.#changed(false) });
+    const hasSecret = (key: string) => objects.find("Secret", key) !== undefined;
+    const changed = () => this.#changed(false);
+    this.#provisioner = pods && new Provisioner({ api, warn, hasSecret, changed });
     const { admission, namespace } = settings;
     this.#admission = admission && new Admission({ api, namespace, objects, warn, ...admission });
     this.#comparing = setInterval(() => this.#compare(), COMPARE_AGAIN);

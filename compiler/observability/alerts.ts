@@ -3,6 +3,10 @@ import { calloutsTotal } from "../../runtime/telemetry/metrics/table/callouts.ts
 import { certificateExpiry } from "../../runtime/telemetry/metrics/table/certificates.ts";
 import { otlpDropped } from "../../runtime/telemetry/metrics/table/exports.ts";
 import { mcpMessages, mcpProcessFailures } from "../../runtime/telemetry/metrics/table/mcp.ts";
+import {
+  meshCertificateExpiry,
+  meshCertificateStart,
+} from "../../runtime/telemetry/metrics/table/mesh.ts";
 import { providerEjected } from "../../runtime/telemetry/metrics/table/models.ts";
 import {
   bufferedBytes,
@@ -183,6 +187,21 @@ const alerts: Readonly<Partial<Record<MetricGroupName, (query: Promql) => readon
       description: "Renew {{ $labels.file }}; a new file is taken up at once.",
     },
   ],
+  mesh: (query) => {
+    const expiry = query.min(meshCertificateExpiry);
+    return [
+      {
+        name: "GatewayMeshCertificateNotRenewed",
+        // It is renewed halfway to its end, however long that is.
+        expr: `(${expiry} - time()) / (${expiry} - ${query.min(meshCertificateStart)}) < 0.25`,
+        for: "0m",
+        severity: "critical",
+        summary:
+          "The certificate of the mesh of {{ $labels.instance }} nears its end and is not renewed.",
+        description: "The log says why; without one pods of the mesh are not called.",
+      },
+    ];
+  },
   process: (query) => [
     {
       name: "GatewayConfigurationRefused",

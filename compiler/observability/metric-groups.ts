@@ -6,6 +6,7 @@ import * as exports from "../../runtime/telemetry/metrics/table/exports.ts";
 import * as guards from "../../runtime/telemetry/metrics/table/guards.ts";
 import * as limits from "../../runtime/telemetry/metrics/table/limits.ts";
 import * as mcp from "../../runtime/telemetry/metrics/table/mcp.ts";
+import * as mesh from "../../runtime/telemetry/metrics/table/mesh.ts";
 import * as models from "../../runtime/telemetry/metrics/table/models.ts";
 import * as process from "../../runtime/telemetry/metrics/table/process.ts";
 import * as requests from "../../runtime/telemetry/metrics/table/requests.ts";
@@ -24,6 +25,7 @@ export type MetricGroupName =
   | "limits"
   | "exports"
   | "certificates"
+  | "mesh"
   | "process";
 
 /** Metrics that a gateway has together, or has none of. */
@@ -45,6 +47,7 @@ export const metricGroups: readonly MetricGroup[] = [
   group("limits", "Rate limits", limits),
   group("exports", "Collectors", exports),
   group("certificates", "Certificates", certificates),
+  group("mesh", "Mesh", mesh),
   group("process", "Process", process),
 ];
 

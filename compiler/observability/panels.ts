@@ -17,6 +17,7 @@ import {
   mcpSessions,
   mcpWaitingCalls,
 } from "../../runtime/telemetry/metrics/table/mcp.ts";
+import { meshCertificateExpiry } from "../../runtime/telemetry/metrics/table/mesh.ts";
 import {
   modelDuration,
   modelFirstToken,
@@ -247,6 +248,12 @@ export const panels: Readonly<Record<MetricGroupName, (query: Promql) => readonl
     panel("Seconds until certificates expire", "s", [
       `${query.min(certificateExpiry, { by: ["hostname", "file"] })} - time()`,
       "{{hostname}}",
+    ]),
+  ],
+  mesh: (query) => [
+    panel("Seconds until the certificate of the mesh expires", "s", [
+      `${query.min(meshCertificateExpiry)} - time()`,
+      "{{instance}}",
     ]),
   ],
   process: (query) => [

@@ -111,12 +111,15 @@ class Running implements RunningGateway {
   readonly #observer: RequestObserver | undefined;
   readonly #context: LiveContext;
   readonly #listeners: Listeners;
-  readonly #mesh = new MeshMembership({
-    info: (message) => this.#log.info(message),
-    warn: (message) => this.#log.warn(message),
-  });
-  #build: BuildInfo;
   readonly #metrics = new Metrics();
+  readonly #mesh = new MeshMembership(
+    {
+      info: (message) => this.#log.info(message),
+      warn: (message) => this.#log.warn(message),
+    },
+    this.#metrics,
+  );
+  #build: BuildInfo;
   readonly #requests = this.#metrics.part(RequestMetrics);
   readonly #deniedConnections = this.#metrics.counter(connectionsDenied);
   readonly #refusedConnections = this.#metrics.counter(connectionsRefused);

@@ -1,13 +1,16 @@
 import type { Mesh, MeshLog, OpenMesh } from "../mesh/mesh.ts";
 import { joinMesh } from "../net/joined-mesh.ts";
+import type { Metrics } from "../telemetry/metrics/metrics.ts";
 
 /** The mesh that a running gateway is a part of, from one definition to the next. */
 export class MeshMembership {
   readonly #log: MeshLog;
+  readonly #metrics: Metrics;
   #open: OpenMesh | undefined;
 
-  constructor(log: MeshLog) {
+  constructor(log: MeshLog, metrics: Metrics) {
     this.#log = log;
+    this.#metrics = metrics;
   }
 
   /** Whether requests are wanted: there is no mesh, or there ever was a certificate of it. */
@@ -18,7 +21,7 @@ export class MeshMembership {
   /** Serves as a part of this mesh; when it can't, all is as it was. Rejects with what `serve` rejects with, or StartupError. */
   async serve<Served>(mesh: Mesh | undefined, serve: () => Promise<Served>): Promise<Served> {
     const before = this.#open;
-    const next = mesh?.key === before?.key ? before : mesh?.open(this.#log);
+    const next = mesh?.key === before?.key ? before : mesh?.open(this.#log, this.#metrics);
     this.#join(next);
     try {
       const served = await serve();

@@ -93,7 +93,7 @@ function issued(chain: readonly string[], key: KeyObject, spiffeId: string): Iss
     key.export({ type: "pkcs8", format: "pem" }).toString(),
     roots.map(String),
   );
-  return { context, expiry };
+  return { context, start: leaf.validFromDate.getTime(), expiry };
 }
 
 function certificatesOf(text: string): readonly X509Certificate[] {

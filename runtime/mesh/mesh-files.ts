@@ -1,8 +1,9 @@
-import { existsSync } from "node:fs";
+import { X509Certificate } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { SECOND } from "../process/units.ts";
 import { UpstreamTls } from "../tls/upstream-tls.ts";
-import type { WorkloadCertificate, WorkloadContext } from "../tls/workload-tls.ts";
+import type { Validity, WorkloadCertificate, WorkloadContext } from "../tls/workload-tls.ts";
 import { type Mesh, type MeshLog, meshOf } from "./mesh.ts";
 
 /** A mesh whose certificates somebody else writes to a folder of the pod, and renews there. */
@@ -30,6 +31,7 @@ class FileCertificate implements WorkloadCertificate {
   readonly #folder: string;
   readonly #log: MeshLog;
   #tls: UpstreamTls | undefined;
+  #certFile = "";
   #timer: NodeJS.Timeout | undefined;
   #logged = "";
 
@@ -49,6 +51,17 @@ class FileCertificate implements WorkloadCertificate {
     return this.#tls !== undefined;
   }
 
+  get validity(): Validity | undefined {
+    if (this.#tls === undefined) return undefined;
+    try {
+      const { validFromDate, validToDate } = new X509Certificate(readFileSync(this.#certFile));
+      return { start: validFromDate.getTime(), expiry: validToDate.getTime() };
+    } catch {
+      // Who writes it may be about to.
+      return undefined;
+    }
+  }
+
   close(): void {
     clearTimeout(this.#timer);
   }
@@ -57,13 +70,14 @@ class FileCertificate implements WorkloadCertificate {
     try {
       const file = (name: string) => path.join(this.#folder, name);
       const names = NAMES.find(({ cert }) => existsSync(file(cert))) ?? NAMES[0];
+      this.#certFile = file(names.cert);
       this.#tls = new UpstreamTls({
-        certFile: file(names.cert),
+        certFile: this.#certFile,
         keyFile: file(names.key),
         authorities: [file(names.authorities)],
         verification: "full",
       });
-      this.#log.info(`certificate of the mesh in ${file(names.cert)}`);
+      this.#log.info(`certificate of the mesh in ${this.#certFile}`);
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
       if (problem !== this.#logged)

@@ -1,13 +1,16 @@
 import { createHash } from "node:crypto";
 import { startupError } from "../process/startup-error.ts";
+import { SECOND } from "../process/units.ts";
+import type { Metrics } from "../telemetry/metrics/metrics.ts";
+import { meshCertificateExpiry, meshCertificateStart } from "../telemetry/metrics/table/mesh.ts";
 import { type MeshTls, meshTls, spiffeId, type WorkloadCertificate } from "../tls/workload-tls.ts";
 
 /** The mesh that a gateway is a part of: pods of it are connected to by mutual TLS. */
 export interface Mesh {
   /** The same for meshes that are opened in the same way. */
   readonly key: string;
-  /** Begins to have a certificate. Throws StartupError where it could never get one. */
-  open(log: MeshLog): OpenMesh;
+  /** Begins to have a certificate; `metrics` say how long it is valid. Throws StartupError where it could never get one. */
+  open(log: MeshLog, metrics: Metrics): OpenMesh;
 }
 
 /** Takes what an operator is to know. Never with a token or a key. */
@@ -37,17 +40,41 @@ export function meshOf(trustDomain: string, { settings, open }: CertificateSourc
   const key = createHash("sha256").update(text).digest("hex");
   return {
     key,
-    open: (log) => {
+    open: (log, metrics) => {
       const certificate = open(log);
+      const forget = tellValidity(trustDomain, certificate, metrics);
       return {
         key,
         tls: meshTls(trustDomain, certificate),
         get isReady() {
           return certificate.isReady;
         },
-        close: () => certificate.close(),
+        close: () => {
+          forget();
+          certificate.close();
+        },
       };
     },
+  };
+}
+
+/** Until the function that is returned is called. */
+function tellValidity(
+  trustDomain: string,
+  certificate: WorkloadCertificate,
+  metrics: Metrics,
+): () => void {
+  const read = (
+    metric: typeof meshCertificateExpiry | typeof meshCertificateStart,
+    end: "start" | "expiry",
+  ) =>
+    metrics.read(metric, () => {
+      const { validity } = certificate;
+      return validity === undefined ? [] : [[[trustDomain], validity[end] / SECOND]];
+    });
+  const readers = [read(meshCertificateStart, "start"), read(meshCertificateExpiry, "expiry")];
+  return () => {
+    for (const forget of readers) forget();
   };
 }
 

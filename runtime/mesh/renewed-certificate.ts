@@ -1,12 +1,10 @@
 import { MINUTE, SECOND } from "../process/units.ts";
-import type { WorkloadCertificate, WorkloadContext } from "../tls/workload-tls.ts";
+import type { Validity, WorkloadCertificate, WorkloadContext } from "../tls/workload-tls.ts";
 import type { MeshLog } from "./mesh.ts";
 
 /** A certificate that somebody issued. */
-export interface IssuedCertificate {
+export interface IssuedCertificate extends Validity {
   readonly context: WorkloadContext;
-  /** Milliseconds since the epoch. */
-  readonly expiry: number;
 }
 
 /** The first pause after an attempt that failed and the longest; milliseconds. */
@@ -42,6 +40,10 @@ export class RenewedCertificate implements WorkloadCertificate {
 
   get isReady(): boolean {
     return this.#issued !== undefined;
+  }
+
+  get validity(): Validity | undefined {
+    return this.#issued;
   }
 
   close(): void {

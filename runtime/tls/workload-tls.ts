@@ -18,12 +18,20 @@ export interface MeshTls {
 /** A certificate with its key, and the authorities of its mesh. */
 export type WorkloadContext = SecureContext;
 
+/** From when to when a certificate is valid, in milliseconds since the epoch. */
+export interface Validity {
+  readonly start: number;
+  readonly expiry: number;
+}
+
 /** The certificate that the gateway shows to pods of its mesh. */
 export interface WorkloadCertificate {
   /** Throws an Error while there is none that is valid. */
   readonly context: WorkloadContext;
   /** Whether there ever was one. */
   readonly isReady: boolean;
+  /** Undefined: there is none, or it can't be read. */
+  readonly validity: Validity | undefined;
   close(): void;
 }
 

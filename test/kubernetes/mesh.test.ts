@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from "node:crypto";
+import { generateKeyPairSync, X509Certificate } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import path from "node:path";
@@ -43,6 +43,8 @@ interface DataPlane {
   readonly get: (service: string) => Promise<string>;
   /** The status of its readiness page. */
   readonly readiness: () => Promise<number>;
+  /** Since when and until when its certificate is valid, as its metrics say; NaN: they say nothing. */
+  readonly validity: () => Promise<readonly [start: number, expiry: number]>;
   readonly tokenFile: string;
 }
 
@@ -96,7 +98,15 @@ async function startDataPlane(
   };
   const readiness = async () =>
     (await send(`http://127.0.0.1:${ready}/healthz/ready`, "GET")).status;
-  return { agent, get, readiness, tokenFile: path.join(folder, "istio-token") };
+  const validity = async () => {
+    const { body } = await send(`http://127.0.0.1:${stats}/metrics`, "GET");
+    const timeOf = (end: string) => {
+      const line = `gwc_mesh_certificate_${end}_timestamp_seconds{trust_domain="cluster.local"} `;
+      return Number(body.split(line)[1]?.split("\n")[0]);
+    };
+    return [timeOf("start"), timeOf("expiry")] as const;
+  };
+  return { agent, get, readiness, validity, tokenFile: path.join(folder, "istio-token") };
 }
 
 function manifests(
@@ -151,7 +161,7 @@ const at = ({ port }: { readonly port: number }, account?: string): PodAddress =
 
 it("pods of the mesh are asked under the gateway's own name, and nobody else is believed to be one", async () => {
   authority.behaviour = { spiffeId: OWN, seconds: 12 };
-  const { agent, get, readiness } = await startDataPlane(
+  const { agent, get, readiness, validity } = await startDataPlane(
     { caAddress: `127.0.0.1:${authority.port}`, clusterId: "east" },
     {
       shop: at(pod, "default/shop"),
@@ -162,8 +172,11 @@ it("pods of the mesh are asked under the gateway's own name, and nobody else is 
       http2: at({ port: await startMeshHttp2Pod(authority, SHOP) }, "default/shop"),
     },
   );
-  await agent.seen(/certificate of the mesh until/);
+  const [, until = ""] = await agent.seen(/certificate of the mesh until (\S+)Z/);
   expect(await readiness()).toBe(200);
+  const [start, expiry] = await validity();
+  expect(expiry).toBeGreaterThanOrEqual(Date.parse(`${until}Z`) / 1000);
+  expect(start).toBeLessThan(expiry);
   expect(await get("shop")).toBe(`200 URI:${OWN} by istio`);
   expect(await get("http2")).toBe("200 HTTP/2.0");
   expect(await get("plain")).toBe("200 plain");
@@ -223,14 +236,18 @@ it("certificates that somebody else keeps in a folder are waited for, and follow
     writeFileSync(path.join(folder, "tls.key"), key);
     writeFileSync(path.join(folder, "tls.crt"), cert);
   };
-  const { agent, get, readiness } = await startDataPlane(
+  const { agent, get, readiness, validity } = await startDataPlane(
     { caAddress: `file://${folder}` },
     { shop: at(pod, "default/shop") },
   );
   await agent.seen(/no certificate of the mesh: .*; looking again/);
   expect(await readiness()).toBe(503);
+  expect(await validity()).toEqual([Number.NaN, Number.NaN]);
   issue("one");
   await agent.seen(/certificate of the mesh in .*tls\.crt/);
+  const shown = new X509Certificate(readFileSync(path.join(folder, "tls.crt")));
+  const dates = [shown.validFromDate, shown.validToDate];
+  expect(await validity()).toEqual(dates.map((date) => date.getTime() / 1000));
   expect(await readiness()).toBe(200);
   pod.server.maxRequestsPerSocket = 1;
   expect(await get("shop")).toBe(`200 URI:${OWN} by istio`);

@@ -114,7 +114,8 @@ export class Delivery {
       host,
       port,
       ...(tls === undefined ? {} : { tls }),
-      authorize: async (token, gateway) => {
+      authorize: async (token, named) => {
+        const gateway = plainText(named);
         if (!delivery.#isReady) throw new GrpcError(grpcStatus.unavailable, STARTING);
         const problem = await delivery.#problemOf(token, gateway);
         if (problem === undefined) return;
@@ -226,7 +227,8 @@ export class Delivery {
     this.#judge(gateway);
   }
 
-  #settle({ gateway, stream, type, versions, problem }: Settled): void {
+  #settle({ gateway, stream, type, versions, problem: said }: Settled): void {
+    const problem = said === undefined ? undefined : plainText(said);
     if (problem !== undefined) {
       this.refusals += 1;
       this.#settings.log("warn", `a data plane of ${gateway} refused a change: ${problem}`);
@@ -263,4 +265,12 @@ export class Delivery {
       return { version, problem };
     });
   }
+}
+
+/** Characters of what a caller says that are logged and told in a status. */
+const LONGEST_TEXT = 600;
+
+/** What a caller says as one line of some length: it goes to logs and statuses, and anybody may be a caller. */
+function plainText(text: string): string {
+  return text.slice(0, LONGEST_TEXT).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ");
 }

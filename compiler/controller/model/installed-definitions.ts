@@ -40,9 +40,9 @@ export class InstalledDefinitions {
     this.#known = { gatewayApi, kindsMissing: kindsMissing(served), fieldsMissing };
     if (JSON.stringify(this.#known) === JSON.stringify(before)) return;
     this.#listener.changed();
-    const told = definitionProblems(before);
+    const old = definitionProblems(before);
     for (const problem of definitionProblems(this.#known))
-      if (!told.includes(problem)) this.#listener.warn(problem);
+      if (!old.includes(problem)) this.#listener.warn(problem);
   }
 }
 

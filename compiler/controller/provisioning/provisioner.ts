@@ -15,6 +15,8 @@ import { wantedObjects } from "./wanted-objects.ts";
 /** What provisioning needs, and who hears of it. */
 export interface ProvisionerSettings {
   readonly api: ApiServer;
+  /** Whether there is a Secret, by `NAMESPACE/NAME`. */
+  readonly hasSecret: (key: string) => boolean;
   /** What became of a Gateway's objects has changed. */
   readonly changed: () => void;
   readonly warn: (message: string) => void;
@@ -166,11 +168,12 @@ export class Provisioner {
     await this.#settings.api.request({ method: "DELETE", path });
   }
 
-  /** The key that sessions are sealed with, made once: all pods have it, and nobody else. */
+  /** The key that sessions are sealed with, made when it is not there: all pods have it, and nobody else. */
   async #makeSessionKey({ metadata }: ApiObject, gateway: ApiObject): Promise<void> {
     const name = `${metadata.name}-session-key`;
-    const id = `Secret ${metadata.namespace}/${name}`;
-    if (this.#applied.has(id)) return;
+    const key = `${metadata.namespace}/${name}`;
+    // One of a Gateway that had this name before goes with that, and then there is none.
+    if (this.#settings.hasSecret(key)) return;
     const { apiVersion, kind } = gateway;
     const owner = { apiVersion, kind, name: gateway.metadata.name, uid: gateway.metadata.uid };
     const { status, body } = await this.#settings.api.request({
@@ -184,8 +187,7 @@ export class Provisioner {
       },
     });
     if (status >= 300 && status !== 409)
-      throw new Error(`${id} was refused (${status}): ${textField(body, "message") ?? ""}`);
-    this.#applied.set(id, { text: "", mark: undefined });
+      throw new Error(`Secret ${key} was refused (${status}): ${textField(body, "message") ?? ""}`);
   }
 
   async #read(path: string): Promise<unknown> {

@@ -13,7 +13,7 @@ interface Mistake {
 /** The most Events at once, and how many more each second: statuses say everything, and many objects may break together. */
 const BURST = 50;
 const PER_SECOND = 1;
-/** Characters of an Event's note (events.k8s.io/v1: 1 kB). */
+/** Bytes of an Event's note, and some less (events.k8s.io/v1: 1 kB). */
 const LONGEST_NOTE = 1000;
 
 /** Tells mistakes as Events (events.k8s.io/v1) of the objects that have them, each once while it stays. */
@@ -66,13 +66,19 @@ export class MistakeEvents {
         type: "Warning",
         action: "Compile",
         reason,
-        note: message.length > LONGEST_NOTE ? `${message.slice(0, LONGEST_NOTE)}...` : message,
+        note: shortened(message),
         regarding: { apiVersion, kind, name, namespace: metadata.namespace, uid },
       },
     });
     if (response.status >= 300)
       this.#warn(`an Event of ${kind} ${name} was refused (${response.status})`);
   }
+}
+
+function shortened(message: string): string {
+  const bytes = Buffer.from(message);
+  if (bytes.length <= LONGEST_NOTE) return message;
+  return `${bytes.subarray(0, LONGEST_NOTE).toString("utf8")}...`;
 }
 
 /** What the conditions of a status, its listeners and this controller's entries say that is wrong; waiting is no mistake. */

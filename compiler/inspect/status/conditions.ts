@@ -47,13 +47,19 @@ export function falseCondition(
 
 /** All of them, or as many as a message has room for. */
 function joined(messages: readonly string[]): string {
-  const whole = messages.join("; ");
-  if (whole.length <= LONGEST_MESSAGE) return whole;
-  let kept = messages.length - 1;
-  while (kept > 1 && messages.slice(0, kept).join("; ").length > LONGEST_MESSAGE) kept -= 1;
-  const shown = messages.slice(0, kept).join("; ").slice(0, LONGEST_MESSAGE);
-  return kept === messages.length ? shown : `${shown} ... and ${messages.length - kept} more`;
+  let length = 0;
+  const first = messages.findIndex((each) => {
+    length += each.length + SEPARATOR.length;
+    return length > LONGEST_MESSAGE;
+  });
+  if (first < 0) return messages.join(SEPARATOR);
+  const kept = messages.slice(0, Math.max(1, first));
+  const more = messages.length - kept.length;
+  const shown = kept.join(SEPARATOR).slice(0, LONGEST_MESSAGE);
+  return `${shown} ...${more === 0 ? "" : ` and ${more} more`}`;
 }
+
+const SEPARATOR = "; ";
 
 /** The problems of each resource, by its title `HTTPRoute default/tools`. */
 export function problemsByResource({

@@ -7,8 +7,14 @@ import path from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { resourceKind, splitApiVersion } from "../../../compiler/1-parse/kubernetes/kinds.ts";
+import { Judge } from "../../../compiler/controller/admission/judge.ts";
 import { judgementOf } from "../../../compiler/controller/admission/judgement.ts";
 import { selfSigned } from "../../../compiler/controller/admission/self-signed.ts";
+import { kubernetesAccess } from "../../../compiler/controller/kubernetes/access.ts";
+import { ApiServer } from "../../../compiler/controller/kubernetes/api-server.ts";
+import { WatchedObjects } from "../../../compiler/controller/model/watched-objects.ts";
+import { realHost } from "../../../compiler/host.ts";
+import { atEnd } from "../../harness/at-end.ts";
 import { startController } from "../../harness/controller.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { freePort } from "../../harness/free-port.ts";
@@ -308,6 +314,40 @@ describe.runIf(missing === undefined)(`objects with mistakes${note}`, () => {
     });
     expect(await plain).toBe("the connection ended");
     expect(kubectl(route("after"), "apply").code).toBe(0);
+  });
+
+  it("what is not judged in time is given up, and whatever comes next is judged", async () => {
+    const access = kubernetesAccess(realHost(process.env), api.kubeconfig);
+    if ("problem" in access) throw new Error(access.problem);
+    const server = new ApiServer(access);
+    const quiet = () => {};
+    const listener = { declared: quiet, data: quiet, warn: quiet };
+    const scope = { namespaces: [], hasInference: false };
+    const objects = await WatchedObjects.open(server, scope, listener);
+    const judge = new Judge(objects);
+    atEnd(() => {
+      judge.stop();
+      objects.stop();
+      server.close();
+    });
+    const metadata = { name: "judged", namespace: "default" };
+    const spec = { traffic: { authorization: { policy: { matchExpressions: ["1 +"] } } } };
+    const object = { apiVersion: "gwc.dev/v1alpha1", kind: "GatewayPolicy", metadata, spec };
+    const judged = { object, kind: "GatewayPolicy" } as const;
+    // The thread starts longer than that; who waits behind it has no time left.
+    const late = [judge.judgement(judged, 1), judge.judgement(judged, 1)];
+    const ends = await Promise.allSettled(late);
+    expect(ends.map((each) => each.status === "rejected" && String(each.reason))).toEqual([
+      "Error: the thread ended",
+      "Error: it was not judged in time",
+    ]);
+    const judgement = await judge.judgement(judged, 60_000);
+    expect(judgement?.mistakes.join()).toContain("targetRefs");
+    const many = Array.from({ length: 101 }, () => judge.judgement(judged, 60_000));
+    judge.stop();
+    const last = await Promise.allSettled(many.slice(-1));
+    expect(String(last[0]?.status === "rejected" && last[0].reason)).toMatch(/too many objects/);
+    await Promise.allSettled(many);
   });
 
   it("a controller that is silent holds up an object for 5 seconds, and then the failure policy decides", async () => {

@@ -325,6 +325,61 @@ spec: { containers: [{ name: model, image: model }] }
     expect(await version()).toBe(before);
   });
 
+  it("a pool of v1alpha2 says the same in its own words, and waits again when nobody leads there", async () => {
+    await api.applyText(OLD_POOLS);
+    const pools = "/apis/inference.networking.x-k8s.io/v1alpha2/inferencepools";
+    await eventually(
+      async () => (await api.ask("GET", pools)).status === 200 || null,
+      "the kind of v1alpha2",
+    );
+    await api.applyText(`
+apiVersion: inference.networking.x-k8s.io/v1alpha2
+kind: InferencePool
+metadata: { name: older }
+spec:
+  selector: { app: older }
+  targetPortNumber: 9
+  extensionRef: { name: picker, portNumber: 80 }
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: { name: older }
+spec:
+  parentRefs: [{ name: front }]
+  rules:
+    - matches: [{ path: { value: /older } }]
+      backendRefs: [{ group: inference.networking.x-k8s.io, kind: InferencePool, name: older }]
+`);
+    const path =
+      "/apis/inference.networking.x-k8s.io/v1alpha2/namespaces/default/inferencepools/older";
+    const said = (wanted: readonly string[]) => {
+      let last = "";
+      return eventually(
+        async () => {
+          const { status } = (await api.ask("GET", path)).body;
+          const lines = (status?.parent ?? []).map(({ parentRef, conditions }: PoolParent) => {
+            const { apiVersion = "", kind = "", name } = parentRef;
+            const reasons = conditions.map(({ type, reason }) => `${type} ${reason}`);
+            return [apiVersion, kind, name, ...reasons].join(", ");
+          });
+          last = lines.join("; ");
+          return last === wanted.join("; ") || null;
+        },
+        () => `${wanted.join("; ")}, which is ${last}`,
+      );
+    };
+    const front = "gateway.networking.k8s.io/v1, Gateway, front, Accepted Accepted";
+    await said([`${front}, ResolvedRefs ResolvedRefs`]);
+    const extensionRef = { name: "nobody" };
+    await api.ask("PATCH", path, { spec: { extensionRef } }, "application/merge-patch+json");
+    await said([`${front}, ResolvedRefs InvalidExtensionRef`]);
+    const { apiVersion, kind, metadata } = await api.get(
+      ...(["gateway.networking.k8s.io/v1", "HTTPRoute", "default", "older"] as const),
+    );
+    await api.delete({ apiVersion, kind, metadata });
+    await said([", Status, default, Accepted Pending"]);
+  });
+
   /** Says of a pod what its kubelet would. */
   async function ready(name: string, status: string): Promise<void> {
     const url = `/api/v1/namespaces/default/pods/${name}/status`;
@@ -386,8 +441,19 @@ spec:
                 conditions: { type: array, items: { type: object, x-kubernetes-preserve-unknown-fields: true } } } } } } }
 `;
 
+/** The first definition of the kind, which is of another group. */
+const OLD_POOLS = poolDefinition
+  .replaceAll("inference.networking.k8s.io", "inference.networking.x-k8s.io")
+  .replace("name: v1\n", "name: v1alpha2\n")
+  .replace("parents:", "parent:")
+  .replace("controllerName: { type: string }, ", "");
+
 interface PoolParent {
-  readonly parentRef: { readonly name: string };
+  readonly parentRef: {
+    readonly name: string;
+    readonly apiVersion?: string;
+    readonly kind?: string;
+  };
   readonly controllerName?: string;
   readonly conditions: readonly { readonly type: string; readonly reason: string }[];
 }
