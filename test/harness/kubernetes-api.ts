@@ -7,6 +7,7 @@ import { parseAllDocuments } from "yaml";
 import { customResourceDefinitions } from "../../compiler/1-parse/kubernetes/crd.ts";
 import { eventually } from "./eventually.ts";
 import { freePort, freePorts } from "./free-port.ts";
+import { root } from "./root.ts";
 import { TestProcess } from "./test-process.ts";
 import { Workspace } from "./workspace.ts";
 
@@ -64,6 +65,8 @@ interface Said {
 /** A real kube-apiserver with its etcd, empty but for the definitions of the Gateway API and of gwc. */
 export class KubernetesApi {
   readonly kubeconfig: string;
+  /** Of a controller in the namespace `default`: it may do what the chart's roles say, and nothing else. */
+  controllerKubeconfig = "";
   readonly #workspace: Workspace;
   readonly #port: number;
   readonly #etcdPort: number;
@@ -83,9 +86,9 @@ export class KubernetesApi {
   }
 
   /** A kubeconfig of whoever has a token. */
-  kubeconfigOf(token: string, namespace: string): string {
+  kubeconfigOf(token: string, namespace: string, file = namespace): string {
     const text = kubeconfigText(this.#port, this.#workspace.path("api.crt"), token, namespace);
-    return this.#workspace.write(`kubeconfig-${namespace}`, text);
+    return this.#workspace.write(`kubeconfig-${file}`, text);
   }
 
   /** `release`: of the definitions of the Gateway API. */
@@ -101,6 +104,7 @@ export class KubernetesApi {
     if (scope === "pods") await api.#startControllers();
     await api.installGatewayApi("standard", release);
     await api.#install(customResourceDefinitions() as readonly TestObject[]);
+    await api.#grantRoles();
     return api;
   }
 
@@ -253,6 +257,15 @@ export class KubernetesApi {
     await this.#install(all.filter(({ kind }) => kind === "CustomResourceDefinition"));
   }
 
+  async #grantRoles(): Promise<void> {
+    await this.applyText(controllerRoles());
+    const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "gwc" } };
+    await this.apply(account);
+    const spec = { expirationSeconds: 86_400 };
+    const { body } = await this.ask("POST", `${this.url(account)}/token`, { spec });
+    this.controllerKubeconfig = this.kubeconfigOf(body.status.token, "default", "controller");
+  }
+
   async #install(crds: readonly TestObject[]): Promise<void> {
     await Promise.all(crds.map((each) => this.apply(each)));
     for (const each of crds)
@@ -274,6 +287,19 @@ function pluralOf(kind: string): string {
   if (word.endsWith("parameters")) return word;
   if (/(s|x|ch)$/.test(word)) return `${word}es`;
   return /[^aeiou]y$/.test(word) ? `${word.slice(0, -1)}ies` : `${word}s`;
+}
+
+/** The roles of the chart with all that may be turned on, for an account `gwc` of the namespace `default`. */
+function controllerRoles(): string {
+  const file = path.join(root, "templates", "helm", "gwc", "templates", "roles.yaml");
+  return readFileSync(file, "utf8")
+    .replaceAll("{{ $name }}", "gwc")
+    .replaceAll("{{ .Release.Namespace }}", "default")
+    .replaceAll(
+      "{{- toYaml $subject | nindent 4 }}",
+      "{ kind: ServiceAccount, name: gwc, namespace: default }",
+    )
+    .replaceAll(/^.*\{\{.*$/gm, "");
 }
 
 function kubeconfigText(port: number, ca: string, token: string, namespace: string): string {
