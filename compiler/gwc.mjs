@@ -28,6 +28,8 @@ if (Number.parseInt(process.versions.node, 10) >= NEEDED) {
     process.channel?.unref();
   }
   module.enableCompileCache?.();
+  // The YAML parser asks for a variable with every token, and each time Node.js asks the system: a copy is there at once.
+  process.env = { ...process.env };
   // A published package has no sources of the compiler, only what they were compiled to.
   const sources = new URL("cli.ts", import.meta.url);
   await import(existsSync(sources) ? sources.href : "../dist/compiler/cli.js");
