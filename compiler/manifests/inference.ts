@@ -52,7 +52,11 @@ export const inferencePoolSchema = resource(
         description: "The ports of the pods' model servers.",
       }),
       targetPortNumber: integer("The port of the pods' model servers, in v1alpha2.", 1, 65535),
-      appProtocol: choice("What the model servers speak.", ["http"], { default: "http" }),
+      appProtocol: choice(
+        "What the model servers speak: HTTP/1.1 or, as `kubernetes.io/h2c`, HTTP/2 without TLS.",
+        ["http", "kubernetes.io/h2c"],
+        { default: "http" },
+      ),
       endpointPickerRef: object(
         {
           ...pickerFields,

@@ -34,7 +34,7 @@ export function policySchema(sections: {
           minItems: 1,
           maxItems: 16,
           description:
-            "What it is about, by name: Gateways, routes, Services, GatewayBackends, and parts of them.",
+            "What it is about, by name: Gateways, routes, Services, GatewayBackends, and parts of them, or InferencePools.",
         }),
         targetSelectors: list(targetSelector, {
           minItems: 1,

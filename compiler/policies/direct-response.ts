@@ -13,10 +13,11 @@ import {
   object,
   text,
 } from "../schema/schema.ts";
+import type { CaseConfig } from "./parts/case-config.ts";
 import {
-  type CaseConfig,
   type CaseNode,
   conditionalSchema,
+  joinCases,
   lowerCases,
   resolveCases,
 } from "./parts/conditions.ts";
@@ -107,6 +108,7 @@ export const directResponse: Policy<
     lower: (value, { origin }) => ({
       cases: [{ condition: undefined, value: lowerResponse(value, origin), origin }],
     }),
+    ofConditions: joinCases,
   },
   resolve: ({ cases }, context) => {
     const resolved = resolveCases(cases, context, (response) => resolveResponse(response, context));

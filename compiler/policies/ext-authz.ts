@@ -17,7 +17,8 @@ import { extAuthzSchema, lowerAuthorization } from "./ext-authz/file-form.ts";
 import { externalAuthSchema, lowerExternalAuth } from "./ext-authz/filter-form.ts";
 import { extAuthSchema, lowerExtAuth } from "./ext-authz/manifest-form.ts";
 import { calloutComparison } from "./parts/callout-comparison.ts";
-import { type CaseConfig, type CaseNode, lowerCases, resolveCases } from "./parts/conditions.ts";
+import type { CaseConfig } from "./parts/case-config.ts";
+import { type CaseNode, joinCases, lowerCases, resolveCases } from "./parts/conditions.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
 
 /** `extAuthz` as configured. */
@@ -74,6 +75,7 @@ export const extAuthz: Policy<
       const { origin } = context;
       return found && { cases: [{ condition: undefined, value: found, origin }] };
     },
+    ofConditions: joinCases,
   },
   resolve: ({ cases }, context) => {
     const resolved = resolveCases(cases, context, (each) => resolveAuthorization(each, context));

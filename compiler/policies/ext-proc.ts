@@ -24,10 +24,11 @@ import type { DestinationConfig } from "../model/destinations.ts";
 import type { NamedExpression } from "../model/expressions.ts";
 import { boolean, choice, expression, type Infer, map, object } from "../schema/schema.ts";
 import { calloutComparison } from "./parts/callout-comparison.ts";
+import type { CaseConfig } from "./parts/case-config.ts";
 import {
-  type CaseConfig,
   type CaseNode,
   conditionalSchema,
+  joinCases,
   lowerCases,
   resolveCases,
   standsAlone,
@@ -186,6 +187,7 @@ export const extProc: Policy<
       const value = { ...lowerProcessor({}, origin), server, passesOnFailure };
       return { cases: [{ condition: undefined, value, origin }] };
     },
+    ofConditions: joinCases,
   },
   resolve: ({ cases }, context) => {
     const resolved = resolveCases(cases, context, (each) => resolveProcessor(each, context));

@@ -12,6 +12,7 @@ import type { ServerConfig } from "../model/server-policies.ts";
 import type { Text } from "../model/texts.ts";
 import type { Section, Traffic } from "../model/traffic.ts";
 import type { Schema } from "../schema/schema.ts";
+import type { CaseConfig } from "./parts/case-config.ts";
 
 /**
  * The build-time third of a policy (the others: templates/policies and runtime/policies, same file name). What the
@@ -106,6 +107,8 @@ export interface KubernetesForm<Config, Value> {
   readonly ruleSchema?: Schema<Value>;
   /** The validated value in canonical form; undefined when a mistake was reported. */
   readonly lower: (value: Value, context: KubernetesContext) => Config | undefined;
+  /** One configuration of those that `conditional` has, each with its condition; absent: there is no such field. */
+  ofConditions?(forms: readonly CaseConfig<Config>[]): Config;
   /** One configuration of several, the least specific first: for `merge: "join"`. */
   join?(configs: readonly Config[]): Config;
   /** One configuration of the one that holds for all MCP targets and those that single targets have instead. */

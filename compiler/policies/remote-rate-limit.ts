@@ -17,10 +17,11 @@ import type { DestinationConfig } from "../model/destinations.ts";
 import type { CompiledExpression, NamedExpression } from "../model/expressions.ts";
 import { choice, expression, type Infer, list, object, shortText } from "../schema/schema.ts";
 import { calloutComparison } from "./parts/callout-comparison.ts";
+import type { CaseConfig } from "./parts/case-config.ts";
 import {
-  type CaseConfig,
   type CaseNode,
   conditionalSchema,
+  joinCases,
   lowerCases,
   resolveCases,
   standsAlone,
@@ -225,10 +226,14 @@ export const remoteRateLimit: Policy<
       const value = { server, domain, descriptors: read, passesOnFailure, origin };
       return { cases: [{ condition: undefined, value, origin }] };
     },
+    ofConditions: joinCases,
   },
   resolve: ({ cases }, context) => {
     const resolved = resolveCases(cases, context, (each) => resolveService(each, context));
-    return resolved && { cases: resolved };
+    // What counts tokens has nothing to count where there are no models.
+    return resolved?.some(({ value }) => value.descriptors.length > 0) === true
+      ? { cases: resolved }
+      : undefined;
   },
 };
 
@@ -277,8 +282,7 @@ function resolveService(
     ({ unit, origin }) => unit === "requests" || countsTokens("tokens", origin, context),
   );
   const resolved = acting.flatMap((each) => resolveDescriptor(each, context) ?? []);
-  if (target === undefined || acting.length === 0) return undefined;
-  if (resolved.length < acting.length) return undefined;
+  if (target === undefined || resolved.length < acting.length) return undefined;
   reportUnlimited(acting, resolved, context);
   return { ...rest, target, descriptors: resolved };
 }

@@ -1,9 +1,10 @@
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { type Infer, object, type Schema, unsupportedBut } from "../schema/schema.ts";
+import type { CaseConfig } from "./parts/case-config.ts";
 import {
-  type CaseConfig,
   type CaseNode,
   conditionalSchema,
+  joinCases,
   lowerCases,
   resolveCases,
   standsAlone,
@@ -108,6 +109,7 @@ export const transformations: Policy<
       const made = lowerSides(value, origin, lowerKubernetesTransform);
       return { cases: [{ condition: undefined, value: made, origin }] };
     },
+    ofConditions: joinCases,
   },
   resolve: ({ cases }, context) => {
     const resolved = resolveCases(cases, context, (each, at) =>

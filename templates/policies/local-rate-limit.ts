@@ -10,6 +10,7 @@ import { tracedText } from "../code/trace.ts";
 import { milliseconds } from "../code/units.ts";
 import { type ValueFunction, valueFunction } from "../code/value-function.ts";
 import { parameter } from "../code/variables.ts";
+import { casesCode } from "./parts/cases.ts";
 import type { PolicyTemplate, RouteScope } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/local-rate-limit";
@@ -17,19 +18,23 @@ const MODULE = "gwc/runtime/policies/local-rate-limit";
 /** Keys that a limit remembers. */
 const MAX_KEYS = 10_000;
 
-type Limit = PolicySettings["localRateLimit"]["limits"][number];
+type Limit = PolicySettings["localRateLimit"]["cases"][number]["value"][number];
 
 /** `localRateLimit`: one check for each limit, its key and its cost as functions. */
 export const localRateLimitTemplate: PolicyTemplate<"localRateLimit"> = {
-  keepsState: ({ limits }) => limits.some(({ isKept }) => isKept),
-  code: ({ settings }, scope) => {
-    const parts = settings.limits.map((limit) => limitCode(limit, scope));
-    const read = settings.limits.flatMap(({ key, cost }) => [key ?? [], cost ?? []].flat());
-    return {
-      declarations: parts.flatMap(({ declarations }) => declarations),
-      steps: parts.map(({ step }) => step),
-      readsRequestBody: readsBody(read, "request"),
-    };
+  keepsState: ({ cases }) => cases.some(({ value }) => value.some(({ isKept }) => isKept)),
+  code: ({ settings: { cases } }, scope) => {
+    const made = casesCode(cases, "isLimited", scope, (limits) => {
+      const parts = limits.map((limit) => limitCode(limit, scope));
+      return {
+        declarations: parts.flatMap(({ declarations }) => declarations),
+        steps: parts.map(({ step }) => step),
+      };
+    });
+    const read = cases.flatMap(({ value }) =>
+      value.flatMap(({ key, cost }) => [key ?? [], cost ?? []].flat()),
+    );
+    return { ...made, readsRequestBody: made.readsRequestBody || readsBody(read, "request") };
   },
 };
 

@@ -43,6 +43,7 @@ function expressionsOf({ entries, cost, limit }: Descriptor): readonly CompiledE
 
 function serviceCode(value: Service, suffix: string, scope: RouteScope): CaseCode {
   const { target, domain, descriptors, passesOnFailure, origin } = value;
+  if (descriptors.length === 0) return { declarations: [], steps: [] };
   const label = name(`remoteRateLimit${suffix}`);
   const of = (unit: Descriptor["unit"]) => descriptors.filter((each) => each.unit === unit);
   const requests = usesFunction(`countedRequests${suffix}`, "CountedUse", of("requests"), scope);

@@ -62,6 +62,9 @@ async function start(
       : "{group: gwc.dev, kind: GatewayBackend, name: asked}";
   const target = place === "route" ? "kind: HTTPRoute, name: shop" : "kind: Gateway, name: asks";
   const phase = place === "before" ? "phase: PreRouting," : "";
+  const condition = `'request.path != "/shop/free"'`;
+  const form = (policy: string) =>
+    place === "gateway" ? `{conditional: [{condition: ${condition}, policy: ${policy}}]}` : policy;
   const config = [
     `{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, ${metadata("asks")}, spec: {
       gatewayClassName: gwc, listeners: [{name: web, port: ${await freePort()}, protocol: HTTP}]}}`,
@@ -83,10 +86,10 @@ async function start(
     `{apiVersion: v1, kind: Secret, ${metadata("token")}, data: {Authorization: ''}}`,
     `{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, ${metadata("asks")}, spec: {
       targetRefs: [{group: gateway.networking.k8s.io, ${target}}], traffic: {${phase}
-        extAuth: {backendRef: ${reference}, grpc: {}},
-        rateLimit: {global: {backendRef: ${reference}, domain: shop,
-          descriptors: [{entries: [{name: user, expression: 'request.headers["x-user"]'}]}]}},
-        extProc: {backendRef: ${reference}}}}}`,
+        extAuth: ${form(`{backendRef: ${reference}, grpc: {}}`)},
+        rateLimit: ${form(`{global: {backendRef: ${reference}, domain: shop,
+          descriptors: [{entries: [{name: user, expression: 'request.headers["x-user"]'}]}]}}`)},
+        extProc: ${form(`{backendRef: ${reference}}`)}}}}`,
   ];
   const folder = temporaryFolder(mounts);
   return startGateway({
@@ -121,6 +124,10 @@ describe.each(places)("policies that ask servers, on a %s", (place) => {
     expect(statuses).toEqual([200, 200, 429]);
     // What no route takes is asked about only before routing.
     const count = asked().length;
+    if (place === "gateway") {
+      expect((await ask("/shop/free", denied)).status).toBe(200);
+      expect(asked()).toHaveLength(count);
+    }
     expect((await ask("/nowhere", denied)).status).toBe(place === "before" ? 403 : 404);
     expect(asked().length - count).toBe(place === "before" ? 1 : 0);
   });

@@ -1,4 +1,5 @@
 import { createServer } from "node:http";
+import { createServer as createHttp2Server } from "node:http2";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -23,6 +24,9 @@ beforeAll(async () => {
     model.listen(port, address);
     atEnd(() => model.close());
   }
+  const fast = createHttp2Server((_request, response) => response.end("HTTP/2"));
+  fast.listen(port, "127.0.0.4");
+  atEnd(() => fast.close());
   picker = await startEnvoyServices();
   gateway = await startGateway({
     config: manifests(
@@ -39,6 +43,12 @@ beforeAll(async () => {
           `{selector: {app: models}, targetPortNumber: ${port},
         extensionRef: {name: picker, failureMode: FailOpen}}`,
         ),
+        pool(
+          "fast",
+          "v1",
+          `{selector: {matchLabels: {app: fast}}, targetPorts: [{number: ${port}}],
+        appProtocol: kubernetes.io/h2c, endpointPickerRef: {name: picker, port: {number: 9002}}}`,
+        ),
       ],
       await freePort(),
     ),
@@ -46,6 +56,7 @@ beforeAll(async () => {
       NODE_OPTIONS: `--inspect-port=127.0.0.1:0 --import=${names}`,
       GWC_TEST_NAMES: JSON.stringify({
         "pods.default.svc.cluster.local": [["127.0.0.2", "127.0.0.3"]],
+        "fast.default.svc.cluster.local": [["127.0.0.4"]],
       }),
     },
   });
@@ -60,7 +71,7 @@ function pool(
   const group = `inference.networking.${version === "v1" ? "" : "x-"}k8s.io`;
   return {
     rule: `{matches: [{path: {value: /${name}}}], backendRefs: [{group: ${group}, kind: InferencePool, name: ${name}}]}`,
-    document: `{apiVersion: ${group}/${version}, kind: InferencePool, metadata: {name: ${name}}, spec: ${spec}}`,
+    document: `{apiVersion: ${group}/${version}, kind: InferencePool, metadata: {name: ${name}, labels: {limited: "${name === "fast" || name === "own" ? "yes" : "no"}"}}, spec: ${spec}}`,
   };
 }
 
@@ -75,6 +86,13 @@ function manifests(pools: readonly ReturnType<typeof pool>[], listened = 8081): 
 ---
 {apiVersion: v1, kind: Service, metadata: {name: pods}, spec: {
   clusterIP: None, selector: {app: models}, ports: [{port: 80}]}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: fast}, spec: {
+  clusterIP: None, selector: {app: fast}, ports: [{port: 80}]}}
+---
+{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, metadata: {name: pools}, spec: {
+  targetSelectors: [{group: inference.networking.k8s.io, kind: InferencePool, matchLabels: {limited: "yes"}}],
+  traffic: {rateLimit: {local: [{requests: 3, unit: Hours}]}, timeouts: {request: 30s}}}}
 ---
 {apiVersion: v1, kind: Service, metadata: {name: picker}, spec: {ports: [{port: 9002}]}}
 ---
@@ -105,6 +123,13 @@ describe("an InferencePool", () => {
       }
     },
   );
+
+  it("is asked by HTTP/2 where its appProtocol says so, under the policies that target it", async () => {
+    const statuses = [];
+    for (let i = 0; i < 4; i++) statuses.push(await ask("fast", `127.0.0.4:${port}`));
+    expect(statuses.map(({ body }) => body).slice(0, 3)).toEqual(["HTTP/2", "HTTP/2", "HTTP/2"]);
+    expect(statuses.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
+  });
 
   it("refuses requests without an endpoint unless it says FailOpen", async () => {
     expect((await ask("current", undefined)).status).toBe(503);

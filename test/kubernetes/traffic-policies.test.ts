@@ -59,6 +59,14 @@ const rules: Readonly<Record<string, { readonly rule?: string; readonly traffic?
     traffic:
       "transformation: {request: {set: [{name: ':path', value: '\"/changed\"'}, {name: ':authority', value: '\"changed.example.com\"'}], add: [{name: ':method', value: '\"PUT\"'}]}, response: {set: [{name: ':status', value: '202'}]}}",
   },
+  branching: {
+    traffic: `
+      transformation: {conditional: [
+        {condition: 'request.headers["x-kind"] == "a"', policy: {request: {set: [{name: x-branch, value: '"a"'}]}}},
+        {policy: {request: {set: [{name: x-branch, value: '"other"'}]}}}]},
+      rateLimit: {conditional: [{condition: 'request.headers["x-kind"] == "a"', policy: {local: [{requests: 1, unit: Hours}]}}]},
+      directResponse: {conditional: [{condition: 'request.method == "DELETE"', policy: {status: 405, body: stays}}]}`,
+  },
 };
 
 function manifests(port: number): string {
@@ -237,4 +245,15 @@ it("pseudo headers are method, path and authority of the request, and the status
     202,
     { url: "/changed", headers: { host: "changed.example.com" } },
   ]);
+});
+
+it("of several forms of a policy the first acts whose condition is true, or the one without", async () => {
+  const branch = async (kind: string) => {
+    const { status, body } = await ask("/branching", { "x-kind": kind });
+    return status === 200 ? JSON.parse(body).headers["x-branch"] : status;
+  };
+  expect(await branch("a")).toBe("a");
+  expect(await branch("a")).toBe(429);
+  expect([await branch("b"), await branch("b")]).toEqual(["other", "other"]);
+  expect(await ask("/branching", {}, "DELETE")).toMatchObject({ status: 405, body: "stays" });
 });

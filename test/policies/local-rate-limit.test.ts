@@ -29,6 +29,16 @@ beforeAll(async () => {
       ...Object.fromEntries(ATTEMPTS.map((attempt) => [`several-${attempt}`, several])),
       hourly: local({ requests: 2, unit: "Hours", burst: 1 }),
       cluster: { policies: { rateLimit: { local: [{ requests: 1, unit: "Hours" }] } } },
+      chosen: {
+        policies: {
+          localRateLimit: {
+            conditional: [
+              { condition: `${key} == "bob"`, requests: 2, unit: "Hours" },
+              { requests: 1, unit: "Hours" },
+            ],
+          },
+        },
+      },
       keyed: local({ requests: 2, unit: "Hours", key }),
       both: local({ requests: 3, unit: "Hours" }, { requests: 2, unit: "Hours", key }),
       cors: {
@@ -154,6 +164,16 @@ describe("localRateLimit", () => {
   it("a caller over its own limit takes nothing of everybody's", async () => {
     expect(await statuses("both", 4, "alice")).toEqual([200, 200, 429, 429]);
     expect(await statuses("both", 2, "bob")).toEqual([200, 429]);
+  });
+
+  it("of conditional limits the first holds whose condition is true", async () => {
+    const statuses = async (caller: string) => {
+      const found = [];
+      for (let i = 0; i < 3; i++) found.push((await ask("chosen", { "x-caller": caller })).status);
+      return found;
+    };
+    expect(await statuses("bob")).toEqual([200, 200, 429]);
+    expect(await statuses("cat")).toEqual([200, 429, 429]);
   });
 
   it("the table of callers is bounded, and the oldest one goes first", async () => {

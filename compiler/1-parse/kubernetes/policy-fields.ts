@@ -1,4 +1,5 @@
 import { policies } from "../../policies/index.ts";
+import { orConditional } from "../../policies/parts/conditional-field.ts";
 import { type Fields, object, type Schema } from "../../schema/schema.ts";
 
 /** The fields of a GatewayPolicy's section that policies read, as they describe them: `cors` of `traffic`. */
@@ -13,7 +14,9 @@ export function policyFields(section: string): Fields {
         part === undefined ? [] : [[part, summarised(schema, [summary])] as const],
       );
       const whole = forms.find(({ part }) => part === undefined);
-      const schema = whole?.schema ?? partsSchema(Object.fromEntries(parts));
+      const one = whole?.schema ?? partsSchema(Object.fromEntries(parts));
+      const isConditional = forms.every(({ ofConditions }) => ofConditions !== undefined);
+      const schema = isConditional ? orConditional(one) : one;
       return [
         name,
         summarised(schema, whole ? [whole.summary] : forms.map(({ summary }) => summary)),

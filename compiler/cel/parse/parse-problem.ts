@@ -44,6 +44,10 @@ function unexpected(text: string, start: number, end: number): ParseProblem {
   const shown = /^["']/.test(found) ? "a text" : `\`${found}\``;
   if (/^[)\]}]/.test(found))
     return { problem: `nothing was opened that ${shown} closes`, advice: undefined };
+  const fraction = found === "." ? /^\.\d+/.exec(text.slice(start))?.[0] : undefined;
+  if (fraction !== undefined) {
+    return { problem: "a number begins with a digit", advice: `write \`0${fraction}\`` };
+  }
   const isValue = /^[\w"']/.test(found) && text.slice(0, start).trim() !== "";
   return isValue
     ? {

@@ -144,7 +144,7 @@ export const routingMessages = {
   "several-backends": message<{ kind: string }>({
     severity: "error",
     text: ({ kind }) => {
-      const article = kind === "mcp" || kind === "ai" ? "an" : "a";
+      const article = /^[aeim]/.test(kind) ? "an" : "a";
       return `${article} ${kind} backend can't share a route with other backends`;
     },
     hint: ({ kind }) =>

@@ -1,4 +1,4 @@
-import { type ExpressionConfig, resolveExpression } from "../../backends/parts/expressions.ts";
+import { resolveExpression } from "../../backends/parts/expressions.ts";
 import { childOf, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../../model/expressions.ts";
 import {
@@ -9,14 +9,7 @@ import {
   withoutValue,
 } from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
-
-/** One of several forms of a policy; the first whose condition is true acts. */
-export interface CaseConfig<Value> {
-  /** Undefined: always; only the last one may be so. */
-  readonly condition: ExpressionConfig | undefined;
-  readonly value: Value;
-  readonly origin: Origin;
-}
+import type { CaseConfig } from "./case-config.ts";
 
 /** The same with its condition compiled. */
 export interface CaseNode<Value> {
@@ -61,6 +54,15 @@ export function lowerCases<Value, Given extends { readonly condition?: string },
   const { conditional } = value;
   if (conditional === undefined)
     return [{ condition: undefined, value: lower(value, origin), origin }];
+  return lowerConditional(conditional, origin, lower);
+}
+
+/** The forms that a validated `conditional` has. */
+export function lowerConditional<Value, Given extends { readonly condition?: string }>(
+  conditional: readonly Given[],
+  origin: Origin,
+  lower: (value: Given, origin: Origin) => Value,
+): readonly CaseConfig<Value>[] {
   return conditional.map((each, index) => {
     const at = childOf(origin, "conditional", index);
     const text = each.condition;
@@ -88,4 +90,23 @@ export function resolveCases<Config, Node>(
     return isSound ? [{ condition: compiled, value: node, origin }] : [];
   });
   return resolved.length === cases.length ? resolved : undefined;
+}
+
+/** One configuration of several that are each the value of a condition: its own cases under theirs. */
+export function joinCases<Value>(
+  forms: readonly CaseConfig<{ readonly cases: readonly CaseConfig<Value>[] }>[],
+): { readonly cases: readonly CaseConfig<Value>[] } {
+  const cases = forms.flatMap(({ condition, origin, value }) =>
+    value.cases.map((each) => ({ ...each, condition, origin })),
+  );
+  return { cases };
+}
+
+/** The conditions, as they were written. */
+export function conditionsOf({
+  cases,
+}: {
+  readonly cases: readonly CaseNode<unknown>[];
+}): readonly (string | undefined)[] {
+  return cases.map(({ condition }) => condition?.source);
 }

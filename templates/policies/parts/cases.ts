@@ -62,12 +62,15 @@ function branches(made: readonly Branch[]): Code {
     const head = condition === undefined ? code`{` : code`if (${condition.call}) {`;
     return code`
       ${word}${head}
-        ${steps}
+        ${steps.length === 0 ? IDLE : steps}
       }
     `;
   });
   return join(parts, " ");
 }
+
+/** A form of which nothing acts on this route: no later one does either. */
+const IDLE = code`// nothing of it acts on this route`;
 
 function conditionCode(
   label: string,

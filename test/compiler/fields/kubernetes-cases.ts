@@ -372,6 +372,7 @@ export const known: KnownValues = {
   "secretRef.name": objects,
   "clientSecretRef.name": objects,
   "traffic.oidc": [knownLogin],
+  "traffic.extAuth": [{ backendRef: { name: "s", port: 80 }, grpc: {} }],
   ...Object.fromEntries(
     ["issuer", "authorizationEndpoint", "tokenEndpoint", "endSessionEndpoint", "redirectURI"].map(
       (field) => [`oidc.${field}`, ["https://a.test/one", "https://a.test/two"]],

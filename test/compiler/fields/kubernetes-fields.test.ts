@@ -13,10 +13,11 @@ const schema = specificationsOf([
 const compile = kubernetesCompiler(schema, world);
 /**
  * A text for people, empty values of which one has to be there (none can be left out to see what it does), and what stands
- * elsewhere by the same schema and reading: how a guard's server is reached, and guards of GatewayBackends.
+ * elsewhere by the same schema and reading: how a guard's server is reached, guards of GatewayBackends, and policies that
+ * act on a condition.
  */
 const EXCEPTIONS =
-  /^GatewayClass\.description$|\.auth\.passthrough$|Moderation\.policies\.|^GatewayBackend\..*\.promptGuard\./;
+  /^GatewayClass\.description$|\.auth\.passthrough$|Moderation\.policies\.|^GatewayBackend\..*\.promptGuard\.|\.conditional\.\[\]\.policy\./;
 const fields = leavesOf(schema).filter(({ path }) => !EXCEPTIONS.test(path.join(".")));
 
 const lastActed = new Map<string, unknown>();

@@ -33,7 +33,7 @@ export interface KubernetesBackend {
   readonly manifest: ManifestOf<(typeof BACKEND_KINDS)[number]> | undefined;
   /** Its parts by name: MCP targets. */
   readonly parts: ReadonlyMap<string, BackendSection>;
-  /** The port of a Service: its name and number, as policies name it. */
+  /** The port of a Service, its name and number as policies name it, or of a pool's endpoints. */
   readonly port: ServicePort | undefined;
   /** `HOST:PORT` of each of its servers, when they are known one by one. */
   readonly addresses: readonly string[];
@@ -94,7 +94,7 @@ export function referencedBackend(
   if (manifest?.kind === "InferencePool") {
     const asks = (to: BackendReference, at: Origin) => serverOf(to, manifest, at);
     const config = backends.flatMap(({ kind }) => ofResource(kind, manifest, asks, context) ?? []);
-    return { ...none, config: config.at(0) ?? none.config, manifest, port: undefined };
+    return { ...none, config: config.at(0) ?? none.config, manifest, port: poolPort(manifest) };
   }
   if (manifest === undefined) return { ...none, manifest, port: undefined };
   const port = portOf(manifest, reference.port, origin, context);
@@ -102,6 +102,12 @@ export function referencedBackend(
   const addresses = endpointsOf(manifest, port, context);
   const config = server(addresses[0] ?? serviceAddress(manifest, port), origin);
   return { ...none, config, manifest, port, addresses };
+}
+
+/** What the endpoints of a pool speak, as a Service says it of its port. */
+function poolPort({ spec }: ManifestOf<"InferencePool">): ServicePort | undefined {
+  const port = spec?.targetPorts?.[0]?.number ?? spec?.targetPortNumber;
+  return port === undefined ? undefined : { port, appProtocol: spec?.appProtocol ?? null };
 }
 
 /** A server by its address. */

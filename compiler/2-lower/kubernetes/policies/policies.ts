@@ -8,6 +8,7 @@ import {
   policyOf,
   respondsToAll,
 } from "../../../policies/index.ts";
+import { conditionalEntries } from "../../../policies/parts/conditional-field.ts";
 import type { KubernetesContext, KubernetesForm } from "../../../policies/policy.ts";
 import { validated } from "../../../schema/schema.ts";
 import { serverOf } from "../backends/servers.ts";
@@ -175,13 +176,22 @@ export function readField<Config, Value>(
   gateway: Manifest,
   context: PolicyContext,
 ): Config | undefined {
-  const configs = (field?.values ?? []).flatMap((each) => {
-    const part = partOfField(form, each);
-    if (part === undefined) return [];
-    const { value, origin } = part;
+  const lowered = (each: FieldValue, { value, origin }: OwnPart): Config | undefined => {
     const given = validated(form.schema, value);
-    const config = form.lower(given, kubernetesContext({ ...each, origin }, gateway, context));
-    return config === undefined ? [] : [config];
+    return form.lower(given, kubernetesContext({ ...each, origin }, gateway, context));
+  };
+  const configs = (field?.values ?? []).flatMap((each) => {
+    const entries = conditionalEntries(each.value, form.part, each.origin);
+    if (entries !== undefined) {
+      const cases = entries.flatMap((entry) => {
+        const value = lowered(each, entry);
+        return value === undefined ? [] : [{ ...entry, value }];
+      });
+      if (cases.length < entries.length || cases.length === 0) return [];
+      return form.ofConditions?.(cases) ?? [];
+    }
+    const part = partOfField(form, each);
+    return (part && lowered(each, part)) ?? [];
   });
   if (configs.length === 0 || form.join === undefined) return configs.at(-1);
   return form.join(configs);
@@ -211,10 +221,15 @@ function policyOfBackend<Kind extends PolicyKind>(
 }
 
 /** What of a field's value is a policy's own. */
+interface OwnPart {
+  readonly value: unknown;
+  readonly origin: Origin;
+}
+
 function partOfField(
   { part }: { readonly part?: string },
   { value, origin, partOrigins }: FieldValue,
-): { readonly value: unknown; readonly origin: Origin } | undefined {
+): OwnPart | undefined {
   if (part === undefined) return { value, origin };
   const own = typeof value === "object" && value !== null ? Reflect.get(value, part) : undefined;
   return own && { value: own, origin: partOrigins?.[part] ?? childOf(origin, part) };

@@ -24,11 +24,11 @@ interface Target {
 /** The kinds that a policy may target. */
 const KINDS = [
   ...(["Gateway", "ListenerSet", "HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute"] as const),
-  ...(["Service", "GatewayBackend"] as const),
+  ...(["Service", "GatewayBackend", "InferencePool"] as const),
 ];
 
 /** The kinds that a BackendTLSPolicy may target. */
-const BACKEND_KINDS = ["Service", "GatewayBackend"] as const;
+const BACKEND_KINDS = ["Service", "GatewayBackend", "InferencePool"] as const;
 
 /** The name under which a target's policies are found. */
 export function targetKey({ kind, namespace, name }: Manifest, section?: string): string {
@@ -147,6 +147,7 @@ function levelOf(kind: ManifestKind, section: string | undefined): Level {
       return section === undefined ? "listenerSet" : "listener";
     case "Service":
     case "GatewayBackend":
+    case "InferencePool":
       return section === undefined ? "backend" : "backendPart";
     default:
       return section === undefined ? "route" : "rule";
@@ -155,8 +156,9 @@ function levelOf(kind: ManifestKind, section: string | undefined): Level {
 
 const ALLOWED: Readonly<Record<PolicySection, string>> = {
   frontend: "a Gateway, and no part of one",
-  traffic: "a Gateway, a ListenerSet, a route, or a listener or rule of one",
-  backend: "a Gateway, a ListenerSet, a route, a Service or a GatewayBackend, or a part of one",
+  traffic: "a Gateway, a ListenerSet, a route, a listener or rule of one, or an InferencePool",
+  backend:
+    "a Gateway, a ListenerSet, a route, a Service, a GatewayBackend, a part of one, or an InferencePool",
 };
 
 function mayTarget(

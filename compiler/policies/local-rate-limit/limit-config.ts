@@ -1,0 +1,71 @@
+import type { ExpressionConfig } from "../../backends/parts/expressions.ts";
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import type { LimitWindow } from "../../model/limit-window.ts";
+import { parseDuration } from "../../schema/duration.ts";
+import type { LimitValue } from "./limit-schemas.ts";
+
+/** A limit as configured; what is missing is reported. */
+export interface LimitConfig {
+  /** What takes from it: requests, or the tokens that models use for them. */
+  readonly counts: "requests" | "tokens";
+  /** The field that says so. */
+  readonly counted: "requests" | "tokens" | "budget" | "type";
+  readonly capacity: number;
+  readonly refill: number | undefined;
+  readonly interval: LimitWindow | undefined;
+  readonly key: ExpressionConfig | undefined;
+  /** What a call takes in the place of its tokens. */
+  readonly cost: ExpressionConfig | undefined;
+  readonly origin: Origin;
+  /** The fields that the other ones need. */
+  readonly needs: readonly [refill: string, interval: string];
+}
+
+/** The units of a limit, in milliseconds or by the calendar. */
+export const UNITS = {
+  Seconds: 1000,
+  Minutes: 60_000,
+  Hours: 3_600_000,
+  Days: "day",
+  Months: "month",
+} as const satisfies Readonly<Record<string, LimitWindow>>;
+
+/** A limit of either form. */
+export function lowerLimit(given: Partial<LimitValue>, origin: Origin): LimitConfig {
+  const key =
+    given.key === undefined ? undefined : { text: given.key, origin: childOf(origin, "key") };
+  const cost =
+    given.cost === undefined ? undefined : { text: given.cost, origin: childOf(origin, "cost") };
+  const amount = given.requests ?? given.tokens ?? given.budget;
+  if (amount !== undefined) {
+    const { unit, burst = 0 } = given;
+    const [counted] = (["requests", "tokens"] as const).filter((key) => given[key] !== undefined);
+    const counts = counted === "requests" ? counted : "tokens";
+    const interval = unit === undefined ? undefined : UNITS[unit];
+    const needs = [counts, "unit"] as const;
+    return {
+      counts,
+      counted: counted ?? "budget",
+      capacity: amount + burst,
+      refill: amount,
+      interval,
+      key,
+      cost,
+      origin,
+      needs,
+    };
+  }
+  const interval = given.fillInterval === undefined ? undefined : parseDuration(given.fillInterval);
+  const needs = ["tokensPerFill", "fillInterval"] as const;
+  return {
+    counts: given.type ?? "requests",
+    counted: "type",
+    capacity: given.maxTokens ?? 0,
+    refill: given.tokensPerFill,
+    interval,
+    key,
+    cost,
+    origin,
+    needs,
+  };
+}
