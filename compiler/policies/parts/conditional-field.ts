@@ -20,16 +20,16 @@ export function orConditional(one: Schema): Schema {
     },
   );
   const others = Object.keys(one.properties ?? {});
-  const [first, ...needed] = required;
+  const choice = exactlyOneOf.length > 0 ? exactlyOneOf : required.slice(0, 1);
+  const needed = required.filter((field) => !choice.includes(field));
   return {
     ...rest,
     properties: { ...one.properties, conditional },
-    ...(first !== undefined && { exactlyOneOf: [first, "conditional"] }),
+    ...(choice.length > 0 && { exactlyOneOf: [...choice, "conditional"] }),
     ...(atLeastOneOf.length > 0 && { atLeastOneOf: [...atLeastOneOf, "conditional"] }),
     checks: [
       ...checks.map(unlessConditional),
       ...needed.map(isNeeded),
-      ...(exactlyOneOf.length > 0 ? [isOneOf(exactlyOneOf)] : []),
       standsAlone("the rest", others),
     ],
   };
@@ -87,14 +87,5 @@ function isNeeded(field: string): ValueCheck {
     message: `"${field}" is required`,
     holds: (value) => field in value,
     cel: `has(self.${field})`,
-  });
-}
-
-function isOneOf(fields: readonly string[]): ValueCheck {
-  const names = fields.map((field) => `"${field}"`).join(" and ");
-  return unlessConditional({
-    message: `exactly one of ${names} is required`,
-    holds: (value) => fields.filter((field) => field in value).length === 1,
-    cel: `[${fields.map((field) => `has(self.${field})`).join(", ")}].exists_one(each, each)`,
   });
 }

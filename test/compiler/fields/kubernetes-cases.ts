@@ -73,6 +73,7 @@ function lock(tool: string): string {
   return JSON.stringify({ version: 2, targets: [{ name: "one", server, tools }] });
 }
 
+const knownAuthorization = { backendRef: { name: "a", port: 80 }, grpc: {} };
 const remoteKeys = { jwksPath: "/keys", backendRef: { name: "a", port: 80 } };
 
 const bedrock = {
@@ -372,7 +373,10 @@ export const known: KnownValues = {
   "secretRef.name": objects,
   "clientSecretRef.name": objects,
   "traffic.oidc": [knownLogin],
-  "traffic.extAuth": [{ backendRef: { name: "s", port: 80 }, grpc: {} }],
+  "traffic.extAuth": [
+    knownAuthorization,
+    { conditional: [{ condition: "false", policy: knownAuthorization }] },
+  ],
   ...Object.fromEntries(
     ["issuer", "authorizationEndpoint", "tokenEndpoint", "endSessionEndpoint", "redirectURI"].map(
       (field) => [`oidc.${field}`, ["https://a.test/one", "https://a.test/two"]],
