@@ -199,8 +199,12 @@ function reportChoice({ error, subject, diagnostics, path, at, schema }: Violati
   });
 }
 
-function reportType({ diagnostics, at, path, schema, found, field }: Violation): void {
+function reportType({ diagnostics, at, path, schema: whole, found, field }: Violation): void {
   const isFile = path.length === 0 && typeof found !== "object";
+  const types = [whole?.type ?? []].flat();
+  // A mapping that is none of those that may stand here.
+  const isOther = types.includes("object") && typeName(found) === "a mapping";
+  const schema = isOther ? { ...whole, type: types.filter((each) => each !== "object") } : whole;
   diagnostics.report("wrong-type", at, {
     field,
     expected: schemaTypeNames(schema),

@@ -43,7 +43,7 @@ export function validator<Value>(
   const validate = compileSchema(schema, values);
   /** Whether the value has no mistake. */
   const reportAll = (read: ReadValue, origin: Origin, diagnostics: Diagnostics): boolean => {
-    const errors = validate(read.value) ? [] : (validate.errors ?? []);
+    const errors = validate(read.value) ? [] : asLists(validate.errors ?? [], read, schema);
     const subject = {
       root: schema,
       read,
@@ -87,6 +87,31 @@ export function validator<Value>(
 
 function originTitle({ resource }: Origin): string {
   return resource?.name ?? "the file";
+}
+
+/** A mapping where a list or a mapping of other fields may stand was meant as an entry of the list: that is its one mistake. */
+function asLists(
+  errors: readonly ErrorObject[],
+  { value }: ReadValue,
+  root: Schema,
+): readonly ErrorObject[] {
+  return errors.flatMap((error) => {
+    const path = pointerPath(error.instancePath, value);
+    const { type = [], properties = {} } = schemaAt(root, path) ?? {};
+    const found = configValueAt(value, path);
+    const isEntry =
+      [type].flat().includes("array") &&
+      isMapping(found) &&
+      !Object.keys(properties).some((name) => Object.hasOwn(found, name));
+    if (!isEntry) return [error];
+    return error.keyword === "additionalProperties"
+      ? []
+      : [error.keyword === "required" ? { ...error, keyword: "type" } : error];
+  });
+}
+
+function isMapping(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** One of so many unknown keys of an object that they are told of together. */

@@ -15,15 +15,17 @@ function fieldRows(schema: Schema, prefix: string): readonly Row[] {
   );
   const own = known.flatMap(([name, each]): readonly Row[] => {
     const path = prefix === "" ? name : `${prefix}.${name}`;
-    const required = schema.required?.includes(name) === true ? "Required. " : "";
+    // Where a list may stand instead, nothing of the mapping has to be there.
+    const isRequired = schema.required?.includes(name) === true && schema.items === undefined;
+    const required = isRequired ? "Required. " : "";
     const inner = each.items ?? each;
     return [
       [`\`${path}\``, typeText(each), `${required}${each.description ?? ""}${limitsText(each)}`],
       ...fieldRows(inner, each.items === undefined ? path : `${path}[]`),
     ];
   });
-  if (own.length > 0 || prefix !== "" || schema.items === undefined) return own;
-  return fieldRows(schema.items, "[]");
+  if (prefix !== "" || schema.items === undefined) return own;
+  return [...fieldRows(schema.items, "[]"), ...own];
 }
 
 /** The type of a value, as people say it: `text`, `list of expressions`. */
