@@ -3,7 +3,7 @@ import { allowedModels } from "../auth/allowed-models.ts";
 import { credentialIn, stripCredential } from "../auth/credentials.ts";
 import type { JsonObject } from "../cel/variables.ts";
 import { type Exchange, logFields } from "../http/exchange.ts";
-import type { CredentialLocation } from "../http/headers/credential-location.ts";
+import { type CredentialLocation, locationName } from "../http/headers/credential-location.ts";
 import { refuse } from "../http/refuse.ts";
 import type { ModelTest } from "../http/request-attributes.ts";
 import { startupError } from "../process/startup-error.ts";
@@ -86,7 +86,7 @@ export function openApiKeys({ location, keys }: ApiKeySettings): ApiKeys {
 export function requireApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | undefined {
   const key = credentialIn(exchange, keys.location, "apiKey");
   if (key === undefined) {
-    return refuseKey(exchange, "no API key", "no API Key found");
+    return refuseKey(exchange, `no API key in ${locationName(keys.location)}`, "no API Key found");
   }
   const known = keys.find(key);
   if (known === undefined) {

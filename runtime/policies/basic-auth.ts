@@ -3,7 +3,7 @@ import { PasswordFile } from "../auth/password/password-file.ts";
 import { passwordPool } from "../auth/password/password-pool.ts";
 import { type Login, VerifiedLogins } from "../auth/password/verified-logins.ts";
 import { type Exchange, logFields } from "../http/exchange.ts";
-import type { CredentialLocation } from "../http/headers/credential-location.ts";
+import { type CredentialLocation, locationName } from "../http/headers/credential-location.ts";
 import { refuse } from "../http/refuse.ts";
 import { startupError } from "../process/startup-error.ts";
 import { WatchedFile } from "../process/watched-file.ts";
@@ -60,7 +60,8 @@ export async function requireBasicAuth(
   auth: BasicAuth,
 ): Promise<BasicUser | undefined> {
   const login = loginOf(exchange, auth);
-  if (login === undefined) return refuseLogin(exchange, auth, "no user and password");
+  if (login === undefined)
+    return refuseLogin(exchange, auth, `no user and password in ${locationName(auth.location)}`);
   const verdict = await verdictOn(login, exchange, auth);
   if (verdict === "busy") {
     const busy = "too many logins wait for their check";

@@ -22,7 +22,7 @@ export {
 /** Strict: the claims of a valid token; undefined when the request was answered (401; 503 without keys to check with). */
 export function requireJwt(exchange: Exchange, verifier: JwtVerifier): Eventual<Authenticated> {
   const token = tokenIn(exchange, verifier.location);
-  if (token === undefined) return refuseMissing(exchange, bearer);
+  if (token === undefined) return refuseMissing(exchange, verifier.location, bearer);
   const verdict = verifier.check(token, exchange.gateway);
   return whenThere(verdict, (found) => admit(exchange, found, verifier.location, bearer));
 }

@@ -16,7 +16,7 @@ import { type Eventual, whenThere } from "../process/eventual.ts";
  */
 export function requireMcpJwt(exchange: Exchange, verifier: JwtVerifier): Eventual<Authenticated> {
   const token = tokenIn(exchange, verifier.location);
-  if (token === undefined) return refuseMissing(exchange, discovery);
+  if (token === undefined) return refuseMissing(exchange, verifier.location, discovery);
   const verdict = verifier.check(token, exchange.gateway);
   return whenThere(verdict, (found) => admit(exchange, found, verifier.location, discovery));
 }

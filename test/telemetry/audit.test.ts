@@ -82,7 +82,7 @@ it("refusals, first requests of a client and what the process did are lines of a
       rule: "gateway.yaml binds[0].listeners[0].routes[0].policies.authorization: rules[0].deny",
     },
     { ...noKey, error: "an unknown API key" },
-    { ...noKey, error: "no API key" },
+    { ...noKey, error: "no API key in authorization" },
     { ...own, event: "draining" },
     { ...own, event: "ended" },
   ]);

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../cel/variables.ts";
 import { type Exchange, logFields } from "../../http/exchange.ts";
-import type { CredentialLocation } from "../../http/headers/credential-location.ts";
+import { type CredentialLocation, locationName } from "../../http/headers/credential-location.ts";
 import { refuse } from "../../http/refuse.ts";
 import { credentialIn, stripCredential } from "../credentials.ts";
 import { InvalidToken } from "./invalid-token.ts";
@@ -42,8 +42,12 @@ export function admit(
 }
 
 /** Answers a request that has to carry a token and does not. */
-export function refuseMissing(exchange: Exchange, challenge: Challenge): undefined {
-  logFields(exchange.record).set("error", "no token");
+export function refuseMissing(
+  exchange: Exchange,
+  location: CredentialLocation,
+  challenge: Challenge,
+): undefined {
+  logFields(exchange.record).set("error", `no token in ${locationName(location)}`);
   refuse(exchange, 401, "JwtAuth", "authentication failure: no bearer token found", [
     "www-authenticate",
     challenge(exchange, undefined),

@@ -9,6 +9,14 @@ export type CredentialLocation =
   /** What it finds stays where it is: only its author knows where that was. */
   | { readonly expression: (request: RequestVariables) => unknown };
 
+/** The same for whoever reads the log and looks for a credential there. */
+export function locationName(location: CredentialLocation): string {
+  if ("header" in location) return location.header;
+  if ("queryParameter" in location) return `the parameter ${location.queryParameter}`;
+  if ("cookie" in location) return `the cookie ${location.cookie}`;
+  return "what the expression of its location finds";
+}
+
 /** Whose credential it is. */
 export type CredentialKind = "jwt" | "basicAuth" | "apiKey";
 
