@@ -1,5 +1,4 @@
 import { globSync, readFileSync } from "node:fs";
-import path from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { keptObject, manifestText } from "../../compiler/controller/model/watched-object.ts";
 import { memoryHost } from "../../compiler/host.ts";
@@ -10,11 +9,11 @@ import { itemDigests } from "../../runtime/mcp/protocol/item-digests.ts";
 import { matchesTemplate } from "../../runtime/mcp/protocol/uri-template.ts";
 import { openToolLock } from "../../runtime/mcp/rules/tool-lock.ts";
 import { gwc } from "../harness/gwc.ts";
-import { root } from "../harness/root.ts";
+import { ownScript } from "../harness/own-script.ts";
 import { TestProcess } from "../harness/test-process.ts";
 import { Workspace } from "../harness/workspace.ts";
 
-const script = path.join(root, "test/mcp/fixtures/changing-server.ts");
+const script = ownScript("mcp/fixtures/changing-server.ts");
 
 /** A configuration with one server, whose tools are what the file `state` says. */
 function workspaceWith(more = ""): Workspace {

@@ -1,23 +1,22 @@
-import { fileURLToPath } from "node:url";
 import { beforeAll, expect, it } from "vitest";
 import type { Gateway } from "../harness/gateway.ts";
+import { ownScript } from "../harness/own-script.ts";
 import { TestProcess } from "../harness/test-process.ts";
 import { startMcpGateway } from "../mcp/mcp-gateway.ts";
 import { asOneOfTwo } from "./one-of-two.ts";
 import { verdicts } from "./verdicts.ts";
 
 const servers = {
-  sessions: ["./mcp-server.ts"],
-  stateless: ["./stateless-server.ts", "http", "reject"],
-  both: ["./stateless-server.ts", "http"],
-};
+  sessions: ["conformance/mcp-server.ts"],
+  stateless: ["conformance/stateless-server.ts", "http", "reject"],
+  both: ["conformance/stateless-server.ts", "http"],
+} as const;
 let gateway: Gateway;
 const urls = new Map<string, string>();
 
 beforeAll(async () => {
-  for (const [name, [script = "", ...args]] of Object.entries(servers)) {
-    const file = fileURLToPath(new URL(script, import.meta.url));
-    const server = new TestProcess(process.execPath, [file, ...args]);
+  for (const [name, [script, ...args]] of Object.entries(servers)) {
+    const server = new TestProcess(process.execPath, [ownScript(script), ...args]);
     const [, port] = await server.seen(/port (\d+)/);
     urls.set(name, `http://localhost:${port}/mcp`);
   }

@@ -1,11 +1,11 @@
-import { fileURLToPath } from "node:url";
 import { beforeAll, expect, it } from "vitest";
 import type { Gateway } from "../harness/gateway.ts";
+import { ownScript } from "../harness/own-script.ts";
 import { TestProcess } from "../harness/test-process.ts";
 import { startMcpGateway } from "../mcp/mcp-gateway.ts";
 import { verdicts } from "./verdicts.ts";
 
-const script = fileURLToPath(new URL("./stateless-server.ts", import.meta.url));
+const script = ownScript("conformance/stateless-server.ts");
 let gateway: Gateway;
 let direct: ReadonlyMap<string, string>;
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
   const statelessOnly = [{ name: "one", mcp: { host: `http://127.0.0.1:${onlyPort}/mcp` } }];
   const args = [script, "stdio"];
   const child = [{ name: "one", stdio: { cmd: process.execPath, args } }];
-  const old = fileURLToPath(new URL("./mcp-server.ts", import.meta.url));
+  const old = ownScript("conformance/mcp-server.ts");
   const oldServer = new TestProcess(process.execPath, [old]);
   const [, oldPort] = await oldServer.seen(/port (\d+)/);
   const withSessions = [{ name: "one", mcp: { host: `http://127.0.0.1:${oldPort}/mcp` } }];

@@ -1,11 +1,11 @@
-import { fileURLToPath } from "node:url";
 import { beforeAll, expect, it } from "vitest";
 import type { Gateway } from "../harness/gateway.ts";
+import { ownScript } from "../harness/own-script.ts";
 import { TestProcess } from "../harness/test-process.ts";
 import { startHandwritten, startMcpGateway } from "../mcp/mcp-gateway.ts";
 import { verdicts } from "./verdicts.ts";
 
-const script = fileURLToPath(new URL("./mcp-server.ts", import.meta.url));
+const script = ownScript("conformance/mcp-server.ts");
 let http: Gateway;
 let stdio: Gateway;
 let direct: ReadonlyMap<string, string>;

@@ -5,6 +5,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { afterEach, expect, it } from "vitest";
 import { startEverything } from "../harness/everything-server.ts";
 import { type RunningExample, startExample } from "../harness/example-gateway.ts";
+import { ownScript } from "../harness/own-script.ts";
 import { root } from "../harness/root.ts";
 import { TestProcess } from "../harness/test-process.ts";
 import { connectStateless } from "../mcp/stateless-client.ts";
@@ -65,7 +66,7 @@ it("multiplex: two servers' tools carry their names, and rules see them without"
 });
 
 it("eras: clients of either era find a server of either, and what they may call", async () => {
-  const script = path.join(root, "test/conformance/stateless-server.ts");
+  const script = ownScript("conformance/stateless-server.ts");
   const server = new TestProcess(process.execPath, [script, "http", "reject"]);
   const [, port] = await server.seen(/port (\d+)/);
   const example = await startExample("eras", { STATELESS: `http://127.0.0.1:${port}/mcp` });

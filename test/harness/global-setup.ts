@@ -2,11 +2,14 @@ import type { TestProject } from "vitest/node";
 import { pruneCache } from "./bundle-cache.ts";
 import { sourceDigest } from "./source-digest.ts";
 import { writeOwnPackage } from "./write-own-package.ts";
+import { writeOwnScripts } from "./write-own-scripts.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
     /** See source-digest.ts. */
     readonly sourceDigest: string;
+    /** The folder of own-script.ts. */
+    readonly scripts: string;
   }
 }
 
@@ -16,4 +19,5 @@ export async function setup(project: TestProject): Promise<void> {
   pruneCache(digest);
   await writeOwnPackage(digest);
   project.provide("sourceDigest", digest);
+  project.provide("scripts", await writeOwnScripts());
 }

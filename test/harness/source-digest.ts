@@ -6,10 +6,10 @@ import { root } from "./root.ts";
 /** What a bundle is made from beside the configuration. */
 const SOURCES = ["{compiler,templates,runtime}/**/*.{ts,mjs,json}", "package-lock.json"];
 
-/** A digest of everything that decides what a configuration becomes. */
-export function sourceDigest(): string {
+/** A digest of everything that decides what a configuration becomes, and of more files. */
+export function sourceDigest(more: readonly string[] = []): string {
   const digest = createHash("sha256");
-  for (const name of globSync(SOURCES, { cwd: root }).sort()) {
+  for (const name of globSync([...SOURCES, ...more], { cwd: root }).sort()) {
     digest
       .update(`${name}\0`)
       .update(readFileSync(path.join(root, name)))

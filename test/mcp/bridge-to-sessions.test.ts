@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { expositionOf } from "../harness/exposition.ts";
 import type { Gateway } from "../harness/gateway.ts";
+import { ownScript } from "../harness/own-script.ts";
 import { TestProcess } from "../harness/test-process.ts";
 import { startMcpGateway } from "./mcp-gateway.ts";
 import { messagesOf } from "./raw-client.ts";
@@ -9,8 +10,8 @@ import { mcpResponses, type RawUpstream, startUpstream } from "./raw-upstream.ts
 import { ask, connectStateless, envelope, revision } from "./stateless-client.ts";
 import { as } from "./subjects.ts";
 
-const old = new URL("../conformance/mcp-server.ts", import.meta.url).pathname;
-const stateless = new URL("../conformance/stateless-server.ts", import.meta.url).pathname;
+const old = ownScript("conformance/mcp-server.ts");
+const stateless = ownScript("conformance/stateless-server.ts");
 let gateway: Gateway;
 let replica: Gateway;
 let raw: RawUpstream;

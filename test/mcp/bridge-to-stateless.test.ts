@@ -6,13 +6,14 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Gateway } from "../harness/gateway.ts";
+import { ownScript } from "../harness/own-script.ts";
 import { TestProcess } from "../harness/test-process.ts";
 import { startMcpGateway } from "./mcp-gateway.ts";
 import { initialize, messagesOf, openSession, post, toolCall } from "./raw-client.ts";
 import { type RawUpstream, startUpstream } from "./raw-upstream.ts";
 import { connectSession } from "./session-client.ts";
 
-const script = new URL("../conformance/stateless-server.ts", import.meta.url).pathname;
+const script = ownScript("conformance/stateless-server.ts");
 let gateway: Gateway;
 let replica: Gateway;
 let raw: RawUpstream;
@@ -25,7 +26,7 @@ beforeAll(async () => {
   const http = { name: "http", mcp: { host: `http://127.0.0.1:${port}/mcp` } };
   const args = [script, "stdio", "reject"];
   const stdio = { name: "stdio", stdio: { cmd: process.execPath, args } };
-  const old = new URL("../conformance/mcp-server.ts", import.meta.url).pathname;
+  const old = ownScript("conformance/mcp-server.ts");
   const sessions = { name: "old", stdio: { cmd: process.execPath, args: [old, "stdio"] } };
   const routes = [
     { name: "http", path: "/http", targets: [http] },

@@ -1,5 +1,6 @@
 import path from "node:path";
 import { Gateway, startGateway } from "../harness/gateway.ts";
+import { ownScript } from "../harness/own-script.ts";
 import type { GatewayFixture, RouteConfig } from "./gateway-config.ts";
 import { issuer, keySet } from "./subjects.ts";
 
@@ -21,7 +22,7 @@ export async function startHandwritten(
   env: Environment = {},
 ): Promise<Gateway> {
   const folder = path.join(import.meta.dirname, "fixtures");
-  const gateway = new Gateway(path.join(folder, "gateway.ts"), folder, {
+  const gateway = new Gateway(ownScript("mcp/fixtures/gateway.ts"), folder, {
     ...env,
     GATEWAY_FIXTURE: JSON.stringify(fixture),
   });

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { everythingScript } from "../harness/everything-server.ts";
 import { freePorts } from "../harness/free-port.ts";
 import type { Gateway } from "../harness/gateway.ts";
+import { ownScript } from "../harness/own-script.ts";
 import { pythonFor } from "../harness/python.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { TestProcess } from "../harness/test-process.ts";
@@ -13,7 +14,6 @@ import { connectStateless } from "./stateless-client.ts";
 import { as } from "./subjects.ts";
 
 const scriptOf = (name: string) => path.join(import.meta.dirname, "python", name);
-const fixture = (name: string) => path.join(import.meta.dirname, "../conformance", name);
 let gateway: Gateway;
 let cancelled: string;
 let clientOne: TestProcess;
@@ -32,8 +32,12 @@ beforeAll(async () => {
   const started = [
     new TestProcess(one, [scriptOf("server_v1.py"), onePort], { env }),
     new TestProcess(two, [scriptOf("server_v2.py"), twoPort], { env }),
-    new TestProcess(process.execPath, [fixture("mcp-server.ts")]),
-    new TestProcess(process.execPath, [fixture("stateless-server.ts"), "http", "reject"]),
+    new TestProcess(process.execPath, [ownScript("conformance/mcp-server.ts")]),
+    new TestProcess(process.execPath, [
+      ownScript("conformance/stateless-server.ts"),
+      "http",
+      "reject",
+    ]),
   ] as const;
   await Promise.all([started[0].seen(/running on/), started[1].seen(/running on/)]);
   const [[, sessions], [, stateless]] = await Promise.all([

@@ -1,13 +1,14 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Gateway } from "../harness/gateway.ts";
+import { ownScript } from "../harness/own-script.ts";
 import { TestProcess } from "../harness/test-process.ts";
 import { startMcpGateway } from "./mcp-gateway.ts";
 import { messagesOf } from "./raw-client.ts";
 import { type RawUpstream, startUpstream } from "./raw-upstream.ts";
 import { ask, connectStateless, revision } from "./stateless-client.ts";
 
-const script = new URL("../conformance/stateless-server.ts", import.meta.url).pathname;
+const script = ownScript("conformance/stateless-server.ts");
 let gateway: Gateway;
 let raws: readonly RawUpstream[];
 const url = (route: string) => gateway.url.replace("/mcp", `/${route}`);

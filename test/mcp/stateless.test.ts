@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Gateway } from "../harness/gateway.ts";
+import { ownScript } from "../harness/own-script.ts";
 import { TestProcess } from "../harness/test-process.ts";
 import { startMcpGateway } from "./mcp-gateway.ts";
 import { messagesOf, post, send } from "./raw-client.ts";
@@ -20,7 +21,7 @@ let raw: RawUpstream;
 const url = (route: string) => gateway.url.replace("/mcp", `/${route}`);
 
 beforeAll(async () => {
-  const script = new URL("../conformance/stateless-server.ts", import.meta.url).pathname;
+  const script = ownScript("conformance/stateless-server.ts");
   const server = new TestProcess(process.execPath, [script, "http"]);
   const [, port] = await server.seen(/port (\d+)/);
   raw = await startUpstream(() => {});

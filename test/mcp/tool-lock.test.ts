@@ -8,6 +8,7 @@ import { expositionOf } from "../harness/exposition.ts";
 import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { GwcProcess } from "../harness/gwc.ts";
+import { ownScript } from "../harness/own-script.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { TestProcess } from "../harness/test-process.ts";
 import { Workspace } from "../harness/workspace.ts";
@@ -16,7 +17,7 @@ import { mcpResponses, type RawUpstream, startUpstream } from "./raw-upstream.ts
 import { connectSession } from "./session-client.ts";
 import { connectStateless } from "./stateless-client.ts";
 
-const script = new URL("fixtures/changing-server.ts", import.meta.url).pathname;
+const script = ownScript("mcp/fixtures/changing-server.ts");
 const eras = ["sessions", "stateless"] as const;
 const transports = ["http", "stdio"] as const;
 let gateway: Gateway;

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { expositionOf } from "../harness/exposition.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { heldMegabytes } from "../harness/held-memory.ts";
+import { ownScript } from "../harness/own-script.ts";
 import { TestProcess } from "../harness/test-process.ts";
 import { startAskingServer } from "./asking-server.ts";
 import { startHandwritten, startMcpGateway } from "./mcp-gateway.ts";
@@ -156,10 +157,9 @@ describe("when a replica is killed in the middle of a round trip", () => {
   const stateTool = "a_test_input_required_result_request_state";
 
   beforeAll(async () => {
-    const folder = new URL("../conformance/", import.meta.url).pathname;
     const servers = [
-      new TestProcess(process.execPath, [`${folder}mcp-server.ts`]),
-      new TestProcess(process.execPath, [`${folder}stateless-server.ts`, "http"]),
+      new TestProcess(process.execPath, [ownScript("conformance/mcp-server.ts")]),
+      new TestProcess(process.execPath, [ownScript("conformance/stateless-server.ts"), "http"]),
     ];
     const [old, stateless] = await Promise.all(
       servers.map(async (server) => {

@@ -1,6 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { expositionOf } from "../harness/exposition.ts";
 import type { Gateway } from "../harness/gateway.ts";
+import { ownScript } from "../harness/own-script.ts";
 import { TestProcess } from "../harness/test-process.ts";
 import { startMcpGateway } from "./mcp-gateway.ts";
 import { initialize, messagesOf, post, send, toolCall } from "./raw-client.ts";
@@ -8,8 +9,8 @@ import { mcpResponses, type RawUpstream, startUpstream } from "./raw-upstream.ts
 import { connectSession } from "./session-client.ts";
 import { connectStateless } from "./stateless-client.ts";
 
-const old = new URL("../conformance/mcp-server.ts", import.meta.url).pathname;
-const stateless = new URL("../conformance/stateless-server.ts", import.meta.url).pathname;
+const old = ownScript("conformance/mcp-server.ts");
+const stateless = ownScript("conformance/stateless-server.ts");
 let gateway: Gateway;
 let raw: RawUpstream;
 const url = (route: string) => gateway.url.replace("/mcp", `/${route}`);
