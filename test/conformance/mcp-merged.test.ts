@@ -65,7 +65,9 @@ it.each([
       verdicts(await asOneOfTwo(gateway.port, `/${route}`), revision),
     ]);
     const other = [...direct].filter(([name, counts]) => through.get(name) !== counts);
-    expect(other.map(([name]) => name).sort()).toEqual(Object.keys(exceptions).sort());
+    const seen = other.map(([name, counts]) => `${name}: ${counts}; through: ${through.get(name)}`);
+    const names = other.map(([name]) => name).sort();
+    expect(names, seen.join("\n")).toEqual(Object.keys(exceptions).sort());
     expect(through.size).toBeGreaterThanOrEqual(30);
   },
 );

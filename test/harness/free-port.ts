@@ -1,4 +1,5 @@
 import { randomInt } from "node:crypto";
+import { createSocket } from "node:dgram";
 import { createServer } from "node:net";
 
 /** The first port, and how many there are for each of so many processes. */
@@ -7,15 +8,31 @@ const [FIRST, PORTS, PARTS] = [20_000, 1_500, 8];
 /**
  * A port that nobody listens on now, for a process that cannot choose one itself. It lies below the range from which
  * systems take the ports of connections (32768 and up, IANA 49152 and up), where any of those could take it meanwhile; each
- * process of tests has a part of that range, as two could choose the same one before it is used.
+ * process of tests has a part of that range. Two could choose the same one before it is used, also those of another run
+ * beside this one: a UDP socket of its number, which nobody else needs, says until the end of the process that it is given
+ * away.
  */
-export function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const part = Number(process.env.VITEST_POOL_ID ?? 0) % PARTS;
   const port = FIRST + part * PORTS + randomInt(PORTS);
+  return (await isClaimed(port)) && (await isFree(port)) ? port : freePort();
+}
+
+/** Claims a port for this process; false when it is somebody's already. */
+function isClaimed(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const claim = createSocket("udp4").unref();
+    claim.once("error", () => claim.close(() => resolve(false)));
+    claim.bind({ address: "127.0.0.1", port, exclusive: true }, () => resolve(true));
+  });
+}
+
+/** Whether nobody listens on a port, on any address. */
+function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once("error", () => resolve(freePort()));
-    server.listen(port, () => server.close(() => resolve(port)));
+    server.once("error", () => resolve(false));
+    server.listen(port, () => server.close(() => resolve(true)));
   });
 }
 

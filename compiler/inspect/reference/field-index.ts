@@ -41,13 +41,18 @@ export function fieldsNamed(words: string, fields: readonly FieldEntry[]): reado
 }
 
 function endsWith(path: readonly string[], steps: readonly string[], isWhole: boolean): boolean {
-  if (steps.length > path.length || (isWhole && steps.length < path.length)) return false;
-  const end = plainSteps(path.slice(path.length - steps.length));
-  return steps.every((step, index) => step === end[index]);
+  const before = path.length - steps.length;
+  if (before < 0 || (isWhole && before > 0)) return false;
+  return steps.every((step, index) => step === plainStep(path[before + index] ?? ""));
 }
 
 function plainSteps(steps: readonly string[]): readonly string[] {
-  return steps.map((step) => step.replace(/(\[\d*\])+$/, ""));
+  return steps.map(plainStep);
+}
+
+/** A step without the marks of a list or of an item behind it. */
+function plainStep(step: string): string {
+  return step.endsWith("]") ? step.replace(/(\[\d*\])+$/, "") : step;
 }
 
 function fieldsBelow({ form, path, schema }: FieldEntry): readonly FieldEntry[] {
