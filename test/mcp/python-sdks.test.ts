@@ -112,38 +112,50 @@ const tested: readonly (keyof typeof clients)[] = [
 
 describe.each(tested)("a Python client %s", (client) => {
   it.each([
-    ["one-http", "", ""],
-    ["one-stdio", "", ""],
-    ["two-http", "", ""],
-    ["two-stdio", "", ""],
-    ["merged", "one_", "one+"],
-    ["merged", "two_", "two+"],
-  ])("finds all of a Python server behind /%s (%s)", async (route, prefix, uriPrefix) => {
-    const name = (tool: string) => `${prefix}${tool}`;
+    ["one-http", [["", ""]]],
+    ["one-stdio", [["", ""]]],
+    ["two-http", [["", ""]]],
+    ["two-stdio", [["", ""]]],
+    [
+      "merged",
+      [
+        ["one_", "one+"],
+        ["two_", "two+"],
+      ],
+    ],
+  ] as const)("finds all of a Python server behind /%s %j", async (route, prefixes) => {
     const before = countCancelled();
-    const results = await found(client, route, [
-      { do: "call", name: name("add"), arguments: { a: 1, b: 2 } },
-      { do: "call", name: name("steps") },
-      { do: "call", name: name("ask_user") },
-      { do: "call", name: name("ask_model") },
-      { do: "call", name: name("ask_roots") },
-      { do: "prompt", name: name("greet"), arguments: { name: "Ada" } },
-      { do: "read", uri: `${uriPrefix}memo://note` },
-      { do: "cancel", name: name("wait") },
-      { do: "tools" },
-    ]);
-    expect(results.slice(0, -1)).toEqual([
-      said("3"),
-      said("done", [0, 1, 2]),
-      said("Hello, my name!"),
-      said("The model says Paris"),
-      said("['file:///r']"),
-      "Greet Ada.",
-      "a note",
-      true,
-    ]);
-    expect(results.at(-1)).toContain(name("ask_user"));
-    await expect.poll(countCancelled).toBeGreaterThan(before);
+    const results = await found(
+      client,
+      route,
+      prefixes.flatMap(([prefix, uriPrefix]) => [
+        { do: "call", name: `${prefix}add`, arguments: { a: 1, b: 2 } },
+        { do: "call", name: `${prefix}steps` },
+        { do: "call", name: `${prefix}ask_user` },
+        { do: "call", name: `${prefix}ask_model` },
+        { do: "call", name: `${prefix}ask_roots` },
+        { do: "prompt", name: `${prefix}greet`, arguments: { name: "Ada" } },
+        { do: "read", uri: `${uriPrefix}memo://note` },
+        { do: "cancel", name: `${prefix}wait` },
+        { do: "tools" },
+      ]),
+    );
+    const count = results.length / prefixes.length;
+    for (const [index, [prefix]] of prefixes.entries()) {
+      const own = results.slice(index * count, (index + 1) * count);
+      expect(own.slice(0, -1)).toEqual([
+        said("3"),
+        said("done", [0, 1, 2]),
+        said("Hello, my name!"),
+        said("The model says Paris"),
+        said("['file:///r']"),
+        "Greet Ada.",
+        "a note",
+        true,
+      ]);
+      expect(own.at(-1)).toContain(`${prefix}ask_user`);
+    }
+    await expect.poll(countCancelled).toBeGreaterThanOrEqual(before + prefixes.length);
   });
 
   it.each(["sessions", "stateless"])("finds all of a TypeScript server, /%s", async (route) => {

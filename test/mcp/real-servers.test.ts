@@ -11,7 +11,7 @@ import {
   LoggingMessageNotificationSchema,
   ResourceUpdatedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { everythingScript, startEverything } from "../harness/everything-server.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { startMcpGateway } from "./mcp-gateway.ts";
@@ -52,7 +52,8 @@ describe.each([
   const logged: unknown[] = [];
   const updated: string[] = [];
 
-  beforeEach(async () => {
+  // One session serves all tests: behind a route with children, each session is a process.
+  beforeAll(async () => {
     const capabilities = { sampling: {}, elicitation: { form: {} }, roots: { listChanged: true } };
     client = new Client({ name: "test", version: "1" }, { capabilities });
     client.setRequestHandler(CreateMessageRequestSchema, () => ({
@@ -79,7 +80,7 @@ describe.each([
     // Its optional members are typed without undefined; under exactOptionalPropertyTypes the two don't meet.
     await client.connect(transport as Transport);
   });
-  afterEach(async () => {
+  afterAll(async () => {
     await transport.terminateSession();
     await client.close();
   });
