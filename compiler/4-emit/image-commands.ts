@@ -25,7 +25,8 @@ export function missingInImage(program: Program): readonly Diagnostic[] {
   return diagnostics.list;
 }
 
-function startedServers(program: Program): readonly StartedServer[] {
+/** The servers that a gateway starts as child processes. */
+export function startedServers(program: Program): readonly StartedServer[] {
   return servedRoutes(program).flatMap(({ route }) => route.backends.flatMap(serversOf));
 }
 

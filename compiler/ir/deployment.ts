@@ -17,6 +17,8 @@ export interface DeploymentNode {
   /** The image of the parameters; undefined: they name none. */
   readonly image: string | undefined;
   readonly pullPolicy: string | undefined;
+  /** Every image that the parameters name and pods run, with where it is named. */
+  readonly namedImages: readonly NamedImage[];
   /** Environment and compute resources of the container, as Kubernetes has them. */
   readonly env: readonly Json[];
   readonly resources: Json | undefined;
@@ -26,6 +28,12 @@ export interface DeploymentNode {
   readonly configMaps: readonly string[];
   /** Overlays by what they change, in the order in which they are laid on. */
   readonly overlays: Readonly<Record<OverlaidResource, readonly Overlay[]>>;
+  readonly origin: Origin;
+}
+
+/** An image as Kubernetes and container runtimes take it, and where the configuration names it. */
+export interface NamedImage {
+  readonly image: string;
   readonly origin: Origin;
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { findingsOf } from "../../compiler/diagnostics/report/findings.ts";
 import { memoryHost } from "../../compiler/host.ts";
 import { auditPrograms } from "../../compiler/inspect/audit/audit.ts";
 import { checkInput } from "../../compiler/inspect/check-input.ts";
@@ -28,6 +29,34 @@ function codes(text: string): readonly string[] {
   const { programs, findings } = checkInput(["a.yaml"], memoryHost({ "a.yaml": text }), false);
   if (programs.length === 0) throw new Error(findings.map(({ message }) => message).join("\n"));
   return auditPrograms(programs).map(({ code }) => code);
+}
+
+/** What the findings about images by tag point at. */
+function images(text: string): readonly string[] {
+  const host = memoryHost({ "a.yaml": text });
+  const { programs, files } = checkInput(["a.yaml"], host, false);
+  if (programs.length === 0) throw new Error("there are mistakes");
+  const found = auditPrograms(programs).filter(({ code }) => code === "unpinned-image");
+  return findingsOf(found, files, false).map(({ location: { start, end } }) =>
+    text.slice(start, end),
+  );
+}
+
+/** A Gateway of manifests with the parameters of its class, and its own. */
+function manifests(ofClass: string, own: string): string {
+  const parameters = (name: string, spec: string) =>
+    `{apiVersion: gwc.dev/v1alpha1, kind: GatewayParameters, metadata: {name: ${name}}, spec: {${spec}}}`;
+  const reference = (name: string) =>
+    `parametersRef: {group: gwc.dev, kind: GatewayParameters, name: ${name}, namespace: default}`;
+  return `
+{apiVersion: gateway.networking.k8s.io/v1, kind: GatewayClass, metadata: {name: c}, spec: {controllerName: gwc.dev/gateway, ${reference("of-class")}}}
+---
+{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: gw}, spec: {gatewayClassName: c, infrastructure: {${reference("own").replace(", namespace: default", "")}}, listeners: [{name: a, port: 80, protocol: HTTP}]}}
+---
+${parameters("of-class", ofClass)}
+---
+${parameters("own", own)}
+`;
 }
 
 /** The rules that never decide, as they are written. */
@@ -110,6 +139,34 @@ describe("an audit finds", () => {
     const text = gateway("", 'host: "127.0.0.1:9"');
     expect(codes(text)).toEqual(["public-metrics"]);
     expect(codes(`config: {statsAddr: "127.0.0.1:15020"}\n${text}`)).toEqual([]);
+  });
+
+  it("images by tag of servers that the gateway starts: unpinned-image", () => {
+    const started = (cmd: string, args: readonly string[]) =>
+      gateway(jwt, `mcp: {targets: [{name: a, stdio: ${JSON.stringify({ cmd, args })}}]}`);
+    const image = (cmd: string, ...args: readonly string[]) => images(started(cmd, args));
+    expect(image("docker", "run", "-i", "--rm", "-e", "TOKEN", "mcp/fetch", "--port")).toEqual([
+      '"mcp/fetch"',
+    ]);
+    const [digest] = ["0123456789abcdef".repeat(4)];
+    expect(image("docker", "run", "-ie", "A", "--env=B", `mcp/fetch@sha256:${digest}`)).toEqual([]);
+    expect(image("docker", "run", "mcp/fetch@sha256:latest")).toHaveLength(1);
+    expect(image("/usr/bin/podman", "--log-level", "error", "container", "run", "a:1")).toEqual([
+      '"a:1"',
+    ]);
+    expect(image("docker", "exec", "-i", "run", "mcp/fetch")).toEqual([]);
+    expect(image("docker", "run", "-i", "--rm")).toEqual([]);
+  });
+
+  it("images by tag of GatewayParameters and their overlays: unpinned-image", () => {
+    const overlay = (image: string) =>
+      `deployment: {spec: {template: {spec: {containers: [{name: side, image: ${image}}]}}}}`;
+    expect(images(manifests(`image: {repository: gw, tag: "1"}`, ""))).toHaveLength(1);
+    const pinned = `image: {repository: gw, tag: "1", digest: "sha256:${"0".repeat(64)}"}`;
+    expect(images(manifests(pinned, ""))).toEqual([]);
+    // Only what runs counts: the Gateway's own parameters win over those of its class.
+    expect(images(manifests(overlay("side:1"), overlay("side:2")))).toEqual(["side:2"]);
+    expect(images(manifests("", ""))).toEqual([]);
   });
 
   it("servers that get the tokens of their clients: passed-token", () => {

@@ -5,8 +5,12 @@ import type { Text } from "../../model/texts.ts";
 /** Commands that fetch a package and run it: their options with a value, and those that name the package. */
 const RUNNERS: Readonly<Record<string, Runner>> = {
   npx: { withValue: ["-c", "--call", "-w", "--workspace"], withPackage: ["-p", "--package"] },
+  "npm exec": { withValue: ["-c", "--call", "-w", "--workspace"], withPackage: ["--package"] },
   bunx: { withValue: [], withPackage: ["-p", "--package"] },
+  "pnpm dlx": { withValue: [], withPackage: ["--package"] },
+  "yarn dlx": { withValue: [], withPackage: ["-p", "--package"] },
   uvx: { withValue: ["--python", "-p", "--index", "--with"], withPackage: ["--from"] },
+  "uv tool run": { withValue: ["--python", "-p", "--index", "--with"], withPackage: ["--from"] },
 };
 
 interface Runner {
@@ -31,24 +35,38 @@ export function checkPinned(
   origin: Origin,
   diagnostics: Diagnostics,
 ): void {
-  const runner = RUNNERS[path.posix.basename(command)];
-  const at = runner === undefined ? -1 : packageIndex(args, runner);
-  const name = args[at];
-  if (typeof name !== "string" || isPinned(name)) return;
+  const words = [path.posix.basename(command), ...args];
+  const named = Object.keys(RUNNERS).find((each) =>
+    each.split(" ").every((word, index) => words[index] === word),
+  );
+  const runner = RUNNERS[named ?? ""];
+  if (named === undefined || runner === undefined) return;
+  const found = fetchedPackage(args, runner, named.split(" ").length - 1);
+  if (found === undefined || isPinned(found.name)) return;
+  const { name, at } = found;
   const stem = name.replace(/(?<=.)@[^/@]*$/, "");
   diagnostics.report("unpinned-package", childOf(origin, "args", at), { name, stem });
 }
 
-/** Where the arguments name the package: after its option, else the first that is no option. */
-function packageIndex(args: readonly Text[], { withValue, withPackage }: Runner): number {
-  for (let index = 0; index < args.length; index++) {
-    const arg = args[index];
-    if (typeof arg !== "string") return -1;
-    if (withPackage.includes(arg)) return index + 1;
-    if (withValue.includes(arg)) index++;
-    else if (!arg.startsWith("-")) return index;
+/** The package that the arguments from `start` on name: after its option, else the first that is no option. */
+function fetchedPackage(
+  args: readonly Text[],
+  { withValue, withPackage }: Runner,
+  start: number,
+): { readonly name: string; readonly at: number } | undefined {
+  for (let at = start; at < args.length; at++) {
+    const arg = args[at];
+    if (typeof arg !== "string") return undefined;
+    const [option = "", value] = arg.split(/=(.*)/s);
+    if (withPackage.includes(arg)) {
+      const name = args[at + 1];
+      return typeof name === "string" ? { name, at: at + 1 } : undefined;
+    }
+    if (withPackage.includes(option) && value !== undefined) return { name: value, at };
+    if (withValue.includes(arg)) at++;
+    else if (!arg.startsWith("-")) return { name: arg, at };
   }
-  return -1;
+  return undefined;
 }
 
 /** A version (`name@1.2.3`, `name==1.2.3`), a commit, or something else than a package of a registry. */

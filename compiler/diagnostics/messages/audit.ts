@@ -58,6 +58,16 @@ export const auditMessages = {
       "them sees those of its callers: any one can use them here, as those callers. RFC 8725 3.9 asks every recipient to " +
       "check the audience, and the MCP specification requires it.",
   }),
+  "unpinned-image": message<{ image: string }>({
+    severity: "note",
+    text: ({ image }) => `the image "${image}" may be another one whenever it is fetched`,
+    hint: ({ image }) => `name its digest: ${image.replace(/@.*$/, "")}@sha256:...`,
+    explanation:
+      "A tag is moved to another image by whoever may push to the registry: what runs tomorrow, with the credentials and in " +
+      "the network of the gateway, was reviewed by nobody. A digest (`@sha256:`) names one image for good; " +
+      "`docker buildx imagetools inspect IMAGE` says it. It concerns the image of GatewayParameters, containers that their " +
+      "overlays bring, and MCP servers that are started by `docker run`, `podman run` and their like.",
+  }),
   "unlimited-models": message<{ route: string }>({
     severity: "note",
     text: ({ route }) =>

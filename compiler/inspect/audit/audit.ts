@@ -5,6 +5,7 @@ import type { BackendKind, BackendNode } from "../../ir/backends.ts";
 import type { BindNode, ListenerNode, Program, RouteNode } from "../../ir/program.ts";
 import { servedRoutes } from "../../ir/routes.ts";
 import { reportDeadRules } from "./dead-rules.ts";
+import { reportUnpinnedImages } from "./unpinned-images.ts";
 
 /** What is open, weak or does nothing in programs that have no mistake. */
 export function auditPrograms(programs: readonly Program[]): readonly Diagnostic[] {
@@ -14,6 +15,7 @@ export function auditPrograms(programs: readonly Program[]): readonly Diagnostic
       for (const listener of listeners) auditRoute(route, listener, diagnostics);
     for (const bind of program.binds) auditBind(bind, diagnostics);
     auditProcess(program, diagnostics);
+    reportUnpinnedImages(program, diagnostics);
   }
   return diagnostics.list;
 }

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import type { ListenerResource } from "../../../config/resources.ts";
-import { childOf, type Diagnostics, keyPlace } from "../../../diagnostics/diagnostic.ts";
+import { childOf, type Diagnostics } from "../../../diagnostics/diagnostic.ts";
 import type { DeploymentNode } from "../../../ir/deployment.ts";
 import type { ProcessNode } from "../../../ir/program.ts";
 import type { ManifestOf } from "../../../manifests/manifests.ts";
 import { type Json, jsonAt } from "../../../model/json.ts";
+import { imageOf, imageText, namedImages } from "./images.ts";
 import { overlaysOf } from "./overlays.ts";
 import type { ParametersSpec } from "./parameters.ts";
 import { lastOf } from "./process.ts";
@@ -31,6 +32,7 @@ export function deploymentOf(
     loadBalancerAddress,
     image: imageText(image),
     pullPolicy: image.pullPolicy,
+    namedImages: namedImages(parameters),
     env: envOf(parameters),
     resources: lastOf(parameters, ({ resources }) => resources),
     secrets: [...new Set([...secrets, ...mounts.secrets])].toSorted(),
@@ -74,19 +76,6 @@ const GRACE_VARIABLE = "TERMINATION_GRACE_PERIOD_SECONDS";
 /** The gateway is done this many seconds before its pod is killed. */
 const KILL_MARGIN = 5;
 
-/** An image that names nothing would have no effect. */
-export function checkImage(parameters: readonly ParametersSpec[], diagnostics: Diagnostics): void {
-  const { registry, repository, tag, digest } = imageOf(parameters);
-  if (repository || !(registry || tag || digest)) return;
-  const origin = parameters.findLast(({ image }) => image !== undefined)?.origin;
-  if (origin === undefined) return;
-  diagnostics.report("image-without-repository", keyPlace(childOf(origin, "spec", "image")), {});
-}
-
-function imageOf(parameters: readonly ParametersSpec[]): NonNullable<ParametersSpec["image"]> {
-  return Object.assign({}, ...parameters.map((each) => each.image ?? {}));
-}
-
 /** A variable of the Gateway takes the place of its class's. */
 function envOf(parameters: readonly ParametersSpec[]): readonly Json[] {
   const all = parameters.flatMap(({ env }) => env ?? []);
@@ -98,15 +87,4 @@ function resourceName(name: string): string {
   if (name.length <= 63) return name;
   const digest = createHash("sha256").update(name).digest("hex").slice(0, 12);
   return `${name.slice(0, 50)}-${digest}`;
-}
-
-function imageText({
-  registry,
-  repository,
-  tag,
-  digest,
-}: NonNullable<ParametersSpec["image"]>): string | undefined {
-  if (repository === undefined || repository === "") return undefined;
-  const name = registry ? `${registry}/${repository}` : repository;
-  return `${name}${tag ? `:${tag}` : ""}${digest ? `@${digest}` : ""}`;
 }

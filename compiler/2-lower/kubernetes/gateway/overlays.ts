@@ -89,12 +89,17 @@ export function checkDeployment(
 ): void {
   const last = parameters.findLast(({ deployment }) => deployment?.spec !== undefined);
   if (last === undefined) return;
-  const spec = overlaysOf(parameters, "deployment").reduce<Json>(
+  const at = keyPlace(childOf(last.origin, "spec", "deployment", "spec"));
+  for (const message of problemsOf(mergedDeployment(parameters)))
+    diagnostics.report("broken-rule", at, { message });
+}
+
+/** What overlays make of the part of a Deployment that is there whatever they say. */
+export function mergedDeployment(parameters: readonly ParametersValue[]): Json {
+  return overlaysOf(parameters, "deployment").reduce<Json>(
     (merged, overlay) => strategicMerge(merged, overlay.spec ?? {}) ?? {},
     BARE,
   );
-  const at = keyPlace(childOf(last.origin, "spec", "deployment", "spec"));
-  for (const message of problemsOf(spec)) diagnostics.report("broken-rule", at, { message });
 }
 
 /** The part of a generated Deployment that has to be there whatever overlays say. */

@@ -1,0 +1,68 @@
+import {
+  childOf,
+  type Diagnostics,
+  keyPlace,
+  type Origin,
+} from "../../../diagnostics/diagnostic.ts";
+import type { NamedImage } from "../../../ir/deployment.ts";
+import { type Json, jsonAt } from "../../../model/json.ts";
+import { mergedDeployment } from "./overlays.ts";
+import type { ParametersSpec } from "./parameters.ts";
+
+type ImageValue = NonNullable<ParametersSpec["image"]>;
+
+/** The image that parameters ask for, field by field: later ones win. */
+export function imageOf(parameters: readonly ParametersSpec[]): ImageValue {
+  return Object.assign({}, ...parameters.map((each) => each.image ?? {}));
+}
+
+/** `REGISTRY/REPOSITORY:TAG@DIGEST`; undefined: no repository is named. */
+export function imageText({ registry, repository, tag, digest }: ImageValue): string | undefined {
+  if (repository === undefined || repository === "") return undefined;
+  const name = registry ? `${registry}/${repository}` : repository;
+  return `${name}${tag ? `:${tag}` : ""}${digest ? `@${digest}` : ""}`;
+}
+
+/** An image that names nothing would have no effect. */
+export function checkImage(parameters: readonly ParametersSpec[], diagnostics: Diagnostics): void {
+  const { registry, repository, tag, digest } = imageOf(parameters);
+  if (repository || !(registry || tag || digest)) return;
+  const origin = imageOrigin(parameters);
+  if (origin !== undefined) diagnostics.report("image-without-repository", keyPlace(origin), {});
+}
+
+/** The images that parameters name and pods run: the gateway's, and those of containers that overlays bring. */
+export function namedImages(parameters: readonly ParametersSpec[]): readonly NamedImage[] {
+  const own = imageText(imageOf(parameters));
+  const origin = imageOrigin(parameters);
+  const used = new Set(containerImages(mergedDeployment(parameters)).map(({ image }) => image));
+  const laidOn = parameters.flatMap(({ deployment, origin: at }) =>
+    containerImages(deployment?.spec ?? {}).flatMap(({ image, path }) =>
+      used.has(image)
+        ? [{ image, origin: childOf(at, "spec", "deployment", "spec", ...path) }]
+        : [],
+    ),
+  );
+  return [
+    ...(own === undefined || origin === undefined ? [] : [{ image: own, origin }]),
+    ...laidOn,
+  ];
+}
+
+function imageOrigin(parameters: readonly ParametersSpec[]): Origin | undefined {
+  const last = parameters.findLast(({ image }) => image !== undefined);
+  return last && childOf(last.origin, "spec", "image");
+}
+
+function containerImages(
+  spec: Json,
+): readonly { readonly image: string; readonly path: readonly (string | number)[] }[] {
+  return ["initContainers", "containers"].flatMap((kind) => {
+    const list = jsonAt(spec, "template", "spec", kind);
+    return (Array.isArray(list) ? list : []).flatMap((container, index) => {
+      const image = jsonAt(container, "image");
+      const path = ["template", "spec", kind, index, "image"];
+      return typeof image === "string" ? [{ image, path }] : [];
+    });
+  });
+}
