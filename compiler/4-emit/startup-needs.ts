@@ -47,36 +47,43 @@ function needsOf(
       for (const need of found) add(need);
       return;
     }
-    const fields = new Map(Object.entries(value));
-    const own = fields.get("origin");
+    const fields: Readonly<Record<string, unknown>> = { ...value };
+    const { origin: own, env: variable } = fields;
     const origin = isOrigin(own) ? own : around;
-    const variable = fields.get("env");
-    if (origin !== undefined && typeof variable === "string" && !fields.has("fallback"))
+    if (origin !== undefined && typeof variable === "string" && !("fallback" in fields))
       add({ kind: "variable", name: variable, origin });
     if (origin !== undefined)
       for (const file of filesOf(fields)) add({ kind: "file", file, origin });
-    // What requests are matched with is settled when they are compiled.
-    for (const [name, each] of fields)
-      if (name !== "origin" && name !== "table") walk(each, origin);
+    for (const name in fields) if (!SETTLED.has(name)) walk(fields[name], origin);
   };
   walk(whole, undefined);
   return [...needs.values()];
 }
 
+/** What nobody needs at start: places, and what requests are matched with, which is settled when they are compiled. */
+const SETTLED: ReadonlySet<string> = new Set(["origin", "table"]);
+
 /** Fields that are paths of files by themselves. */
 const PATHS = ["certFile", "keyFile"];
 
-function filesOf(fields: ReadonlyMap<string, unknown>): readonly MountedFile[] {
-  const texts = (names: readonly string[]) =>
-    names.map((name) => fields.get(name)).filter((each) => typeof each === "string");
-  const kind = fields.get("kind");
-  const isSecret = fields.get("isSecret") === true;
-  const own = kind === "secret" || kind === "configMap" ? kind : isSecret ? "secret" : "path";
-  const isFile = ["path", "file", "secret", "configMap"].includes(String(kind));
-  const named = isFile ? texts(["file"]) : [];
+/** Kinds of values whose `file` is one. */
+const FILE_KINDS: ReadonlySet<unknown> = new Set(["path", "file", "secret", "configMap"]);
+
+function filesOf(fields: Readonly<Record<string, unknown>>): readonly MountedFile[] {
+  const { kind, isSecret } = fields;
+  const own =
+    kind === "secret" || kind === "configMap" ? kind : isSecret === true ? "secret" : "path";
   // A certificate has no more fields than its files.
-  const pair = fields.has("cert") && fields.has("key") ? texts(["cert", "key"]) : [];
-  return [...texts(PATHS), ...pair, ...named].map((file) => ({ kind: own, file }));
+  const isPair = "cert" in fields && "key" in fields;
+  const names = [
+    ...PATHS,
+    ...(isPair ? ["cert", "key"] : []),
+    ...(FILE_KINDS.has(kind) ? ["file"] : []),
+  ];
+  return names.flatMap((name) => {
+    const file = fields[name];
+    return typeof file === "string" ? { kind: own, file } : [];
+  });
 }
 
 function isOrigin(value: unknown): value is Origin {

@@ -31,6 +31,7 @@ export class DataReads {
   }
 
   #read(path: readonly string[]): void {
-    this.#paths = new Map([...this.#paths, [path.join("."), path]]);
+    const key = path.join(".");
+    if (!this.#paths.has(key)) this.#paths = new Map([...this.#paths, [key, path]]);
   }
 }

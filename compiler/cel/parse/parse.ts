@@ -26,8 +26,24 @@ const grammar = new Environment({
   },
 });
 
+/** Expressions without a mistake: each is read again for every use of it, from its compilation to its comparison. */
+const parsed = new Map<string, Node>();
+
+/** More than this are forgotten: a controller reads expressions for months. */
+const MOST_PARSED = 10_000;
+
 /** Reads an expression. Undefined when it is no CEL, or too long, or too deep; each reason is reported. */
 export function parseExpression(text: string, problems: Problems): Node | undefined {
+  const known = parsed.get(text);
+  if (known !== undefined) return known;
+  const node = readExpression(text, problems);
+  if (node === undefined) return undefined;
+  if (parsed.size >= MOST_PARSED) parsed.clear();
+  parsed.set(text, node);
+  return node;
+}
+
+function readExpression(text: string, problems: Problems): Node | undefined {
   if (text.length > MAX_LENGTH) {
     problems.report("cel-too-long", [MAX_LENGTH, text.length], { limit: MAX_LENGTH });
     return undefined;

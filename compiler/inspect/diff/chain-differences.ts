@@ -1,7 +1,5 @@
-import { parseExpression } from "../../cel/parse/parse.ts";
-import { Problems } from "../../cel/parse/problems.ts";
 import type { Rule } from "../../model/rules.ts";
-import { conditionOf, type RuleCondition } from "../effect/conditions/condition.ts";
+import { conditionIn } from "../effect/conditions/condition.ts";
 import type { RequestData } from "../effect/data/request-data.ts";
 import { DiagramTooLarge, operation, type Path } from "../effect/diagram/diagrams.ts";
 import { RuleModel } from "../effect/model/rule-model.ts";
@@ -15,7 +13,7 @@ import {
   rulesOfChain,
   runChain,
 } from "./chain.ts";
-import { type CompiledRegion, compiledRegion, type PairRegion } from "./pair-region.ts";
+import { type PairRegion, type ReadRegion, readRegion } from "./pair-region.ts";
 
 /** Requests that a chain allows now and did not before, or the other way round. */
 export interface ChainDifference {
@@ -54,7 +52,7 @@ export function chainDiff(
   if (from === to) return NONE;
   const rules = [...rulesOfChain(before), ...rulesOfChain(after)];
   const phase = isMcp ? "mcp" : "request";
-  const region = compiledRegion(pairRegion, rules, phase);
+  const region = readRegion(pairRegion, rules);
   if (region !== undefined) return solve(before, after, phase, region);
   const key = `${phase}\n${from}\n${to}`;
   const known = solved.get(key);
@@ -81,13 +79,13 @@ function solve(
   before: AccessChain,
   after: AccessChain,
   phase: "request" | "mcp",
-  region: CompiledRegion | undefined,
+  region: ReadRegion | undefined,
 ): ChainDiff {
   const rules = [...rulesOfChain(before), ...rulesOfChain(after)];
   const identities = [...before.identities, ...after.identities].map(({ variable }) => variable);
   const conditions = [...new Set(identities)].map((variable) => conditionIn(`${variable} == null`));
   try {
-    const model = new RuleModel(phase, [...rules, ...(region?.rules ?? [])], conditions);
+    const model = new RuleModel(phase, rules, conditions, region?.conditions);
     const isMcp = phase === "mcp";
     return model.isComplete ? modelDiff(model, before, after, isMcp, region) : undecided(rules);
   } catch (error) {
@@ -100,18 +98,12 @@ function undecided(rules: readonly Rule[]): ChainDiff {
   return { differences: [], undecided: rules.map(({ expression }) => expression.source) };
 }
 
-function conditionIn(text: string): RuleCondition {
-  const root = parseExpression(text, new Problems());
-  if (root === undefined) throw new Error(`no expression: ${text}`);
-  return conditionOf(root);
-}
-
 function modelDiff(
   model: RuleModel,
   before: AccessChain,
   after: AccessChain,
   isMcp: boolean,
-  region: CompiledRegion | undefined,
+  region: ReadRegion | undefined,
 ): ChainDiff {
   const { diagrams } = model;
   const pair = operation((old, now) => (old === now ? "" : `${old}${now}`));
@@ -168,7 +160,7 @@ function confirmed(
   direction: ChainDifference["direction"],
   [before, after]: readonly [AccessChain, AccessChain],
   isMcp: boolean,
-  region: CompiledRegion | undefined,
+  region: ReadRegion | undefined,
 ): Pick<ChainDifference, "example" | "before" | "after"> | undefined {
   const complete = (data: RequestData): RequestData =>
     isMcp && data.mcp === undefined ? { ...data, mcp: SOME_TOOL } : data;

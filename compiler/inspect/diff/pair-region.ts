@@ -1,11 +1,11 @@
-import { compileRule } from "../../cel/compile.ts";
 import type { RouteEntry } from "../../ir/program.ts";
 import type { PathMatch, RouteMatch, ValueMatch } from "../../model/matches.ts";
 import type { Rule } from "../../model/rules.ts";
-import type { RequestData } from "../effect/data/request-data.ts";
+import { conditionIn, type RuleCondition } from "../effect/conditions/condition.ts";
+import { dataAt, type RequestData } from "../effect/data/request-data.ts";
 import { type NodeId, operation } from "../effect/diagram/diagrams.ts";
 import type { RuleModel } from "../effect/model/rule-model.ts";
-import { runRules } from "../effect/rules/run-rules.ts";
+import { matchesPath, matchesValue } from "../routing/match-request.ts";
 
 /** The requests of a pair of routes: those that go one of these ways. */
 export type PairRegion = readonly RegionWay[];
@@ -94,45 +94,36 @@ function isWithin({ value }: PathMatch, outer: PathMatch): boolean {
   return value.startsWith(outer.value) && (value.length === length || value[length] === "/");
 }
 
-/** A region whose conditions are compiled, so that it can be computed with. */
-export interface CompiledRegion {
+/** A region whose conditions are read, so that it can be computed with. */
+export interface ReadRegion {
   /** All its conditions. */
-  readonly rules: readonly Rule[];
+  readonly conditions: readonly RuleCondition[];
   /** `1` for the requests in it. */
   readonly diagram: (model: RuleModel) => NodeId;
   readonly has: (data: RequestData) => boolean;
 }
 
-/** Compiles a region for rules of a phase; undefined: no rule asks for what it is about, or it has too many conditions. */
-export function compiledRegion(
+/** Reads a region for rules; undefined: no rule asks for what it is about, or it has too many conditions. */
+export function readRegion(
   region: (() => PairRegion) | undefined,
   rules: readonly Rule[],
-  phase: "request" | "mcp",
-): CompiledRegion | undefined {
+): ReadRegion | undefined {
   if (region === undefined || !rules.some(({ text }) => ASKED.test(text))) return undefined;
-  const origin = rules[0]?.origin;
-  if (origin === undefined) return undefined;
-  const known = new Map<string, Rule>();
-  const ruleOf = (match: RouteMatch): Rule | undefined => {
+  const ways = region();
+  const conditions = new Map<string, RuleCondition>();
+  const known = (match: RouteMatch): RuleCondition => {
     const text = matchCondition(match);
-    const found = known.get(text);
-    if (found !== undefined) return found;
-    const { expression, cases } = compileRule(text, phase, "allow");
-    if (expression === undefined) return undefined;
-    const rule: Rule = { action: "allow", text, expression, cases, origin };
-    known.set(text, rule);
-    return rule;
+    const condition = conditions.get(text) ?? conditionIn(text);
+    conditions.set(text, condition);
+    return condition;
   };
-  const ways = region().map(({ meets, misses }) => ({
-    meets: meets.map(ruleOf),
-    misses: misses.map(ruleOf),
+  const read = ways.map(({ meets, misses }) => ({
+    meets: meets.map(known),
+    misses: misses.map(known),
   }));
-  const all = ways.flatMap(({ meets, misses }) => [...meets, ...misses]);
-  if (all.includes(undefined) || known.size > MAX_CONDITIONS) return undefined;
-  const isMet = (rule: Rule | undefined, data: RequestData) =>
-    rule !== undefined && runRules([rule], data).isAllowed;
+  if (conditions.size > MAX_CONDITIONS) return undefined;
   return {
-    rules: [...known.values()],
+    conditions: [...conditions.values()],
     has: (data) =>
       ways.some(
         ({ meets, misses }) =>
@@ -140,24 +131,32 @@ export function compiledRegion(
       ),
     diagram: (model) => {
       const { diagrams } = model;
-      const test = (rule: Rule | undefined) =>
-        diagrams.map(
-          operation((text) => (text.startsWith("+") ? "1" : "0")),
-          rule === undefined ? diagrams.terminal("-") : model.decision([rule]),
-        );
-      const and = operation((a, b) => (a === "1" && b === "1" ? "1" : "0"));
+      const and = operation((sum, truth) => (sum === "1" && truth === "true" ? "1" : "0"));
+      const without = operation((sum, truth) => (sum === "1" && truth !== "true" ? "1" : "0"));
       const or = operation((a, b) => (a === "1" || b === "1" ? "1" : "0"));
-      const without = operation((a, b) => (a === "1" && b !== "1" ? "1" : "0"));
-      const nodes = ways.map(({ meets, misses }) => {
+      const nodes = read.map(({ meets, misses }) => {
         const met = meets.reduce(
-          (sum, each) => diagrams.apply(and, sum, test(each)),
+          (sum, each) => diagrams.apply(and, sum, model.truth(each)),
           diagrams.terminal("1"),
         );
-        return misses.reduce((sum, each) => diagrams.apply(without, sum, test(each)), met);
+        return misses.reduce((sum, each) => diagrams.apply(without, sum, model.truth(each)), met);
       });
       return nodes.reduce((sum, each) => diagrams.apply(or, sum, each), diagrams.terminal("0"));
     },
   };
+}
+
+/** Whether a request is as a match asks, whatever it says of hosts and query parameters. */
+function isMet({ path, method, headers }: RouteMatch, data: RequestData): boolean {
+  const textAt = (...steps: readonly string[]): string | undefined => {
+    const found = dataAt(["request", ...steps], data);
+    return typeof found === "string" ? found : undefined;
+  };
+  return (
+    matchesPath(path, textAt("path") ?? "") &&
+    (method === undefined || method === textAt("method")) &&
+    headers.every((each) => matchesValue(each, textAt("headers", each.name)))
+  );
 }
 
 const ASKED = /request\.(path|method|headers)/;

@@ -1,6 +1,8 @@
 import { inlineBindings } from "../../../cel/kinds/inline-bindings.ts";
 import { childrenOf, type MacroNode, mapChildren, type Node } from "../../../cel/parse/ast.ts";
 import { canonicalText } from "../../../cel/parse/canonical-text.ts";
+import { parseExpression } from "../../../cel/parse/parse.ts";
+import { Problems } from "../../../cel/parse/problems.ts";
 import { type DataPath, kindOfPath, pathAskedFor, pathKey } from "../data/data-path.ts";
 import { type LeafShape, leafShape } from "./leaf-features.ts";
 
@@ -40,6 +42,13 @@ export interface OpaqueCondition {
 /** An expression as a condition. */
 export function conditionOf(root: Node): RuleCondition {
   return partOf(inlineBindings(root, () => true));
+}
+
+/** The condition that a text is, which is an expression without a mistake. */
+export function conditionIn(text: string): RuleCondition {
+  const root = parseExpression(text, new Problems());
+  if (root === undefined) throw new Error(`no expression: ${text}`);
+  return conditionOf(root);
 }
 
 /** The conditions that a condition is made of. */

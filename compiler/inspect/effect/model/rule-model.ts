@@ -39,20 +39,20 @@ export class RuleModel {
   readonly #truths = truthOperations();
   readonly #done = new Map<RuleCondition, NodeId>();
 
-  /** A model of rules, and of conditions (`mcp.tool.name == "x"`) that are to be classed apart besides. */
+  /** A model of rules, and of conditions (`mcp.tool.name == "x"`) that are to be classed apart besides: before and after them. */
   constructor(
     phase: CelPhase,
     rules: readonly Rule[],
-    conditions: readonly RuleCondition[] = [],
-    limit?: number,
+    first: readonly RuleCondition[] = [],
+    last: readonly RuleCondition[] = [],
   ) {
     this.#phase = phase;
     this.#runs = new LeafRuns(phase);
-    this.diagrams = new Diagrams(limit);
+    this.diagrams = new Diagrams();
     for (const rule of rules) this.#cases.set(rule, conditionCases(rule, phase));
     const cases = [...this.#cases.values()].flat();
     const leaves = new Map<string, LeafCondition | OpaqueCondition>();
-    for (const condition of [...conditions, ...cases.map((each) => each.condition)])
+    for (const condition of [...first, ...cases.map((each) => each.condition), ...last])
       for (const leaf of leavesOf(condition)) leaves.set(leaf.text, leaf);
     this.leaves = [...leaves.values()];
     this.variables = orderedVariables(phase, this.leaves, (leaf, path, value) =>

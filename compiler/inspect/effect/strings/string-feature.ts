@@ -16,11 +16,24 @@ export function featureKey({ kind, text }: StringFeature): string {
   return `${kind} ${text}`;
 }
 
+/** So many features are asked one after the other sooner than they are put into tables. */
+const FEW = 8;
+
 /**
  * A function that says which of several features a string has: a digit for each. Constants and prefixes are looked up, so
  * that thousands of them (the paths of a routing table) cost no more than the string is long.
  */
 export function featureVector(features: readonly StringFeature[]): (value: string) => string {
+  if (features.length > FEW) return lookedUpVector(features);
+  const tests = features.map(featureTest);
+  return (value) => {
+    let digits = "";
+    for (const has of tests) digits += has(value) ? "1" : "0";
+    return digits;
+  };
+}
+
+function lookedUpVector(features: readonly StringFeature[]): (value: string) => string {
   const places = (kind: StringFeature["kind"]): ReadonlyMap<string, readonly number[]> => {
     const own = features.flatMap((each, at) =>
       each.kind === kind ? [{ text: each.text, at }] : [],
@@ -30,10 +43,9 @@ export function featureVector(features: readonly StringFeature[]): (value: strin
   };
   const [constants, prefixes] = [places("equals"), places("startsWith")];
   const longest = Math.max(-1, ...[...prefixes.keys()].map(({ length }) => length));
-  const others = features.flatMap((each, at) => {
-    const has = featureTest(each);
-    return has === undefined ? [] : [{ has, at }];
-  });
+  const others = features.flatMap((each, at) =>
+    each.kind === "equals" || each.kind === "startsWith" ? [] : [{ has: featureTest(each), at }],
+  );
   return (value) => {
     const digits = Buffer.alloc(features.length, "0");
     const mark = (found: readonly number[] = []) => {
@@ -49,12 +61,13 @@ export function featureVector(features: readonly StringFeature[]): (value: strin
 
 const ONE = "1".charCodeAt(0);
 
-/** Whether a string has a feature that is not looked up. */
-function featureTest({ kind, text }: StringFeature): ((value: string) => boolean) | undefined {
+/** Whether a string has a feature. */
+function featureTest({ kind, text }: StringFeature): (value: string) => boolean {
   switch (kind) {
     case "equals":
+      return (value) => value === text;
     case "startsWith":
-      return undefined;
+      return (value) => value.startsWith(text);
     case "endsWith":
       return (value) => value.endsWith(text);
     case "contains":
