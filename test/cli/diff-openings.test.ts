@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { diffOf, firstLine } from "./diff-of.ts";
 
@@ -156,5 +157,39 @@ describe("what lets somebody in is what the first line says", () => {
 
   it.each(openings)("%s, and back: that closes", (_, from, to) => {
     expect(diffOf(config.replace(from, to), config)).toMatch(/^(CLOSES|OPENS) /m);
+  });
+});
+
+describe("an issuer's keys that are written out", () => {
+  const key = (kid: string) => ({
+    ...generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" }),
+    kid,
+  });
+  const [first, second, third] = [key("first"), key("second"), key("third")];
+  const withKeys = (...keys: readonly object[]) =>
+    config.replace(
+      `jwks: {url: "https://id.example.com/keys"}`,
+      `jwks: {inline: '${JSON.stringify({ keys })}'}`,
+    );
+  const before = withKeys(first, second);
+
+  it("that are swapped open, and are told by their names", () => {
+    expect(firstLine(diffOf(before, withKeys(third)))).toContain(
+      '1 OPENS: route tools (:3000 /mcp), jwtAuth: keys of https://id.example.com: 1 added ("third"); ' +
+        'who can sign with it is not known here; 2 removed ("first", "second")',
+    );
+    expect(firstLine(diffOf(before, withKeys(key("first"), second)))).toMatch(
+      /1 OPENS: .* 1 added \("first"\); .*; 1 removed \("first"\)/,
+    );
+  });
+
+  it("that are fewer close, and in another order are the same", () => {
+    expect(firstLine(diffOf(before, withKeys(second)))).toMatch(
+      /1 CLOSES: .* 1 removed \("first"\)/,
+    );
+    expect(firstLine(diffOf(before, withKeys(second, first)))).toMatch(/^no request is treated/);
+    expect(firstLine(diffOf(before, withKeys({ ...first, use: "sig" }, second)))).toMatch(
+      /1 CHANGES: .* 1 otherwise described \("first"\)/,
+    );
   });
 });

@@ -1,6 +1,8 @@
 import { type IdentityCheck, listChanges, type SettingsChange } from "../../model/access.ts";
 import { shownText, type Text } from "../../model/texts.ts";
 import { identityCheck, modeChange } from "../parts/identity-access.ts";
+import type { PublicJwk } from "./jwks.ts";
+import { keySetChanges } from "./key-changes.ts";
 
 /** Who issues tokens, as far as it matters to who has one. */
 interface TokenIssuer {
@@ -18,7 +20,7 @@ interface TokenSettings<Issuer = TokenIssuer> {
 /** An issuer with the keys that sign its tokens. */
 interface KeyedIssuer extends TokenIssuer {
   readonly keys:
-    | { readonly kind: "inline"; readonly keys: readonly object[] }
+    | { readonly kind: "inline"; readonly keys: readonly PublicJwk[] }
     | { readonly kind: "remote"; readonly url: Text };
 }
 
@@ -69,24 +71,16 @@ function restOfTokens(
   return { ...others, providers: Object.fromEntries(fetched) };
 }
 
-/** Keys, as far as they tell who can sign. */
-function signers({ keys }: KeyedIssuer): string {
-  return keys.kind === "inline" ? JSON.stringify(keys.keys) : `keys of ${shownText(keys.url)}`;
-}
-
 /** Whoever has the other keys can now be anybody. */
 function keyChanges(before: KeyedIssuer, after: KeyedIssuer): readonly SettingsChange[] {
-  if (signers(before) === signers(after)) return [];
-  const [old, now] = [before, after].map((each) =>
-    each.keys.kind === "inline" ? "keys in the configuration" : signers(each),
+  const issuer = said(after.issuer);
+  if (before.keys.kind === "inline" && after.keys.kind === "inline")
+    return keySetChanges(issuer, before.keys.keys, after.keys.keys);
+  const [old, now] = [before, after].map(({ keys }) =>
+    keys.kind === "inline" ? "keys in the configuration" : `keys of ${shownText(keys.url)}`,
   );
-  const text = `tokens of ${said(after.issuer)} are signed by ${now}, not by ${old}`;
-  return [
-    {
-      direction: "opens",
-      text: old === now ? `tokens of ${said(after.issuer)} are signed by other ${now}` : text,
-    },
-  ];
+  if (old === now) return [];
+  return [{ direction: "opens", text: `tokens of ${issuer} are signed by ${now}, not by ${old}` }];
 }
 
 /** Without audiences any will do, so the first one closes and the last one opens. */
