@@ -96,7 +96,8 @@ function itemOf(argv: readonly string[], target: string | undefined): AskedItem 
 function askRequest(given: Arguments, checked: CheckedInput, asker: Asker): CommandResult {
   const [method = "", target = "", extra] = given.positionals;
   if (extra !== undefined) return usage(`"${extra}" is one word too many`);
-  if (!URL.canParse(target) || !/^https?:/.test(target))
+  // A browser would make a slash of it, curl sends it as it is.
+  if (!URL.canParse(target) || !/^https?:[^\\]*$/.test(target))
     return usage(`"${target}" is no URL, and "${method}" nothing that an MCP client does`);
   const reached = requestAccess(checked, method, new URL(target), asker);
   if (reached.kind === "none") return { exitCode: 1, stdout: `no: ${reached.reason}\n` };

@@ -1,4 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { memoryHost } from "../../compiler/host.ts";
+import { accessOutcome } from "../../compiler/inspect/access/access-text.ts";
+import { requestAccess } from "../../compiler/inspect/access/request-access.ts";
+import { checkInput } from "../../compiler/inspect/check-input.ts";
 import { gwc } from "../harness/gwc.ts";
 import { Workspace } from "../harness/workspace.ts";
 
@@ -132,5 +136,32 @@ describe("gwc can", () => {
     expect(can("GET", url).text).toBe("no: no route of the listener matches it: 404\n");
     expect(can("GET", url, "--header", "X-Env: dev").code).toBe(1);
     expect(can("GET", url, "--header", "x-env: dev\nx-team: blue").code).toBe(0);
+  });
+
+  it("sees paths and hosts as the gateway does, and preflights as its CORS policy does", () => {
+    const text = `binds:
+  - port: 3000
+    listeners:
+      - routes:
+          - hostnames: [a.test]
+            policies:
+              cors: {allowOrigins: ["https://desk.test"]}
+              authorization: {rules: [{deny: 'request.path == "/admin"'}]}
+            backends: [{host: "127.0.0.1:9"}]
+`;
+    const checked = checkInput(["a.yaml"], memoryHost({ "a.yaml": text }), false);
+    const ask = (method: string, url: string, headers: Readonly<Record<string, string>> = {}) => {
+      const asker = { identities: { given: {}, isAnyone: false }, headers, address: "127.0.0.1" };
+      const found = requestAccess(checked, method, new URL(url), asker);
+      return found.kind === "none" ? found.reason : accessOutcome([found.access]);
+    };
+    for (const path of ["/admin", "/%61dmin", "//admin", "/x/../admin"])
+      expect(ask("GET", `http://a.test:3000${path}`)).toBe("no");
+    expect(ask("GET", "http://A.test.:3000/other")).toBe("yes");
+    for (const path of ["/a%2fadmin", "/%00", "/%zz"])
+      expect(ask("GET", `http://a.test:3000${path}`)).toMatch(/: 400$/);
+    const preflight = { origin: "https://eve.test", "access-control-request-method": "POST" };
+    expect(ask("OPTIONS", "http://a.test:3000/admin", preflight)).toBe("yes");
+    expect(ask("OPTIONS", "http://a.test:3000/admin")).toBe("no");
   });
 });

@@ -1,3 +1,5 @@
+import { canonicalHost } from "../../../runtime/http/routing/canonical-host.ts";
+import { canonicalPath } from "../../../runtime/http/routing/canonical-path.ts";
 import type { Checked } from "../../compile.ts";
 import type { BindNode, ListenerNode, RouteNode } from "../../ir/program.ts";
 import type { TcpBindNode } from "../../ir/tcp.ts";
@@ -10,6 +12,8 @@ export type ReachedRoute =
       readonly kind: "route";
       readonly route: RouteNode;
       readonly listener: ListenerNode;
+      /** The URL as routes and rules see it. */
+      readonly seen: SeenUrl;
       /** The conditions that it meets. */
       readonly match: RouteMatch;
       /** Those of other routes that it would meet before, had it their headers. */
@@ -19,6 +23,26 @@ export type ReachedRoute =
 
 /** The headers of a request, by lower-case name. */
 type Headers = Readonly<Record<string, string>>;
+
+/** A URL in the one form that routes and rules see (runtime/http/routing). */
+export interface SeenUrl {
+  readonly hostname: string;
+  /** With the port, where it is not the scheme's own. */
+  readonly host: string;
+  readonly path: string;
+  /** `?a=b`, or empty. */
+  readonly search: string;
+}
+
+/** A listener's form of a URL; undefined: it refuses the request, which two servers could read differently. */
+function seenUrl(url: URL, { pathHandling }: ListenerNode): SeenUrl | undefined {
+  const host = canonicalHost(url.host);
+  const path =
+    canonicalPath(url.pathname) ??
+    (pathHandling === "verbatim" ? canonicalPath(url.pathname, true) : undefined);
+  if (host === undefined || path === undefined) return undefined;
+  return { hostname: canonicalHost(url.hostname) ?? "", host, path, search: url.search };
+}
 
 /** Which route answers METHOD URL. Without `headers` it has none to show: conditions on them count as unmet. */
 export function reachedRoute(
@@ -36,12 +60,16 @@ export function reachedRoute(
     const ports = all.map((each) => each.port).join(", ");
     return { kind: "none", reason: `no listener has the port ${port}; there is ${ports}` };
   }
-  const hostname = url.hostname.toLowerCase();
+  const hostname = canonicalHost(url.hostname);
+  if (hostname === undefined) return { kind: "none", reason: `no server has such a name: 400` };
   for (const bind of binds) {
     const listener = bind.listeners.find((each) => coversHost(each.hostname, hostname));
     if (listener === undefined) continue;
-    const found = routeOf(listener, method, url, headers);
-    if (found !== undefined) return { kind: "route", listener, ...found };
+    const seen = seenUrl(url, listener);
+    if (seen === undefined)
+      return { kind: "none", reason: "two servers could read its path differently: 400" };
+    const found = routeOf(listener, method, url, seen, headers);
+    if (found !== undefined) return { kind: "route", listener, seen, ...found };
   }
   return { kind: "none", reason: "no route of the listener matches it: 404" };
 }
@@ -73,16 +101,16 @@ function portOf({ port, protocol }: URL): number {
 function routeOf(
   { table, routes }: ListenerNode,
   method: string,
-  url: URL,
+  { searchParams }: URL,
+  { hostname, path }: SeenUrl,
   headers: Headers | undefined,
-): Omit<Extract<ReachedRoute, { kind: "route" }>, "kind" | "listener"> | undefined {
-  const hostname = url.hostname.toLowerCase();
+): Pick<Extract<ReachedRoute, { kind: "route" }>, "route" | "match" | "earlier"> | undefined {
   const earlier: { route: RouteNode; match: RouteMatch }[] = [];
   for (const host of table) {
     if (!coversHost(host.hostname, hostname)) continue;
     for (const { match, route: id } of host.entries) {
       const route = routes.find((each) => each.id === id);
-      if (route === undefined || !matches(match, method, url)) continue;
+      if (route === undefined || !matches(match, method, path, searchParams)) continue;
       const areMet = match.headers.every((each) => matchesValue(each, headers?.[each.name]));
       if (areMet) return { route, match, earlier };
       if (headers === undefined) earlier.push({ route, match });
@@ -92,10 +120,15 @@ function routeOf(
 }
 
 /** Whether all but the headers is as a match asks. */
-function matches(match: RouteMatch, method: string, url: URL): boolean {
+function matches(
+  match: RouteMatch,
+  method: string,
+  path: string,
+  parameters: URLSearchParams,
+): boolean {
   return (
     (match.method === undefined || match.method === method) &&
-    matchesPath(match.path, url.pathname) &&
-    match.query.every((each) => matchesValue(each, url.searchParams.get(each.name) ?? undefined))
+    matchesPath(match.path, path) &&
+    match.query.every((each) => matchesValue(each, parameters.get(each.name) ?? undefined))
   );
 }
