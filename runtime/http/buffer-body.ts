@@ -35,12 +35,16 @@ export const bodyRefusals: Readonly<
   },
 };
 
-/** The whole request body; undefined: the request was refused (413 beyond `limit` bytes, 408, 503), or the client is gone. */
-export async function readWhole(exchange: Exchange, limit: number): Promise<Buffer | undefined> {
-  const body = await exchange.readBody(limit);
-  if (typeof body !== "string") return body;
-  if (body !== "aborted") refuseBody(exchange, bodyRefusals[body]);
-  return undefined;
+/**
+ * The whole request body, at once when it has come already; undefined: the request was refused (413 beyond `limit` bytes,
+ * 408, 503), or the client is gone.
+ */
+export function readWhole(exchange: Exchange, limit: number): Eventual<Buffer | undefined> {
+  return whenThere(exchange.readBody(limit), (body) => {
+    if (typeof body !== "string") return body;
+    if (body !== "aborted") refuseBody(exchange, bodyRefusals[body]);
+    return undefined;
+  });
 }
 
 /** The beginning of a request's body, and the body as it goes on. */

@@ -7,9 +7,11 @@ export interface ScannedMember extends Member {
   readonly members: readonly ScannedMember[] | undefined;
 }
 
-/** Which members of an object are objects whose members are wanted too. */
-export interface WantedMembers {
-  readonly [name: string]: WantedMembers;
+/** A member of an object that is an object whose members are wanted too. */
+export interface WantedMember {
+  readonly name: string;
+  /** Of these, those that are objects and wanted in the same way. */
+  readonly members: readonly WantedMember[];
 }
 
 /**
@@ -18,7 +20,7 @@ export interface WantedMembers {
  */
 export function scanJson(
   text: string,
-  wanted: WantedMembers,
+  wanted: readonly WantedMember[],
 ): readonly ScannedMember[] | undefined {
   const start = skipSpace(text, 0);
   const members: ScannedMember[] = [];
@@ -39,17 +41,21 @@ const notJson = -1;
 function endOfObject(
   text: string,
   at: number,
-  wanted: WantedMembers,
+  wanted: readonly WantedMember[],
   members: ScannedMember[],
 ): number {
   let i = skipSpace(text, at + 1);
   if (text.charCodeAt(i) === closeBrace) return i + 1;
   for (;;) {
-    const keyEnd = endOfJsonString(text, i);
+    const plainEnd = endOfPlainString(text, i);
+    const keyEnd = plainEnd === notPlain ? endOfJsonString(text, i) : plainEnd;
     if (keyEnd === notJson) return notJson;
     const start = startOfValue(text, keyEnd);
     if (start === notJson) return notJson;
-    const key = stringOf(text, { start: i, end: keyEnd });
+    const key =
+      plainEnd === notPlain
+        ? stringOf(text, { start: i, end: keyEnd })
+        : text.slice(i + 1, plainEnd - 1);
     const inside = text.charCodeAt(start) === openBrace ? wantedOf(wanted, key) : undefined;
     const own: ScannedMember[] | undefined = inside && [];
     const end =
@@ -66,8 +72,12 @@ function endOfObject(
   }
 }
 
-function wantedOf(wanted: WantedMembers, key: string): WantedMembers | undefined {
-  return Object.hasOwn(wanted, key) ? wanted[key] : undefined;
+function wantedOf(
+  wanted: readonly WantedMember[],
+  key: string,
+): readonly WantedMember[] | undefined {
+  for (const { name, members } of wanted) if (name === key) return members;
+  return undefined;
 }
 
 /** From the end of a key to its value. */
@@ -143,6 +153,20 @@ function endOfScalar(text: string, at: number): number {
 
 function endOfWord(text: string, at: number, word: string): number {
   return text.startsWith(word, at) ? at + word.length : notJson;
+}
+
+/** In the place of the end of a string that has escapes, is long, or is none. */
+const notPlain = -2;
+
+/** Where a string ends that is what it looks like, as nearly every key is. */
+function endOfPlainString(text: string, at: number): number {
+  if (text.charCodeAt(at) !== quote) return notPlain;
+  for (let i = at + 1; i < at + shortString; i++) {
+    const code = text.charCodeAt(i);
+    if (code === quote) return i + 1;
+    if (code === backslash || !(code >= 0x20)) return notPlain;
+  }
+  return notPlain;
 }
 
 function endOfJsonString(text: string, at: number): number {

@@ -1,11 +1,12 @@
 import { readWhole } from "../http/buffer-body.ts";
-import type { Exchange } from "../http/exchange.ts";
+import type { Exchange, Handled } from "../http/exchange.ts";
+import { type Eventual, whenThere } from "../process/eventual.ts";
 import { isPermitted, recordMethod } from "./aggregate/permission.ts";
 import { refuseUnknownMethod, serveStatelessRequest } from "./aggregate/serve-stateless-request.ts";
 import { passStateless } from "./passthrough/pass-stateless.ts";
-import { readMessageBytes } from "./protocol/message.ts";
+import { type Message, type MessageProblem, readMessageBytes } from "./protocol/message.ts";
 import { statelessMethods } from "./protocol/methods.ts";
-import { respondRpcError } from "./protocol/rpc-response.ts";
+import { type RpcError, respondRpcError } from "./protocol/rpc-response.ts";
 import { hidesNothing, type McpAuthorization } from "./rules/authorization.ts";
 import { McpMetrics } from "./rules/mcp-metrics.ts";
 import { discoverOverHttp } from "./stateless/discovery.ts";
@@ -14,24 +15,50 @@ import type { McpBackend } from "./transports/backend.ts";
 import type { StreamableHttpTarget } from "./transports/target.ts";
 
 /** Serves a POST of the revision without sessions (2026-07-28), or of one that is not served at all. */
-export async function serveStateless(
+export function serveStateless(
   exchange: Exchange,
   backend: McpBackend,
   access: McpAuthorization,
-): Promise<void> {
+): Handled {
   const wrongHeaders = headerProblem(exchange);
   const found = wrongHeaders === undefined ? passthroughOf(exchange, backend) : undefined;
-  // A body is cheaper to read as it comes: nothing is waited for that is known.
-  const only = found instanceof Promise ? await found : found;
-  if (only !== undefined && !only.holdsBodies && hidesNothing(access)) {
-    noteClaims(exchange);
-    passStateless(exchange, backend, only, access, undefined);
+  return whenThere(found, (only) => {
+    if (only !== undefined && !only.holdsBodies && hidesNothing(access)) {
+      noteClaims(exchange);
+      passStateless(exchange, backend, only, access, undefined);
+      return;
+    }
+    return whenThere(readWhole(exchange, backend.limits.body), (bytes) => {
+      if (bytes !== undefined) {
+        serveMessage(
+          { exchange, backend, access, only, wrongHeaders },
+          readMessageBytes(bytes),
+          bytes,
+        );
+      }
+    });
+  });
+}
+
+/** A request whose head has been read. */
+interface StatelessPost {
+  readonly exchange: Exchange;
+  readonly backend: McpBackend;
+  readonly access: McpAuthorization;
+  /** The target that it is passed on to as it is; undefined: targets are asked in another way. */
+  readonly only: StreamableHttpTarget | undefined;
+  readonly wrongHeaders: RpcError | undefined;
+}
+
+function serveMessage(
+  { exchange, backend, access, only, wrongHeaders }: StatelessPost,
+  message: Message | MessageProblem,
+  bytes: Buffer,
+): void {
+  if (message.kind === "problem") {
+    respondRpcError(exchange, 400, "MCP", message);
     return;
   }
-  const bytes = await readWhole(exchange, backend.limits.body);
-  if (bytes === undefined) return;
-  const message = readMessageBytes(bytes);
-  if (message.kind === "problem") return respondRpcError(exchange, 400, "MCP", message);
   recordMethod(exchange, message.method);
   const problem = wrongHeaders ?? messageProblem(exchange, message);
   if (problem !== undefined) {
@@ -49,7 +76,7 @@ export async function serveStateless(
 function passthroughOf(
   exchange: Exchange,
   { passthrough: only, toSessions, limits }: McpBackend,
-): StreamableHttpTarget | undefined | Promise<StreamableHttpTarget | undefined> {
+): Eventual<StreamableHttpTarget | undefined> {
   if (only === undefined || toSessions === undefined) return only;
   const { isStateless } = only.era;
   if (isStateless !== undefined) return isStateless ? only : undefined;

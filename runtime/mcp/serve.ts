@@ -1,6 +1,7 @@
 import { readWhole } from "../http/buffer-body.ts";
-import type { Exchange } from "../http/exchange.ts";
+import type { Exchange, Handled } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
+import { whenThere } from "../process/eventual.ts";
 import { isPermitted, recordMethod } from "./aggregate/permission.ts";
 import {
   serveSessionDelete,
@@ -22,14 +23,14 @@ import { noteClientEra } from "./transports/noted-eras.ts";
 
 /**
  * Serves an MCP route over streamable HTTP: the revisions with sessions (2025-03-26, 2025-06-18, 2025-11-25), and the
- * stateless one (2026-07-28), by what each request says of itself. Settles when the request has been handed on; responses
- * may follow.
+ * stateless one (2026-07-28), by what each request says of itself. Returns, or settles, when the request has been handed on;
+ * responses may follow.
  */
-export async function serveMcp(
+export function serveMcp(
   exchange: Exchange,
   backend: McpBackend,
   access: McpAuthorization,
-): Promise<void> {
+): Handled {
   if (!passesTransportChecks(exchange)) return;
   switch (exchange.method) {
     case "POST": {
@@ -54,15 +55,23 @@ function refuseSession(exchange: Exchange): void {
   refuse(exchange, 405, "MCP", "Method not allowed", ["allow", "POST"]);
 }
 
-async function servePost(
+function servePost(exchange: Exchange, backend: McpBackend, access: McpAuthorization): Handled {
+  return whenThere(readWhole(exchange, backend.limits.body), (bytes) => {
+    if (bytes !== undefined) serveSessionMessage(exchange, backend, access, bytes);
+  });
+}
+
+function serveSessionMessage(
   exchange: Exchange,
   backend: McpBackend,
   access: McpAuthorization,
-): Promise<void> {
-  const bytes = await readWhole(exchange, backend.limits.body);
-  if (bytes === undefined) return;
+  bytes: Buffer,
+): void {
   const message = readMessageBytes(bytes);
-  if (message.kind === "problem") return respondRpcError(exchange, 400, "MCP", message);
+  if (message.kind === "problem") {
+    respondRpcError(exchange, 400, "MCP", message);
+    return;
+  }
   recordMethod(exchange, message.method);
   if (hasEnvelope(message)) {
     // Two readers would take it for requests of two eras.

@@ -87,7 +87,8 @@ function mcpCode([backend]: AtLeastOne<McpNode>, scope: BackendScope): BackendCo
       ...(hasIdentity ? [] : metadata(backend, served)),
       code`return ${imported("gwc/runtime/mcp/serve", "serveMcp")}(exchange, backend, ${access});`,
     ],
-    isAsync: true,
+    isAsync: false,
+    mayWait: true,
   };
 }
 

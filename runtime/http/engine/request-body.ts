@@ -49,22 +49,6 @@ export class RequestBody implements BodySource {
     return this.bytes ?? this.#problem ?? this.#whole ?? "aborted";
   }
 
-  #read(limit: number, minRate: number, buffer: CountedBuffer, rates: BodyRates): void {
-    this.#isRead = true;
-    let later: ((result: Buffer | BodyProblem) => void) | undefined;
-    const stopWatching = rates.watch(buffer, minRate, () => giveUp("too-slow"));
-    const giveUp = collect(this, limit, buffer, (result) => {
-      stopWatching();
-      if (typeof result === "string") this.#problem = result;
-      else this.bytes = result;
-      later?.(result);
-    });
-    if (this.bytes !== undefined || this.#problem !== undefined) return;
-    this.#whole = new Promise((resolve) => {
-      later = resolve;
-    });
-  }
-
   takeWhole(): Buffer | undefined {
     return this.#request.takeWhole?.();
   }
@@ -90,4 +74,35 @@ export class RequestBody implements BodySource {
   discardUnread(): void {
     if (!this.#isRead) this.discard();
   }
+
+  #read(limit: number, minRate: number, buffer: CountedBuffer, rates: BodyRates): void {
+    this.#isRead = true;
+    const whole = this.takeWhole();
+    if (whole !== undefined) {
+      this.#takeResult(withinBounds(whole, limit, buffer));
+      return;
+    }
+    let later: ((result: Buffer | BodyProblem) => void) | undefined;
+    const stopWatching = rates.watch(buffer, minRate, () => giveUp("too-slow"));
+    const giveUp = collect(this, limit, buffer, (result) => {
+      stopWatching();
+      this.#takeResult(result);
+      later?.(result);
+    });
+    if (this.bytes !== undefined || this.#problem !== undefined) return;
+    this.#whole = new Promise((resolve) => {
+      later = resolve;
+    });
+  }
+
+  #takeResult(result: Buffer | BodyProblem): void {
+    if (typeof result === "string") this.#problem = result;
+    else this.bytes = result;
+  }
+}
+
+/** A body that has come whole, counted; or why it can't be had. */
+function withinBounds(whole: Buffer, limit: number, buffer: CountedBuffer): Buffer | BodyProblem {
+  if (whole.length > limit) return "too-large";
+  return buffer.push(whole) ? whole : "no-room";
 }

@@ -1,5 +1,4 @@
 import type { Exchange } from "../../http/exchange.ts";
-import { sendInSpan } from "../../http/upstream/traced-request.ts";
 import type { Message } from "../protocol/message.ts";
 import { isListMethod } from "../protocol/primitives.ts";
 import { respondRpcError, rpcCode } from "../protocol/rpc-response.ts";
@@ -8,9 +7,9 @@ import { updatesFilter } from "../rules/list-filter.ts";
 import { isLockedCall } from "../session/locked-call.ts";
 import { isLockedOpening, openingFilter } from "../session/opening.ts";
 import { isDoubtful } from "../stateless/response-status.ts";
+import { sendPassed } from "../stateless/send-passed.ts";
 import { statelessFilter, withShownSubscriptions } from "../stateless/shown-lists.ts";
 import { callStateless } from "../stateless/stateless-call.ts";
-import { statelessHeaders } from "../stateless/stateless-headers.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import { beginMcpCall } from "../transports/call-span.ts";
 import { noteTargetEra } from "../transports/noted-eras.ts";
@@ -59,18 +58,11 @@ export function passStateless(
     },
   });
   noteTargetEra(exchange, "stateless");
-  const headers = statelessHeaders(exchange, target);
-  const acceptEncoding = isOpenRoute ? exchange.header("accept-encoding") : undefined;
-  if (acceptEncoding !== undefined) headers.push("accept-encoding", acceptEncoding);
-  const call = {
-    method: "POST",
-    path: target.upstream.path,
-    headers,
-    body: sent?.bytes ?? exchange.body,
-  };
   const send = () => {
     const span = beginMcpCall(exchange.trace, target, sent?.message, method ?? "POST");
-    relay.start((handler) => sendInSpan(span, target.upstream, call, handler));
+    const body = sent?.bytes ?? exchange.body;
+    const request = { exchange, target, body, span, mayBeCoded: isOpenRoute };
+    relay.start((handler) => sendPassed(request, handler));
   };
   if (post === undefined || !isLockedCall(access, post.message)) {
     send();

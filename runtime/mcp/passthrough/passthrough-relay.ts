@@ -1,6 +1,7 @@
 import { type SseEvent, sseMessage } from "../../http/body/sse.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { headerValue, withoutHeaders } from "../../http/headers/header-list.ts";
+import type { ReceivedFields } from "../../http/http1/received-fields.ts";
 import type {
   UpstreamFailure,
   UpstreamHandler,
@@ -14,7 +15,7 @@ import { failureResponse, recordFailure, respondFailure } from "../session/failu
 import { listsChanged } from "../session/lists-changed.ts";
 import { type Received, type ResponseReader, readResponse } from "../transports/response-reader.ts";
 import type { StreamableHttpTarget } from "../transports/target.ts";
-import { headersForClient } from "../transports/upstream-headers.ts";
+import { arePassed, headersForClient } from "../transports/upstream-headers.ts";
 import { notePassedError } from "./passed-error.ts";
 
 /** How a response is passed on. */
@@ -96,8 +97,7 @@ export class PassthroughRelay implements UpstreamHandler {
     this.#headers = headersForClient(headers, this.#target.credentials);
     const opened = onSession && headerValue(headers, "mcp-session-id");
     if (opened !== undefined) this.#headers.push("mcp-session-id", onSession?.(opened) ?? "");
-    const type = headerValue(headers, "content-type") ?? "";
-    this.#isStream = type.toLowerCase().startsWith("text/event-stream");
+    this.#isStream = isEventStream(headerValue(headers, "content-type"));
     if (filter !== undefined && (isList || this.#isStream)) {
       const isRefusal = readsRefusals && (status === 400 || status === 404);
       if (!isTaken && !isRefusal) {
@@ -116,6 +116,19 @@ export class PassthroughRelay implements UpstreamHandler {
       }
     }
     if (this.#reader?.kind !== "json") this.#writeHead(headers);
+  }
+
+  onFields(status: number, fields: ReceivedFields): void {
+    const { filter, isList, onSession, onStatus } = this.#options;
+    const isStream = isEventStream(fields.contentType);
+    const isRead = filter !== undefined && (isList || isStream);
+    if (isRead || onSession !== undefined || !arePassed(fields, this.#target.credentials)) {
+      this.onHead(status, fields.list);
+      return;
+    }
+    onStatus?.(status);
+    this.#isStream = isStream;
+    this.#exchange.passHead(status, fields);
   }
 
   onData(chunk: Buffer): boolean {
@@ -253,6 +266,10 @@ export class PassthroughRelay implements UpstreamHandler {
     }
     this.#exchange.end();
   }
+}
+
+function isEventStream(contentType: string | undefined): boolean {
+  return contentType?.toLowerCase().startsWith("text/event-stream") === true;
 }
 
 function endsEvent(chunk: Buffer): boolean {

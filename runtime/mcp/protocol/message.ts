@@ -6,9 +6,10 @@ import {
   type Member,
   ownText,
   skipSpace,
+  stringAt,
   type TextRange,
 } from "../../json/json-text.ts";
-import { scanJson, type WantedMembers } from "../../json/scan-json.ts";
+import { scanJson, type WantedMember } from "../../json/scan-json.ts";
 import { fieldsOf, type MessageFields, ObjectFields } from "./message-fields.ts";
 
 /** A JSON-RPC 2.0 message as it was sent, and where its parts are. */
@@ -90,7 +91,9 @@ const envelopeNames: ReadonlySet<string> = new Set([
 ]);
 
 /** What is asked of nearly every request. */
-const wantedMembers: WantedMembers = { params: { _meta: {} } };
+const wantedMembers: readonly WantedMember[] = [
+  { name: "params", members: [{ name: "_meta", members: [] }] },
+];
 
 const nowhere: TextRange = { start: 0, end: 0 };
 
@@ -107,14 +110,13 @@ function classify(text: string, envelope: MessageFields): Message | MessageProbl
   }
   const method = envelope.get("method");
   if (method !== undefined) {
-    if (text.charAt(method.start) !== '"') {
+    const name = stringAt(text, method);
+    if (name === undefined) {
       return problem(-32600, 'Invalid Request: "method" is not a string');
     }
     if (idAt !== undefined && !isId(id)) {
       return problem(-32600, 'Invalid Request: "id" is not a string or a number');
     }
-    // JSON.parse of a string token gives a string.
-    const name = JSON.parse(textAt(text, method)) as string;
     const kind = idAt === undefined ? "notification" : "request";
     const params = objectSpan(text, envelope.get("params"));
     const paramFields = params && fieldsOf(params);

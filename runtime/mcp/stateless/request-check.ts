@@ -12,7 +12,7 @@ import { type RpcError, rpcCode } from "../protocol/rpc-response.ts";
 /** What is wrong with the headers by which a request of revision 2026-07-28 says what it is, whatever its body says. */
 export function headerProblem(exchange: Exchange): RpcError | undefined {
   for (const name of describing) {
-    if (isRepeated(exchange.requestHeaders, name)) return mismatch(`${name} is there twice`);
+    if (isRepeated(exchange, name)) return mismatch(`${name} is there twice`);
   }
   const requested = exchange.header("mcp-protocol-version");
   if (requested === statelessRevision) return undefined;
@@ -42,7 +42,10 @@ export function messageProblem(exchange: Exchange, message: Message): RpcError |
 /** Headers that a request has once. */
 const describing = ["mcp-protocol-version", "mcp-method", "mcp-name"] as const;
 
-function isRepeated(headers: readonly string[], name: string): boolean {
+function isRepeated(exchange: Exchange, name: string): boolean {
+  // Several are read as one list, which most values don't look like.
+  if (exchange.header(name)?.includes(", ") !== true) return false;
+  const headers = exchange.requestHeaders;
   let isThere = false;
   for (let at = 0; at < headers.length; at += 2) {
     if (!isHeader(headers[at] ?? "", name)) continue;

@@ -1,6 +1,8 @@
 import type { Exchange } from "../../http/exchange.ts";
+import { HeaderNames, hasLineOf } from "../../http/headers/header-lines.ts";
 import { withoutHeaders } from "../../http/headers/header-list.ts";
 import { endToEnd } from "../../http/headers/hop-by-hop.ts";
+import type { ReceivedFields } from "../../http/http1/received-fields.ts";
 import type { Credentials, OpenApiTarget, SseTarget, StreamableHttpTarget } from "./target.ts";
 
 type HttpTarget = Pick<
@@ -16,15 +18,29 @@ type HttpTarget = Pick<
 export function headersForTarget(exchange: Exchange, target: HttpTarget): string[] {
   const { credentials, upstream } = target;
   const end = endToEnd(exchange.requestHeaders, "host");
-  const headers = withoutHeaders(end, skippedHeaders[credentials]);
-  headers.push("host", exchange.upstreamHost ?? upstream.authority);
+  const headers = withoutHeaders(end, withheldHeaders[credentials]);
+  headers.push("host", hostForTarget(exchange, upstream));
   return headers;
+}
+
+/** What a request to a target says in Host. */
+export function hostForTarget(
+  { upstreamHost }: Exchange,
+  { authority }: HttpTarget["upstream"],
+): string {
+  return upstreamHost ?? authority;
 }
 
 /** The headers of a target's response that go on to the client; CORS and the session id are the gateway's own. */
 export function headersForClient(headers: readonly string[], credentials: Credentials): string[] {
   const skipped = credentials === "forward" ? ownResponseHeaders : ownResponseHeadersAndCookies;
   return withoutHeaders(endToEnd(headers, "mcp-session-id"), skipped);
+}
+
+/** Whether all of a response's headers go on to the client as they came. */
+export function arePassed({ lines }: ReceivedFields, credentials: Credentials): boolean {
+  const own = credentials === "forward" ? ownResponseLines : ownResponseLinesAndCookies;
+  return lines !== undefined && !hasLineOf(lines, own);
 }
 
 const transportHeaders: ReadonlySet<string> = new Set([
@@ -54,7 +70,8 @@ const transportHeadersAndCredentials: ReadonlySet<string> = new Set([
   "cookie",
 ]);
 
-const skippedHeaders: Readonly<Record<Credentials, ReadonlySet<string>>> = {
+/** The headers of a client that do not go on to a target as they are, lower case. */
+export const withheldHeaders: Readonly<Record<Credentials, ReadonlySet<string>>> = {
   forward: transportHeaders,
   token: new Set([...transportHeaders, "cookie"]),
   withhold: transportHeadersAndCredentials,
@@ -72,4 +89,10 @@ const ownResponseHeaders: ReadonlySet<string> = new Set([
 const ownResponseHeadersAndCookies: ReadonlySet<string> = new Set([
   ...ownResponseHeaders,
   "set-cookie",
+]);
+
+const ownResponseLines = new HeaderNames([...ownResponseHeaders, "mcp-session-id"]);
+const ownResponseLinesAndCookies = new HeaderNames([
+  ...ownResponseHeadersAndCookies,
+  "mcp-session-id",
 ]);

@@ -1,0 +1,85 @@
+import { isBodySource } from "../../http/body/body.ts";
+import type { Exchange } from "../../http/exchange.ts";
+import type { CallSpan } from "../../http/exchange-trace.ts";
+import { HeaderNames, withoutLines } from "../../http/headers/header-lines.ts";
+import { sendInSpan, sendLinesInSpan } from "../../http/upstream/traced-request.ts";
+import type {
+  UpstreamCall,
+  UpstreamHandler,
+  UpstreamRequest,
+} from "../../http/upstream/upstream.ts";
+import { statelessRevision } from "../protocol/revisions.ts";
+import type { Credentials, StreamableHttpTarget } from "../transports/target.ts";
+import {
+  headersForTarget,
+  hostForTarget,
+  withheldHeaders,
+} from "../transports/upstream-headers.ts";
+
+/** A client's request of revision 2026-07-28 that goes on to a target which is asked as the client asks. */
+export interface PassedRequest {
+  readonly exchange: Exchange;
+  readonly target: StreamableHttpTarget;
+  readonly body: UpstreamCall["body"];
+  /** The span of the call; undefined: the client's request is not traced. */
+  readonly span: CallSpan | undefined;
+  /** The client may get a response in a coding of its choice: nobody reads it here. */
+  readonly mayBeCoded: boolean;
+}
+
+/** Sends a client's request on: with its own header lines, where nothing stands in the way. */
+export function sendPassed(request: PassedRequest, handler: UpstreamHandler): UpstreamRequest {
+  return sendLines(request, handler) ?? sendList(request, handler);
+}
+
+/** Undefined: this request does not go on so. */
+function sendLines(request: PassedRequest, handler: UpstreamHandler): UpstreamRequest | undefined {
+  const { exchange, body, span, mayBeCoded } = request;
+  const { upstream, credentials } = request.target;
+  const { requestLines } = exchange;
+  if (upstream.sendLines === undefined || requestLines === undefined) return undefined;
+  if (exchange.header("accept") !== accepted || exchange.header("content-type") !== json) {
+    return undefined;
+  }
+  // The context that came is not the one that goes on.
+  if (span !== undefined && exchange.header("traceparent") !== undefined) return undefined;
+  if (isBodySource(body) && body.length === undefined) return undefined;
+  const names = mayBeCoded ? withheldLines[credentials] : withheldLinesAndCodings[credentials];
+  const host = hostForTarget(exchange, upstream);
+  const lines = `${withoutLines(requestLines, names)}host: ${host}\r\n`;
+  const call = { method: "POST", path: upstream.path, lines, body };
+  if (span === undefined) return upstream.sendLines(call, handler);
+  return sendLinesInSpan(span, upstream, upstream.sendLines, call, handler);
+}
+
+function sendList(request: PassedRequest, handler: UpstreamHandler): UpstreamRequest {
+  const { exchange, target, body, span, mayBeCoded } = request;
+  const headers = headersForTarget(exchange, target);
+  headers.push("accept", accepted, "content-type", json);
+  headers.push("mcp-protocol-version", statelessRevision);
+  for (const name of mayBeCoded ? [...claims, "accept-encoding"] : claims) {
+    const value = exchange.header(name);
+    if (value !== undefined) headers.push(name, value);
+  }
+  const call = { method: "POST", path: target.upstream.path, headers, body };
+  return sendInSpan(span, target.upstream, call, handler);
+}
+
+const accepted = "application/json, text/event-stream";
+const json = "application/json";
+
+/** What a client says of its message in headers. */
+const claims = ["mcp-method", "mcp-name"] as const;
+
+/** What goes on as the client has sent it: it was compared with what would be sent in its place. */
+const checked = ["accept", "content-type", "mcp-protocol-version", ...claims];
+
+const withheldLines = linesWithout([...checked, "accept-encoding"]);
+const withheldLinesAndCodings = linesWithout(checked);
+
+/** The names of the lines that do not go on; `kept` go on all the same. */
+function linesWithout(kept: readonly string[]): Readonly<Record<Credentials, HeaderNames>> {
+  const namesOf = (credentials: Credentials) =>
+    new HeaderNames([...withheldHeaders[credentials]].filter((name) => !kept.includes(name)));
+  return { forward: namesOf("forward"), token: namesOf("token"), withhold: namesOf("withhold") };
+}
