@@ -137,6 +137,47 @@ describe("what passes", () => {
     expect(seen?.headers).not.toHaveProperty("last-event-id");
   });
 
+  it.each(["raw", "rawruled"])(
+    "%s: headers pass alike, in whatever form they came",
+    async (route) => {
+      raw.response = (response, _, { id }) =>
+        void response
+          .writeHead(200, {
+            "content-type": "application/json",
+            "set-cookie": "a=b",
+            "access-control-allow-origin": "*",
+            etag: '"1"',
+          })
+          .end(JSON.stringify({ jsonrpc: "2.0", id, result: { content: [] } }));
+      const sent = {
+        "X-Tenant": "t1",
+        cookie: "c=d",
+        "accept-encoding": "gzip",
+        "sec-fetch-mode": "cors",
+        "mcp-session-id": "somebody's",
+        ...as("ada"),
+      };
+      const seen = [];
+      for (const accept of ["application/json, text/event-stream", "*/*"]) {
+        const name = "test_simple_text";
+        const got = await ask(url(route), "tools/call", { name }, { ...sent, accept });
+        const { "content-type": type, "set-cookie": cookie, etag } = got.headers;
+        seen.push({ request: raw.seen.at(-1)?.headers, type, cookie, etag });
+        expect(got.headers).not.toHaveProperty("access-control-allow-origin");
+      }
+      expect(seen[1]).toEqual(seen[0]);
+      const isOpen = route === "raw";
+      expect(seen[0]).toMatchObject({
+        ...{ type: "application/json", etag: '"1"', cookie: isOpen ? ["a=b"] : undefined },
+        request: { "x-tenant": "t1", accept: "application/json, text/event-stream" },
+      });
+      const passed = Object.keys(seen[0]?.request ?? {});
+      for (const name of ["cookie", "accept-encoding"]) expect(passed.includes(name)).toBe(isOpen);
+      expect(passed).not.toContain("sec-fetch-mode");
+      expect(passed).not.toContain("mcp-session-id");
+    },
+  );
+
   it.each([
     [401, 'Bearer resource_metadata="https://x.test/m", scope="a"'],
     [403, 'Bearer error="insufficient_scope", scope="a b", resource_metadata="https://x.test/m"'],
