@@ -88,8 +88,9 @@ const schema = object(
       {
         exactlyOneOf: ["auth0", "keycloak"],
         description:
-          "An identity provider whose metadata is adapted. Clients then know it by the gateway's name: its responses must not carry " +
-          "`iss`, which clients of 2026-07-28 compare (Keycloak: `Exclude Issuer From Authentication Response` of a client). Absent: its metadata stands as it is.",
+          "An identity provider whose metadata is adapted: clients know it by the gateway's name. Clients of 2026-07-28 compare that with " +
+          "`iss` in its responses, so a provider that announces `iss` keeps its own name, and its own metadata: Keycloak, and Auth0 where " +
+          "the first of `audiences` is the URL of the MCP endpoint. `resourceMetadata.authorizationServers` says otherwise. Absent: the provider's metadata stands as it is.",
       },
     ),
     resourceMetadata: map(json, {

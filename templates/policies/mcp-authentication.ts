@@ -62,6 +62,7 @@ function oauthSettings({ issuer, audience, provider, resourceMetadata }: Setting
   const urls: Code = code`${imported("gwc/runtime/auth/oauth/well-known", "metadataUrls")}(${literal(issuer)})`;
   const registration = literal(withPath(issuer, "/clients-registrations/openid-connect"));
   return {
+    issuer,
     metadataUrls: urls,
     resourceMetadata: {
       // Behind an adapted provider the gateway is the authorization server that clients see.

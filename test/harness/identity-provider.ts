@@ -16,8 +16,10 @@ export class IdentityProvider {
   /** What happens to requests instead of being answered. */
   fault: RequestListener | undefined;
   #response: RequestListener = () => {};
+  readonly #announcesIssuer: boolean;
 
-  private constructor(port: number, server: Server) {
+  private constructor(port: number, server: Server, announcesIssuer: boolean) {
+    this.#announcesIssuer = announcesIssuer;
     this.issuer = `http://127.0.0.1:${port}`;
     server.on("request", (request, response) => {
       if (request.url === "/jwks") this.keySetRequests += 1;
@@ -25,9 +27,10 @@ export class IdentityProvider {
     });
   }
 
-  static async start(): Promise<IdentityProvider> {
+  /** `announcesIssuer`: its metadata says that its responses name it (RFC 9207), as they do in any case. */
+  static async start({ announcesIssuer = true } = {}): Promise<IdentityProvider> {
     const server = createServer();
-    const provider = new IdentityProvider(await listen(server), server);
+    const provider = new IdentityProvider(await listen(server), server, announcesIssuer);
     await provider.rotate();
     return provider;
   }
@@ -45,7 +48,16 @@ export class IdentityProvider {
 
   use(keys: JWK[]): void {
     this.keys = keys;
-    this.#response = new Provider(this.issuer, configuration(keys)).callback();
+    const provider = new Provider(this.issuer, configuration(keys));
+    if (!this.#announcesIssuer) {
+      provider.use(async (context, next) => {
+        await next();
+        if (!context.path.startsWith("/.well-known/")) return;
+        const silent = { authorization_response_iss_parameter_supported: false };
+        context.body = { ...Object(context.body), ...silent };
+      });
+    }
+    this.#response = provider.callback();
   }
 
   /** An access token by client credentials, as a client gets one. */

@@ -10,6 +10,12 @@ declare module "oidc-provider" {
   export class Provider {
     constructor(issuer: string, configuration: object);
     callback(): RequestListener;
+    use(
+      middleware: (
+        context: { readonly path: string; body: unknown },
+        next: () => Promise<void>,
+      ) => Promise<void>,
+    ): void;
     interactionFinished(
       request: IncomingMessage,
       response: ServerResponse,

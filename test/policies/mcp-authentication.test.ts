@@ -13,8 +13,9 @@ let gateway: Gateway;
 
 beforeAll(async () => {
   provider = await IdentityProvider.start();
+  const silent = await IdentityProvider.start({ announcesIssuer: false });
   upstream = await startEcho();
-  gateway = await startRoutesText(mcpRoutes(provider.issuer, upstream.url));
+  gateway = await startRoutesText(mcpRoutes(provider.issuer, upstream.url, silent.issuer));
 });
 
 async function document(path: string, headers: Record<string, string> = {}) {
@@ -99,12 +100,22 @@ describe("the protected-resource metadata", () => {
   });
 
   it("takes members of the configuration, on a route whose authorization server is its own", async () => {
-    expect(await document(`${wellKnown}/keycloak/mcp`)).toMatchObject({
-      resource: `${gateway.url}/keycloak/mcp`,
-      authorization_servers: [`${gateway.url}/keycloak/mcp`],
+    expect(await document(`${wellKnown}/silent/mcp`)).toMatchObject({
+      resource: `${gateway.url}/silent/mcp`,
+      authorization_servers: [`${gateway.url}/silent/mcp`],
       resource_name: "Tools",
       scopes_supported: ["use"],
     });
+  });
+
+  it("names a provider that announces its name, where clients can do without the gateway's", async () => {
+    const serversOf = async (...[path, headers]: Parameters<typeof document>) =>
+      (await document(`${wellKnown}${path}`, headers)).authorization_servers;
+    expect(await serversOf("/keycloak/mcp")).toEqual([provider.issuer]);
+    // Auth0 has to be asked for an audience that is not the endpoint's URL.
+    expect(await serversOf("/auth0/mcp")).toEqual([`${gateway.url}/auth0/mcp`]);
+    const endpoint = { host: "api.example", "x-forwarded-proto": "https" };
+    expect(await serversOf("", endpoint)).toEqual([provider.issuer]);
   });
 
   it("is open to every page, on a route whose CORS policy is not", async () => {
@@ -160,6 +171,12 @@ describe("the authorization server's metadata", () => {
     const endpoint = new URL(authorization_endpoint);
     expect(endpoint.origin).toBe(provider.issuer);
     expect(endpoint.searchParams.get("audience")).toBe("https://api.example");
+  });
+
+  it("is not taken from a document that names another issuer", async () => {
+    const url = `${gateway.url}/.well-known/oauth-authorization-server/misnamed/mcp`;
+    expect((await call(url, {})).status).toBe(503);
+    await gateway.seen(/no authorization server metadata from .*: the metadata of another issuer/);
   });
 
   it("is a 503 that any page can read while the provider was never reached", async () => {

@@ -17,13 +17,15 @@ import { startRoutesText } from "../harness/routes-gateway.ts";
 import { mcpRoutes } from "./mcp-routes.ts";
 
 let provider: IdentityProvider;
+let silent: IdentityProvider;
 let server: Awaited<ReturnType<typeof startMcpServer>>;
 let gateway: Gateway;
 
 beforeAll(async () => {
   provider = await IdentityProvider.start();
+  silent = await IdentityProvider.start({ announcesIssuer: false });
   server = await startMcpServer();
-  gateway = await startRoutesText(mcpRoutes(provider.issuer, server.url));
+  gateway = await startRoutesText(mcpRoutes(provider.issuer, server.url, silent.issuer));
 });
 
 const credentials = { clientId: "app", clientSecret: "secret" };
@@ -64,9 +66,9 @@ describe("a client that knows nothing but the URL", () => {
     const client = new ModernClient({ name: "test", version: "1.0.0" });
     const authProvider = new ModernCredentials({
       ...credentials,
-      expectedIssuer: `${gateway.url}/keycloak/mcp`,
+      expectedIssuer: `${gateway.url}/silent/mcp`,
     });
-    const url = new URL(`${gateway.url}/keycloak/mcp`);
+    const url = new URL(`${gateway.url}/silent/mcp`);
     await client.connect(new ModernTransport(url, { authProvider }));
     await client.close();
   });
@@ -76,6 +78,7 @@ describe("a client that has to register and ask its user", () => {
   it.each([
     ["/mcp", null],
     ["/keycloak/mcp", null],
+    ["/silent/mcp", null],
     ["/auth0/mcp", "https://api.example"],
   ])("sends the user of %s to the provider, for that resource", async (path, audience) => {
     const user = new PatientUser();
@@ -85,7 +88,8 @@ describe("a client that has to register and ask its user", () => {
     const connecting = client.connect(transport as Parameters<typeof client.connect>[0]);
     await expect(connecting).rejects.toThrow("Unauthorized");
     expect(user.client).toMatchObject({ client_id: expect.any(String) });
-    expect(user.sentTo?.origin).toBe(provider.issuer);
+    const { issuer } = path === "/silent/mcp" ? silent : provider;
+    expect(user.sentTo?.origin).toBe(issuer);
     expect(user.sentTo?.searchParams.get("resource")).toBe(url.href);
     expect(user.sentTo?.searchParams.get("audience")).toBe(audience);
   });
@@ -112,18 +116,24 @@ describe("a client of the stateless revision that asks its user", () => {
     },
   );
 
-  it("takes a response of the provider's, and of nobody else", async () => {
-    const { transport } = await sentAway("/mcp");
-    const back = (iss: string) => transport.finishAuth(new URLSearchParams({ code: "none", iss }));
-    await expect(back("https://attacker.example")).rejects.toThrow(IssuerMismatchError);
-    // The provider does not know the code: the issuer was no matter.
-    await expect(back(provider.issuer)).rejects.not.toThrow(IssuerMismatchError);
-  });
+  it.each(["/mcp", "/keycloak/mcp"])(
+    "takes a response of the provider's of %s, and of nobody else",
+    async (path) => {
+      const { transport } = await sentAway(path);
+      const back = (iss: string) =>
+        transport.finishAuth(new URLSearchParams({ code: "none", iss }));
+      await expect(back("https://attacker.example")).rejects.toThrow(IssuerMismatchError);
+      // The provider does not know the code: the issuer was no matter.
+      await expect(back(provider.issuer)).rejects.not.toThrow(IssuerMismatchError);
+    },
+  );
 
-  it("takes no response of an adapted provider that names itself, as the reference says", async () => {
-    const { transport } = await sentAway("/keycloak/mcp");
-    const back = transport.finishAuth(new URLSearchParams({ code: "none", iss: provider.issuer }));
-    await expect(back).rejects.toThrow(IssuerMismatchError);
+  it("takes a response without a name where the provider is known by the gateway's", async () => {
+    const { transport } = await sentAway("/silent/mcp");
+    const back = (params: object) =>
+      transport.finishAuth(new URLSearchParams({ code: "none", ...params }));
+    await expect(back({ iss: silent.issuer })).rejects.toThrow(IssuerMismatchError);
+    await expect(back({})).rejects.not.toThrow(IssuerMismatchError);
   });
 });
 

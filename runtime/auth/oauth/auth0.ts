@@ -1,5 +1,5 @@
 import type { Exchange, Handled } from "../../http/exchange.ts";
-import { identifiedBy, type OAuthSettings, serveOwnOAuth } from "./metadata.ts";
+import { identifiedBy, type OAuthSettings, serveAdaptedOAuth } from "./metadata.ts";
 
 /** An Auth0 tenant as authorization server. */
 export interface Auth0Settings extends OAuthSettings {
@@ -9,14 +9,16 @@ export interface Auth0Settings extends OAuthSettings {
 
 /** `serveOAuth` for Auth0: the authorization endpoint gets the `audience` that MCP clients do not send. */
 export function serveAuth0OAuth(exchange: Exchange, settings: Auth0Settings): Handled {
-  return serveOwnOAuth(exchange, settings, (document, at) => ({
-    ...document,
-    ...identifiedBy(at),
-    authorization_endpoint: withAudience(
-      String(document.authorization_endpoint),
-      settings.audience,
-    ),
-  }));
+  const { audience } = settings;
+  return serveAdaptedOAuth(exchange, settings, {
+    rewrite: (document, at) => ({
+      ...document,
+      ...identifiedBy(at),
+      authorization_endpoint: withAudience(String(document.authorization_endpoint), audience),
+    }),
+    // An API that is called as its URL is what clients ask for anyhow (RFC 8707).
+    isNeeded: (resource) => resource !== audience,
+  });
 }
 
 function withAudience(endpoint: string, audience: string): string {

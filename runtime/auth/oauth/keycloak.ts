@@ -3,7 +3,7 @@ import type { Exchange, Handled } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
 import type { FetchLimits } from "../../http/upstream/fetch-request.ts";
 import { fetchResponse } from "../../http/upstream/fetch-response.ts";
-import { identifiedBy, type OAuthSettings, serveOwnOAuth } from "./metadata.ts";
+import { identifiedBy, type OAuthSettings, serveAdaptedOAuth } from "./metadata.ts";
 import { respondBytes, respondToMethod } from "./respond.ts";
 import { authorizationServerPath } from "./well-known.ts";
 
@@ -28,11 +28,15 @@ const registration = "/client-registration";
 export function serveKeycloakOAuth(exchange: Exchange, settings: KeycloakSettings): Handled {
   const path = authorizationServerPath(exchange.path);
   if (path?.endsWith(registration)) return register(exchange, settings.registrationUrl);
-  return serveOwnOAuth(exchange, settings, (document, at) => ({
-    ...document,
-    ...identifiedBy(at),
-    registration_endpoint: `${new URL(at).origin}${exchange.path}${registration}`,
-  }));
+  return serveAdaptedOAuth(exchange, settings, {
+    rewrite: (document, at) => ({
+      ...document,
+      ...identifiedBy(at),
+      registration_endpoint: `${new URL(at).origin}${exchange.path}${registration}`,
+    }),
+    // Clients may be known to Keycloak, or name themselves by a document.
+    isNeeded: () => false,
+  });
 }
 
 async function register(exchange: Exchange, url: string): Promise<void> {

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../cel/variables.ts";
 import type { Exchange, Handled } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
 import { remoteDocument } from "../../http/upstream/remote-document.ts";
+import { type Eventual, whenThere } from "../../process/eventual.ts";
 import { respondJson, respondToMethod } from "./respond.ts";
 import { authorizationServerPath, protectedResourcePath, publicBase } from "./well-known.ts";
 
@@ -9,6 +10,8 @@ export { isOAuthPath } from "./well-known.ts";
 
 /** What an MCP route says about its authorization server. */
 export interface OAuthSettings {
+  /** The authorization server, as it calls itself. */
+  readonly issuer: string;
   /** Where the authorization server's own metadata may be, tried in order. */
   readonly metadataUrls: readonly string[];
   /**
@@ -21,26 +24,51 @@ export interface OAuthSettings {
 /** Makes the document a client gets of the authorization server's own; `at` is the issuer URL the client asked for. */
 export type Rewrite = (document: JsonObject, at: string) => JsonObject;
 
+/** What clients get in the place of an authorization server's own metadata. */
+export interface Adaptation {
+  readonly rewrite: Rewrite;
+  /** Whether the clients of a resource, as its metadata calls it, get no token of use without it. */
+  readonly isNeeded: (resource: unknown) => boolean;
+}
+
 /**
  * Serves the protected-resource metadata (RFC 9728) and, for clients that look for the authorization server where the
  * MCP endpoint is, the authorization server's metadata (RFC 8414) as it stands. Called for what `isOAuthPath` accepts,
  * before CORS and token checks.
  */
 export function serveOAuth(exchange: Exchange, settings: OAuthSettings): Handled {
-  if (serveResource(exchange, settings.resourceMetadata)) return;
-  return serveAuthorizationServer(exchange, settings, (document) => document);
+  const path = protectedResourcePath(exchange.path);
+  if (path === undefined)
+    return serveAuthorizationServer(exchange, settings, (document) => document);
+  if (respondToMethod(exchange, "GET")) return;
+  respondResource(exchange, path, settings.resourceMetadata);
 }
 
-/** Serves the metadata of a route whose authorization server is reached through the gateway: it is its own. */
-export function serveOwnOAuth(
+/**
+ * Serves the metadata of a route for whose clients the gateway adapts the authorization server's: it stands in its place. A
+ * client that compares issuers (RFC 9207 2.4, MCP 2026-07-28) takes no response by another name, so it is sent to a server
+ * that names itself in its responses by that name, where it can do without the adaptation.
+ */
+export function serveAdaptedOAuth(
   exchange: Exchange,
   settings: OAuthSettings,
-  rewrite: Rewrite,
+  { rewrite, isNeeded }: Adaptation,
 ): Handled {
-  const path = protectedResourcePath(exchange.path) ?? "";
-  const own = { authorization_servers: [`${publicBase(exchange)}${path}`] };
-  if (serveResource(exchange, { ...own, ...settings.resourceMetadata })) return;
-  return serveAuthorizationServer(exchange, settings, rewrite);
+  const path = protectedResourcePath(exchange.path);
+  if (path === undefined) return serveAuthorizationServer(exchange, settings, rewrite);
+  if (respondToMethod(exchange, "GET")) return;
+  const { issuer, resourceMetadata } = settings;
+  const respond = (servers: readonly string[]) =>
+    respondResource(exchange, path, { authorization_servers: [...servers], ...resourceMetadata });
+  const own = `${publicBase(exchange)}${path}`;
+  const { resource = resourceOf(exchange, path) } = resourceMetadata;
+  if ("authorization_servers" in resourceMetadata || isNeeded(resource)) {
+    respond([own]);
+    return;
+  }
+  return whenThere(metadataOf(exchange, settings), (document) =>
+    respond([document?.authorization_response_iss_parameter_supported === true ? issuer : own]),
+  );
 }
 
 /**
@@ -51,30 +79,23 @@ export function identifiedBy(at: string): JsonObject {
   return { issuer: at, authorization_response_iss_parameter_supported: false };
 }
 
-/** `resource` is the URL that the client was given for the MCP server, to the letter: clients compare. */
-function serveResource(exchange: Exchange, metadata: JsonObject): boolean {
-  const path = protectedResourcePath(exchange.path);
-  if (path === undefined) return false;
-  if (respondToMethod(exchange, "GET")) return true;
+function respondResource(exchange: Exchange, path: string, metadata: JsonObject): void {
+  respondJson(exchange, 200, { resource: resourceOf(exchange, path), ...metadata });
+}
+
+/** The URL that the client was given for the MCP server, to the letter: clients compare. */
+function resourceOf(exchange: Exchange, path: string): string {
   const query = exchange.query === "" ? "" : `?${exchange.query}`;
-  const resource = `${publicBase(exchange)}${path}${query}`;
-  respondJson(exchange, 200, { resource, ...metadata });
-  return true;
+  return `${publicBase(exchange)}${path}${query}`;
 }
 
 async function serveAuthorizationServer(
   exchange: Exchange,
-  { metadataUrls }: OAuthSettings,
+  settings: OAuthSettings,
   rewrite: Rewrite,
 ): Promise<void> {
   if (respondToMethod(exchange, "GET")) return;
-  const remote = remoteDocument(exchange.gateway, {
-    name: `metadata ${metadataUrls.join(" ")}`,
-    what: "authorization server metadata",
-    urls: metadataUrls,
-    accept: requireEndpoints,
-  });
-  const document = remote.current(maxAge) ?? (await remote.renewed());
+  const document = await metadataOf(exchange, settings);
   if (document === undefined) {
     refuse(exchange, 503, "UpstreamFailure", "the authorization server can't be reached", [
       "access-control-allow-origin",
@@ -86,11 +107,27 @@ async function serveAuthorizationServer(
   respondJson(exchange, 200, rewrite(document, at));
 }
 
+/** What the authorization server says of itself; undefined: it can't be reached. */
+function metadataOf(
+  exchange: Exchange,
+  { issuer, metadataUrls }: OAuthSettings,
+): Eventual<JsonObject | undefined> {
+  const remote = remoteDocument(exchange.gateway, {
+    name: `metadata of ${issuer}`,
+    what: "authorization server metadata",
+    urls: metadataUrls,
+    accept: (document) => requireServer(document, issuer),
+  });
+  return remote.current(maxAge) ?? remote.renewed();
+}
+
 /** Milliseconds. */
 const maxAge = 300_000;
 
-function requireEndpoints(document: JsonObject): void {
+/** RFC 8414 3.3: metadata that names another issuer must not be used. */
+function requireServer(document: JsonObject, issuer: string): void {
   if (typeof document.issuer !== "string" || typeof document.authorization_endpoint !== "string") {
     throw new Error("not an authorization server's metadata");
   }
+  if (document.issuer !== issuer) throw new Error("the metadata of another issuer");
 }
