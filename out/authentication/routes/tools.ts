@@ -50,6 +50,7 @@ const mcpAuthentication = openJwt({
 });
 
 const oauth = {
+  issuer: env("ISSUER", "http://127.0.0.1:9000"),
   metadataUrls: metadataUrls(env("ISSUER", "http://127.0.0.1:9000")),
   resourceMetadata: {
     authorization_servers: [env("ISSUER", "http://127.0.0.1:9000")],
