@@ -1,19 +1,30 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Files of tests that compute for long, by their ends: begun last, one of them would keep a processor busy alone. */
+/** Files of tests that take long alone, by their ends: begun last, one of them would keep a processor busy by itself. */
 const LONGEST = [
   "compiler/fields/file-fields.test.ts",
-  "cli/build.test.ts",
-  "compiler/fields/kubernetes-fields.test.ts",
+  "conformance/mcp-merged.test.ts",
+  "conformance/mcp-stateless.test.ts",
   "conformance/mcp.test.ts",
+  "mcp/python-sdks.test.ts",
+  "llm/python-clients.test.ts",
+  "cli/build.test.ts",
+  "cli/lock.test.ts",
+  "cli/run.test.ts",
   "cli/usage.test.ts",
   "policies/jwt-remote-keys.test.ts",
-  "compiler/examples.test.ts",
-  "cli/run.test.ts",
-  "http/routing/decision.test.ts",
+  "policies/ext-proc-bodies.test.ts",
+  "compiler/fields/kubernetes-fields.test.ts",
   "mcp/real-servers.test.ts",
-  "telemetry/tracing.test.ts",
+  "mcp/tool-lock.test.ts",
+  "mcp/stdio.test.ts",
+  "cli/tests.test.ts",
+  "compiler/type-check.test.ts",
+  "compiler/examples.test.ts",
+  "http/routing/decision.test.ts",
+  "llm/budgets.test.ts",
   "llm/guard-table.test.ts",
+  "telemetry/tracing.test.ts",
 ];
 
 /** Begins with the longest files of tests; a fresh clone does not know yet how long each takes. */
