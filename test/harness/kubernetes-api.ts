@@ -177,10 +177,21 @@ export class KubernetesApi {
   }
 
   /** Sends a request as an administrator. */
-  ask(
+  ask(method: string, url: string, body?: unknown, type?: string, accept?: string): Promise<Said> {
+    return this.askText(
+      method,
+      url,
+      body === undefined ? undefined : JSON.stringify(body),
+      type,
+      accept,
+    );
+  }
+
+  /** The same with a body that is text already. */
+  askText(
     method: string,
     url: string,
-    body?: unknown,
+    body?: string,
     type = "application/json",
     accept = "application/json",
   ): Promise<Said> {
@@ -199,7 +210,7 @@ export class KubernetesApi {
         });
       });
       sent.on("error", reject);
-      sent.end(body === undefined ? undefined : JSON.stringify(body));
+      sent.end(body);
     });
   }
 

@@ -296,6 +296,11 @@ it.each([
     said: ['unknown-field: traffic has no field "corss"'],
   },
   {
+    what: "a resource that nests too deep",
+    document: `{apiVersion: gwc.dev/v1alpha1, kind: GatewayParameters, metadata: {name: deep}, spec: {deployment: {spec: ${"{a: ".repeat(98)}{}${"}".repeat(98)}}}}`,
+    said: ["nested-too-deep: the resource nests lists and objects over more than 100 levels"],
+  },
+  {
     what: "a resource that is declared twice",
     document: backend,
     said: ["duplicate-resource: GatewayBackend default/tools is declared twice"],

@@ -7,6 +7,7 @@ import {
 import { suggest } from "../../diagnostics/suggestion.ts";
 import type { KeptByObject } from "../../kept-results.ts";
 import type { KeyedData, Manifest, ManifestKind } from "../../manifests/manifests.ts";
+import { cutBelow, MOST_LEVELS } from "../../model/nesting.ts";
 import type { ConfigValue } from "../../schema/config-values.ts";
 import { scalarText } from "../../schema/config-values.ts";
 import type { Schema } from "../../schema/schema.ts";
@@ -138,6 +139,10 @@ function readManifest(
   const origin = { ...place, resource: { name: title, depth: place.path.length } };
   // What another version of its kind means is not known, only that it is there.
   if (!isKnown) return broken(row.kind, { namespace, name, labels, created, origin });
+  if (cutBelow(value, MOST_LEVELS) !== value) {
+    diagnostics.report("nested-too-deep", origin, { levels: MOST_LEVELS });
+    return broken(row.kind, { namespace, name, labels, created, origin });
+  }
   const prepared = validators.get(row.kind) ?? prepare(row, values);
   validators.set(row.kind, prepared);
   const given = prepared.hasQuantities ? withBytes(value, prepared.schema) : value;

@@ -28,7 +28,9 @@ export function openAdmissionServer(
   server.headersTimeout = ARRIVAL;
   server.maxConnections = MOST_CONNECTIONS;
   server.on("request", (request, response) => {
-    void served(request, review).then(({ status, body }) => respond(response, status, body));
+    void served(request, review)
+      .catch(() => ({ status: 500, body: "the review failed" }))
+      .then(({ status, body }) => respond(response, status, body));
   });
   // Who speaks no TLS is told so by the end of the connection.
   server.on("tlsClientError", (_error, socket) => socket.destroy());

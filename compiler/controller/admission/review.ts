@@ -46,10 +46,12 @@ function judgedObject(request: Readonly<Record<string, unknown>>): JudgedObject 
   if (operation !== "CREATE" && operation !== "UPDATE") return undefined;
   const object = objectOf(request.object);
   if (object === undefined || object.metadata.deletionTimestamp !== undefined) return undefined;
-  const before = recordOf(request.oldObject);
-  if (operation === "UPDATE" && isDeepStrictEqual(before?.spec, object.spec)) return undefined;
+  const kept = keptObject(object);
+  const before = objectOf(request.oldObject);
+  const isSame = isDeepStrictEqual(before && keptObject(before).spec, kept.spec);
+  if (operation === "UPDATE" && isSame) return undefined;
   const kind = resourceKind(splitApiVersion(object.apiVersion).group, object.kind);
-  return kind === undefined ? undefined : { object: keptObject(object), kind };
+  return kind === undefined ? undefined : { object: kept, kind };
 }
 
 /** An object by what it says of itself. */

@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { pemCertificates } from "../../../runtime/tls/ca-certificates.ts";
+import { cutBelow, MOST_LEVELS } from "../../model/nesting.ts";
 import { LOCK_ENTRY } from "../../model/tool-lock.ts";
 import type { ApiObject, ResourceType } from "../kubernetes/api-object.ts";
 import { recordOf } from "../kubernetes/json-fields.ts";
@@ -21,7 +22,8 @@ export function keptObject(object: ApiObject): ApiObject {
     ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
   };
   if (object.kind === "Namespace") return { ...head(object), metadata };
-  if (object.kind !== "ConfigMap") return { ...object, metadata };
+  // What is too deep to be read is still told of.
+  if (object.kind !== "ConfigMap") return { ...cutBelow(object, MOST_LEVELS + 1), metadata };
   const data = recordOf(object.data) ?? {};
   const kept = Object.entries(data).map(([key, value]) => [
     key,

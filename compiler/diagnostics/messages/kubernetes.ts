@@ -37,6 +37,12 @@ export const kubernetesMessages = {
     explanation:
       "A resource has one declaration: which of two would win depends on their order, and order means nothing.",
   }),
+  "nested-too-deep": message<{ levels: number }>({
+    severity: "error",
+    text: ({ levels }) => `the resource nests lists and objects over more than ${levels} levels`,
+    explanation:
+      "Nobody writes that many by hand, and what reads thousands of them runs out of memory: the resource is not read.",
+  }),
   "no-gateway": message<{ found: string | undefined }>({
     severity: "error",
     text: ({ found }) =>

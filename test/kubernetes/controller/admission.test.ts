@@ -305,6 +305,14 @@ describe.runIf(missing === undefined)(`objects with mistakes${note}`, () => {
         },
       });
     expect(await ask("POST", "/check", review("Pod", { containers: 1 }))).toBe(200);
+    // What nests so deep nobody reads to its end.
+    const nested = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
+    const created = review("GatewayParameters", "NESTED")
+      .replace('"v1"', '"gwc.dev/v1alpha1"')
+      .replace('"NESTED"', nested);
+    const before = `{"apiVersion":"v1","kind":"Any","metadata":{"name":"a"},"spec":${nested}}`;
+    const changed = created.replace('"CREATE"', `"UPDATE","oldObject":${before}`);
+    for (const each of [created, changed]) expect(await ask("POST", "/check", each)).toBe(200);
     const plain = new Promise((resolve) => {
       const sent = plainRequest({ host: "127.0.0.1", port, path: "/check" }, () =>
         resolve("response"),
@@ -347,7 +355,7 @@ describe.runIf(missing === undefined)(`objects with mistakes${note}`, () => {
     judge.stop();
     const last = await Promise.allSettled(many.slice(-1));
     expect(String(last[0]?.status === "rejected" && last[0].reason)).toMatch(/too many objects/);
-    await Promise.allSettled(many);
+    void Promise.allSettled(many);
   });
 
   it("a controller that is silent holds up an object for 5 seconds, and then the failure policy decides", async () => {

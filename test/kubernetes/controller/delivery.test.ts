@@ -168,6 +168,43 @@ spec:
     await answered("/one", 200, "first");
   });
 
+  it("an object that nobody could read to its end is refused, and all others are served", async () => {
+    for (const [name, levels] of [
+      ["deep", 2_000],
+      ["abyss", 9_000],
+    ] as const) {
+      const nested = `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+      const head = {
+        apiVersion: "gwc.dev/v1alpha1",
+        kind: "GatewayParameters",
+        metadata: { name },
+      };
+      const text = JSON.stringify({ ...head, spec: { deployment: { spec: null } } });
+      const url = "/apis/gwc.dev/v1alpha1/namespaces/default/gatewayparameters";
+      const said = await api.askText("POST", url, text.replace("null", nested));
+      expect(said.status).toBe(201);
+      await api.applyText(`
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: { name: ${name} }
+spec:
+  gatewayClassName: gwc
+  infrastructure: { parametersRef: { group: gwc.dev, kind: GatewayParameters, name: ${name} } }
+  listeners: [{ name: http, port: 8080, protocol: HTTP }]
+`);
+      await api.applyText(route(`beside-${name}`, "one"));
+      await answered(`/beside-${name}`, 200, "first");
+    }
+    const restarted = startController(api);
+    await restarted.seen(/ready/);
+    await restarted.stop();
+    for (const name of ["deep", "abyss"])
+      for (const kind of ["Gateway", "GatewayParameters"]) {
+        const group = kind === "Gateway" ? "gateway.networking.k8s.io/v1" : "gwc.dev/v1alpha1";
+        await api.delete({ apiVersion: group, kind, metadata: { name } });
+      }
+  });
+
   it("who is no data plane of the Gateway gets nothing, and no Gateway but its own", async () => {
     const own = { ...(await front.dataPlane()), GWC_AGENT_DIR: temporaryFolder() };
     const token = await front.token("front", "https://kubernetes.default.svc");
