@@ -19,6 +19,8 @@ export interface DeclaredConstant {
 export class Expressions {
   readonly #names = new Map<string, Name>();
   readonly #taken = new Set<string>();
+  /** By a name, the last number that was added to it: thousands of constants may ask for one name. */
+  readonly #counts = new Map<string, number>();
   readonly #constants: DeclaredConstant[] = [];
 
   /** `taken`: names that the module has for something else. */
@@ -45,7 +47,12 @@ export class Expressions {
     const known = this.#names.get(key);
     if (known !== undefined) return known;
     let unique = proposal;
-    for (let count = 2; this.#taken.has(unique); count++) unique = `${proposal}${count}`;
+    let count = this.#counts.get(proposal) ?? 1;
+    while (this.#taken.has(unique)) {
+      count += 1;
+      unique = `${proposal}${count}`;
+    }
+    this.#counts.set(proposal, count);
     this.#taken.add(unique);
     const declared = name(unique);
     this.#names.set(key, declared);

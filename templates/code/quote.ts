@@ -26,6 +26,7 @@ export function propertyName(key: string, quoteKey = stringLiteral): string {
 
 function quoted(text: string, escaped: RegExp): string {
   const json = JSON.stringify(text).replace(escaped, unicodeEscape);
+  if (!text.includes('"')) return json;
   const [doubles, singles] = [text.split('"').length, text.split("'").length];
   if (doubles <= singles) return json;
   const content = json.slice(1, -1).replace(/\\"|'/g, (found) => (found === "'" ? "\\'" : '"'));
