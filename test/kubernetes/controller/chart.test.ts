@@ -20,11 +20,67 @@ const ofHelm = existsSync(helm) ? "" : ` (left out: ${helm} is not there)`;
 const MANAGED = ',"app.kubernetes.io/managed-by":"Helm"';
 const note = missing === undefined ? "" : ` (left out: ${missing})`;
 
+/** For each value of the chart another one, and what has to be set beside it. */
+const OTHER_VALUES: Readonly<
+  Record<string, { readonly other: unknown; readonly beside?: readonly string[] }>
+> = {
+  "controller.replicaCount": { other: 2 },
+  "controller.leaseSeconds": { other: 20 },
+  "controller.logLevel": { other: "warn" },
+  "controller.image.registry": { other: "other.example.com" },
+  "controller.image.repository": { other: "other" },
+  "controller.image.tag": { other: "v9" },
+  "controller.image.pullPolicy": { other: "Always" },
+  "controller.extraEnv": { other: { A: "b" } },
+  "controller.podDisruptionBudget": { other: { minAvailable: 1 } },
+  "controller.strategy": { other: { type: "Recreate" } },
+  "controller.service.type": { other: "NodePort" },
+  "controller.service.ports.agwGrpc": { other: 1 },
+  "controller.service.ports.health": { other: 2 },
+  "controller.service.ports.metrics": { other: 3 },
+  "controller.service.ports.webhook": { other: 4, beside: ["webhook.enabled=true"] },
+  "controller.xds.tls.enabled": { other: true },
+  "webhook.enabled": { other: true },
+  "webhook.failurePolicy": { other: "Fail", beside: ["webhook.enabled=true"] },
+  "image.registry": { other: "other.example.com" },
+  "image.tag": { other: "v9" },
+  "image.pullPolicy": { other: "Always" },
+  imagePullSecrets: { other: [{ name: "pull" }] },
+  affinity: { other: { podAntiAffinity: {} } },
+  nodeSelector: { other: { disk: "ssd" } },
+  tolerations: { other: [{ operator: "Exists" }] },
+  podSecurityContext: { other: { runAsUser: 5 } },
+  securityContext: { other: { runAsUser: 5 } },
+  resources: { other: { limits: { memory: "1Gi" } } },
+  deploymentAnnotations: { other: { a: "b" } },
+  podAnnotations: { other: { a: "b" } },
+  "serviceAccount.create": { other: false },
+  "serviceAccount.name": { other: "other" },
+  "serviceAccount.annotations": { other: { a: "b" } },
+  nameOverride: { other: "other" },
+  fullnameOverride: { other: "other" },
+  discoveryNamespaceSelectors: { other: [{ matchLabels: { a: "b" } }] },
+  gatewayClassParametersRefs: { other: { gwc: { name: "a", namespace: "b" } } },
+  "inferenceExtension.enabled": { other: true },
+};
+
+/** Paths to what is no object of further values. */
+function leavesOf(value: unknown): readonly (readonly string[])[] {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return [[]];
+  const entries = Object.entries(value);
+  // Annotations are a value by themselves.
+  if (entries.length === 0 || entries.some(([key]) => key.includes("/"))) return [[]];
+  return entries.flatMap(([key, each]) => leavesOf(each).map((rest) => [key, ...rest]));
+}
+
 function rendered(...options: string[]): readonly TestObject[] {
+  return parseAllDocuments(renderedText(...options)).map((each) => each.toJS() as TestObject);
+}
+
+function renderedText(...options: string[]): string {
   const place = ["--namespace", "gwc-system", "--kube-version", "1.35"];
   const argv = ["template", "gwc", chart, ...place, ...options];
-  const text = execFileSync(helm, argv, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
-  return parseAllDocuments(text).map((each) => each.toJS() as TestObject);
+  return execFileSync(helm, argv, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 }
 
 describe("the Helm chart", () => {
@@ -50,6 +106,19 @@ describe("the Helm chart", () => {
     const version: unknown = given(readFileSync(path.join(chart, "Chart.yaml"), "utf8"))[0].version;
     expect(JSON.stringify(manifests)).toContain(`"REGISTRY/controller:${version}"`);
     expect(JSON.stringify(manifests)).not.toContain("Helm");
+  });
+
+  it.runIf(existsSync(helm))(`each value changes what is rendered${ofHelm}`, () => {
+    const plain = renderedText();
+    const values = parseAllDocuments(readFileSync(path.join(chart, "values.yaml"), "utf8"))[0];
+    const named = leavesOf(values?.toJS()).map((each) => each.join("."));
+    expect(Object.keys(OTHER_VALUES).sort()).toEqual(named.sort());
+    for (const [value, { other, beside = [] }] of Object.entries(OTHER_VALUES)) {
+      const without = beside.length === 0 ? plain : renderedText("--set", ...beside);
+      const given = ["--set-json", `${value}=${JSON.stringify(other)}`];
+      const set = beside.length === 0 ? [] : ["--set", ...beside];
+      expect(renderedText(...set, ...given), value).not.toBe(without);
+    }
   });
 
   it.runIf(existsSync(helm))(`the manifests are what helm renders${ofHelm}`, () => {

@@ -155,6 +155,8 @@ spec:
 
   it("what somebody changes of it is put right, and what is gone comes back", async () => {
     const before = await there("v1", "Service", "front");
+    const key = await there("v1", "Secret", "front-session-key");
+    await api.delete(key);
     const url = "/api/v1/namespaces/default/services/front";
     const spec = { selector: { app: "other", "app.kubernetes.io/name": "other" } };
     await api.ask("PATCH", url, { spec }, "application/merge-patch+json");
@@ -166,6 +168,9 @@ spec:
     );
     await api.ask("DELETE", url);
     await there("v1", "Service", "front", ({ metadata }) => metadata.uid !== before.metadata.uid);
+    const isOther = ({ metadata }: { metadata: { uid: string } }) =>
+      metadata.uid !== key.metadata.uid;
+    await there("v1", "Secret", "front-session-key", isOther);
   });
 
   it("a budget that is no longer asked for is removed", async () => {
