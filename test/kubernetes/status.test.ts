@@ -48,6 +48,20 @@ const policy = (rest: string, target = "web"): string =>
 const rules = "rules: [{matches: [{path: {value: /r}}], backendRefs: [{name: web, port: 80}]}]";
 const cors = "traffic: {cors: {allowOrigins: ['*']}}";
 
+it("a message of many mistakes names as many as a status has room for", () => {
+  const missing = Array.from(
+    { length: 256 },
+    (_, index) => `{name: ${"n".repeat(200)}-${index}, port: 80}`,
+  );
+  const status = statusOfOne(
+    "HTTPRoute r",
+    route(`parentRefs: [{name: gw}], rules: [{backendRefs: [${missing.join(", ")}]}]`),
+  );
+  const [, resolved] = status.parents?.[0]?.conditions ?? [];
+  expect(resolved?.message).toMatch(/^spec\.rules\[0\].* there is no Service .* and \d+ more$/);
+  expect(resolved?.message.length).toBeLessThan(4_100);
+});
+
 it("a Gateway whose own certificate no backend is shown serves, and says so", () => {
   const own = `
 {apiVersion: v1, kind: Secret, metadata: {name: own}, data: {tls.crt: "", tls.key: ""}}
