@@ -49,14 +49,12 @@ const rules = "rules: [{matches: [{path: {value: /r}}], backendRefs: [{name: web
 const cors = "traffic: {cors: {allowOrigins: ['*']}}";
 
 it("a message of many mistakes names as many as a status has room for", () => {
-  const missing = Array.from(
-    { length: 256 },
-    (_, index) => `{name: ${"n".repeat(200)}-${index}, port: 80}`,
-  );
-  const status = statusOfOne(
-    "HTTPRoute r",
-    route(`parentRefs: [{name: gw}], rules: [{backendRefs: [${missing.join(", ")}]}]`),
-  );
+  const backends = Array.from({ length: 16 }, (_, index) => {
+    return `{name: ${"n".repeat(200)}-${index}, port: 80}`;
+  });
+  const rule = `{backendRefs: [${backends.join(", ")}]}`;
+  const all = Array.from({ length: 16 }, () => rule).join(", ");
+  const status = statusOfOne("HTTPRoute r", route(`parentRefs: [{name: gw}], rules: [${all}]`));
   const [, resolved] = status.parents?.[0]?.conditions ?? [];
   expect(resolved?.message).toMatch(/^spec\.rules\[0\].* there is no Service .* and \d+ more$/);
   expect(resolved?.message.length).toBeLessThan(4_100);
