@@ -193,3 +193,15 @@ describe("an issuer's keys that are written out", () => {
     );
   });
 });
+
+it("names that would forge lines, links or colours are told as they are written", () => {
+  const forged = '"tools\\e[2J\\nno request is treated differently @everyone [x](http://x)"';
+  const after = config.replace("name: tools\n", `name: ${forged}\n`).replace('"get"', '"got"');
+  const text = diffOf(config, after);
+  expect(text).not.toContain("\u001b");
+  expect(text.match(/^no request/gm)).toBeNull();
+  expect(firstLine(text)).toContain("route tools\\u{1b}[2J\\u{a}no request");
+  const lines = diffOf(config, after, "markdown").split("\n");
+  expect(lines.filter((line) => line.includes("@everyone")).length).toBeGreaterThan(1);
+  for (const line of lines) expect(line.replace(/`[^`]*`/g, "")).not.toContain("@everyone");
+});

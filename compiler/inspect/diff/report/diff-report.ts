@@ -3,6 +3,7 @@ import type { DiffFiles } from "./difference-details.ts";
 import { diffCommands } from "./github.ts";
 import { diffJson } from "./json.ts";
 import { diffMarkdown } from "./markdown.ts";
+import { printableDiff } from "./printable-diff.ts";
 import { diffSarif } from "./sarif.ts";
 import { diffText } from "./text.ts";
 
@@ -10,12 +11,12 @@ import { diffText } from "./text.ts";
 export type DiffFormat = "text" | "json" | "markdown" | "sarif" | "github";
 
 /** A diff in a format. */
-export function diffReport(format: DiffFormat, diff: ProgramDiff, files: DiffFiles): string {
+export function diffReport(format: DiffFormat, found: ProgramDiff, files: DiffFiles): string {
+  if (format === "json") return diffJson(found, files);
+  const diff = printableDiff(found);
   switch (format) {
     case "text":
       return diffText(diff, files);
-    case "json":
-      return diffJson(diff, files);
     case "markdown":
       return diffMarkdown(diff, files);
     case "github":

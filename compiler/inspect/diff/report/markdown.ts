@@ -11,13 +11,18 @@ export function diffMarkdown(diff: ProgramDiff, files: DiffFiles): string {
     const details = differenceDetails(difference, files).map(
       ([name, text]) => `- ${name} ${codeSpan(text)}`,
     );
-    return `#### ${icons[direction]} ${DIRECTION_LABEL[direction]}: ${subject}\n\n**${change}**\n\n${details.join("\n")}`.trimEnd();
+    return `#### ${icons[direction]} ${DIRECTION_LABEL[direction]}: ${plain(subject)}\n\n**${plain(change)}**\n\n${details.join("\n")}`.trimEnd();
   });
   const open =
     undecided.length === 0
       ? []
       : [`#### Undecided\n\n${undecided.map((text) => `- ${codeSpan(text)}`).join("\n")}`];
-  return `${[`### ${diffVerdict(diff)}`, ...parts, ...open].join("\n\n")}\n`;
+  return `${[`### ${diffVerdict(diff, plain)}`, ...parts, ...open].join("\n\n")}\n`;
+}
+
+/** Text as it is, unless Markdown could make a link, a picture, a mention or HTML of it. */
+function plain(text: string): string {
+  return /[`*<[\]@~\\]/.test(text) ? codeSpan(text) : text;
 }
 
 /** Text that Markdown leaves alone, whatever backquotes it has. */

@@ -1,7 +1,13 @@
 import type { ProgramDiff } from "../difference.ts";
 
-/** The first line, which says it all: `2 differences: 1 OPENS, 1 CHANGES: route a (:80 /a), 401 -> served; and 1 more`. */
-export function diffVerdict({ differences, undecided, changedRoutes }: ProgramDiff): string {
+/**
+ * The first line, which says it all: `2 differences: 1 OPENS, 1 CHANGES: route a (:80 /a), 401 -> served; and 1 more`.
+ * `said`: how a text of the configuration is written.
+ */
+export function diffVerdict(
+  { differences, undecided, changedRoutes }: ProgramDiff,
+  said: (text: string) => string = (text) => text,
+): string {
   const count = differences.length;
   if (count > 0) {
     const kinds = (["opens", "closes", "changes"] as const).flatMap((direction) => {
@@ -11,7 +17,8 @@ export function diffVerdict({ differences, undecided, changedRoutes }: ProgramDi
         : `${some} ${some === 1 ? DIRECTION_LABEL[direction] : PLURAL[direction]}`;
     });
     const [riskiest] = differences;
-    const what = riskiest === undefined ? "" : `: ${riskiest.subject}, ${riskiest.change}`;
+    const what =
+      riskiest === undefined ? "" : `: ${said(riskiest.subject)}, ${said(riskiest.change)}`;
     const more = count === 1 ? "" : `; and ${count - 1} more`;
     return `${count} ${count === 1 ? "difference" : "differences"}: ${kinds.join(", ")}${what}${more}`;
   }
