@@ -49,8 +49,8 @@ function modeOf(
   if (tls === undefined) {
     return { kind: "passthrough", handshakeTimeout: frontend.tls.handshakeTimeout };
   }
-  // What is spoken within TLS is the backend's business, so the gateway agrees to nothing.
-  return { kind: "terminate", tls: { ...tls, alpn: [] } };
+  // What is spoken within TLS is the backend's business: the gateway agrees to what it is told, else to nothing.
+  return { kind: "terminate", tls: { ...tls, alpn: frontend.tls.otherAlpn } };
 }
 
 /** Each route is resolved once, and served by any number of listeners, by the listener's key. */

@@ -1,8 +1,8 @@
 import type { ConnectionSettings } from "../../runtime/net/connection-settings.ts";
 import { defaultConnections } from "../../runtime/net/default-connections.ts";
 import type { AlpnProtocol, TlsVersion } from "../../runtime/tls/tls-settings.ts";
-import type { Origin } from "../diagnostics/diagnostic.ts";
-import type { Traffic } from "../model/traffic.ts";
+import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
+import type { Section, Traffic } from "../model/traffic.ts";
 import type { ConnectionRulesConfig } from "../policies/connection-rules.ts";
 import type { ProxyProtocolConfig } from "./proxy-protocol.ts";
 
@@ -24,7 +24,10 @@ export interface FrontendConfig {
 export interface FrontendTlsConfig {
   /** Milliseconds. */
   readonly handshakeTimeout: number;
+  /** What listeners of HTTPS agree on. */
   readonly alpn: readonly AlpnProtocol[];
+  /** What listeners agree on that end TLS and pass connections on: no protocol of HTTP. */
+  readonly otherAlpn: readonly string[];
   readonly minVersion: TlsVersion;
   readonly maxVersion: TlsVersion;
   /** Where the versions stand; the gateway when they are the defaults. */
@@ -47,7 +50,7 @@ export const frontendTraffic: Readonly<Record<string, readonly Traffic[]>> = {
   "tls.minVersion": ["tls"],
   "tls.maxVersion": ["tls"],
   "tls.cipherSuites": ["tls"],
-  "tls.alpn": ["https"],
+  "tls.alpn": ["https", "endedTls"],
 };
 
 /** The frontend of a gateway that configures nothing of it. `origin` is the gateway's. */
@@ -58,6 +61,7 @@ export function defaultFrontend(origin: Origin): FrontendConfig {
     tls: {
       handshakeTimeout: 15_000,
       alpn: ["h2", "http/1.1"],
+      otherAlpn: [],
       minVersion: "TLSv1.2",
       maxVersion: "TLSv1.3",
       versionOrigin: origin,
@@ -65,6 +69,31 @@ export function defaultFrontend(origin: Origin): FrontendConfig {
       suitesOrigin: origin,
     },
   };
+}
+
+/** The protocols of ALPN that are configured, each where it is spoken; without any of HTTP's those are as they were. */
+export function dividedAlpn(
+  protocols: readonly string[] | undefined,
+  rest: FrontendTlsConfig,
+): Pick<FrontendTlsConfig, "alpn" | "otherAlpn"> {
+  if (protocols === undefined) return { alpn: rest.alpn, otherAlpn: rest.otherAlpn };
+  const alpn = protocols.filter(isAlpn);
+  const otherAlpn = protocols.filter((protocol) => !isAlpn(protocol));
+  return { alpn: alpn.length === 0 ? rest.alpn : alpn, otherAlpn };
+}
+
+/** The parts of a list of ALPN that act on listeners of different kinds. `origin`: where the list stands. */
+export function alpnSections(
+  protocols: readonly string[],
+  name: string,
+  origin: Origin,
+): readonly Section[] {
+  const other = protocols.findIndex((protocol) => !isAlpn(protocol));
+  const hasHttp = protocols.some(isAlpn);
+  return [
+    ...(hasHttp ? [{ name, actsOn: ["https"] as const, origin }] : []),
+    ...(other < 0 ? [] : [{ name, actsOn: ["endedTls"] as const, origin: childOf(origin, other) }]),
+  ];
 }
 
 /** Whether gwc speaks a protocol of ALPN. */

@@ -98,7 +98,7 @@ export function listenerTraffic({
       return [
         "connections",
         "handshakes",
-        ...(tls === undefined ? [] : (["tls"] as const)),
+        ...(tls === undefined ? [] : (["tls", "endedTls"] as const)),
         "streams",
       ];
     case "TCP":

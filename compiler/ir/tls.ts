@@ -1,8 +1,4 @@
-import type {
-  AlpnProtocol,
-  ClientCertificates,
-  TlsVersion,
-} from "../../runtime/tls/tls-settings.ts";
+import type { ClientCertificates, TlsVersion } from "../../runtime/tls/tls-settings.ts";
 import type { MountedFile } from "../model/texts.ts";
 
 /** TLS of a port, as the runtime takes it, without the certificates of its listeners. */
@@ -13,7 +9,7 @@ export interface TlsNode {
   readonly maxVersion: TlsVersion;
   /** OpenSSL's names. */
   readonly cipherSuites: readonly string[];
-  readonly alpn: readonly AlpnProtocol[];
+  readonly alpn: readonly string[];
   /** Undefined: clients show no certificate. */
   readonly clients: ClientCertificatesNode | undefined;
 }

@@ -13,6 +13,7 @@ const kinds = {
   handshakes: { words: "TLS handshakes of clients", side: "client" },
   tls: { words: "TLS that ends here", side: "client" },
   https: { words: "HTTPS", side: "client" },
+  endedTls: { words: "TLS that ends here and whose connections are passed on", side: "client" },
   requests: { words: "HTTP requests", side: "message" },
   streams: { words: "connections", side: "message" },
   forwards: { words: "plain HTTP requests", side: "message" },

@@ -7,8 +7,8 @@ export interface TlsSettings {
   readonly maxVersion: TlsVersion;
   /** OpenSSL's names, the most wanted first; TLS 1.3 suites and earlier ones together. */
   readonly cipherSuites: readonly string[];
-  /** What the gateway speaks, the most wanted first (RFC 7301). */
-  readonly alpn: readonly AlpnProtocol[];
+  /** What is spoken, the most wanted first (RFC 7301). */
+  readonly alpn: readonly string[];
   /** Absent: clients show no certificate. */
   readonly clients?: ClientCertificates;
 }
@@ -24,7 +24,7 @@ export interface ClientCertificates {
 /** TLS 1.2 (RFC 5246) or 1.3 (RFC 8446): older ones are broken (RFC 8996). */
 export type TlsVersion = "TLSv1.2" | "TLSv1.3";
 
-/** A protocol's name in ALPN. */
+/** A protocol of HTTP by its name in ALPN. */
 export type AlpnProtocol = "h2" | "http/1.1";
 
 /** A certificate and its key, both PEM files read at start and again when they change. */

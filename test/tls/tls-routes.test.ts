@@ -136,6 +136,31 @@ it("version and ALPN are between client and backend", async () => {
   expect(own).toMatchObject({ version: "TLSv1.3", alpn: "own" });
 });
 
+it("where TLS ends here, clients may choose the protocols that are named", async () => {
+  const folder = temporaryFolder();
+  makeCertificate(folder, "edge", { names: "DNS:db.test" });
+  const heard = await startTcpServer((socket) => {
+    socket.on("data", (chunk) => socket.write(chunk));
+  });
+  const gateway = await startGateway({
+    folder,
+    listeners: [
+      {
+        protocol: "TLS",
+        tls: { cert: "edge.pem", key: "edge.key" },
+        tcpRoutes: [{ backends: [to(heard.port)] }],
+      },
+    ],
+    file: { frontendPolicies: { tls: { alpn: ["postgresql", "mqtt"] } } },
+  });
+  const ca = readFileSync(join(folder, "edge.pem"));
+  const choose = (ALPNProtocols: string[]) => talk(gateway.port, "db.test", ca, { ALPNProtocols });
+  expect(await choose(["postgresql"])).toMatchObject({ alpn: "postgresql", heard: "hello\n" });
+  expect(await choose(["own", "mqtt"])).toMatchObject({ alpn: "mqtt" });
+  expect(await choose([])).toMatchObject({ alpn: false });
+  expect(await choose(["own"])).toBe("ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL");
+});
+
 it("openssl's client and server understand each other through it", async () => {
   const folder = temporaryFolder();
   makeCertificate(folder, "server", { names: "DNS:openssl.test" });

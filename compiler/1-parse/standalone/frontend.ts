@@ -71,11 +71,12 @@ export function frontendSchema() {
       tls: object(
         {
           handshakeTimeout: handshakeTimeout(),
-          alpn: list(choice("A protocol.", ["h2", "http/1.1"]), {
+          alpn: list(text("A protocol.", { minLength: 1, maxLength: 64 }), {
             minItems: 1,
             maxItems: 16,
             uniqueItems: true,
-            description: "What the gateway speaks, the most wanted first.",
+            description:
+              "The protocols that clients may choose (ALPN), the most wanted first: `h2` and `http/1.1` of HTTPS, any others (`mqtt`, `postgresql`) of TLS that ends here and whose connections are passed on.",
           }),
           minVersion: tlsVersionSchema("The lowest TLS version. 1.2 by default."),
           maxVersion: tlsVersionSchema("The highest TLS version. 1.3 by default."),

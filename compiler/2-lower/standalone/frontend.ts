@@ -1,7 +1,9 @@
 import type { TlsVersion } from "../../../runtime/tls/tls-settings.ts";
 import type { FrontendValue } from "../../1-parse/standalone/frontend.ts";
 import {
+  alpnSections,
   defaultFrontend,
+  dividedAlpn,
   type FrontendConfig,
   type FrontendTlsConfig,
   frontendTraffic,
@@ -90,7 +92,10 @@ export function frontendSections(
   value: FrontendValue | undefined,
   origin: Origin,
 ): readonly Section[] {
+  const protocols = value?.tls?.alpn;
   return Object.entries(frontendTraffic).flatMap(([field, actsOn]): readonly Section[] => {
+    if (field === "tls.alpn")
+      return alpnSections(protocols ?? [], field, childOf(origin, "tls", "alpn"));
     const path = field.split(".");
     const found = path.reduce<unknown>(
       (at, step) => (typeof at === "object" && at !== null ? Reflect.get(at, step) : undefined),
@@ -109,7 +114,7 @@ export function readTlsVersion(value: string | number | undefined): TlsVersion |
 function readTls(tls: TlsValue, at: Origin, rest: FrontendTlsConfig): FrontendTlsConfig {
   return {
     handshakeTimeout: time(tls.handshakeTimeout, rest.handshakeTimeout),
-    alpn: tls.alpn ?? rest.alpn,
+    ...dividedAlpn(tls.alpn, rest),
     minVersion: readTlsVersion(tls.minVersion) ?? rest.minVersion,
     maxVersion: readTlsVersion(tls.maxVersion) ?? rest.maxVersion,
     versionOrigin: versionOrigin(tls, at, rest.versionOrigin),

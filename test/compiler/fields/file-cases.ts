@@ -362,6 +362,7 @@ export const known: KnownValues = {
   unhealthyExpression: ["response.code == 500", "response.code == 501"],
   http2ConnectionWindowSize: [8_000_000, 16_000_000],
   backendTLS: [tls],
+  "tls.alpn.[]": ["h2", "http/1.1"],
   "localRateLimit.[]": [
     limit,
     { requests: 3, unit: "Seconds", burst: 1 },

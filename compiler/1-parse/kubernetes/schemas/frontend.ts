@@ -26,7 +26,8 @@ const tls = object(
     alpnProtocols: list(tinyText("A protocol."), {
       minItems: 1,
       maxItems: 16,
-      description: "The protocols that clients may choose (ALPN).",
+      description:
+        "The protocols that clients may choose (ALPN): `h2` and `http/1.1` of HTTPS, any others of TLS that ends here and whose connections are passed on.",
     }),
     minProtocolVersion: tlsVersion("The lowest TLS version."),
     maxProtocolVersion: tlsVersion("The highest TLS version."),

@@ -1,15 +1,16 @@
 import { frontendFields } from "../../../1-parse/kubernetes/schemas/frontend.ts";
 import type { AccessLogConfig } from "../../../config/access-log.ts";
 import {
+  alpnSections,
   defaultFrontend,
+  dividedAlpn,
   type FrontendConfig,
   type FrontendTlsConfig,
   frontendTraffic,
-  isAlpn,
 } from "../../../config/frontend.ts";
 import { readProxyProtocol } from "../../../config/proxy-protocol.ts";
 import type { ListenerResource } from "../../../config/resources.ts";
-import { listenerTraffic } from "../../../config/sections.ts";
+import { acts, listenerTraffic, reportIdle } from "../../../config/sections.ts";
 import type { TracingConfig } from "../../../config/tracing.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { ManifestOf } from "../../../manifests/manifests.ts";
@@ -63,7 +64,7 @@ export function gatewayFrontend(
     connections: { ...ofHttp.connections, keepAlive, maxConnections },
     proxyProtocol: proxies ? readProxyProtocol(proxies, ofProxiesAt) : raw.proxyProtocol,
     connectionRules: rules ? readKubernetesConnectionRules(rules) : raw.connectionRules,
-    tls: isOwnTls ? readTls(tls, origin, rest.tls, context) : raw.tls,
+    tls: isOwnTls ? readTls(tls, origin, rest.tls, listeners, context) : raw.tls,
   };
 }
 
@@ -77,20 +78,21 @@ function readTls(
   }: TlsValue,
   origin: Origin,
   rest: FrontendTlsConfig,
+  listeners: readonly ListenerResource[],
   { diagnostics }: PolicyContext,
 ): FrontendTlsConfig {
-  const other = alpnProtocols?.findIndex((protocol) => !isAlpn(protocol)) ?? -1;
-  if (other >= 0) {
-    const field = `"${alpnProtocols?.[other]}"`;
-    const at = childOf(origin, "alpnProtocols", other);
-    diagnostics.report("not-built-yet", at, { what: "other protocols by ALPN", field });
-  }
+  const carried = listeners.flatMap(listenerTraffic);
+  const at = childOf(origin, "alpnProtocols");
+  const idle = alpnSections(alpnProtocols ?? [], "alpnProtocols", at).find(
+    ({ actsOn }) => actsOn.includes("endedTls") && !acts(actsOn, carried),
+  );
+  if (idle !== undefined) reportIdle({ section: idle, carried }, diagnostics);
   const version = minProtocolVersion === undefined ? "maxProtocolVersion" : "minProtocolVersion";
   return {
     handshakeTimeout:
       (handshakeTimeout === undefined ? undefined : parseTimer(handshakeTimeout)) ??
       rest.handshakeTimeout,
-    alpn: alpnProtocols?.filter(isAlpn) ?? rest.alpn,
+    ...dividedAlpn(alpnProtocols, rest),
     minVersion: readTlsVersion(minProtocolVersion) ?? rest.minVersion,
     maxVersion: readTlsVersion(maxProtocolVersion) ?? rest.maxVersion,
     versionOrigin: childOf(origin, version),
