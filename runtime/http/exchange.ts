@@ -122,6 +122,13 @@ export interface Exchange extends RequestVariables {
   writeHead(status: number, headers: readonly string[], length?: number): void;
   /** The same with the fields of a response that was received, which go on as they came unless a policy changes them. */
   passHead(status: number, fields: ReceivedFields): void;
+  /** Answers at once with such fields, and a flat list of others, which are not among them. */
+  passWhole(
+    status: number,
+    fields: ReceivedFields,
+    added: readonly string[],
+    body: Uint8Array,
+  ): void;
   /** The protocol that the client asks its connection to change to (RFC 9110 7.8), as sent; undefined: none. */
   readonly upgrade: string | undefined;
   /**

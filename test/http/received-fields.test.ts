@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { headerValue } from "../../runtime/http/headers/header-list.ts";
+import { HeaderNames, withoutLines } from "../../runtime/http/headers/header-lines.ts";
+import { headerValue, withoutHeaders } from "../../runtime/http/headers/header-list.ts";
+import { fieldLines } from "../../runtime/http/http1/field-lines.ts";
 import { readReceivedFields } from "../../runtime/http/http1/received-fields.ts";
 
 const names = ["Accept", "accept", "Accept-Encoding", "X-A", "x-ab", "Cookie", "TraceParent"];
@@ -19,5 +21,17 @@ it("a field is found in the lines as it is found in the list of them", () => {
         expect(fields.value(name)).toBe(headerValue(fields.list, name));
       },
     ),
+  );
+});
+
+it("a client's fields go on as lines without those that a list of them would be without", () => {
+  const sent = fc.constantFrom(...names, "Authorization", "AUTHORIZATION", "x_a", "^x", "_x");
+  const left = fc.constantFrom("accept", "x-a", "authorization", "_x", "^x", "longer-than-all");
+  fc.assert(
+    fc.property(fc.array(fc.tuple(sent, value)), fc.uniqueArray(left), (fields, unwanted) => {
+      const list = fields.flat();
+      const wanted = fieldLines(withoutHeaders(list, new Set(unwanted)));
+      expect(withoutLines(fieldLines(list) ?? "", new HeaderNames(unwanted))).toBe(wanted);
+    }),
   );
 });

@@ -175,6 +175,12 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
     else if (!this.headersSent && !this.isOver) this.#writer.passHead(status, fields);
   }
 
+  passWhole(status: number, fields: ReceivedFields, added: HeaderList, body: Uint8Array): void {
+    if (this.#sink !== this.#writer)
+      this.respond(status, [...endToEnd(fields.list, ""), ...added], body);
+    else if (!this.headersSent && !this.isOver) this.#writer.passWhole(status, fields, added, body);
+  }
+
   get upgrade(): string | undefined {
     return this.#response.upgrade?.protocol;
   }

@@ -3,6 +3,7 @@ import type { BodySource } from "../body/body.ts";
 import { type HeaderList, headerValue } from "../headers/header-list.ts";
 import { endToEnd } from "../headers/hop-by-hop.ts";
 import { ResponseHeaderEdits } from "../headers/response-header-edits.ts";
+import { fieldLines } from "../http1/field-lines.ts";
 import type { ReceivedFields } from "../http1/received-fields.ts";
 import type { ResponseSink } from "../response-sink.ts";
 import type { EngineRequest, EngineResponse, EngineTunnel } from "./engine.ts";
@@ -22,6 +23,8 @@ export class ResponseWriter implements ResponseSink {
   #headers: HeaderList | undefined;
   /** What was sent as it was received. */
   #passed: ReceivedFields | undefined;
+  /** What was added to that: a flat list. */
+  #added: HeaderList = [];
   #edits: ResponseHeaderEdits | undefined;
   /** Bytes of the body still to come, when its length was announced. */
   #remaining: number | undefined;
@@ -43,7 +46,7 @@ export class ResponseWriter implements ResponseSink {
   /** As they were sent; empty before. */
   get headers(): HeaderList {
     if (this.#headers === undefined && this.#passed !== undefined) {
-      this.#headers = endToEnd(this.#passed.list, "");
+      this.#headers = [...endToEnd(this.#passed.list, ""), ...this.#added];
     }
     return this.#headers ?? [];
   }
@@ -75,19 +78,19 @@ export class ResponseWriter implements ResponseSink {
 
   /** Sends the head of a response with the fields that were received, as they came where nobody changes them. */
   passHead(status: number, fields: ReceivedFields): void {
-    const lines = this.#edits === undefined ? fields.lines : undefined;
-    if (lines === undefined || fields.host !== undefined || !this.#response.writeLines) {
-      this.writeHead(status, endToEnd(fields.list, ""), fields.length);
-      return;
-    }
-    const closes = this.closesConnection || this.#gateway.isDraining;
-    const length = status === 204 ? undefined : fields.length;
-    this.#response.writeLines(status, lines, { length, hasDate: fields.hasDate, closes });
-    this.status = status;
-    this.#passed = fields;
-    this.headersSent = true;
-    const { length: bodyLength, isFollowed } = fields;
-    this.#expectBody(bodyLength, isFollowed && bodyLength !== undefined);
+    const { length, isFollowed } = fields;
+    if (this.#passLines(status, fields, [], length)) {
+      this.#expectBody(length, isFollowed && length !== undefined);
+    } else this.writeHead(status, endToEnd(fields.list, ""), length);
+  }
+
+  /** The same with the whole body, and with fields that are not among those. */
+  passWhole(status: number, fields: ReceivedFields, added: HeaderList, body: Uint8Array): void {
+    if (this.isOver) return;
+    if (this.#passLines(status, fields, added, body.length)) {
+      this.isOver = true;
+      this.#response.end(body);
+    } else this.respond(status, [...endToEnd(fields.list, ""), ...added], body);
   }
 
   /** Sends the head, unless a piece of the body has taken it along. */
@@ -153,6 +156,29 @@ export class ResponseWriter implements ResponseSink {
     // A body that ends with the connection (HTTP/1.0) would look complete: only a reset shows it.
     if (this.#request.httpVersion === "1.0") this.#request.socket.resetAndDestroy();
     else this.#response.destroy();
+  }
+
+  /** False: the fields can't go on as lines. */
+  #passLines(
+    status: number,
+    fields: ReceivedFields,
+    added: HeaderList,
+    length: number | undefined,
+  ): boolean {
+    const passed = this.#edits === undefined ? fields.lines : undefined;
+    const more = fieldLines(added);
+    if (passed === undefined || more === undefined || fields.host !== undefined) return false;
+    if (!this.#response.writeLines) return false;
+    this.#response.writeLines(status, passed + more, {
+      length: status === 204 ? undefined : length,
+      hasDate: fields.hasDate,
+      closes: this.closesConnection || this.#gateway.isDraining,
+    });
+    this.status = status;
+    this.#passed = fields;
+    this.#added = added;
+    this.headersSent = true;
+    return true;
   }
 
   #sendHead(status: number, headers: HeaderList, length: number | undefined): void {

@@ -10,7 +10,9 @@ export class NameBeginnings {
     const all = [...names];
     const longest = Math.max(...all.map((name) => name.length));
     this.#letters = Array.from({ length: longest + 1 }, (_, length) =>
-      all.flatMap((name) => (name.length === length ? [name.charAt(0)] : [])).join(""),
+      String.fromCharCode(
+        ...all.flatMap((name) => (name.length === length ? [name.charCodeAt(0) | 0x20] : [])),
+      ),
     );
   }
 

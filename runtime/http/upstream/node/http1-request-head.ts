@@ -1,6 +1,6 @@
 import { isBodySource } from "../../body/body.ts";
-import type { HeaderList } from "../../headers/header-list.ts";
-import { isFieldValue, isToken } from "../../http1/fields.ts";
+import { fieldLines } from "../../http1/field-lines.ts";
+import { isToken } from "../../http1/fields.ts";
 import type { LinesCall, UpstreamCall } from "../upstream.ts";
 
 /** A request as it is written. */
@@ -13,32 +13,24 @@ export interface WrittenCall {
   readonly isChunked: boolean;
 }
 
-/** Writes the head of a request. */
-export function writtenCall({ method, path, headers, body }: UpstreamCall): WrittenCall {
-  const lines = linesOf(headers);
-  if (lines === undefined) return { method, head: undefined, body, isChunked: false };
-  return writtenLines({ method, path, lines, body });
+/** A request whose fields are written. */
+export interface WrittenFields extends Omit<LinesCall, "lines"> {
+  readonly lines: string | undefined;
 }
 
-/** The same of one whose fields are written already. */
-export function writtenLines({ method, path, lines, body }: LinesCall): WrittenCall {
+/** Writes the head of a request. */
+export function writtenCall({ method, path, headers, body }: UpstreamCall): WrittenCall {
+  return writtenLines({ method, path, lines: fieldLines(headers), body });
+}
+
+/** The same of one whose fields are written already; undefined: they can't be. */
+export function writtenLines({ method, path, lines, body }: WrittenFields): WrittenCall {
   const framing = framingOf(method, body);
-  const isLine = isToken(method) && target.test(path);
-  const head = isLine
+  const isWritable = lines !== undefined && isToken(method) && target.test(path);
+  const head = isWritable
     ? `${method} ${path} HTTP/1.1\r\n${lines}${framingLines(framing)}\r\n`
     : undefined;
   return { method, head, body, isChunked: framing === "chunked" };
-}
-
-function linesOf(headers: HeaderList): string | undefined {
-  let lines = "";
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i] ?? "";
-    const value = headers[i + 1] ?? "";
-    if (!isToken(name) || !isFieldValue(value)) return undefined;
-    lines += `${name}: ${value}\r\n`;
-  }
-  return lines;
 }
 
 /** How a body is framed (RFC 9112 6): by its length, in chunks; undefined: there is none, and nothing is said of it. */

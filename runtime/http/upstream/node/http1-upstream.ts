@@ -2,7 +2,6 @@ import type { Lookup } from "../../../net/lookup.ts";
 import { processMetrics } from "../../../process/metrics-source.ts";
 import type {
   LinesCall,
-  Upstream,
   UpstreamCall,
   UpstreamHandler,
   UpstreamRequest,
@@ -19,18 +18,21 @@ class Http1Pools extends SharedPools<Http1Pool> {}
 /** A server that is asked in HTTP/1.1. */
 export class Http1Upstream extends ServerUpstream {
   override readonly takesTrailers = false;
-  readonly sendLines?: NonNullable<Upstream["sendLines"]>;
   readonly #share: PoolShare<Http1Pool>;
 
   constructor(settings: UpstreamSettings, lookup: Lookup | undefined) {
     super(settings, lookup);
-    // A credential of the gateway's own is put into the list.
-    if (settings.authorization === undefined) {
-      this.sendLines = (call, handler) => this.#sendLines(call, handler);
-    }
     const open = () => new Http1Pool(this.connectors.http1());
     this.#share = new PoolShare(this.connectionKey, open, () => processMetrics()?.part(Http1Pools));
   }
+
+  /** Bound: it is handed on. */
+  readonly sendLines = (call: LinesCall, handler: UpstreamHandler): UpstreamRequest => {
+    const { method, path, body } = call;
+    if (method === "CONNECT") return refusedTunnel(handler);
+    const lines = this.withCredential(call.lines);
+    return this.#start(writtenLines({ method, path, lines, body }), handler);
+  };
 
   protected override sendRequest(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
     return this.#start(writtenCall(call), handler);
@@ -38,11 +40,6 @@ export class Http1Upstream extends ServerUpstream {
 
   protected override closePool(): boolean {
     return this.#share.close();
-  }
-
-  #sendLines(call: LinesCall, handler: UpstreamHandler): UpstreamRequest {
-    if (call.method === "CONNECT") return refusedTunnel(handler);
-    return this.#start(writtenLines(call), handler);
   }
 
   #start(call: WrittenCall, handler: UpstreamHandler): UpstreamRequest {

@@ -3,7 +3,9 @@ import type { Connect } from "../../../net/connector.ts";
 import type { Lookup } from "../../../net/lookup.ts";
 import { endpointName } from "../../../net/service-endpoints.ts";
 import { startupError } from "../../../process/startup-error.ts";
+import { HeaderNames, withoutLines } from "../../headers/header-lines.ts";
 import { replaceHeader } from "../../headers/header-list.ts";
+import { fieldLines } from "../../http1/field-lines.ts";
 import type { Credential } from "../credential-file.ts";
 import type {
   UpgradeHandler,
@@ -60,13 +62,13 @@ export abstract class ServerUpstream implements Upstream {
   send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
     // Behind a server of the configuration a tunnel would lead wherever that server lets it.
     if (call.method === "CONNECT") return refusedTunnel(handler);
-    setCredential(call.headers, this.#authorization);
+    this.#setCredential(call.headers);
     return this.sendRequest(call, handler);
   }
 
   upgrade(call: UpstreamCall, protocol: string, handler: UpgradeHandler): UpstreamRequest {
     const { requestTimeout } = this;
-    setCredential(call.headers, this.#authorization);
+    this.#setCredential(call.headers);
     this.#upgradeConnect ??= this.connectors.http1();
     return sendUpgrade(call, protocol, handler, {
       connect: this.#upgradeConnect,
@@ -79,6 +81,14 @@ export abstract class ServerUpstream implements Upstream {
     if (this.closePool()) this.#forgetPool?.();
   }
 
+  /** The same of fields as lines; undefined: they can't be sent with it. */
+  protected withCredential(lines: string): string | undefined {
+    const value = authorizationNow(this.#authorization);
+    if (value === undefined) return lines;
+    const added = fieldLines(["authorization", value]);
+    return added === undefined ? undefined : withoutLines(lines, authorization) + added;
+  }
+
   /** Sends a request that is complete. */
   protected abstract sendRequest(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest;
   /** Ends the connections when their last requests have ended, unless others need them. Whether nobody does. */
@@ -89,6 +99,11 @@ export abstract class ServerUpstream implements Upstream {
     this.#counts ??= requestCounts(this.#countedAs);
     if (pool !== undefined) this.#forgetPool ??= this.#counts?.pool(pool);
     return this.#counts;
+  }
+
+  #setCredential(headers: string[]): void {
+    const value = authorizationNow(this.#authorization);
+    if (value !== undefined) replaceHeader(headers, "authorization", value);
   }
 }
 
@@ -108,10 +123,12 @@ export function refusedTunnel(handler: UpstreamHandler): UpstreamRequest {
   return { abort: () => clearImmediate(timer), resume: () => {} };
 }
 
-function setCredential(headers: string[], value: string | Credential | undefined): void {
-  if (value === undefined) return;
-  replaceHeader(headers, "authorization", typeof value === "string" ? value : value());
+function authorizationNow(value: string | Credential | undefined): string | undefined {
+  return typeof value === "function" ? value() : value;
 }
+
+/** The client's is none of the server's business that is shown another one. */
+const authorization = new HeaderNames(["authorization"]);
 
 function parse(text: string): ServerUrl {
   const server = readServerUrl(text);
