@@ -1,34 +1,25 @@
-import {
-  endOfList,
-  endOfString,
-  endOfValue,
-  isArrayAt,
-  isObjectAt,
-  nextItem,
-  skipSpace,
-  stringAt,
-} from "./json-text.ts";
+import { jsonCode } from "./json-characters.ts";
 
 /** Which members of an object are wanted: whole (`true`), or some of theirs. Of a list, those of its first element. */
 export interface JsonSelection {
   readonly [name: string]: true | JsonSelection | readonly [JsonSelection];
 }
 
-/** Reads what is selected of the object that a text is; undefined: it is no object to its end. Throws SyntaxError for a selected value. */
-export type JsonSelector = (text: string) => Record<string, unknown> | undefined;
+/** Reads what is selected of the object that bytes of JSON are; undefined: it is no object to its end. Throws SyntaxError for a selected value. */
+export type JsonSelector = (json: Buffer) => Record<string, unknown> | undefined;
 
 /**
- * Makes the reader of a selection. It looks at a text once: members that nobody wants are passed over, for they may be
- * long, and what stands in them is not judged.
+ * Makes the reader of a selection. It looks at each byte once: members that nobody wants are passed over, for they may be
+ * long, and what stands in them is not judged. Bytes are quicker to look through than text, and most of them are never text.
  */
 export function jsonSelector(selection: JsonSelection): JsonSelector {
   const wanted = wantedOf(selection);
-  return (text) => {
-    const at = skipSpace(text, 0);
-    if (!isObjectAt(text, at)) return undefined;
+  return (json) => {
+    const at = skipSpace(json, 0);
+    if (json[at] !== openBrace) return undefined;
     const selected: Record<string, unknown> = {};
-    const end = readMembers(text, at, wanted, selected);
-    const isWhole = text.charAt(end) === "}" && skipSpace(text, end + 1) === text.length;
+    const end = readMembers(json, at, wanted, selected);
+    const isWhole = json[end] === closeBrace && skipSpace(json, end + 1) === json.length;
     return isWhole ? selected : undefined;
   };
 }
@@ -36,8 +27,8 @@ export function jsonSelector(selection: JsonSelection): JsonSelector {
 /** One member of a selection. */
 interface Wanted {
   readonly name: string;
-  /** As most write it. */
-  readonly quoted: string;
+  /** As most write it, without its quotes. */
+  readonly bytes: Buffer;
   /** What of its value: all, some members, or some members of a list's first element. */
   readonly part: "whole" | "members" | "first";
   readonly members: readonly Wanted[];
@@ -45,10 +36,10 @@ interface Wanted {
 
 function wantedOf(selection: JsonSelection): readonly Wanted[] {
   return Object.entries(selection).map(([name, part]): Wanted => {
-    const quoted = JSON.stringify(name);
-    if (part === true) return { name, quoted, part: "whole", members: [] };
-    if (isList(part)) return { name, quoted, part: "first", members: wantedOf(part[0]) };
-    return { name, quoted, part: "members", members: wantedOf(part) };
+    const bytes = Buffer.from(JSON.stringify(name).slice(1, -1));
+    if (part === true) return { name, bytes, part: "whole", members: [] };
+    if (isList(part)) return { name, bytes, part: "first", members: wantedOf(part[0]) };
+    return { name, bytes, part: "members", members: wantedOf(part) };
   });
 }
 
@@ -56,68 +47,169 @@ function isList(part: JsonSelection | readonly [JsonSelection]): part is readonl
   return Array.isArray(part);
 }
 
+const { quote, backslash, comma, openBrace, closeBrace, openBracket, closeBracket } = jsonCode;
+
 /** Reads the object at `at`; where its closing brace is. */
 function readMembers(
-  text: string,
+  json: Buffer,
   at: number,
   wanted: readonly Wanted[],
   selected: Record<string, unknown>,
 ): number {
-  let i = skipSpace(text, at + 1);
-  while (i < text.length && text.charAt(i) !== "}") {
-    const keyEnd = endOfString(text, i);
-    const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
-    const member = wantedAt(text, i, keyEnd, wanted);
+  let i = skipSpace(json, at + 1);
+  while (i < json.length && json[i] !== closeBrace) {
+    const keyEnd = endOfString(json, i);
+    const start = skipSpace(json, skipSpace(json, keyEnd) + 1);
+    const member = wantedAt(json, i + 1, keyEnd - 1, wanted);
     const end =
-      member === undefined ? endOfValue(text, start) : readValue(text, start, member, selected);
-    i = nextItem(text, end);
+      member === undefined ? endOfValue(json, start) : readValue(json, start, member, selected);
+    i = skipSpace(json, end);
+    if (json[i] === comma) i = skipSpace(json, i + 1);
   }
   return i;
 }
 
+/** What is wanted of the key between two places. */
 function wantedAt(
-  text: string,
+  json: Buffer,
   at: number,
   end: number,
   wanted: readonly Wanted[],
 ): Wanted | undefined {
   for (const member of wanted) {
-    if (member.quoted.length === end - at && text.startsWith(member.quoted, at)) return member;
+    const { bytes } = member;
+    if (bytes.length === end - at && isAt(json, at, bytes)) return member;
   }
   for (let i = at; i < end; i++) {
-    if (text.charCodeAt(i) !== backslash) continue;
-    const key = stringAt(text, { start: at, end });
+    if (json[i] !== backslash) continue;
+    const key: unknown = JSON.parse(json.toString("utf8", at - 1, end + 1));
     return wanted.find(({ name }) => name === key);
   }
   return undefined;
 }
 
-const backslash = 0x5c;
+function isAt(json: Buffer, at: number, bytes: Buffer): boolean {
+  for (let i = 0; i < bytes.length; i++) if (json[at + i] !== bytes[i]) return false;
+  return true;
+}
 
 /** Reads the value of a wanted member; where it ends. */
 function readValue(
-  text: string,
+  json: Buffer,
   start: number,
   { name, part, members }: Wanted,
   selected: Record<string, unknown>,
 ): number {
-  if (part === "members" && isObjectAt(text, start)) {
+  if (part === "members" && json[start] === openBrace) {
     const some: Record<string, unknown> = {};
     selected[name] = some;
-    return readMembers(text, start, members, some) + 1;
+    return readMembers(json, start, members, some) + 1;
   }
-  if (part === "first" && isArrayAt(text, start)) {
-    const first = skipSpace(text, start + 1);
-    if (isObjectAt(text, first)) {
+  if (part === "first" && json[start] === openBracket) {
+    const first = skipSpace(json, start + 1);
+    if (json[first] === openBrace) {
       const some: Record<string, unknown> = {};
       selected[name] = [some];
-      return endOfList(text, readMembers(text, first, members, some) + 1);
+      return endOfContainer(json, readMembers(json, first, members, some) + 1, 1);
     }
   }
-  const end = endOfValue(text, start);
-  if (part === "whole") {
-    const span = { start, end };
-    selected[name] = stringAt(text, span) ?? JSON.parse(text.slice(start, end));
-  }
+  const end = endOfValue(json, start);
+  if (part === "whole") selected[name] = valueAt(json, start, end);
   return end;
+}
+
+function valueAt(json: Buffer, start: number, end: number): unknown {
+  const plain = naturalAt(json, start, end) ?? wordAt(json, start, end);
+  return plain ?? JSON.parse(json.toString("utf8", start, end));
+}
+
+/** A string of plain ASCII, as ids and names are; undefined: it is something else. */
+function wordAt(json: Buffer, start: number, end: number): string | undefined {
+  if (json[start] !== quote || json[end - 1] !== quote || end - start < 2) return undefined;
+  for (let i = start + 1; i < end - 1; i++) {
+    const code = json[i] ?? 0;
+    if (code < 0x20 || code > 0x7e || code === backslash || code === quote) return undefined;
+  }
+  return json.toString("latin1", start + 1, end - 1);
+}
+
+/** A number of few digits alone, as counts are; undefined: it is something else. */
+function naturalAt(json: Buffer, start: number, end: number): number | undefined {
+  const length = end - start;
+  if (length > fewDigits || (length > 1 && json[start] === zero)) return undefined;
+  let value = 0;
+  for (let i = start; i < end; i++) {
+    const digit = (json[i] ?? 0) - zero;
+    if (digit < 0 || digit > 9) return undefined;
+    value = value * 10 + digit;
+  }
+  return length > 0 ? value : undefined;
+}
+
+const zero = 0x30;
+const fewDigits = 15;
+
+/** The first byte that is not white space, from `at` on. */
+function skipSpace(json: Buffer, at: number): number {
+  let i = at;
+  while (isSpace(json[i])) i++;
+  return i;
+}
+
+function isSpace(code: number | undefined): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+}
+
+/** Where the value at `at` ends: behind its last byte. */
+function endOfValue(json: Buffer, at: number): number {
+  const code = json[at];
+  if (code === quote) return endOfString(json, at);
+  if (code === openBrace || code === openBracket) return endOfContainer(json, at, 0);
+  let i = at;
+  while (i < json.length) {
+    const code = json[i];
+    if (code === comma || code === closeBrace || code === closeBracket || isSpace(code)) break;
+    i++;
+  }
+  return i;
+}
+
+/** Where the string at `at` ends. The quotes of long ones are found by `indexOf`, which looks at many bytes at once. */
+function endOfString(json: Buffer, at: number): number {
+  const short = Math.min(json.length, at + shortString);
+  for (let i = at + 1; i < short; i++) {
+    const code = json[i];
+    if (code === quote) return i + 1;
+    if (code === backslash) break;
+  }
+  let end = json.indexOf(quote, at + 1);
+  while (end !== -1 && isEscaped(json, end)) end = json.indexOf(quote, end + 1);
+  return end === -1 ? json.length : end + 1;
+}
+
+/** Longer strings are searched in a way that takes longer to begin. */
+const shortString = 64;
+
+/** Whether an odd number of backslashes stands before a byte of a string. */
+function isEscaped(json: Buffer, at: number): boolean {
+  let i = at;
+  while (json[i - 1] === backslash) i--;
+  return (at - i) % 2 === 1;
+}
+
+/** Counts brackets instead of recursing: depth is the sender's choice. `open`: how many stand before `at`. */
+function endOfContainer(json: Buffer, at: number, open: number): number {
+  let depth = open;
+  let i = at;
+  while (i < json.length) {
+    const code = json[i];
+    if (code === quote) {
+      i = endOfString(json, i);
+      continue;
+    }
+    i++;
+    if (code === openBrace || code === openBracket) depth++;
+    else if ((code === closeBrace || code === closeBracket) && --depth === 0) return i;
+  }
+  return json.length;
 }

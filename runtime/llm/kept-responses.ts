@@ -57,7 +57,7 @@ function serveGuarded(exchange: Exchange, { service, keeper, path, texts }: Guar
     members: [],
     model: undefined,
     isStream: queryValue(exchange.query, "stream") === "true",
-    headers: exchange.requestHeaders,
+    client: exchange,
     body: {},
   });
   const guards = new CallGuards(exchange, texts);

@@ -151,12 +151,13 @@ it("any text is a message or a problem, and a message keeps its text", () => {
 });
 
 it("selected members are those of JSON.parse, and a text that ends too soon has none", () => {
-  const select = jsonSelector({
+  const selector = jsonSelector({
     id: true,
     "a\n": true,
     usage: { in: true },
     list: [{ end: true }],
   });
+  const select = (text: string) => selector(Buffer.from(text));
   const part = fc.record(
     { id: json, "a\n": json, usage: json, list: json, other: json },
     { requiredKeys: [] },

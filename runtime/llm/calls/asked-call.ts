@@ -1,12 +1,11 @@
 import type { Exchange, Handled } from "../../http/exchange.ts";
-import type { UpstreamCall } from "../../http/upstream/upstream.ts";
 import type { TriedCall } from "../../policies/retry/tries.ts";
 import { LlmRefusal } from "../chat/llm-error.ts";
-import { attempt } from "./attempt.ts";
+import { attempt, type ProviderRequest } from "./attempt.ts";
 import type { AttemptOutcome } from "./attempt-outcome.ts";
 import type { CallAttributes } from "./call-attributes.ts";
 import { CallGuards } from "./call-guards.ts";
-import { requestHeaders } from "./call-headers.ts";
+import { requestHeaders, requestLines } from "./call-headers.ts";
 import { bodyFor, type ChatCall, renamedCall } from "./chat-call.ts";
 import type { ChatService } from "./chat-service.ts";
 import { beginModelCall, endModelCall } from "./model-span.ts";
@@ -101,7 +100,11 @@ export class AskedCall {
     }
     const { model, target: spoken } = request;
     if (health !== undefined) health.pending += 1;
-    const span = beginModelCall(exchange.trace, { provider, model, operation }, request.call);
+    const asked = request.call;
+    const span =
+      "headers" in asked
+        ? beginModelCall(exchange.trace, { provider, model, operation }, asked)
+        : undefined;
     const guard = this.#guards?.responseGuard(target, call);
     const settle = (outcome: AttemptOutcome): void => {
       if (span !== undefined) endModelCall(span, outcome);
@@ -111,8 +114,8 @@ export class AskedCall {
         health.pending -= 1;
         noteOutcome(health, outcome, start);
       }
-      const asked = { target, call, model, operation, start, attributes };
-      recordResponse(exchange, asked, outcome);
+      const facts = { target, call, model, operation, start, attributes };
+      recordResponse(exchange, facts, outcome);
       if (outcome.kind === "failed") void this.#goOn({ ...outcome, target });
     };
     exchange.record.upstream = provider.upstream.name;
@@ -120,7 +123,7 @@ export class AskedCall {
     const headers = providerHeader === undefined ? [] : [providerHeader, provider.name];
     const left = Math.min(attemptTimeout ?? Number.POSITIVE_INFINITY, this.#deadline - start);
     const timeout = left === Number.POSITIVE_INFINITY ? undefined : left;
-    attempt(request.call, {
+    attempt(asked, {
       exchange,
       call,
       target: spoken,
@@ -185,7 +188,7 @@ function upstreamRequest(
   call: ChatCall,
   general: LlmTarget,
 ):
-  | { readonly call: UpstreamCall; readonly model: string; readonly target: LlmTarget }
+  | { readonly call: ProviderRequest; readonly model: string; readonly target: LlmTarget }
   | LlmRefusal {
   try {
     const model = modelOf(call, general);
@@ -193,16 +196,15 @@ function upstreamRequest(
     const body = bodyFor(call, model);
     target.prepare?.(body);
     const path = typeof target.path === "string" ? target.path : target.path(model, call.isStream);
-    return {
-      model,
-      target,
-      call: {
-        method: "POST",
-        path: target.provider.upstream.basePath + path,
-        headers: requestHeaders(exchange, target, path),
-        body: target.requestBody(call, body),
-      },
+    const request = {
+      method: "POST",
+      path: target.provider.upstream.basePath + path,
+      body: target.requestBody(call, body),
     };
+    const lines = requestLines(exchange, target, path);
+    if (lines !== undefined) return { model, target, call: { ...request, lines } };
+    const headers = requestHeaders(exchange, target, path);
+    return { model, target, call: { ...request, headers } };
   } catch (error) {
     if (error instanceof LlmRefusal) return error;
     throw error;

@@ -3,7 +3,10 @@ import type { CountedBuffer } from "../../http/body/counted-buffer.ts";
 import { type Exchange, logFields } from "../../http/exchange.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
 import { endToEnd } from "../../http/headers/hop-by-hop.ts";
+import type { ReceivedFields } from "../../http/http1/received-fields.ts";
 import type {
+  LinesCall,
+  Upstream,
   UpstreamCall,
   UpstreamFailure,
   UpstreamHandler,
@@ -11,12 +14,13 @@ import type {
 } from "../../http/upstream/upstream.ts";
 import type { ErrorFormat, ResponseFacts } from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
-import type { StreamStep } from "../chat/stream-step.ts";
+import { bufferOf, type StreamStep } from "../chat/stream-step.ts";
 import type { AttemptOutcome, ProviderHead } from "./attempt-outcome.ts";
 import { forwardedHeaders, isEventStream, isJson } from "./call-headers.ts";
 import type { ChatCall } from "./chat-call.ts";
 import { maxAtOnce, maxError, maxWhole, retriedStatuses } from "./limits.ts";
 import { isOfProvider, noValidResponse, serverError, unreachable } from "./provider-failure.ts";
+import { ReceivedBody, ReceivedHead } from "./received-head.ts";
 import { respondError } from "./respond-error.ts";
 import { GuardedStream, guardError, guardWhole, type ResponseGuard } from "./response-guard.ts";
 import { StreamResponse } from "./stream-response.ts";
@@ -42,15 +46,18 @@ export interface AttemptContext {
   readonly settle: (outcome: AttemptOutcome) => void;
 }
 
+/** What a provider is sent. */
+export type ProviderRequest = UpstreamCall | LinesCall;
+
 /** Sends a request to a provider, and its response to the client; `settle` of the context is told what came of it. */
-export function attempt(request: UpstreamCall, context: AttemptContext): void {
+export function attempt(request: ProviderRequest, context: AttemptContext): void {
   new Attempt(context).start(request);
 }
 
 class Attempt implements UpstreamHandler {
   readonly #context: AttemptContext;
   #request: UpstreamRequest | undefined;
-  #head: ProviderHead | undefined;
+  #head: ReceivedHead | undefined;
   #firstContent: number | undefined;
   #pieces = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -71,7 +78,7 @@ class Attempt implements UpstreamHandler {
     this.#context = context;
   }
 
-  start(call: UpstreamCall): void {
+  start(call: ProviderRequest): void {
     const { exchange, target, timeout } = this.#context;
     exchange.onAbort(() => {
       this.#request?.abort();
@@ -80,16 +87,25 @@ class Attempt implements UpstreamHandler {
     });
     if (this.#isOver) return;
     if (timeout !== undefined) this.#timer = setTimeout(() => this.#timeOut(), timeout);
-    this.#request = target.provider.upstream.send(call, this);
+    this.#request = sent(call, target.provider.upstream, this);
   }
 
   onHead(status: number, headers: readonly string[]): void {
+    this.#begin(new ReceivedHead(status, headers));
+  }
+
+  onFields(status: number, fields: ReceivedFields): void {
+    this.#begin(new ReceivedHead(status, fields));
+  }
+
+  #begin(received: ReceivedHead): void {
     const { exchange, call, target, model, keepAlive } = this.#context;
-    this.#head = { status, headers };
-    if (status >= 300 || this.#isOver) return;
+    this.#head = received;
+    if (received.status >= 300 || this.#isOver) return;
+    const { contentType } = received;
     if (
-      isEventStream(headers) !== call.isStream ||
-      (call.isStream && isCoded(headerValue(headers, "content-encoding")))
+      isEventStream(contentType) !== call.isStream ||
+      (call.isStream && isCoded(received.value("content-encoding")))
     ) {
       this.#request?.abort();
       this.#fail(noValidResponse, true);
@@ -104,7 +120,7 @@ class Attempt implements UpstreamHandler {
       const own = target.isNative ? this.#passedHeaders() : this.#ownHeaders("text/event-stream");
       const head = [...own, "cache-control", "no-cache"];
       this.#client = new StreamResponse(exchange, head, this.#relay.ping, keepAlive);
-    } else this.#passes = target.isNative && isJson(headers);
+    } else this.#passes = target.isNative && isJson(contentType);
   }
 
   onData(chunk: Buffer): boolean {
@@ -127,7 +143,7 @@ class Attempt implements UpstreamHandler {
 
   /** Those of the provider, for a body that is its own. */
   #passedHeaders(): string[] {
-    const passed = endToEnd(this.#head?.headers ?? [], "");
+    const passed = endToEnd(this.#received.headers, "");
     passed.push(...this.#context.headers);
     return passed;
   }
@@ -146,6 +162,10 @@ class Attempt implements UpstreamHandler {
 
   get #status(): number {
     return this.#head?.status ?? 0;
+  }
+
+  get #received(): ReceivedHead {
+    return this.#head ?? noHead;
   }
 
   #timeOut(): void {
@@ -201,65 +221,60 @@ class Attempt implements UpstreamHandler {
   }
 
   #whole(): void {
-    const coding = headerValue(this.#head?.headers ?? [], "content-encoding");
-    const body = this.#gathered?.bytes() ?? Buffer.alloc(0);
+    const coding = this.#received.value("content-encoding");
+    const body = this.#gathered?.bytes() ?? nothing;
     if (isCoded(coding)) void this.#decoded(body, coding);
     else this.#read(body, body);
   }
 
   async #decoded(body: Buffer, coding: string): Promise<void> {
     const content = await decodeBody(body, coding, maxWhole, this.#context.exchange.newBuffer());
-    if (!this.#isOver) this.#read(body, typeof content === "string" ? Buffer.alloc(0) : content);
+    if (!this.#isOver) this.#read(body, typeof content === "string" ? nothing : bufferOf(content));
   }
 
   /** `content`: the body without its coding. */
-  #read(body: Buffer, content: Uint8Array): void {
-    const { exchange } = this.#context;
-    const text = utf8(content);
+  #read(body: Buffer, content: Buffer): void {
+    const { exchange, guard } = this.#context;
+    const received = new ReceivedBody(content, this.#received);
     this.#gathered?.release();
     if (this.#status >= 300) {
-      this.#refused(text);
+      this.#refused(received.text);
       return;
     }
-    const whole = this.#readWhole(text);
+    const whole = this.#readWhole(received);
     const isUncounted = whole?.facts.usage === undefined && whole?.facts.counted === undefined;
     if (isUncounted) this.#pieces = Math.ceil(content.length / 4);
     if (exchange.headersSent) {
       this.#respond(whole?.facts ?? {});
       exchange.end();
-    } else if (whole === undefined) {
-      this.#fail(noValidResponse, true);
-    } else {
-      const { guard } = this.#context;
-      const written = whole.text ?? text;
-      const deliver = (given: string): void =>
-        this.#deliver(given, whole.facts, given === text ? body : undefined);
-      if (guard === undefined) deliver(written);
-      else void this.#guard(written, guard, whole.facts, deliver);
-    }
+    } else if (whole === undefined) this.#fail(noValidResponse, true);
+    else if (guard === undefined) this.#deliver(whole.text, whole.facts, { body, content });
+    else void this.#guard(whole.text ?? received.text, guard, whole, { body, content });
   }
 
   async #guard(
     text: string,
     guard: ResponseGuard,
-    facts: ResponseFacts,
-    deliver: (guarded: string) => void,
+    whole: WholeResponse,
+    own: OwnBody,
   ): Promise<void> {
     const guarded = await guardWhole(text, guard);
     if (this.#isOver) return;
     if (guarded === undefined) this.#fail(noValidResponse, true);
-    else if (typeof guarded === "object") this.#reject(guarded, facts);
-    else deliver(guarded);
+    else if (typeof guarded === "object") this.#reject(guarded, whole.facts);
+    else this.#deliver(guarded === text ? whole.text : guarded, whole.facts, own);
   }
 
-  /** `body`: the provider's own, where it is that. */
-  #deliver(text: string, facts: ResponseFacts, body: Uint8Array | undefined): void {
-    const { exchange } = this.#context;
+  /** `text`: what the client gets; undefined: the provider's own. */
+  #deliver(text: string | undefined, facts: ResponseFacts, { body, content }: OwnBody): void {
+    const { exchange, headers } = this.#context;
     this.#firstContent = performance.now();
     this.#respond(facts);
-    if (this.#passes && body !== undefined) {
-      exchange.respond(this.#status, this.#passedHeaders(), body);
-    } else exchange.respond(200, this.#ownHeaders("application/json"), text);
+    const { status, fields } = this.#received;
+    if (text !== undefined || !this.#passes) {
+      exchange.respond(200, this.#ownHeaders("application/json"), text ?? content);
+    } else if (fields === undefined) exchange.respond(status, this.#passedHeaders(), body);
+    else exchange.passWhole(status, fields, headers, body);
   }
 
   /** The client gets nothing of what the provider was paid for. */
@@ -272,15 +287,15 @@ class Attempt implements UpstreamHandler {
 
   /** Those of a body that is made here. */
   #ownHeaders(type: string): string[] {
-    const forwarded = forwardedHeaders(this.#head?.headers ?? [], this.#context.target.provider);
+    const forwarded = forwardedHeaders(this.#received.headers, this.#context.target.provider);
     return [...forwarded, "content-type", type, ...this.#context.headers];
   }
 
   /** Undefined: it is not what the provider says it is. */
-  #readWhole(text: string): WholeResponse | undefined {
+  #readWhole(received: ReceivedBody): WholeResponse | undefined {
     const { target, call, model } = this.#context;
     try {
-      return target.readWhole({ text, headers: this.#head?.headers ?? [] }, call, model);
+      return target.readWhole(received, call, model);
     } catch {
       return undefined;
     }
@@ -288,7 +303,7 @@ class Attempt implements UpstreamHandler {
 
   #refused(text: string): void {
     const status = this.#status;
-    const error = this.#context.target.readError(status, text, this.#head?.headers ?? []);
+    const error = this.#context.target.readError(status, text, this.#received.headers);
     const isOwn = this.#context.target.provider.clientKey === undefined;
     const mayTryNext = retriedStatuses.has(status);
     // The gateway's credentials are no business of the client's.
@@ -330,8 +345,7 @@ class Attempt implements UpstreamHandler {
 
   /** The client has the response, or what there is of it. */
   #respond(facts: ResponseFacts, error?: LlmError): void {
-    const { status = 200, headers = [] } = this.#head ?? {};
-    const head = { status, headers };
+    const head = this.#received;
     const firstContent = this.#firstContent;
     this.#finish({ kind: "responded", facts, head, error, firstContent, pieces: this.#pieces });
   }
@@ -345,13 +359,30 @@ class Attempt implements UpstreamHandler {
   }
 }
 
-function utf8({ buffer, byteOffset, length }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, length).toString("utf8");
+function sent(
+  call: ProviderRequest,
+  upstream: Upstream,
+  handler: UpstreamHandler,
+): UpstreamRequest {
+  if ("headers" in call) return upstream.send(call, handler);
+  if (upstream.sendLines === undefined) throw new Error("the provider takes no lines");
+  return upstream.sendLines(call, handler);
 }
+
+/** The body of a provider's response as it came, and without its coding. */
+interface OwnBody {
+  readonly body: Buffer;
+  readonly content: Buffer;
+}
+
+const nothing = Buffer.alloc(0);
+
+/** In the place of the head of a response that is given without one. */
+const noHead = new ReceivedHead(200, []);
 
 /** What some providers say in the body stands in a header of the others. */
 function withRetryAfter(head: ProviderHead, { retryAfter }: LlmError): ProviderHead {
   const isSaid = headerValue(head.headers, "retry-after") !== undefined;
   if (retryAfter === undefined || isSaid) return head;
-  return { ...head, headers: [...head.headers, "retry-after", String(retryAfter)] };
+  return { status: head.status, headers: [...head.headers, "retry-after", String(retryAfter)] };
 }

@@ -54,7 +54,14 @@ export class CallAttributes implements LlmCall {
   note({ model, usage, counted }: ResponseFacts): void {
     if (counted !== undefined) this.countTokens = counted;
     if (model !== undefined) this.responseModel = model;
-    if (usage !== undefined) Object.assign(this, tokensOfUsage(usage));
+    if (usage === undefined) return;
+    const { input, cacheRead, cacheWrite, output, reasoning } = usage;
+    this.inputTokens = input;
+    this.cachedInputTokens = cacheRead;
+    this.cacheCreationInputTokens = cacheWrite;
+    this.outputTokens = output;
+    this.totalTokens = input + output;
+    if (reasoning !== undefined) this.reasoningTokens = reasoning;
   }
 }
 

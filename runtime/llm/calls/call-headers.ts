@@ -1,89 +1,103 @@
 import type { Exchange } from "../../http/exchange.ts";
-import { headerValue, withoutHeaders } from "../../http/headers/header-list.ts";
+import { withoutLines } from "../../http/headers/header-lines.ts";
+import { withoutHeaders } from "../../http/headers/header-list.ts";
 import { endToEnd } from "../../http/headers/hop-by-hop.ts";
+import { fieldLines } from "../../http/http1/field-lines.ts";
 import { keyHeaderName } from "../providers/key-header-name.ts";
 import type { KeyHeaderName, Provider } from "../providers/provider.ts";
 import type { LlmTarget } from "./target.ts";
 
 /** The headers of a request to a provider: the client's, less what is not for it, and the provider's own. */
-export function requestHeaders(
-  { requestHeaders: sent }: Exchange,
-  target: LlmTarget,
-  path: string,
-): string[] {
+export function requestHeaders(exchange: Exchange, target: LlmTarget, path: string): string[] {
   const { provider, isNative } = target;
-  const kept = withoutHeaders(endToEnd(sent, "host"), provider.replaced);
-  const headers = isNative ? kept : kept.filter(isNeutral);
-  address(headers, sent, provider, path);
-  headers.push("content-type", "application/json", "accept-encoding", "identity");
-  return headers;
+  const kept = withoutHeaders(endToEnd(exchange.requestHeaders, "host"), provider.replaced);
+  const headers = isNative ? kept : withoutVendors(kept);
+  return headers.concat(ownHeaders(exchange, provider, path), ofBody);
 }
+
+/** The same as lines; undefined: they are no lines that came, or the provider takes none. */
+export function requestLines(
+  exchange: Exchange,
+  { provider, isNative }: LlmTarget,
+  path: string,
+): string | undefined {
+  // A trace puts a header of its own in the place of the client's.
+  const mayPass = isNative && exchange.trace === undefined;
+  if (!mayPass || provider.upstream.sendLines === undefined) return undefined;
+  const sent = exchange.requestLines;
+  const own = fieldLines(ownHeaders(exchange, provider, path));
+  // A client may have sent none.
+  if (sent === undefined || own === undefined) return undefined;
+  return withoutLines(sent, provider.replacedLines) + own + linesOfBody;
+}
+
+/** What is said of the body of every request, and what its response is read as. */
+const ofBody = ["content-type", "application/json", "accept-encoding", "identity"];
+const linesOfBody = "content-type: application/json\r\naccept-encoding: identity\r\n";
 
 /** The headers of a request that passes as it is, but for credentials. */
-export function passedHeaders(
-  { requestHeaders: sent }: Exchange,
-  provider: Provider,
-  path: string,
-): string[] {
-  const headers = withoutHeaders(endToEnd(sent, "host"), provider.withheld);
-  address(headers, sent, provider, path);
-  return headers;
+export function passedHeaders(exchange: Exchange, provider: Provider, path: string): string[] {
+  const headers = withoutHeaders(endToEnd(exchange.requestHeaders, "host"), provider.withheld);
+  return headers.concat(ownHeaders(exchange, provider, path));
 }
 
-/** Adds the headers of a provider's own, and the client's key where it is meant to have that. */
-function address(
-  headers: string[],
-  sent: readonly string[],
-  provider: Provider,
-  path: string,
-): void {
-  const clientKey = provider.clientKey && keyHeaderName(provider.clientKey, path);
-  const key = clientKey && clientCredential(sent, clientKey);
-  if (clientKey !== undefined && key !== undefined) headers.push(clientKey, key);
-  headers.push(...provider.headers, "host", provider.upstream.authority);
+/** The headers of a provider's own, and the client's key where it is meant to have that. */
+function ownHeaders(exchange: Exchange, provider: Provider, path: string): string[] {
+  const { clientKey, headers, upstream } = provider;
+  const own = [...headers, "host", upstream.authority];
+  const name = clientKey && keyHeaderName(clientKey, path);
+  const key = name && clientCredential(exchange, name);
+  if (name !== undefined && key !== undefined) own.push(name, key);
+  return own;
 }
 
 /** The client's key, as a provider with another header for it reads it. */
-function clientCredential(sent: readonly string[], header: KeyHeaderName): string | undefined {
-  const same = headerValue(sent, header);
+function clientCredential(exchange: Exchange, header: KeyHeaderName): string | undefined {
+  const same = exchange.header(header);
   if (same !== undefined) return same;
   if (header === "authorization") {
     const key =
-      headerValue(sent, "x-api-key") ??
-      headerValue(sent, "api-key") ??
-      headerValue(sent, "x-goog-api-key");
+      exchange.header("x-api-key") ??
+      exchange.header("api-key") ??
+      exchange.header("x-goog-api-key");
     return key && `Bearer ${key}`;
   }
-  return headerValue(sent, "authorization")?.replace(/^Bearer +/i, "");
+  return exchange.header("authorization")?.replace(/^Bearer +/i, "");
 }
 
-/** Whether an item of a flat list belongs to a header that no vendor made for its own API. */
-function isNeutral(_: string, index: number, list: readonly string[]): boolean {
-  return !vendorHeader.test(list[index - (index % 2)] ?? "");
+/** Without the headers that a vendor made for its own API. */
+function withoutVendors(headers: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] ?? "";
+    if (!vendorHeader.test(name)) kept.push(name, headers[i + 1] ?? "");
+  }
+  return kept;
 }
 
 const vendorHeader = /^(?:anthropic|openai|x-goog|x-stainless|x-amzn?|x-bedrock|chatgpt)-/i;
 
 /** The headers of a provider's response that a client gets beside a body of the gateway's own making. */
 export function forwardedHeaders(headers: readonly string[], { given }: Provider): string[] {
-  return headers.filter((_, index) => {
-    const name = headers[index - (index % 2)] ?? "";
-    return forwarded.test(name) || (given.size > 0 && given.has(name.toLowerCase()));
-  });
+  const kept: string[] = [];
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] ?? "";
+    const isGiven = given.size > 0 && given.has(name.toLowerCase());
+    if (isGiven || forwarded.test(name)) kept.push(name, headers[i + 1] ?? "");
+  }
+  return kept;
 }
 
 const forwarded =
   /^(?:retry-after(?:-ms)?|x-ratelimit-.*|anthropic-ratelimit-.*|(?:x-)?request-id|x-should-retry)$/i;
 
-/** Whether a response is an event stream of any kind. */
-export function isEventStream(headers: readonly string[]): boolean {
-  const type = headerValue(headers, "content-type") ?? "";
+/** Whether a response of a Content-Type is an event stream of any kind. */
+export function isEventStream(type: string): boolean {
   if (type === "application/json") return false;
   return /^(?:text\/event-stream|application\/vnd\.amazon\.eventstream)\s*(?:;|$)/i.test(type);
 }
 
-/** Whether a response says that it is JSON. */
-export function isJson(headers: readonly string[]): boolean {
-  const type = headerValue(headers, "content-type") ?? "";
+/** Whether a Content-Type says that it is JSON. */
+export function isJson(type: string): boolean {
   return type === "application/json" || /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type);
 }

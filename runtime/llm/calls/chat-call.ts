@@ -10,6 +10,7 @@ import { maxDepth } from "../../json/nesting.ts";
 import { readMembers } from "../../json/read-members.ts";
 import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
 import { isJsonObject } from "../chat/request-object.ts";
+import { bufferOf } from "../chat/stream-step.ts";
 
 /** A client's request to a model, as it was read. */
 export class ChatCall {
@@ -21,18 +22,22 @@ export class ChatCall {
   /** What the client asks for; undefined: it names no model. */
   readonly model: string | undefined;
   readonly isStream: boolean;
-  /** The client's. */
-  readonly headers: HeaderList;
+  readonly #client: CallClient;
   #body: JsonObject | undefined;
 
-  constructor({ text, sent, members, model, isStream, headers, body }: CallFacts) {
+  constructor({ text, sent, members, model, isStream, client, body }: CallFacts) {
     this.text = text;
     this.sent = sent;
     this.members = members;
     this.model = model;
     this.isStream = isStream;
-    this.headers = headers;
+    this.#client = client;
     this.#body = body;
+  }
+
+  /** The client's. */
+  get headers(): HeaderList {
+    return this.#client.requestHeaders;
   }
 
   /** The text as JSON. Most calls are never asked for it: long prompts pass unread. Throws LlmRefusal when it is none inside. */
@@ -51,14 +56,19 @@ export class ChatCall {
   /** The call with something else in it. `changes`: a new text comes with its members. */
   with(changes: Partial<Omit<CallFacts, "body">> & { readonly body?: JsonObject }): ChatCall {
     const body = changes.text === undefined ? this.#body : undefined;
-    const { text, sent, members, model, isStream, headers } = this;
-    return new ChatCall({ text, sent, members, model, isStream, headers, body, ...changes });
+    const { text, sent, members, model, isStream } = this;
+    const client = this.#client;
+    return new ChatCall({ text, sent, members, model, isStream, client, body, ...changes });
   }
 }
 
+/** Who makes a call. */
+type CallClient = Pick<Exchange, "requestHeaders">;
+
 /** What makes a call. */
 export interface CallFacts
-  extends Pick<ChatCall, "text" | "sent" | "members" | "model" | "isStream" | "headers"> {
+  extends Pick<ChatCall, "text" | "sent" | "members" | "model" | "isStream"> {
+  readonly client: CallClient;
   /** Undefined: nobody has read it. */
   readonly body: JsonObject | undefined;
 }
@@ -67,8 +77,8 @@ export interface CallFacts
  * Reads the body of a request that is there (`bufferBody`): an object without repeated keys. Throws LlmRefusal for what is no
  * such object. What stands inside of its members is judged by who reads them.
  */
-export function readCall({ bufferedBody, requestHeaders }: Exchange): ChatCall {
-  const bytes = bufferedBody ?? new Uint8Array();
+export function readCall(client: Exchange): ChatCall {
+  const bytes = client.bufferedBody ?? new Uint8Array();
   const text = textOf(bytes);
   const members = membersOf(text);
   const repeated = repeatedKey(members);
@@ -93,13 +103,13 @@ export function readCall({ bufferedBody, requestHeaders }: Exchange): ChatCall {
     members,
     model: model ?? undefined,
     isStream,
-    headers: requestHeaders,
+    client,
     body: undefined,
   });
 }
 
 function textOf(bytes: Uint8Array): string {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
+  const text = bufferOf(bytes).toString("utf8");
   // What is no UTF-8 is read as this character, which may also have been sent.
   if (text.includes("\ufffd") && !isUtf8(bytes)) throw invalid("the request body is not UTF-8");
   return text;

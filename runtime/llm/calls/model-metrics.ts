@@ -49,6 +49,8 @@ export class ModelMetrics implements ServerStates {
   readonly #series: LabelTree<ModelSeries>;
   /** Those of several, by the labels of their route and their name. */
   readonly #providers = new Map<string, ProviderState>();
+  /** What was counted last: the next one is mostly the same. */
+  #last: CountedSeries | undefined;
 
   constructor(metrics: Metrics) {
     this.#metrics = metrics;
@@ -59,12 +61,8 @@ export class ModelMetrics implements ServerStates {
   }
 
   call(figures: ModelCallFigures): void {
-    const { operation, provider, errorType, duration, firstToken, usage } = figures;
-    // Any client can name models that nobody has.
-    const isServed = errorType === undefined;
-    const request = this.#model(figures.requestModel, isServed);
-    const response = this.#model(figures.responseModel ?? "", isServed);
-    const series = this.#series.at([operation, provider, request, response]);
+    const { errorType, duration, firstToken, usage } = figures;
+    const series = this.#seriesOf(figures);
     series.duration(errorType ?? "").add(duration);
     if (usage !== undefined) {
       series.input.add(usage.input);
@@ -116,12 +114,43 @@ export class ModelMetrics implements ServerStates {
     );
   }
 
+  #seriesOf({
+    operation,
+    provider,
+    requestModel,
+    responseModel = "",
+    errorType,
+  }: ModelCallFigures): ModelSeries {
+    const last = this.#last;
+    if (
+      last?.requestModel === requestModel &&
+      last.responseModel === responseModel &&
+      last.provider === provider &&
+      last.operation === operation
+    ) {
+      return last.series;
+    }
+    // Any client can name models that nobody has.
+    const isServed = errorType === undefined;
+    const request = this.#model(requestModel, isServed);
+    const response = this.#model(responseModel, isServed);
+    const series = this.#series.at([operation, provider, request, response]);
+    if (isServed) this.#last = { operation, provider, requestModel, responseModel, series };
+    return series;
+  }
+
   #model(name: string, isServed: boolean): string {
     if (name === "" || this.#models.has(name)) return name;
     if (!isServed || this.#models.size >= maxModels) return "other";
     this.#models.add(name);
     return name;
   }
+}
+
+/** Whose series it was. */
+interface CountedSeries extends Pick<ModelCallFigures, "operation" | "provider" | "requestModel"> {
+  readonly responseModel: string;
+  readonly series: ModelSeries;
 }
 
 /** The histograms of one operation with one model: each is made when there is something to count in it. */

@@ -25,8 +25,8 @@ export function nativeTarget({ format, ...settings }: NativeSettings): LlmTarget
       return writtenBody(call, body);
     },
     readError: format.readError,
-    readWhole: ({ text }): WholeResponse => {
-      const body = select(text);
+    readWhole: ({ bytes }): WholeResponse => {
+      const body = select(bytes);
       if (body === undefined) throw new Error("the response is no JSON object");
       // Some servers say with a status of success that a call has failed. What failed later has an id.
       if (isJsonObject(body.error) && body.id === undefined) throw new Error("it is an error");

@@ -59,6 +59,7 @@ export type EndpointPath = string | ((model: string, isStream: boolean) => strin
 
 /** A whole response of a provider. */
 export interface ReceivedWhole {
+  readonly bytes: Buffer;
   readonly text: string;
   /** Flat list. */
   readonly headers: readonly string[];

@@ -1,4 +1,5 @@
 import { type HealthSettings, ServerHealth } from "../../backends/server-health.ts";
+import { HeaderNames } from "../../http/headers/header-lines.ts";
 import { openUpstream } from "../../http/upstream/open-upstream.ts";
 import type { Upstream, UpstreamSettings } from "../../http/upstream/upstream.ts";
 
@@ -47,6 +48,8 @@ export interface Provider {
   readonly withheld: ReadonlySet<string>;
   /** Those, and what is said anew of a body that is read here. */
   readonly replaced: ReadonlySet<string>;
+  /** The latter, to be found among lines. */
+  readonly replacedLines: HeaderNames;
   /** Headers of responses that the configuration gives: clients get them whoever made the body. */
   readonly given: ReadonlySet<string>;
   readonly clientKey: KeyHeader | undefined;
@@ -66,13 +69,15 @@ export function openProvider(settings: ProviderSettings): Provider {
   const { set = [], add = [] } = server.responseHeaders ?? {};
   const changed = [...set, ...add];
   const withheld = new Set([...credentials, ...headers.filter((_, index) => index % 2 === 0)]);
+  const replaced = new Set([...withheld, ...ofBody]);
   return {
     name,
     system,
     model,
     headers,
     withheld,
-    replaced: new Set([...withheld, ...ofBody]),
+    replaced,
+    replacedLines: new HeaderNames(replaced),
     given: new Set(changed.map(([header]) => header).filter((header) => !ofBody.includes(header))),
     clientKey,
     health: health && new ServerHealth(health),

@@ -11,13 +11,18 @@ import { eventData } from "../event-bytes.ts";
 import { parseObject } from "../parse-object.ts";
 import { RepeatedEvent } from "../repeated-event.ts";
 import { completionsErrors, readCompletionsError } from "./errors.ts";
-import { readCompletionsUsage } from "./usage.ts";
+import { completionsUsageReads, readCompletionsUsage } from "./usage.ts";
 
 /** OpenAI's chat completions on both sides. */
 export const completionsNative: NativeFormat = {
   name: "completions",
   ...completionsErrors,
-  reads: { id: true, model: true, usage: true, choices: [{ finish_reason: true }] },
+  reads: {
+    id: true,
+    model: true,
+    usage: completionsUsageReads,
+    choices: [{ finish_reason: true }],
+  },
   readResponse: readFacts,
   watchStream: (request) => new CompletionsWatcher(request),
   readError: readCompletionsError,

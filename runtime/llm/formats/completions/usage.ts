@@ -2,6 +2,14 @@ import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import { tokenCount, type Usage } from "../../chat/usage.ts";
 
+/** What `readCompletionsUsage` looks at. */
+export const completionsUsageReads = {
+  prompt_tokens: true,
+  completion_tokens: true,
+  prompt_tokens_details: { cached_tokens: true, cache_write_tokens: true },
+  completion_tokens_details: { reasoning_tokens: true },
+} as const;
+
 /** `usage` of OpenAI's chat completions: inputs include those of the cache, outputs the reasoning. */
 export function readCompletionsUsage(usage: unknown): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
