@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { gwc } from "../harness/gwc.ts";
 import { startProvider } from "../harness/model-provider.ts";
+import { Workspace } from "../harness/workspace.ts";
 import { type Ask, asks } from "./ask.ts";
 
 const secret = "Call +1 (212) 555-0142 or mail ann@example.com today.";
@@ -227,5 +229,23 @@ it("logs and metrics say what guards did, and never what they found", async () =
   );
   expect(metrics).toMatch(
     /gwc_guard_checks_total\{phase="request",guard="1.regex",action="reject"\} [1-9]/,
+  );
+});
+
+it("a pattern of 1 MB is refused at its place, and nobody waits for it to be read", () => {
+  const route = {
+    policies: {
+      ai: {
+        promptGuard: { request: [{ regex: { rules: [{ pattern: "a{1000}".repeat(150_000) }] } }] },
+      },
+    },
+    backends: [{ ai: { provider: { openAI: {} } } }],
+  };
+  const binds = [{ port: 8080, listeners: [{ routes: [route] }] }];
+  const { folder } = new Workspace({ "gateway.yaml": JSON.stringify({ binds }) });
+  const { code, stdout, stderr } = gwc(["check", "gateway.yaml"], { cwd: folder });
+  expect(code).toBe(1);
+  expect(stdout + stderr).toMatch(
+    /out-of-range\]: "pattern" is out of range: it has at most 1024 characters\n --> gateway\.yaml:1:/,
   );
 });
