@@ -78,7 +78,7 @@ binds:
               # Pages of any origin may use the endpoint (MCP clients in a browser).
               cors:
                 allowOrigins: ["*"]
-                allowHeaders: [content-type, authorization, mcp-protocol-version, mcp-session-id]
+                allowHeaders: [content-type, authorization, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id]
                 exposeHeaders: [mcp-session-id]
               # Only these tools exist for a client: what is not listed can't be called either.
               # mcpAuthorization:

@@ -34,8 +34,20 @@ function token(name: string): string {
   return readFileSync(path.join(root, `examples/authorization/${name}.jwt`), "utf8").trim();
 }
 
-it("basic: a client lists and calls the everything server's tools", async () => {
-  const client = await connect(await startExample("basic"));
+it("basic: a client lists and calls the everything server's tools, from a page too", async () => {
+  const example = await startExample("basic");
+  const sent = ["content-type", "mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id"];
+  const preflight = await fetch(`http://127.0.0.1:${example.port}/mcp`, {
+    method: "OPTIONS",
+    headers: {
+      origin: "https://app.example.com",
+      "access-control-request-method": "POST",
+      "access-control-request-headers": sent.join(),
+    },
+  });
+  const taken = preflight.headers.get("access-control-allow-headers")?.split(/, */);
+  expect(taken).toEqual(expect.arrayContaining(sent));
+  const client = await connect(example);
   expect(await toolNames(client)).toContain("echo");
   const { content } = await client.callTool({ name: "echo", arguments: { message: "hello" } });
   expect(content).toEqual([{ type: "text", text: "Echo: hello" }]);

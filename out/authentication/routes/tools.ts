@@ -27,7 +27,8 @@ import { MINUTE } from "gwc/runtime/process/units";
 // gateway.yaml binds[0].listeners[0].routes[0].policies.cors
 const cors: CorsResponse = {
   allowMethods: "GET, POST, DELETE",
-  allowHeaders: "authorization, content-type, mcp-protocol-version, mcp-session-id",
+  allowHeaders:
+    "authorization, content-type, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id",
   exposeHeaders: "Mcp-Session-Id, WWW-Authenticate",
   allowCredentials: false,
   maxAge: undefined,

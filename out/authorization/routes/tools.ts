@@ -20,7 +20,8 @@ import { allowed, denialsOf, type RuleVerdict } from "gwc/runtime/policies/rule-
 // gateway.yaml binds[0].listeners[0].routes[0].policies.cors
 const cors: CorsResponse = {
   allowMethods: undefined,
-  allowHeaders: "authorization, content-type, mcp-protocol-version, mcp-session-id",
+  allowHeaders:
+    "authorization, content-type, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id",
   exposeHeaders: "Mcp-Session-Id",
   allowCredentials: false,
   maxAge: undefined,

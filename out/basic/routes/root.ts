@@ -15,7 +15,7 @@ import { applyCorsToAnyOrigin, type CorsResponse } from "gwc/runtime/policies/co
 // gateway.yaml binds[0].listeners[0].routes[0].policies.cors
 const cors: CorsResponse = {
   allowMethods: undefined,
-  allowHeaders: "content-type, mcp-protocol-version, mcp-session-id",
+  allowHeaders: "content-type, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id",
   exposeHeaders: "Mcp-Session-Id",
   allowCredentials: false,
   maxAge: undefined,

@@ -19,7 +19,7 @@ const cors: CorsSettings = {
   allowOrigins: new Set(["https://app.example.com"]),
   allowOriginPatterns: [],
   allowMethods: undefined,
-  allowHeaders: "content-type, mcp-protocol-version, mcp-session-id",
+  allowHeaders: "content-type, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id",
   exposeHeaders: "Mcp-Session-Id",
   allowCredentials: false,
   maxAge: "600",
