@@ -58,7 +58,11 @@ export const extAuthSchema = object(
       { required: ["maxSize"], description: "The server gets the request's body." },
     ),
   },
-  { required: ["backendRef"], exactlyOneOf: ["grpc", "http"] },
+  {
+    required: ["backendRef"],
+    exactlyOneOf: ["grpc", "http"],
+    examples: [{ backendRef: { name: "authz", port: 9000 }, grpc: {} }],
+  },
 );
 
 /** `ExtAuth`; undefined when its server is not known (reported). */
