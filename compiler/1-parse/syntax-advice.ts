@@ -49,6 +49,8 @@ export function syntaxProblem(error: YAMLError, yaml: Document, text: string): S
       };
     case "BLOCK_AS_IMPLICIT_KEY":
       return { ...found, advice: 'a text with ": " in it stands in quotes' };
+    case "RESOURCE_EXHAUSTION":
+      return { ...found, problem: "its lists and mappings nest too deep to be read" };
     default:
       return found;
   }

@@ -75,6 +75,18 @@ describe("input made to take long", () => {
     expect(millis(50_000)).toBeLessThan(10 * millis(10_000));
   });
 
+  it("a file that nests thousands of lists is told so, where it does", () => {
+    const file = path.join(
+      temporaryFolder({ "gateway.yaml": `binds: ${"[".repeat(5_000)}${"]".repeat(5_000)}` }),
+      "gateway.yaml",
+    );
+    const { findings } = checkInput([file], realHost({}), false);
+    expect(findings.map(({ code }) => code)).toEqual(["yaml-syntax"]);
+    expect(findings.map(({ message }) => message)).toEqual([
+      "this is not valid YAML: its lists and mappings nest too deep to be read",
+    ]);
+  });
+
   it("lists that bindings double are compared part by part, each once", () => {
     const doubled = (name: string) =>
       Array.from({ length: 40 }, (_, at) => {
