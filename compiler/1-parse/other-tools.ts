@@ -7,6 +7,8 @@ export interface OtherFile {
   readonly what: string;
   /** What to do with it; nothing where only a file of gwc's own helps. */
   readonly advice?: string;
+  /** Whether `gwc import` reads it. */
+  readonly isImported?: boolean;
 }
 
 /** What a file was written for, by its first keys or, where it is no YAML mapping, by its words; undefined for gwc's own. */
@@ -38,16 +40,17 @@ const BY_KEYS: readonly (OtherFile & { readonly wanted: readonly (readonly strin
   },
   {
     what: "a configuration of LiteLLM",
-    advice: "its models stand under `llm.models`",
+    isImported: true,
     wanted: [["model_list", "litellm_settings", "router_settings"]],
   },
-  { what: "a configuration of Kong", wanted: [["_format_version"]] },
+  { what: "a configuration of Kong", isImported: true, wanted: [["_format_version"]] },
   {
     what: "a configuration of Traefik",
+    isImported: true,
     wanted: [["entryPoints", "http", "tcp", "udp", "certificatesResolvers"]],
   },
   { what: "an OpenAPI document", wanted: [["openapi", "swagger"]] },
-  { what: "a configuration of Caddy", wanted: [["apps"]] },
+  { what: "a configuration of Caddy", isImported: true, wanted: [["apps"]] },
   { what: "a file of Docker Compose", wanted: [["services"]] },
   {
     what: "a Kubernetes manifest without its kind",
@@ -62,10 +65,12 @@ const BY_KEYS: readonly (OtherFile & { readonly wanted: readonly (readonly strin
 const BY_WORDS: readonly (OtherFile & { readonly words: RegExp })[] = [
   {
     what: "a configuration of nginx",
+    isImported: true,
     words: /^\s*(?:server|http|events|upstream\s+\S+|location\s+\S.*)\s*\{/m,
   },
   {
     what: "a configuration of Caddy",
+    isImported: true,
     words: /^\s*(?:reverse_proxy|file_server|php_fastcgi|handle_path|encode)\b/m,
   },
   { what: "a configuration of Traefik", words: /^\[(?:entryPoints|http\.|tcp\.|providers)/m },

@@ -69,7 +69,9 @@ export function reportOtherTool(file: SourceFile, diagnostics: Diagnostics): boo
   const other = otherTool(file);
   if (other === undefined) return false;
   const at = { file: file.name, document: 0, path: [], part: "file" } as const;
-  diagnostics.report("other-tool", at, { what: other.what, advice: other.advice });
+  const { what, isImported, advice } = other;
+  const importing = isImported && `\`gwc import ${file.name}\` makes a gateway.yaml of it`;
+  diagnostics.report("other-tool", at, { what, advice: importing || advice });
   return true;
 }
 

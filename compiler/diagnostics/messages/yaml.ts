@@ -30,7 +30,8 @@ export const yamlMessages = {
     hint: ({ advice }) => advice ?? "`gwc init` writes a small file that works",
     explanation:
       "gwc reads its own files (a mapping with `binds` or `llm`) and Kubernetes manifests (Gateway API and its own kinds). " +
-      "What other gateways are configured with has other words for the same things; nothing of it is translated.",
+      "What other gateways are configured with has other words for the same things: `gwc import` makes a file of gwc's of what some of them have " +
+      "(`gwc explain import`), which is then yours to read and change.",
   }),
   "duplicate-key": message<{ key: string }>({
     severity: "error",
