@@ -1,3 +1,5 @@
+import { AwaitedBody } from "../http/body/awaited-body.ts";
+import { isBodySource } from "../http/body/body.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type {
   UpgradeHandler,
@@ -103,8 +105,10 @@ export class WatchedUpstream extends WrappedUpstream {
 
   override send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
     if (this.#health === undefined) return this.server.send(call, handler);
-    const watched = new WatchedRequest(this.#health, handler);
-    return watched.started(this.server.send(call, watched));
+    const body = isBodySource(call.body) ? new AwaitedBody(call.body) : undefined;
+    const watched = new WatchedRequest(this.#health, handler, body);
+    const sent = body === undefined ? call : { ...call, body };
+    return watched.started(this.server.send(sent, watched));
   }
 
   override upgrade(call: UpstreamCall, protocol: string, handler: UpgradeHandler): UpstreamRequest {
@@ -118,14 +122,19 @@ export class WatchedUpstream extends WrappedUpstream {
 class WatchedRequest<Handler extends UpstreamHandler> implements UpstreamHandler, UpstreamRequest {
   protected readonly handler: Handler;
   readonly #health: ServerHealth;
+  readonly #body: AwaitedBody | undefined;
   readonly #start = performance.now();
   #request: UpstreamRequest | undefined;
   #latency: number | undefined;
   #isNoted = false;
+  /** The client has read the response more slowly than it came. */
+  #wasHeldUp = false;
 
-  constructor(health: ServerHealth, handler: Handler) {
+  /** `body`: that of the request, where it comes from a client. */
+  constructor(health: ServerHealth, handler: Handler, body?: AwaitedBody) {
     this.#health = health;
     this.handler = handler;
+    this.#body = body;
   }
 
   started(request: UpstreamRequest): this {
@@ -140,7 +149,9 @@ class WatchedRequest<Handler extends UpstreamHandler> implements UpstreamHandler
   }
 
   onData(chunk: Buffer): boolean {
-    return this.handler.onData(chunk);
+    const goesOn = this.handler.onData(chunk);
+    if (!goesOn) this.#wasHeldUp = true;
+    return goesOn;
   }
 
   onEnd(trailers?: readonly string[]): void {
@@ -149,17 +160,23 @@ class WatchedRequest<Handler extends UpstreamHandler> implements UpstreamHandler
   }
 
   onError(failure: UpstreamFailure): void {
-    if (failure.isOfRequest !== true) this.#fail();
+    const isOfClient = failure.kind !== "connect" && this.#waitsForClient;
+    if (failure.isOfRequest !== true && !isOfClient) this.#fail();
     this.handler.onError(failure);
   }
 
   abort(reason?: "timeout"): void {
-    if (reason === "timeout") this.#fail();
+    if (reason === "timeout" && !this.#waitsForClient) this.#fail();
     this.#request?.abort(reason);
   }
 
   resume(): void {
     this.#request?.resume();
+  }
+
+  /** It takes as long as its client wants: nobody can have a server left alone that does well. */
+  get #waitsForClient(): boolean {
+    return this.#wasHeldUp || this.#body?.isAwaited === true;
   }
 
   /** What was asked of the server has come. */

@@ -4,6 +4,7 @@ import { eventually } from "../harness/eventually.ts";
 import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
+import { RawClient } from "../harness/raw-client.ts";
 import { send } from "../harness/send.ts";
 
 /** A server that does well until it is told otherwise, and counts what it is asked. */
@@ -130,6 +131,31 @@ describe("a server of several", () => {
     [first.respond, second.respond] = [well, well];
     await askUntilIn(gateway, first);
     await askUntilIn(gateway, second);
+  });
+
+  it("has not failed when its client takes longer than the route allows", async () => {
+    const gateway = await start({ health: long, timeout: { requestTimeout: "300ms" } });
+    const reading: RequestListener = (request, response) => {
+      request.resume().on("end", () => response.end());
+    };
+    const page = Buffer.alloc(50_000_000, "a");
+    const writing: RequestListener = (_, response) => response.end(page);
+    const post = "POST / HTTP/1.1\r\nhost: a\r\n";
+    for (const [respond, bytes] of [
+      [reading, `${post}content-length: 9\r\n\r\nhalf`],
+      [reading, `${post}transfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n`],
+      [writing, "GET / HTTP/1.1\r\nhost: a\r\n\r\n"],
+    ] as const) {
+      [first.respond, second.respond] = [respond, respond];
+      const from = gateway.output.length;
+      const clients = Array.from({ length: 8 }, () => new RawClient(gateway.port));
+      for (const { socket } of clients) socket.pause().write(bytes);
+      await gateway.seen(/(?:error="request timeout"[\s\S]*){8}/, from);
+      for (const { socket } of clients) socket.destroy();
+    }
+    [first.respond, second.respond] = [well, badly];
+    await askUntilIn(gateway, second);
+    expect(new Set(await statuses(gateway, 40))).toEqual(new Set([200]));
   });
 
   it("has not failed when its client leaves", async () => {
