@@ -38,10 +38,18 @@ export function schemaProblem(
   value: unknown,
   place: string,
 ): string | undefined {
-  return new SchemaCheck(schema.$defs ?? {}).problem(schema, value, place, 0);
+  const check = new SchemaCheck(schema.$defs ?? {});
+  const problem = check.problem(schema, value, place, 0);
+  return problem ?? check.limit;
 }
 
+/** Comparisons of a value with a schema: schemas that refer to each other several times may be without end. */
+const maxSteps = 1_000_000;
+
 class SchemaCheck {
+  /** Why a part of the value was not judged; undefined: all of it was. */
+  limit: string | undefined;
+  #steps = 0;
   readonly #definitions: Readonly<Record<string, ValueSchema>>;
 
   constructor(definitions: Readonly<Record<string, ValueSchema>>) {
@@ -49,7 +57,10 @@ class SchemaCheck {
   }
 
   problem(schema: ValueSchema, value: unknown, place: string, depth: number): string | undefined {
-    if (depth > maxDepth) return `${place} is nested too deeply`;
+    this.#steps += 1;
+    if (this.#steps > maxSteps) this.limit ??= `${place} takes too long to compare with its schema`;
+    if (depth > maxDepth) this.limit ??= `${place} is nested too deeply`;
+    if (this.limit !== undefined) return this.limit;
     return (
       this.#ofReference(schema, value, place, depth) ??
       ofType(schema, value, place) ??

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { startEcho } from "../harness/echo.ts";
 import { type EnvoyServices, startEnvoyServices } from "../harness/envoy-services.ts";
-import type { Gateway } from "../harness/gateway.ts";
+import { freePort } from "../harness/free-port.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { type Response, send } from "../harness/send.ts";
 import { startUpstream } from "../harness/upstream.ts";
 import { startRoutes } from "./routes.ts";
@@ -158,4 +159,88 @@ describe("remoteRateLimit", () => {
     await ask("weighted/chat/completions", "dear");
     await expect.poll(() => counts("dear")).toEqual([["0"], ["57"]]);
   });
+});
+
+it("a policy of several routes limits one without models, though another of its forms counts tokens", async () => {
+  const { port } = new URL(services.url);
+  const echo = new URL((await startEcho()).url);
+  const entries = [{ name: "user", expression: 'request.headers["x-user"]' }];
+  const asked = { group: "gwc.dev", kind: "GatewayBackend", name: "limits" };
+  const form = (unit: "Tokens" | "Requests", local: object) => ({
+    local: [{ ...local, unit: "Hours" }],
+    global: { backendRef: asked, domain: "shop", descriptors: [{ unit, entries }] },
+  });
+  const condition = 'request.headers["x-kind"] == "model"';
+  const gatewayApi = { apiVersion: "gateway.networking.k8s.io/v1" };
+  const own = { apiVersion: "gwc.dev/v1alpha1", kind: "GatewayBackend" };
+  const server = (name: string, of: string) => ({
+    ...own,
+    metadata: { name },
+    spec: { static: { host: "127.0.0.1", port: Number(of) } },
+  });
+  const route = (name: string, path: string) => ({
+    ...gatewayApi,
+    kind: "HTTPRoute",
+    metadata: { name },
+    spec: {
+      parentRefs: [{ name: "web" }],
+      rules: [
+        {
+          matches: [{ path: { value: path } }],
+          backendRefs: [{ group: "gwc.dev", kind: "GatewayBackend", name }],
+        },
+      ],
+    },
+  });
+  const listeners = [{ name: "web", port: await freePort(), protocol: "HTTP" }];
+  const manifests = [
+    {
+      ...gatewayApi,
+      kind: "Gateway",
+      metadata: { name: "web" },
+      spec: { gatewayClassName: "gwc", listeners },
+    },
+    route("shop", "/shop"),
+    route("models", "/v1"),
+    server("shop", echo.port),
+    server("limits", port),
+    {
+      ...own,
+      metadata: { name: "models" },
+      spec: { ai: { provider: { openai: {}, host: "127.0.0.1", port: 1 } } },
+    },
+    {
+      ...own,
+      kind: "GatewayPolicy",
+      metadata: { name: "limits" },
+      spec: {
+        targetRefs: [{ group: "gateway.networking.k8s.io", kind: "Gateway", name: "web" }],
+        traffic: {
+          rateLimit: {
+            conditional: [
+              { condition, policy: form("Tokens", { tokens: 1 }) },
+              { policy: form("Requests", { requests: 5 }) },
+            ],
+          },
+        },
+      },
+    },
+  ];
+  const forms = await startGateway({
+    config: manifests.map((each) => JSON.stringify(each)).join("\n---\n"),
+  });
+  const statuses = async (user: string, kind: string, count: number) => {
+    const all: number[] = [];
+    for (let i = 0; i < count; i += 1) {
+      const headers = { "x-user": user, "x-kind": kind };
+      all.push((await send(`${forms.url}/shop`, "GET", headers)).status);
+    }
+    return all;
+  };
+  expect(await statuses("form-model", "model", 6)).toEqual([200, 200, 200, 200, 200, 200]);
+  expect(counts("form-model")).toEqual([]);
+  // The service refuses the fourth request of a user, and the gateway the sixth of all.
+  expect(await statuses("form-a", "other", 4)).toEqual([200, 200, 200, 429]);
+  expect(await statuses("form-b", "other", 2)).toEqual([200, 429]);
+  expect(counts("form-b")).toEqual([["1"]]);
 });

@@ -22,15 +22,22 @@ export function operationParameters(
     const name = String(parameter.name);
     const isHeader = parameter.in === "header";
     // OpenAPI, parameter object: these headers are said elsewhere; the others are the gateway's own.
-    if (isHeader && OWN_HEADERS.has(name.toLowerCase())) continue;
+    if (isHeader && isOwnHeader(name.toLowerCase())) continue;
     found.set(`${parameter.in} ${isHeader ? name.toLowerCase() : name}`, parameter);
   }
   return [...found.values()];
 }
 
+/** Also those that say who asks: an API believes them of the gateway. */
+function isOwnHeader(name: string): boolean {
+  return OWN_HEADERS.has(name) || name.startsWith("x-forwarded-");
+}
+
 const OWN_HEADERS: ReadonlySet<string> = new Set([
-  ...["accept", "authorization", "connection", "content-length", "content-type", "cookie", "host"],
-  ...["keep-alive", "proxy-authorization", "te", "trailer", "transfer-encoding", "upgrade"],
+  ...["accept", "accept-encoding", "authorization", "connection", "content-encoding"],
+  ...["content-length", "content-type", "cookie", "expect", "forwarded", "host", "http2-settings"],
+  ...["keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer"],
+  ...["transfer-encoding", "upgrade", "via", "x-real-ip"],
 ]);
 
 /** Why an operation with this parameter is no tool; undefined: it may be one. */
@@ -38,6 +45,9 @@ export function parameterProblem(
   { name, in: place, required, schema, style, explode }: JsonObject,
   document: JsonObject,
 ): string | undefined {
+  if (place === "header" && !HEADER_NAME.test(String(name))) {
+    return `its parameter "${name}" is no name of a header`;
+  }
   if (required === true && (place === "cookie" || schema === undefined)) {
     return `its parameter "${name}" can't be an argument`;
   }
@@ -49,6 +59,9 @@ export function parameterProblem(
     ? undefined
     : `its parameter "${name}" has a style that no argument is written in`;
 }
+
+/** RFC 9110 5.1. */
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+\-.^_`|~]+$/;
 
 function isObjectSchema(schema: JsonObject[string], document: JsonObject): boolean {
   return followed(schema, document)?.type === "object";

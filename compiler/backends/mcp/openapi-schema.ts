@@ -53,6 +53,10 @@ export class InputSchemas {
   readonly #definitions = new Map<string, JsonObject>();
   /** By reference. */
   readonly #names = new Map<string, string>();
+  /** How many references end in a word. */
+  readonly #endings = new Map<string, number>();
+  /** What was referred to and is still to be read: a chain of references may be long. */
+  readonly #pending: { readonly name: string; readonly target: JsonObject | undefined }[] = [];
   /** A reference that leads nowhere in the document. */
   lost: string | undefined;
 
@@ -65,7 +69,16 @@ export class InputSchemas {
     return this.#definitions.size === 0 ? undefined : Object.fromEntries(this.#definitions);
   }
 
+  /** A schema, with all that it refers to in `definitions`. */
   schemaOf(value: Json | undefined): JsonObject {
+    const schema = this.#converted(value);
+    for (let next = this.#pending.pop(); next !== undefined; next = this.#pending.pop()) {
+      this.#definitions.set(next.name, this.#converted(next.target));
+    }
+    return schema;
+  }
+
+  #converted(value: Json | undefined): JsonObject {
     const given = schemaObject(value);
     if (typeof given.$ref === "string") return this.#referenceOf(given.$ref, given);
     const kept = Object.entries(given).filter(([key]) => KEPT.has(key));
@@ -78,26 +91,30 @@ export class InputSchemas {
     const name = known ?? this.#newName(reference);
     if (known === undefined) {
       this.#names.set(reference, name);
-      // It may lead back to itself.
       this.#definitions.set(name, {});
       const target = followed(given, this.#document);
       if (target === undefined) this.lost ??= reference;
-      this.#definitions.set(name, this.schemaOf(target));
+      this.#pending.push({ name, target });
     }
     return { $ref: `#/$defs/${name}` };
   }
 
   /** The last word of a reference, with a number where another one ends so. */
   #newName(reference: string): string {
-    const name = reference.replace(/^.*\//, "").replace(/[^\w.-]+/g, "_");
-    let free = name;
-    for (let count = 2; this.#definitions.has(free); count += 1) free = `${name}${count}`;
-    return free;
+    const word = reference.replace(/^.*\//, "").replace(/[^\w.-]+/g, "_");
+    let count = this.#endings.get(word) ?? 0;
+    let name: string;
+    do {
+      count += 1;
+      name = count === 1 ? word : `${word}${count}`;
+    } while (this.#definitions.has(name));
+    this.#endings.set(word, count);
+    return name;
   }
 
   /** The schemas within a schema. */
   #nested(given: JsonObject): JsonObject {
-    const all = (key: string) => itemsOf(given[key]).map((each) => this.schemaOf(each));
+    const all = (key: string) => itemsOf(given[key]).map((each) => this.#converted(each));
     const properties = Object.entries(schemaObject(given.properties)).filter(
       ([, each]) => followed(each, this.#document)?.readOnly !== true,
     );
@@ -108,15 +125,15 @@ export class InputSchemas {
     return {
       ...(given.properties !== undefined && {
         properties: Object.fromEntries(
-          properties.map(([name, each]) => [name, this.schemaOf(each)]),
+          properties.map(([name, each]) => [name, this.#converted(each)]),
         ),
       }),
       ...(given.required !== undefined && { required: itemsOf(given.required).filter(isWritten) }),
       ...(others !== undefined && {
-        additionalProperties: typeof others === "boolean" ? others : this.schemaOf(others),
+        additionalProperties: typeof others === "boolean" ? others : this.#converted(others),
       }),
-      ...(given.items !== undefined && { items: this.schemaOf(given.items) }),
-      ...(given.not !== undefined && { not: this.schemaOf(given.not) }),
+      ...(given.items !== undefined && { items: this.#converted(given.items) }),
+      ...(given.not !== undefined && { not: this.#converted(given.not) }),
       ...Object.fromEntries(
         ["allOf", "anyOf", "oneOf"]
           .filter((key) => given[key] !== undefined)

@@ -47,15 +47,26 @@ export function openApiTools(text: string): OpenApiTools {
   );
   const tools: OpenApiToolNode[] = [];
   const leftOut: { operation: string; why: string }[] = [];
-  for (const { operation, made } of found) {
+  const names = new Set<string>();
+  let size = 0;
+  for (const { operation, make } of found) {
+    const made = make();
     if (typeof made === "string") leftOut.push({ operation, why: made });
-    else if (tools.some(({ name }) => name === made.name))
+    else if (names.has(made.name))
       leftOut.push({ operation, why: `another tool is called "${made.name}"` });
-    else tools.push(made);
+    else {
+      names.add(made.name);
+      tools.push(made);
+      size += JSON.stringify(made).length;
+      if (size > MAX_SIZE) return { kind: "problem", problem: "makes more than 16 MiB of tools" };
+    }
   }
   if (tools.length === 0) return { kind: "problem", problem: "has no operation for a tool" };
   return { kind: "tools", tools, leftOut, basePath: basePathOf(document) };
 }
+
+/** Characters of all tools: each has all schemas that its operation refers to, and clients get them in one list. */
+const MAX_SIZE = 16 * 1024 * 1024;
 
 function documentOf(text: string): JsonObject | undefined {
   try {
@@ -76,10 +87,10 @@ function basePathOf({ servers }: JsonObject): string {
   return URL.canParse(filled, base) ? new URL(filled, base).pathname.replace(/\/+$/, "") : "";
 }
 
-/** An operation and its tool, or why there is none. */
+/** An operation and how its tool is made, or why there is none. */
 interface Operation {
   readonly operation: string;
-  readonly made: OpenApiToolNode | string;
+  readonly make: () => OpenApiToolNode | string;
 }
 
 function operationsOf(
@@ -87,11 +98,11 @@ function operationsOf(
   item: JsonObject | undefined,
   document: JsonObject,
 ): readonly Operation[] {
-  if (item === undefined) return [{ operation: path, made: "its reference leads nowhere" }];
+  if (item === undefined) return [{ operation: path, make: () => "its reference leads nowhere" }];
   return METHODS.filter((method) => item[method] !== undefined).map((method) => {
     const operation = schemaObject(item[method]);
     const request = { method: method.toUpperCase(), path, item, operation };
-    return { operation: `${request.method} ${path}`, made: toolOf(request, document) };
+    return { operation: `${request.method} ${path}`, make: () => toolOf(request, document) };
   });
 }
 
@@ -105,7 +116,7 @@ interface RequestShape {
 
 function toolOf(request: RequestShape, document: JsonObject): OpenApiToolNode | string {
   const { method, path, item, operation } = request;
-  if (!/^\/[^?#]*$/.test(path)) return "its path is none";
+  if (!isPath(path)) return "its path is none";
   const parameters = operationParameters(item, operation, document);
   if (typeof parameters === "string") return parameters;
   const [problem] = parameters.flatMap((each) => parameterProblem(each, document) ?? []);
@@ -145,6 +156,17 @@ function toolOf(request: RequestShape, document: JsonObject): OpenApiToolNode | 
     path,
     ...(queryStyles && { queryStyles }),
   };
+}
+
+/**
+ * Whether a request can be made of it that leads below the path of the server: characters of paths (RFC 3986 3.3), and
+ * variables, with no step up, encoded or not, and nothing that one server reads as a separator and another one doesn't.
+ */
+function isPath(path: string): boolean {
+  return (
+    /^(?:\/(?:[\w.~!$&'()*+,;=:@-]|%[\da-f]{2}|\{[^{}/]+\})*)+$/i.test(path) &&
+    !/%(?:2f|5c|00)|\/\/|\/(?:\.|%2e){1,2}(?:[/;]|$)/i.test(path)
+  );
 }
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i;
