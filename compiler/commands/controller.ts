@@ -1,7 +1,10 @@
-import { readFileSync } from "node:fs";
-import path from "node:path";
 import { Controller } from "../controller/controller.ts";
 import { TOKEN_AUDIENCE } from "../controller/delivery/data-plane-identity.ts";
+import {
+  type DiscoveryCertificate,
+  followCertificate,
+  readCertificate,
+} from "../controller/delivery/mounted-certificate.ts";
 import { kubernetesAccess } from "../controller/kubernetes/access.ts";
 import { ApiServer } from "../controller/kubernetes/api-server.ts";
 import { LEASE_SECONDS } from "../controller/kubernetes/leader-election.ts";
@@ -9,7 +12,6 @@ import type { PodSettings } from "../controller/model/compile-files.ts";
 import { exposition } from "../controller/operation/figures.ts";
 import { openPages } from "../controller/operation/service-pages.ts";
 import { Diagnostics } from "../diagnostics/diagnostic.ts";
-import { fileProblem } from "../host.ts";
 import { labelSelector } from "../manifests/field-types.ts";
 import type { LabelSelector } from "../manifests/manifests.ts";
 import { listenProblem } from "../run/listen-problem.ts";
@@ -129,9 +131,10 @@ async function follow(
     const hint = "hint: `gwc controller --help` says how the API server is found\n";
     return { exitCode: 1, stderr: `error: ${access.problem}\n${hint}` };
   }
-  const tls = readPair(options["xds-tls"]);
+  const folder = options["xds-tls"];
+  const tls = folder === undefined ? undefined : readCertificate(folder);
   if (tls !== undefined && "problem" in tls)
-    return { exitCode: 1, stderr: `error: ${options["xds-tls"]}: ${tls.problem}\n` };
+    return { exitCode: 1, stderr: `error: ${folder}: ${tls.problem}\n` };
   const api = new ApiServer(access);
   opened.push(() => api.close());
   const least = LEVELS.indexOf(oneOf(LEVELS, options["log-level"], "info"));
@@ -161,29 +164,30 @@ async function follow(
     discovery: { host: "::", port: portOf(options["xds-port"], 9978), tls },
   });
   running = controlling;
+  const unfollow =
+    folder === undefined || tls === undefined
+      ? () => {}
+      : followCertificate(folder, tls, {
+          changed: (certificate) => controlling.useCertificate(certificate),
+          warn: (message) => log("warn", message),
+        });
   log("info", `ready; data planes are served at port ${controlling.discoveryPort}`);
   await new Promise<void>((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve());
   });
   log("info", "ending");
   running = undefined;
+  unfollow();
   await controlling.stop();
   for (const server of [health, metrics]) server.close().closeAllConnections();
   api.close();
   return { exitCode: 0 };
 }
 
-/** PEM of a certificate, its key, and the authority that data planes know it by. */
-interface Certificate {
-  readonly cert: string;
-  readonly key: string;
-  readonly ca: string;
-}
-
 function podsOf(
   { image = "", "image-pull-policy": pullPolicy, "xds-address": given }: Arguments["options"],
   namespace: string,
-  tls: Certificate | undefined,
+  tls: DiscoveryCertificate | undefined,
 ): Omit<PodSettings, "signer"> {
   const scheme = tls === undefined ? "http" : "https";
   const address = given ?? `${scheme}://gwc.${namespace}.svc:9978`;
@@ -218,17 +222,4 @@ function selectorsOf(text: string): readonly LabelSelector[] | undefined {
 
 function portOf(given: string | undefined, fallback: number): number {
   return given === undefined ? fallback : Number(given);
-}
-
-/** A certificate and its key as a Secret of type TLS is mounted; undefined: none is asked for. */
-function readPair(
-  folder: string | undefined,
-): Certificate | { readonly problem: string } | undefined {
-  if (folder === undefined) return undefined;
-  const read = (name: string) => readFileSync(path.join(folder, name), "utf8");
-  try {
-    return { cert: read("tls.crt"), key: read("tls.key"), ca: read("ca.crt") };
-  } catch (error) {
-    return { problem: fileProblem(error) };
-  }
 }

@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import { Admission, type AdmissionSettings } from "./admission/admission.ts";
 import { Delivery } from "./delivery/delivery.ts";
+import type { DiscoveryCertificate } from "./delivery/mounted-certificate.ts";
 import { sharedSigner } from "./delivery/signing-key.ts";
 import type { ApiServer } from "./kubernetes/api-server.ts";
 import { LeaderElection } from "./kubernetes/leader-election.ts";
@@ -49,7 +50,7 @@ const COMPARE_AGAIN = 30_000;
 /** Compiles the Gateways of a Kubernetes API server as they change, and says on every object what came of it. */
 export class Controller {
   readonly #settings: ControllerSettings;
-  readonly #pods: PodSettings | undefined;
+  #pods: PodSettings | undefined;
   readonly #objects: WatchedObjects;
   readonly #statuses: StatusWriter;
   readonly #delivery: Delivery;
@@ -137,6 +138,15 @@ export class Controller {
   /** The port at which data planes are served. */
   get discoveryPort(): number {
     return this.#delivery.port;
+  }
+
+  /** New connections of data planes get this certificate, and their pods its authority. */
+  useCertificate({ ca, ...pair }: DiscoveryCertificate): void {
+    this.#delivery.useCertificate(pair);
+    this.#settings.log("info", "data planes are served with another certificate");
+    if (this.#pods === undefined || this.#pods.authority === ca) return;
+    this.#pods = { ...this.#pods, authority: ca };
+    this.#changed(true);
   }
 
   /** What is counted and measured. */

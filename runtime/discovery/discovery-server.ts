@@ -94,6 +94,11 @@ export class DiscoveryServer {
     for (const each of this.#streams.values()) if (each.gateway === gateway) each.delta.push();
   }
 
+  /** New connections get this certificate. */
+  useCertificate(pair: { readonly cert: string; readonly key: string }): void {
+    this.#server?.useCertificate(pair);
+  }
+
   close(): void {
     this.#server?.close();
   }

@@ -143,6 +143,11 @@ export class Delivery {
     return this.#server?.pushes ?? 0;
   }
 
+  /** New connections get this certificate. */
+  useCertificate(pair: { readonly cert: string; readonly key: string }): void {
+    this.#server?.useCertificate(pair);
+  }
+
   /** Replaces the code of Gateways; those that are not there any more are forgotten, those that were refused stay. */
   deliver(
     gateways: ReadonlyMap<string, GatewayCode>,

@@ -1,6 +1,7 @@
 import {
   createSecureServer,
   createServer,
+  type Http2SecureServer,
   type Http2Server,
   type IncomingHttpHeaders,
   type ServerHttp2Session,
@@ -50,7 +51,7 @@ const FAREWELL = 5 * SECOND;
 
 /** A gRPC server with one method whose messages go both ways (grpc.io, PROTOCOL-HTTP2). */
 export class GrpcServer {
-  readonly #server: Http2Server;
+  readonly #server: Http2Server | Http2SecureServer;
   readonly #sessions: Set<ServerHttp2Session> = new Set();
 
   private constructor({ tls, path, accept }: GrpcServerSettings) {
@@ -76,6 +77,11 @@ export class GrpcServer {
   get port(): number {
     const address: AddressInfo | string | null = this.#server.address();
     return typeof address === "object" ? (address?.port ?? 0) : 0;
+  }
+
+  /** New connections get this certificate; PEM. */
+  useCertificate(pair: { readonly cert: string; readonly key: string }): void {
+    if ("setSecureContext" in this.#server) this.#server.setSecureContext(pair);
   }
 
   /** Takes no more calls, and breaks off those that are open. */

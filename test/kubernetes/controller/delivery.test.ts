@@ -2,6 +2,10 @@ import { createServer } from "node:http";
 import { connect as connectHttp2, createServer as createHttp2Server } from "node:http2";
 import { connect, createServer as createProxy } from "node:net";
 import { beforeAll, describe, expect, it } from "vitest";
+import {
+  type CertificatePair,
+  selfSigned,
+} from "../../../compiler/controller/admission/self-signed.ts";
 import { atEnd } from "../../harness/at-end.ts";
 import { startController } from "../../harness/controller.ts";
 import { eventually } from "../../harness/eventually.ts";
@@ -279,6 +283,33 @@ spec:
     await agent.stop("SIGKILL");
     await controller.stop();
   });
+
+  it("a certificate that is renewed on disk serves new connections, and a broken one changes nothing", async () => {
+    const [first, second] = [selfSigned(["127.0.0.1"], 30), selfSigned(["127.0.0.1"], 30)];
+    const files = new Workspace(mounted(first));
+    const serving = startController(api, "--xds-tls", files.path("."));
+    const [, place] = await serving.seen(/ready; data planes are served at port (\d+)/);
+    const trusting = (pair: { readonly cert: string }) => ({
+      ...{ ...env, XDS_ADDRESS: `https://127.0.0.1:${place}`, GWC_AGENT_DIR: temporaryFolder() },
+      XDS_ROOT_CA: new Workspace({ ca: pair.cert }).path("ca"),
+    });
+    const early = new GwcProcess(["agent"], { env: trusting(first) });
+    await early.seen(/following/);
+    const late = new GwcProcess(["agent"], { env: trusting(second) });
+    await late.seen(/is away/);
+    files.write("tls.key", second.key);
+    await serving.seen(/the old certificate stays in use/);
+    for (const [name, text] of Object.entries(mounted(second))) files.write(name, text);
+    await serving.seen(/served with another certificate/);
+    await late.seen(/following/);
+    expect(early.output).not.toContain("is away");
+    for (const each of [early, late]) await each.stop("SIGKILL");
+    await serving.stop();
+  });
+
+  function mounted({ cert, key }: CertificatePair): Record<string, string> {
+    return { "tls.crt": cert, "tls.key": key, "ca.crt": cert };
+  }
 
   it("any replica serves data planes, and one that leads says what they made of it", async () => {
     const leader = front.startController();
