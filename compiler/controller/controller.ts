@@ -10,7 +10,7 @@ import type { PodSettings } from "./model/compile-files.ts";
 import { type CompiledModel, CompilerThread } from "./model/compiler-thread.ts";
 import { snapshotOf } from "./model/snapshot.ts";
 import { WatchedObjects, type WatchScope } from "./model/watched-objects.ts";
-import type { Figure } from "./operation/figures.ts";
+import { type Figure, Times } from "./operation/figures.ts";
 import { type ProvisionedGateway, Provisioner } from "./provisioning/provisioner.ts";
 import { withDefinitions } from "./status/class-status.ts";
 import { withAddresses, withDelivery } from "./status/delivery-status.ts";
@@ -61,8 +61,11 @@ export class Controller {
   /** The generations of objects that were compiled. */
   #generations: ReadonlyMap<string, number> = new Map();
   #isCompiling = false;
-  /** Compilations, and the seconds that they took. */
-  readonly #compilations = { count: 0, seconds: 0 };
+  readonly #compileTimes = new Times();
+  /** From the first change that was heard of until data planes are sent what came of it. */
+  readonly #reconcileTimes = new Times();
+  /** Changes that were heard of and are not compiled yet, and when the first of them was. */
+  #waiting = { changes: 0, since: 0 };
   #isDirty = true;
   #timer: NodeJS.Timeout | undefined;
   #deadline = 0;
@@ -151,19 +154,27 @@ export class Controller {
 
   /** What is counted and measured. */
   figures(): readonly Figure[] {
-    const { count, seconds } = this.#compilations;
     const counter = (name: string, help: string, value: number): Figure => {
       return { name: `gwc_controller_${name}_total`, kind: "counter", help, value };
     };
     const gauge = (name: string, help: string, value: number): Figure => {
       return { name: `gwc_controller_${name}`, kind: "gauge", help, value };
     };
+    const histogram = (name: string, help: string, times: Times): Figure => {
+      return { name: `gwc_controller_${name}`, kind: "histogram", help, times };
+    };
     return [
       gauge("leading", "Whether this replica writes.", Number(this.#election.isLeading)),
       gauge("gateways", "Gateways that are compiled.", this.#compiled.gateways.size),
       gauge("data_planes", "Data planes that are connected.", this.#delivery.dataPlanes),
-      counter("compilations", "Compilations.", count),
-      counter("compile_seconds", "Seconds that compilations took.", seconds),
+      histogram("compile_seconds", "Seconds that a compilation took.", this.#compileTimes),
+      histogram(
+        "reconcile_seconds",
+        "Seconds from a change of what is declared until what came of it was sent to data planes.",
+        this.#reconcileTimes,
+      ),
+      gauge("changes_waiting", "Changes that are not compiled yet.", this.#waiting.changes),
+      gauge("statuses_waiting", "Statuses that are not written yet.", this.#statuses.waiting),
       counter("pushes", "Changes sent to data planes.", this.#delivery.pushes),
       counter("refusals", "Changes that data planes refused.", this.#delivery.refusals),
       counter("status_writes", "Statuses written.", this.#statuses.writes),
@@ -191,6 +202,8 @@ export class Controller {
   #changed(isDeclared: boolean): void {
     this.#isDirty ||= isDeclared;
     const now = performance.now();
+    if (isDeclared && this.#waiting.changes === 0) this.#waiting.since = now;
+    if (isDeclared) this.#waiting.changes += 1;
     if (this.#timer === undefined) this.#deadline = now + PATIENCE;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(
@@ -214,15 +227,17 @@ export class Controller {
     this.#isDirty = false;
     const { log } = this.#settings;
     const began = performance.now();
+    const { changes, since } = this.#waiting;
+    this.#waiting = { changes: 0, since: 0 };
     const { files, generations } = snapshotOf(this.#objects);
     try {
       this.#compiled = await this.#compiler.compile(files, this.#pods);
       this.#generations = generations;
       const time = performance.now() - began;
-      this.#compilations.count += 1;
-      this.#compilations.seconds += time / 1000;
+      this.#compileTimes.add(time / 1000);
       log("info", `compiled ${this.#compiled.gateways.size} gateways in ${Math.round(time)} ms`);
       this.#delivery.deliver(this.#compiled.gateways, generations);
+      if (changes > 0) this.#reconcileTimes.add((performance.now() - since) / 1000);
       this.#compiled = withoutModules(this.#compiled);
       this.#provisioner?.provision(this.#provisioned());
       this.#statuses.want(this.#wantedStatuses());

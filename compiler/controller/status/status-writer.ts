@@ -62,6 +62,11 @@ export class StatusWriter {
     this.#events = new MistakeEvents(api, warn);
   }
 
+  /** How many are to be written, or are being written. */
+  get waiting(): number {
+    return this.#waiting.size + this.#busy.size;
+  }
+
   /** Replaces what is wanted. */
   want(wanted: readonly WantedStatus[]): void {
     this.#wanted = new Map(wanted.map((each) => [`${each.kind} ${each.key}`, each]));

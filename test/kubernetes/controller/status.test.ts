@@ -337,6 +337,21 @@ spec:
     const { body } = await send(`http://127.0.0.1:${metrics}/metrics`, "GET");
     expect(body).toMatch(/^gwc_controller_leading 0$/m);
     expect(body).toMatch(/^gwc_controller_gateways 1$/m);
+    expect(body).toMatch(/^gwc_controller_compile_seconds_bucket\{le="\+Inf"\} [1-9]/m);
+    await api.applyText(route("counted", "echo"));
+    const figure = async (name: string) => {
+      const now = await send(`http://127.0.0.1:${metrics}/metrics`, "GET");
+      return Number(new RegExp(`^gwc_controller_${name} (\\S+)$`, "m").exec(now.body)?.[1]);
+    };
+    await eventually(
+      async () => (await figure("reconcile_seconds_count")) > 0 || null,
+      "a time from a change to what is sent",
+    );
+    expect(await figure("reconcile_seconds_sum")).toBeGreaterThan(0);
+    expect(await figure('reconcile_seconds_bucket{le="60"}')).toBeGreaterThan(0);
+    expect(await figure("changes_waiting")).toBe(0);
+    // Another replica writes.
+    expect(await figure("statuses_waiting")).toBe(0);
     expect(await second.stop()).toBe(0);
   });
 
