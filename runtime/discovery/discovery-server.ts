@@ -8,6 +8,7 @@ import {
 import { GrpcServer, type GrpcServerSettings, type ServerCall } from "../grpc/node/grpc-server.ts";
 import { GrpcError } from "../grpc/status.ts";
 import { grpcStatus } from "../http/grpc-status.ts";
+import { SECOND } from "../process/units.ts";
 import { DeltaStream } from "./delta-stream.ts";
 import { type ResourceSet, resourceTypes } from "./resource-types.ts";
 
@@ -50,8 +51,8 @@ const method = AggregatedDiscoveryService.method.deltaAggregatedResources;
 /** Code comes after the data that it reads. */
 const ORDER = Object.values(resourceTypes);
 
-/** Requests of a caller that are kept until it is known: a subscription of each type, and some more. */
-const MOST_WAITING = 2 * ORDER.length;
+/** Who has no good token ends soon; data planes that come back all at once are fewer, and have one. */
+const UNKNOWN = { most: 1_000, time: 20 * SECOND };
 
 /** Serves the resources of Gateways to their data planes, by Envoy's delta discovery protocol. */
 export class DiscoveryServer {
@@ -74,6 +75,7 @@ export class DiscoveryServer {
       host,
       port,
       ...(tls === undefined ? {} : { tls }),
+      unknown: UNKNOWN,
       path: `/${method.parent.typeName}/${method.name}`,
       accept: (call) => server.#accept(call),
     });
@@ -118,11 +120,11 @@ export class DiscoveryServer {
         call.send(toBinary(DeltaDiscoveryResponseSchema, message));
       },
     });
-    // What is asked before the caller is known waits.
     const known = this.#settings.authorize(token, gateway).then(
       () => {
         this.#streams.set(stream, { gateway, delta });
         this.#settings.connected(gateway, stream, true);
+        call.know();
         return true;
       },
       (error: unknown) => {
@@ -132,20 +134,9 @@ export class DiscoveryServer {
         return false;
       },
     );
-    let [isOver, waiting] = [false, 0];
     return {
-      onMessage: (message) => {
-        const request = requestOf(message);
-        waiting += 1;
-        if (waiting > MOST_WAITING)
-          throw new GrpcError(grpcStatus.resourceExhausted, "too many requests at once");
-        void known.then((isKnown) => {
-          waiting -= 1;
-          if (isKnown && !isOver) delta.receive(request);
-        });
-      },
+      onMessage: (message) => delta.receive(requestOf(message)),
       onEnd: () => {
-        isOver = true;
         delta.stop();
         void known.then((isKnown) => {
           if (!isKnown) return;

@@ -7,6 +7,7 @@ import type {
 import type { ApiServer } from "../kubernetes/api-server.ts";
 import type { GatewayCode } from "../model/compile-changes.ts";
 import type { WatchedObjects } from "../model/watched-objects.ts";
+import { RateBound } from "../operation/rate-bound.ts";
 import { DataPlaneIdentity } from "./data-plane-identity.ts";
 import { EndpointResources } from "./endpoint-resources.ts";
 import {
@@ -67,6 +68,10 @@ interface ConnectedPlane {
 /** What a data plane hears of a replica that has not compiled anything yet. */
 const STARTING = "the controller is starting";
 
+/** Log lines of what callers did wrong: at once, and each second from then on. */
+const WARNINGS = 50;
+const WARNINGS_PER_SECOND = 1;
+
 /** Delivers compiled Gateways to their data planes: code by digest, everything else as data. */
 export class Delivery {
   readonly #settings: DeliverySettings;
@@ -82,6 +87,9 @@ export class Delivery {
   #server: DiscoveryServer | undefined;
   /** Whether what is declared was compiled once: until then it is not known which Gateways there are. */
   #isReady = false;
+  readonly #warnings = new RateBound(WARNINGS, WARNINGS_PER_SECOND);
+  /** Warnings that were not logged since the last one that was. */
+  #untold = 0;
   /** Refusals of data planes. */
   refusals = 0;
 
@@ -119,7 +127,7 @@ export class Delivery {
         if (!delivery.#isReady) throw new GrpcError(grpcStatus.unavailable, STARTING);
         const problem = await delivery.#problemOf(token, gateway);
         if (problem === undefined) return;
-        settings.log("warn", `a data plane of ${gateway} was refused: ${problem}`);
+        delivery.#warn(`a data plane of ${gateway} was refused: ${problem}`);
         throw new GrpcError(grpcStatus.permissionDenied, problem);
       },
       resources: (gateway, type) => delivery.#resources(gateway, type),
@@ -215,6 +223,17 @@ export class Delivery {
     return user === wanted ? undefined : `${user} is not ${wanted}`;
   }
 
+  /** Anybody may be a caller, and make as many mistakes as it likes: what is beyond the bound is counted. */
+  #warn(message: string): void {
+    if (!this.#warnings.take()) {
+      this.#untold += 1;
+      return;
+    }
+    const others = this.#untold === 0 ? "" : ` (${this.#untold} others are not logged)`;
+    this.#untold = 0;
+    this.#settings.log("warn", `${message}${others}`);
+  }
+
   #resources(gateway: string, type: string): ResourceSet {
     const { code, data } = this.#delivered.get(gateway) ?? {};
     // Whatever is asked for, what is no type of ours has no resources.
@@ -236,7 +255,7 @@ export class Delivery {
     const problem = said === undefined ? undefined : plainText(said);
     if (problem !== undefined) {
       this.refusals += 1;
-      this.#settings.log("warn", `a data plane of ${gateway} refused a change: ${problem}`);
+      this.#warn(`a data plane of ${gateway} refused a change: ${problem}`);
     }
     const plane = this.#taken.get(gateway)?.get(stream);
     if (plane === undefined) return;

@@ -3,6 +3,7 @@ import { CONTROLLER } from "../../inspect/status/conditions.ts";
 import type { ApiObject } from "../kubernetes/api-object.ts";
 import type { ApiServer } from "../kubernetes/api-server.ts";
 import { itemsField, recordOf, textField } from "../kubernetes/json-fields.ts";
+import { RateBound } from "../operation/rate-bound.ts";
 
 /** A condition that does not hold, and why. */
 interface Mistake {
@@ -20,8 +21,7 @@ const LONGEST_NOTE = 1000;
 export class MistakeEvents {
   readonly #api: ApiServer;
   readonly #warn: (message: string) => void;
-  #left = BURST;
-  #counted = performance.now();
+  readonly #bound = new RateBound(BURST, PER_SECOND);
 
   constructor(api: ApiServer, warn: (message: string) => void) {
     this.#api = api;
@@ -32,19 +32,10 @@ export class MistakeEvents {
   tell(object: ApiObject, before: unknown, after: unknown): void {
     const known = new Set(mistakesOf(before).map(({ message }) => message));
     for (const mistake of mistakesOf(after)) {
-      if (known.has(mistake.message) || !this.#mayTell()) continue;
+      if (known.has(mistake.message) || !this.#bound.take()) continue;
       known.add(mistake.message);
       void this.#send(object, mistake).catch((error) => this.#warn(`an Event: ${String(error)}`));
     }
-  }
-
-  #mayTell(): boolean {
-    const now = performance.now();
-    this.#left = Math.min(BURST, this.#left + ((now - this.#counted) / 1000) * PER_SECOND);
-    this.#counted = now;
-    if (this.#left < 1) return false;
-    this.#left -= 1;
-    return true;
   }
 
   async #send(

@@ -7,11 +7,12 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from "node:http2";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { grpcStatus } from "../../http/grpc-status.ts";
 import { SECOND } from "../../process/units.ts";
 import { FrameReader, frameOf } from "../frames.ts";
 import { GrpcError } from "../status.ts";
+import { type UnknownConnectionSettings, UnknownConnections } from "./unknown-connections.ts";
 
 /** A call of messages in both directions, as its server sees it. */
 export interface ServerCall {
@@ -21,6 +22,11 @@ export interface ServerCall {
   end(status: number, message?: string): void;
   /** Ends it as not available here, and the connection with it: the caller finds another server over a new one. */
   sendAway(message: string): void;
+  /**
+   * The caller is known: from now on its messages are read, and its connection is no longer one of those that have to
+   * become known.
+   */
+  know(): void;
 }
 
 /** What a server does with the messages of a call. */
@@ -39,6 +45,8 @@ export interface GrpcServerSettings {
   readonly tls?: { readonly cert: string; readonly key: string };
   /** `/package.Service/Method`. */
   readonly path: string;
+  /** What connections may do before a call of theirs is known. */
+  readonly unknown: UnknownConnectionSettings;
   readonly accept: (call: ServerCall) => ServerCallHandler;
 }
 
@@ -52,15 +60,22 @@ const FAREWELL = 5 * SECOND;
 /** A gRPC server with one method whose messages go both ways (grpc.io, PROTOCOL-HTTP2). */
 export class GrpcServer {
   readonly #server: Http2Server | Http2SecureServer;
+  readonly #unknown: UnknownConnections;
   readonly #sessions: Set<ServerHttp2Session> = new Set();
 
-  private constructor({ tls, path, accept }: GrpcServerSettings) {
+  private constructor({ tls, path, unknown, accept }: GrpcServerSettings) {
+    this.#unknown = new UnknownConnections(unknown);
     const settings = { maxConcurrentStreams: MOST_CALLS };
     this.#server =
       tls === undefined ? createServer({ settings }) : createSecureServer({ ...tls, settings });
+    this.#server.on("connection", (socket: Socket) => this.#unknown.add(socket));
     this.#server.on("session", (session) => this.#keep(session));
     this.#server.on("stream", (stream, headers) => {
-      if (headers[":path"] === path) serve(stream, headers, accept);
+      const know = () => {
+        const { socket } = stream.session ?? {};
+        if (socket !== undefined) this.#unknown.know(socket);
+      };
+      if (headers[":path"] === path) serve(stream, headers, know, accept);
       else refuse(stream, grpcStatus.unimplemented, "there is no such method");
     });
   }
@@ -115,6 +130,7 @@ export class GrpcServer {
 function serve(
   stream: ServerHttp2Stream,
   metadata: IncomingHttpHeaders,
+  know: () => void,
   accept: GrpcServerSettings["accept"],
 ): void {
   let isOver = false;
@@ -125,6 +141,8 @@ function serve(
       stream.sendTrailers({ "grpc-status": String(status), "grpc-message": encodeURI(message) }),
     );
     stream.end();
+    // What was not read of it goes nowhere.
+    stream.off("data", read).resume();
     setTimeout(() => stream.close(), FAREWELL).unref();
   };
   stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
@@ -136,15 +154,21 @@ function serve(
     // Calls of it that are open go on to their end.
     stream.session?.close();
   };
-  const handler = accept({ metadata, send, end, sendAway });
   const reader = new FrameReader();
-  stream.on("data", (piece: Buffer) => {
+  const read = (piece: Buffer): void => {
     try {
       for (const message of reader.push(piece)) handler.onMessage(message);
     } catch (error) {
       if (!(error instanceof GrpcError)) throw error;
       end(error.code, error.message);
     }
+  };
+  const handler = accept({
+    ...{ metadata, send, end, sendAway },
+    know: () => {
+      know();
+      stream.on("data", read);
+    },
   });
   stream.on("end", () => end(grpcStatus.ok));
   // A stream that breaks closes, too.

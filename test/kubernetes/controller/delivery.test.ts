@@ -250,12 +250,20 @@ spec:
     const known = { authorization: `Bearer ${token}` };
     const frame = (...bytes: number[]) => Buffer.from([0, 0, 0, 0, bytes.length, ...bytes]);
     const garbage = frame(0xff, 0xff, 0xff);
-    // INVALID_ARGUMENT, RESOURCE_EXHAUSTED, UNIMPLEMENTED of compression as INTERNAL.
-    expect(await call(garbage)).toBe("3");
+    // PERMISSION_DENIED, INVALID_ARGUMENT, RESOURCE_EXHAUSTED, UNIMPLEMENTED of compression as INTERNAL.
+    expect(await call(garbage)).toBe("7");
     expect(await call(garbage, known)).toBe("3");
     expect(await call(Buffer.from([0, 0xff, 0xff, 0xff, 0xff]), known)).toBe("8");
     expect(await call(Buffer.from([1, 0, 0, 0, 0]), known)).toBe("13");
-    expect(await call(Buffer.concat(Array.from({ length: 1000 }, () => frame())))).toMatch("8");
+    // Of a caller that is not known nothing is read.
+    expect(await call(Buffer.concat(Array.from({ length: 1000 }, () => frame())))).toBe("7");
+    const refusals = controller.output.split("was refused").length;
+    const strangers = Array.from({ length: 200 }, (_, index) =>
+      call(frame(), { authorization: `Bearer stranger-${index % 20}` }),
+    );
+    expect(new Set(await Promise.all(strangers))).toEqual(new Set(["7"]));
+    // Those that were told before and the burst are 50.
+    expect(controller.output.split("was refused").length - refusals).toBeLessThanOrEqual(60);
     // Half-open: connections that say nothing, and calls whose responses nobody takes or reads.
     for (let index = 0; index < 200; index += 1) {
       const socket = connect(front.xdsPort, "127.0.0.1");
