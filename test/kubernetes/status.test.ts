@@ -109,11 +109,6 @@ it.each([
     said: ["Accepted=True Accepted", "ResolvedRefs=True ResolvedRefs"],
   },
   {
-    what: "a route of a Gateway that is not there",
-    spec: `parentRefs: [{name: no}], ${rules}`,
-    said: ["Accepted=False NoMatchingParent", "ResolvedRefs=True ResolvedRefs"],
-  },
-  {
     what: "a route whose host names are not the listener's",
     spec: `parentRefs: [{name: gw}], hostnames: [a.example.org], ${rules}`,
     said: ["Accepted=False NoMatchingListenerHostname", "ResolvedRefs=True ResolvedRefs"],
@@ -136,6 +131,18 @@ it.each([
 ])("$what", ({ spec, said }) => {
   const { parents } = statusOfOne("HTTPRoute r", route(spec));
   expect(brief(parents?.[0]?.conditions)).toEqual(said);
+});
+
+it.each([
+  ["a Gateway that is not there", "{name: no}"],
+  ["a ListenerSet that is not there", "{kind: ListenerSet, name: no}"],
+  ["a Service, which a mesh answers for", "{group: '', kind: Service, name: echo}"],
+])("of %s nothing is said: it may be somebody else's", (_, parent) => {
+  const { parents } = statusOfOne(
+    "HTTPRoute r",
+    route(`parentRefs: [{name: gw}, ${parent}], ${rules}`),
+  );
+  expect(parents).toMatchObject([{ parentRef: { name: "gw" } }]);
 });
 
 it("a policy that acts is Accepted and Attached", () => {

@@ -43,13 +43,13 @@ export function followCertificate(
   },
 ): () => void {
   let last = first;
-  let told: string | undefined;
+  let warned: string | undefined;
   const timer = setInterval(() => {
     const found = readCertificate(folder);
     const problem = "problem" in found ? found.problem : undefined;
-    if (problem !== undefined && problem !== told)
+    if (problem !== undefined && problem !== warned)
       warn(`${folder}: ${problem}; the old certificate stays in use`);
-    told = problem;
+    warned = problem;
     if ("problem" in found || isSame(found, last)) return;
     last = found;
     changed(found);

@@ -1,3 +1,4 @@
+import { GATEWAY_GROUP, resourceKind } from "../../1-parse/kubernetes/kinds.ts";
 import type { KubernetesModel } from "../../2-lower/kubernetes/gateway/gateways.ts";
 import type { AnyRoute } from "../../2-lower/kubernetes/routes/attach.ts";
 import type { ParentReference } from "../../manifests/routes.ts";
@@ -30,18 +31,35 @@ export function routeStatus(
     const conditions = [acceptedBy(own, others), resolved];
     return [{ parentRef, controllerName: CONTROLLER, conditions }];
   });
-  return parents.length === 0 && problems.length === 0 ? undefined : { parents };
+  return parents.length === 0 ? undefined : { parents };
 }
 
-/** A parent that another controller answers for. */
+/**
+ * A parent that is not this controller's: another one may answer for it. What is not there belongs to nobody (Gateway API:
+ * entries are written for parents that one owns).
+ */
 function isForeign(
-  { name, namespace, kind = "Gateway" }: ParentReference,
+  { group = GATEWAY_GROUP, name, namespace, kind = "Gateway" }: ParentReference,
   route: AnyRoute,
-  { inventory, gateways }: KubernetesModel,
+  kubernetes: KubernetesModel,
 ): boolean {
-  if (kind !== "Gateway") return false;
-  const gateway = inventory.find("Gateway", namespace ?? route.namespace, name);
-  return gateway !== undefined && !gateways.some(({ manifest }) => manifest === gateway);
+  const { inventory, gateways } = kubernetes;
+  const place = namespace ?? route.namespace;
+  switch (resourceKind(group, kind)) {
+    case "Gateway": {
+      const gateway = inventory.find("Gateway", place, name);
+      return !gateways.some(({ manifest }) => manifest === gateway);
+    }
+    case "ListenerSet": {
+      const set = inventory.find("ListenerSet", place, name);
+      const parent = set?.spec?.parentRef;
+      // What has mistakes is taken for ours.
+      if (parent === undefined) return set === undefined;
+      return isForeign({ ...parent, namespace: parent.namespace ?? place }, route, kubernetes);
+    }
+    default:
+      return true;
+  }
 }
 
 function acceptedBy(own: readonly Problem[], others: readonly Problem[]): Condition {

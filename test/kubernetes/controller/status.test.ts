@@ -227,6 +227,19 @@ spec:
       (each: { controllerName: string }) => each.controllerName,
     );
     expect(names.sort()).toEqual(["gwc.dev/gateway", "other.example/controller"]);
+    // Of a Gateway that is not there nobody says anything, and what was said is taken back.
+    const homeless = (name: string) => route(name, "echo").replace("name: front", "name: nobody");
+    await api.applyText(homeless("homeless"));
+    await api.applyText(homeless("shared"));
+    await eventually(async () => {
+      const { parents } = (await api.ask("GET", url)).body.status;
+      return parents.length === 1 && parents[0].controllerName === other.controllerName
+        ? true
+        : null;
+    }, "a status without an entry of a Gateway that is not there");
+    const found = await api.get("gateway.networking.k8s.io/v1", "HTTPRoute", "default", "homeless");
+    expect(found.status?.parents ?? []).toEqual([]);
+    expect(found.metadata.managedFields).toHaveLength(1);
   });
 
   it("nothing is written when nothing has changed", async () => {
