@@ -44,13 +44,9 @@ describe("what was checked is remembered", () => {
 
   it("a mistake is found as without a memory, each time", async () => {
     const mistakes = [
-      changed("routes/root.ts", "Promise<void>", "Promise<string>"),
+      changed("routes/root.ts", "): Handled {", "): string {"),
       changed("routes/root.ts", "cors: CorsResponse", "cors: number"),
-      changed(
-        "routes/root.ts",
-        "export async function",
-        "const unused = 1;\nexport async function",
-      ),
+      changed("routes/root.ts", "export function", "const unused = 1;\nexport function"),
       changed(
         "routes/root.ts",
         'from "gwc/runtime/http/exchange"',
@@ -70,11 +66,7 @@ describe("what was checked is remembered", () => {
   });
 
   it("a module is checked again when one that it imports has changed", async () => {
-    const wrong = changed(
-      "routes/root.ts",
-      "export async function root",
-      "export async function other",
-    );
+    const wrong = changed("routes/root.ts", "export function root", "export function other");
     const found = await checkModules(wrong, folder);
     expect(found.map(({ module }) => module)).toEqual(["main.ts"]);
   });
