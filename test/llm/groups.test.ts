@@ -316,6 +316,40 @@ it("a stream that takes longer than it may ends with an error event", async () =
   expect(body).toMatch(/"code":"timeout"}}\n\n$/);
 });
 
+it("a provider has not failed when a client takes too long to read its stream", async () => {
+  const event = chunk({ content: "x".repeat(60_000) });
+  let brokenOff = 0;
+  const writing = await startScripted((response, _, request) => {
+    if (brokenOff > 0) {
+      complete(response, request);
+      return;
+    }
+    response.on("close", () => {
+      brokenOff += 1;
+    });
+    startStream(response);
+    response.write(streamed[0]);
+    for (let i = 0; i < 400; i += 1) response.write(event);
+    response.end(streamed.slice(3).join(""));
+  });
+  const policies = { timeout: { requestTimeout: "1s" } };
+  const gateway = await startGroups([[writing], [await startHealthy()]], { policies });
+  const body = JSON.stringify({
+    model: "m",
+    stream: true,
+    messages: [{ role: "user", content: "Hello" }],
+  });
+  const client = new RawClient(gateway.port);
+  client.socket.pause();
+  client.send(
+    `POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  await eventually(() => brokenOff || null, "the end of the request to the provider");
+  client.socket.destroy();
+  const { headers } = await ask(gateway, { stream: true });
+  expect(headers["x-llm-provider"]).toBe("p0");
+});
+
 it.each([false, true])(
   "a client that leaves takes its request to the provider along (stream: %s)",
   async (stream) => {

@@ -10,6 +10,8 @@ export type AttemptOutcome =
       readonly head: ProviderHead;
       /** Undefined: the response is complete. */
       readonly error: LlmError | undefined;
+      /** It took too long because its client did. */
+      readonly isOfClient: boolean;
       /** When its first content came, in milliseconds of the monotonic clock; undefined: it had none. */
       readonly firstContent: number | undefined;
       /** How many pieces of a stream had content: about a token each; of a whole without a word on tokens a quarter of its bytes. */

@@ -73,6 +73,8 @@ class Attempt implements UpstreamHandler {
   #isEnding = false;
   /** The client takes what comes. */
   #isReady = true;
+  /** The client has read more slowly than the response came. */
+  #wasHeldUp = false;
 
   constructor(context: AttemptContext) {
     this.#context = context;
@@ -216,6 +218,7 @@ class Attempt implements UpstreamHandler {
   /** The client reads slowly: so does the gateway. */
   #paced(isReady: boolean): boolean {
     this.#isReady = isReady;
+    this.#wasHeldUp ||= !isReady;
     if (!isReady) this.#context.exchange.onDrain(() => this.#request?.resume());
     return isReady;
   }
@@ -346,8 +349,9 @@ class Attempt implements UpstreamHandler {
   /** The client has the response, or what there is of it. */
   #respond(facts: ResponseFacts, error?: LlmError): void {
     const head = this.#received;
-    const firstContent = this.#firstContent;
-    this.#finish({ kind: "responded", facts, head, error, firstContent, pieces: this.#pieces });
+    const isOfClient = this.#wasHeldUp && error === unreachable.timeout;
+    const [firstContent, pieces] = [this.#firstContent, this.#pieces];
+    this.#finish({ kind: "responded", facts, head, error, isOfClient, firstContent, pieces });
   }
 
   #finish(outcome: AttemptOutcome): void {

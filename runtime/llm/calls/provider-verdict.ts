@@ -6,6 +6,8 @@ import type { AttemptOutcome } from "./attempt-outcome.ts";
 /** Notes how a request ended for the health of its provider; `start`: milliseconds of the monotonic clock. */
 export function noteOutcome(health: ServerHealth, outcome: AttemptOutcome, start: number): void {
   if (outcome.kind === "abandoned") return;
+  // Nobody can have a provider left alone that does well.
+  if (outcome.kind === "responded" && outcome.isOfClient) return;
   const now = performance.now();
   if (isFailure(health, outcome)) health.fail(now, askedPause(outcome));
   else if (outcome.kind === "responded") {
