@@ -75,7 +75,8 @@ function soleUnit(unit: number): number {
   return sole;
 }
 
-function isHighHalf(unit: number): boolean {
+/** Whether a unit is the first half of a character. */
+export function isHighHalf(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }
 

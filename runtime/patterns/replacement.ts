@@ -1,6 +1,6 @@
 import { hasMatched, isDead, isIdle, type Threads } from "./automaton.ts";
 import { type Before, beforeOf, textEnd } from "./pattern-program.ts";
-import { isAscii, type Reading, readingOf } from "./reading.ts";
+import { isAscii, isHighHalf, type Reading, readingOf } from "./reading.ts";
 import type { Search } from "./search.ts";
 import { WrittenText } from "./written-text.ts";
 
@@ -14,7 +14,7 @@ export class Replacement {
   readonly #onMatch: OnMatch | undefined;
   /** How long the text is, as it is written, before what is held. */
   #passed = 0;
-  /** Of the text before what is held; "" at the beginning. */
+  /** Before what is held; "" at the beginning. */
   #previous = "";
   /** As it reads, where the search looks at that. */
   #held = "";
@@ -69,6 +69,16 @@ export class Replacement {
     return isAsItReads ? this.#push(piece, undefined) : this.#pushRead(piece);
   }
 
+  /** What came and is not decided, as it is written. */
+  get waiting(): string {
+    return (this.#written?.text ?? this.#held) + this.#half;
+  }
+
+  /** The character before that; "": it stands at the beginning. */
+  get before(): string {
+    return this.#previous;
+  }
+
   /** Takes a text as a whole. `reading`: how it reads, where the search looks at that. */
   replace(text: string, reading: Reading | undefined): string {
     return this.#push(text, reading) + this.end();
@@ -77,7 +87,7 @@ export class Replacement {
   #pushRead(piece: string): string {
     const whole = this.#half + piece;
     this.#half = isHighHalf(whole.charCodeAt(whole.length - 1)) ? whole.slice(-1) : "";
-    const text = this.#half === "" ? whole : whole.slice(0, -1);
+    const text = whole.slice(0, whole.length - this.#half.length);
     return this.#push(text, readingOf(text));
   }
 
@@ -361,7 +371,7 @@ export class Replacement {
     const from = this.#from;
     if (from > 0) this.#previous = this.#held.charAt(from - 1);
     this.#held = this.#held.slice(from);
-    this.#passed += this.#written?.trim(from) ?? from;
+    this.#passed += this.#written?.trim(from, this.#onMatch !== undefined) ?? from;
     if (this.#held === "") this.#written = undefined;
     this.#read -= from;
     this.#since -= from;
@@ -389,7 +399,3 @@ export type OnMatch = (range: MatchRange, isRest: boolean) => void;
 
 /** From so many characters on the short loop is worth its call. */
 const longWay = 32;
-
-function isHighHalf(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
-}

@@ -41,13 +41,21 @@ export class WrittenText {
     this.given = Math.max(this.given, last + size);
   }
 
-  /** Forgets what was given, and so many units of the reading; how much that is. What waits is never much longer than it reads. */
-  trim(units: number): number {
+  /** What was not forgotten. */
+  get text(): string {
+    return this.#text;
+  }
+
+  /**
+   * Forgets what was given, and so many units of the reading; how much that is. What waits is never much longer than it
+   * reads, but where `isExact`: somebody counts on its length.
+   */
+  trim(units: number, isExact: boolean): number {
     const { given } = this;
     this.#text = this.#text.slice(given);
     this.#starts = this.#starts.slice(units).map((start) => Math.max(0, start - given));
     this.given = 0;
-    if (this.#text.length - this.#starts.length > maxUnseen) this.#leaveOutUnseen();
+    if (!isExact && this.#text.length - this.#starts.length > maxUnseen) this.#leaveOutUnseen();
     return given;
   }
 

@@ -14,6 +14,7 @@ import {
   type PatternGuard,
 } from "../../runtime/llm/guards/pattern-guard.ts";
 import { PatternTexts } from "../../runtime/llm/guards/pattern-texts.ts";
+import { PartedReplacement } from "../../runtime/patterns/parted-replacement.ts";
 import { readingOf } from "../../runtime/patterns/reading.ts";
 import { Replacement } from "../../runtime/patterns/replacement.ts";
 import { Search } from "../../runtime/patterns/search.ts";
@@ -64,23 +65,66 @@ function textsFor(guards: readonly PatternGuard[]): PatternTexts {
 
 /** All matches in what a text reads as replaced, by RE2's own search; empty ones are passed over. */
 function replacedWhole(pattern: string, written: string): string {
+  return replacedAsParts(pattern, [written])[0] ?? "";
+}
+
+/** The same for a text in parts: what of a match lies in each is replaced there. */
+function replacedAsParts(pattern: string, parts: readonly string[]): readonly string[] {
+  const ranges = rangesIn(pattern, parts.join(""));
+  let begin = 0;
+  return parts.map((part) => {
+    const from = begin;
+    begin += part.length;
+    let output = "";
+    let at = 0;
+    for (const range of ranges) {
+      const [start, end] = [range.from - from, Math.min(range.to - from, part.length)];
+      if (start >= part.length || end <= 0) continue;
+      output += `${part.slice(at, Math.max(start, 0))}#`;
+      at = end;
+    }
+    return output + part.slice(at);
+  });
+}
+
+function rangesIn(pattern: string, written: string): readonly { from: number; to: number }[] {
   const units = Array.from({ length: written.length }, (_, at) => at);
   const { text, starts } = readingOf(written) ?? { text: written, starts: units };
   const matcher = RE2JS.compile(pattern).matcher(text);
-  let output = "";
-  let from = 0;
+  const ranges: { from: number; to: number }[] = [];
   for (let at = 0; at <= text.length && matcher.find(at); ) {
     const [start, end] = [matcher.start(), matcher.end()];
     if (start === end) {
       at = start + ((text.codePointAt(start) ?? 0) > 0xffff ? 2 : 1);
       continue;
     }
-    output += `${written.slice(from, starts[start])}#`;
     const last = starts[end - 1] ?? 0;
-    from = last + String.fromCodePoint(written.codePointAt(last) ?? 0).length;
+    const to = last + String.fromCodePoint(written.codePointAt(last) ?? 0).length;
+    ranges.push({ from: starts[start] ?? 0, to });
     at = end;
   }
-  return output + written.slice(from);
+  return ranges;
+}
+
+/** What has gone out of each part of a text, each part in pieces. */
+function replacedByParts(
+  pattern: string,
+  longest: number,
+  parts: readonly (readonly string[])[],
+): readonly string[] {
+  const search = new Search({ pattern: RE2JS.compile(pattern), longest });
+  const replacement = new PartedReplacement(search, "#");
+  const output = [""];
+  const give = ([first = "", ...others]: readonly string[]) => {
+    output[output.length - 1] += first;
+    output.push(...others);
+  };
+  for (const [index, part] of parts.entries()) {
+    if (index > 0) give(replacement.push(["", ""]));
+    for (const piece of part) give(replacement.push([piece]));
+  }
+  give(replacement.end());
+  return output;
 }
 
 function replacedInPieces(pattern: string, longest: number, parts: readonly string[]): string {
@@ -106,6 +150,30 @@ describe("masking", () => {
       expect(replacedInPieces(pattern, 64, parts)).toBe(whole);
     });
     fc.assert(given, { numRuns: 2_000 });
+  });
+
+  it("a text in parts is masked as its whole text is, in each part what lies in it", () => {
+    const given = fc.property(
+      fc.constantFrom(...bounded),
+      fc.array(pieces, { minLength: 1, maxLength: 4 }),
+      (pattern, parts) => {
+        const { longest = 0 } = matchBounds(pattern);
+        const whole = replacedAsParts(
+          pattern,
+          parts.map((part) => part.join("")),
+        );
+        expect(replacedByParts(pattern, longest, parts)).toEqual(whole);
+      },
+    );
+    fc.assert(given, { numRuns: 3_000 });
+  }, 300_000);
+
+  it("what is let go is masked as if the text ended there, and so is what goes on with it", () => {
+    const search = new Search({ pattern: RE2JS.compile("(?:ab)+(?:cd)?"), longest: 16 });
+    const replacement = new PartedReplacement(search, "#");
+    expect(replacement.push(["mail ab"]).concat(replacement.release())).toEqual(["mail ", "#"]);
+    expect(replacement.push(["cd, c"])).toEqual(["#, c"]);
+    expect(replacement.matches).toBe(1);
   });
 
   it("a beginning that comes to nothing stays before a match that began in it", () => {
@@ -206,6 +274,7 @@ describe.each(Object.keys(formats) as (keyof typeof formats)[])("a stream of %s"
       const texts = format.openStream(textsFor(guards));
       const output = [...parts.map(event), end]
         .flatMap((each) => texts.see(Buffer.from(each)))
+        .concat(texts.end())
         .map((each) => JSON.parse(/^data: (.*)$/m.exec(each.toString())?.[1] ?? "{}"));
       const read = output.map((each) => formats[name].text(each) ?? "").join("");
       expect(read).toBe(textsFor(guards).replace(parts.join(""), modelPlace));
@@ -237,7 +306,9 @@ describe("events that are like the one before", () => {
       const texts = completionsTexts.openStream(textsFor(guards));
       const key = (at: number) => (at % 2 === 0 ? "content" : "reasoning_content");
       const events = all.flatMap((run, at) =>
-        run.map((each, index) => event({ [key(at)]: each.join("") }, "x".repeat(index))),
+        [...run, [" "]].map((each, index) =>
+          event({ [key(at)]: each.join("") }, "x".repeat(index)),
+        ),
       );
       const output = events
         .flatMap((each) => texts.see(Buffer.from(each)))
@@ -246,7 +317,7 @@ describe("events that are like the one before", () => {
       for (const name of ["content", "reasoning_content"]) {
         const expected = all
           .filter((_, at) => key(at) === name)
-          .map((run) => textsFor(guards).replace(run.flat().join(""), modelPlace));
+          .map((run) => textsFor(guards).replace(`${run.flat().join("")} `, modelPlace));
         expect(output.map((delta) => delta[name] ?? "").join("")).toBe(expected.join(""));
       }
     });

@@ -26,6 +26,8 @@ export interface TextGuards extends WholeTexts {
   open(): PieceGuard;
   /** The JSON of a tool's arguments that comes in pieces. */
   openJson(): PieceGuard;
+  /** Texts that one role says one behind the other, each in pieces: they may be one text in parts. */
+  openParts(): PartsGuard;
 }
 
 /** One text that comes in pieces; it may keep back an end of what came. */
@@ -35,12 +37,26 @@ export interface PieceGuard {
   end(): string;
 }
 
+/**
+ * One text that comes in parts, each of them in pieces. What is given is a list: its first text is of the first part of
+ * which something was kept back, or of the one that goes on; each further one of the part behind it.
+ */
+export interface PartsGuard {
+  push(piece: string): readonly string[];
+  /** The part is complete: what comes is of the next one. */
+  next(): readonly string[];
+  /** What was kept back, as if the text ended there; of a match that goes on behind it the rest is guarded, too. */
+  release(): readonly string[];
+  /** What was kept back: the text is complete. */
+  end(): readonly string[];
+}
+
 /** The events of one stream of a format. */
 export interface StreamTexts {
   /** What the client gets for an event. */
   see(event: Buffer): readonly (string | Buffer)[];
   /** What it gets of texts that were kept back when the stream breaks off. */
-  end(): readonly string[];
+  end(): readonly (string | Buffer)[];
 }
 
 /** What a model says. */

@@ -3,7 +3,7 @@ import type { PieceGuard } from "../chat/texts.ts";
 /** The only text of an event, which goes on in the next one. */
 export interface RepeatedText {
   readonly event: RepeatedEvent;
-  readonly guard: PieceGuard;
+  readonly guard: Pick<PieceGuard, "push">;
 }
 
 /** What the client gets for an event that differs from the one before in its text alone; undefined: it may differ in more. */

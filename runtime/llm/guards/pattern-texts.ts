@@ -1,16 +1,19 @@
 import { type Reading, readingOf } from "../../patterns/reading.ts";
 import { Replacement } from "../../patterns/replacement.ts";
-import type { PieceGuard, TextGuards } from "../chat/texts.ts";
+import type { PartsGuard, PieceGuard, TextGuards } from "../chat/texts.ts";
 import type { TextPart, TextPlace } from "../chat/whole-texts.ts";
 import type { GuardRun } from "./guard-run.ts";
 import { JsonPieces } from "./json-pieces.ts";
 import type { PatternGuard } from "./pattern-guard.ts";
+import { TextParts } from "./text-parts.ts";
 
 /** Texts that pass guards that look for patterns, one after the other. */
 export class PatternTexts implements TextGuards {
   readonly #guards: readonly PatternGuard[];
   readonly #run: GuardRun;
   readonly #scope: readonly TextPart[] | undefined;
+  /** What parts of streamed texts have become that could not be decided alone: formats say them again as a whole. */
+  readonly #parts = new Map<string, string>();
 
   /** `scope`: which whole texts are looked at; absent: all. */
   constructor(guards: readonly PatternGuard[], run: GuardRun, scope?: readonly TextPart[]) {
@@ -21,6 +24,8 @@ export class PatternTexts implements TextGuards {
 
   replace(text: string, { part, isName }: TextPlace): string {
     if (this.#scope?.includes(part) === false) return text;
+    const known = this.#parts.get(text);
+    if (known !== undefined) return known;
     const written = isName === true ? nameOf : asItIs;
     let searched: SearchedText = { text, reading: readingOf(text) };
     let start = performance.now();
@@ -68,6 +73,10 @@ export class PatternTexts implements TextGuards {
     return new JsonPieces((isText) =>
       isText ? this.open() : new TextPieces(this.#guards, bare, this.#count),
     );
+  }
+
+  openParts(): PartsGuard {
+    return new TextParts(this.#guards, this.#count, this.#parts);
   }
 
   /** True: the text is rejected. */

@@ -1,4 +1,4 @@
-import type { PieceGuard, TextGuards } from "../chat/texts.ts";
+import type { PartsGuard, PieceGuard, TextGuards } from "../chat/texts.ts";
 import type { TextPlace } from "../chat/whole-texts.ts";
 import { StreamedText } from "./streamed-text.ts";
 
@@ -60,6 +60,10 @@ export class ArrivingTexts implements TextGuards {
   openJson(): PieceGuard {
     return this.open();
   }
+
+  openParts(): PartsGuard {
+    return new SingleParts(this);
+  }
 }
 
 /** The same texts as they leave: with what was decided of them. */
@@ -104,5 +108,38 @@ export class LeavingTexts implements TextGuards {
 
   openJson(): PieceGuard {
     return this.open();
+  }
+
+  openParts(): PartsGuard {
+    return new SingleParts(this);
+  }
+}
+
+/** Parts of which each is a text of its own: servers are asked about several texts at once. */
+class SingleParts implements PartsGuard {
+  readonly #texts: TextGuards;
+  #part: PieceGuard | undefined;
+
+  constructor(texts: TextGuards) {
+    this.#texts = texts;
+  }
+
+  push(piece: string): readonly string[] {
+    this.#part ??= this.#texts.open();
+    return [this.#part.push(piece)];
+  }
+
+  next(): readonly string[] {
+    return [...this.end(), ""];
+  }
+
+  release(): readonly string[] {
+    return this.end();
+  }
+
+  end(): readonly string[] {
+    const rest = this.#part?.end() ?? "";
+    this.#part = undefined;
+    return [rest];
   }
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../cel/variables.ts";
-import { mapObject } from "../../chat/map-values.ts";
+import { mapList, mapObject } from "../../chat/map-values.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import {
   mapMembers,
@@ -13,7 +13,9 @@ import {
 } from "../../chat/texts.ts";
 import type { TextPlace } from "../../chat/whole-texts.ts";
 import { dataOf } from "../event-bytes.ts";
+import { NestedPieces, OnlyText } from "../nested-pieces.ts";
 import { parseObject } from "../parse-object.ts";
+import { type Events, PartedEvents } from "../parted-events.ts";
 import { RepeatedEvent, type RepeatedText, repeatedText } from "../repeated-event.ts";
 
 /** Where chat completions have texts. */
@@ -37,13 +39,28 @@ export const completionsTexts: TextFormat = {
   openStream: (texts) => new CompletionsTexts(texts),
 };
 
-/** A text of a delta that may go on in the next one. */
+/** A text of a choice that may go on in the next chunk. */
 interface OpenText {
-  readonly guard: PieceGuard;
-  /** It is the JSON of arguments: those of several tools may come by turns. */
-  readonly isJson: boolean;
-  /** The delta that says more of it. */
-  readonly delta: (text: string) => JsonObject;
+  /** The JSON of arguments: those of several tools may come by turns. */
+  readonly json: PieceGuard | undefined;
+  /** Any other text: a part of it ends where its choice is finished. */
+  readonly said: PartedEvents;
+  /** The choice that says more of it. */
+  more: More;
+}
+
+/** The members of a choice that say more of a text. */
+type More = (text: string) => JsonObject;
+
+/** What is seen of one choice. */
+interface SeenChoice {
+  readonly index: unknown;
+  /** By place. */
+  readonly open: Map<string, OpenText>;
+  /** The places that said something. */
+  readonly seen: string[];
+  /** Events that come first. */
+  readonly before: (string | Buffer)[];
 }
 
 class CompletionsTexts implements StreamTexts {
@@ -52,6 +69,8 @@ class CompletionsTexts implements StreamTexts {
   readonly #open = new Map<unknown, Map<string, OpenText>>();
   /** The last chunk: what is added looks like it. */
   #chunk: JsonObject = {};
+  /** The text behind whose choice's end events wait. */
+  #finished: PartedEvents | undefined;
   /** Of the last event; undefined: it said something else too. */
   #last: RepeatedText | undefined;
 
@@ -59,14 +78,14 @@ class CompletionsTexts implements StreamTexts {
     this.#texts = texts;
   }
 
-  see(event: Buffer): readonly (string | Buffer)[] {
+  see(event: Buffer): Events {
     const text = event.toString("utf8");
     const again = this.#last && repeatedText(this.#last, event, text);
     if (again !== undefined) return again;
     this.#last = undefined;
     const data = dataOf(text);
     if (data === "[DONE]") return [...this.end(), event];
-    if (data === undefined) return [event];
+    if (data === undefined) return this.#behind([event]);
     const chunk = parseObject(data);
     // What cannot be read cannot be guarded.
     if (chunk === undefined) return [];
@@ -76,21 +95,25 @@ class CompletionsTexts implements StreamTexts {
     );
     const around = mapMembers(chunk, members, this.#texts);
     if (!Array.isArray(chunk.choices) || chunk.choices.length === 0) {
-      return [around === chunk ? event : eventText(around)];
+      return this.#behind([around === chunk ? event : eventText(around)]);
     }
     this.#chunk = chunk;
-    const before: string[] = [];
+    const before: (string | Buffer)[] = [];
     const given: readonly unknown[] = chunk.choices;
     const choices = given.map((choice) =>
       isJsonObject(choice) ? this.#choice(choice, before) : mapTexts(choice, this.#texts),
     );
     this.#last = this.#repeatable(text, chunk, given);
     const isSame = around === chunk && choices.every((each, index) => each === given[index]);
-    if (isSame) return before.length === 0 ? [event] : [...before, event];
-    const isEmpty = members.length === 0 && choices.every(isEmptyChoice);
-    return isEmpty && !isJsonObject(chunk.usage)
-      ? before
-      : [...before, eventText({ ...around, choices })];
+    const isEmpty =
+      !isSame && members.length === 0 && choices.every(isEmptyChoice) && !isJsonObject(chunk.usage);
+    if (isEmpty) return before;
+    return [...before, ...this.#behind([isSame ? event : eventText({ ...around, choices })])];
+  }
+
+  /** What stands behind the end of a choice whose text waits, waits too. */
+  #behind(events: Events): Events {
+    return this.#finished?.behind(() => events) ?? events;
   }
 
   /** What the next event may be but for its text, where nothing else in this one says more than that text. */
@@ -104,41 +127,87 @@ class CompletionsTexts implements StreamTexts {
     const [key = "", ...more] = isJsonObject(delta) ? Object.keys(delta) : [];
     if (more.length > 0 || typeof finish === "string" || isJsonObject(logprobs)) return undefined;
     const open = this.#open.get(index)?.get(key);
-    const event = open && RepeatedEvent.of(text, key);
-    return event && { event, guard: open.guard };
+    if (open === undefined || this.#finished?.isWaiting === true) return undefined;
+    const event = RepeatedEvent.of(text, key);
+    return event && { event, guard: { push: (piece) => open.said.push(piece).text } };
   }
 
-  end(): readonly string[] {
-    const rest: string[] = [];
-    for (const [index, open] of this.#open) this.#close(index, open, rest, () => true);
-    return rest;
+  end(): Events {
+    const rest = this.#finished?.end(() => "") ?? [];
+    this.#finished = undefined;
+    return [
+      ...rest,
+      ...[...this.#open].flatMap(([index, open]) =>
+        [...open.values()].flatMap((text) => this.#ended(index, text)),
+      ),
+    ];
+  }
+
+  #ended(index: unknown, { json, said, more }: OpenText): Events {
+    const event = (text: string) => this.#event(index, more(text));
+    if (json === undefined) return said.end(event);
+    const rest = json.end();
+    return rest === "" ? [] : [event(rest)];
   }
 
   /** The choice of a chunk for the client; `before`: events that come first. */
-  #choice(given: JsonObject, before: string[]): JsonObject {
-    // Some servers say texts beside the delta.
-    const choice = mapObject(given, (value, key) =>
-      isOfChunk(key, value) ? value : mapTexts(value, this.#texts),
-    );
-    const { index, delta, finish_reason: finish, logprobs } = choice;
+  #choice(given: JsonObject, before: (string | Buffer)[]): JsonObject {
+    const { index } = given;
     const open = this.#textsOf(index);
-    const seen: string[] = [];
-    const changed = isJsonObject(delta) ? this.#delta(delta, open, seen) : delta;
-    if (seen.length > 0 && open.size > seen.length) {
-      this.#close(index, open, before, ({ isJson }, place) => !isJson && !seen.includes(place));
-    }
-    if (typeof finish === "string") {
-      const rest: string[] = [];
-      this.#close(index, open, rest, () => true);
-      if (rest.length > 0) {
-        if (!isEmptyDelta(changed)) before.push(this.#event(index, changed));
-        before.push(...rest);
-        return { ...choice, delta: {}, ...(isJsonObject(logprobs) && { logprobs: null }) };
-      }
-    }
+    const seen: SeenChoice = { index, open, seen: [], before };
+    // Some servers say texts beside the delta.
+    const choice = mapObject(given, (value, key) => {
+      if (key === "delta" && isJsonObject(value)) return this.#delta(value, seen);
+      if (isOfChunk(key, value)) return value;
+      return this.#member(value, seen, `choice ${key}`, (text) => ({ [key]: text }));
+    });
+    if (seen.seen.length > 0) this.#turnTo(seen);
+    const { finish_reason: finish, logprobs } = choice;
     // The tokens would say what was masked.
-    if (isJsonObject(logprobs)) return { ...choice, delta: changed, logprobs: null };
-    return changed === delta ? choice : { ...choice, delta: changed };
+    const isTold = isJsonObject(logprobs);
+    if (typeof finish === "string" && this.#finish(seen, choice)) {
+      return { index, ...(isTold && { logprobs: null }), delta: {}, finish_reason: finish };
+    }
+    return isTold ? { ...choice, logprobs: null } : choice;
+  }
+
+  /** Other texts of the choice do not wait for those that go on. */
+  #turnTo({ index, open, seen, before }: SeenChoice): void {
+    if (open.size === seen.length) return;
+    for (const [place, { json, said, more }] of open) {
+      if (json !== undefined || seen.includes(place)) continue;
+      before.push(...said.release((text) => this.#event(index, more(text))));
+    }
+  }
+
+  /** The choice says nothing more; true: it waits, and all that it says has gone before it. */
+  #finish({ index, open, before }: SeenChoice, choice: JsonObject): boolean {
+    const rest: (string | Buffer)[] = [];
+    for (const [place, text] of open) {
+      const { json, said, more } = text;
+      if (json === undefined) {
+        if (this.#finished !== said) this.#letGo(rest);
+        rest.push(...said.next((each) => this.#event(index, more(each))));
+        if (said.isWaiting) this.#finished = said;
+        continue;
+      }
+      open.delete(place);
+      rest.push(...this.#ended(index, text));
+    }
+    if (rest.length === 0 && this.#finished?.isWaiting !== true) return false;
+    const { finish_reason: _, logprobs: __, ...bare } = choice;
+    if (!isEmptyChoice(bare)) {
+      const { usage: ___, ...chunk } = this.#chunk;
+      before.push(eventText({ ...chunk, choices: [{ ...bare, finish_reason: null }] }));
+    }
+    before.push(...rest);
+    return true;
+  }
+
+  /** Nothing waits any longer behind the end of a choice. */
+  #letGo(output: (string | Buffer)[]): void {
+    output.push(...(this.#finished?.release(() => "") ?? []));
+    this.#finished = undefined;
   }
 
   #textsOf(index: unknown): Map<string, OpenText> {
@@ -150,33 +219,47 @@ class CompletionsTexts implements StreamTexts {
     return open;
   }
 
-  #delta(delta: JsonObject, open: Map<string, OpenText>, seen: string[]): JsonObject {
-    let changed: Record<string, unknown> | undefined;
-    for (const key of Object.keys(delta)) {
-      const value = delta[key];
-      const next = this.#member(key, value, open, seen);
-      if (next === value) continue;
-      changed ??= { ...delta };
-      changed[key] = next;
-    }
-    return changed ?? delta;
+  #delta(delta: JsonObject, choice: SeenChoice): JsonObject {
+    return mapObject(delta, (value, key) => {
+      if (key === "role") return value;
+      if (key === "tool_calls" && Array.isArray(value)) {
+        return mapList(value, (call) => (isJsonObject(call) ? this.#call(call, choice) : call));
+      }
+      return this.#member(value, choice, key, (text) => ({ delta: { [key]: text } }));
+    });
   }
 
-  #member(key: string, value: unknown, open: Map<string, OpenText>, seen: string[]): unknown {
-    if (key === "role") return value;
-    if (typeof value === "string") {
-      return this.#piece(key, value, { open, seen, isJson: false }, (text) => ({ [key]: text }));
-    }
-    if (key === "tool_calls" && Array.isArray(value)) {
-      return same(
-        value,
-        value.map((call) => (isJsonObject(call) ? this.#call(call, open, seen) : call)),
-      );
-    }
-    return mapTexts(value, this.#texts);
+  /** A member that may go on in the next chunk: a text, or a value with texts. */
+  #member(
+    value: unknown,
+    choice: SeenChoice,
+    place: string,
+    more: (value: unknown) => JsonObject,
+  ): unknown {
+    if (typeof value === "string")
+      return this.#piece(place, value, { choice, isJson: false, more });
+    // Each chunk has others.
+    if (place === "annotations") return mapTexts(value, this.#texts);
+    return mapTexts(
+      value,
+      new NestedPieces(this.#texts, (piece, { number, isPart, isJson }) => {
+        // What a list says is one text. Other members say something else each time, or go on: they do not wait.
+        const own = isPart ? place : `${place} ${number}`;
+        const rest = (text: string) => more(mapTexts(value, new OnlyText(number, text)));
+        const given = this.#piece(own, piece, { choice, isJson, more: rest });
+        if (isPart || isJson) return given;
+        const said = choice.open.get(own)?.said;
+        let released = given;
+        said?.release((text) => {
+          released += text;
+          return "";
+        });
+        return released;
+      }),
+    );
   }
 
-  #call(given: JsonObject, open: Map<string, OpenText>, seen: string[]): JsonObject {
+  #call(given: JsonObject, choice: SeenChoice): JsonObject {
     const call = this.#withName(given);
     const { index } = call;
     for (const [part, key, isJson] of callTexts) {
@@ -188,8 +271,10 @@ class CompletionsTexts implements StreamTexts {
         if (mapped === value) continue;
         return { ...call, [part]: { ...object, [key]: mapped } };
       }
-      const delta = (text: string) => ({ tool_calls: [{ index, [part]: { [key]: text } }] });
-      const text = this.#piece(`${part} ${index}`, value, { open, seen, isJson }, delta);
+      const more: More = (text) => ({
+        delta: { tool_calls: [{ index, [part]: { [key]: text } }] },
+      });
+      const text = this.#piece(`${part} ${index}`, value, { choice, isJson, more });
       return text === value ? call : { ...call, [part]: { ...object, [key]: text } };
     }
     return call;
@@ -209,37 +294,34 @@ class CompletionsTexts implements StreamTexts {
   #piece(
     place: string,
     piece: string,
-    { open, seen, isJson }: { open: Map<string, OpenText>; seen: string[]; isJson: boolean },
-    delta: OpenText["delta"],
+    {
+      choice: { open, seen, before },
+      isJson,
+      more,
+    }: { readonly choice: SeenChoice; readonly isJson: boolean; readonly more: More },
   ): string {
     if (piece === "") return piece;
     let text = open.get(place);
     if (text === undefined) {
-      const guard = isJson ? this.#texts.openJson() : this.#texts.open();
-      text = { guard, isJson, delta };
+      const json = isJson ? this.#texts.openJson() : undefined;
+      text = { json, said: new PartedEvents(this.#texts), more };
       open.set(place, text);
     }
+    text.more = more;
     if (!seen.includes(place)) seen.push(place);
-    return text.guard.push(piece);
+    if (this.#finished !== undefined && this.#finished !== text.said) this.#letGo(before);
+    if (text.json !== undefined) return text.json.push(piece);
+    const given = text.said.push(piece);
+    before.push(...given.before);
+    return given.text;
   }
 
-  #close(
-    index: unknown,
-    open: Map<string, OpenText>,
-    output: string[],
-    isOver: (text: OpenText, place: string) => boolean,
-  ): void {
-    for (const [place, text] of open) {
-      if (!isOver(text, place)) continue;
-      open.delete(place);
-      const rest = text.guard.end();
-      if (rest !== "") output.push(this.#event(index, text.delta(rest)));
-    }
-  }
-
-  #event(index: unknown, delta: unknown): string {
+  #event(index: unknown, members: JsonObject): string {
     const { usage: _, ...chunk } = this.#chunk;
-    return eventText({ ...chunk, choices: [{ index, delta, finish_reason: null }] });
+    return eventText({
+      ...chunk,
+      choices: [{ index, delta: {}, ...members, finish_reason: null }],
+    });
   }
 }
 
@@ -253,10 +335,6 @@ const callTexts = [
 
 function eventText(chunk: JsonObject): string {
   return `data: ${JSON.stringify(chunk)}\n\n`;
-}
-
-function same(list: readonly unknown[], changed: readonly unknown[]): readonly unknown[] {
-  return changed.every((each, index) => each === list[index]) ? list : changed;
 }
 
 /** Whether a member is one that choices of chunks have, and is looked at as that. */

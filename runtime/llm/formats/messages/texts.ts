@@ -9,6 +9,7 @@ import {
 } from "../../chat/texts.ts";
 import { dataOf } from "../event-bytes.ts";
 import { parseObject } from "../parse-object.ts";
+import { type Events, PartedEvents } from "../parted-events.ts";
 import { RepeatedEvent, type RepeatedText, repeatedText } from "../repeated-event.ts";
 
 /** Where the Messages API has texts. */
@@ -51,22 +52,27 @@ interface OpenText {
 
 class MessagesTexts implements StreamTexts {
   readonly #texts: TextGuards;
-  /** By block. */
+  /** What blocks of text say one behind the other. */
+  readonly #said: PartedEvents;
+  /** The block of text that goes on. */
+  #saying: { readonly index: unknown } | undefined;
+  /** Texts of other blocks, by block. */
   readonly #open = new Map<unknown, OpenText>();
   /** Of the last event; undefined: it said something else too. */
   #last: RepeatedText | undefined;
 
   constructor(texts: TextGuards) {
     this.#texts = texts;
+    this.#said = new PartedEvents(texts);
   }
 
-  see(event: Buffer): readonly (string | Buffer)[] {
+  see(event: Buffer): Events {
     const text = event.toString("utf8");
     const again = this.#last && repeatedText(this.#last, event, text);
     if (again !== undefined) return again;
     this.#last = undefined;
     const data = dataOf(text);
-    if (data === undefined) return [event];
+    if (data === undefined) return this.#behind([event]);
     const message = parseObject(data);
     // What cannot be read cannot be guarded.
     if (message === undefined) return [];
@@ -74,21 +80,31 @@ class MessagesTexts implements StreamTexts {
       case "content_block_start":
         return this.#start(event, message);
       case "content_block_delta":
-        if (!isJsonObject(message.delta)) return [this.#whole(event, message)];
+        if (!isJsonObject(message.delta)) return this.#behind([this.#whole(event, message)]);
         return this.#delta({ bytes: event, text }, message, message.delta);
       case "content_block_stop":
-        return [...this.#close(message.index), event];
+        return [...this.#close(message.index), ...this.#behind([event])];
       case "message_delta":
-        return [...this.end(), this.#whole(event, message)];
+        return [...this.#closeAll(), ...this.#behind([this.#whole(event, message)])];
       case "message_stop":
         return [...this.end(), event];
       default:
-        return [this.#whole(event, message)];
+        return this.#behind([this.#whole(event, message)]);
     }
   }
 
-  end(): readonly string[] {
-    return [...this.#open.keys()].flatMap((index) => this.#close(index));
+  end(): Events {
+    return [...this.#closeAll(), ...this.#said.end(textEvent(this.#saying?.index))];
+  }
+
+  #closeAll(): Events {
+    const indexes = [...this.#open.keys(), ...(this.#saying ? [this.#saying.index] : [])];
+    return indexes.flatMap((index) => this.#close(index));
+  }
+
+  /** What stands behind a text that waits, waits too. */
+  #behind(events: Events): Events {
+    return events.length === 0 ? events : this.#said.behind(() => events);
   }
 
   /** The event with all its texts guarded: nobody knows which it has. */
@@ -98,17 +114,26 @@ class MessagesTexts implements StreamTexts {
   }
 
   /** A block may begin with a text, which goes on in its deltas. */
-  #start(event: Buffer, message: JsonObject): readonly (string | Buffer)[] {
+  #start(event: Buffer, message: JsonObject): Events {
     const { index, content_block: block } = message;
     const key = isJsonObject(block) ? String(block.type) : "";
     const type = beginnings[key];
     const text = isJsonObject(block) ? block[key] : undefined;
+    const before = [...this.#close(index), ...this.#turnTo(index, type)];
     if (type === undefined || typeof text !== "string" || text === "") {
-      return [this.#whole(event, message)];
+      return [...before, ...this.#behind([this.#whole(event, message)])];
     }
-    const before = this.#close(index);
-    const given = this.#openText(index, type).push(text);
-    return [...before, ...this.#around(message, "content_block", { [key]: given })];
+    const given = this.#push(index, type, text);
+    const start = this.#around(message, "content_block", { [key]: given.text });
+    return [...before, ...given.before, ...this.#behind(start)];
+  }
+
+  /** Another block begins: one of text may go on with what the one before it said, and no other one waits for that. */
+  #turnTo(index: unknown, type: string | undefined): Events {
+    const before = this.#saying === undefined ? [] : this.#close(this.#saying.index);
+    if (type !== "text_delta") return [...before, ...this.#said.release(textEvent(index))];
+    this.#saying = { index };
+    return before;
   }
 
   /** The event with all its texts guarded but for those of a member that were. */
@@ -118,6 +143,19 @@ class MessagesTexts implements StreamTexts {
     const around = mapTexts({ ...message, [key]: { ...member, ...bare } }, this.#texts);
     if (!isJsonObject(around) || !isJsonObject(around[key])) return [];
     return [changed(around, { [key]: { ...around[key], ...texts } })];
+  }
+
+  /** A piece of a block: what goes out before it, and what is decided of the block. */
+  #push(
+    index: unknown,
+    type: string,
+    piece: string,
+  ): { readonly before: Events; readonly text: string } {
+    if (type === "text_delta" && !this.#open.has(index)) {
+      this.#saying ??= { index };
+      if (this.#saying.index === index) return this.#said.push(piece);
+    }
+    return { before: [], text: this.#openText(index, type).push(piece) };
   }
 
   #openText(index: unknown, type: string): PieceGuard {
@@ -132,36 +170,56 @@ class MessagesTexts implements StreamTexts {
     { bytes: event, text: whole }: { readonly bytes: Buffer; readonly text: string },
     message: JsonObject,
     delta: JsonObject,
-  ): readonly (string | Buffer)[] {
+  ): Events {
     const { index } = message;
     const type = String(delta.type);
     const key = pieces[type];
     const piece = key === undefined ? undefined : delta[key];
-    const before = this.#open.get(index)?.type === type ? [] : this.#close(index);
+    const closed = this.#typeOf(index) === type ? [] : this.#close(index);
     if (key === undefined || typeof piece !== "string") {
-      return [...before, this.#whole(event, message)];
+      return [...closed, ...this.#behind([this.#whole(event, message)])];
     }
-    const guard = this.#openText(index, type);
+    const { before, text } = this.#push(index, type, piece);
     const isPlain = Object.keys(delta).length === 2 && Object.keys(message).length === 3;
-    const repeated = isPlain ? RepeatedEvent.of(whole, key) : undefined;
-    this.#last = repeated && { event: repeated, guard };
-    const text = guard.push(piece);
-    if (!isPlain) return [...before, ...this.#around(message, "delta", { [key]: text })];
-    if (text === piece) return [...before, event];
-    return text === "" ? before : [...before, deltaEvent(index, type, key, text)];
+    const repeated = isPlain && !this.#said.isWaiting ? RepeatedEvent.of(whole, key) : undefined;
+    this.#last = repeated && { event: repeated, guard: this.#repeats(index, type) };
+    if (!isPlain) {
+      const around = this.#around(message, "delta", { [key]: text });
+      return [...closed, ...before, ...this.#behind(around)];
+    }
+    const own = text === piece ? [event] : text === "" ? [] : [deltaEvent(index, type, text)];
+    return [...closed, ...before, ...this.#behind(own)];
   }
 
-  #close(index: unknown): readonly string[] {
+  /** What guards the next piece of a block, behind which nothing waits. */
+  #repeats(index: unknown, type: string): Pick<PieceGuard, "push"> {
+    return { push: (piece) => this.#push(index, type, piece).text };
+  }
+
+  #typeOf(index: unknown): string | undefined {
+    return this.#saying?.index === index ? "text_delta" : this.#open.get(index)?.type;
+  }
+
+  #close(index: unknown): Events {
+    if (this.#saying?.index === index && this.#saying !== undefined) {
+      this.#saying = undefined;
+      return this.#said.next(textEvent(index));
+    }
     const open = this.#open.get(index);
     if (open === undefined) return [];
     this.#open.delete(index);
     const rest = open.guard.end();
-    return rest === "" ? [] : [deltaEvent(index, open.type, pieces[open.type] ?? "text", rest)];
+    return rest === "" ? [] : this.#behind([deltaEvent(index, open.type, rest)]);
   }
 }
 
-function deltaEvent(index: unknown, type: string, key: string, text: string): string {
-  return eventText({ type: "content_block_delta", index, delta: { type, [key]: text } });
+function textEvent(index: unknown): (text: string) => string {
+  return (text) => deltaEvent(index, "text_delta", text);
+}
+
+function deltaEvent(index: unknown, type: string, text: string): string {
+  const delta = { type, [pieces[type] ?? "text"]: text };
+  return eventText({ type: "content_block_delta", index, delta });
 }
 
 function changed(message: JsonObject, members: JsonObject): string {

@@ -9,6 +9,7 @@ import {
 } from "../../chat/texts.ts";
 import { dataOf } from "../event-bytes.ts";
 import { parseObject } from "../parse-object.ts";
+import { type Events, PartedEvents } from "../parted-events.ts";
 import { eventText } from "./errors.ts";
 import { NumberedEvent } from "./numbered-event.ts";
 
@@ -42,32 +43,43 @@ interface OpenText {
   readonly event: JsonObject;
 }
 
+/** The part that goes on of what the model says, and the event that said the last of it. */
+interface OpenPart {
+  readonly place: string;
+  readonly event: JsonObject;
+}
+
 class ResponsesTexts implements StreamTexts {
   readonly #texts: TextGuards;
-  /** By the type of its events and its place in the response. */
+  /** What parts and items say one behind the other. */
+  readonly #said: PartedEvents;
+  #saying: OpenPart | undefined;
+  /** Other texts, by the type of their events and their place in the response. */
   readonly #open = new Map<string, OpenText>();
   /** The number of the next event; undefined: the provider counts none. */
   #sequence: number | undefined;
   /** What the last event was but for its text and its number; undefined: it said something else too. */
-  #last: { readonly event: NumberedEvent; readonly guard: PieceGuard } | undefined;
+  #last: { readonly event: NumberedEvent; readonly guard: Pick<PieceGuard, "push"> } | undefined;
 
   constructor(texts: TextGuards) {
     this.#texts = texts;
+    this.#said = new PartedEvents(texts);
   }
 
-  see(event: Buffer): readonly (string | Buffer)[] {
+  see(event: Buffer): Events {
     const text = event.toString("utf8");
     const again = this.#again(event, text);
     if (again !== undefined) return again;
     this.#last = undefined;
     const data = dataOf(text);
-    if (data === undefined) return [event];
+    if (data === undefined) return this.#said.behind(() => [event]);
     const value = parseObject(data);
     // What cannot be read cannot be guarded.
     if (value === undefined) return [];
     if (typeof value.type !== "string") {
       const mapped = mapTexts(value, this.#texts);
-      return [mapped === value ? event : `data: ${JSON.stringify(mapped)}\n\n`];
+      const output = mapped === value ? event : `data: ${JSON.stringify(mapped)}\n\n`;
+      return this.#said.behind(() => [output]);
     }
     if (typeof value.sequence_number === "number") this.#sequence ??= value.sequence_number;
     const { type } = value;
@@ -80,29 +92,71 @@ class ResponsesTexts implements StreamTexts {
       ? this.#close(placeOf(value, type.replace(/\.done$/, ".delta")))
       : isLast(type)
         ? this.end()
-        : [];
-    const mapped = mapTexts(withoutLogprobs(value), this.#texts);
-    return [...before, this.#numbered(event, value, isJsonObject(mapped) ? mapped : value)];
+        : isOther(value)
+          ? this.#release()
+          : [];
+    // What a text has become that waits is known when this goes out.
+    const own = this.#said.behind(() => {
+      const mapped = mapTexts(withoutLogprobs(value), this.#texts);
+      return [this.#numbered(event, value, isJsonObject(mapped) ? mapped : value)];
+    });
+    return [...before, ...own];
   }
 
-  end(): readonly string[] {
-    return [...this.#open.keys()].flatMap((place) => this.#close(place));
+  end(): Events {
+    const places = [...this.#open.keys()];
+    const event = this.#saying?.event ?? {};
+    this.#saying = undefined;
+    return [
+      ...places.flatMap((place) => this.#close(place)),
+      ...this.#said.end((delta) => this.#deltaText(event, delta)),
+    ];
+  }
+
+  /** What waits is let go: something else is said than the text that it may go on with. */
+  #release(): Events {
+    const event = this.#saying?.event ?? {};
+    return this.#said.release((delta) => this.#deltaText(event, delta));
   }
 
   #delta(
     { bytes, text }: { readonly bytes: Buffer; readonly text: string },
     value: JsonObject,
     type: string,
-  ): readonly (string | Buffer)[] {
+  ): Events {
     const place = placeOf(value, type);
-    const guard = this.#open.get(place)?.guard ?? this.#guardFor(type);
-    this.#open.set(place, { guard, event: value });
+    const given = this.#piece(place, type, value);
     const bare = withoutLogprobs(value);
-    const event = bare === value ? NumberedEvent.of(text, "delta") : undefined;
-    this.#last = event && { event, guard };
-    const delta = guard.push(String(value.delta));
-    if (delta === "") return [];
-    return [this.#numbered(bytes, value, delta === value.delta ? bare : { ...bare, delta })];
+    const isAlone = bare === value && !this.#said.isWaiting;
+    const event = isAlone ? NumberedEvent.of(text, "delta") : undefined;
+    const push = (piece: string) => this.#piece(place, type, { ...value, delta: piece }).text;
+    this.#last = event && { event, guard: { push } };
+    const { before, text: delta } = given;
+    if (delta === "") return before;
+    const own = this.#said.behind(() => [
+      this.#numbered(bytes, value, delta === value.delta ? bare : { ...bare, delta }),
+    ]);
+    return [...before, ...own];
+  }
+
+  /** What goes out before a piece, and what is decided of its text. */
+  #piece(
+    place: string,
+    type: string,
+    event: JsonObject,
+  ): { readonly before: Events; readonly text: string } {
+    const piece = String(event.delta);
+    const isPart = parts.has(type);
+    const isFree = this.#saying === undefined || this.#saying.place === place;
+    // Items by turns are texts of their own.
+    if (isPart && isFree && !this.#open.has(place)) {
+      this.#saying = { place, event };
+      return this.#said.push(piece);
+    }
+    const before = isPart ? [] : this.#release();
+    const guard = this.#open.get(place)?.guard ?? this.#guardFor(type);
+    this.#open.set(place, { guard, event });
+    return { before, text: guard.push(piece) };
   }
 
   /** What the client gets for an event that differs from the one before in its text and its number alone; undefined: it may differ in more. */
@@ -123,13 +177,22 @@ class ResponsesTexts implements StreamTexts {
     return type.endsWith("arguments.delta") ? this.#texts.openJson() : this.#texts.open();
   }
 
-  #close(place: string): readonly string[] {
+  #close(place: string): Events {
+    if (this.#saying?.place === place) {
+      const { event } = this.#saying;
+      this.#saying = undefined;
+      return this.#said.next((delta) => this.#deltaText(event, delta));
+    }
     const open = this.#open.get(place);
     if (open === undefined) return [];
     this.#open.delete(place);
     const delta = open.guard.end();
-    if (delta === "") return [];
-    return [this.#text({ ...withoutLogprobs(open.event), delta })];
+    return delta === "" ? [] : this.#said.behind(() => [this.#deltaText(open.event, delta)]);
+  }
+
+  /** The event that says more of a text. */
+  #deltaText(event: JsonObject, delta: string): string {
+    return this.#text({ ...withoutLogprobs(event), delta });
   }
 
   /** The event as it came when nothing of it is another. */
@@ -148,6 +211,19 @@ class ResponsesTexts implements StreamTexts {
     this.#sequence += 1;
     return eventText(type, JSON.stringify(numbered));
   }
+}
+
+/** What a model says by turns, one item and one part behind the other. */
+const parts: ReadonlySet<string> = new Set([
+  "response.output_text.delta",
+  "response.reasoning_text.delta",
+  "response.reasoning_summary_text.delta",
+]);
+
+/** Whether an item begins that says nothing of that. */
+function isOther({ type, item }: JsonObject): boolean {
+  if (type !== "response.output_item.added" || !isJsonObject(item)) return false;
+  return item.type !== "message" && item.type !== "reasoning";
 }
 
 function placeOf(value: JsonObject, type: string): string {

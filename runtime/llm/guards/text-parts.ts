@@ -1,0 +1,112 @@
+import { PartedReplacement } from "../../patterns/parted-replacement.ts";
+import { isAscii, readCharacter } from "../../patterns/reading.ts";
+import type { PartsGuard } from "../chat/texts.ts";
+import type { PatternGuard } from "./pattern-guard.ts";
+
+/** A part of a text: what came of it, and what went out. */
+interface Part {
+  original: string;
+  written: string;
+  /** It could not be decided without the part before it or behind it. */
+  isJoined: boolean;
+}
+
+/** One text in parts that passes all patterns, one after the other. */
+export class TextParts implements PartsGuard {
+  readonly #steps: readonly {
+    readonly guard: PatternGuard;
+    readonly replacement: PartedReplacement;
+  }[];
+  readonly #count: (guard: PatternGuard, matches: number) => boolean;
+  readonly #known: Map<string, string>;
+  /** Those of which something waits, and the one that goes on. */
+  #parts: Part[] = [newPart(false)];
+  #isRejected = false;
+
+  /** `count`: hears of matches; true: the text is rejected. `known`: gets what parts have become. */
+  constructor(
+    guards: readonly PatternGuard[],
+    count: (guard: PatternGuard, matches: number) => boolean,
+    known: Map<string, string>,
+  ) {
+    this.#count = count;
+    this.#known = known;
+    this.#steps = guards.flatMap((guard) =>
+      guard.patterns.map(({ search, mask }) => ({
+        guard,
+        replacement: new PartedReplacement(search, mask),
+      })),
+    );
+  }
+
+  push(piece: string): readonly string[] {
+    const last = this.#parts.at(-1);
+    if (last !== undefined) last.original += piece;
+    const isLong = this.#steps.some(({ replacement }) => replacement.held > maxHeld);
+    const seen = isLong && !isAscii(piece) ? withoutUnseen(piece) : piece;
+    return this.#pass([seen], (replacement, pieces) => replacement.push(pieces));
+  }
+
+  next(): readonly string[] {
+    this.#parts.push(newPart(true));
+    const output = this.#pass(["", ""], (replacement, pieces) => replacement.push(pieces));
+    // It waits for the next one.
+    const [first] = this.#parts;
+    if (first !== undefined && this.#parts.length > 1) first.isJoined = true;
+    return output;
+  }
+
+  release(): readonly string[] {
+    return this.#pass([""], (replacement, pieces) => {
+      return behind(replacement.push(pieces), replacement.release());
+    });
+  }
+
+  end(): readonly string[] {
+    return this.#pass([""], (replacement, pieces) => {
+      return behind(replacement.push(pieces), replacement.end());
+    });
+  }
+
+  #pass(
+    pieces: readonly string[],
+    take: (replacement: PartedReplacement, pieces: readonly string[]) => readonly string[],
+  ): readonly string[] {
+    let given = pieces;
+    for (const { guard, replacement } of this.#steps) {
+      if (this.#isRejected) return [""];
+      const { matches } = replacement;
+      given = take(replacement, given);
+      this.#isRejected = this.#count(guard, replacement.matches - matches);
+    }
+    if (this.#isRejected) return [""];
+    this.#note(given);
+    return given;
+  }
+
+  #note(given: readonly string[]): void {
+    given.forEach((text, index) => {
+      const [part] = this.#parts;
+      if (part === undefined) return;
+      part.written += text;
+      if (index === given.length - 1) return;
+      this.#parts.shift();
+      if (part.isJoined) this.#known.set(part.original, part.written);
+    });
+  }
+}
+
+function newPart(isJoined: boolean): Part {
+  return { original: "", written: "", isJoined };
+}
+
+function behind(first: readonly string[], second: readonly string[]): readonly string[] {
+  return [...first.slice(0, -1), (first.at(-1) ?? "") + (second[0] ?? ""), ...second.slice(1)];
+}
+
+function withoutUnseen(text: string): string {
+  return [...text].filter((character) => readCharacter(character) !== "").join("");
+}
+
+/** From so much that waits on, in UTF-16 units, what nobody sees is left out: it could hold up a match for ever. */
+const maxHeld = 1_024;
