@@ -52,6 +52,12 @@ interface OpenText {
 /** The members of a choice that say more of a text. */
 type More = (text: string) => JsonObject;
 
+/** A text whose choice was finished, and the event that says more of it. */
+interface FinishedText {
+  readonly said: PartedEvents;
+  readonly event: (text: string) => string;
+}
+
 /** What is seen of one choice. */
 interface SeenChoice {
   readonly index: unknown;
@@ -70,7 +76,7 @@ class CompletionsTexts implements StreamTexts {
   /** The last chunk: what is added looks like it. */
   #chunk: JsonObject = {};
   /** The text behind whose choice's end events wait. */
-  #finished: PartedEvents | undefined;
+  #finished: FinishedText | undefined;
   /** Of the last event; undefined: it said something else too. */
   #last: RepeatedText | undefined;
 
@@ -113,7 +119,7 @@ class CompletionsTexts implements StreamTexts {
 
   /** What stands behind the end of a choice whose text waits, waits too. */
   #behind(events: Events): Events {
-    return this.#finished?.behind(() => events) ?? events;
+    return this.#finished?.said.behind(() => events) ?? events;
   }
 
   /** What the next event may be but for its text, where nothing else in this one says more than that text. */
@@ -127,20 +133,21 @@ class CompletionsTexts implements StreamTexts {
     const [key = "", ...more] = isJsonObject(delta) ? Object.keys(delta) : [];
     if (more.length > 0 || typeof finish === "string" || isJsonObject(logprobs)) return undefined;
     const open = this.#open.get(index)?.get(key);
-    if (open === undefined || this.#finished?.isWaiting === true) return undefined;
+    if (open === undefined || this.#finished?.said.isWaiting === true) return undefined;
     const event = RepeatedEvent.of(text, key);
     return event && { event, guard: { push: (piece) => open.said.push(piece).text } };
   }
 
   end(): Events {
-    const rest = this.#finished?.end(() => "") ?? [];
+    const all = [...this.#open].flatMap(([index, open]) =>
+      [...open.values()].map((text) => ({ index, text })),
+    );
+    const isFirst = ({ text }: { text: OpenText }) => text.said === this.#finished?.said;
+    const ordered = [...all.filter(isFirst), ...all.filter((each) => !isFirst(each))];
+    const rest = ordered.flatMap(({ index, text }) => this.#ended(index, text));
     this.#finished = undefined;
-    return [
-      ...rest,
-      ...[...this.#open].flatMap(([index, open]) =>
-        [...open.values()].flatMap((text) => this.#ended(index, text)),
-      ),
-    ];
+    this.#open.clear();
+    return rest;
   }
 
   #ended(index: unknown, { json, said, more }: OpenText): Events {
@@ -186,15 +193,16 @@ class CompletionsTexts implements StreamTexts {
     for (const [place, text] of open) {
       const { json, said, more } = text;
       if (json === undefined) {
-        if (this.#finished !== said) this.#letGo(rest);
+        if (this.#finished?.said !== said) this.#letGo(rest);
+        const event = (each: string) => this.#event(index, text.more(each));
         rest.push(...said.next((each) => this.#event(index, more(each))));
-        if (said.isWaiting) this.#finished = said;
+        if (said.isWaiting) this.#finished = { said, event };
         continue;
       }
       open.delete(place);
       rest.push(...this.#ended(index, text));
     }
-    if (rest.length === 0 && this.#finished?.isWaiting !== true) return false;
+    if (rest.length === 0 && this.#finished?.said.isWaiting !== true) return false;
     const { finish_reason: _, logprobs: __, ...bare } = choice;
     if (!isEmptyChoice(bare)) {
       const { usage: ___, ...chunk } = this.#chunk;
@@ -206,7 +214,8 @@ class CompletionsTexts implements StreamTexts {
 
   /** Nothing waits any longer behind the end of a choice. */
   #letGo(output: (string | Buffer)[]): void {
-    output.push(...(this.#finished?.release(() => "") ?? []));
+    const { said, event } = this.#finished ?? {};
+    if (said !== undefined && event !== undefined) output.push(...said.release(event));
     this.#finished = undefined;
   }
 
@@ -309,7 +318,7 @@ class CompletionsTexts implements StreamTexts {
     }
     text.more = more;
     if (!seen.includes(place)) seen.push(place);
-    if (this.#finished !== undefined && this.#finished !== text.said) this.#letGo(before);
+    if (this.#finished !== undefined && this.#finished.said !== text.said) this.#letGo(before);
     if (text.json !== undefined) return text.json.push(piece);
     const given = text.said.push(piece);
     before.push(...given.before);
