@@ -16,7 +16,7 @@ export class PartedReplacement {
   #released = 0;
   /** How much came, in UTF-16 units. */
   #length = 0;
-  /** Up to where it has gone out. */
+  /** Up to where it has gone out; of what has not to be divided nobody asks. */
   #given = 0;
   /** What has not gone out, where it may have to be divided; undefined: the replacement holds it. */
   #waiting: string | undefined;
@@ -36,7 +36,12 @@ export class PartedReplacement {
 
   /** How much waits, in UTF-16 units. */
   get held(): number {
-    return this.#length - this.#given;
+    return this.#waiting?.length ?? this.#replacement.waiting.length;
+  }
+
+  /** Nothing that waits may have to be divided. */
+  get isWhole(): boolean {
+    return this.#waiting === undefined;
   }
 
   /** How many matches there have been. */
@@ -49,7 +54,7 @@ export class PartedReplacement {
     const output = [this.#push([""], first)];
     for (const piece of others) {
       this.#endPart();
-      output.push(this.#push(this.#given === this.#length ? ["", ""] : [""], piece));
+      output.push(this.#push(this.#ends.length === 0 ? ["", ""] : [""], piece));
     }
     return output.reduce(joined, [""]);
   }
@@ -58,7 +63,7 @@ export class PartedReplacement {
   release(): readonly string[] {
     const { waiting, before, matches } = this.#replacement;
     if (waiting === "") return [""];
-    this.#waiting ??= waiting;
+    this.#divide();
     const start = this.#length - waiting.length;
     const later = this.#ranges;
     this.#ranges = [...later];
@@ -76,28 +81,39 @@ export class PartedReplacement {
 
   /** Gives what is left: the text is complete. */
   end(): readonly string[] {
-    this.#waiting ??= this.#replacement.waiting;
+    this.#divide();
     this.#replacement.end();
     return this.#give(this.#length);
   }
 
+  /** Takes a piece of the part that came last, where nothing has to be divided; gives what is decided. */
+  pushWhole(piece: string): string {
+    this.#length += piece.length;
+    const text = this.#replacement.push(piece);
+    if (this.#ranges.length === 0) return text;
+    // What goes on with a match that was replaced in the part before.
+    const [first] = this.#ranges;
+    this.#ranges = [];
+    return first?.isRest === true && first.from === this.#begin ? this.#text + text : text;
+  }
+
   #endPart(): void {
-    this.#waiting ??= this.#replacement.waiting || undefined;
-    if (this.#waiting === undefined || this.#given === this.#length) this.#begin = this.#length;
+    this.#divide();
+    if (this.#given === this.#length) this.#begin = this.#length;
     else this.#ends.push(this.#length);
   }
 
+  /** What waits has to be divided from here on, if there is something. */
+  #divide(): void {
+    if (this.#waiting !== undefined) return;
+    const { waiting } = this.#replacement;
+    this.#given = this.#length - waiting.length;
+    if (waiting !== "") this.#waiting = waiting;
+  }
+
   #push(before: readonly string[], piece: string): readonly string[] {
+    if (this.#waiting === undefined) return joined(before, [this.pushWhole(piece)]);
     this.#length += piece.length;
-    if (this.#waiting === undefined) {
-      const text = this.#replacement.push(piece);
-      this.#given = this.#length - this.#replacement.waiting.length;
-      // What goes on with a match that was replaced in the part before.
-      const [first] = this.#ranges;
-      const isRest = first?.isRest === true && first.from === this.#begin;
-      this.#ranges = [];
-      return joined(before, [isRest ? this.#text + text : text]);
-    }
     this.#waiting += piece;
     this.#replacement.push(piece);
     return joined(before, this.#give(this.#length - this.#replacement.waiting.length));

@@ -59,6 +59,8 @@ export class PartedEvents {
   }
 
   #given(texts: readonly string[]): { readonly before: Events; readonly text: string } {
+    if (texts.length === 1 && this.#waiting.length === 0)
+      return { before: none, text: texts[0] ?? "" };
     const before: (string | Buffer)[] = [];
     for (const [index, text] of texts.entries()) {
       const isLast = index === texts.length - 1;
@@ -72,3 +74,5 @@ export class PartedEvents {
     return { before, text: "" };
   }
 }
+
+const none: Events = [];

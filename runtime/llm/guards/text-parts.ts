@@ -42,9 +42,30 @@ export class TextParts implements PartsGuard {
   push(piece: string): readonly string[] {
     const last = this.#parts.at(-1);
     if (last !== undefined) last.original += piece;
-    const isLong = this.#steps.some(({ replacement }) => replacement.held > maxHeld);
-    const seen = isLong && !isAscii(piece) ? withoutUnseen(piece) : piece;
+    const seen = !isAscii(piece) && this.#holdsMuch() ? withoutUnseen(piece) : piece;
+    if (this.#steps.every(isWhole)) return [this.#passWhole(seen)];
     return this.#pass([seen], (replacement, pieces) => replacement.push(pieces));
+  }
+
+  #holdsMuch(): boolean {
+    return this.#steps.some(({ replacement }) => replacement.held > maxHeld);
+  }
+
+  /** What most pieces are: nothing in them has to be divided. */
+  #passWhole(piece: string): string {
+    let text = piece;
+    for (const { guard, replacement } of this.#steps) {
+      if (this.#isRejected) return "";
+      const { matches } = replacement;
+      text = replacement.pushWhole(text);
+      if (replacement.matches !== matches) {
+        this.#isRejected = this.#count(guard, replacement.matches - matches);
+      }
+    }
+    if (this.#isRejected) return "";
+    const part = this.#parts[0];
+    if (part !== undefined) part.written += text;
+    return text;
   }
 
   next(): readonly string[] {
@@ -94,6 +115,10 @@ export class TextParts implements PartsGuard {
       if (part.isJoined) this.#known.set(part.original, part.written);
     });
   }
+}
+
+function isWhole({ replacement }: { readonly replacement: PartedReplacement }): boolean {
+  return replacement.isWhole;
 }
 
 function newPart(isJoined: boolean): Part {
