@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
 import { Admission, type AdmissionSettings } from "./admission/admission.ts";
+import { certificateSecret } from "./admission/admission-certificate.ts";
 import { Delivery } from "./delivery/delivery.ts";
 import type { DiscoveryCertificate } from "./delivery/mounted-certificate.ts";
 import { sharedSigner } from "./delivery/signing-key.ts";
@@ -22,7 +23,7 @@ export interface ControllerSettings {
   /** Where the controller itself lives. */
   readonly namespace: string;
   /** Which objects are read. */
-  readonly scope: WatchScope;
+  readonly scope: Omit<WatchScope, "secrets">;
   /** Where data planes are served. */
   readonly discovery: {
     readonly host: string;
@@ -106,7 +107,9 @@ export class Controller {
   static async open(settings: ControllerSettings): Promise<Controller> {
     // What is heard before everything is known is part of what is compiled first.
     let changed = (_isDeclared: boolean): void => {};
-    const objects = await WatchedObjects.open(settings.api, settings.scope, {
+    const secrets = settings.admission === undefined ? [] : [certificateSecret(settings.namespace)];
+    const scope = { ...settings.scope, secrets };
+    const objects = await WatchedObjects.open(settings.api, scope, {
       declared: () => changed(true),
       data: () => changed(false),
       warn: (message) => settings.log("warn", message),
@@ -236,6 +239,7 @@ export class Controller {
       const time = performance.now() - began;
       this.#compileTimes.add(time / 1000);
       log("info", `compiled ${this.#compiled.gateways.size} gateways in ${Math.round(time)} ms`);
+      await this.#objects.keepSecrets(this.#delivery.secretsOf(this.#compiled.gateways));
       this.#delivery.deliver(this.#compiled.gateways, generations);
       if (changes > 0) this.#reconcileTimes.add((performance.now() - since) / 1000);
       this.#compiled = withoutModules(this.#compiled);

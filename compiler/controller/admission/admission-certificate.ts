@@ -4,6 +4,11 @@ import { itemsField, recordOf, textField } from "../kubernetes/json-fields.ts";
 import type { WatchedObjects } from "../model/watched-objects.ts";
 import { type CertificatePair, selfSigned } from "./self-signed.ts";
 
+/** The Secret of the controller's namespace (`NAMESPACE/NAME`) that the certificate is in. */
+export function certificateSecret(namespace: string): string {
+  return `${namespace}/${SECRET}`;
+}
+
 /** The Secret of the controller's namespace that all replicas have the certificate of; whoever makes it before is asked. */
 const SECRET = "gwc-webhook-cert";
 /** Says of a Secret that the controller made it: such a one it makes anew before its time is over. */
@@ -27,7 +32,7 @@ export function currentPair({
   objects,
   namespace,
 }: AdmissionCertificateSettings): CertificatePair | undefined {
-  const data = objects.find("Secret", `${namespace}/${SECRET}`)?.data;
+  const data = objects.secretData(certificateSecret(namespace));
   const [cert, key] = [entryOf(data, "tls.crt"), entryOf(data, "tls.key")];
   return cert === undefined || key === undefined ? undefined : { cert, key };
 }
@@ -43,12 +48,13 @@ export async function keepCertificate(settings: AdmissionCertificateSettings): P
   if (found.status !== 200) throw new Error(`status ${found.status}`);
   const webhooks = itemsField(found.body, "webhooks");
   const hosts = [...new Set(webhooks.flatMap((each) => hostOf(each) ?? []))];
-  const secret = objects.find("Secret", `${namespace}/${SECRET}`);
+  const secret = objects.find("Secret", certificateSecret(namespace));
+  const data = objects.secretData(certificateSecret(namespace));
   const isOurs = secret?.metadata.labels?.[MADE_BY] === CONTROLLER;
-  const cert = entryOf(secret?.data, "tls.crt");
+  const cert = entryOf(data, "tls.crt");
   if (secret === undefined || (isOurs && !isGood(cert, hosts)))
     return writePair(settings, selfSigned(hosts, DAYS), secret !== undefined);
-  const authority = entryOf(secret.data, "ca.crt") || cert;
+  const authority = entryOf(data, "ca.crt") || cert;
   if (authority === undefined) return;
   const wrong = webhooks.flatMap((each) => {
     const known = bundleOf(each);

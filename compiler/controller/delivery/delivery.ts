@@ -15,6 +15,7 @@ import {
   codeResources,
   dataResources,
   type GatewayResourceSets,
+  secretKeys,
 } from "./gateway-resources.ts";
 import { ReplicaReports, type TakenCode } from "./replica-reports.ts";
 import type { Signer } from "./signing-key.ts";
@@ -176,6 +177,12 @@ export class Delivery {
       this.#judge(key);
       this.#server?.push(key);
     }
+  }
+
+  /** `NAMESPACE/NAME` of the Secrets that these Gateways read, and those that are delivered now. */
+  secretsOf(gateways: ReadonlyMap<string, GatewayCode>): ReadonlySet<string> {
+    const delivered = [...this.#delivered.values()].map(({ compiled }) => compiled);
+    return new Set([...gateways.values(), ...delivered].flatMap(secretKeys));
   }
 
   /** Sends what changed of the data that code reads. */

@@ -67,11 +67,11 @@ export function dataResources(
   const entries = (kind: "Secret" | "ConfigMap", names: readonly string[]): ResourceSet =>
     new Map(
       names.flatMap((name): readonly [string, DiscoveryResource][] => {
-        // What is of another namespace says so.
-        const [own, elsewhere = namespace] = name.split("@");
-        const found = objects.find(kind, `${elsewhere}/${own}`);
-        if (found === undefined) return [];
-        return [[name, resourceOf(entriesText(found.data, kind === "Secret"))]];
+        const key = mountedKey(name, namespace);
+        const data =
+          kind === "Secret" ? objects.secretData(key) : objects.find("ConfigMap", key)?.data;
+        if (data === undefined) return [];
+        return [[name, resourceOf(entriesText(data, kind === "Secret"))]];
       }),
     );
   const endpoints = services.flatMap((service): readonly [string, DiscoveryResource][] => {
@@ -83,6 +83,20 @@ export function dataResources(
     [types.configMap, entries("ConfigMap", configMaps)],
     [types.endpoints, new Map(endpoints)],
   ]);
+}
+
+/** `NAMESPACE/NAME` of each Secret that the code of a Gateway reads. */
+export function secretKeys({
+  namespace,
+  secrets,
+}: Pick<GatewayCode, "namespace" | "secrets">): readonly string[] {
+  return secrets.map((name) => mountedKey(name, namespace));
+}
+
+/** What is of another namespace than the Gateway says so. */
+function mountedKey(mounted: string, namespace: string): string {
+  const [name, elsewhere = namespace] = mounted.split("@");
+  return `${elsewhere}/${name}`;
 }
 
 /** The entries of an object, each in base64, as JSON. */

@@ -25,8 +25,11 @@ export interface ReflectorSettings {
   readonly warn: (message: string) => void;
 }
 
-/** Objects of a page of a list. */
+/** Objects of a page of a list. Those that hold data may have 1 MB each, and a page is read whole. */
 const PAGE = 500;
+const DATA_PAGE = 20;
+/** Kinds of objects that hold data. */
+const DATA_KINDS = ["Secret", "ConfigMap"];
 /** How long the server keeps a watch open, in seconds; a part of it is random, so that not all end at once. */
 const WATCH_TIME = 300;
 /** Milliseconds that a watch may be silent beyond its time: bookmarks come about once a minute. */
@@ -93,7 +96,8 @@ export class Reflector {
     const found = new Map<string, ApiObject>();
     let [next, version] = ["", ""];
     do {
-      const query = this.#query({ limit: String(PAGE) });
+      const limit = DATA_KINDS.includes(type.kind) ? DATA_PAGE : PAGE;
+      const query = this.#query({ limit: String(limit) });
       if (next !== "") query.set("continue", next);
       const path = `${resourcePath(type, namespace)}?${query}`;
       const { status, body } = await this.#api.request({ method: "GET", path });

@@ -6,8 +6,8 @@ import type { ApiObject, ResourceType } from "../kubernetes/api-object.ts";
 import { recordOf } from "../kubernetes/json-fields.ts";
 
 /**
- * What is kept of an object: nothing that nobody reads. Values stay where data planes need them: those of Secrets, and
- * the certificates and locks of ConfigMaps.
+ * What is kept of an object: nothing that nobody reads. Of Secrets the names of their entries are, without those that
+ * can't be read; of ConfigMaps the values, too, of certificates and locks.
  */
 export function keptObject(object: ApiObject): ApiObject {
   const { name, namespace, uid, resourceVersion, generation, labels, creationTimestamp } =
@@ -22,6 +22,10 @@ export function keptObject(object: ApiObject): ApiObject {
     ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
   };
   if (object.kind === "Namespace") return { ...head(object), metadata };
+  if (object.kind === "Secret") {
+    const { type } = object;
+    return { ...head(object), metadata, type, data: readableEntries(object.data) };
+  }
   // What is too deep to be read is still told of.
   if (object.kind !== "ConfigMap") return { ...cutBelow(object, MOST_LEVELS + 1), metadata };
   const data = recordOf(object.data) ?? {};
@@ -38,14 +42,13 @@ export function fieldSelectorOf({ kind }: ResourceType): string | undefined {
 }
 
 /**
- * The manifest of an object for the compiler: what was declared, without status and without the values of Secrets. The
- * same text, the same program: of certificates and keys only those that can be read are there, and of other entries the
+ * The manifest of an object for the compiler: what was declared, without status. The same text, the same program: of certificates and keys only those that can be read are there, and of other entries the
  * names, but for a lock, which becomes a part of the program.
  */
 export function manifestText(object: ApiObject): string {
   const { apiVersion, kind, status: _, ...rest } = object;
   const { uid: _uid, resourceVersion: _version, ...metadata } = object.metadata;
-  return JSON.stringify({ apiVersion, kind, ...rest, metadata, ...keysOnly(object) });
+  return JSON.stringify({ apiVersion, kind, ...rest, metadata, ...declaredEntries(object) });
 }
 
 /** The entry of a ConfigMap that gateways read: certificates of authorities (Gateway API). */
@@ -55,21 +58,30 @@ function head({ apiVersion, kind }: ApiObject): Pick<ApiObject, "apiVersion" | "
   return { apiVersion, kind };
 }
 
-function keysOnly({ kind, data }: ApiObject): { readonly data?: unknown } {
-  if (kind !== "Secret" && kind !== "ConfigMap") return {};
-  const values = Object.entries(recordOf(data) ?? {}).map(([key, value]): [string, string] => {
-    const text = String(value);
-    return [key, kind === "Secret" ? Buffer.from(text, "base64").toString("utf8") : text];
+function declaredEntries({ kind, data }: ApiObject): { readonly data?: unknown } {
+  if (kind !== "ConfigMap") return {};
+  const kept = sorted(data).map(([key, value]) => {
+    // The compiler tells of authorities that can't be read.
+    if (!isReadable(key, value)) return [key, NO_CERTIFICATE];
+    return [key, key === LOCK_ENTRY ? value : ""];
   });
-  const kept = values
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([key, value]): readonly (readonly [string, string])[] => {
-      const isConfigMap = kind === "ConfigMap";
-      if (isReadable(key, value)) return [[key, isConfigMap && key === LOCK_ENTRY ? value : ""]];
-      // The compiler tells of authorities that can't be read.
-      return isConfigMap ? [[key, NO_CERTIFICATE]] : [];
-    });
   return { data: Object.fromEntries(kept) };
+}
+
+/** The entries of a Secret that can be read, without their values. */
+function readableEntries(data: unknown): Readonly<Record<string, string>> {
+  const readable = sorted(data).filter(
+    ([key, value]) =>
+      PEM_ENTRIES[key] === undefined ||
+      isReadable(key, Buffer.from(value, "base64").toString("utf8")),
+  );
+  return Object.fromEntries(readable.map(([key]) => [key, ""]));
+}
+
+function sorted(data: unknown): readonly (readonly [string, string])[] {
+  return Object.entries(recordOf(data) ?? {})
+    .map(([key, value]) => [key, String(value)] as const)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
 /** What stands for authorities that can't be read. */

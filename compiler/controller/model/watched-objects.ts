@@ -15,6 +15,7 @@ import { servedTypes } from "../kubernetes/served-types.ts";
 import { InstalledDefinitions } from "./installed-definitions.ts";
 import { MeshPods } from "./mesh-pods.ts";
 import { PoolPods } from "./pool-pods.ts";
+import { type SecretData, SecretValues } from "./secret-values.ts";
 import { fieldSelectorOf, keptObject, manifestText } from "./watched-object.ts";
 
 /** Which objects are read. */
@@ -23,6 +24,8 @@ export interface WatchScope {
   readonly namespaces: readonly LabelSelector[];
   /** Whether InferencePools are. */
   readonly hasInference: boolean;
+  /** Secrets (`NAMESPACE/NAME`) whose values are known at all times. */
+  readonly secrets: readonly string[];
 }
 
 /** Who hears of changes of watched objects. */
@@ -68,6 +71,7 @@ export class WatchedObjects {
   readonly mesh: MeshPods;
   /** The pods of InferencePools. */
   readonly pools: PoolPods;
+  readonly #secrets: SecretValues;
 
   private constructor(api: ApiServer, scope: WatchScope, listener: WatchListener) {
     this.#api = api;
@@ -77,6 +81,7 @@ export class WatchedObjects {
     const labelsOf = (namespace: string) => this.find("Namespace", namespace)?.metadata.labels;
     this.mesh = new MeshPods(api, { warn, changed }, labelsOf);
     this.pools = new PoolPods(api, { warn, changed });
+    this.#secrets = new SecretValues(api, scope.secrets, warn);
     this.definitions = new InstalledDefinitions(api, { warn, changed });
   }
 
@@ -109,6 +114,16 @@ export class WatchedObjects {
       if (found !== undefined) return found;
     }
     return undefined;
+  }
+
+  /** From now on the values of these Secrets (`NAMESPACE/NAME`) are kept; resolves when they are known. */
+  keepSecrets(keys: ReadonlySet<string>): Promise<void> {
+    return this.#secrets.keep(keys, (key) => this.find("Secret", key) !== undefined);
+  }
+
+  /** The entries of a Secret whose values are kept, each in base64; undefined: there is none. */
+  secretData(key: string): SecretData | undefined {
+    return this.find("Secret", key) === undefined ? undefined : this.#secrets.of(key);
   }
 
   /** The EndpointSlices of a Service, by its `NAMESPACE/NAME`. */
@@ -157,6 +172,7 @@ export class WatchedObjects {
   stop(): void {
     clearInterval(this.#timer);
     for (const each of [...this.#reflectors.values(), ...this.#next.values()]) each.stop();
+    this.#secrets.stop();
     this.mesh.stop();
     this.pools.stop();
   }
@@ -191,9 +207,13 @@ export class WatchedObjects {
     const reflector: Reflector = new Reflector(this.#api, {
       type,
       fieldSelector: fieldSelectorOf(type),
-      keep: keptObject,
+      keep: (object) => {
+        if (type.kind === "Secret") this.#secrets.take(object);
+        return keptObject(object);
+      },
       changed: (key, before) => {
         const object = reflector.objects.get(key);
+        if (type.kind === "Secret" && object === undefined) this.#secrets.forget(key);
         if (type.kind === "EndpointSlice") this.#indexSlice(key, object, before);
         this.#changed(type, object, before);
       },

@@ -330,7 +330,7 @@ describe.runIf(missing === undefined)(`objects with mistakes${note}`, () => {
     const server = new ApiServer(access);
     const quiet = () => {};
     const listener = { declared: quiet, data: quiet, warn: quiet };
-    const scope = { namespaces: [], hasInference: false };
+    const scope = { namespaces: [], hasInference: false, secrets: [] };
     const objects = await WatchedObjects.open(server, scope, listener);
     const judge = new Judge(objects);
     atEnd(() => {

@@ -172,6 +172,32 @@ spec:
     await answered("/one", 200, "first");
   });
 
+  it("a Secret that was there before a policy named it is used, and one that is rotated without compiling", async () => {
+    const secret = (key: string) => ({
+      ...{ apiVersion: "v1", kind: "Secret", metadata: { name: "keys" } },
+      stringData: { eve: key },
+    });
+    await api.apply(secret("old"));
+    const policy = {
+      apiVersion: "gwc.dev/v1alpha1",
+      kind: "GatewayPolicy",
+      metadata: { name: "keys" },
+    };
+    const targetRefs = [{ group: "gateway.networking.k8s.io", kind: "HTTPRoute", name: "one" }];
+    const location = { queryParameter: { name: "key" } };
+    const apiKeyAuthentication = { secretRef: { name: "keys" }, location };
+    await api.apply({ ...policy, spec: { targetRefs, traffic: { apiKeyAuthentication } } });
+    await answered("/one", 401);
+    await answered("/one?key=old", 200, "first");
+    const before = compiled();
+    await api.apply(secret("new"));
+    await answered("/one?key=new", 200, "first");
+    await answered("/one?key=old", 401);
+    expect(compiled()).toBe(before);
+    await api.delete(policy);
+    await answered("/one", 200, "first");
+  });
+
   it("an object that nobody could read to its end is refused, and all others are served", async () => {
     for (const [name, levels] of [
       ["deep", 2_000],
