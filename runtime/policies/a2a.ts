@@ -59,8 +59,8 @@ function changeCard(
 }
 
 /**
- * A card whose agent is at `base`: that is what its own address becomes, and further interfaces of the same server stay at
- * their paths. What is at another server is not behind the gateway, and stays.
+ * A card whose agent is at `base`: that is what its own address becomes, interfaces below it stay below it, and others of
+ * the same server stay at their paths. What is at another server is not behind the gateway, and stays.
  */
 function withAddress(card: JsonMembers, base: string): JsonMembers {
   const { signatures: _signed, ...rest } = card;
@@ -72,10 +72,13 @@ function withAddress(card: JsonMembers, base: string): JsonMembers {
   if (typeof first !== "string" || !URL.canParse(first)) return card;
   const own = new URL(first);
   const moved = (url: unknown): unknown => {
-    if (typeof url !== "string" || !URL.canParse(url) || new URL(url).origin !== own.origin)
-      return url;
-    const { pathname, search } = new URL(url);
+    if (typeof url !== "string" || !URL.canParse(url)) return url;
+    const { protocol, host, pathname, search } = new URL(url);
+    // An origin says nothing where the scheme is not the web's.
+    if (protocol !== own.protocol || host !== own.host) return url;
     if (pathname === own.pathname) return `${base}${search}`;
+    const folder = own.pathname.replace(/\/?$/, "/");
+    if (pathname.startsWith(folder)) return `${base}/${pathname.slice(folder.length)}${search}`;
     return `${new URL(base).origin}${pathname}${search}`;
   };
   const movedLists = lists.map(({ key, list }) => [

@@ -21,7 +21,10 @@ const cardOf = (own: string) => ({
   additionalInterfaces: [
     { url: `${own}/`, transport: "JSONRPC" },
     { url: `${own}/rest`, transport: "HTTP+JSON" },
+    { url: `${own}/../rest?v=2`, transport: "HTTP+JSON" },
     { url: "grpc.example.com:443", transport: "GRPC" },
+    { url: "https://elsewhere.example.com/rest", transport: "JSONRPC" },
+    { url: "javascript:alert(1)", transport: "JSONRPC" },
   ],
   provider: { url: "https://maker.example.com" },
   signatures: [{ protected: "e30", signature: "AA" }],
@@ -64,13 +67,16 @@ beforeAll(async () => {
   });
 });
 
-const shown = (base: string, origin: string) => ({
+const shown = (base: string) => ({
   name: "helper",
   url: base,
   additionalInterfaces: [
     { url: base, transport: "JSONRPC" },
-    { url: `${origin}/rest`, transport: "HTTP+JSON" },
+    { url: `${base}/rest`, transport: "HTTP+JSON" },
+    { url: `${base}/rest?v=2`, transport: "HTTP+JSON" },
     { url: "grpc.example.com:443", transport: "GRPC" },
+    { url: "https://elsewhere.example.com/rest", transport: "JSONRPC" },
+    { url: "javascript:alert(1)", transport: "JSONRPC" },
   ],
   provider: { url: "https://maker.example.com" },
 });
@@ -86,7 +92,7 @@ describe("a2a", () => {
     const headers = { host: "agents.example.com" };
     const { body } = await send(`${gateway.url}/.well-known/${name}`, "GET", headers);
     const origin = "http://agents.example.com";
-    expect(JSON.parse(body)).toEqual(shown(origin, origin));
+    expect(JSON.parse(body)).toEqual(shown(origin));
   });
 
   it("an agent below a path is where the client found it, as a proxy in front says it", async () => {
@@ -94,13 +100,13 @@ describe("a2a", () => {
     const path = "/helper/.well-known/agent-card.json";
     const { body } = await send(`${gateway.url}${path}`, "GET", headers);
     const origin = "https://agents.example.com";
-    expect(JSON.parse(body)).toEqual(shown(`${origin}/helper`, origin));
+    expect(JSON.parse(body)).toEqual(shown(`${origin}/helper`));
   });
 
   it("the extended card does, too, and other results are as they came", async () => {
     const origin = "http://agents.example.com";
-    expect(await call("agent/getAuthenticatedExtendedCard")).toEqual(shown(origin, origin));
-    expect(await call("GetExtendedAgentCard")).toEqual(shown(origin, origin));
+    expect(await call("agent/getAuthenticatedExtendedCard")).toEqual(shown(origin));
+    expect(await call("GetExtendedAgentCard")).toEqual(shown(origin));
     expect(await call("message/send")).toMatchObject({ method: "message/send" });
     expect((await call("message/send")).url).toContain("agent.internal");
   });
