@@ -291,6 +291,75 @@ describe.each(Object.keys(formats) as (keyof typeof formats)[])("a stream of %s"
   });
 });
 
+/** The events of a text that is a part of what the model says, as two formats write them, and which part an event is of. */
+const partFormats = {
+  messages: {
+    format: messagesTexts,
+    events: (said: readonly string[], index: number) => [
+      { type: "content_block_start", index, content_block: { type: "text", text: "" } },
+      ...said.map((text) => ({
+        type: "content_block_delta",
+        index,
+        delta: { type: "text_delta", text },
+      })),
+      { type: "content_block_stop", index },
+    ],
+    read: ({ index, delta }: PartEvent) => [index ?? 0, delta?.text ?? ""] as const,
+  },
+  responses: {
+    format: responsesTexts,
+    events: (said: readonly string[], content_index: number) => [
+      ...said.map((delta) => ({ type: "response.output_text.delta", content_index, delta })),
+      { type: "response.output_text.done", content_index, text: said.join("") },
+    ],
+    read: ({ content_index: index, delta }: PartEvent) => [index ?? 0, delta ?? ""] as const,
+  },
+};
+
+/** What of an event the tests of parts read. */
+interface PartEvent {
+  readonly type: string;
+  readonly index?: number;
+  readonly content_index?: number;
+  readonly text?: string;
+  // biome-ignore lint/suspicious/noExplicitAny: an object or a text, by the format.
+  readonly delta?: any;
+}
+
+it.each(Object.keys(partFormats) as (keyof typeof partFormats)[])(
+  "what a stream of %s says in parts reads in each as its whole text masked, in order",
+  (name) => {
+    const { format, events, read } = partFormats[name];
+    const parts = fc.array(pieces, { minLength: 1, maxLength: 5 });
+    const given = fc.property(fc.constantFrom(...bounded), parts, (pattern, said) => {
+      const { longest = 0 } = matchBounds(pattern);
+      const guard = maskPatterns([{ ...guardPattern(pattern, longest), mask: "#" }]);
+      const texts = format.openStream(textsFor([guard]));
+      const output = said
+        .flatMap((part, index): object[] => events(part, index))
+        .flatMap((each) => texts.see(Buffer.from(`data: ${JSON.stringify(each)}\n\n`)))
+        .concat(texts.end())
+        .map((each): PartEvent => JSON.parse(/^data: (.*)$/m.exec(each.toString())?.[1] ?? "{}"));
+      const written = said.map(() => "");
+      const order = output.map((event) => {
+        const [index, text] = read(event);
+        written[index] += text;
+        return index;
+      });
+      const whole = replacedAsParts(
+        pattern,
+        said.map((part) => part.join("")),
+      );
+      expect(written).toEqual(whole);
+      expect(order).toEqual(order.toSorted((a, b) => a - b));
+      // What is said again as a whole is what was said.
+      const again = output.flatMap(({ type, text }) => (type.endsWith(".done") ? [text] : []));
+      if (again.length > 0) expect(again).toEqual(whole);
+    });
+    fc.assert(given, { numRuns: 1_000 });
+  },
+);
+
 describe("events that are like the one before", () => {
   const event = (delta: object, filling: string) =>
     `data: ${JSON.stringify({ id: "c", choices: [{ index: 0, delta, finish_reason: null }], obfuscation: filling })}\n\n`;

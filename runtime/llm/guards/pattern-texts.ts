@@ -24,7 +24,7 @@ export class PatternTexts implements TextGuards {
 
   replace(text: string, { part, isName }: TextPlace): string {
     if (this.#scope?.includes(part) === false) return text;
-    const known = this.#parts.get(text);
+    const known = isName === true ? undefined : this.#parts.get(text);
     if (known !== undefined) return known;
     const written = isName === true ? nameOf : asItIs;
     let searched: SearchedText = { text, reading: readingOf(text) };
