@@ -224,6 +224,18 @@ it("events that wait for the next block keep their order", async () => {
   expect([said(0), said(1)]).toEqual(["Mail ann@exam", "ine it."]);
 });
 
+it("members that say something else each time stay whole in their chunks", async () => {
+  const events = [
+    delta({ content: "Hi.", source: { title: "Annual report" } }),
+    delta({ source: { title: `Mail ${mail}` } }),
+    chunk({ finish_reason: "stop", native_finish_reason: "end_turn" }),
+  ];
+  const masked = await streamed("completions", "mask", events);
+  expect(masked).toContain('"source":{"title":"Annual report"}');
+  expect(masked).toMatch(/"source":\{"title":"[^"]* <EMAIL_ADDRESS>"\}/);
+  expect(masked).toContain('"native_finish_reason":"end_turn"');
+});
+
 it.each<[keyof typeof formats, Events]>([
   [
     "messages",

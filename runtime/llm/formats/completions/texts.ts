@@ -69,6 +69,13 @@ interface SeenChoice {
   readonly before: (string | Buffer)[];
 }
 
+/** What a piece is one of. */
+interface PieceSettings {
+  readonly choice: SeenChoice;
+  readonly isJson: boolean;
+  readonly more: More;
+}
+
 class CompletionsTexts implements StreamTexts {
   readonly #texts: TextGuards;
   /** By choice, and by place in its deltas. */
@@ -166,7 +173,13 @@ class CompletionsTexts implements StreamTexts {
     const choice = mapObject(given, (value, key) => {
       if (key === "delta" && isJsonObject(value)) return this.#delta(value, seen);
       if (isOfChunk(key, value)) return value;
-      return this.#member(value, seen, `choice ${key}`, (text) => ({ [key]: text }));
+      const place = `choice ${key}`;
+      // Completions as they were before chats have their text here; other members are words that do not go on.
+      if (typeof value === "string" && key !== "text") {
+        const more: More = (text) => ({ [key]: text });
+        return this.#released(place, value, { choice: seen, isJson: false, more });
+      }
+      return this.#member(value, seen, place, (text) => ({ [key]: text }));
     });
     if (seen.seen.length > 0) this.#turnTo(seen);
     const { finish_reason: finish, logprobs } = choice;
@@ -255,17 +268,21 @@ class CompletionsTexts implements StreamTexts {
         // What a list says is one text. Other members say something else each time, or go on: they do not wait.
         const own = isPart ? place : `${place} ${number}`;
         const rest = (text: string) => more(mapTexts(value, new OnlyText(number, text)));
-        const given = this.#piece(own, piece, { choice, isJson, more: rest });
-        if (isPart || isJson) return given;
-        const said = choice.open.get(own)?.said;
-        let released = given;
-        said?.release((text) => {
-          released += text;
-          return "";
-        });
-        return released;
+        const settings = { choice, isJson, more: rest };
+        if (isPart || isJson) return this.#piece(own, piece, settings);
+        return this.#released(own, piece, settings);
       }),
     );
+  }
+
+  /** What is decided of a piece that does not wait for what comes. */
+  #released(place: string, piece: string, settings: PieceSettings): string {
+    let given = this.#piece(place, piece, settings);
+    settings.choice.open.get(place)?.said.release((text) => {
+      given += text;
+      return "";
+    });
+    return given;
   }
 
   #call(given: JsonObject, choice: SeenChoice): JsonObject {
@@ -300,15 +317,8 @@ class CompletionsTexts implements StreamTexts {
     return call;
   }
 
-  #piece(
-    place: string,
-    piece: string,
-    {
-      choice: { open, seen, before },
-      isJson,
-      more,
-    }: { readonly choice: SeenChoice; readonly isJson: boolean; readonly more: More },
-  ): string {
+  #piece(place: string, piece: string, { choice, isJson, more }: PieceSettings): string {
+    const { open, seen, before } = choice;
     if (piece === "") return piece;
     let text = open.get(place);
     if (text === undefined) {
