@@ -15,11 +15,15 @@ export interface PoolPod {
 /** Milliseconds that what is compiled waits for pods to be known. */
 const LONGEST_WAIT = 5_000;
 
-/** The pods of each InferencePool, which its labels select, kept in step with the API server. */
+/** The pods of each InferencePool, which its labels select: a watch for each namespace with pools, however many it has. */
 export class PoolPods {
   readonly #api: ApiServer;
   readonly #listener: PodListener;
   readonly #pools: Map<string, FollowedPool> = new Map();
+  /** The pods of namespaces. */
+  readonly #pods: Map<string, Reflector> = new Map();
+  /** How often a pod of any pool has changed, and pools have. */
+  #changes = 0;
 
   constructor(api: ApiServer, listener: PodListener) {
     this.#api = api;
@@ -28,80 +32,102 @@ export class PoolPods {
 
   /** Follows the pods of these pools, and of no others; resolves when all are known, or that takes too long. */
   async follow(pools: readonly ApiObject[]): Promise<void> {
-    const wanted = new Map(pools.map((pool) => [keyOf(pool), pool]));
-    for (const [key, followed] of this.#pools) {
-      const pool = wanted.get(key);
-      if (pool !== undefined && selectorOf(pool) === followed.selector) continue;
-      followed.reflector.stop();
-      this.#pools.delete(key);
+    const wanted = new Map(pools.map((pool) => [keyOf(pool), followedPool(pool)]));
+    for (const key of this.#pools.keys()) if (!wanted.has(key)) this.#pools.delete(key);
+    for (const [key, pool] of wanted) {
+      const known = this.#pools.get(key);
+      if (known !== undefined && isSameSelector(known.selector, pool.selector)) continue;
+      this.#changes += 1;
+      this.#pools.set(key, { ...pool, version: this.#changes });
     }
-    for (const [key, pool] of wanted)
-      if (!this.#pools.has(key)) this.#pools.set(key, this.#followed(pool));
-    const known = Promise.all([...this.#pools.values()].map(({ reflector }) => reflector.synced));
+    const namespaces = new Set([...wanted.values()].map(({ namespace }) => namespace));
+    for (const [namespace, reflector] of this.#pods) {
+      if (namespaces.has(namespace)) continue;
+      reflector.stop();
+      this.#pods.delete(namespace);
+    }
+    for (const namespace of namespaces)
+      if (!this.#pods.has(namespace)) this.#pods.set(namespace, this.#podsOf(namespace));
+    const known = Promise.all([...this.#pods.values()].map(({ synced }) => synced));
     await Promise.race([known, pause(LONGEST_WAIT, undefined, { ref: false })]);
   }
 
   /** The pods of a pool that are ready, and how often they have changed; undefined: they are not known. */
   of(key: string): { readonly version: number; readonly pods: readonly PoolPod[] } | undefined {
     const pool = this.#pools.get(key);
-    if (pool === undefined || pool.reflector.lists === 0) return undefined;
-    const pods = [...pool.reflector.objects.values()].flatMap((each) => callable(each) ?? []);
-    return { version: pool.version, pods };
+    const known = pool && this.#pods.get(pool.namespace);
+    if (pool === undefined || known === undefined || known.lists === 0) return undefined;
+    const pods = [...known.objects.values()].filter((pod) => isOf(pod, pool));
+    return { version: pool.version, pods: pods.flatMap((each) => callable(each) ?? []) };
   }
 
   stop(): void {
-    for (const { reflector } of this.#pools.values()) reflector.stop();
+    for (const reflector of this.#pods.values()) reflector.stop();
   }
 
-  #followed(pool: ApiObject): FollowedPool {
-    const selector = selectorOf(pool);
-    const followed: FollowedPool = {
-      selector,
-      version: 0,
-      reflector: new Reflector(this.#api, {
-        type: POD,
-        namespace: pool.metadata.namespace,
-        labelSelector: selector,
-        keep: keptPod,
-        changed: (key, before) => {
-          const now = followed.reflector.objects.get(key);
-          if (JSON.stringify(now?.status) === JSON.stringify(before?.status)) return;
-          followed.version += 1;
-          this.#listener.changed();
-        },
-        warn: this.#listener.warn,
-      }),
-    };
-    return followed;
+  #podsOf(namespace: string): Reflector {
+    const reflector: Reflector = new Reflector(this.#api, {
+      type: POD,
+      namespace,
+      keep: keptPod,
+      changed: (key, before) => this.#changed(namespace, reflector.objects.get(key), before),
+      warn: this.#listener.warn,
+    });
+    return reflector;
+  }
+
+  #changed(namespace: string, now: ApiObject | undefined, before: ApiObject | undefined): void {
+    const addresses = (pool: FollowedPool) =>
+      [now, before].map((pod) => pod && isOf(pod, pool) && callable(pod)?.address);
+    const concerned = [...this.#pools.values()].filter((pool) => {
+      const [present, past] = addresses(pool);
+      return pool.namespace === namespace && (present || "") !== (past || "");
+    });
+    if (concerned.length === 0) return;
+    this.#changes += 1;
+    for (const pool of concerned) pool.version = this.#changes;
+    this.#listener.changed();
   }
 }
 
 interface FollowedPool {
-  readonly selector: string;
-  readonly reflector: Reflector;
+  readonly namespace: string;
+  /** Labels that its pods have. */
+  readonly selector: ReadonlyMap<string, unknown>;
   version: number;
+}
+
+function followedPool({ metadata: { namespace = "" }, spec }: ApiObject): FollowedPool {
+  const selector = recordOf(recordOf(spec)?.selector) ?? {};
+  // In v1alpha2 the labels are the selector itself.
+  const labels = Object.entries(recordOf(selector.matchLabels) ?? selector);
+  return { namespace, selector: new Map(labels), version: 0 };
+}
+
+function isSameSelector(
+  one: ReadonlyMap<string, unknown>,
+  other: ReadonlyMap<string, unknown>,
+): boolean {
+  return one.size === other.size && [...one].every(([name, value]) => other.get(name) === value);
+}
+
+function isOf({ metadata: { labels = {} } }: ApiObject, { selector }: FollowedPool): boolean {
+  return [...selector].every(([name, value]) => labels[name] === value);
 }
 
 function keyOf({ metadata: { namespace, name } }: ApiObject): string {
   return `${namespace}/${name}`;
 }
 
-/** As the API server takes it: `app=models,tier=large`. In v1alpha2 the labels are the selector itself. */
-function selectorOf({ spec }: ApiObject): string {
-  const selector = recordOf(recordOf(spec)?.selector) ?? {};
-  const labels = Object.entries(recordOf(selector.matchLabels) ?? selector);
-  return labels.map(([name, value]) => `${name}=${value}`).join(",");
-}
-
-/** What of a pod says where it is and whether it can be called. */
+/** What of a pod says where it is, whether it can be called and which pools it is of. */
 function keptPod({ apiVersion, kind, metadata, status }: ApiObject): ApiObject {
-  const { name, namespace = "", resourceVersion = "", deletionTimestamp } = metadata;
+  const { name, namespace = "", resourceVersion = "", labels = {}, deletionTimestamp } = metadata;
   const isReady = itemsField(status, "conditions").some(
     (each) => textField(each, "type") === "Ready" && textField(each, "status") === "True",
   );
   const address = textField(status, "podIP");
   const isCallable = isReady && deletionTimestamp === undefined && address !== undefined;
-  const kept = { name, namespace, resourceVersion };
+  const kept = { name, namespace, resourceVersion, labels };
   return { apiVersion, kind, metadata: kept, status: isCallable ? { address } : {} };
 }
 

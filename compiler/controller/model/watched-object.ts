@@ -42,8 +42,9 @@ export function fieldSelectorOf({ kind }: ResourceType): string | undefined {
 }
 
 /**
- * The manifest of an object for the compiler: what was declared, without status. The same text, the same program: of certificates and keys only those that can be read are there, and of other entries the
- * names, but for a lock, which becomes a part of the program.
+ * The manifest of an object for the compiler: what was declared, without status. The same text, the same program: of
+ * certificates and keys only those that can be read are there, and of other entries the names, but for a lock, which
+ * becomes a part of the program.
  */
 export function manifestText(object: ApiObject): string {
   const { apiVersion, kind, status: _, ...rest } = object;

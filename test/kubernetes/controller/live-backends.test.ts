@@ -261,6 +261,16 @@ spec: { containers: [{ name: model, image: model }] }
     await answered(/^503 /);
     await ready("model-0", "True");
     await answered(/^200 model$/);
+    // It leaves with its labels, and comes back with them.
+    const label = (app: string) => {
+      const url = "/api/v1/namespaces/default/pods/model-0";
+      const patch = { metadata: { labels: { app } } };
+      return api.ask("PATCH", url, patch, "application/merge-patch+json");
+    };
+    await label("others");
+    await answered(/^503 /);
+    await label("models");
+    await answered(/^200 model$/);
     expect(compiled()).toBe(before);
   });
 
