@@ -8,6 +8,9 @@ export interface ServedReview {
   readonly body: object | string;
 }
 
+/** Says what is to be said of a request; `caller`: the address that it came from. */
+type Review = (body: unknown, caller: string) => Promise<ServedReview>;
+
 /** Bytes of a request: an object and the one before it, of etcd's limit each, with all escapes. */
 const LONGEST = 8 * 1024 * 1024;
 /** Connections at a time; an API server needs a few. */
@@ -22,7 +25,7 @@ const ARRIVAL = 10_000;
 export function openAdmissionServer(
   port: number,
   pair: CertificatePair,
-  review: (body: unknown) => Promise<ServedReview>,
+  review: Review,
 ): Promise<Server> {
   const server = createServer({ ...pair, minVersion: "TLSv1.2", requestTimeout: ARRIVAL });
   server.headersTimeout = ARRIVAL;
@@ -40,10 +43,7 @@ export function openAdmissionServer(
   });
 }
 
-async function served(
-  request: IncomingMessage,
-  review: (body: unknown) => Promise<ServedReview>,
-): Promise<ServedReview> {
+async function served(request: IncomingMessage, review: Review): Promise<ServedReview> {
   // The API server adds its patience as a query. What is no path at all is no URL either.
   const [pathname] = (request.url ?? "").split("?");
   if (pathname !== "/check") return { status: 404, body: "not found" };
@@ -58,7 +58,7 @@ async function served(
   } catch {
     return { status: 400, body: "the request is no JSON" };
   }
-  return review(body);
+  return review(body, request.socket.remoteAddress ?? "");
 }
 
 /** Rejects when there is too much of it, or the request breaks off. */

@@ -53,7 +53,8 @@ export class Admission {
     this.#pair = pair;
     void this.compare();
     if (pair === undefined) return;
-    const server = this.#server ?? openAdmissionServer(port, pair, (body) => this.#review(body));
+    const server =
+      this.#server ?? openAdmissionServer(port, pair, (...asked) => this.#review(...asked));
     this.#server = server;
     server
       .then((open) => open.setSecureContext({ ...pair, minVersion: "TLSv1.2" }))
@@ -86,12 +87,12 @@ export class Admission {
     );
   }
 
-  async #review(body: unknown): Promise<ServedReview> {
+  async #review(body: unknown, caller: string): Promise<ServedReview> {
     const request = admissionRequest(body);
     if (request === undefined) return { status: 400, body: "the request is no AdmissionReview" };
     const { uid, judged } = request;
     try {
-      const judgement = judged && (await this.#judge.judgement(judged, TIME));
+      const judgement = judged && (await this.#judge.judgement(judged, TIME, caller));
       this.reviews += 1;
       if (judgement !== undefined && judgement.mistakes.length > 0) this.rejections += 1;
       return { status: 200, body: admissionReview(uid, judgement) };

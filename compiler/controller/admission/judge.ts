@@ -2,41 +2,37 @@ import { threadModule } from "../../installation.ts";
 import { BackgroundThread } from "../model/background-thread.ts";
 import type { WatchedObjects } from "../model/watched-objects.ts";
 import { isForUs } from "./belonging.ts";
+import { FairTurns } from "./fair-turns.ts";
 import type { JudgedObject, Judgement, NamedObject } from "./judgement.ts";
 
 /** Objects that wait for their turn at most: more are left to the API server's failure policy. */
 const MOST_WAITING = 100;
 
-/** Judges objects one after the other, in a thread of its own: what takes too long holds up nothing else. */
+/** Judges objects one after the other, those of callers in turn, in a thread of its own: what takes too long holds up nothing else. */
 export class Judge {
   readonly #objects: WatchedObjects;
   readonly #thread = new BackgroundThread<JudgedObject, Judgement>(
     threadModule("controller/admission/judge-worker"),
   );
-  #last: Promise<unknown> = Promise.resolve();
-  #waiting = 0;
+  readonly #turns = new FairTurns(MOST_WAITING);
 
   constructor(objects: WatchedObjects) {
     this.#objects = objects;
   }
 
   /**
-   * What is to be said of an object; nothing when it is somebody else's. Rejects when that is not known within some
-   * milliseconds.
+   * What is to be said of an object that somebody asks about; nothing when it is somebody else's. Rejects when that is not
+   * known within some milliseconds.
    */
-  async judgement(judged: JudgedObject, time: number): Promise<Judgement | undefined> {
+  async judgement(
+    judged: JudgedObject,
+    time: number,
+    caller: string,
+  ): Promise<Judgement | undefined> {
     if (!isForUs(judged.object, this.#objects)) return undefined;
-    if (this.#waiting >= MOST_WAITING) throw new Error("too many objects are judged");
-    this.#waiting += 1;
     const deadline = performance.now() + time;
-    const turn = this.#last.then(() => this.#judged(judged, deadline));
-    this.#last = turn.catch(() => {});
-    try {
-      const judgement = await turn;
-      return { ...judgement, warnings: [...judgement.warnings, ...this.#missing(judgement)] };
-    } finally {
-      this.#waiting -= 1;
-    }
+    const judgement = await this.#turns.take(caller, () => this.#judged(judged, deadline));
+    return { ...judgement, warnings: [...judgement.warnings, ...this.#missing(judgement)] };
   }
 
   stop(): void {
