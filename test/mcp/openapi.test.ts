@@ -5,11 +5,9 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { expect, it, onTestFinished } from "vitest";
 import { stringify } from "yaml";
-import { openApiTools } from "../../compiler/backends/mcp/openapi-tools.ts";
 import { messageOf } from "../../compiler/diagnostics/messages/index.ts";
 import { memoryHost } from "../../compiler/host.ts";
 import { checkInput } from "../../compiler/inspect/check-input.ts";
-import { schemaProblem, type ValueSchema } from "../../runtime/json/json-schema.ts";
 import { eventually } from "../harness/eventually.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { startUpstream } from "../harness/upstream.ts";
@@ -311,75 +309,6 @@ it.each([
   const { findings } = checkInput(["gateway.yaml"], memoryHost(files), false);
   expect(findings.map(({ code }) => code)).toEqual(["bad-openapi"]);
   expect(findings[0]?.message).toMatch(expected);
-});
-
-/** What the compiler says of a document, and the tools that it makes of it. */
-function toolsOf(paths: object, components: object = {}) {
-  const text = JSON.stringify({ openapi: "3.1.0", paths, components });
-  const found = openApiTools(text);
-  return found.kind === "problem"
-    ? { problem: found.problem, tools: [], leftOut: [] }
-    : {
-        tools: found.tools,
-        leftOut: found.leftOut.map(({ operation, why }) => `${operation}: ${why}`),
-      };
-}
-
-const own = { get: {} };
-
-it("no path of a document leads out of the API, or makes another request of one", () => {
-  const hostile = [
-    ...["/../admin", "/a/%2e%2E/b", "/a/..;x/b", "/a/.", "//other.test/a", "/a%2fb", "/a\\..\\b"],
-    ...["/a b", "/a HTTP/1.1\r\nx: y", "/é", "/a\0", "/{a/b}", "/a?b", "/a#b"],
-  ];
-  const { tools, leftOut } = toolsOf({
-    ...Object.fromEntries(hostile.map((path) => [path, own])),
-    "/a/{b}.{c}/v1.2/..c/": own,
-  });
-  expect(leftOut).toEqual(hostile.map((path) => `GET ${path}: its path is none`));
-  expect(tools.map(({ path }) => path)).toEqual(["/a/{b}.{c}/v1.2/..c/"]);
-});
-
-it("no header of a document is one of the gateway's own, or breaks a request", () => {
-  const parameters = (names: readonly string[]) => ({
-    get: { parameters: names.map((name) => ({ in: "header", name, schema: {} })) },
-  });
-  const names = [
-    ...["Host", "AUTHORIZATION", "Cookie", "Connection", "Expect", "Content-Length", "Forwarded"],
-    ...["X-Forwarded-For", "X-Forwarded-Host", "Content-Encoding", "Proxy-Connection"],
-  ];
-  const { tools, leftOut } = toolsOf({
-    "/a": parameters([...names, "X-Own"]),
-    "/b": parameters(["x\r\nhost: other.test"]),
-  });
-  expect(tools.map(({ inputSchema }) => inputSchema.properties)).toMatchObject([
-    { header: { properties: { "X-Own": {} }, additionalProperties: false } },
-  ]);
-  expect(JSON.stringify(tools)).not.toMatch(/forwarded|cookie|expect/i);
-  expect(leftOut).toEqual([expect.stringMatching(/is no name of a header$/)]);
-});
-
-it("schemas that refer to each other in a long chain, or without end, cost no more than others", () => {
-  const length = 3000;
-  const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-  const body = (name: string) => ({
-    post: { requestBody: { content: { "application/json": { schema: reference(name) } } } },
-  });
-  const chain = Array.from({ length }, (_, index) => [
-    `S${index}`,
-    index + 1 < length ? { properties: { a: reference(`S${index + 1}`) } } : { type: "string" },
-  ]);
-  const twice = { allOf: [{ not: reference("Twice") }, { not: reference("Twice") }] };
-  const schemas = { ...Object.fromEntries(chain), Twice: twice };
-  const { tools } = toolsOf({ "/chain": body("S0"), "/twice": body("Twice") }, { schemas });
-  const [first, second] = tools.map(({ inputSchema }) => inputSchema as ValueSchema);
-  expect(Object.keys(first?.$defs ?? {})).toHaveLength(length);
-  expect(schemaProblem(first ?? {}, { body: { a: { a: 1 } } }, "")).toBeUndefined();
-  expect(schemaProblem(second ?? {}, { body: 1 }, "")).toMatch(/too long|too deeply/);
-  const many = Object.fromEntries(
-    Array.from({ length: 200 }, (_, index) => [`/${index}`, body("S0")]),
-  );
-  expect(toolsOf(many, { schemas }).problem).toBe("makes more than 16 MiB of tools");
 });
 
 it("operations that can't be tools are told of, and the others are there", () => {

@@ -59,6 +59,8 @@ export class InputSchemas {
   readonly #pending: { readonly name: string; readonly target: JsonObject | undefined }[] = [];
   /** A reference that leads nowhere in the document. */
   lost: string | undefined;
+  /** A schema holds others within others, deeper than anybody writes them. */
+  isTooDeep = false;
 
   constructor(document: JsonObject) {
     this.#document = document;
@@ -71,18 +73,26 @@ export class InputSchemas {
 
   /** A schema, with all that it refers to in `definitions`. */
   schemaOf(value: Json | undefined): JsonObject {
-    const schema = this.#converted(value);
+    const schema = this.#converted(value, 0);
     for (let next = this.#pending.pop(); next !== undefined; next = this.#pending.pop()) {
-      this.#definitions.set(next.name, this.#converted(next.target));
+      this.#definitions.set(next.name, this.#converted(next.target, 0));
     }
     return schema;
   }
 
-  #converted(value: Json | undefined): JsonObject {
+  #converted(value: Json | undefined, depth: number): JsonObject {
     const given = schemaObject(value);
+    if (depth > MAX_DEPTH) {
+      this.isTooDeep = true;
+      return {};
+    }
     if (typeof given.$ref === "string") return this.#referenceOf(given.$ref, given);
     const kept = Object.entries(given).filter(([key]) => KEPT.has(key));
-    const schema = { ...Object.fromEntries(kept), ...bounds(given), ...this.#nested(given) };
+    const schema = {
+      ...Object.fromEntries(kept),
+      ...bounds(given),
+      ...this.#nested(given, depth + 1),
+    };
     return given.nullable === true ? orNull(schema) : schema;
   }
 
@@ -113,8 +123,8 @@ export class InputSchemas {
   }
 
   /** The schemas within a schema. */
-  #nested(given: JsonObject): JsonObject {
-    const all = (key: string) => itemsOf(given[key]).map((each) => this.#converted(each));
+  #nested(given: JsonObject, depth: number): JsonObject {
+    const all = (key: string) => itemsOf(given[key]).map((each) => this.#converted(each, depth));
     const properties = Object.entries(schemaObject(given.properties)).filter(
       ([, each]) => followed(each, this.#document)?.readOnly !== true,
     );
@@ -125,15 +135,15 @@ export class InputSchemas {
     return {
       ...(given.properties !== undefined && {
         properties: Object.fromEntries(
-          properties.map(([name, each]) => [name, this.#converted(each)]),
+          properties.map(([name, each]) => [name, this.#converted(each, depth)]),
         ),
       }),
       ...(given.required !== undefined && { required: itemsOf(given.required).filter(isWritten) }),
       ...(others !== undefined && {
-        additionalProperties: typeof others === "boolean" ? others : this.#converted(others),
+        additionalProperties: typeof others === "boolean" ? others : this.#converted(others, depth),
       }),
-      ...(given.items !== undefined && { items: this.#converted(given.items) }),
-      ...(given.not !== undefined && { not: this.#converted(given.not) }),
+      ...(given.items !== undefined && { items: this.#converted(given.items, depth) }),
+      ...(given.not !== undefined && { not: this.#converted(given.not, depth) }),
       ...Object.fromEntries(
         ["allOf", "anyOf", "oneOf"]
           .filter((key) => given[key] !== undefined)
@@ -142,6 +152,9 @@ export class InputSchemas {
     };
   }
 }
+
+/** Schemas within a schema; what is named in the document begins anew. TypeScript compares about twice as many. */
+const MAX_DEPTH = 20;
 
 /** Words of a schema that mean the same in both languages. */
 const KEPT: ReadonlySet<string> = new Set([

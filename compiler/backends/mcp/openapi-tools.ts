@@ -139,7 +139,8 @@ function toolOf(request: RequestShape, document: JsonObject): OpenApiToolNode | 
   const required = places
     .filter(({ schema }) => itemsOf(schema.required).length > 0)
     .map(({ place }) => place);
-  const { definitions, lost } = schemas;
+  const { definitions, lost, isTooDeep } = schemas;
+  if (isTooDeep) return "its schemas are nested too deeply";
   if (lost !== undefined) return `its reference "${lost}" leads nowhere in the document`;
   const queryStyles = queryStylesOf(parameters);
   return {
