@@ -110,7 +110,9 @@ it(`of ${made} calls no more than ${most} wait, in bounded memory, and what is m
   const done = await inParts(most, goOn);
   expect(done.filter(({ result }) => result?.resultType === "complete").length).toBe(most);
   expect(await waitingCalls()).toBe(0);
-  expect((await heldMegabytes(gateway)) - held).toBeLessThan(10);
+  // Connections to the server stay for a while after their last request.
+  const left = async () => (await heldMegabytes(gateway)) - held;
+  await expect.poll(left, { interval: 1_000 }).toBeLessThan(10);
 }, 600_000);
 
 it(`${most} calls that wait for a client of stateless servers are nothing that is held`, async () => {
