@@ -5,7 +5,7 @@ import { refuse } from "../http/refuse.ts";
 import { queryValue, withoutParameter } from "../http/routing/query.ts";
 import type { UpstreamTunnel } from "../http/upstream/upstream.ts";
 import { MiB } from "../process/units.ts";
-import { tokensOfUsage } from "./calls/call-attributes.ts";
+import { type CallTokens, noteTokens } from "./calls/call-attributes.ts";
 import { countTokens } from "./calls/count-tokens.ts";
 import { refuseClosedModel } from "./calls/open-models.ts";
 import { recordUsage } from "./calls/record-call.ts";
@@ -110,9 +110,12 @@ class RealtimeRelay extends TunnelRelay {
       const fields = logFields(record);
       recordUsage(fields, this.#usage);
       const model = fields.get("gen_ai.request.model");
-      const call = { streaming: true, provider: this.#provider, ...tokensOfUsage(usage) };
+      const tokens: CallTokens = {};
+      noteTokens(tokens, usage);
       countTokens(record, {
-        ...call,
+        streaming: true,
+        provider: this.#provider,
+        ...tokens,
         ...(model !== undefined && { requestModel: model, responseModel: model }),
       });
     }

@@ -56,7 +56,7 @@ export class PartedReplacement {
       this.#endPart();
       output.push(this.#push(this.#ends.length === 0 ? ["", ""] : [""], piece));
     }
-    return output.reduce(joined, [""]);
+    return output.reduce(joinedLists, [""]);
   }
 
   /** Gives what waits as if the text ended there. A match that has begun in it goes on: the rest of it is replaced, too. */
@@ -112,11 +112,11 @@ export class PartedReplacement {
   }
 
   #push(before: readonly string[], piece: string): readonly string[] {
-    if (this.#waiting === undefined) return joined(before, [this.pushWhole(piece)]);
+    if (this.#waiting === undefined) return joinedLists(before, [this.pushWhole(piece)]);
     this.#length += piece.length;
     this.#waiting += piece;
     this.#replacement.push(piece);
-    return joined(before, this.#give(this.#length - this.#replacement.waiting.length));
+    return joinedLists(before, this.#give(this.#length - this.#replacement.waiting.length));
   }
 
   /** Gives what lies before a place: all matches in it are known. */
@@ -159,8 +159,11 @@ interface FoundRange extends MatchRange {
   readonly isRest: boolean;
 }
 
-/** Lists of parts, the second of which begins with the part that the first one ends with. */
-function joined(first: readonly string[], second: readonly string[]): readonly string[] {
+/** One list of two lists of parts, the second of which begins with the part that the first one ends with. */
+export function joinedLists(
+  first: readonly string[],
+  second: readonly string[],
+): readonly string[] {
   const last = (first.at(-1) ?? "") + (second[0] ?? "");
   return [...first.slice(0, -1), last, ...second.slice(1)];
 }

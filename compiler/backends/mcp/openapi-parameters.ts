@@ -1,4 +1,5 @@
 import type { QueryStyle } from "../../../runtime/mcp/transports/openapi-tool.ts";
+import { isHeaderName } from "../parts/header-fields.ts";
 import {
   followed,
   type InputSchemas,
@@ -45,7 +46,7 @@ export function parameterProblem(
   { name, in: place, required, schema, style, explode }: JsonObject,
   document: JsonObject,
 ): string | undefined {
-  if (place === "header" && !HEADER_NAME.test(String(name))) {
+  if (place === "header" && !isHeaderName(String(name))) {
     return `its parameter "${name}" is no name of a header`;
   }
   if (required === true && (place === "cookie" || schema === undefined)) {
@@ -59,9 +60,6 @@ export function parameterProblem(
     ? undefined
     : `its parameter "${name}" has a style that no argument is written in`;
 }
-
-/** RFC 9110 5.1. */
-const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+\-.^_`|~]+$/;
 
 function isObjectSchema(schema: JsonObject[string], document: JsonObject): boolean {
   return followed(schema, document)?.type === "object";

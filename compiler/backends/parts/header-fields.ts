@@ -39,13 +39,18 @@ export function readHeaders(
   });
 }
 
+/** Whether a text is a name of a header (RFC 9110 5.1). */
+export function isHeaderName(name: string): boolean {
+  return /^[A-Za-z0-9!#$%&'*+\-.^_`|~]+$/.test(name);
+}
+
 /** Whether policies may set a header of that name; reported when they may not. */
 export function checkHeaderName(
   name: string,
   origin: Origin,
   { diagnostics }: Pick<SecretContext, "diagnostics">,
 ): boolean {
-  const isToken = /^[A-Za-z0-9!#$%&'*+\-.^_`|~]+$/.test(name);
+  const isToken = isHeaderName(name);
   if (!isToken) {
     const expected = 'a header name such as "x-team"';
     diagnostics.report("bad-format", keyPlace(origin), { field: `"${name}"`, expected });

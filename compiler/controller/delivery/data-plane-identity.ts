@@ -40,6 +40,8 @@ export class DataPlaneIdentity {
     this.#asked.set(digest, asked);
     try {
       const user = await asked;
+      // One that was good once is as bad as others when its time is over.
+      if (user === undefined) this.#good.delete(digest);
       if (user === undefined) remember(this.#bad, digest, user, BAD_TIME);
       else remember(this.#good, digest, user, GOOD_TIME);
       return user;

@@ -27,7 +27,9 @@ export function requestAccess(
     request: {
       method,
       scheme: url.protocol.slice(0, -1),
-      ...{ host, path, pathAndQuery: `${path}${search}` },
+      host,
+      path,
+      pathAndQuery: `${path}${search}`,
       headers: { host, ...headers },
     },
     source: { address },

@@ -164,7 +164,10 @@ function serve(
     }
   };
   const handler = accept({
-    ...{ metadata, send, end, sendAway },
+    metadata,
+    send,
+    end,
+    sendAway,
     know: () => {
       know();
       stream.on("data", read);

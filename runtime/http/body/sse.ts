@@ -133,3 +133,8 @@ function parseEvent(raw: Buffer): SseEvent {
   }
   return { raw, name, data, id, retry };
 }
+
+/** Whether a Content-Type is that of such a body. */
+export function isSseType(contentType: string | undefined): boolean {
+  return contentType?.toLowerCase().startsWith("text/event-stream") === true;
+}

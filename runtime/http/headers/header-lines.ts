@@ -31,11 +31,3 @@ export function withoutLines(lines: string, names: HeaderNames): string {
   }
   return keptTo === 0 ? lines : kept + lines.slice(keptTo);
 }
-
-/** Whether there is a line of one of these names. */
-export function hasLineOf(lines: string, names: HeaderNames): boolean {
-  for (let at = 0; at < lines.length; at = lines.indexOf("\r\n", at) + 2) {
-    if (names.hasLine(lines, at, lines.indexOf(":", at))) return true;
-  }
-  return false;
-}

@@ -54,33 +54,29 @@ export class CallAttributes implements LlmCall {
   note({ model, usage, counted }: ResponseFacts): void {
     if (counted !== undefined) this.countTokens = counted;
     if (model !== undefined) this.responseModel = model;
-    if (usage === undefined) return;
-    const { input, cacheRead, cacheWrite, output, reasoning } = usage;
-    this.inputTokens = input;
-    this.cachedInputTokens = cacheRead;
-    this.cacheCreationInputTokens = cacheWrite;
-    this.outputTokens = output;
-    this.totalTokens = input + output;
-    if (reasoning !== undefined) this.reasoningTokens = reasoning;
+    if (usage !== undefined) noteTokens(this, usage);
   }
 }
 
 /** The tokens of a call, as expressions read them. */
-export function tokensOfUsage({
-  input,
-  cacheRead,
-  cacheWrite,
-  output,
-  reasoning,
-}: Usage): Partial<LlmCall> {
-  const tokens = {
-    inputTokens: input,
-    cachedInputTokens: cacheRead,
-    cacheCreationInputTokens: cacheWrite,
-    outputTokens: output,
-    totalTokens: input + output,
-  };
-  return reasoning === undefined ? tokens : { ...tokens, reasoningTokens: reasoning };
+export interface CallTokens {
+  inputTokens?: number;
+  cachedInputTokens?: number;
+  cacheCreationInputTokens?: number;
+  outputTokens?: number;
+  reasoningTokens?: number;
+  totalTokens?: number;
+}
+
+/** Notes what a provider has counted. */
+export function noteTokens(call: CallTokens, usage: Usage): void {
+  const { input, cacheRead, cacheWrite, output, reasoning } = usage;
+  call.inputTokens = input;
+  call.cachedInputTokens = cacheRead;
+  call.cacheCreationInputTokens = cacheWrite;
+  call.outputTokens = output;
+  call.totalTokens = input + output;
+  if (reasoning !== undefined) call.reasoningTokens = reasoning;
 }
 
 /** Parameters of requests of any format, by their names there. */

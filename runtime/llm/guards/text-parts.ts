@@ -1,4 +1,4 @@
-import { PartedReplacement } from "../../patterns/parted-replacement.ts";
+import { joinedLists, PartedReplacement } from "../../patterns/parted-replacement.ts";
 import { isAscii, readCharacter } from "../../patterns/reading.ts";
 import type { PartsGuard } from "../chat/texts.ts";
 import type { PatternGuard } from "./pattern-guard.ts";
@@ -79,13 +79,13 @@ export class TextParts implements PartsGuard {
 
   release(): readonly string[] {
     return this.#pass([""], (replacement, pieces) => {
-      return behind(replacement.push(pieces), replacement.release());
+      return joinedLists(replacement.push(pieces), replacement.release());
     });
   }
 
   end(): readonly string[] {
     return this.#pass([""], (replacement, pieces) => {
-      return behind(replacement.push(pieces), replacement.end());
+      return joinedLists(replacement.push(pieces), replacement.end());
     });
   }
 
@@ -123,10 +123,6 @@ function isWhole({ replacement }: { readonly replacement: PartedReplacement }): 
 
 function newPart(isJoined: boolean): Part {
   return { original: "", written: "", isJoined };
-}
-
-function behind(first: readonly string[], second: readonly string[]): readonly string[] {
-  return [...first.slice(0, -1), (first.at(-1) ?? "") + (second[0] ?? ""), ...second.slice(1)];
 }
 
 function withoutUnseen(text: string): string {

@@ -1,4 +1,4 @@
-import { type SseEvent, sseMessage } from "../../http/body/sse.ts";
+import { isSseType, type SseEvent, sseMessage } from "../../http/body/sse.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { headerValue, withoutHeaders } from "../../http/headers/header-list.ts";
 import type { ReceivedFields } from "../../http/http1/received-fields.ts";
@@ -97,7 +97,7 @@ export class PassthroughRelay implements UpstreamHandler {
     this.#headers = headersForClient(headers, this.#target.credentials);
     const opened = onSession && headerValue(headers, "mcp-session-id");
     if (opened !== undefined) this.#headers.push("mcp-session-id", onSession?.(opened) ?? "");
-    this.#isStream = isEventStream(headerValue(headers, "content-type"));
+    this.#isStream = isSseType(headerValue(headers, "content-type"));
     if (filter !== undefined && (isList || this.#isStream)) {
       const isRefusal = readsRefusals && (status === 400 || status === 404);
       if (!isTaken && !isRefusal) {
@@ -120,7 +120,7 @@ export class PassthroughRelay implements UpstreamHandler {
 
   onFields(status: number, fields: ReceivedFields): void {
     const { filter, isList, onSession, onStatus } = this.#options;
-    const isStream = isEventStream(fields.contentType);
+    const isStream = isSseType(fields.contentType);
     const isRead = filter !== undefined && (isList || isStream);
     if (isRead || onSession !== undefined || !arePassed(fields, this.#target.credentials)) {
       this.onHead(status, fields.list);
@@ -266,10 +266,6 @@ export class PassthroughRelay implements UpstreamHandler {
     }
     this.#exchange.end();
   }
-}
-
-function isEventStream(contentType: string | undefined): boolean {
-  return contentType?.toLowerCase().startsWith("text/event-stream") === true;
 }
 
 function endsEvent(chunk: Buffer): boolean {

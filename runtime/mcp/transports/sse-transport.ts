@@ -1,4 +1,4 @@
-import { SseReader } from "../../http/body/sse.ts";
+import { isSseType, SseReader } from "../../http/body/sse.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
 import type { Upstream, UpstreamFailure, UpstreamRequest } from "../../http/upstream/upstream.ts";
 import type { Replica, Replicas } from "./replicas.ts";
@@ -96,7 +96,8 @@ class SseTransport implements Transport {
       { method: "GET", path, headers, body: null },
       {
         onHead: (status, list) => {
-          if (status !== 200 || !isEventStream(list)) this.#break(`answered with ${status}`);
+          if (status !== 200 || !isSseType(headerValue(list, "content-type")))
+            this.#break(`answered with ${status}`);
         },
         onData: (chunk) => this.#read(chunk),
         onEnd: () => this.#break("ended its stream"),
@@ -167,10 +168,4 @@ class SseTransport implements Transport {
     this.close();
     this.#events.onClose({ kind, detail });
   }
-}
-
-function isEventStream(headers: readonly string[]): boolean {
-  return (
-    headerValue(headers, "content-type")?.toLowerCase().startsWith("text/event-stream") === true
-  );
 }

@@ -1,5 +1,5 @@
 import type { Exchange } from "../../http/exchange.ts";
-import { HeaderNames, hasLineOf } from "../../http/headers/header-lines.ts";
+import { HeaderNames, withoutLines } from "../../http/headers/header-lines.ts";
 import { withoutHeaders } from "../../http/headers/header-list.ts";
 import { endToEnd } from "../../http/headers/hop-by-hop.ts";
 import type { ReceivedFields } from "../../http/http1/received-fields.ts";
@@ -40,7 +40,7 @@ export function headersForClient(headers: readonly string[], credentials: Creden
 /** Whether all of a response's headers go on to the client as they came. */
 export function arePassed({ lines }: ReceivedFields, credentials: Credentials): boolean {
   const own = credentials === "forward" ? ownResponseLines : ownResponseLinesAndCookies;
-  return lines !== undefined && !hasLineOf(lines, own);
+  return lines !== undefined && withoutLines(lines, own) === lines;
 }
 
 const transportHeaders: ReadonlySet<string> = new Set([

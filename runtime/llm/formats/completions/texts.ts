@@ -174,12 +174,12 @@ class CompletionsTexts implements StreamTexts {
       if (key === "delta" && isJsonObject(value)) return this.#delta(value, seen);
       if (isOfChunk(key, value)) return value;
       const place = `choice ${key}`;
+      const more = (said: unknown): JsonObject => ({ [key]: said });
       // Completions as they were before chats have their text here; other members are words that do not go on.
       if (typeof value === "string" && key !== "text") {
-        const more: More = (text) => ({ [key]: text });
         return this.#released(place, value, { choice: seen, isJson: false, more });
       }
-      return this.#member(value, seen, place, (text) => ({ [key]: text }));
+      return this.#member(value, seen, place, more);
     });
     if (seen.seen.length > 0) this.#turnTo(seen);
     const { finish_reason: finish, logprobs } = choice;
@@ -218,8 +218,7 @@ class CompletionsTexts implements StreamTexts {
     if (rest.length === 0 && this.#finished?.said.isWaiting !== true) return false;
     const { finish_reason: _, logprobs: __, ...bare } = choice;
     if (!isEmptyChoice(bare)) {
-      const { usage: ___, ...chunk } = this.#chunk;
-      before.push(eventText({ ...chunk, choices: [{ ...bare, finish_reason: null }] }));
+      before.push(this.#chunkOf({ ...bare, finish_reason: null }));
     }
     before.push(...rest);
     return true;
@@ -336,11 +335,12 @@ class CompletionsTexts implements StreamTexts {
   }
 
   #event(index: unknown, members: JsonObject): string {
+    return this.#chunkOf({ index, delta: {}, ...members, finish_reason: null });
+  }
+
+  #chunkOf(choice: JsonObject): string {
     const { usage: _, ...chunk } = this.#chunk;
-    return eventText({
-      ...chunk,
-      choices: [{ index, delta: {}, ...members, finish_reason: null }],
-    });
+    return eventText({ ...chunk, choices: [choice] });
   }
 }
 
