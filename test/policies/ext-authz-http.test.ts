@@ -16,6 +16,9 @@ beforeAll(async () => {
       case "Bearer alice":
         response.writeHead(202, { "x-user": "alice", "x-team": "blue", connection: "close" }).end();
         break;
+      case "Bearer hop":
+        response.writeHead(200, { "x-user": "hop", connection: "close, X-User" }).end();
+        break;
       case "Bearer nameless":
         response.writeHead(204).end();
         break;
@@ -77,6 +80,11 @@ describe("extAuthz over HTTP", () => {
     const nameless = received(await ask("/plain", "nameless", spoofed)).headers;
     expect(nameless).not.toHaveProperty("x-user");
     expect(nameless).not.toHaveProperty("x_user");
+  });
+
+  it("keeps headers from the backend that the server's Connection names", async () => {
+    const { headers } = received(await ask("/plain", "hop", { "x-user": "root" }));
+    expect(headers).not.toHaveProperty("x-user");
   });
 
   it("asks for another path, with headers of expressions", async () => {

@@ -83,12 +83,15 @@ export async function askOverHttp(
   seen.bufferedBody = response.body;
   const said = { status: `status ${status}`, metadata: metadata && plainValues(metadata(seen)) };
   const verdict = { ...plainVerdict, ...said };
-  if (status < 300) return { ...verdict, ...takenHeaders(seen, responseHeaders) };
+  const list = endToEnd(response.headers, "");
+  if (status < 300) {
+    const passed = new ReceivedResponse(status, list);
+    return { ...verdict, ...takenHeaders(passed, responseHeaders) };
+  }
   const location = status === 401 || status === 403 ? redirectTarget(redirect?.()) : undefined;
   if (location !== undefined) {
     return { ...verdict, denial: { status: 302, headers: ["location", location], body: "" } };
   }
-  const list = endToEnd(response.headers, "");
   return { ...verdict, denial: { status, headers: list, body: response.body } };
 }
 
