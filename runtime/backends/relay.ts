@@ -66,7 +66,7 @@ export class Relay implements UpstreamHandler {
     // The client has another response already, or has left.
     if (exchange.isOver) return;
     logFields(exchange.record).set("error", failure.detail);
-    if (exchange.headersSent) {
+    if (exchange.headersSent && !exchange.withdrawResponse()) {
       // The client must see that the response is not complete.
       exchange.record.reason = "UpstreamFailure";
       exchange.abort();

@@ -153,6 +153,11 @@ export interface Exchange extends RequestVariables {
   readonly acceptsTrailers: boolean;
   /** Breaks the connection off: the only honest end of a response that can't be completed. */
   abort(): void;
+  /**
+   * Takes a response back that can't be completed, while a policy holds its head: another one can be given. False: the
+   * client has it.
+   */
+  withdrawResponse(): boolean;
   /** The status of the response as it was sent; undefined before. */
   readonly responseStatus: number | undefined;
   /** The header list of the response as it was sent; empty before. */

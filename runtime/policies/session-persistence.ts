@@ -186,6 +186,10 @@ class TokenSink implements ResponseSink {
     this.#next.onDrain(listener);
   }
 
+  withdraw(): void {
+    this.#next.withdraw();
+  }
+
   #with(headers: readonly string[]): readonly string[] {
     const notice = this.#notice();
     return notice === undefined ? headers : [...headers, ...notice];

@@ -18,6 +18,10 @@ beforeAll(async () => {
   // Responds before it has read anything, and never reads what is stuck.
   const server = createServer((request, response) => {
     response.writeHead(200, { "content-type": "text/plain" });
+    if (request.url?.endsWith("/broken") === true) {
+      response.write("half of it", () => response.destroy());
+      return;
+    }
     response.write(JSON.stringify(request.headers));
     if (request.url?.startsWith("/stuck") === true) request.pause();
     else request.resume().on("end", () => response.end());
@@ -31,6 +35,18 @@ beforeAll(async () => {
     {
       auth: { policies: { extAuthz: { host } } },
       proc: { policies: { extProc: extProc("none") } },
+      "held-body": {
+        policies: { extProc: { host, processingOptions: { responseBodyMode: "buffered" } } },
+      },
+      "held-twice": {
+        policies: {
+          extProc: extProc("none"),
+          transformations: { response: { body: "response.body" } },
+        },
+      },
+      "held-changed": {
+        policies: { transformations: { response: { body: "response.body" } } },
+      },
       "stuck-streamed": { policies: { extProc: extProc("streamed") } },
       "stuck-fullDuplexStreamed": { policies: { extProc: extProc("fullDuplexStreamed") } },
     },
@@ -82,6 +98,19 @@ describe("what servers say", () => {
     expect(seen.host).toBe(`127.0.0.1:${gateway.port}`);
     expect(response.headers).not.toHaveProperty("x-injected");
     expect(response.headers["content-length"]).not.toBe("3");
+  });
+});
+
+describe("a backend that breaks off", () => {
+  it.each([
+    ["a processor that has its head says nothing", "proc", { response_headers: null }],
+    ["a processor gets its body whole", "held-body", {}],
+    ["a processor and an expression wait for it", "held-twice", {}],
+    ["an expression reads its body", "held-changed", {}],
+  ])("is a 502 while %s", async (_, route, script) => {
+    const headers = { "x-process": JSON.stringify(script) };
+    const { status, body } = await send(`${gateway.url}/${route}/broken`, "GET", headers);
+    expect([status, body]).toEqual([502, expect.not.stringContaining("half")]);
   });
 });
 

@@ -214,6 +214,13 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
     this.#sink.onDrain(listener);
   }
 
+  withdrawResponse(): boolean {
+    if (this.#writer.headersSent || this.isOver) return false;
+    this.#isIntercepted = false;
+    this.#sink.withdraw();
+    return true;
+  }
+
   abort(): void {
     this.#writer.abort();
   }

@@ -128,6 +128,9 @@ export class ResponseWriter implements ResponseSink {
     this.#response.end();
   }
 
+  /** Of what was not sent it knows nothing. */
+  withdraw(): void {}
+
   /** The exchange is over: nobody has more to write. A connection keeps its last response. */
   forgetListener(): void {
     this.#drainListener = undefined;

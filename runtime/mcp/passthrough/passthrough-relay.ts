@@ -151,7 +151,7 @@ export class PassthroughRelay implements UpstreamHandler {
   onError(failure: UpstreamFailure): void {
     this.#stopWaiting?.();
     const exchange = this.#exchange;
-    if (!exchange.headersSent) {
+    if (!exchange.headersSent || (!this.#isStream && exchange.withdrawResponse())) {
       respondFailure(exchange, this.#options.requestId ?? "null", failure);
       return;
     }

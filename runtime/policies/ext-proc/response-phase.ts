@@ -128,6 +128,15 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     this.#drained = listener;
   }
 
+  withdraw(): void {
+    this.#state = "idle";
+    this.#hasEnded = false;
+    this.#held.release();
+    this.#session.isBroken = true;
+    this.#session.cancel();
+    this.#next.withdraw();
+  }
+
   onHeaders(response: CommonResponse | undefined): boolean {
     if (this.#state !== "head" || this.#head === undefined) return false;
     this.#head = mutatedHead(this.#head, response?.headerMutation);

@@ -56,6 +56,11 @@ export class HeadFilter implements ResponseSink {
   onDrain(listener: () => void): void {
     this.#next.onDrain(listener);
   }
+
+  withdraw(): void {
+    this.#isReplaced = false;
+    this.#next.withdraw();
+  }
 }
 
 /** Holds a response until it is whole. */
@@ -65,7 +70,7 @@ export class WholeFilter implements ResponseSink {
   readonly #transform: ResponseTransform;
   readonly #limit: number;
   #head: ReceivedResponse | undefined;
-  readonly #held: CountedBuffer;
+  #held: CountedBuffer;
 
   constructor(exchange: Exchange, next: ResponseSink, transform: ResponseTransform, limit: number) {
     this.#exchange = exchange;
@@ -104,6 +109,13 @@ export class WholeFilter implements ResponseSink {
 
   onDrain(listener: () => void): void {
     this.#next.onDrain(listener);
+  }
+
+  withdraw(): void {
+    this.#head = undefined;
+    this.#held.release();
+    this.#held = this.#exchange.newBuffer();
+    this.#next.withdraw();
   }
 
   async #finish(head: ReceivedResponse, body: Buffer): Promise<void> {
