@@ -21,6 +21,14 @@ export function frameOf(...parts: readonly Uint8Array[]): Buffer {
   return frame;
 }
 
+/** The same with a message whose bytes are the characters of a text (`encoded-fields.ts`). */
+export function textFrameOf(message: string): Buffer {
+  const frame = Buffer.allocUnsafe(prefixLength + message.length);
+  frame[0] = 0;
+  frame.write(message, frame.writeUInt32BE(message.length, 1), "latin1");
+  return frame;
+}
+
 /** Cuts what a server sends into messages, wherever it is cut into pieces. */
 export class FrameReader {
   #pieces: Buffer[] = [];

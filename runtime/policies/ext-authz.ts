@@ -76,7 +76,9 @@ export async function authorizeOverGrpc(
     const callout = grpcCallout(exchange, "extAuthz", server.name, check);
     try {
       const options = { deadline, metadata: callout.metadata };
-      const verdict = verdictOf(await server.call(exchange.gateway, check, request, options));
+      const verdict = verdictOf(
+        await server.callEncoded(exchange.gateway, check, request, options),
+      );
       callout.endWith(verdict.denial === undefined ? "ok" : "denied", grpcStatus.ok);
       return verdict;
     } catch (error) {

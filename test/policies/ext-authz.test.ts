@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
+import { request } from "node:http";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { makeCertificate } from "../harness/certificate.ts";
@@ -132,6 +134,21 @@ describe("extAuthz over gRPC", () => {
     expect(attributes.metadata_context).toEqual({});
     expect(timeout).toBeLessThanOrEqual(2);
     expect(metadata).not.toHaveProperty("authorization");
+  });
+
+  it("asks in UTF-8 with long values, several of a name, and none", async () => {
+    const long = "é".repeat(7_000);
+    const headers = { "x-long": long, "x-empty": "", cookie: ["a=1", "b=2"], "x-two": ["1", "2"] };
+    const asking = request(`${gateway.url}/plain/utf`, { headers });
+    const [response] = await once(asking.end(), "response");
+    response.resume();
+    expect(response.statusCode).toBe(200);
+    expect(asked("/plain/utf")[0]?.message.attributes.request.http.headers).toMatchObject({
+      "x-long": long,
+      "x-empty": "",
+      cookie: "a=1; b=2",
+      "x-two": "1, 2",
+    });
   });
 
   it("sends context, metadata of expressions, and only the headers that are asked for", async () => {

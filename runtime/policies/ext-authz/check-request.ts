@@ -1,7 +1,16 @@
 import { randomUUID } from "node:crypto";
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import type { JsonObject } from "../../cel/variables.ts";
-import type { CheckRequestSchema } from "../../grpc/gen/envoy/service/auth/v3/external_auth_pb.ts";
+import {
+  field,
+  negative,
+  numberField,
+  textField,
+  utf8,
+  varint,
+} from "../../grpc/encoded-fields.ts";
+import { textFrameOf } from "../../grpc/frames.ts";
+import { MetadataSchema } from "../../grpc/gen/envoy/config/core/v3/base_pb.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { isShown } from "../envoy/header-edits.ts";
 import { type ForwardedBody, partialBodyHeader } from "./forwarded-body.ts";
@@ -15,40 +24,34 @@ export interface CheckContent {
   readonly body: ForwardedBody | undefined;
 }
 
-/** The question about a request, as Envoy asks it (`service.auth.v3.CheckRequest`). */
+/**
+ * The question about a request, as Envoy asks it (`service.auth.v3.CheckRequest`), in its frame. Each request makes one: it
+ * is written field by field, as a quarter of a call's work was to build the message from objects. The numbers are those of
+ * the fields.
+ */
 export function checkRequest(
   exchange: Exchange,
   { requestHeaders, contextExtensions, metadata, body }: CheckContent,
-): MessageInitShape<typeof CheckRequestSchema> {
-  const { method, target, host, scheme, version, startTime, serverName } = exchange;
-  const principal = spiffeId(exchange);
-  return {
-    attributes: {
-      source: { address: socketAddress(exchange.remoteAddress, exchange.remotePort), principal },
-      destination: { address: socketAddress(exchange.localAddress, exchange.localPort) },
-      request: {
-        time: { seconds: BigInt(Math.floor(startTime / 1000)), nanos: (startTime % 1000) * 1e6 },
-        http: {
-          id: exchange.header("traceparent") ?? randomUUID(),
-          method,
-          path: target,
-          host,
-          scheme,
-          protocol: version,
-          headers: { ...headersOf(exchange, requestHeaders), ...partialBodyField(body) },
-          ...(body !== undefined && bodyFields(body)),
-        },
-      },
-      contextExtensions,
-      metadataContext: { filterMetadata: filterMetadata(metadata) },
-      ...(serverName !== undefined && { tlsSession: { sni: serverName } }),
-    },
-  };
+): Buffer {
+  const { remoteAddress, remotePort, localAddress, localPort, serverName } = exchange;
+  const source = socketAddress(remoteAddress, remotePort) + textField(4, spiffeId(exchange));
+  const request = field(1, time(exchange)) + field(2, httpRequest(exchange, requestHeaders, body));
+  const session = serverName === undefined ? "" : field(12, textField(1, serverName));
+  const extensions = mapField(10, Object.entries(contextExtensions));
+  const attributes = [
+    field(1, source),
+    field(2, socketAddress(localAddress, localPort)),
+    field(4, request),
+    extensions,
+    field(11, metadataContext(metadata)),
+    session,
+  ];
+  return textFrameOf(field(1, attributes.join("")));
 }
 
-function socketAddress(address: string, port: number) {
-  const portSpecifier = { case: "portValue", value: port } as const;
-  return { address: { case: "socketAddress", value: { address, portSpecifier } } } as const;
+/** `AttributeContext.Peer`, with a `SocketAddress` in its `Address`. */
+function socketAddress(address: string, port: number): string {
+  return field(1, field(1, textField(2, address) + numberField(3, port)));
 }
 
 /** Who the client's certificate says it is. */
@@ -59,11 +62,38 @@ function spiffeId({ clientCertificate }: Exchange): string {
   return `spiffe://${trustDomain}/ns/${namespace}/sa/${serviceAccount}`;
 }
 
+/** `google.protobuf.Timestamp` */
+function time({ startTime }: Exchange): string {
+  const nanoseconds = (startTime % 1000) * 1e6;
+  return numberField(1, Math.floor(startTime / 1000)) + numberField(2, nanoseconds);
+}
+
+/** `AttributeContext.HttpRequest` */
+function httpRequest(
+  exchange: Exchange,
+  wanted: readonly string[] | undefined,
+  body: ForwardedBody | undefined,
+): string {
+  const { method, target, host, scheme, version } = exchange;
+  const fields = [
+    textField(1, exchange.header("traceparent") ?? randomUUID()),
+    textField(2, method),
+    mapField(3, headersOf(exchange, wanted, body)),
+    textField(4, target),
+    textField(5, host),
+    textField(6, scheme),
+    textField(10, version),
+    body === undefined ? "" : bodyFields(body),
+  ];
+  return fields.join("");
+}
+
 /** One value for each name (RFC 9110 5.3; cookies as RFC 6265 5.4 joins them), with the pseudo headers of HTTP/2. */
 function headersOf(
   { method, target, host, scheme, requestHeaders: sent }: Exchange,
   wanted: readonly string[] | undefined,
-): Readonly<Record<string, string>> {
+  body: ForwardedBody | undefined,
+): Iterable<readonly [string, string]> {
   const all = new Map([
     [":method", method],
     [":path", target],
@@ -78,26 +108,38 @@ function headersOf(
     const separator = name === "cookie" ? "; " : ", ";
     all.set(name, before === undefined ? value : `${before}${separator}${value}`);
   }
-  const chosen = wanted === undefined ? all : [...all].filter(([name]) => wanted.includes(name));
-  return Object.fromEntries(chosen);
-}
-
-function partialBodyField(body: ForwardedBody | undefined): Readonly<Record<string, string>> {
+  if (wanted !== undefined) {
+    for (const name of all.keys()) if (!wanted.includes(name)) all.delete(name);
+  }
   const hasBytes = body !== undefined && body.bytes.length > 0;
-  return hasBytes ? { [partialBodyHeader]: String(body.isPart) } : {};
+  if (hasBytes) all.set(partialBodyHeader, String(body.isPart));
+  return all;
 }
 
-function bodyFields({ bytes, isPart, asBytes }: ForwardedBody) {
-  const size = BigInt(isPart ? -1 : bytes.length);
-  return asBytes ? { size, rawBody: bytes } : { size, body: Buffer.from(bytes).toString("utf8") };
+/** A map of texts: an entry is a message of a name and a value. */
+function mapField(number: number, entries: Iterable<readonly [string, string]>): string {
+  let text = "";
+  for (const [name, value] of entries) {
+    text += field(number, field(1, utf8(name)) + field(2, utf8(value)));
+  }
+  return text;
 }
 
-/** Objects alone can stand there (google.protobuf.Struct). */
-function filterMetadata(metadata: JsonObject): Record<string, Record<string, never>> {
-  return Object.fromEntries(
-    Object.entries(metadata).filter(
-      (entry): entry is [string, Record<string, never>] =>
-        typeof entry[1] === "object" && entry[1] !== null && !Array.isArray(entry[1]),
-    ),
+function bodyFields({ bytes, isPart, asBytes }: ForwardedBody): string {
+  const size = isPart ? `${varint(9 * 8)}${negative(-1)}` : numberField(9, bytes.length);
+  const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (content.length === 0) return size;
+  const text = asBytes ? field(12, content.toString("latin1")) : textField(11, content.toString());
+  return size + text;
+}
+
+/** `envoy.config.core.v3.Metadata`; objects alone can stand there (google.protobuf.Struct). */
+function metadataContext(metadata: JsonObject): string {
+  const objects = Object.entries(metadata).filter(
+    (entry): entry is [string, Record<string, never>] =>
+      typeof entry[1] === "object" && entry[1] !== null && !Array.isArray(entry[1]),
   );
+  if (objects.length === 0) return "";
+  const message = create(MetadataSchema, { filterMetadata: Object.fromEntries(objects) });
+  return Buffer.from(toBinary(MetadataSchema, message)).toString("latin1");
 }

@@ -1,3 +1,4 @@
+import { char, field, negative, tag, utf8, varint } from "../../grpc/encoded-fields.ts";
 import { frameOf } from "../../grpc/frames.ts";
 import { shortened } from "../logs/log-line.ts";
 import type { ItemBuffer } from "./item-buffer.ts";
@@ -88,35 +89,6 @@ function numberValue(value: number): string {
   return `\x18${value < 0 ? negative(value) : varint(value)}`;
 }
 
-/** Two's complement in 64 bits. */
-function negative(value: number): string {
-  let rest = BigInt.asUintN(64, BigInt(value));
-  let text = "";
-  for (; rest > 127n; rest >>= 7n) text += char(Number(rest & 127n) | 128);
-  return text + char(Number(rest));
-}
-
-/** A field whose value has a length. */
-function field(number: number, value: string): string {
-  return `${tag(number)}${varint(value.length)}${value}`;
-}
-
-function tag(number: number): string {
-  return varint(number * 8 + 2);
-}
-
-function varint(value: number): string {
-  if (value < 128) return char(value);
-  return char((value % 128) | 128) + varint(Math.floor(value / 128));
-}
-
-/** The bytes of a text in UTF-8. */
-function utf8(value: string): string {
-  return ascii.test(value) ? value : Buffer.from(value).toString("latin1");
-}
-
-const ascii = /^[\x00-\x7f]*$/;
-
 /** Adds what hex digits stand for. */
 function addBytes(items: ItemBuffer, hex: string): void {
   for (let i = 0; i < hex.length; i += 2) {
@@ -141,8 +113,4 @@ function nanoseconds(milliseconds: number): string {
 function word(value: number): string {
   const bits = value | 0;
   return String.fromCharCode(bits & 255, (bits >>> 8) & 255, (bits >>> 16) & 255, bits >>> 24);
-}
-
-function char(byte: number): string {
-  return String.fromCharCode(byte);
 }
