@@ -7,12 +7,12 @@ export function field(number: number, value: string): string {
 }
 
 /** A field of text; without one it is left out, as proto3 has it. */
-export function textField(number: number, text: string): string {
+export function fieldOfText(number: number, text: string): string {
   return text === "" ? "" : field(number, utf8(text));
 }
 
 /** A field of a whole number below 2^53 that is not negative; 0 is left out. */
-export function numberField(number: number, value: number): string {
+export function fieldOfNumber(number: number, value: number): string {
   return value === 0 ? "" : `${varint(number * 8)}${varint(value)}`;
 }
 

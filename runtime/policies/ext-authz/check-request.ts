@@ -3,9 +3,9 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import type { JsonObject } from "../../cel/variables.ts";
 import {
   field,
+  fieldOfNumber,
+  fieldOfText,
   negative,
-  numberField,
-  textField,
   utf8,
   varint,
 } from "../../grpc/encoded-fields.ts";
@@ -34,9 +34,9 @@ export function checkRequest(
   { requestHeaders, contextExtensions, metadata, body }: CheckContent,
 ): Buffer {
   const { remoteAddress, remotePort, localAddress, localPort, serverName } = exchange;
-  const source = socketAddress(remoteAddress, remotePort) + textField(4, spiffeId(exchange));
+  const source = socketAddress(remoteAddress, remotePort) + fieldOfText(4, spiffeId(exchange));
   const request = field(1, time(exchange)) + field(2, httpRequest(exchange, requestHeaders, body));
-  const session = serverName === undefined ? "" : field(12, textField(1, serverName));
+  const session = serverName === undefined ? "" : field(12, fieldOfText(1, serverName));
   const extensions = mapField(10, Object.entries(contextExtensions));
   const attributes = [
     field(1, source),
@@ -51,7 +51,7 @@ export function checkRequest(
 
 /** `AttributeContext.Peer`, with a `SocketAddress` in its `Address`. */
 function socketAddress(address: string, port: number): string {
-  return field(1, field(1, textField(2, address) + numberField(3, port)));
+  return field(1, field(1, fieldOfText(2, address) + fieldOfNumber(3, port)));
 }
 
 /** Who the client's certificate says it is. */
@@ -65,7 +65,7 @@ function spiffeId({ clientCertificate }: Exchange): string {
 /** `google.protobuf.Timestamp` */
 function time({ startTime }: Exchange): string {
   const nanoseconds = (startTime % 1000) * 1e6;
-  return numberField(1, Math.floor(startTime / 1000)) + numberField(2, nanoseconds);
+  return fieldOfNumber(1, Math.floor(startTime / 1000)) + fieldOfNumber(2, nanoseconds);
 }
 
 /** `AttributeContext.HttpRequest` */
@@ -76,13 +76,13 @@ function httpRequest(
 ): string {
   const { method, target, host, scheme, version } = exchange;
   const fields = [
-    textField(1, exchange.header("traceparent") ?? randomUUID()),
-    textField(2, method),
+    fieldOfText(1, exchange.header("traceparent") ?? randomUUID()),
+    fieldOfText(2, method),
     mapField(3, headersOf(exchange, wanted, body)),
-    textField(4, target),
-    textField(5, host),
-    textField(6, scheme),
-    textField(10, version),
+    fieldOfText(4, target),
+    fieldOfText(5, host),
+    fieldOfText(6, scheme),
+    fieldOfText(10, version),
     body === undefined ? "" : bodyFields(body),
   ];
   return fields.join("");
@@ -126,10 +126,12 @@ function mapField(number: number, entries: Iterable<readonly [string, string]>):
 }
 
 function bodyFields({ bytes, isPart, asBytes }: ForwardedBody): string {
-  const size = isPart ? `${varint(9 * 8)}${negative(-1)}` : numberField(9, bytes.length);
+  const size = isPart ? `${varint(9 * 8)}${negative(-1)}` : fieldOfNumber(9, bytes.length);
   const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (content.length === 0) return size;
-  const text = asBytes ? field(12, content.toString("latin1")) : textField(11, content.toString());
+  const text = asBytes
+    ? field(12, content.toString("latin1"))
+    : fieldOfText(11, content.toString());
   return size + text;
 }
 
