@@ -11,9 +11,9 @@ import {
   type RouteExplanation,
   routeNames,
 } from "../inspect/explain/route.ts";
+import { reroutingPolicy } from "../inspect/routing/may-reroute.ts";
 import type { ListenerNode } from "../ir/program.ts";
 import { matchText } from "../model/matches.ts";
-import { policyOf } from "../policies/index.ts";
 import type { Arguments, CommandContext, CommandResult } from "./command.ts";
 
 /** `gwc explain route NAME [RULE]`: what holds for a route's traffic, where it comes from, what it overrides. */
@@ -55,10 +55,11 @@ export function explainRequestCommand(
 }
 
 /** A request that is changed before its route is chosen may reach another one; only the gateway knows. */
-function rerouteNote({ name, preRouting }: ListenerNode): readonly string[] {
-  if (!preRouting?.policies.some(({ kind }) => policyOf(kind).mayReroute === true)) return [];
+function rerouteNote(listener: ListenerNode): readonly string[] {
+  const policy = reroutingPolicy(listener);
+  if (policy === undefined) return [];
   return [
-    `note: the listener ${name} transforms requests before routing, which may choose another route`,
+    `note: ${policy.kind} of the listener ${listener.name} changes requests before routing, which may choose another route`,
   ];
 }
 

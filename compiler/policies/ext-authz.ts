@@ -56,7 +56,7 @@ export const extAuthz: Policy<
     "question",
   ],
   restrictsAccess: true,
-  mayReroute: true,
+  changesRequest: () => "anything",
   direction: "closes",
   access: () => [{ kind: "outside", what: "an authorization server decides", decidesWho: true }],
   compare: calloutComparison("failure", ({ failure }) => failure === "allow"),

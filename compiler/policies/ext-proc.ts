@@ -172,7 +172,7 @@ export const extProc: Policy<
   actsOn: ["requests"],
   schema,
   names: ["extProc", "extProcMetadata", "extProcRequest", "extProcResponse", "shown"],
-  mayReroute: true,
+  changesRequest: () => "anything",
   compare: calloutComparison("passesOnFailure", ({ passesOnFailure }) => passesOnFailure),
   merge: "replace",
   lower: (value, origin) => ({ cases: lowerCases(value, origin, lowerProcessor) }),

@@ -69,8 +69,8 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   readonly choosesServer?: true;
   /** It limits the tokens that models use for a request, which may be taken before they are known. */
   limitsTokens?(config: Config): boolean;
-  /** On a listener it may change which route a request reaches. */
-  readonly mayReroute?: true;
+  /** What it may change of a request, which later rules, and on a listener the choice of the route, see; absent: nothing. */
+  changesRequest?(settings: Settings): ChangedParts;
   /** Path prefixes that its route serves besides its own paths, whatever method and headers those ask for. */
   addPrefixes?(paths: readonly PathMatch[], settings: Settings): readonly string[];
   /** Where its rules read the path of a request. */
@@ -86,6 +86,9 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   /** Complete settings for the template, or undefined when a mistake was reported. */
   readonly resolve: (config: Config, context: ResolveContext) => Settings | undefined;
 }
+
+/** Names of headers, and `:path` and its like; `anything`: whatever a server says. */
+export type ChangedParts = readonly string[] | "anything";
 
 /** A policy in Kubernetes manifests. */
 export interface KubernetesForm<Config, Value> {

@@ -9,7 +9,7 @@ import {
   resolveCases,
   standsAlone,
 } from "./parts/conditions.ts";
-import type { Policy, ResolveContext } from "./policy.ts";
+import type { Policy, ChangedParts, ResolveContext } from "./policy.ts";
 import {
   kubernetesTransformSchema,
   lowerKubernetesTransform,
@@ -96,7 +96,7 @@ export const transformations: Policy<
     "backendRequestChanges",
     "backendResponseChanges",
   ],
-  mayReroute: true,
+  changesRequest: ({ cases }) => changesIn(cases),
   ownHeaders: ({ cases }) => (cases.length === 1 ? cases : []).flatMap(headersOf),
   merge: "replace",
   lower: (value, origin) => ({
@@ -147,6 +147,17 @@ function resolveSides(
     (request === undefined) === (found.request === undefined) &&
     (response === undefined) === (found.response === undefined);
   return isComplete ? found : undefined;
+}
+
+/** What of a request its forms may change. */
+function changesIn(cases: TransformationsNode["cases"]): ChangedParts {
+  const requests = cases.flatMap(({ value: { request } }) => request ?? []);
+  if (requests.some(({ replace }) => replace !== undefined)) return "anything";
+  return requests.flatMap(({ add, set, remove, pseudo }) => [
+    ...[...add, ...set].map(({ name }) => name),
+    ...remove,
+    ...pseudo.map(({ name }) => `:${name}`),
+  ]);
 }
 
 /** The headers that one form of it says of every request, or takes away; on a condition it does so of some alone. */

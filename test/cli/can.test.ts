@@ -149,19 +149,51 @@ describe("gwc can", () => {
               authorization: {rules: [{deny: 'request.path == "/admin"'}]}
             backends: [{host: "127.0.0.1:9"}]
 `;
-    const checked = checkInput(["a.yaml"], memoryHost({ "a.yaml": text }), false);
-    const ask = (method: string, url: string, headers: Readonly<Record<string, string>> = {}) => {
-      const asker = { identities: { given: {}, isAnyone: false }, headers, address: "127.0.0.1" };
-      const found = requestAccess(checked, method, new URL(url), asker);
-      return found.kind === "none" ? found.reason : accessOutcome([found.access]);
-    };
+    const ask = askerIn(text);
     for (const path of ["/admin", "/%61dmin", "//admin", "/x/../admin"])
       expect(ask("GET", `http://a.test:3000${path}`)).toBe("no");
     expect(ask("GET", "http://A.test.:3000/other")).toBe("yes");
     for (const path of ["/a%2fadmin", "/%00", "/%zz"])
       expect(ask("GET", `http://a.test:3000${path}`)).toMatch(/: 400$/);
-    const preflight = { origin: "https://eve.test", "access-control-request-method": "POST" };
-    expect(ask("OPTIONS", "http://a.test:3000/admin", preflight)).toBe("yes");
+    expect(ask("OPTIONS", "http://a.test:3000/admin", PREFLIGHT)).toBe("yes");
     expect(ask("OPTIONS", "http://a.test:3000/admin")).toBe("no");
   });
+
+  it("asks a listener's own policies where no route takes a request, or they may choose another one", () => {
+    const route = 'matches: [{path: {pathPrefix: /api}}], backends: [{host: "127.0.0.1:9"}]';
+    const ask = askerIn(`binds:
+  - {port: 1, listeners: [{policies: {cors: {allowOrigins: ["*"]}}, routes: [{${route}}]}]}
+  - {port: 2, listeners: [{policies: {directResponse: {status: 200}}}]}
+  - port: 3
+    listeners:
+      - policies: {transformations: {request: {set: {x-release: '"beta"'}}}}
+        routes: [{${route}, policies: {authorization: {rules: ['request.headers["x-release"] == "beta"']}}}]
+  - port: 4
+    listeners:
+      - policies: {transformations: {request: {set: {":path": '"/api"'}}}}
+        routes: [{${route}}]
+`);
+    expect(ask("OPTIONS", "http://a.test:1/other", PREFLIGHT)).toBe("yes");
+    expect(ask("GET", "http://a.test:1/other")).toMatch(/: 404$/);
+    expect(ask("GET", "http://a.test:1/api")).toBe("yes");
+    expect(ask("GET", "http://a.test:2/other")).toBe("yes");
+    // What clients say of a header is not what the rule reads.
+    expect(ask("GET", "http://a.test:3/api")).toBe("depends");
+    expect(ask("GET", "http://a.test:3/other")).toMatch(/: 404$/);
+    expect(ask("GET", "http://a.test:4/other")).toBe("depends");
+  });
 });
+
+const PREFLIGHT = { origin: "https://eve.test", "access-control-request-method": "POST" };
+
+/** Asks a configuration for requests of somebody at 127.0.0.1 without credentials. */
+function askerIn(text: string) {
+  const checked = checkInput(["a.yaml"], memoryHost({ "a.yaml": text }), false);
+  return (method: string, url: string, headers: Readonly<Record<string, string>> = {}) => {
+    const asker = { identities: { given: {}, isAnyone: false }, headers, address: "127.0.0.1" };
+    const found = requestAccess(checked, method, new URL(url), asker);
+    if (found.kind === "none") return found.reason;
+    const last = found.access.verdicts.at(-1);
+    return last?.policy === "routing" ? last.reason : accessOutcome([found.access]);
+  };
+}

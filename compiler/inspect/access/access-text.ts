@@ -44,6 +44,7 @@ const NO_POLICY = "  no policy decides: everybody may";
 
 function routeHead({ route, listener, target }: RouteAccess): string {
   const server = target === undefined ? "" : `, server ${target}`;
+  if (route === undefined) return `listener ${listener.name}`;
   return `route ${route.name} (listener ${listener.name})${server}`;
 }
 
@@ -128,7 +129,7 @@ export function accessJson(
   files: readonly SourceFile[],
 ): object {
   const routes = found.map(({ route, listener, target, verdicts }) => ({
-    route: route.name,
+    route: route?.name,
     listener: listener.name,
     target,
     outcome: outcomeOf(verdicts),

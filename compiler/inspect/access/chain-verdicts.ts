@@ -6,6 +6,7 @@ import type { Rule } from "../../model/rules.ts";
 import type { RequestData } from "../effect/data/request-data.ts";
 import { type KnownRequest, openDecision } from "../effect/model/open-decision.ts";
 import type { Wording } from "../effect/words/in-words.ts";
+import { changesRequest } from "../routing/may-reroute.ts";
 
 /** What a policy does with a request. */
 export type AccessVerdict = "passes" | "refuses" | "depends" | "undecided" | "outside";
@@ -52,6 +53,7 @@ export function chainVerdicts(
       if (verdict?.verdict === "refuses") return verdicts;
       known = after(check, known, identities);
     }
+    known = changedBy(use, known);
   }
   return verdicts;
 }
@@ -74,6 +76,17 @@ function after(
   return identity === undefined
     ? known
     : { ...known, data: { ...known.data, [variable]: identity } };
+}
+
+/** What is known of a request behind a policy that may change it: what a rule reads of that stays open. */
+function changedBy(use: PolicyUse, known: KnownRequest): KnownRequest {
+  const changes = changesRequest(use);
+  if (changes.length === 0) return known;
+  const paths =
+    changes === "anything"
+      ? [["request"]]
+      : changes.map((name) => (name.startsWith(":") ? ["request"] : ["request", "headers", name]));
+  return { ...known, open: [...known.open, ...paths] };
 }
 
 function verdictOf(

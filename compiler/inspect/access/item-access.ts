@@ -24,7 +24,8 @@ export interface Asker {
 
 /** What the policies of a route do with a request for it. */
 export interface RouteAccess {
-  readonly route: RouteNode;
+  /** Undefined: no route takes it, and the listener's own policies alone are asked. */
+  readonly route: RouteNode | undefined;
   readonly listener: ListenerNode;
   /** The server behind an MCP route. */
   readonly target?: string;

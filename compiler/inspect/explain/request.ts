@@ -19,7 +19,12 @@ export type ReachedRoute =
       /** Those of other routes that it would meet before, had it their headers. */
       readonly earlier: readonly { readonly route: RouteNode; readonly match: RouteMatch }[];
     }
-  | { readonly kind: "none"; readonly reason: string };
+  | {
+      readonly kind: "none";
+      readonly reason: string;
+      /** The listener that has no route for it; absent: none takes it. */
+      readonly at?: { readonly listener: ListenerNode; readonly seen: SeenUrl };
+    };
 
 /** The headers of a request, by lower-case name. */
 type Headers = Readonly<Record<string, string>>;
@@ -62,6 +67,7 @@ export function reachedRoute(
   }
   const hostname = canonicalHost(url.hostname);
   if (hostname === undefined) return { kind: "none", reason: `no server has such a name: 400` };
+  let at: { readonly listener: ListenerNode; readonly seen: SeenUrl } | undefined;
   for (const bind of binds) {
     const listener = bind.listeners.find((each) => coversHost(each.hostname, hostname));
     if (listener === undefined) continue;
@@ -70,8 +76,9 @@ export function reachedRoute(
       return { kind: "none", reason: "two servers could read its path differently: 400" };
     const found = routeOf(listener, method, url, seen, headers);
     if (found !== undefined) return { kind: "route", listener, seen, ...found };
+    at ??= { listener, seen };
   }
-  return { kind: "none", reason: "no route of the listener matches it: 404" };
+  return { kind: "none", reason: "no route of the listener matches it: 404", ...(at && { at }) };
 }
 
 /** What becomes of a connection to a port that answers no requests. */

@@ -1,4 +1,6 @@
 import type { Diagnostic } from "../../../compiler/diagnostics/diagnostic.ts";
+import { programDiff } from "../../../compiler/inspect/diff/program-diff.ts";
+import type { Program } from "../../../compiler/ir/program.ts";
 import type { Schema } from "../../../compiler/schema/schema.ts";
 import { placed } from "./placed-field.ts";
 import { type KnownValues, valuesOf } from "./sample-values.ts";
@@ -8,6 +10,8 @@ import { partOf, type SchemaField, type Step } from "./schema-walk.ts";
 export interface Outcome {
   readonly text: string | undefined;
   readonly diagnostics: readonly Diagnostic[];
+  /** What the text is of. */
+  readonly program: Program | undefined;
 }
 
 /** A form of the configuration, and what its fields may be given. */
@@ -19,6 +23,8 @@ export interface ConfigurationForm {
   readonly known: KnownValues;
   /** The configuration in which a field was seen to act last, by the path of the field, of all that it is in, and its name. */
   readonly lastActed: Map<string, unknown>;
+  /** The two programs in which a field was seen to act, by its path. */
+  readonly actedIn: Map<string, readonly [Program, Program]>;
   /** Fields that name something: of most names the only use is to be told that there is no such thing. */
   readonly references?: RegExp;
 }
@@ -51,8 +57,9 @@ function compareAll(
   let result: Comparison = "mistaken";
   for (const seed of likeliestFirst(form, field).take(most)) {
     const comparison = compare(configsOf(seed), form, isName);
-    if (comparison === "differ") {
+    if (typeof comparison === "object") {
       remember(field, seed, form);
+      if (comparison.programs) form.actedIn.set(field.path.join("."), comparison.programs);
       return "differ";
     }
     if (comparison === "equal") result = "equal";
@@ -106,22 +113,33 @@ function depthOf(config: unknown, [step, ...rest]: readonly Step[]): number {
   return inner === undefined ? 0 : 1 + depthOf(inner, rest);
 }
 
-/** Compiles configurations until two outcomes differ. */
+/** Compiles configurations until two outcomes differ: the programs, unless one of them is a mistake. */
 function compare(
   configs: readonly unknown[],
   { compile }: ConfigurationForm,
   isName: boolean,
-): Comparison {
-  const texts: string[] = [];
+): "equal" | "mistaken" | { readonly programs: readonly [Program, Program] | undefined } {
+  const made: Outcome[] = [];
   let areWrong = false;
   for (const config of configs) {
-    const { text } = compile(config);
-    if (text === undefined) areWrong = true;
-    else texts.push(text);
-    const isOther = text !== undefined && text !== texts[0];
-    if (isOther || (isName && areWrong && texts.length > 0)) return "differ";
+    const outcome = compile(config);
+    if (outcome.text === undefined) areWrong = true;
+    else made.push(outcome);
+    const [first] = made;
+    const isOther = outcome.text !== undefined && outcome.text !== first?.text;
+    if (isOther && first?.program && outcome.program)
+      return { programs: [first.program, outcome.program] };
+    if (isName && areWrong && made.length > 0) return { programs: undefined };
   }
-  return texts.length > 1 ? "equal" : "mistaken";
+  return made.length > 1 ? "equal" : "mistaken";
+}
+
+/** The fields whose values made two programs of which `gwc diff` says nothing. */
+export function unseenBy({ actedIn }: Pick<ConfigurationForm, "actedIn">): readonly string[] {
+  return [...actedIn].flatMap(([field, [before, after]]) => {
+    const { differences, undecided } = programDiff(before, after);
+    return differences.length + undecided.length === 0 ? field : [];
+  });
 }
 
 /** Whether something is said of a field where it stands, in any of the configurations. */

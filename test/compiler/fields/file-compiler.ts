@@ -22,7 +22,8 @@ export function fileCompiler(
     const value = structuredClone(config) as ConfigValue;
     const read = { value, envTemplates: variablesIn(value), expanded: [] };
     const { value: file, broken } = parts(read, origin, diagnostics);
-    if (file === undefined) return { text: undefined, diagnostics: diagnostics.list };
+    if (file === undefined)
+      return { text: undefined, diagnostics: diagnostics.list, program: undefined };
     const input = { files: [], inputs: [], folder: "." };
     const lowered = lower({ kind: "standalone", file, origin, broken, ...input }, { name: "test" });
     const resolved = lowered.value && resolve(lowered.value, input, host);
@@ -35,6 +36,7 @@ export function fileCompiler(
           ? undefined
           : textOf(program) + JSON.stringify(resolved?.value?.literals),
       diagnostics: found,
+      program,
     };
   };
 }

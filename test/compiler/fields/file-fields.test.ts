@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { standaloneSchema } from "../../../compiler/1-parse/standalone/standalone.ts";
 import type { ConfigValue } from "../../../compiler/schema/config-values.ts";
-import { type ConfigurationForm, isTold, silencedBy, verdictOf } from "./acting-fields.ts";
+import {
+  type ConfigurationForm,
+  isTold,
+  silencedBy,
+  unseenBy,
+  verdictOf,
+} from "./acting-fields.ts";
 import { files, known, seeds, told } from "./file-cases.ts";
 import { fileCompiler } from "./file-compiler.ts";
 import { placed } from "./placed-field.ts";
@@ -43,7 +49,14 @@ const examples = [
   ...seeds,
 ] as readonly ConfigValue[];
 const compile = fileCompiler(files, examples);
-const form: ConfigurationForm = { schema, known, seeds, compile, lastActed: new Map() };
+const form: ConfigurationForm = {
+  schema,
+  known,
+  seeds,
+  compile,
+  lastActed: new Map(),
+  actedIn: new Map(),
+};
 const fields = everywhere.filter(({ path }) => {
   const name = path.join(".");
   return !NAMES.includes(name) && !isRepeated(path) && !EMPTY_CHOICES.test(name);
@@ -59,6 +72,11 @@ describe("every field of a standalone file", () => {
     const decisive = fields.filter((field) => !isMisplaced(field));
     const verdicts = decisive.map((field) => [field.path.join("."), verdictOf(field, form)]);
     expect(verdicts.filter(([, verdict]) => verdict !== "acts")).toEqual([]);
+  });
+
+  it("is seen by gwc diff when it has another value", () => {
+    expect(form.actedIn.size).toBeGreaterThan(500);
+    expect(unseenBy(form)).toEqual([]);
   });
 
   it("is a mistake where it can't act at all", () => {

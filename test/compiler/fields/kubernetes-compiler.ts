@@ -51,6 +51,7 @@ export function kubernetesCompiler(
           ? undefined
           : writtenOf(program) + JSON.stringify(resolved?.value?.literals),
       diagnostics: found,
+      program,
     };
   };
 }

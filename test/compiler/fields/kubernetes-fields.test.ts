@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { type ConfigurationForm, isTold, silencedBy, verdictOf } from "./acting-fields.ts";
+import {
+  type ConfigurationForm,
+  isTold,
+  silencedBy,
+  unseenBy,
+  verdictOf,
+} from "./acting-fields.ts";
 import { known, references, seeds, told, world } from "./kubernetes-cases.ts";
 import { kubernetesCompiler, specificationsOf } from "./kubernetes-compiler.ts";
 import { leavesOf, type SchemaField } from "./schema-walk.ts";
@@ -21,11 +27,12 @@ const EXCEPTIONS =
 const fields = leavesOf(schema).filter(({ path }) => !EXCEPTIONS.test(path.join(".")));
 
 const lastActed = new Map<string, unknown>();
+const actedIn: ConfigurationForm["actedIn"] = new Map();
 
 /** The configurations that have a resource of the field's kind. */
 function formFor({ path: [kind = ""] }: SchemaField): ConfigurationForm {
   const own = seeds.filter((seed) => Object.hasOwn(seed, kind));
-  return { schema, known, seeds: own, compile, references, lastActed };
+  return { schema, known, seeds: own, compile, references, lastActed, actedIn };
 }
 
 function isMisplaced({ path }: SchemaField): boolean {
@@ -45,6 +52,11 @@ describe("every field of Kubernetes manifests", () => {
       .filter((field) => !isMisplaced(field))
       .map((field) => [field.path.join("."), verdictOf(field, formFor(field))]);
     expect(verdicts.filter(([, verdict]) => verdict !== "acts")).toEqual([]);
+  });
+
+  it("is seen by gwc diff when it has another value", () => {
+    expect(actedIn.size).toBeGreaterThan(500);
+    expect(unseenBy({ actedIn })).toEqual([]);
   });
 
   it("is a mistake where it can't act at all", () => {
