@@ -1,5 +1,6 @@
 import type { Checked } from "../compile.ts";
-import type { ProgramDiff } from "../inspect/diff/difference.ts";
+import { byRisk, type ProgramDiff } from "../inspect/diff/difference.ts";
+import { credentialDifferences } from "../inspect/diff/process-differences.ts";
 import { programDiff } from "../inspect/diff/program-diff.ts";
 import { type DiffFormat, diffReport } from "../inspect/diff/report/diff-report.ts";
 import { summaryDiff } from "../inspect/diff/summary-diff.ts";
@@ -62,12 +63,40 @@ async function compare(given: Arguments, context: CommandContext): Promise<Comma
   if (several !== undefined) return several;
   const found =
     before.kind === "checked" && after.kind === "checked"
-      ? joined(pairsOf(before.checked, after.checked).map(([old, now]) => programDiff(old, now)))
+      ? checkedDiff(before.checked, after.checked)
       : summaryDiff(summaryOf(before), summaryOf(after));
   const files = { before: filesOf(before), after: filesOf(after) };
   const defaults = context.host.variable("GITHUB_ACTIONS") === "true" ? "github" : "text";
   const stdout = diffReport(oneOf(FORMATS, given.options.format, defaults), found, files);
   return { exitCode: given.flags.has("exit-code") ? exitCodeOf(found) : 0, stdout };
+}
+
+/** What all gateways of two configurations do differently, the riskiest first, and what credentials they write out. */
+function checkedDiff(before: Checked, after: Checked): ProgramDiff {
+  const pairs = pairsOf(before, after);
+  const all = pairs.map(([old, now]) => {
+    const found = programDiff(old, now);
+    return pairs.length === 1 ? found : diffOf(now.name, found);
+  });
+  const credentials = credentialDifferences(before.literals, after.literals);
+  return {
+    differences: byRisk([...all.flatMap(({ differences }) => differences), ...credentials]),
+    undecided: all.flatMap(({ undecided }) => undecided),
+    changedRoutes: all.reduce((sum, { changedRoutes }) => sum + changedRoutes, 0),
+  };
+}
+
+/** A difference of one Gateway among several. */
+function diffOf(
+  gatewayName: string,
+  { differences, undecided, ...rest }: ProgramDiff,
+): ProgramDiff {
+  const said = (text: string) => `Gateway ${gatewayName}: ${text}`;
+  return {
+    differences: differences.map((each) => ({ ...each, subject: said(each.subject) })),
+    undecided: undecided.map(said),
+    ...rest,
+  };
 }
 
 /** Gateways by their names; of a file there is one on each side. */
@@ -84,14 +113,6 @@ function pairsOf(before: Checked, after: Checked): readonly (readonly [Program, 
     const empty: Program = { ...some, binds: [], tcp: [] };
     return [[a ?? empty, b ?? empty] as const];
   });
-}
-
-function joined(all: readonly ProgramDiff[]): ProgramDiff {
-  return {
-    differences: all.flatMap(({ differences }) => differences),
-    undecided: all.flatMap(({ undecided }) => undecided),
-    changedRoutes: all.reduce((sum, { changedRoutes }) => sum + changedRoutes, 0),
-  };
 }
 
 function exitCodeOf({ differences, undecided }: ProgramDiff): 0 | 4 | 5 {

@@ -9,7 +9,7 @@ import {
   resolveCases,
   standsAlone,
 } from "./parts/conditions.ts";
-import type { Policy, ChangedParts, ResolveContext } from "./policy.ts";
+import type { ChangedParts, Policy, ResolveContext } from "./policy.ts";
 import {
   kubernetesTransformSchema,
   lowerKubernetesTransform,

@@ -6,7 +6,8 @@ import { chainDiff } from "./chain-differences.ts";
 import { changedSettings } from "./changed-settings.ts";
 import { type Difference, plainDifference, type SidePlace } from "./difference.ts";
 import { type ListenerPair, listenerPairs } from "./listener-pairs.ts";
-import { guardsText, pairDifferences, requestText, servedBy } from "./pair-differences.ts";
+import { answeredBy, guardsText, pairDifferences, requestText } from "./pair-differences.ts";
+import { proxyChanges } from "./proxy-changes.ts";
 import { policyDifferences } from "./route-differences.ts";
 import { routePairs } from "./route-pairs.ts";
 
@@ -31,10 +32,10 @@ export function bindDifferences(
   const listeners = listenerPairs(before, after).flatMap((pair) =>
     listenerDifferences(port, pair, undecided),
   );
-  const settings = changedSettings(
-    { address: before?.address ?? "every address", tls: before?.tls },
-    { address: after?.address ?? "every address", tls: after?.tls },
-  ).map(({ direction, text }) =>
+  const settings = [
+    ...changedSettings(settingsOf(before), settingsOf(after)),
+    ...proxyChanges(before?.proxyProtocol, after?.proxyProtocol),
+  ].map(({ direction, text }) =>
     plainDifference(
       direction,
       subject,
@@ -45,6 +46,12 @@ export function bindDifferences(
   return [...listeners, ...settings];
 }
 
+/** What is so of a port whatever its listeners do, but for its proxies. */
+function settingsOf(bind: BindNode | undefined): object {
+  const { port: _, listeners: __, proxyProtocol: ___, address, ...rest } = bind ?? {};
+  return { ...rest, address: address ?? "every address" };
+}
+
 /** What a listener serves on a port that was not there. */
 function openListener(port: number, pair: ListenerPair, by: SidePlace): readonly Difference[] {
   const { after: listener } = pair;
@@ -53,7 +60,7 @@ function openListener(port: number, pair: ListenerPair, by: SidePlace): readonly
   return routePairs(pair).pairs.flatMap(({ after: route, requests }) => {
     const [request] = requests;
     if (route === undefined || request === undefined) return [];
-    const change = `nothing listened -> ${servedBy(listener, route)}`;
+    const change = `nothing listened -> ${answeredBy(listener, route)}`;
     return {
       ...plainDifference("opens", `port ${port} (new)`, change, by),
       when: [guardsText(listener, route)],
@@ -118,13 +125,17 @@ function ownDifferences(
   after: ListenerNode,
 ): readonly Difference[] {
   const policies = policyDifferences(listener, policiesBefore(before), policiesBefore(after));
-  const rest = changedSettings(
-    { paths: before.pathHandling, tls: before.tls },
-    { paths: after.pathHandling, tls: after.tls },
-  ).map(({ direction, text }) =>
+  const rest = changedSettings(ownSettings(before), ownSettings(after)).map(({ direction, text }) =>
     plainDifference(direction, listener, text, placeOf(after, listener)),
   );
   return [...policies, ...rest];
+}
+
+/** What is so of a listener besides its policies and routes. */
+function ownSettings(listener: ListenerNode): object {
+  const { id: _, name: __, hostname: ___, admission: ____, ...rest } = listener;
+  const { preRouting: _____, routes: ______, table: _______, pathHandling, ...settings } = rest;
+  return { ...settings, paths: pathHandling };
 }
 
 /** What a listener decides before it looks for a route is seen where there is none, too. */

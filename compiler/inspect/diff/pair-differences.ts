@@ -1,9 +1,7 @@
 import { decidedPolicies, policiesBefore, policiesMet, withoutRules } from "../../ir/access.ts";
-import { backendText, NO_BACKEND } from "../../ir/backend-text.ts";
 import type { ListenerNode, RouteNode } from "../../ir/program.ts";
-import { policyOf } from "../../policies/index.ts";
 import { type Difference, plainDifference, type SidePlace } from "./difference.ts";
-import { routeDifferences } from "./route-differences.ts";
+import { routeDifferences, servedBy } from "./route-differences.ts";
 import type { RoutePair } from "./route-pairs.ts";
 import { shortList } from "./short-list.ts";
 
@@ -22,10 +20,15 @@ export function pairDifferences(
   if (before === undefined && after !== undefined) {
     const by: SidePlace = { side: "after", origin: after.origin, text: `route ${after.name}` };
     const guards = newListener === undefined ? [] : [guardsText(newListener, after)];
-    const change = `404 -> ${servedBy(newListener, after)}`;
+    const change = `404 -> ${answeredBy(newListener, after)}`;
     return [
       {
-        ...plainDifference("opens", `route ${after.name} (${at})`, change, by),
+        ...plainDifference(
+          after.refusal ? "changes" : "opens",
+          `route ${after.name} (${at})`,
+          change,
+          by,
+        ),
         when: guards,
         example,
       },
@@ -33,14 +36,25 @@ export function pairDifferences(
   }
   if (before !== undefined && after === undefined) {
     const by: SidePlace = { side: "before", origin: before.origin, text: `route ${before.name}` };
-    const change = `${servedBy(oldListener, before)} -> 404`;
-    return [{ ...plainDifference("closes", `route ${before.name} (${at})`, change, by), example }];
+    const change = `${answeredBy(oldListener, before)} -> 404`;
+    return [
+      {
+        ...plainDifference(
+          before.refusal ? "changes" : "closes",
+          `route ${before.name} (${at})`,
+          change,
+          by,
+        ),
+        example,
+      },
+    ];
   }
   if (before === undefined || after === undefined) return [];
   const subject = `route ${after.name} (${at})`;
   const chain = (listener: ListenerNode | undefined, route: RouteNode) => ({
     policies: decidedPolicies(listener, route),
     backends: route.backends.map(withoutRules),
+    ...(route.refusal && { refusal: route.refusal }),
   });
   const found = routeDifferences(
     subject,
@@ -107,11 +121,8 @@ function pathsByRoute(listener: ListenerNode): ReadonlyMap<string, readonly stri
 }
 
 /** Who answers the requests of a route. */
-export function servedBy(listener: ListenerNode | undefined, route: RouteNode): string {
-  if (route.backends.length > 0) return `served by ${backendText(route.backends)}`;
-  const all = [...policiesBefore(listener), ...route.policies];
-  const responding = all.findLast(({ kind }) => policyOf(kind).responses !== undefined);
-  return `served by ${responding?.kind ?? NO_BACKEND}`;
+export function answeredBy(listener: ListenerNode | undefined, route: RouteNode): string {
+  return servedBy({ ...route, policies: [...policiesBefore(listener), ...route.policies] });
 }
 
 /** `always: no authentication, no rules`, or the policies that stand before a route. */

@@ -1,5 +1,6 @@
 import { startupNeeds } from "../../4-emit/startup-needs.ts";
 import type { Program } from "../../ir/program.ts";
+import type { LiteralSecret } from "../../model/literal-secrets.ts";
 import { changedSettings } from "./changed-settings.ts";
 import { type Difference, plainDifference } from "./difference.ts";
 
@@ -31,6 +32,19 @@ export function needDifferences(before: Program, after: Program): readonly Diffe
       }),
     ),
   ];
+}
+
+/** Credentials that both sides write out in the same place, and that are others; they are in no program, and shown nowhere. */
+export function credentialDifferences(
+  before: readonly LiteralSecret[],
+  after: readonly LiteralSecret[],
+): readonly Difference[] {
+  const old = new Map(before.map(({ variable, value }) => [variable, value]));
+  return after.flatMap(({ variable, value, at }) => {
+    if ((old.get(variable) ?? value) === value) return [];
+    const by = { side: "after", origin: at, text: "a credential" } as const;
+    return plainDifference("changes", "to start", `${variable} is another credential`, by);
+  });
 }
 
 /** What holds for the whole process: where it tells of itself, limits, logs and traces. */

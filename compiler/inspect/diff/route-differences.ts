@@ -1,5 +1,5 @@
 import { accessOf, decidesAll } from "../../ir/access.ts";
-import { backendText, mcpTargets } from "../../ir/backend-text.ts";
+import { backendText, mcpTargets, NO_BACKEND } from "../../ir/backend-text.ts";
 import type { BackendNode } from "../../ir/backends.ts";
 import type { PolicyUse } from "../../ir/policies.ts";
 import type { RouteNode } from "../../ir/program.ts";
@@ -15,7 +15,7 @@ import type { PairRegion } from "./pair-region.ts";
 import type { RoutedRequest } from "./route-pairs.ts";
 
 /** Policies, and what is behind them. */
-export type Served = Pick<RouteNode, "policies" | "backends">;
+export type Served = Pick<RouteNode, "policies" | "backends" | "refusal">;
 
 /** What two routes do differently for the requests that reach them. */
 export function routeDifferences(
@@ -40,11 +40,13 @@ export function routeDifferences(
       ...policyDifferences(subject, before.policies, after.policies),
       ...preflightDifferences(subject, before.policies, after.policies),
       ...lockDifferences(subject, before.backends, after.backends),
-      ...backendDifferences(
-        subject,
-        before.backends.map((node) => withoutLock(node)),
-        after.backends.map((node) => withoutLock(node)),
-      ),
+      ...(before.refusal === after.refusal
+        ? backendDifferences(
+            subject,
+            before.backends.map((node) => withoutLock(node)),
+            after.backends.map((node) => withoutLock(node)),
+          )
+        : [refusalDifference(subject, before, after)]),
     ],
     undecided: access.undecided,
   };
@@ -183,6 +185,30 @@ function changedPolicy<Kind extends PolicyKind>(
   return [...known, ...others].map(({ direction, text }) =>
     plainDifference(direction, subject, `${use.kind}: ${text}`, by),
   );
+}
+
+/** A route without a backend refuses what its policies let through. */
+function refusalDifference(subject: string, before: Served, after: Served): Difference {
+  const direction =
+    after.refusal === undefined ? "opens" : before.refusal === undefined ? "closes" : "changes";
+  const [first] = after.backends;
+  const by: SidePlace | undefined = first && {
+    ...{ side: "after", origin: first.origin, text: backendText(after.backends) },
+  };
+  return plainDifference(direction, subject, `${servedBy(before)} -> ${servedBy(after)}`, by);
+}
+
+const REFUSED = {
+  notFound: "refused: 404, no route of the group",
+  noBackend: "refused: 500, no backend",
+} as const;
+
+/** Who answers the requests that policies let through. */
+export function servedBy({ policies, backends, refusal }: Served): string {
+  if (refusal !== undefined) return REFUSED[refusal];
+  if (backends.length > 0) return `served by ${backendText(backends)}`;
+  const responding = policies.findLast(({ kind }) => policyOf(kind).responses !== undefined);
+  return `served by ${responding?.kind ?? NO_BACKEND}`;
 }
 
 /** Where requests go, and how that is reached. */

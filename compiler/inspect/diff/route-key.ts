@@ -10,7 +10,7 @@ export function routeKey(route: RouteNode | undefined): string {
   if (route === undefined) return "";
   const known = keys.get(route);
   if (known !== undefined) return known;
-  const key = digest([route.policies, route.backends]);
+  const key = digest([route.policies, route.backends, route.refusal]);
   keys.set(route, key);
   return key;
 }

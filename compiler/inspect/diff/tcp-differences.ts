@@ -6,6 +6,7 @@ import { accessDifferences } from "./access-differences.ts";
 import { chainOf } from "./chain.ts";
 import { changedSettings } from "./changed-settings.ts";
 import { type Difference, plainDifference } from "./difference.ts";
+import { proxyChanges } from "./proxy-changes.ts";
 
 /** What ports do differently that pass connections on; what can't be decided is added to `undecided`. */
 export function tcpDifferences(
@@ -23,9 +24,10 @@ export function tcpDifferences(
       return [plainDifference("opens", subject, "nothing listened -> passes connections on", by)];
     if (now === undefined)
       return [plainDifference("closes", subject, "passes connections on -> nothing listens")];
-    const settings = changedSettings(withoutAccess(old), withoutAccess(now)).map(
-      ({ direction, text }) => plainDifference(direction, subject, text, by),
-    );
+    const settings = [
+      ...changedSettings(withoutAccess(old), withoutAccess(now)),
+      ...proxyChanges(old.proxyProtocol, now.proxyProtocol),
+    ].map(({ direction, text }) => plainDifference(direction, subject, text, by));
     return [...whoMayConnect(old, now, undecided), ...settings];
   });
 }
@@ -67,12 +69,12 @@ function routesOf({ listeners }: TcpBindNode): ReadonlyMap<string, readonly Poli
   );
 }
 
-/** Without what is said by who may connect. */
-function withoutAccess({ listeners, ...bind }: TcpBindNode): object {
+/** Without what is said by who may connect, and of proxies. */
+function withoutAccess({ listeners, proxyProtocol: _, ...bind }: TcpBindNode): object {
   const left = (policies: readonly PolicyUse[]) => policies.filter((use) => !decidesAll(use));
   return {
     ...bind,
-    listeners: listeners.map(({ admission: _, routes, ...listener }) => ({
+    listeners: listeners.map(({ admission: __, routes, ...listener }) => ({
       ...listener,
       routes: routes.map((route) => ({ ...route, policies: left(route.policies) })),
     })),

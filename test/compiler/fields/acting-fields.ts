@@ -1,6 +1,8 @@
 import type { Diagnostic } from "../../../compiler/diagnostics/diagnostic.ts";
+import { credentialDifferences } from "../../../compiler/inspect/diff/process-differences.ts";
 import { programDiff } from "../../../compiler/inspect/diff/program-diff.ts";
 import type { Program } from "../../../compiler/ir/program.ts";
+import type { LiteralSecret } from "../../../compiler/model/literal-secrets.ts";
 import type { Schema } from "../../../compiler/schema/schema.ts";
 import { placed } from "./placed-field.ts";
 import { type KnownValues, valuesOf } from "./sample-values.ts";
@@ -12,6 +14,7 @@ export interface Outcome {
   readonly diagnostics: readonly Diagnostic[];
   /** What the text is of. */
   readonly program: Program | undefined;
+  readonly literals: readonly LiteralSecret[];
 }
 
 /** A form of the configuration, and what its fields may be given. */
@@ -23,8 +26,8 @@ export interface ConfigurationForm {
   readonly known: KnownValues;
   /** The configuration in which a field was seen to act last, by the path of the field, of all that it is in, and its name. */
   readonly lastActed: Map<string, unknown>;
-  /** The two programs in which a field was seen to act, by its path. */
-  readonly actedIn: Map<string, readonly [Program, Program]>;
+  /** The two outcomes in which a field was seen to act, by its path. */
+  readonly actedIn: Map<string, readonly [Outcome, Outcome]>;
   /** Fields that name something: of most names the only use is to be told that there is no such thing. */
   readonly references?: RegExp;
 }
@@ -59,7 +62,7 @@ function compareAll(
     const comparison = compare(configsOf(seed), form, isName);
     if (typeof comparison === "object") {
       remember(field, seed, form);
-      if (comparison.programs) form.actedIn.set(field.path.join("."), comparison.programs);
+      if (comparison.outcomes) form.actedIn.set(field.path.join("."), comparison.outcomes);
       return "differ";
     }
     if (comparison === "equal") result = "equal";
@@ -113,12 +116,12 @@ function depthOf(config: unknown, [step, ...rest]: readonly Step[]): number {
   return inner === undefined ? 0 : 1 + depthOf(inner, rest);
 }
 
-/** Compiles configurations until two outcomes differ: the programs, unless one of them is a mistake. */
+/** Compiles configurations until two outcomes differ: those, unless one of them is a mistake. */
 function compare(
   configs: readonly unknown[],
   { compile }: ConfigurationForm,
   isName: boolean,
-): "equal" | "mistaken" | { readonly programs: readonly [Program, Program] | undefined } {
+): "equal" | "mistaken" | { readonly outcomes: readonly [Outcome, Outcome] | undefined } {
   const made: Outcome[] = [];
   let areWrong = false;
   for (const config of configs) {
@@ -127,18 +130,19 @@ function compare(
     else made.push(outcome);
     const [first] = made;
     const isOther = outcome.text !== undefined && outcome.text !== first?.text;
-    if (isOther && first?.program && outcome.program)
-      return { programs: [first.program, outcome.program] };
-    if (isName && areWrong && made.length > 0) return { programs: undefined };
+    if (isOther && first !== undefined) return { outcomes: [first, outcome] };
+    if (isName && areWrong && made.length > 0) return { outcomes: undefined };
   }
   return made.length > 1 ? "equal" : "mistaken";
 }
 
-/** The fields whose values made two programs of which `gwc diff` says nothing. */
+/** The fields whose values made two outcomes of which `gwc diff` says nothing. */
 export function unseenBy({ actedIn }: Pick<ConfigurationForm, "actedIn">): readonly string[] {
   return [...actedIn].flatMap(([field, [before, after]]) => {
-    const { differences, undecided } = programDiff(before, after);
-    return differences.length + undecided.length === 0 ? field : [];
+    if (before.program === undefined || after.program === undefined) return [];
+    const { differences, undecided } = programDiff(before.program, after.program);
+    const credentials = credentialDifferences(before.literals, after.literals);
+    return differences.length + undecided.length + credentials.length === 0 ? field : [];
   });
 }
 

@@ -392,6 +392,7 @@ export const known: KnownValues = {
   "modelAliases.*": ["m", "n"],
   "promptGuard.request.[].regex": [{ action: "reject", rules: [{ pattern: "a+" }] }],
   "promptGuard.response.[].regex": [{ action: "reject", rules: [{ pattern: "a+" }] }],
+  "path.regex": ["/a+", "/b+"],
   "regex.rules": [[{ pattern: "a+" }], [{ pattern: "b+" }]],
   "promptGuard.request.[].webhook": [{ target: { host: "127.0.0.1:9000" } }],
   "promptGuard.response.[].webhook": [{ target: { host: "127.0.0.1:9000" } }],

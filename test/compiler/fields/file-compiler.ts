@@ -23,7 +23,7 @@ export function fileCompiler(
     const read = { value, envTemplates: variablesIn(value), expanded: [] };
     const { value: file, broken } = parts(read, origin, diagnostics);
     if (file === undefined)
-      return { text: undefined, diagnostics: diagnostics.list, program: undefined };
+      return { text: undefined, diagnostics: diagnostics.list, program: undefined, literals: [] };
     const input = { files: [], inputs: [], folder: "." };
     const lowered = lower({ kind: "standalone", file, origin, broken, ...input }, { name: "test" });
     const resolved = lowered.value && resolve(lowered.value, input, host);
@@ -37,6 +37,7 @@ export function fileCompiler(
           : textOf(program) + JSON.stringify(resolved?.value?.literals),
       diagnostics: found,
       program,
+      literals: resolved?.value?.literals ?? [],
     };
   };
 }

@@ -52,6 +52,7 @@ export function kubernetesCompiler(
           : writtenOf(program) + JSON.stringify(resolved?.value?.literals),
       diagnostics: found,
       program,
+      literals: resolved?.value?.literals ?? [],
     };
   };
 }

@@ -26,6 +26,15 @@ const EXCEPTIONS =
   /^GatewayClass\.description$|\.auth\.passthrough$|Moderation\.policies\.|^GatewayBackend\..*\.promptGuard\.|\.conditional\.\[\]\.policy\./;
 const fields = leavesOf(schema).filter(({ path }) => !EXCEPTIONS.test(path.join(".")));
 
+/** What is written otherwise and does the same: names, a pattern that is one word, a rule that is always true, empty objects. */
+const SAME = [
+  ...["Gateway.listeners.[].name", "ListenerSet.listeners.[].name"],
+  ...["HTTPRoute", "GRPCRoute"].map((kind) => `${kind}.rules.[].matches.[].headers.[].type`),
+  "HTTPRoute.rules.[].matches.[].queryParams.[].type",
+  ...["GatewayPolicy.targetSelectors.[].matchLabels.*", "GatewayPolicy.traffic.phase"],
+  ...["GatewayParameters.resources", "GatewayParameters.serviceAccount.spec"],
+];
+
 const lastActed = new Map<string, unknown>();
 const actedIn: ConfigurationForm["actedIn"] = new Map();
 
@@ -56,7 +65,7 @@ describe("every field of Kubernetes manifests", () => {
 
   it("is seen by gwc diff when it has another value", () => {
     expect(actedIn.size).toBeGreaterThan(500);
-    expect(unseenBy({ actedIn })).toEqual([]);
+    expect(unseenBy({ actedIn }).toSorted()).toEqual(SAME.toSorted());
   });
 
   it("is a mistake where it can't act at all", () => {

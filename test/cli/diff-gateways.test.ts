@@ -1,0 +1,70 @@
+import { expect, it } from "vitest";
+import { gwc } from "../harness/gwc.ts";
+import { Workspace } from "../harness/workspace.ts";
+import { diffOf, firstLine } from "./diff-of.ts";
+
+const gatewayApi = "apiVersion: gateway.networking.k8s.io/v1";
+
+function manifests(paths: readonly string[], key: string): string {
+  const gateways = paths.map((path, at) => {
+    const match = `matches: [{path: {value: ${path}}}]`;
+    const backend = "backendRefs: [{name: b, kind: GatewayBackend, group: gwc.dev}]";
+    return `---
+${gatewayApi}
+kind: Gateway
+metadata: {name: g${at}}
+spec: {gatewayClassName: gwc, listeners: [{name: http, port: 80, protocol: HTTP}]}
+---
+${gatewayApi}
+kind: HTTPRoute
+metadata: {name: r${at}}
+spec: {parentRefs: [{name: g${at}}], rules: [{${match}${path === "/none" ? "" : `, ${backend}`}}]}
+`;
+  });
+  return `${gatewayApi}
+kind: GatewayClass
+metadata: {name: gwc}
+spec: {controllerName: gwc.dev/gateway}
+${gateways.join("")}---
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayBackend
+metadata: {name: b}
+spec: {static: {host: b.test, port: 80}, policies: {auth: {key: ${key}}}}
+`;
+}
+
+it("of several Gateways what opens access comes first, each difference names its own, and no credential is shown", () => {
+  const { folder } = new Workspace({
+    "old.yaml": manifests(["/a", "/b"], "hush-one"),
+    "new.yaml": manifests(["/none", "/c"], "hush-two"),
+  });
+  const { code, stdout } = gwc(["diff", "old.yaml", "new.yaml", "--exit-code"], { cwd: folder });
+  expect(code).toBe(5);
+  const heads = stdout.split("\n").filter((line) => /^[A-Z]/.test(line));
+  expect(heads.map((line) => line.split(" (")[0])).toEqual([
+    "OPENS   Gateway g1: route default/r1",
+    "CLOSES  Gateway g0: route default/r0",
+    "CLOSES  Gateway g1: route default/r1",
+    "CHANGES Gateway g0: route default/r0",
+    expect.stringMatching(/^CHANGES Gateway g0: to start +no longer needs the variable GWC_\w+$/),
+    expect.stringMatching(/^CHANGES to start +GWC_\w+_AUTH_KEY is another credential$/),
+  ]);
+  expect(stdout).toContain("(:80 /none)   404 -> refused: 500, no backend");
+  expect(stdout).not.toContain("hush");
+});
+
+it("whose word for clients' addresses is taken, and of whom connections are, opens or closes a port", () => {
+  const listeners = `binds: [{port: 80, listeners: [{routes: [{backends: [{host: "a.test:80"}]}]}]}]\n`;
+  const proxied = (settings: string) =>
+    `${listeners}frontendPolicies: {proxyProtocol: ${settings}}\n`;
+  const verdict = (from: string, to: string) =>
+    firstLine(diffOf(from, to)).replace(/^1 difference: /, "");
+  const one = proxied("{trustedSources: [10.0.0.1]}");
+  const said = "port 80, clients' addresses as proxies say them, from";
+  expect(verdict(listeners, one)).toBe(`1 OPENS: ${said} 10.0.0.1 added`);
+  expect(verdict(one, listeners)).toBe(`1 CLOSES: ${said} 10.0.0.1 removed`);
+  expect(verdict(one, proxied("{}"))).toBe(`1 OPENS: ${said} 10.0.0.1 widened to every address`);
+  expect(verdict(one, proxied("{trustedSources: [10.0.0.1], mode: optional}"))).toBe(
+    "1 OPENS: port 80, connections that no proxy speaks for are taken",
+  );
+});
