@@ -1,5 +1,15 @@
-import { beyondAscii, escapedUnit, MatchEnds } from "./match-ends.ts";
-import { type Before, beforeOf, type PatternProgram, Stepper, textEnd } from "./pattern-program.ts";
+import { beyondAscii, escapedUnit, type LastCharacters, MatchEnds } from "./match-ends.ts";
+import {
+  type Before,
+  beforeOf,
+  lineFeed,
+  noText,
+  otherCharacter,
+  type PatternProgram,
+  Stepper,
+  textEnd,
+  wordCharacter,
+} from "./pattern-program.ts";
 
 /** Where a text is looked at. */
 export interface SearchedRange {
@@ -40,12 +50,14 @@ export class Automaton {
   readonly #otherKeys = new Int32Array(maxOthers);
   readonly #ends: MatchEnds;
   /** By state: what a longer match ends with; null: it is not known. */
-  #lastCharacters: (RegExp | null | undefined)[] = [];
+  #lastCharacters: (LastCharacters | null | undefined)[] = [];
   /** By state and ASCII character: `ascii[(state >> 3) * 128 + character]`; 0: it was not read there. */
   ascii: Int32Array = new Int32Array(16 * 128);
   /** How often states were made anew: numbers of before mean nothing now. */
   generation = 0;
-  readonly #initials = { start: 0, "line-feed": 0, word: 0, other: 0 };
+  /** By what stands before: the state where matches may begin, and the one where one begins at that place or nowhere. */
+  readonly #initials = new Int32Array(4);
+  readonly #begun = new Int32Array(4);
   #leavesIdle: Uint8Array | undefined;
 
   constructor(program: PatternProgram) {
@@ -55,7 +67,7 @@ export class Automaton {
   }
 
   /** Finds what a match from a state on must end with; null: anything may be that. */
-  lastCharacters(state: number): RegExp | null {
+  lastCharacters(state: number): LastCharacters | null {
     const known = this.#lastCharacters[state >> 3];
     if (known !== undefined) return known;
     const { places, isSearching } = this.threadsOf(state);
@@ -67,16 +79,23 @@ export class Automaton {
   /** The state at a place of a text where matches may begin. */
   initial(before: Before): number {
     const known = this.#initials[before];
-    if (known !== 0) return known;
+    if (known) return known;
     const made = this.#number({ places: [], isSearching: true, before }, false);
     this.#initials[before] = made;
     return made;
   }
 
+  #begunAt(before: Before): number {
+    const known = this.#begun[before];
+    if (known) return known;
+    const made = this.#number({ places: [this.#program.start], isSearching: false, before }, false);
+    this.#begun[before] = made;
+    return made;
+  }
+
   /** Whether a match begins at the place from which a text is looked at. States may have other numbers after it. */
   beginsAt(text: string, { from, before, to }: SearchedRange): boolean {
-    const begun = { places: [this.#program.start], isSearching: false, before };
-    let state = this.#number(begun, false);
+    let state = this.#begunAt(before);
     for (let at = from; at <= to && !isDead(state); ) {
       const unit = text.charCodeAt(at);
       const known = unit < 128 ? (this.ascii[(state >> 3) * 128 + unit] ?? 0) : 0;
@@ -182,14 +201,15 @@ export class Automaton {
     this.#threads = [];
     this.#otherKeys.fill(0);
     this.#lastCharacters = [];
-    for (const before of places) this.#initials[before] = 0;
+    this.#initials.fill(0);
+    this.#begun.fill(0);
     this.ascii.fill(0);
     this.generation += 1;
   }
 }
 
 /** What may stand before a place. */
-const places = ["start", "line-feed", "word", "other"] as const satisfies readonly Before[];
+const places: readonly Before[] = [noText, lineFeed, wordCharacter, otherCharacter];
 
 const idle = 1;
 /** A match ended before the last character. */

@@ -1,12 +1,20 @@
 import { alternative, alternativeMatch, foldsCase, match, oneRune, rune } from "./pattern-codes.ts";
 import type { PatternInstruction, PatternProgram } from "./pattern-program.ts";
 
+/** What a match ends with. */
+export interface LastCharacters {
+  /** Of a program, by which those that were found before are told apart: 0, 1 and so on. */
+  readonly index: number;
+  /** Finds one of them. */
+  readonly search: RegExp;
+}
+
 /** What the matches of a program end with. */
 export class MatchEnds {
   readonly #instructions: readonly PatternInstruction[];
   /** By place: 1 where no character is needed any more, whatever assertions ask. */
   readonly #areEnds: Uint8Array;
-  readonly #searches = new Map<string, RegExp>();
+  readonly #known = new Map<string, LastCharacters>();
 
   constructor({ instructions }: PatternProgram) {
     this.#instructions = instructions;
@@ -15,9 +23,9 @@ export class MatchEnds {
 
   /**
    * Finds what a match ends with that threads at these places come to later; undefined: anything may be that, or they have
-   * come to a match here. Places that ask for the same characters have one search.
+   * come to a match here. Places that ask for the same characters have the same.
    */
-  after(places: readonly number[]): RegExp | undefined {
+  after(places: readonly number[]): LastCharacters | undefined {
     if (places.some((place) => this.#areEnds[place] === 1)) return undefined;
     const last = new Set<number>();
     const seen = new Set(places);
@@ -32,15 +40,17 @@ export class MatchEnds {
       if (taken === undefined) return undefined;
       for (const character of taken) last.add(character);
     }
-    return this.#searchOf([...last].sort((a, b) => a - b));
+    return this.#made([...last].sort((a, b) => a - b));
   }
 
-  #searchOf(characters: readonly number[]): RegExp {
+  #made(characters: readonly number[]): LastCharacters {
     const units = characters.map((each) => (each > 0x7f ? beyondAscii : escapedUnit(each)));
     const source = `[${units.join("")}]`;
-    const known = this.#searches.get(source) ?? new RegExp(source, "g");
-    this.#searches.set(source, known);
-    return known;
+    const known = this.#known.get(source);
+    if (known !== undefined) return known;
+    const made = { index: this.#known.size, search: new RegExp(source, "g") };
+    this.#known.set(source, made);
+    return made;
   }
 }
 

@@ -148,17 +148,26 @@ function reachesMatch(
 }
 
 /** What stands before a place of a text, as far as assertions ask. */
-export type Before = "start" | "line-feed" | "word" | "other";
+export type Before = typeof noText | typeof lineFeed | typeof wordCharacter | typeof otherCharacter;
+
+/** The text begins there. */
+export const noText = 0;
+/** A line begins there. */
+export const lineFeed = 1;
+/** A character of a word. */
+export const wordCharacter = 2;
+/** Another one, or one that no assertion asks about. */
+export const otherCharacter = 3;
 
 /** What stands after the last character of a text. */
 export const textEnd = -1;
 
 /** What assertions hold between what stands before and a code point, or the end of the text. */
 function assertionsAt(before: Before, next: number): number {
-  const isBoundary = (before === "word") !== isWord(next);
+  const isBoundary = (before === wordCharacter) !== isWord(next);
   let holding = isBoundary ? wordBoundary : noWordBoundary;
-  if (before === "start") holding |= textBegins | lineBegins;
-  if (before === "line-feed") holding |= lineBegins;
+  if (before === noText) holding |= textBegins | lineBegins;
+  if (before === lineFeed) holding |= lineBegins;
   if (next === textEnd) holding |= textEnds | lineEnds;
   if (next === 0x0a) holding |= lineEnds;
   return holding;
@@ -166,8 +175,8 @@ function assertionsAt(before: Before, next: number): number {
 
 /** What a code point is for what comes after it. */
 export function beforeOf(codePoint: number, { asksWords, asksLines }: PatternProgram): Before {
-  if (asksLines && codePoint === 0x0a) return "line-feed";
-  return asksWords && isWord(codePoint) ? "word" : "other";
+  if (asksLines && codePoint === 0x0a) return lineFeed;
+  return asksWords && isWord(codePoint) ? wordCharacter : otherCharacter;
 }
 
 /** A word is made of ASCII letters, digits and `_`, as in RE2. */

@@ -1,0 +1,253 @@
+import { hasMatched, isDead, isIdle, type Threads } from "./automaton.ts";
+import type { Match } from "./locate.ts";
+import { type Before, beforeOf, noText, textEnd } from "./pattern-program.ts";
+import { isHighHalf } from "./reading.ts";
+import type { Search } from "./search.ts";
+
+/** Reads a text that comes in pieces from match to match; each character once, but what was read behind a match. */
+export class MatchReader {
+  readonly #search: Search;
+  /** What of the text is not forgotten: places are counted from its beginning. */
+  text = "";
+  /** What stands before it; "": the text begins there. */
+  previous: string;
+  /** Up to where it was read. */
+  read = 0;
+  /** Where the first match may have begun that has not come to its end. */
+  since = 0;
+  /** Where a match ended, which may go on; -1: there is none. */
+  end = -1;
+  #state: number;
+  /** What the state stands for, where states have other numbers by now. */
+  #threads: Threads;
+  #generation: number;
+  /** Where a match that could have gone on did not, in one state from one place to another: it is not read again. */
+  #vainState = 0;
+  #vainFrom = 0;
+  #vainTo = 0;
+  /** States had these numbers then. */
+  #vainGeneration = 0;
+  /** By the index of characters that a match ends with: where the text has the next one. */
+  #nextEnds: number[] = [];
+
+  /** `previous`: the character before the text; "": it begins there. */
+  constructor(search: Search, previous: string) {
+    this.#search = search;
+    this.previous = previous;
+    const { automaton } = search;
+    this.#state = automaton.initial(this.beforeOf(0));
+    this.#threads = automaton.threadsOf(this.#state);
+    this.#generation = automaton.generation;
+  }
+
+  /** No match has begun in what was read. */
+  get isIdle(): boolean {
+    return isIdle(this.#state);
+  }
+
+  /** The text goes on. */
+  append(text: string): void {
+    this.text += text;
+    if (this.#nextEnds.length > 0) this.#nextEnds = [];
+  }
+
+  /** Passes over a piece in which no match begins, where nothing is held; false: one may. `beginnings`: what one begins with. */
+  passes(piece: string, beginnings: RegExp): boolean {
+    const { automaton } = this.#search;
+    const { generation } = automaton;
+    if (generation !== this.#generation || !isIdle(this.#state)) return false;
+    beginnings.lastIndex = 0;
+    if (beginnings.test(piece)) return false;
+    this.previous = piece.charAt(piece.length - 1);
+    this.#state = automaton.initial(this.beforeOf(0));
+    this.#threads = automaton.threadsOf(this.#state);
+    return true;
+  }
+
+  /** Reads to where a match is settled, between `since` and `end`: true; or to the end. `isComplete`: nothing comes behind it. */
+  next(isComplete: boolean): boolean {
+    const { automaton } = this.#search;
+    // States have other numbers now.
+    if (automaton.generation !== this.#generation) {
+      this.#state = automaton.restored(this.#threads);
+    }
+    if (this.#readOn(isComplete)) return true;
+    this.#threads = automaton.threadsOf(this.#state);
+    this.#generation = automaton.generation;
+    return false;
+  }
+
+  /** The match that is settled. */
+  located(): Match {
+    const from = this.since;
+    const to = this.end;
+    // What ends behind the first character that a match may begin with began there.
+    if (to - from === 1) return { start: from, end: to };
+    const place = { from, before: this.beforeOf(from), to };
+    const { automaton, locator } = this.#search;
+    // Most matches begin with the first character that any may begin with.
+    if (automaton.beginsAt(this.text, place)) return { start: from, end: to };
+    return locator.find(this.text, place) ?? { start: to, end: to };
+  }
+
+  /** Where the first match begins that has not come to its end. */
+  earliest(): number {
+    const from = this.since;
+    const range = { from, before: this.beforeOf(from), to: this.read };
+    const begun = { ...range, to: this.read - 1 };
+    // Nothing begins before it.
+    if (this.#search.automaton.beginsAt(this.text, begun)) return from;
+    return this.#search.locator.earliest(this.text, range);
+  }
+
+  /** What is held is read anew from here. */
+  restart(from: number): void {
+    const { automaton } = this.#search;
+    this.read = from;
+    this.since = from;
+    this.end = -1;
+    this.#state = automaton.initial(this.beforeOf(from));
+    this.#generation = automaton.generation;
+  }
+
+  /** Forgets what lies before a place. */
+  forget(to: number): void {
+    if (to > 0) this.previous = this.text.charAt(to - 1);
+    this.text = this.text.slice(to);
+    this.read -= to;
+    this.since -= to;
+    if (this.end >= 0) this.end -= to;
+    this.#vainTo = 0;
+    if (this.#nextEnds.length > 0) this.#nextEnds = [];
+  }
+
+  /** What stands before a place. */
+  beforeOf(at: number): Before {
+    const { program } = this.#search;
+    if (at > 0) return beforeOf(this.text.charCodeAt(at - 1), program);
+    return this.previous === "" ? noText : beforeOf(this.previous.charCodeAt(0), program);
+  }
+
+  #readOn(isComplete: boolean): boolean {
+    const { automaton, settings, walk, leavesIdle, beginnings } = this.#search;
+    const { longest } = settings;
+    const text = this.text;
+    const { length } = text;
+    const { generation } = automaton;
+    const vainState = this.#vainState;
+    const vainFrom = this.#vainFrom;
+    let vainTo = this.#vainGeneration === generation ? this.#vainTo : 0;
+    let at = this.read;
+    let state = this.#state;
+    let end = this.end;
+    let lookahead = end < 0 ? length : end + longest;
+    let isSettled = false;
+    // Where the state became what it is.
+    let since = at;
+    const walkFrom = at + 8;
+    while (at < length) {
+      // From here on in this state nothing was found before.
+      if (state === vainState && at < vainTo && at >= vainFrom && end >= 0) {
+        since = vainFrom;
+        at = Math.min(vainTo, length);
+        // It was read farther than a match may wait.
+        isSettled = at > lookahead + 1;
+        if (isSettled) break;
+        continue;
+      }
+      const unit = text.charCodeAt(at);
+      if (isIdle(state) && unit < 128 && leavesIdle[unit] === 0) {
+        beginnings.lastIndex = at + 1;
+        at = beginnings.test(text) ? beginnings.lastIndex - 1 : length;
+        state = automaton.initial(this.beforeOf(at));
+        continue;
+      }
+      let next = unit < 128 ? (automaton.ascii[(state >> 3) * 128 + unit] ?? 0) : 0;
+      let size = 1;
+      if (next === 0) {
+        // Half of a character waits for the other one.
+        if (isHighHalf(unit) && at + 1 === length && !isComplete) break;
+        const codePoint = text.codePointAt(at) ?? unit;
+        next = automaton.next(state, codePoint);
+        size = codePoint > 0xffff ? 2 : 1;
+        if (automaton.generation !== generation) vainTo = 0;
+      }
+      if (!isIdle(next)) {
+        if (isIdle(state)) this.since = at;
+        if (hasMatched(next)) {
+          end = at;
+          lookahead = at + longest;
+        } else if (hasMatched(state) && this.#endsBefore(next, at + size, lookahead, isComplete)) {
+          isSettled = true;
+          break;
+        }
+        if (isDead(next) || at > lookahead) {
+          isSettled = true;
+          if (next === state) at = this.#unchangedTo(state, at + 1);
+          break;
+        }
+      }
+      if (next !== state) since = at + size;
+      state = next;
+      at += size;
+      if (at < walkFrom || isIdle(state) || length - at < longWay) continue;
+      walk.at = at;
+      walk.state = state;
+      walk.since = since;
+      walk.end = end;
+      walk.read(text, automaton.ascii, longest, vainTo);
+      at = walk.at;
+      state = walk.state;
+      since = walk.since;
+      end = walk.end;
+      if (end >= 0) lookahead = end + longest;
+    }
+    if ((isSettled || isComplete) && !hasMatched(state)) {
+      this.#vainState = state;
+      this.#vainFrom = since;
+      this.#vainTo = at;
+      this.#vainGeneration = automaton.generation;
+    }
+    this.read = at;
+    this.#state = state;
+    this.end = end;
+    if (isSettled || !isComplete) return isSettled;
+    if (isIdle(state)) this.since = at;
+    if (hasMatched(automaton.next(state, textEnd))) this.end = length;
+    return this.end >= 0 && this.since < length;
+  }
+
+  /** No longer match can be found: what it would have to end with comes later than it may. */
+  #endsBefore(state: number, from: number, lookahead: number, isComplete: boolean): boolean {
+    const last = this.#search.automaton.lastCharacters(state);
+    if (last === null) return false;
+    const { index, search } = last;
+    const { text } = this;
+    let next = this.#nextEnds[index] ?? -1;
+    if (next < from) {
+      search.lastIndex = from;
+      next = search.test(text) ? search.lastIndex - 1 : text.length;
+      this.#nextEnds[index] = next;
+    }
+    return next > lookahead || (isComplete && next === text.length);
+  }
+
+  /** Up to where a state stays what it is: as far as a match may wait, so that each place is read for it only once. */
+  #unchangedTo(state: number, from: number): number {
+    const { automaton, settings } = this.#search;
+    const { ascii } = automaton;
+    const text = this.text;
+    const row = (state >> 3) * 128;
+    const limit = Math.min(text.length, from + settings.longest);
+    let at = from;
+    while (at < limit) {
+      const unit = text.charCodeAt(at);
+      if (unit >= 128 || ascii[row + unit] !== state) break;
+      at += 1;
+    }
+    return at;
+  }
+}
+
+/** From so many characters on the short loop is worth its call. */
+const longWay = 32;
