@@ -51,7 +51,7 @@ export class Automaton {
   readonly #ends: MatchEnds;
   /** By state: what a longer match ends with; null: it is not known. */
   #lastCharacters: (LastCharacters | null | undefined)[] = [];
-  /** By state and ASCII character: `ascii[(state >> 3) * 128 + character]`; 0: it was not read there. */
+  /** By state and ASCII character: `ascii[(state >> stateBits) * 128 + character]`; 0: it was not read there. */
   ascii: Int32Array = new Int32Array(16 * 128);
   /** How often states were made anew: numbers of before mean nothing now. */
   generation = 0;
@@ -68,11 +68,12 @@ export class Automaton {
 
   /** Finds what a match from a state on must end with; null: anything may be that. */
   lastCharacters(state: number): LastCharacters | null {
-    const known = this.#lastCharacters[state >> 3];
+    const known = this.#lastCharacters[state >> stateBits];
     if (known !== undefined) return known;
     const { places, isSearching } = this.threadsOf(state);
-    const made = isSearching ? null : (this.#ends.after(places) ?? null);
-    this.#lastCharacters[state >> 3] = made;
+    const isUnknown = isSearching && !endsSurely(state);
+    const made = isUnknown ? null : (this.#ends.after(places) ?? null);
+    this.#lastCharacters[state >> stateBits] = made;
     return made;
   }
 
@@ -98,7 +99,7 @@ export class Automaton {
     let state = this.#begunAt(before);
     for (let at = from; at <= to && !isDead(state); ) {
       const unit = text.charCodeAt(at);
-      const known = unit < 128 ? (this.ascii[(state >> 3) * 128 + unit] ?? 0) : 0;
+      const known = unit < 128 ? (this.ascii[(state >> stateBits) * 128 + unit] ?? 0) : 0;
       const codePoint = known === 0 ? (text.codePointAt(at) ?? textEnd) : unit;
       state = known === 0 ? this.next(state, codePoint) : known;
       if (hasMatched(state)) return true;
@@ -129,8 +130,10 @@ export class Automaton {
   /** The state after a further code point, or the end of the text. */
   next(state: number, codePoint: number): number {
     const isAscii = codePoint >= 0 && codePoint < 128;
-    const key = (state >> 3) * 0x110001 + codePoint + 1;
-    const at = isAscii ? (state >> 3) * 128 + codePoint : (key ^ (key >> 12)) & (maxOthers - 1);
+    const key = (state >> stateBits) * 0x110001 + codePoint + 1;
+    const at = isAscii
+      ? (state >> stateBits) * 128 + codePoint
+      : (key ^ (key >> 12)) & (maxOthers - 1);
     const known = isAscii ? this.ascii[at] : this.#otherKeys[at] === key && this.#others[at];
     if (known) return known;
     const { generation } = this;
@@ -171,7 +174,7 @@ export class Automaton {
 
   /** What a state stands for: it outlives the number. */
   threadsOf(state: number): Threads {
-    const threads = this.#threads[(state >> 3) - 1];
+    const threads = this.#threads[(state >> stateBits) - 1];
     if (threads === undefined) throw new Error("a state of another automaton");
     return threads;
   }
@@ -186,7 +189,7 @@ export class Automaton {
     const isDeadNow = places.length === 0 && !isSearching;
     const isIdleNow = places.length === 0 && isSearching && !hasMatched;
     const bits = (isIdleNow ? idle : 0) | (hasMatched ? matchedBit : 0) | (isDeadNow ? dead : 0);
-    const number = (count << 3) | bits;
+    const number = (count << stateBits) | bits | (this.#ends.areSure(places) ? sure : 0);
     this.#numbers.set(key, number);
     if ((count + 1) * 128 > this.ascii.length) {
       const larger = new Int32Array(this.ascii.length * 2);
@@ -215,6 +218,9 @@ const idle = 1;
 /** A match ended before the last character. */
 export const matchedBit = 2;
 const dead = 4;
+const sure = 8;
+/** A state's number begins behind so many bits. */
+export const stateBits = 4;
 /** No thread goes on. */
 export const endingBits: number = idle | dead;
 
@@ -231,4 +237,9 @@ export function hasMatched(state: number): boolean {
 /** Nothing more can match. */
 export function isDead(state: number): boolean {
   return (state & dead) !== 0;
+}
+
+/** A match ends behind the last character, whatever comes. */
+export function endsSurely(state: number): boolean {
+  return (state & sure) !== 0;
 }

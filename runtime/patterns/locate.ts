@@ -11,70 +11,118 @@ export interface Match {
 export class Locator {
   readonly #program: PatternProgram;
   readonly #stepper: Stepper;
+  /** What may still match, and comes before what was found: the first one began first. */
+  #threads: ThreadList;
+  /** Those after the character that is read. */
+  #moved: ThreadList;
 
   constructor(program: PatternProgram) {
     this.#program = program;
     this.#stepper = new Stepper(program);
+    this.#threads = new ThreadList(program.instructions.length);
+    this.#moved = new ThreadList(program.instructions.length);
   }
 
   find(text: string, range: SearchedRange): Match | undefined {
     let match: Match | undefined;
-    for (const { found, threads } of this.#read(text, range)) {
+    this.#read(text, range, (found) => {
       match = found;
-      const begun = found?.start;
       // Whichever of them matches in the end, it begins there; where it ends is known.
-      if (begun !== undefined && threads.every(({ start }) => start === begun)) {
-        return { start: begun, end: range.to };
-      }
-    }
+      const isKnown = found !== undefined && this.#threads.allBeganAt(found.start);
+      if (isKnown) match = { start: found.start, end: range.to };
+      return isKnown;
+    });
     return match;
   }
 
   /** Where the first match begins that was found or may still be, of a text that was read up to `to`. */
   earliest(text: string, range: SearchedRange): number {
     let earliest = range.to;
-    for (const { found, threads } of this.#read(text, { ...range, to: range.to - 1 })) {
-      earliest = threads[0]?.start ?? found?.start ?? range.to;
-    }
+    this.#read(text, { ...range, to: range.to - 1 }, (found) => {
+      const first = this.#threads.count > 0 ? this.#threads.startOf(0) : found?.start;
+      earliest = first ?? range.to;
+      return false;
+    });
     return earliest;
   }
 
-  /** What is known after each character. */
-  *#read(text: string, { from, before: initial, to }: SearchedRange): Generator<Reading> {
-    let threads: Thread[] = [];
+  /** `isEnough`: whether what is known after a character is enough; `found`: the match that comes first so far. */
+  #read(
+    text: string,
+    { from, before: initial, to }: SearchedRange,
+    isEnough: (found: Match | undefined) => boolean,
+  ): void {
     let found: Match | undefined;
     let before = initial;
+    let start = from;
+    const move = (place: number): void => this.#moved.add(place, start);
+    this.#threads.clear();
     for (let at = from; at <= to; ) {
       const codePoint = text.codePointAt(at) ?? textEnd;
-      const moved: Thread[] = [];
+      const threads = this.#threads;
+      const moved = this.#moved;
+      moved.clear();
       this.#stepper.begin();
-      const all =
-        found === undefined ? [...threads, { place: this.#program.start, start: at }] : threads;
-      for (const { place, start } of all) {
-        const add = (next: number): void => {
-          if (!moved.some((each) => each.place === next)) moved.push({ place: next, start });
-        };
-        if (this.#stepper.step(place, before, codePoint, add)) {
+      if (found === undefined) threads.add(this.#program.start, at);
+      for (let each = 0; each < threads.count; each++) {
+        start = threads.startOf(each);
+        if (this.#stepper.step(threads.placeOf(each), before, codePoint, move)) {
           found = { start, end: at };
           break;
         }
       }
-      yield { found, threads: moved };
-      if (codePoint === textEnd || (moved.length === 0 && found !== undefined)) return;
-      threads = moved;
+      this.#threads = moved;
+      this.#moved = threads;
+      if (isEnough(found) || codePoint === textEnd) return;
+      if (moved.count === 0 && found !== undefined) return;
       before = beforeOf(codePoint, this.#program);
       at += codePoint > 0xffff ? 2 : 1;
     }
   }
 }
 
-interface Thread {
-  readonly place: number;
-  readonly start: number;
-}
+/** Threads in order of their priority, one at each place of a program. */
+class ThreadList {
+  count = 0;
+  readonly #places: Int32Array;
+  readonly #starts: Int32Array;
+  /** By place: the round in which it was added last. */
+  readonly #added: Uint32Array;
+  #round = 1;
 
-interface Reading {
-  readonly found: Match | undefined;
-  /** What may still match, and comes before what was found: the first one began first. */
-  readonly threads: readonly Thread[];
+  /** `size`: of the program. */
+  constructor(size: number) {
+    this.#places = new Int32Array(size);
+    this.#starts = new Int32Array(size);
+    this.#added = new Uint32Array(size);
+  }
+
+  clear(): void {
+    this.count = 0;
+    this.#round += 1;
+  }
+
+  /** `start`: where it began. At each place the first one counts. */
+  add(place: number, start: number): void {
+    if (this.#added[place] === this.#round) return;
+    this.#added[place] = this.#round;
+    this.#places[this.count] = place;
+    this.#starts[this.count] = start;
+    this.count += 1;
+  }
+
+  placeOf(index: number): number {
+    return this.#places[index] ?? 0;
+  }
+
+  startOf(index: number): number {
+    return this.#starts[index] ?? 0;
+  }
+
+  allBeganAt(start: number): boolean {
+    for (let each = 0; each < this.count; each++) {
+      if (this.#starts[each] !== start) return false;
+    }
+    return true;
+  }
 }

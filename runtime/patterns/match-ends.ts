@@ -1,4 +1,13 @@
-import { alternative, alternativeMatch, foldsCase, match, oneRune, rune } from "./pattern-codes.ts";
+import {
+  alternative,
+  alternativeMatch,
+  assertion,
+  deadEnd,
+  foldsCase,
+  match,
+  oneRune,
+  rune,
+} from "./pattern-codes.ts";
 import type { PatternInstruction, PatternProgram } from "./pattern-program.ts";
 
 /** What a match ends with. */
@@ -21,12 +30,30 @@ export class MatchEnds {
     this.#areEnds = endsOf(instructions);
   }
 
+  /** Whether a thread at one of these places has come to a match, and no assertion is asked. */
+  areSure(places: readonly number[]): boolean {
+    if (!places.some((place) => this.#areEnds[place] === 1)) return false;
+    let isFound = false;
+    const seen = new Set(places);
+    for (const place of seen) {
+      const instruction = this.#instructions[place];
+      if (instruction === undefined || instruction.op >= rune) continue;
+      const { op, out, arg } = instruction;
+      if (op === assertion) return false;
+      if (op === match) isFound = true;
+      else if (op !== deadEnd) seen.add(out);
+      if (op === alternative || op === alternativeMatch) seen.add(arg);
+    }
+    return isFound;
+  }
+
   /**
-   * Finds what a match ends with that threads at these places come to later; undefined: anything may be that, or they have
-   * come to a match here. Places that ask for the same characters have the same.
+   * Finds what a longer match ends with that threads at these places come to; undefined: anything may be that, or an
+   * assertion decides whether there is a match here. Places that ask for the same characters have the same.
    */
   after(places: readonly number[]): LastCharacters | undefined {
-    if (places.some((place) => this.#areEnds[place] === 1)) return undefined;
+    if (places.some((place) => this.#areEnds[place] === 1) && !this.areSure(places))
+      return undefined;
     const last = new Set<number>();
     const seen = new Set(places);
     for (const place of seen) {

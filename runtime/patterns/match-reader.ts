@@ -1,6 +1,6 @@
-import { hasMatched, isDead, isIdle, type Threads } from "./automaton.ts";
+import { endsSurely, hasMatched, isDead, isIdle, stateBits, type Threads } from "./automaton.ts";
 import type { Match } from "./locate.ts";
-import { type Before, beforeOf, noText, textEnd } from "./pattern-program.ts";
+import { type Before, beforeOf, noText, otherCharacter, textEnd } from "./pattern-program.ts";
 import { isHighHalf } from "./reading.ts";
 import type { Search } from "./search.ts";
 
@@ -90,6 +90,29 @@ export class MatchReader {
     return locator.find(this.text, place) ?? { start: to, end: to };
   }
 
+  /**
+   * Goes over matches of one character each that stand right behind the one that is settled: `end` is that of the last one
+   * then. How many they are.
+   */
+  passSoleMatches(isComplete: boolean): number {
+    const { automaton, program, settings } = this.#search;
+    // What stands before each would have to be asked.
+    if (program.asksWords || program.asksLines) return 0;
+    const row = (automaton.initial(otherCharacter) >> stateBits) * 128;
+    const { text } = this;
+    const { length } = text;
+    const from = this.end;
+    let at = from;
+    for (; at + 1 < length; at++) {
+      const unit = text.charCodeAt(at);
+      const state = unit < 128 ? (automaton.ascii[row + unit] ?? 0) : 0;
+      if (!endsSurely(state)) break;
+      if (!this.#endsBefore(state, at + 1, at + 1 + settings.longest, isComplete)) break;
+    }
+    this.end = at;
+    return at - from;
+  }
+
   /** Where the first match begins that has not come to its end. */
   earliest(): number {
     const from = this.since;
@@ -162,7 +185,7 @@ export class MatchReader {
         state = automaton.initial(this.beforeOf(at));
         continue;
       }
-      let next = unit < 128 ? (automaton.ascii[(state >> 3) * 128 + unit] ?? 0) : 0;
+      let next = unit < 128 ? (automaton.ascii[(state >> stateBits) * 128 + unit] ?? 0) : 0;
       let size = 1;
       if (next === 0) {
         // Half of a character waits for the other one.
@@ -174,10 +197,23 @@ export class MatchReader {
       }
       if (!isIdle(next)) {
         if (isIdle(state)) this.since = at;
+        if (endsSurely(next)) {
+          const after = at + size;
+          const isFollowed = after < length || isComplete;
+          if (isFollowed && this.#endsBefore(next, after, after + longest, isComplete)) {
+            end = after;
+            isSettled = true;
+            break;
+          }
+        }
         if (hasMatched(next)) {
           end = at;
           lookahead = at + longest;
-        } else if (hasMatched(state) && this.#endsBefore(next, at + size, lookahead, isComplete)) {
+        } else if (
+          hasMatched(state) &&
+          !endsSurely(next) &&
+          this.#endsBefore(next, at + size, lookahead, isComplete)
+        ) {
           isSettled = true;
           break;
         }
@@ -237,7 +273,7 @@ export class MatchReader {
     const { automaton, settings } = this.#search;
     const { ascii } = automaton;
     const text = this.text;
-    const row = (state >> 3) * 128;
+    const row = (state >> stateBits) * 128;
     const limit = Math.min(text.length, from + settings.longest);
     let at = from;
     while (at < limit) {

@@ -101,13 +101,14 @@ export class Replacement {
   /** Reads on; gives what came before matches, and what replaces them. */
   #scan(isComplete: boolean): string {
     let output = "";
-    while (this.#reader.next(isComplete)) output += this.#settle();
+    while (this.#reader.next(isComplete)) output += this.#settle(isComplete);
     return output;
   }
 
   /** The match that was found is complete. */
-  #settle(): string {
+  #settle(isComplete: boolean): string {
     const reader = this.#reader;
+    const { isValid } = this.#search.settings;
     if (this.#isReplaced) {
       this.#isReplaced = false;
       this.#skip(reader.end, true);
@@ -121,11 +122,14 @@ export class Replacement {
       reader.restart(after);
       return given;
     }
-    this.matches += 1;
     const given = this.#give(start);
-    this.#skip(end);
-    reader.restart(end);
-    return given + this.#text;
+    const isAsItReads = this.#written === undefined;
+    const isPlain = isAsItReads && isValid === undefined && this.#onMatch === undefined;
+    const others = isPlain && end - start === 1 ? reader.passSoleMatches(isComplete) : 0;
+    this.matches += 1 + others;
+    this.#skip(reader.end);
+    reader.restart(reader.end);
+    return given + (others === 0 ? this.#text : this.#text.repeat(1 + others));
   }
 
   /** Gives what is held up to a place. */

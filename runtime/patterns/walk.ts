@@ -1,4 +1,4 @@
-import { endingBits, matchedBit } from "./automaton.ts";
+import { endingBits, matchedBit, stateBits } from "./automaton.ts";
 
 /** Reads on where there is nothing to decide: a short loop, which engines compile before long. */
 export class Walk {
@@ -22,7 +22,7 @@ export class Walk {
     while (at < limit) {
       const unit = text.charCodeAt(at);
       if (unit > 127) break;
-      const next = ascii[((state >> 3) << 7) + unit] ?? 0;
+      const next = ascii[((state >> stateBits) << 7) + unit] ?? 0;
       if (next !== state) {
         if (next === 0 || (next & endingBits) !== 0) break;
         // What comes after a match is asked for there.

@@ -45,6 +45,9 @@ export interface GuardCosts {
   }[];
 }
 
+/** The most milliseconds of CPU of a hostile pattern over 100 KB. */
+export const HOSTILE_PATTERN = 10;
+
 /** How much faster than linear a tenfold text may grow, noise included. */
 export const GUARD_GROWTH = 1.5;
 

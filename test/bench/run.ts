@@ -12,7 +12,7 @@ import { DEAD_COLLECTOR, measureDeadCollector } from "./dead-collector.ts";
 import { measureDecisions } from "./decision.ts";
 import { type Contender, type Duel, type Pace, type Round, run, start } from "./duel.ts";
 import { footprintGoals, measureFootprint, measureThreads, TWO_THREADS } from "./footprint.ts";
-import { GUARD_GROWTH, measureGuards } from "./guards.ts";
+import { GUARD_GROWTH, HOSTILE_PATTERN, measureGuards } from "./guards.ts";
 import { GUARDED_STREAM, llmCases, llmGoals, measureLlm, portkeyGoals } from "./llm.ts";
 import { eraGoals, measureMcp } from "./mcp.ts";
 import { measureNginx } from "./nginx.ts";
@@ -224,7 +224,7 @@ function showGuards(): void {
     console.log(
       `${pattern.padEnd(30)} ${milliseconds.toFixed(1).padStart(7)} ms for 100 KB, growth ${growth.toFixed(2)}`,
     );
-    isGood = growth <= GUARD_GROWTH && isGood;
+    isGood = growth <= GUARD_GROWTH && milliseconds <= HOSTILE_PATTERN && isGood;
   }
 }
 

@@ -127,6 +127,11 @@ function replacedByParts(
   return output;
 }
 
+function replacedAtOnce(pattern: string, longest: number, text: string): string {
+  const search = new Search({ pattern: RE2JS.compile(pattern), longest });
+  return new Replacement(search, "#").replace(text, search.readsText ? readingOf(text) : undefined);
+}
+
 function replacedInPieces(pattern: string, longest: number, parts: readonly string[]): string {
   const search = new Search({ pattern: RE2JS.compile(pattern), longest });
   const replacement = new Replacement(search, "#");
@@ -139,6 +144,7 @@ describe("masking", () => {
       const { longest = 0 } = matchBounds(pattern);
       const whole = replacedWhole(pattern, parts.join(""));
       expect(replacedInPieces(pattern, longest, parts)).toBe(whole);
+      expect(replacedAtOnce(pattern, longest, parts.join(""))).toBe(whole);
     });
     fc.assert(given, { numRuns: RUNS });
   }, 300_000);
@@ -148,6 +154,7 @@ describe("masking", () => {
       expect(matchBounds(pattern).longest).toBeUndefined();
       const whole = replacedWhole(pattern, parts.join(""));
       expect(replacedInPieces(pattern, 64, parts)).toBe(whole);
+      expect(replacedAtOnce(pattern, 64, parts.join(""))).toBe(whole);
     });
     fc.assert(given, { numRuns: 2_000 });
   });
@@ -194,6 +201,14 @@ describe("masking", () => {
     expect(cost("a.{0,500}b|a")).toBeLessThan(3 * cost("a.{0,5}b|a") + 20);
     expect(cost("(.*a){11}")).toBeLessThan(20 * reading + 20);
   });
+
+  it.each(["[a-z]+$", "<key>.*</key>$", "[a-z]+", "1[^;]*;2|<[^;]*$"])(
+    "%s is masked in a whole text from where it begins, however long it is",
+    (pattern) => {
+      const text = `1 <key>${"a".repeat(200)}</key>`;
+      expect(replacedAtOnce(pattern, 16, text)).toBe(replacedWhole(pattern, text));
+    },
+  );
 
   it("a match that goes on and on is masked to its end, and no more of it is held than the window", () => {
     const search = new Search({ pattern: RE2JS.compile("key=\\S+"), longest: 16 });
