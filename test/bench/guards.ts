@@ -49,7 +49,7 @@ export interface GuardCosts {
 export const HOSTILE_PATTERN = 10;
 
 /** How much faster than linear a tenfold text may grow, noise included. */
-export const GUARD_GROWTH = 1.5;
+export const GUARD_GROWTH = 2;
 
 /** Measures patterns alone, without a connection. */
 export function measureGuards(): GuardCosts {
