@@ -1,5 +1,5 @@
 import { createServer as createHttpServer } from "node:http";
-import { createServer, type ServerHttp2Stream } from "node:http2";
+import { createServer, type ServerHttp2Stream, type Settings } from "node:http2";
 import { createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { listen } from "./listen.ts";
 
@@ -50,6 +50,16 @@ function streams(onStream: (stream: ServerHttp2Stream) => void): () => Server {
   };
 }
 
+/** Connections with such settings; what calls come on them is not heard. */
+function settles(settings: Settings): () => Server {
+  return () => {
+    const server = createServer({ settings });
+    server.on("session", (session) => session.on("error", () => {}));
+    server.on("stream", (stream) => stream.on("error", () => {}));
+    return server;
+  };
+}
+
 function sockets(onSocket: (socket: Socket) => void): () => Server {
   return () =>
     createTcpServer((socket) => {
@@ -77,6 +87,15 @@ const misbehaviours = {
   "says yes twice": says(yes, yes),
   "says nothing and that all is well": says(),
   "says what is no message": says(frame(Buffer.from("\xff\xff\xff\xff", "latin1"))),
+  "says a message byte by byte, and never all of it": streams((stream) => {
+    stream.respond(head);
+    stream.write(frame(Buffer.alloc(0), 1_000_000));
+    const more = setInterval(() => stream.write(Buffer.alloc(1)), 50);
+    stream.on("close", () => clearInterval(more));
+  }),
+  "takes no calls": settles({ maxConcurrentStreams: 0 }),
+  "takes no bytes of calls": settles({ initialWindowSize: 0 }),
+  "leaves as soon as it is asked": streams((stream) => stream.session?.goaway(0, 0)),
   "says half a message": says(yes.subarray(0, 3)),
   "announces two gigabytes": says(frame(Buffer.alloc(100), 2 ** 31)),
   compresses: says(frame(Buffer.alloc(10), 10, 1)),

@@ -43,7 +43,7 @@ describe.each(Object.keys(callouts) as (keyof typeof callouts)[])(
   (policy) => {
     const [status] = callouts[policy];
 
-    it.each(allMisbehaviours.map((name, index) => [name, index] as const))(
+    it.concurrent.each(allMisbehaviours.map((name, index) => [name, index] as const))(
       "%s",
       async (_, index) => {
         // Several at once: each has its own end, on one connection.
