@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, request } from "node:http";
 import { type ClientHttp2Session, connect, createServer as createHttp2Server } from "node:http2";
-import { text } from "node:stream/consumers";
+import { buffer, text } from "node:stream/consumers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { atEnd } from "../harness/at-end.ts";
 import { type EnvoyServices, startEnvoyServices } from "../harness/envoy-services.ts";
@@ -51,11 +51,19 @@ beforeAll(async () => {
     const processingOptions = { requestBodyMode: mode, responseBodyMode: "none" };
     return [`${mode}-request`, { policies: { extProc: { host, processingOptions } } }] as const;
   });
+  const slow = ["streamed", "fullDuplexStreamed"].map((mode) => {
+    const processingOptions = { requestBodyMode: mode, responseBodyMode: mode };
+    const policies = { http: { requestTimeout: "1s" } };
+    return [
+      `${mode}-slow`,
+      { policies: { extProc: { host, processingOptions, policies } } },
+    ] as const;
+  });
   const refused = {
     policies: { extProc: { host, processingOptions: { requestBodyMode: "none" } }, csrf: {} },
   };
   gateway = await startRoutes(
-    { ...Object.fromEntries([...routes, ...requests]), refused },
+    { ...Object.fromEntries([...routes, ...requests, ...slow]), refused },
     { url },
   );
 });
@@ -120,6 +128,19 @@ it.each(["none", "streamed", "fullDuplexStreamed"])(
     expect(response.statusCode).toBe(200);
     expect(await text(response)).toBe("done");
     asking.end(" and more");
+  },
+);
+
+it.concurrent.each(["streamed", "fullDuplexStreamed"])(
+  "waits for a client that reads slowly longer than it waits for the processor: %s",
+  async (mode) => {
+    const size = 20_000_000;
+    const asking = request(`${gateway.url}/${mode}-slow`, { method: "POST" });
+    asking.end(Buffer.alloc(size, "a"));
+    const [response] = await once(asking, "response");
+    // Twice the processor's time, in which all that is between client and backend fills up.
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    expect((await buffer(response)).length).toBe(size);
   },
 );
 

@@ -52,6 +52,8 @@ export class ProcessorSession {
   #request: ProcessingPhase | undefined;
   #response: ProcessingPhase | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #isOwing = false;
+  #isPaused = false;
   #callout: GrpcCallout | undefined;
   #hasBegun = false;
   readonly #isFinished = { request: false, response: false };
@@ -103,7 +105,7 @@ export class ProcessorSession {
     if (phase === "request") this.#request = handler;
     else {
       this.#response = handler;
-      this.#stream?.resume();
+      this.resume();
     }
   }
 
@@ -122,10 +124,11 @@ export class ProcessorSession {
     });
   }
 
-  /** Whether the processor owes a response: it has its time for it from now on. */
+  /** Whether the processor owes a response: it has its time for it from now on, but while nobody listens to it. */
   owes(isDue: boolean): void {
+    this.#isOwing = isDue;
     clearTimeout(this.#timer);
-    if (!isDue || this.isOver) return;
+    if (!isDue || this.#isPaused || this.isOver) return;
     const { deadline } = this.#settings;
     this.#timer = setTimeout(() => {
       this.#stream?.cancel();
@@ -135,7 +138,9 @@ export class ProcessorSession {
 
   /** Stops what comes from the processor until `resume`. */
   pause(): void {
+    this.#isPaused = true;
     this.#stream?.pause();
+    clearTimeout(this.#timer);
   }
 
   /**
@@ -143,11 +148,14 @@ export class ProcessorSession {
    * read, which comes on the same stream.
    */
   pauseRequest(): void {
-    if (this.#response === undefined) this.#stream?.pause();
+    if (this.#response === undefined) this.pause();
   }
 
   resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
     this.#stream?.resume();
+    this.owes(this.#isOwing);
   }
 
   /** Of the request, or of the response, there is nothing more to say; of the other there may be. */
