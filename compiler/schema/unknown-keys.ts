@@ -1,6 +1,7 @@
 import type { ErrorObject } from "ajv";
-import type { ConfigPath } from "../diagnostics/diagnostic.ts";
+import { type ConfigPath, formatPath } from "../diagnostics/diagnostic.ts";
 import { type ConfigValue, configValueAt, pointerPath } from "./config-values.ts";
+import type { FewUnknownKeys } from "./few-unknown-keys.ts";
 import { knownFields, meantField, otherOwner, saidElsewhere } from "./meant-field.ts";
 import { type Schema, schemaAt } from "./schema.ts";
 
@@ -16,22 +17,18 @@ export interface KeyAdvice {
 
 /** The unknown keys of one object, and what they stand for. */
 export interface UnknownKeys {
-  /** Of the first ones. */
   readonly advice: ReadonlyMap<string, KeyAdvice>;
   readonly path: ConfigPath;
-  /** How many there are beyond those. */
+  /** How many there are that are only counted. */
   readonly more: number;
   /** The fields of the object, in one text. */
   readonly known: string;
 }
 
-/** Keys of one object that are looked up and reported: whoever has more of them has another file before them. */
-const LOOKED_UP = 100;
-
 /** The unknown keys of a value by the JSON pointer of their object: looked up once, for a file may have many. */
 export function unknownKeys(
   errors: readonly ErrorObject[],
-  value: ConfigValue,
+  { value, more }: FewUnknownKeys,
   root: Schema,
 ): ReadonlyMap<string, UnknownKeys> {
   const unknown = errors.filter(({ keyword }) => keyword === "additionalProperties");
@@ -39,7 +36,9 @@ export function unknownKeys(
   return new Map(
     [...owners].map(([pointer, found]) => {
       const keys = found.map(({ params }) => String(params.additionalProperty));
-      return [pointer, lookUp(keys, pointerPath(pointer, value), value, root)];
+      const path = pointerPath(pointer, value);
+      const counted = { more: more.get(formatPath(path)) ?? 0 };
+      return [pointer, { ...lookUp(keys, path, value, root), ...counted }];
     }),
   );
 }
@@ -49,19 +48,18 @@ function lookUp(
   path: ConfigPath,
   value: ConfigValue,
   root: Schema,
-): UnknownKeys {
+): Omit<UnknownKeys, "more"> {
   const schema = schemaAt(root, path);
   const object = configValueAt(value, path);
   const known = knownFields(schema);
   const absent = known.filter(
     (name) => typeof object === "object" && object !== null && !Object.hasOwn(object, name),
   );
-  const advice = keys.slice(0, LOOKED_UP).map((key): readonly [string, KeyAdvice] => {
+  const advice = keys.map((key): readonly [string, KeyAdvice] => {
     const instead = saidElsewhere(key, schema);
     const suggestion = meantField(key, schema, { absent, isAlone: keys.length === 1 });
     const standsIn = suggestion === undefined ? otherOwner(key, path, root) : undefined;
     return [key, { instead, suggestion, standsIn }];
   });
-  const more = Math.max(0, keys.length - LOOKED_UP);
-  return { advice: new Map(advice), path, more, known: known.join(", ") };
+  return { advice: new Map(advice), path, known: known.join(", ") };
 }

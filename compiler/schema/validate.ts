@@ -7,6 +7,7 @@ import {
 } from "../diagnostics/diagnostic.ts";
 import type { ConfigValue, ReadValue } from "./config-values.ts";
 import { configValueAt, pointerPath, withEnvTemplates } from "./config-values.ts";
+import { type FewUnknownKeys, fewUnknownKeys } from "./few-unknown-keys.ts";
 import { reportMore, reportViolation, type Subject } from "./report-violation.ts";
 import { type Schema, schemaAt } from "./schema.ts";
 import { compileSchema } from "./schema-compiler.ts";
@@ -42,7 +43,7 @@ export function validator<Value>(
 ): Validator<Value> {
   const validate = compileSchema(schema, values);
   /** Whether the value has no mistake. */
-  const reportAll = (read: ReadValue, origin: Origin, diagnostics: Diagnostics): boolean => {
+  const reportAll = (read: FewRead, origin: Origin, diagnostics: Diagnostics): boolean => {
     const errors = validate(read.value) ? [] : asLists(validate.errors ?? [], read, schema);
     const subject = {
       root: schema,
@@ -50,12 +51,12 @@ export function validator<Value>(
       origin,
       whole: whole ?? originTitle(origin),
       checkPart,
-      unknown: unknownKeys(errors, read.value, schema),
+      unknown: unknownKeys(errors, read, schema),
       variables: new Map(read.expanded.map((each) => [formatPath(each.path), each])),
     };
     for (const error of errors) {
       // A key that is wrong has an error of its own: `propertyNames`.
-      if (error.propertyName !== undefined || isOnlyCounted(error, subject)) continue;
+      if (error.propertyName !== undefined) continue;
       if (!isConsequence(error, subject)) reportViolation(error, subject, diagnostics);
     }
     for (const keys of subject.unknown.values()) reportMore(keys, subject, diagnostics);
@@ -63,27 +64,32 @@ export function validator<Value>(
   };
   // What a schema lets through is what its builders say.
   const typed = (read: ReadValue) => withEnvTemplates(read) as Value;
-  const sound = (read: ReadValue): ValidParts<Value> => {
+  const soundOf = (read: FewRead): ValidParts<Value> => {
     const unset = read.expanded.filter(({ isComplete }) => !isComplete);
     const unknown = unset.map(({ path }) => path);
     const { value, broken } = soundParts(read.value, schema, validate, unknown);
     return { value: value === undefined ? undefined : typed({ ...read, value }), broken };
   };
+  const few = (read: ReadValue): FewRead => ({ ...read, ...fewUnknownKeys(read.value, schema) });
   return {
-    sound,
+    sound: (read) => soundOf(few(read)),
     whole: (read, origin, diagnostics) => {
       const before = diagnostics.list.length;
-      reportAll(read, origin, diagnostics);
+      reportAll(few(read), origin, diagnostics);
       const found = diagnostics.list.slice(before);
       return found.every(({ code }) => code === "not-built-yet") ? typed(read) : undefined;
     },
-    parts: (read, origin, diagnostics) => {
+    parts: (given, origin, diagnostics) => {
+      const read = few(given);
       const isSound = reportAll(read, origin, diagnostics);
       const isKnown = read.expanded.every(({ isComplete }) => isComplete);
-      return isSound && isKnown ? { value: typed(read), broken: [] } : sound(read);
+      return isSound && isKnown ? { value: typed(read), broken: [] } : soundOf(read);
     },
   };
 }
+
+/** A value that was read, with few unknown keys. */
+type FewRead = ReadValue & FewUnknownKeys;
 
 function originTitle({ resource }: Origin): string {
   return resource?.name ?? "the file";
@@ -112,15 +118,6 @@ function asLists(
 
 function isMapping(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** One of so many unknown keys of an object that they are told of together. */
-function isOnlyCounted(
-  { keyword, instancePath, params }: ErrorObject,
-  { unknown }: Subject,
-): boolean {
-  if (keyword !== "additionalProperties") return false;
-  return unknown.get(instancePath)?.advice.has(String(params.additionalProperty)) === false;
 }
 
 /** A part of a value, whose name is its key. */

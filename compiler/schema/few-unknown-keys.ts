@@ -1,0 +1,66 @@
+import { formatPath } from "../diagnostics/diagnostic.ts";
+import { type ConfigValue, isMapping } from "./config-values.ts";
+import type { Schema } from "./schema.ts";
+
+/** A value in which no object has more than the first unknown keys: whoever has thousands has another file before them. */
+export interface FewUnknownKeys {
+  readonly value: ConfigValue;
+  /** How many were left out of an object, by its path. */
+  readonly more: ReadonlyMap<string, number>;
+}
+
+/** Keys of one object that are looked up and reported; the others are only counted. */
+const REPORTED = 100;
+
+/** Leaves those out of a copy before anything looks at each of them. */
+export function fewUnknownKeys(value: ConfigValue, schema: Schema): FewUnknownKeys {
+  const more = new Map<string, number>();
+  return { value: withFew(value, schema, { path: [], more }), more };
+}
+
+interface Walk {
+  /** Where the walk is. */
+  readonly path: (string | number)[];
+  readonly more: Map<string, number>;
+}
+
+function withFew(value: ConfigValue, schema: Schema | undefined, walk: Walk): ConfigValue {
+  if (schema === undefined || typeof value !== "object" || value === null) return value;
+  if (isList(value)) {
+    const items = value.map((item, index) => childWithFew(item, schema.items, index, walk));
+    return items.every((item, index) => item === value[index]) ? value : items;
+  }
+  if (!isMapping(value)) return value;
+  const { properties = {}, additionalProperties } = schema;
+  const others = typeof additionalProperties === "object" ? additionalProperties : undefined;
+  // No prototype, so that `__proto__` is a key like any other.
+  const copy: Record<string, ConfigValue> = Object.create(null);
+  let isCopy = false;
+  let unknown = 0;
+  for (const key of Object.keys(value)) {
+    const isKnown = Object.hasOwn(properties, key);
+    if (!isKnown && additionalProperties === false) unknown += 1;
+    if (!isKnown && unknown > REPORTED) continue;
+    const child = value[key] ?? null;
+    copy[key] = childWithFew(child, isKnown ? properties[key] : others, key, walk);
+    isCopy ||= copy[key] !== child;
+  }
+  if (unknown > REPORTED) walk.more.set(formatPath(walk.path), unknown - REPORTED);
+  return isCopy || unknown > REPORTED ? copy : value;
+}
+
+function childWithFew(
+  value: ConfigValue,
+  schema: Schema | undefined,
+  step: string | number,
+  walk: Walk,
+): ConfigValue {
+  walk.path.push(step);
+  const few = withFew(value, schema, walk);
+  walk.path.pop();
+  return few;
+}
+
+function isList(value: object): value is readonly ConfigValue[] {
+  return Array.isArray(value);
+}
