@@ -97,13 +97,12 @@ async function finishLogin(
   const { gateway, query } = exchange;
   const { settings, finished } = client;
   const login = begunLogin(exchange, cookies, state);
-  if (login === undefined || finished.has(state)) {
+  if (login === undefined || !finished.add(state, endOfLogin(login), gateway)) {
     const reason =
       login === undefined ? "was not begun in this browser, or is over" : "has come back before";
     refuseLogin(exchange, 400, `this login ${reason}`);
     return;
   }
-  finished.add(state, endOfLogin(login));
   exchange.addResponseHeader("set-cookie", cookies.dropLogin(state));
   const endpoints = await settings.provider.endpoints(gateway);
   if (endpoints === undefined) {
@@ -155,7 +154,7 @@ async function endSession(
   }
   const { clientId, logout, provider } = client.settings;
   const endpoints = await provider.endpoints(exchange.gateway);
-  if (known !== undefined) await client.end(known, endpoints);
+  if (known !== undefined) await client.end(known, endpoints, exchange.gateway);
   const dropped = cookies.dropSession();
   const next = logout?.redirectUri;
   const provided = endpoints?.endSessionEndpoint;

@@ -1,26 +1,109 @@
-/** Texts that are known for some time: at most so many, of which the oldest make room. */
+import { hash } from "node:crypto";
+import type { GatewayContext } from "./gateway-context.ts";
+import { withLock } from "./thread-lock.ts";
+
+/** Int32 words before the first place: the lock. */
+const headWords = 2;
+/** Int32 words of a place: of the digest of its text. */
+const placeWords = 4;
+/** Places that a text may stand in: of its set, which the digest says. */
+const setPlaces = 8;
+
+/**
+ * Texts that all threads of a process know for some time: at most about so many, of which those that end first make room.
+ * What was added once is not added again, whichever thread tries.
+ */
 export class Remembered {
-  readonly #ends = new Map<string, number>();
-  readonly #max: number;
+  readonly #name: string;
+  readonly #sets: number;
+  #table: Table | undefined;
 
-  constructor(max: number) {
-    this.#max = max;
+  /** `name`: no other one of the gateway has it. */
+  constructor(name: string, max: number) {
+    this.#name = name;
+    this.#sets = Math.ceil(max / setPlaces);
   }
 
-  /** `end`: milliseconds since 1970. */
-  add(text: string, end: number): void {
-    this.#ends.delete(text);
-    this.#ends.set(text, end);
-    if (this.#ends.size <= this.#max) return;
-    const [oldest] = this.#ends.keys();
-    if (oldest !== undefined) this.#ends.delete(oldest);
+  /** False: it is known already. `end`: milliseconds since 1970. */
+  add(text: string, end: number, gateway: GatewayContext): boolean {
+    const table = this.#of(gateway);
+    const digest = digestOf(text);
+    return withLock(table.words, table.thread, () => {
+      if (this.#find(table, digest) !== undefined) return false;
+      const place = this.#freePlace(table, digest);
+      const at = headWords + placeWords * place;
+      for (let i = 0; i < placeWords; i++) table.words[at + i] = digest.readInt32LE(4 * i);
+      table.ends[place] = end;
+      return true;
+    });
   }
 
-  has(text: string): boolean {
-    const end = this.#ends.get(text);
-    if (end === undefined) return false;
-    if (end > Date.now()) return true;
-    this.#ends.delete(text);
-    return false;
+  /** It is not known any longer. */
+  delete(text: string, gateway: GatewayContext): void {
+    const table = this.#of(gateway);
+    const digest = digestOf(text);
+    withLock(table.words, table.thread, () => {
+      const place = this.#find(table, digest);
+      if (place !== undefined) table.ends[place] = 0;
+    });
   }
+
+  /** Whether it was added and has not ended. */
+  has(text: string, gateway: GatewayContext): boolean {
+    const table = this.#of(gateway);
+    const digest = digestOf(text);
+    return withLock(table.words, table.thread, () => this.#find(table, digest) !== undefined);
+  }
+
+  #find(table: Table, digest: Buffer): number | undefined {
+    const now = Date.now();
+    return this.#placesOf(digest).find(
+      (place) => (table.ends[place] ?? 0) > now && hasDigest(table, place, digest),
+    );
+  }
+
+  /** The one of its set that ended or ends first; one that nobody had has ended long ago. */
+  #freePlace({ ends }: Table, digest: Buffer): number {
+    return this.#placesOf(digest).reduce((first, place) =>
+      (ends[place] ?? 0) < (ends[first] ?? 0) ? place : first,
+    );
+  }
+
+  #placesOf(digest: Buffer): readonly number[] {
+    const first = setPlaces * (digest.readUInt32LE(0) % this.#sets);
+    return Array.from({ length: setPlaces }, (_, index) => first + index);
+  }
+
+  #of({ threads }: GatewayContext): Table {
+    if (this.#table !== undefined) return this.#table;
+    const places = setPlaces * this.#sets;
+    const endsAt = 4 * (headWords + placeWords * places);
+    const bytes = endsAt + 8 * places;
+    const memory = threads?.memory(this.#name, bytes) ?? new SharedArrayBuffer(bytes);
+    this.#table = {
+      words: new Int32Array(memory, 0, endsAt / 4),
+      ends: new Float64Array(memory, endsAt, places),
+      thread: threads?.index ?? 0,
+    };
+    return this.#table;
+  }
+}
+
+/** The memory of one, as a thread sees it. */
+interface Table {
+  readonly words: Int32Array;
+  /** When each place ends, in milliseconds since 1970; 0: nobody had it yet. */
+  readonly ends: Float64Array;
+  readonly thread: number;
+}
+
+function digestOf(text: string): Buffer {
+  return hash("sha256", text, "buffer");
+}
+
+function hasDigest({ words }: Table, place: number, digest: Buffer): boolean {
+  const at = headWords + placeWords * place;
+  for (let i = 0; i < placeWords; i++)
+    if (words[at + i] !== digest.readInt32LE(4 * i)) return false;
+  return true;
 }

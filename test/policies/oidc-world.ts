@@ -96,6 +96,8 @@ export async function startLoginWorld(): Promise<LoginWorld> {
   });
   const guards = [guarded(issuer, "secure"), guarded("http://127.0.0.1:1", "away")];
   const config = {
+    // what one thread knows of logins and sessions, the other one has to know
+    config: { workerThreads: 2 },
     binds: [
       { port, listeners: [{ routes }] },
       ...guards.map((listener, index) => ({ port: others[index], listeners: [listener] })),

@@ -13,14 +13,13 @@ import { type BrowserCookies, type CookieNames, cookieNames } from "./browser-co
 import type { BegunLogin } from "./login.ts";
 import type { OidcSettings } from "./oidc-settings.ts";
 import type { ProviderEndpoints } from "./provider.ts";
+import { Renewals } from "./renewals.ts";
 import { grantedSession, type KnownSession, type Session, sealed, unsealed } from "./session.ts";
 
 /** Sessions and logins that are remembered to be over. */
 const maxRemembered = 10_000;
-/** Milliseconds for which a renewed session is given to requests that still show the earlier one. */
-const renewedTime = MINUTE;
-/** Milliseconds between two attempts to renew one. */
-const pause = 5 * SECOND;
+/** Milliseconds for which an ended session is remembered beyond its end. */
+const endedTime = MINUTE;
 
 type Form = readonly (readonly [name: string, value: string])[];
 
@@ -29,16 +28,20 @@ export class OidcClient {
   readonly settings: OidcSettings;
   readonly cookieNames: CookieNames;
   /** The states of logins that have come back. */
-  readonly finished: Remembered = new Remembered(maxRemembered);
+  readonly finished: Remembered;
   readonly #verifier: JwtVerifier;
   readonly #known = new VerifiedTokens<KnownSession>();
-  readonly #ended = new Remembered(maxRemembered);
-  readonly #renewals = new Map<string, Renewal>();
+  readonly #ended: Remembered;
+  readonly #renewals: Renewals;
 
   constructor(settings: OidcSettings) {
     const { issuer, clientId, provider } = settings;
     this.settings = settings;
     this.cookieNames = cookieNames(settings);
+    const { base } = this.cookieNames;
+    this.finished = new Remembered(`${base} finished`, maxRemembered);
+    this.#ended = new Remembered(`${base} ended`, maxRemembered);
+    this.#renewals = new Renewals(`${base} renewals`);
     this.#verifier = new JwtVerifier({
       location: { header: "authorization", prefix: "Bearer " },
       providers: [
@@ -47,7 +50,7 @@ export class OidcClient {
     });
   }
 
-  /** What a browser shows; undefined: no session of this client, or one that was ended here. */
+  /** What a browser shows; undefined: no session of this client, or one that this process has ended. */
   session({ session: text }: BrowserCookies, gateway: GatewayContext): KnownSession | undefined {
     if (text === undefined) return undefined;
     const { sessionKey } = gateway;
@@ -57,7 +60,7 @@ export class OidcClient {
       if (known === undefined) return undefined;
       this.#known.keep(text, known);
     }
-    return this.#ended.has(known.session.id) ? undefined : known;
+    return this.#ended.has(known.session.id, gateway) ? undefined : known;
   }
 
   /** The session as a cookie holds it. */
@@ -93,30 +96,23 @@ export class OidcClient {
   renewed(before: KnownSession, gateway: GatewayContext): Promise<KnownSession | undefined> {
     const { refreshToken } = before.session;
     if (refreshToken === undefined) return Promise.resolve(undefined);
-    const now = Date.now();
-    const known = this.#renewals.get(refreshToken);
-    if (known !== undefined && now < known.end) return known.session;
-    for (const [token, { end }] of this.#renewals) {
-      if (end > now && this.#renewals.size < maxRemembered) break;
-      this.#renewals.delete(token);
-    }
-    const session = this.#renew(before, refreshToken, gateway).catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
-      gateway.warn(`a session could not be renewed: ${reason}`);
-      return undefined;
-    });
-    const renewal = { session, end: Number.POSITIVE_INFINITY };
-    this.#renewals.set(refreshToken, renewal);
-    void session.then((found) => {
-      renewal.end = Date.now() + (found === undefined ? pause : renewedTime);
-    });
-    return session;
+    const renew = () =>
+      this.#renew(before, refreshToken, gateway).catch((error: unknown) => {
+        const reason = error instanceof Error ? error.message : String(error);
+        gateway.warn(`a session could not be renewed: ${reason}`);
+        return undefined;
+      });
+    return this.#renewals.of(refreshToken, renew, gateway);
   }
 
-  /** Ends a session here, and gives its refresh token back. Never rejects. */
-  async end({ session }: KnownSession, endpoints: ProviderEndpoints | undefined): Promise<void> {
-    const last = Math.max(session.end * SECOND, Date.now()) + renewedTime;
-    this.#ended.add(session.id, last);
+  /** Ends a session in this process, and gives its refresh token back. Never rejects. */
+  async end(
+    { session }: KnownSession,
+    endpoints: ProviderEndpoints | undefined,
+    gateway: GatewayContext,
+  ): Promise<void> {
+    const last = Math.max(session.end * SECOND, Date.now()) + endedTime;
+    this.#ended.add(session.id, last, gateway);
     const { refreshToken } = session;
     const url = endpoints?.revocationEndpoint;
     if (refreshToken === undefined || endpoints === undefined || url === undefined) return;
@@ -173,12 +169,6 @@ export class OidcClient {
     if (isOthers) throw new Error("the id token is another client's");
     return { text, claims };
   }
-}
-
-interface Renewal {
-  readonly session: Promise<KnownSession | undefined>;
-  /** Milliseconds since 1970 until which it counts. */
-  end: number;
 }
 
 function said({ refresh_token: token, expires_in: time }: JsonObject) {
