@@ -87,7 +87,8 @@ export const parametersSchema = resource(
       ),
       rawConfig: {
         type: "object",
-        description: "A standalone file; of it only `config` can stand here.",
+        description:
+          "Parts of a standalone file, below the typed fields: `config`, `frontendPolicies`, and `pathHandling` of `listeners` by name.",
       },
       image: object(
         {

@@ -22,15 +22,21 @@ export function parseRawConfig(
 }
 
 function rawConfigSchema() {
-  return object({
-    config: processSchema,
-    frontendPolicies: frontendSchema(),
-    listeners: list(
-      object(
-        { name: text("The listener's name."), pathHandling: pathHandlingSchema },
-        { required: ["name", "pathHandling"] },
+  return object(
+    {
+      config: processSchema,
+      frontendPolicies: frontendSchema(),
+      listeners: list(
+        object(
+          { name: text("The listener's name."), pathHandling: pathHandlingSchema },
+          { required: ["name", "pathHandling"] },
+        ),
+        { description: "What Gateway API does not say of listeners." },
       ),
-      { description: "What Gateway API does not say of listeners." },
-    ),
-  });
+    },
+    { saidElsewhere: { binds: RESOURCES, policies: RESOURCES, backends: RESOURCES } },
+  );
 }
+
+const RESOURCES =
+  "ports, routes, policies and backends are resources of their own beside the Gateway";

@@ -8,7 +8,8 @@ export function policyPage(name: string): Page | undefined {
   const index = policies.findIndex(({ kind }) => kind === name);
   const policy = policies[index];
   if (policy === undefined) return undefined;
-  const { kind, summary, scope, schema } = policy;
+  const { kind, summary, scope, schema, onBackend } = policy;
+  const stands = [...scope, ...(onBackend === undefined ? [] : ["backend"])];
   const place = `In request order it is number ${index + 1} of ${policies.length}.`;
   const places = manifestPlaces(policy);
   const inManifests = places.length === 0 ? "" : ` In manifests it is ${places.join(", or ")}.`;
@@ -16,7 +17,7 @@ export function policyPage(name: string): Page | undefined {
     title: kind,
     parts: [
       paragraph(`It ${summary}.`),
-      paragraph(`It may stand on: ${scope.join(", ")}. ${place}${inManifests}`),
+      paragraph(`It may stand on: ${stands.join(", ")}. ${place}${inManifests}`),
       { kind: "example", language: "yaml", text: exampleText(kind, schema) },
       ...fieldTable(schema),
     ],
