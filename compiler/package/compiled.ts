@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { build, type Plugin } from "esbuild";
 import { PACKAGED_DECLARATIONS, packDeclarations } from "../4-emit/check/runtime-modules.ts";
@@ -16,6 +16,21 @@ const ENTRIES = [
   "controller/model/compile-worker.ts",
   "controller/admission/judge-worker.ts",
 ];
+
+/** Packages that the runtime asks for too, which must be the same ones there, or that find files of their own. */
+const NOT_GATHERED = [
+  "@bufbuild/*",
+  "apache-md5",
+  "bcryptjs",
+  "esbuild",
+  "jose",
+  "re2js",
+  "ts-morph",
+  "unix-crypt-td-js",
+];
+
+/** Packages written as CommonJS ask for Node's own modules through `require`. */
+export const REQUIRE = "const require = (name) => process.getBuiltinModule(name);";
 
 /**
  * What a published package has beyond its sources: the modules as JavaScript, what checks of generated code read of the
@@ -45,9 +60,9 @@ export async function writePackage(folder: string): Promise<void> {
 }
 
 /**
- * Every module as JavaScript, because Node.js strips no types under node_modules. Those of the compiler are gathered in a
- * few files, which takes half of the time away that a command needs to begin. The folder is a package of the same name, so
- * that `gwc/runtime/...` means the modules of the runtime there.
+ * Every module as JavaScript, because Node.js strips no types under node_modules. Those of the compiler, and of packages
+ * that it alone asks for, are gathered in a few files, which takes half of the time away that a command needs to begin. The
+ * folder is a package of the same name, so that `gwc/runtime/...` means the modules of the runtime there.
  */
 async function writeModules(folder: string): Promise<void> {
   const project = path.join(import.meta.dirname, "tsconfig.json");
@@ -57,7 +72,7 @@ async function writeModules(folder: string): Promise<void> {
   );
   const own = { name, version, type, exports: { "./runtime/*": "./runtime/*.js" } };
   writeFileSync(path.join(folder, "package.json"), `${JSON.stringify(own, undefined, 2)}\n`);
-  await build({
+  const { metafile } = await build({
     entryPoints: ENTRIES.map((entry) => path.join(compilerFolder, entry)),
     outdir: path.join(folder, "compiler"),
     entryNames: "[name]",
@@ -67,11 +82,32 @@ async function writeModules(folder: string): Promise<void> {
     format: "esm",
     platform: "node",
     target: "node24",
-    packages: "external",
+    external: NOT_GATHERED,
+    banner: { js: REQUIRE },
     legalComments: "none",
     logLevel: "warning",
+    metafile: true,
+    absWorkingDir: packageRoot,
     plugins: [runtimeApart],
   });
+  writeFileSync(
+    path.join(folder, "compiler", "licenses.txt"),
+    licensesOf(Object.keys(metafile.inputs)),
+  );
+}
+
+/** The licenses of the packages that modules are from, which whoever hands these on has to hand on with them. */
+function licensesOf(modules: readonly string[]): string {
+  const found = modules.flatMap(
+    (module) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(module) ?? [],
+  );
+  return [...new Set(found)]
+    .sort()
+    .map((folder) => {
+      const [license = ""] = globSync(path.join(packageRoot, folder, "LICEN[CS]E*"));
+      return `${folder.replace(/^.*node_modules\//, "")}\n\n${readFileSync(license, "utf8").trim()}\n`;
+    })
+    .join("\n---\n\n");
 }
 
 /** The compiler and the modules that it generates run with the same modules of the runtime. */

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, renameSync } from "node:fs";
 import path from "node:path";
 import { build } from "esbuild";
+import { REQUIRE } from "../../compiler/package/compiled.ts";
 import { keepNewest, touch } from "./keep-newest.ts";
 import { SCRIPT_NAMES, SCRIPTS } from "./own-script.ts";
 import { root } from "./root.ts";
@@ -8,9 +9,6 @@ import { sourceDigest } from "./source-digest.ts";
 
 /** States of the sources whose scripts are kept: this one, and those of a few branches that somebody switches between. */
 const KEPT = 12;
-
-/** Packages written as CommonJS ask for Node's own modules through `require`. */
-const REQUIRE = "const require = (name) => process.getBuiltinModule(name);";
 
 /** Writes the scripts that tests start as single files, unless they are there; the folder that they are in. */
 export async function writeOwnScripts(): Promise<string> {
