@@ -3,6 +3,7 @@ import type { Gateway } from "../harness/gateway.ts";
 import { ownScript } from "../harness/own-script.ts";
 import { TestProcess } from "../harness/test-process.ts";
 import { startMcpGateway } from "../mcp/mcp-gateway.ts";
+import { expectAsDirectly, mergedRoutes } from "./merged.ts";
 import { verdicts } from "./verdicts.ts";
 
 const script = ownScript("conformance/stateless-server.ts");
@@ -28,6 +29,7 @@ beforeAll(async () => {
     { name: "open", path: "/open", targets },
     { name: "ruled", path: "/ruled", targets, rules: ["true"] },
     { name: "only", path: "/only", targets: statelessOnly },
+    ...mergedRoutes({ sessions: oldPort, stateless: onlyPort }),
   ]);
   direct = await verdicts(`http://localhost:${port}/mcp`, "2026-07-28");
 });
@@ -83,3 +85,16 @@ it("clients without sessions find a server with them that passes what it can sho
   const other = [...through].filter(([name, counts]) => direct.get(name) !== counts);
   expect(other.map(([name]) => name).sort()).toEqual(Object.keys(missing).sort());
 });
+
+it.each([
+  ["/merged-stateless", {}],
+  ["/merged-sessions", missing],
+])(
+  "clients without sessions find one of two merged servers as they find one directly, %s",
+  {
+    timeout: 240_000,
+  },
+  async (path, exceptions) => {
+    await expectAsDirectly({ port: gateway.port, path }, "2026-07-28", direct, exceptions);
+  },
+);

@@ -3,7 +3,6 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** Files of tests that take long alone, by their ends: begun last, one of them would keep a processor busy by itself. */
 const LONGEST = [
   "compiler/fields/file-fields.test.ts",
-  "conformance/mcp-merged.test.ts",
   "conformance/mcp-stateless.test.ts",
   "conformance/mcp.test.ts",
   "mcp/python-sdks.test.ts",
