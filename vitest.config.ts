@@ -14,8 +14,9 @@ export default defineConfig({
     execArgv: ["--no-maglev", "--max-semi-space-size=64"],
     // Only a failure waits that long, and a busy machine may be slow.
     testTimeout: 120_000,
-    // esbuild's collector of garbage takes a third of what hundreds of bundles cost.
-    env: { GOGC: "400" },
+    // esbuild's collector of garbage takes a third of what hundreds of bundles cost. What Python has compiled it keeps, even
+    // where the environment forbids it: compiling an SDK takes several times as long as loading it.
+    env: { GOGC: "400", PYTHONDONTWRITEBYTECODE: "" },
     // The first one that needs Python installs the packages of all.
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
