@@ -6,6 +6,18 @@ import { listen } from "./listen.ts";
 /** The API that tokens are issued for. */
 export const audience = "https://api.example";
 
+interface ProviderOptions {
+  readonly announcesIssuer?: boolean;
+  readonly key?: JWK;
+}
+
+/** A new private key to sign tokens with. */
+export async function signingKey(alg = "RS256"): Promise<JWK> {
+  const { privateKey } = await generateKeyPair(alg, { extractable: true });
+  const kid = `key-${Math.random().toString(36).slice(2)}`;
+  return { ...(await exportJWK(privateKey)), kid, alg, use: "sig" };
+}
+
 /** A real OpenID provider on a loopback port, with what tests do to one: rotate its keys, take it down. */
 export class IdentityProvider {
   readonly issuer: string;
@@ -27,11 +39,14 @@ export class IdentityProvider {
     });
   }
 
-  /** `announcesIssuer`: its metadata says that its responses name it (RFC 9207), as they do in any case. */
-  static async start({ announcesIssuer = true } = {}): Promise<IdentityProvider> {
+  /**
+   * `announcesIssuer`: its metadata says that its responses name it (RFC 9207), as they do in any case. `key`: what it signs
+   * with, instead of a new one of its own.
+   */
+  static async start({ announcesIssuer = true, key }: ProviderOptions = {}) {
     const server = createServer();
     const provider = new IdentityProvider(await listen(server), server, announcesIssuer);
-    await provider.rotate();
+    provider.use([key ?? (await signingKey())]);
     return provider;
   }
 
@@ -40,10 +55,8 @@ export class IdentityProvider {
   }
 
   /** Replaces all keys by a new one of that algorithm. */
-  async rotate(alg = "RS256"): Promise<void> {
-    const { privateKey } = await generateKeyPair(alg, { extractable: true });
-    const kid = `key-${Math.random().toString(36).slice(2)}`;
-    this.use([{ ...(await exportJWK(privateKey)), kid, alg, use: "sig" }]);
+  async rotate(alg?: string): Promise<void> {
+    this.use([await signingKey(alg)]);
   }
 
   use(keys: JWK[]): void {

@@ -1,7 +1,7 @@
 import { callWith } from "../harness/call.ts";
 import { type Echo, startEcho } from "../harness/echo.ts";
 import type { Gateway } from "../harness/gateway.ts";
-import { IdentityProvider } from "../harness/identity-provider.ts";
+import { IdentityProvider, signingKey } from "../harness/identity-provider.ts";
 import { startRoutesText } from "../harness/routes-gateway.ts";
 import { type JwtWorld, jwtRoutes } from "./jwt-routes.ts";
 
@@ -14,12 +14,15 @@ export interface World {
   status(token: string, route?: string): Promise<number>;
 }
 
+/** What providers begin with: making it takes longer than what most tests do with it. */
+const firstKey = signingKey();
+
 /** Starts one; `prepare` runs before the gateway starts. */
 export async function startWorld(
   changes: Partial<JwtWorld> = {},
   prepare: (provider: IdentityProvider) => Promise<void> | void = () => {},
 ): Promise<World> {
-  const provider = await IdentityProvider.start();
+  const provider = await IdentityProvider.start({ key: await firstKey });
   await prepare(provider);
   const upstream = await startEcho();
   const routes = jwtRoutes({
