@@ -41,6 +41,7 @@ beforeAll(async () => {
         path: '"/verify?from=" + request.path',
         addRequestHeaders: { "x-original-method": "request.method" },
       }),
+      exchanged: http({ addRequestHeaders: { Authorization: '"Bearer alice"' } }),
       login: http({ redirect: '"https://login.test/?back=" + request.path' }),
       told: {
         policies: {
@@ -91,6 +92,12 @@ describe("extAuthz over HTTP", () => {
     expect((await ask("/elsewhere", "alice")).status).toBe(200);
     const asked = server.received.find(({ url }) => url === "/verify?from=/elsewhere");
     expect(asked?.headers["x-original-method"]).toBe("GET");
+  });
+
+  it("shows the server a header of an expression in the place of the client's own", async () => {
+    const before = server.received.length;
+    expect((await ask("/exchanged", "nobody")).status).toBe(200);
+    expect(server.received[before]?.headers.authorization).toBe("Bearer alice");
   });
 
   it("passes a refusal on as the server wrote it, or sends the client to log in", async () => {

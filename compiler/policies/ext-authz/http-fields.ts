@@ -12,7 +12,7 @@ export const questionFields = {
   path: expression("The path and query that are asked for; those of the request by default."),
   redirect: expression("Where a client goes whose request got 401 or 403, with 302."),
   addRequestHeaders: expressionsSchema(
-    "Headers for the server; one that fails is left out. `:authority`: what it is asked as (Host), in the place of its own name.",
+    "Headers for the server, in the place of the client's; one that fails is left out. `:authority`: what it is asked as (Host), in the place of its own name.",
   ),
 };
 

@@ -37,7 +37,7 @@ export interface HttpAuthorizationServer {
 export interface HttpQuestion {
   /** The path and query; absent: those of the request. */
   readonly path?: unknown;
-  /** Further headers, and `:authority`; one that failed is left out. */
+  /** Headers in the place of the client's, and `:authority`; one that failed is left out. */
   readonly headers?: readonly HeaderValue[];
   /** Where a client goes that got 401 or 403. */
   readonly redirect?: () => unknown;
@@ -55,12 +55,15 @@ export async function askOverHttp(
   const target = path === undefined ? exchange.target : targetValue(path);
   if (target === undefined) return { kind: "none", detail: "the path is no request target" };
   const made = madeHeaders(headers);
+  // A server may take the first of two: what the gateway says must not stand behind what the client made up.
+  const ownNames = new Set(headers.map(([name]) => name.toLowerCase()));
+  const sentNames = requestHeaders.filter((name) => !ownNames.has(name));
   const request = {
     // A tunnel is asked about, not asked for.
     method: exchange.isTunnel ? "GET" : exchange.method,
     url: `${server.origin}${server.basePath}${target}`,
     authority: made.authority,
-    headers: [...sentHeaders(exchange, requestHeaders), ...made.headers, ...part(body)],
+    headers: [...sentHeaders(exchange, sentNames), ...made.headers, ...part(body)],
     ...(body !== undefined && { body: Buffer.from(body.bytes) }),
     server,
   };
@@ -125,7 +128,7 @@ function takenHeaders(
   response: ReceivedResponse,
   names: readonly string[] | "all",
 ): Pick<AuthorizationVerdict, "removed" | "headers"> {
-  const known = (names === "all" ? sentNames(response) : names).filter(isSettable);
+  const known = (names === "all" ? receivedNames(response) : names).filter(isSettable);
   const headers = known.flatMap((name) => {
     const value = response.header(name);
     return value === undefined ? [] : [{ name, value, action: "overwrite" as const }];
@@ -133,7 +136,7 @@ function takenHeaders(
   return { removed: known.filter((name) => response.header(name) === undefined), headers };
 }
 
-function sentNames({ headers }: ReceivedResponse): readonly string[] {
+function receivedNames({ headers }: ReceivedResponse): readonly string[] {
   const names = headers.filter((_, index) => index % 2 === 0).map((each) => each.toLowerCase());
   return [...new Set(names)].filter((name) => !name.startsWith("content-"));
 }
