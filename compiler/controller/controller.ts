@@ -239,7 +239,7 @@ export class Controller {
       const time = performance.now() - began;
       this.#compileTimes.add(time / 1000);
       log("info", `compiled ${this.#compiled.gateways.size} gateways in ${Math.round(time)} ms`);
-      await this.#objects.keepSecrets(this.#delivery.secretsOf(this.#compiled.gateways));
+      await this.#objects.keepValues(this.#delivery.valuesOf(this.#compiled.gateways));
       this.#delivery.deliver(this.#compiled.gateways, generations);
       if (changes > 0) this.#reconcileTimes.add((performance.now() - since) / 1000);
       this.#compiled = withoutModules(this.#compiled);

@@ -197,11 +197,6 @@ it.each([
     said: ["Gateway gw", "Accepted=True Accepted", "ResolvedRefs=True ResolvedRefs"],
   },
   {
-    what: "without its target is not",
-    document: tlsPolicy("no"),
-    said: ["Service no", "Accepted=False TargetNotFound", "ResolvedRefs=True ResolvedRefs"],
-  },
-  {
     what: "without its CA bundle is not",
     document: tlsPolicy("web", 'caCertificateRefs: [{group: "", kind: ConfigMap, name: no}]'),
     said: [
@@ -210,19 +205,17 @@ it.each([
       "ResolvedRefs=False InvalidCACertificateRef",
     ],
   },
-  ...["web", "unused"].map((service) => ({
-    what: `with a broken CA bundle is not, for a Service that is ${service === "web" ? "served" : "not"}`,
-    document: `${tlsPolicy(service, 'caCertificateRefs: [{group: "", kind: ConfigMap, name: ca}]')}
+  {
+    what: "with a broken CA bundle is not",
+    document: `${tlsPolicy("web", 'caCertificateRefs: [{group: "", kind: ConfigMap, name: ca}]')}
 ---
-{apiVersion: v1, kind: ConfigMap, metadata: {name: ca}, data: {ca.crt: "not valid!!!"}}
----
-{apiVersion: v1, kind: Service, metadata: {name: unused}, spec: {ports: [{port: 443}]}}`,
+{apiVersion: v1, kind: ConfigMap, metadata: {name: ca}, data: {ca.crt: "not valid!!!"}}`,
     said: [
-      service === "web" ? "Gateway gw" : "Service unused",
+      "Gateway gw",
       "Accepted=False NoValidCACertificate",
       "ResolvedRefs=False InvalidCACertificateRef",
     ],
-  })),
+  },
   {
     what: "that lost to an older one says so",
     document: `${tlsPolicy("web")}\n---\n${tlsPolicy("web").replace("name: t}", "name: s}")}`,
@@ -233,6 +226,15 @@ it.each([
   const { kind, name } = ancestor?.ancestorRef ?? {};
   expect([`${kind} ${name}`, ...brief(ancestor?.conditions)]).toEqual(said);
 });
+
+it.each(["no", "unused"])(
+  "of a BackendTLSPolicy of the Service %s, which no Gateway reaches, nothing is said",
+  (name) => {
+    const unused =
+      "{apiVersion: v1, kind: Service, metadata: {name: unused}, spec: {ports: [{port: 443}]}}";
+    expect(statusOfOne("BackendTLSPolicy t", `${tlsPolicy(name)}\n---\n${unused}`)).toEqual({});
+  },
+);
 
 it("a route with mistakes says so to its parents, and nothing to Gateways of others", () => {
   const wrong = "parentRefs: [{name: gw}], rules: [{matchess: []}]";

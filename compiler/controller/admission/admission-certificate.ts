@@ -32,7 +32,7 @@ export function currentPair({
   objects,
   namespace,
 }: AdmissionCertificateSettings): CertificatePair | undefined {
-  const data = objects.secretData(certificateSecret(namespace));
+  const data = objects.valuesOf("Secret", certificateSecret(namespace));
   const [cert, key] = [entryOf(data, "tls.crt"), entryOf(data, "tls.key")];
   return cert === undefined || key === undefined ? undefined : { cert, key };
 }
@@ -49,7 +49,7 @@ export async function keepCertificate(settings: AdmissionCertificateSettings): P
   const webhooks = itemsField(found.body, "webhooks");
   const hosts = [...new Set(webhooks.flatMap((each) => hostOf(each) ?? []))];
   const secret = objects.find("Secret", certificateSecret(namespace));
-  const data = objects.secretData(certificateSecret(namespace));
+  const data = objects.valuesOf("Secret", certificateSecret(namespace));
   const isOurs = secret?.metadata.labels?.[MADE_BY] === CONTROLLER;
   const cert = entryOf(data, "tls.crt");
   if (secret === undefined || (isOurs && !isGood(cert, hosts)))

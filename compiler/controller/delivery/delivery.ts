@@ -6,7 +6,7 @@ import type {
 } from "../../../runtime/discovery/resource-types.ts";
 import type { ApiServer } from "../kubernetes/api-server.ts";
 import type { GatewayCode } from "../model/compile-changes.ts";
-import type { WatchedObjects } from "../model/watched-objects.ts";
+import type { ValueKeys, WatchedObjects } from "../model/watched-objects.ts";
 import { RateBound } from "../operation/rate-bound.ts";
 import { DataPlaneIdentity } from "./data-plane-identity.ts";
 import { EndpointResources } from "./endpoint-resources.ts";
@@ -15,7 +15,7 @@ import {
   codeResources,
   dataResources,
   type GatewayResourceSets,
-  secretKeys,
+  readBy,
 } from "./gateway-resources.ts";
 import { ReplicaReports, type TakenCode } from "./replica-reports.ts";
 import type { Signer } from "./signing-key.ts";
@@ -179,10 +179,10 @@ export class Delivery {
     }
   }
 
-  /** `NAMESPACE/NAME` of the Secrets that these Gateways read, and those that are delivered now. */
-  secretsOf(gateways: ReadonlyMap<string, GatewayCode>): ReadonlySet<string> {
+  /** Whose values these Gateways read, and those that are delivered now. */
+  valuesOf(gateways: ReadonlyMap<string, GatewayCode>): ValueKeys {
     const delivered = [...this.#delivered.values()].map(({ compiled }) => compiled);
-    return new Set([...gateways.values(), ...delivered].flatMap(secretKeys));
+    return readBy([...gateways.values(), ...delivered]);
   }
 
   /** Sends what changed of the data that code reads. */

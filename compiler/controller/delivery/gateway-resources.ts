@@ -8,7 +8,7 @@ import type {
 import { recordOf } from "../kubernetes/json-fields.ts";
 import { endpointsName } from "../model/called-services.ts";
 import type { CodeModule, GatewayCode } from "../model/compile-changes.ts";
-import type { WatchedObjects } from "../model/watched-objects.ts";
+import type { ValueKeys, ValueKind, WatchedObjects } from "../model/watched-objects.ts";
 import type { EndpointResources } from "./endpoint-resources.ts";
 import { resourceOf } from "./resource-of.ts";
 import type { Signer } from "./signing-key.ts";
@@ -64,12 +64,10 @@ export function dataResources(
   pods: EndpointResources,
   types: typeof resourceTypes,
 ): GatewayResourceSets {
-  const entries = (kind: "Secret" | "ConfigMap", names: readonly string[]): ResourceSet =>
+  const entries = (kind: ValueKind, names: readonly string[]): ResourceSet =>
     new Map(
       names.flatMap((name): readonly [string, DiscoveryResource][] => {
-        const key = mountedKey(name, namespace);
-        const data =
-          kind === "Secret" ? objects.secretData(key) : objects.find("ConfigMap", key)?.data;
+        const data = objects.valuesOf(kind, mountedKey(name, namespace));
         if (data === undefined) return [];
         return [[name, resourceOf(entriesText(data, kind === "Secret"))]];
       }),
@@ -85,12 +83,13 @@ export function dataResources(
   ]);
 }
 
-/** `NAMESPACE/NAME` of each Secret that the code of a Gateway reads. */
-export function secretKeys({
-  namespace,
-  secrets,
-}: Pick<GatewayCode, "namespace" | "secrets">): readonly string[] {
-  return secrets.map((name) => mountedKey(name, namespace));
+/** The Secrets and ConfigMaps that the code of Gateways reads. */
+export function readBy(
+  gateways: readonly Pick<GatewayCode, "namespace" | "secrets" | "configMaps">[],
+): ValueKeys {
+  const keysOf = (field: "secrets" | "configMaps") =>
+    gateways.flatMap((each) => each[field].map((name) => mountedKey(name, each.namespace)));
+  return { Secret: new Set(keysOf("secrets")), ConfigMap: new Set(keysOf("configMaps")) };
 }
 
 /** What is of another namespace than the Gateway says so. */

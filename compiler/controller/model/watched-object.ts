@@ -7,7 +7,7 @@ import { recordOf } from "../kubernetes/json-fields.ts";
 
 /**
  * What is kept of an object: nothing that nobody reads. Of Secrets the names of their entries are, without those that
- * can't be read; of ConfigMaps the values, too, of certificates and locks.
+ * can't be read; of ConfigMaps whether there are authorities that can be read, and the lock, which is compiled.
  */
 export function keptObject(object: ApiObject): ApiObject {
   const { name, namespace, uid, resourceVersion, generation, labels, creationTimestamp } =
@@ -28,12 +28,7 @@ export function keptObject(object: ApiObject): ApiObject {
   }
   // What is too deep to be read is still told of.
   if (object.kind !== "ConfigMap") return { ...cutBelow(object, MOST_LEVELS + 1), metadata };
-  const data = recordOf(object.data) ?? {};
-  const kept = Object.entries(data).map(([key, value]) => [
-    key,
-    key === CA || key === LOCK_ENTRY ? value : "",
-  ]);
-  return { ...head(object), metadata, data: Object.fromEntries(kept) };
+  return { ...head(object), metadata, data: configEntries(object.data) };
 }
 
 /** Which objects of a kind are read; undefined: all. Releases of Helm are large Secrets that no gateway reads. */
@@ -41,32 +36,27 @@ export function fieldSelectorOf({ kind }: ResourceType): string | undefined {
   return kind === "Secret" ? "type!=helm.sh/release.v1" : undefined;
 }
 
-/**
- * The manifest of an object for the compiler: what was declared, without status. The same text, the same program: of
- * certificates and keys only those that can be read are there, and of other entries the names, but for a lock, which
- * becomes a part of the program.
- */
+/** The manifest of an object as it is kept, for the compiler: what was declared, without status. */
 export function manifestText(object: ApiObject): string {
   const { apiVersion, kind, status: _, ...rest } = object;
   const { uid: _uid, resourceVersion: _version, ...metadata } = object.metadata;
-  return JSON.stringify({ apiVersion, kind, ...rest, metadata, ...declaredEntries(object) });
+  return JSON.stringify({ apiVersion, kind, ...rest, metadata });
 }
 
 /** The entry of a ConfigMap that gateways read: certificates of authorities (Gateway API). */
-const CA = "ca.crt";
+export const CA = "ca.crt";
 
 function head({ apiVersion, kind }: ApiObject): Pick<ApiObject, "apiVersion" | "kind"> {
   return { apiVersion, kind };
 }
 
-function declaredEntries({ kind, data }: ApiObject): { readonly data?: unknown } {
-  if (kind !== "ConfigMap") return {};
-  const kept = sorted(data).map(([key, value]) => {
-    // The compiler tells of authorities that can't be read.
-    if (!isReadable(key, value)) return [key, NO_CERTIFICATE];
-    return [key, key === LOCK_ENTRY ? value : ""];
+/** The entries of a ConfigMap that say something to a compiler, which tells of authorities that can't be read. */
+function configEntries(data: unknown): Readonly<Record<string, string>> {
+  const kept = sorted(data).flatMap(([key, value]): readonly (readonly [string, string])[] => {
+    if (key === CA) return [[key, isReadable(key, value) ? "" : NO_CERTIFICATE]];
+    return key === LOCK_ENTRY ? [[key, value]] : [];
   });
-  return { data: Object.fromEntries(kept) };
+  return Object.fromEntries(kept);
 }
 
 /** The entries of a Secret that can be read, without their values. */

@@ -15,8 +15,8 @@ import { servedTypes } from "../kubernetes/served-types.ts";
 import { InstalledDefinitions } from "./installed-definitions.ts";
 import { MeshPods } from "./mesh-pods.ts";
 import { PoolPods } from "./pool-pods.ts";
-import { type SecretData, SecretValues } from "./secret-values.ts";
-import { fieldSelectorOf, keptObject, manifestText } from "./watched-object.ts";
+import { type EntryValues, ReadValues } from "./read-values.ts";
+import { CA, fieldSelectorOf, keptObject, manifestText } from "./watched-object.ts";
 
 /** Which objects are read. */
 export interface WatchScope {
@@ -46,6 +46,17 @@ export interface DeclaredObject {
   readonly object: ApiObject;
 }
 
+/** What holds values that Gateways read. */
+export type ValueKind = "Secret" | "ConfigMap";
+
+/** `NAMESPACE/NAME` of the objects whose values are read. */
+export type ValueKeys = Readonly<Record<ValueKind, ReadonlySet<string>>>;
+
+const VALUE_KINDS: readonly ValueKind[] = ["Secret", "ConfigMap"];
+const CORE = { group: "", version: "v1", isNamespaced: true };
+const SECRET: ResourceType = { ...CORE, kind: "Secret", plural: "secrets" };
+const CONFIG_MAP: ResourceType = { ...CORE, kind: "ConfigMap", plural: "configmaps" };
+
 /** Milliseconds between two looks for kinds that were not installed. */
 const LOOK_AGAIN = 10_000;
 /** The same while the API server does not say anything. */
@@ -71,7 +82,7 @@ export class WatchedObjects {
   readonly mesh: MeshPods;
   /** The pods of InferencePools. */
   readonly pools: PoolPods;
-  readonly #secrets: SecretValues;
+  readonly #values: Readonly<Record<ValueKind, ReadValues>>;
 
   private constructor(api: ApiServer, scope: WatchScope, listener: WatchListener) {
     this.#api = api;
@@ -81,7 +92,10 @@ export class WatchedObjects {
     const labelsOf = (namespace: string) => this.find("Namespace", namespace)?.metadata.labels;
     this.mesh = new MeshPods(api, { warn, changed }, labelsOf);
     this.pools = new PoolPods(api, { warn, changed });
-    this.#secrets = new SecretValues(api, scope.secrets, warn);
+    this.#values = {
+      Secret: new ReadValues({ api, warn, type: SECRET, always: scope.secrets, entry: undefined }),
+      ConfigMap: new ReadValues({ api, warn, type: CONFIG_MAP, always: [], entry: CA }),
+    };
     this.definitions = new InstalledDefinitions(api, { warn, changed });
   }
 
@@ -116,14 +130,18 @@ export class WatchedObjects {
     return undefined;
   }
 
-  /** From now on the values of these Secrets (`NAMESPACE/NAME`) are kept; resolves when they are known. */
-  keepSecrets(keys: ReadonlySet<string>): Promise<void> {
-    return this.#secrets.keep(keys, (key) => this.find("Secret", key) !== undefined);
+  /** From now on the values of these objects are kept, and of no others; resolves when they are known. */
+  async keepValues(read: ValueKeys): Promise<void> {
+    await Promise.all(
+      VALUE_KINDS.map((kind) =>
+        this.#values[kind].keep(read[kind], (key) => this.find(kind, key) !== undefined),
+      ),
+    );
   }
 
-  /** The entries of a Secret whose values are kept, each in base64; undefined: there is none. */
-  secretData(key: string): SecretData | undefined {
-    return this.find("Secret", key) === undefined ? undefined : this.#secrets.of(key);
+  /** The entries of an object whose values are kept (those of a Secret in base64); undefined: there is none. */
+  valuesOf(kind: ValueKind, key: string): EntryValues | undefined {
+    return this.find(kind, key) === undefined ? undefined : this.#values[kind].of(key);
   }
 
   /** The EndpointSlices of a Service, by its `NAMESPACE/NAME`. */
@@ -172,7 +190,7 @@ export class WatchedObjects {
   stop(): void {
     clearInterval(this.#timer);
     for (const each of [...this.#reflectors.values(), ...this.#next.values()]) each.stop();
-    this.#secrets.stop();
+    for (const kind of VALUE_KINDS) this.#values[kind].stop();
     this.mesh.stop();
     this.pools.stop();
   }
@@ -204,16 +222,17 @@ export class WatchedObjects {
   }
 
   #reflector(type: ResourceType): Reflector {
+    const values = VALUE_KINDS.flatMap((kind) => (kind === type.kind ? this.#values[kind] : []));
     const reflector: Reflector = new Reflector(this.#api, {
       type,
       fieldSelector: fieldSelectorOf(type),
       keep: (object) => {
-        if (type.kind === "Secret") this.#secrets.take(object);
+        for (const each of values) each.take(object);
         return keptObject(object);
       },
       changed: (key, before) => {
         const object = reflector.objects.get(key);
-        if (type.kind === "Secret" && object === undefined) this.#secrets.forget(key);
+        if (object === undefined) for (const each of values) each.forget(key);
         if (type.kind === "EndpointSlice") this.#indexSlice(key, object, before);
         this.#changed(type, object, before);
       },

@@ -11,7 +11,7 @@ import {
 } from "./conditions.ts";
 import type { Ancestor } from "./policies.ts";
 
-/** The status of a BackendTLSPolicy: for each Gateway whose traffic it acts on, else for what it targets. */
+/** The status of a BackendTLSPolicy: for each Gateway whose traffic it acts on. Without one there is nothing to say (GEP-713). */
 export function tlsPolicyStatus(
   policy: ManifestOf<"BackendTLSPolicy">,
   problems: readonly Problem[],
@@ -19,16 +19,11 @@ export function tlsPolicyStatus(
 ): object {
   const errors = problems.filter(({ isError }) => isError);
   const gateways = [...(context.effective.get(policy) ?? [])].map(gatewayAncestor);
-  const targets = (policy.spec?.targetRefs ?? []).map(
-    ({ group, kind, name, sectionName }): Ancestor => ({
-      ...{ group, kind, namespace: policy.namespace, name },
-      ...(sectionName === undefined ? {} : { sectionName }),
-    }),
-  );
+  if (gateways.length === 0) return {};
   const authorities = within(errors, "spec", "validation", "caCertificateRefs");
   const conditions = [acceptedBy(errors, authorities, problems), resolvedOf(authorities)];
   return {
-    ancestors: (gateways.length > 0 ? gateways : targets).map((ancestorRef) => ({
+    ancestors: gateways.map((ancestorRef) => ({
       ancestorRef,
       controllerName: CONTROLLER,
       conditions,

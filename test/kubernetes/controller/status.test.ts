@@ -132,7 +132,7 @@ spec: { ports: [{ port: 80 }] }
     await routeCondition("waits", "ResolvedRefs", "True");
   });
 
-  it("a BackendTLSPolicy whose authorities are broken is not accepted, until they are others", async () => {
+  it("a BackendTLSPolicy whose authorities are broken is not accepted, until they are others, nor told of once no Gateway leads to it", async () => {
     const authorities = (text: string) =>
       JSON.stringify({
         apiVersion: "v1",
@@ -140,14 +140,11 @@ spec: { ports: [{ port: 80 }] }
         metadata: { name: "ca" },
         data: { "ca.crt": text },
       });
+    const policy = () =>
+      api.get("gateway.networking.k8s.io/v1", "BackendTLSPolicy", "default", "spare");
     const said = (accepted: string) =>
       eventually(async () => {
-        const found = await api.get(
-          "gateway.networking.k8s.io/v1",
-          "BackendTLSPolicy",
-          "default",
-          "spare",
-        );
+        const found = await policy();
         const conditions: TestCondition[] = found?.status?.ancestors?.[0]?.conditions ?? [];
         const lines = conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`);
         return lines.includes(accepted) ? lines : null;
@@ -157,7 +154,7 @@ spec: { ports: [{ port: 80 }] }
 apiVersion: v1
 kind: Service
 metadata: { name: spare }
-spec: { ports: [{ port: 443 }] }
+spec: { ports: [{ port: 80 }] }
 ---
 apiVersion: gateway.networking.k8s.io/v1
 kind: BackendTLSPolicy
@@ -168,6 +165,7 @@ spec:
     hostname: a.test
     caCertificateRefs: [{ group: "", kind: ConfigMap, name: ca }]
 `);
+    await api.applyText(route("spare", "spare"));
     expect(await said("Accepted False NoValidCACertificate")).toContain(
       "ResolvedRefs False InvalidCACertificateRef",
     );
@@ -175,6 +173,11 @@ spec:
     makeCertificate(folder, "ca");
     await api.applyText(authorities(readFileSync(path.join(folder, "ca.pem"), "utf8")));
     expect(await said("Accepted True Accepted")).toContain("ResolvedRefs True ResolvedRefs");
+    await api.applyText(route("spare", "echo"));
+    await eventually(
+      async () => ((await policy()).status.ancestors.length === 0 ? true : null),
+      "silence",
+    );
   });
 
   it("a mistake is an Event of its object, in the words of the status, and told once", async () => {
