@@ -5,6 +5,7 @@ import { homedir } from "node:os";
 import path from "node:path";
 import { parseAllDocuments } from "yaml";
 import { customResourceDefinitions } from "../../compiler/1-parse/kubernetes/crd.ts";
+import { AuditLog } from "./audit-log.ts";
 import { eventually } from "./eventually.ts";
 import { freePort, freePorts } from "./free-port.ts";
 import { root } from "./root.ts";
@@ -67,6 +68,8 @@ export class KubernetesApi {
   readonly kubeconfig: string;
   /** Of a controller in the namespace `default`: it may do what the chart's roles say, and nothing else. */
   controllerKubeconfig = "";
+  /** What accounts of pods ask for. */
+  readonly audit: AuditLog;
   readonly #workspace: Workspace;
   readonly #port: number;
   readonly #etcdPort: number;
@@ -78,6 +81,7 @@ export class KubernetesApi {
   private constructor(workspace: Workspace, ports: readonly number[], scope: ApiScope) {
     const [port = 0, etcdPort = 0, peerPort = 0] = ports;
     this.#workspace = workspace;
+    this.audit = new AuditLog(workspace);
     this.#port = port;
     this.#etcdPort = etcdPort;
     this.#peerPort = peerPort;
@@ -135,6 +139,9 @@ export class KubernetesApi {
       ...["--service-account-key-file", file("sa.key")],
       ...["--service-account-signing-key-file", file("sa.key")],
       ...["--cert-dir", file("certs")],
+      ...this.audit.options,
+      // Some clusters ask for the right to hold up the end of an owner.
+      ...["--enable-admission-plugins", "OwnerReferencesPermissionEnforcement"],
     ]);
     const isReady = () => this.ask("GET", "/readyz").then(({ status }) => status === 200 || null);
     await eventually(() => isReady().catch(() => null), "the API server");

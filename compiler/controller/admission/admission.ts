@@ -1,4 +1,5 @@
 import type { Server } from "node:https";
+import { createSecureContext } from "node:tls";
 import { errorText } from "../kubernetes/reflector.ts";
 import {
   type AdmissionCertificateSettings,
@@ -47,22 +48,11 @@ export class Admission {
 
   /** Takes the certificate that there is now. */
   refresh(): void {
-    const { port, warn } = this.#settings;
     const pair = currentPair(this.#settings);
     if (pair?.cert === this.#pair?.cert && pair?.key === this.#pair?.key) return;
     this.#pair = pair;
     void this.compare();
-    if (pair === undefined) return;
-    const server =
-      this.#server ?? openAdmissionServer(port, pair, (...asked) => this.#review(...asked));
-    this.#server = server;
-    server
-      .then((open) => open.setSecureContext({ ...pair, minVersion: "TLSv1.2" }))
-      .catch((error) => {
-        this.#server = undefined;
-        this.#pair = undefined;
-        warn(`admission is not served: ${errorText(error)}`);
-      });
+    if (pair !== undefined) void this.#serve(pair);
   }
 
   /** Mends what somebody else changed of the certificate. */
@@ -85,6 +75,27 @@ export class Admission {
       (server) => server.close().closeAllConnections(),
       () => {},
     );
+  }
+
+  /** Serves with another certificate; with one that can't be used everything stays as it is. */
+  async #serve(pair: CertificatePair): Promise<void> {
+    const { port, warn, configuration } = this.#settings;
+    const context = { ...pair, minVersion: "TLSv1.2" } as const;
+    try {
+      createSecureContext(context);
+    } catch (error) {
+      warn(`the certificate of ${configuration} can't be used: ${errorText(error)}`);
+      return;
+    }
+    try {
+      this.#server ??= openAdmissionServer(port, pair, (...asked) => this.#review(...asked));
+      (await this.#server).setSecureContext(context);
+    } catch (error) {
+      // The next change tries again.
+      this.#server = undefined;
+      this.#pair = undefined;
+      warn(`admission is not served: ${errorText(error)}`);
+    }
   }
 
   async #review(body: unknown, caller: string): Promise<ServedReview> {
