@@ -10,3 +10,11 @@ export function selectorLabels({ name }: DeploymentNode): Readonly<Record<string
     "gateway.networking.k8s.io/gateway-name": name,
   };
 }
+
+/** Labels that a Gateway asks for beside its own, by which it is found: those stay what they are. */
+export function withOwnLabels(
+  asked: Readonly<Record<string, string>>,
+  own: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return { ...own, ...asked, ...own };
+}

@@ -6,7 +6,7 @@ import { backendTemplateOf } from "../backends/index.ts";
 import { templateOf } from "../policies/index.ts";
 import { agentMounts, agentVariables, agentVolumes } from "./agent-pod.ts";
 import { meshPod } from "./mesh-pod.ts";
-import { GATEWAY_CONTAINER, selectorLabels } from "./names.ts";
+import { GATEWAY_CONTAINER, selectorLabels, withOwnLabels } from "./names.ts";
 import type { AgentPodSettings, KubernetesSettings } from "./settings.ts";
 import { isObject } from "./strategic-merge.ts";
 
@@ -68,7 +68,7 @@ export function podTemplate(
   };
   return {
     metadata: {
-      labels: { ...selectorLabels(deployment), ...deployment.labels },
+      labels: withOwnLabels(deployment.labels, selectorLabels(deployment)),
       annotations: {
         // Code that is sent changes without new pods.
         ...(agent === undefined ? { "gwc.dev/bundle": digest } : {}),

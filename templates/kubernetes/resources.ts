@@ -1,7 +1,7 @@
 import type { DeploymentNode, OverlaidResource } from "../../compiler/ir/deployment.ts";
 import type { Program } from "../../compiler/ir/program.ts";
 import type { Json } from "../../compiler/model/json.ts";
-import { selectorLabels } from "./names.ts";
+import { selectorLabels, withOwnLabels } from "./names.ts";
 import { podTemplate } from "./pod.ts";
 import type { KubernetesSettings } from "./settings.ts";
 import { strategicMerge } from "./strategic-merge.ts";
@@ -80,12 +80,11 @@ function metadata(deployment: DeploymentNode): { readonly [key: string]: Json } 
   return {
     name: deployment.name,
     namespace: deployment.namespace,
-    labels: {
+    labels: withOwnLabels(deployment.labels, {
       ...selectorLabels(deployment),
       "app.kubernetes.io/managed-by": "gwc",
       "gateway.networking.k8s.io/gateway-class-name": deployment.className,
-      ...deployment.labels,
-    },
+    }),
     ...(Object.keys(deployment.annotations).length === 0
       ? {}
       : { annotations: deployment.annotations }),

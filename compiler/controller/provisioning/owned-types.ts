@@ -10,8 +10,12 @@ export const ownedTypes: readonly ResourceType[] = [
   owned("autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers"),
 ];
 
-/** The objects of a controller have this label. */
-export const OWNED_LABEL = "app.kubernetes.io/managed-by=gwc";
+const LABEL = "app.kubernetes.io/managed-by";
+const VALUE = "gwc";
+/** The label that the objects of a controller have. */
+export const OWNED: Readonly<Record<string, string>> = { [LABEL]: VALUE };
+/** What selects them. */
+export const OWNED_SELECTOR: string = `${LABEL}=${VALUE}`;
 
 function owned(group: string, version: string, kind: string, plural: string): ResourceType {
   return { group, version, kind, plural, isNamespaced: true };

@@ -9,7 +9,7 @@ import type { ApiServer } from "../kubernetes/api-server.ts";
 import { itemsField, recordOf, textField } from "../kubernetes/json-fields.ts";
 import { errorText, Reflector } from "../kubernetes/reflector.ts";
 import type { GatewayCode } from "../model/compile-changes.ts";
-import { OWNED_LABEL, ownedTypes } from "./owned-types.ts";
+import { OWNED_SELECTOR, ownedTypes } from "./owned-types.ts";
 import { wantedObjects } from "./wanted-objects.ts";
 
 /** What provisioning needs, and who hears of it. */
@@ -42,7 +42,7 @@ export class Provisioner {
   readonly #reflectors: ReadonlyMap<string, Reflector>;
   #wanted: ReadonlyMap<string, ProvisionedGateway> = new Map();
   /** What was applied, by the object's kind and key. */
-  readonly #applied: Map<string, { readonly text: string; readonly mark: unknown }> = new Map();
+  readonly #applied: Map<string, { readonly text: string; readonly mark: string }> = new Map();
   readonly #problems: Map<string, string> = new Map();
   readonly #waiting: Set<string> = new Set();
   #isBusy = false;
@@ -57,7 +57,7 @@ export class Provisioner {
         type.kind,
         new Reflector(settings.api, {
           type,
-          labelSelector: OWNED_LABEL,
+          labelSelector: OWNED_SELECTOR,
           keep: withoutContent,
           changed: () => this.compare(),
           warn: settings.warn,
@@ -201,10 +201,11 @@ export class Provisioner {
 /** AES-256. */
 const KEY_BYTES = 32;
 
-/** What tells whether somebody changed an object: statuses change its version, but not its generation. */
-function markOf(object: unknown): unknown {
-  const metadata = recordOf(recordOf(object)?.metadata);
-  return metadata?.generation ?? metadata?.resourceVersion;
+/** What tells whether somebody changed an object: statuses change its version, but not its generation; nor do labels. */
+function markOf(object: unknown): string {
+  const { generation, resourceVersion, labels, annotations, ownerReferences } =
+    recordOf(recordOf(object)?.metadata) ?? {};
+  return JSON.stringify([generation ?? resourceVersion, labels, annotations, ownerReferences]);
 }
 
 function isOwnedBy(object: unknown, gateway: ApiObject): boolean {
@@ -213,7 +214,8 @@ function isOwnedBy(object: unknown, gateway: ApiObject): boolean {
   );
 }
 
-/** Of objects that are compared by their generation, nothing else is kept. */
+/** Objects are compared by what their metadata say. */
 function withoutContent({ apiVersion, kind, metadata }: ApiObject): ApiObject {
-  return { apiVersion, kind, metadata };
+  const { managedFields: _, ...kept } = recordOf(metadata) ?? {};
+  return { apiVersion, kind, metadata: { ...kept, name: metadata.name } };
 }

@@ -1,7 +1,7 @@
 import type { Json } from "../../model/json.ts";
 import { type ApiObject, apiVersionOf, readObject } from "../kubernetes/api-object.ts";
 import { recordOf, textField } from "../kubernetes/json-fields.ts";
-import { ownedTypes } from "./owned-types.ts";
+import { OWNED, ownedTypes } from "./owned-types.ts";
 
 /** The objects that run a Gateway, as its own: they end with it. */
 export function wantedObjects(objects: readonly Json[], gateway: ApiObject): readonly ApiObject[] {
@@ -16,7 +16,10 @@ export function wantedObjects(objects: readonly Json[], gateway: ApiObject): rea
         each.kind === textField(value, "kind") &&
         apiVersionOf(each) === textField(value, "apiVersion"),
     );
-    const metadata = { ...recordOf(recordOf(value)?.metadata), ownerReferences: [owner] };
+    const given = recordOf(recordOf(value)?.metadata);
+    // Whatever overlays say: what is not marked as ours is not watched.
+    const labels = { ...recordOf(given?.labels), ...OWNED };
+    const metadata = { ...given, labels, ownerReferences: [owner] };
     const object = type && readObject({ ...recordOf(value), metadata }, type);
     return object ?? [];
   });

@@ -412,6 +412,14 @@ describe.runIf(missing === undefined)(`objects with mistakes${note}`, () => {
     await api.ask("PATCH", api.url(secret), { stringData }, "application/merge-patch+json");
     await another();
     await eventually(() => kubectl(route("rotated"), "apply").code === 0 || null, "a route");
+    // One of somebody else that can't be used leaves the last one in use, until it is another.
+    const broken = { metadata: { labels: null }, data: { "tls.crt": "YQ==", "tls.key": "YQ==" } };
+    await api.ask("PATCH", api.url(secret), broken, "application/merge-patch+json");
+    await controller.seen(/the certificate of gwc-gwc-system can't be used/);
+    await eventually(() => kubectl(route("goes-on"), "apply").code === 0 || null, "a route");
+    await api.delete(secret);
+    await another();
+    await eventually(() => kubectl(route("mended"), "apply").code === 0 || null, "a route");
     expect(controller.output).not.toMatch(/403|admission is not served/);
   });
 });

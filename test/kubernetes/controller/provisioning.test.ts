@@ -32,6 +32,7 @@ spec:
   rawConfig:
     config: { statsAddr: "127.0.0.1:${stats}", readinessAddr: "127.0.0.1:${ready}" }
   podDisruptionBudget: { spec: { minAvailable: 1 } }
+  deployment: { metadata: { labels: { app.kubernetes.io/managed-by: other }, annotations: { own: kept } } }
 `);
     await api.applyText(gateway("front", port));
     const controller = startController(
@@ -50,7 +51,9 @@ kind: Gateway
 metadata: { name: ${name} }
 spec:
   gatewayClassName: gwc
-  infrastructure: { parametersRef: { group: gwc.dev, kind: GatewayParameters, name: own } }
+  infrastructure:
+    labels: { app.kubernetes.io/name: other, team: a }
+    parametersRef: { group: gwc.dev, kind: GatewayParameters, name: own }
   listeners: [{ name: http, port: ${listenerPort}, protocol: HTTP }]
 `;
   }
@@ -171,6 +174,27 @@ spec:
     const isOther = ({ metadata }: { metadata: { uid: string } }) =>
       metadata.uid !== key.metadata.uid;
     await there("v1", "Secret", "front-session-key", isOther);
+  });
+
+  it("labels and annotations are put right, too, and those by which its objects are found are nobody's to choose", async () => {
+    const own = { "app.kubernetes.io/managed-by": "gwc", "app.kubernetes.io/name": "front" };
+    const asked = { ...own, team: "a" };
+    const isRight = ({ metadata }: { metadata: Record<string, Record<string, string>> }) =>
+      metadata.annotations?.own === "kept" &&
+      Object.entries(asked).every(([name, value]) => metadata.labels?.[name] === value);
+    const { spec } = await there("apps/v1", "Deployment", "front", isRight);
+    expect(spec.template.metadata.labels).toMatchObject({
+      ...spec.selector.matchLabels,
+      team: "a",
+    });
+    const url = "/apis/apps/v1/namespaces/default/deployments/front";
+    const merge = "application/merge-patch+json";
+    for (const labels of [{ team: "b" }, { "app.kubernetes.io/managed-by": null }]) {
+      const metadata = { labels, annotations: { own: "changed" } };
+      const { body } = await api.ask("PATCH", url, { metadata }, merge);
+      expect(isRight(body)).toBe(false);
+      await there("apps/v1", "Deployment", "front", isRight);
+    }
   });
 
   it("a budget that is no longer asked for is removed", async () => {
