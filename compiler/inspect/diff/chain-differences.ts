@@ -13,7 +13,14 @@ import {
   rulesOfChain,
   runChain,
 } from "./chain.ts";
-import { type PairRegion, type ReadRegion, readRegion } from "./pair-region.ts";
+import { type ChainLikeness, chainLikeness, dataWithNames, withNames } from "./chain-likeness.ts";
+import {
+  askedRegion,
+  isWithinRegion,
+  type PairRegion,
+  type ReadRegion,
+  readRegion,
+} from "./pair-region.ts";
 
 /** Requests that a chain allows now and did not before, or the other way round. */
 export interface ChainDifference {
@@ -52,14 +59,64 @@ export function chainDiff(
   if (from === to) return NONE;
   const rules = [...rulesOfChain(before), ...rulesOfChain(after)];
   const phase = isMcp ? "mcp" : "request";
-  const region = readRegion(pairRegion, rules);
-  if (region !== undefined) return solve(before, after, phase, region);
+  const ways = askedRegion(pairRegion, rules);
+  if (ways !== undefined) return solveOnce(before, after, phase, ways);
   const key = `${phase}\n${from}\n${to}`;
   const known = solved.get(key);
   if (known !== undefined) return decidedBy(known, before, after);
-  const found = solve(before, after, phase, undefined);
+  const found = solveOnce(before, after, phase, undefined);
   solved.set(key, found);
   return found;
+}
+
+/** The chains of many routes differ in names alone: what comes of the first such change is what comes of the others. */
+function solveOnce(
+  before: AccessChain,
+  after: AccessChain,
+  phase: "request" | "mcp",
+  ways: PairRegion | undefined,
+): ChainDiff {
+  const chains = [before, after] as const;
+  const own = chainLikeness(chains, phase, ways);
+  const first = own && likes.get(own.key);
+  const renamed = own && first && renamedDiff(first, own, chains, ways);
+  if (renamed !== undefined) return renamed;
+  const found = solve(before, after, phase, ways === undefined ? undefined : readRegion(ways));
+  if (own !== undefined && found.undecided.length === 0)
+    likes.set(own.key, { likeness: own, found });
+  return found;
+}
+
+interface SolvedLikeness {
+  readonly likeness: ChainLikeness;
+  readonly found: ChainDiff;
+}
+
+/** By what chains are but for their names. */
+const likes = new Map<string, SolvedLikeness>();
+
+/** Differences with other names, each executed as the first ones were; undefined: one of them is none. */
+function renamedDiff(
+  { likeness, found }: SolvedLikeness,
+  own: ChainLikeness,
+  [before, after]: readonly [AccessChain, AccessChain],
+  ways: PairRegion | undefined,
+): ChainDiff | undefined {
+  const differences = found.differences.map((each) => {
+    const example = dataWithNames(each.example, likeness, own);
+    const [old, now] = [runChain(before, example), runChain(after, example)];
+    const isSo =
+      old.isAllowed === (each.direction === "closes") &&
+      now.isAllowed === (each.direction === "opens") &&
+      (ways === undefined || isWithinRegion(ways, example));
+    const term = each.term.map(({ text, sign }) => ({
+      text: withNames(text, likeness, own),
+      sign,
+    }));
+    return isSo ? { ...each, term, example, before: old, after: now } : undefined;
+  });
+  const whole = differences.filter((each) => each !== undefined);
+  return whole.length < differences.length ? undefined : { differences: whole, undecided: [] };
 }
 
 /** Many routes have the same rules: what comes of a change of them is worked out once. */

@@ -103,13 +103,24 @@ export interface ReadRegion {
   readonly has: (data: RequestData) => boolean;
 }
 
-/** Reads a region for rules; undefined: no rule asks for what it is about, or it has too many conditions. */
-export function readRegion(
+/** A region, where rules ask for what it is about. */
+export function askedRegion(
   region: (() => PairRegion) | undefined,
   rules: readonly Rule[],
-): ReadRegion | undefined {
-  if (region === undefined || !rules.some(({ text }) => ASKED.test(text))) return undefined;
-  const ways = region();
+): PairRegion | undefined {
+  return rules.some(({ text }) => ASKED.test(text)) ? region?.() : undefined;
+}
+
+/** Whether requests are of a region. */
+export function isWithinRegion(ways: PairRegion, data: RequestData): boolean {
+  return ways.some(
+    ({ meets, misses }) =>
+      meets.every((each) => isMet(each, data)) && !misses.some((each) => isMet(each, data)),
+  );
+}
+
+/** Reads a region; undefined: it has too many conditions. */
+export function readRegion(ways: PairRegion): ReadRegion | undefined {
   const conditions = new Map<string, RuleCondition>();
   const known = (match: RouteMatch): RuleCondition => {
     const text = matchCondition(match);
@@ -124,11 +135,7 @@ export function readRegion(
   if (conditions.size > MAX_CONDITIONS) return undefined;
   return {
     conditions: [...conditions.values()],
-    has: (data) =>
-      ways.some(
-        ({ meets, misses }) =>
-          meets.every((each) => isMet(each, data)) && !misses.some((each) => isMet(each, data)),
-      ),
+    has: (data) => isWithinRegion(ways, data),
     diagram: (model) => {
       const { diagrams } = model;
       const and = operation((sum, truth) => (sum === "1" && truth === "true" ? "1" : "0"));
