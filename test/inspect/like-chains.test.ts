@@ -9,10 +9,11 @@ import { RandomSource, ruleOf } from "./random-rules.ts";
 
 const PAIRS = process.env.GWC_LONG_TESTS === "1" ? 2_000 : 20;
 
-/** Names of which some begin with others, or are what requests have anyway; and others that do so in the same way. */
+/** Names of which some begin with others, or are what requests have anyway; others that do so in the same way; and others that do not. */
 const NAMES = [
   ["a", "ab", "abc", "b", "get-", "get-x", "other", "x", "xa", "", "jwt", "sub"],
   ["c", "cd", "cde", "d", "put-", "put-y", "else", "y", "yc", "", "jwt", "sub"],
+  ["get-x", "get-", "a", "ab", "other", "", "abc", "x", "sub", "b", "xa", "a"],
 ];
 
 function randomRule(random: RandomSource, names: readonly string[]): Rule | undefined {
