@@ -52,24 +52,32 @@ export class RepeatedEvent {
 
   /** The text of an event that differs in it alone; undefined: it may differ in more. */
   textOf(event: string): string | undefined {
-    if (!event.startsWith(this.#head)) return undefined;
-    const to = event.indexOf('"', this.#head.length);
-    if (!event.startsWith(this.#tail, to)) return undefined;
+    const to = this.#endOfText(event);
+    if (to === undefined) return undefined;
     const text = event.slice(this.#head.length, to);
-    return this.#endsAt(event, to + this.#tail.length) && plain.test(text) ? text : undefined;
+    return plain.test(text) ? text : undefined;
   }
 
   /** Whether an event differs in the text alone, whatever that is. */
   matches(event: string): boolean {
-    if (!event.startsWith(this.#head)) return false;
-    const to = event.indexOf('"', this.#head.length);
-    return event.startsWith(this.#tail, to) && this.#endsAt(event, to + this.#tail.length);
+    return this.#endOfText(event) !== undefined;
   }
 
   /** The event with another text. */
   withText(event: string, text: string): string {
     const rest = event.slice(event.indexOf('"', this.#head.length));
     return this.#head + JSON.stringify(text).slice(1, -1) + rest;
+  }
+
+  /** Where the text ends of an event that differs in it alone. */
+  #endOfText(event: string): number | undefined {
+    const from = this.#head.length;
+    // Engines compare whole strings by words, and beginnings by characters.
+    if (event.slice(0, from) !== this.#head) return undefined;
+    const to = event.indexOf('"', from);
+    const end = to + this.#tail.length;
+    const isSame = event.slice(to, end) === this.#tail && this.#endsAt(event, end);
+    return isSame ? to : undefined;
   }
 
   #endsAt(event: string, at: number): boolean {
