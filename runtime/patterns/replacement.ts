@@ -41,8 +41,11 @@ export class Replacement {
       this.#passed += piece.length;
       return piece;
     }
-    const isAsItReads = !this.#search.readsText || (this.#half === "" && isAscii(piece));
-    return isAsItReads ? this.#push(piece, undefined) : this.#pushRead(piece);
+    if (this.#search.readsText && (this.#half !== "" || !isAscii(piece))) {
+      return this.#pushRead(piece);
+    }
+    // Of one that reads as it is written that was asked already.
+    return isFirst ? this.#decide(piece, undefined) : this.#push(piece, undefined);
   }
 
   /** What came and is not decided, as it is written. */
@@ -57,8 +60,9 @@ export class Replacement {
 
   /** Takes a text as a whole. `reading`: how it reads, where the search looks at that. */
   replace(text: string, reading: Reading | undefined): string {
-    const passed = this.#take(text, reading);
-    return passed ?? this.#scan(true) + this.#give(this.#reader.text.length);
+    if (this.#passes(text, reading)) return text;
+    this.#hold(text, reading);
+    return this.#scan(true) + this.#give(this.#reader.text.length);
   }
 
   #pushRead(piece: string): string {
@@ -69,27 +73,31 @@ export class Replacement {
   }
 
   #push(piece: string, reading: Reading | undefined): string {
-    const passed = this.#take(piece, reading);
-    if (passed !== undefined) return passed;
+    return this.#passes(piece, reading) ? piece : this.#decide(piece, reading);
+  }
+
+  /** No match begins in the piece, and none has begun. */
+  #passes(piece: string, reading: Reading | undefined): boolean {
+    const text = reading?.text ?? piece;
+    if (this.#reader.text !== "") return false;
+    if (text !== "" && !this.#reader.passes(text, this.#search.beginnings)) return false;
+    this.#passed += piece.length;
+    return true;
+  }
+
+  #decide(piece: string, reading: Reading | undefined): string {
+    this.#hold(piece, reading);
     const decided = this.#scan(false) + this.#release();
     if (this.#from > 0 || this.#written !== undefined) this.#trim();
     return decided;
   }
 
-  /** Holds a piece; or gives it back: no match begins in it, and none has begun. */
-  #take(piece: string, reading: Reading | undefined): string | undefined {
-    const reader = this.#reader;
-    const text = reading?.text ?? piece;
-    if (reader.text === "" && (text === "" || reader.passes(text, this.#search.beginnings))) {
-      this.#passed += piece.length;
-      return piece;
-    }
+  #hold(piece: string, reading: Reading | undefined): void {
     if (reading !== undefined || this.#written !== undefined) {
-      this.#written ??= new WrittenText(reader.text);
+      this.#written ??= new WrittenText(this.#reader.text);
       this.#written.push(piece, reading);
     }
-    reader.append(text);
-    return undefined;
+    this.#reader.append(reading?.text ?? piece);
   }
 
   /** Gives what is left: the text is complete. */
