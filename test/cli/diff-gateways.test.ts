@@ -68,3 +68,21 @@ it("whose word for clients' addresses is taken, and of whom connections are, ope
     "1 OPENS: port 80, connections that no proxy speaks for are taken",
   );
 });
+
+it("a private address that a proxy's clients can reach, and a guard that lets pass where it fails, open", () => {
+  const proxy = (addresses: string) =>
+    `binds: [{port: 80, listeners: [{routes: [{policies: {authorization: {rules: ["true"]}}, backends: [{dynamic: {allowPrivate: [${addresses}]}}]}]}]}]\n`;
+  expect(firstLine(diffOf(proxy("127.0.0.1"), proxy("10.0.0.0/8, 127.0.0.1")))).toBe(
+    "1 difference: 1 OPENS: route root (:80 /), backend: private addresses that clients can reach: 10.0.0.0/8 added",
+  );
+  const guarded = (mode: string) => `binds:
+  - port: 80
+    listeners:
+      - routes:
+          - policies: {ai: {promptGuard: {request: [{webhook: {target: {host: "127.0.0.1:9"}, failureMode: ${mode}}}]}}}
+            backends: [{ai: {provider: {openAI: {}}}}]
+`;
+  expect(firstLine(diffOf(guarded("failClosed"), guarded("failOpen")))).toContain(
+    "1 OPENS: route root (:80 /), backend: a guard that fails lets pass: false -> true",
+  );
+});

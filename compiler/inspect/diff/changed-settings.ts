@@ -1,5 +1,5 @@
 import { changedFields, flatFields } from "../../ir/settings-text.ts";
-import type { ChangeDirection, SettingsChange } from "../../model/access.ts";
+import { type ChangeDirection, listChanges, type SettingsChange } from "../../model/access.ts";
 import { isLoopback } from "../../model/loopback.ts";
 
 /** What is different in settings, field by field: first what is known to let more or fewer in, then the rest. */
@@ -17,6 +17,13 @@ export function changedSettings(before: unknown, after: unknown): readonly Setti
         ? { direction: gaining, text: `${what} added` }
         : { direction: OPPOSITE[gaining], text: `${what} removed` },
     );
+  }
+  for (const { name, what } of LISTS) {
+    const isItem = ([field]: readonly [string, string]): boolean => name.test(field);
+    const [items, itemsNow] = [old, now].map((fields) => [...fields].filter(isItem));
+    for (const [field] of [...(items ?? []), ...(itemsNow ?? [])]) said.add(field);
+    const values = (some: typeof items) => (some ?? []).map(([, value]) => value);
+    known.push(...listChanges(what, values(items), values(itemsNow), "opens"));
   }
   for (const field of new Set([...old.keys(), ...now.keys()])) {
     const [from, to] = [old.get(field), now.get(field)];
@@ -70,6 +77,11 @@ const PARTS: readonly {
   },
 ];
 
+/** Lists of which each item lets more through, by the paths of their items. */
+const LISTS: readonly { readonly name: RegExp; readonly what: string }[] = [
+  { name: /(?:^|\.)allowPrivate\.\d+$/, what: "private addresses that clients can reach:" },
+];
+
 /** A field by the end of its path, and what another value of it does; undefined: nobody knows. */
 interface KnownField {
   readonly name: RegExp;
@@ -88,6 +100,13 @@ const FIELDS: readonly KnownField[] = [
       const text = `the server's certificate is checked: ${from} -> ${to}`;
       return { direction: isLess ? "opens" : "closes", text };
     },
+  },
+  {
+    name: /\bguard\.(?:request|response)\.\d+\.passesOnFailure$/,
+    weigh: (from = "false", to = "false") => ({
+      direction: to === "true" ? "opens" : "closes",
+      text: `a guard that fails lets pass: ${from} -> ${to}`,
+    }),
   },
   {
     name: /(?:^|\.)isPassthrough$/,
