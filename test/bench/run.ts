@@ -49,7 +49,7 @@ const pace: Pace = {
 /** CPU of one call of an authorization server over gRPC, at most. */
 const CALL_MICROSECONDS = 130;
 
-/** After so many requests V8 compiles nothing any more that short rounds would count: 30,000 calls of models, the fewest others. */
+/** After so many requests V8 compiles nothing any more that short rounds would count: 30,000 calls of models, fewer of all else. */
 const COMPILED = 40_000;
 
 const work = mkdtempSync(join(tmpdir(), "gwc-bench-"));
