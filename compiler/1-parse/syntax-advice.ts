@@ -41,6 +41,7 @@ export function syntaxProblem(error: YAMLError, yaml: Document, text: string): S
         advice: "put the whole text in single quotes",
       };
     case "UNEXPECTED_TOKEN":
+      if (text[start - 1] === "$" && text[start] === "{") return bareVariable(found, text);
       if (!/["']\s*$/.test(text.slice(0, start))) return found;
       return {
         ...found,
@@ -54,6 +55,17 @@ export function syntaxProblem(error: YAMLError, yaml: Document, text: string): S
     default:
       return found;
   }
+}
+
+/** `${NAME}` inside `{ }` or `[ ]`, where YAML takes the brace for the beginning of a mapping. */
+function bareVariable(found: SyntaxProblem, text: string): SyntaxProblem {
+  const from = found.offsets[0] - 1;
+  const variable = /^\$\{[^\n}]*\}?/.exec(text.slice(from))?.[0] ?? "";
+  return {
+    problem: "the brace of a variable begins a mapping inside { } and [ ]",
+    advice: `put it in quotes: "${variable}"`,
+    offsets: [from, from + variable.length],
+  };
 }
 
 /** A line that begins where none of the keys above it does; the nearest of these are named. */
