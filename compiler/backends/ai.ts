@@ -1,11 +1,9 @@
-import { isDeepStrictEqual } from "node:util";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { RouteType } from "../model/llm-policies.ts";
 import { NAMED_SERVER, type Section } from "../model/traffic.ts";
 import type { AiConfig } from "./ai/ai-config.ts";
 import type { AiNode } from "./ai/ai-node.ts";
 import { type AiValue, aiSchema, lowerAi } from "./ai/file-form.ts";
-import type { PromptGuardNode } from "./ai/guards.ts";
 import { type KubernetesAiValue, kubernetesAi } from "./ai/manifest-form.ts";
 import { resolveAi, resolveRoutes } from "./ai/resolve.ts";
 import { virtualModelText } from "./ai/virtual-models.ts";
@@ -61,13 +59,12 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
     ),
     ...virtualModels.map((each) => ({ label: virtualModelText(each) })),
   ],
-  promptGuards: ({ groups }) => {
-    const found: PromptGuardNode[] = [];
-    for (const { guard } of groups.flat()) {
-      if (guard === undefined || found.some((each) => isDeepStrictEqual(each, guard))) continue;
-      found.push(guard);
-    }
-    return found;
+  promptGuards: {
+    of: ({ groups }) => groups.flat(),
+    without: (node) => ({
+      ...node,
+      groups: node.groups.map((group) => group.map((each) => ({ ...each, guard: undefined }))),
+    }),
   },
   tryCommand,
 };

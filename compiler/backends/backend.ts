@@ -80,8 +80,8 @@ export interface Backend<
   readonly toolLock?: ToolLockForm<Node>;
   /** The servers that are started as child processes. */
   startedServers?(node: Node): readonly StartedServer[];
-  /** What guards the texts of its requests and responses, each once; absent: it has no texts. */
-  promptGuards?(node: Node): readonly PromptGuardNode[];
+  /** What guards the texts of its requests and responses; absent: it has no texts. */
+  readonly promptGuards?: PromptGuardForm<Node>;
   /** Where its requests go, a line for each server. */
   describe(node: Node): readonly BackendLine[];
   /** Where connections go through it. */
@@ -95,6 +95,18 @@ export interface ItemTargets {
   readonly names: readonly string[];
   /** Whether clients see the items with the name of their server before their own, which rules do not. */
   readonly arePrefixes: boolean;
+}
+
+/** How the texts of a backend's requests and responses are guarded. */
+export interface PromptGuardForm<Node> {
+  of(node: Node): readonly GuardedServer[];
+  without(node: Node): Node;
+}
+
+/** A server of a backend, and what guards its texts; undefined: nothing does. */
+export interface GuardedServer {
+  readonly name: string;
+  readonly guard: PromptGuardNode | undefined;
 }
 
 /** How the items of a backend are locked. */

@@ -1,10 +1,11 @@
+import { isDeepStrictEqual } from "node:util";
 import type { BackendSpec } from "../manifests/manifests.ts";
 import type { Text } from "../model/texts.ts";
 import { validated } from "../schema/schema.ts";
 import type { PromptGuardNode } from "./ai/guards.ts";
 import { ai } from "./ai.ts";
 import { aws } from "./aws.ts";
-import type { Backend, BackendUse } from "./backend.ts";
+import type { Backend, BackendUse, GuardedServer } from "./backend.ts";
 import { dynamic } from "./dynamic.ts";
 import { host } from "./host.ts";
 import { inferencePool } from "./inference-pool.ts";
@@ -90,11 +91,26 @@ export function isOneServer<Kind extends BackendKind>({
   return backendOf(kind).isOneServer?.(config) === true;
 }
 
-/** What guards the texts of a backend's requests and responses. */
-export function promptGuards<Kind extends BackendKind>(
+/** What guards the texts of a backend's requests and responses, each once. */
+export function promptGuards(node: BackendNode): readonly PromptGuardNode[] {
+  const found: PromptGuardNode[] = [];
+  for (const { guard } of guardedServers(node)) {
+    if (guard === undefined || found.some((each) => isDeepStrictEqual(each, guard))) continue;
+    found.push(guard);
+  }
+  return found;
+}
+
+/** The servers of a backend with what guards their texts. */
+export function guardedServers<Kind extends BackendKind>(
   node: BackendNode<Kind>,
-): readonly PromptGuardNode[] {
-  return backendOf<Kind>(node.kind).promptGuards?.(node) ?? [];
+): readonly GuardedServer[] {
+  return backendOf<Kind>(node.kind).promptGuards?.of(node) ?? [];
+}
+
+/** A backend whose texts nothing guards. */
+export function unguarded<Kind extends BackendKind>(node: BackendNode<Kind>): BackendNode<Kind> {
+  return backendOf<Kind>(node.kind).promptGuards?.without(node) ?? node;
 }
 
 /** The value of a kind in a GatewayBackend; undefined when that is of another kind. */

@@ -75,14 +75,56 @@ it("a private address that a proxy's clients can reach, and a guard that lets pa
   expect(firstLine(diffOf(proxy("127.0.0.1"), proxy("10.0.0.0/8, 127.0.0.1")))).toBe(
     "1 difference: 1 OPENS: route root (:80 /), backend: private addresses that clients can reach: 10.0.0.0/8 added",
   );
-  const guarded = (mode: string) => `binds:
+});
+
+it("what guards look for, in which texts, what they do with it and whom they ask is said by its effect", () => {
+  const guarded = (guards: string, backend = "{provider: {openAI: {}}}") => `binds:
   - port: 80
     listeners:
       - routes:
-          - policies: {ai: {promptGuard: {request: [{webhook: {target: {host: "127.0.0.1:9"}, failureMode: ${mode}}}]}}}
-            backends: [{ai: {provider: {openAI: {}}}}]
+          - policies: {ai: {promptGuard: {${guards}}}}
+            backends: [{ai: ${backend}}]
 `;
-  expect(firstLine(diffOf(guarded("failClosed"), guarded("failOpen")))).toContain(
-    "1 OPENS: route root (:80 /), backend: a guard that fails lets pass: false -> true",
+  const verdict = (from: string, to: string) =>
+    firstLine(diffOf(from, to))
+      .replace(/^\d differences?: /, "")
+      .replace("route root (:80 /), ", "");
+  const regex = (action: string, rules: string, scope = "") =>
+    guarded(`request: [{regex: {action: ${action}, rules: [${rules}]}${scope}}]`);
+  const [ssn, email] = ["{builtin: ssn}", "{builtin: email}"];
+  const both = regex("reject", `${ssn}, ${email}`);
+  expect(verdict(both, regex("reject", email))).toBe(
+    "1 OPENS: requests: ssn: rejected -> passed on",
   );
+  expect(verdict(regex("reject", email), both)).toBe(
+    "1 CLOSES: requests: ssn: passed on -> rejected",
+  );
+  expect(verdict(both, regex("mask", `${email}, ${ssn}`))).toBe(
+    "1 OPENS, 1 CHANGES: requests: ssn, email: rejected -> masked; and 1 more",
+  );
+  expect(verdict(both, regex("reject", `${ssn}, ${email}`, ", scope: [messages]"))).toBe(
+    "1 OPENS: requests: ssn, email: rejected -> rejected in messages",
+  );
+  const asked = (mode: string, port = 9) =>
+    guarded(`request: [{webhook: {target: {host: "127.0.0.1:${port}"}, failureMode: ${mode}}}]`);
+  const webhook = "requests: webhook of http://127.0.0.1:9";
+  expect(verdict(asked("failClosed"), asked("failOpen"))).toBe(
+    `1 OPENS: ${webhook}: asked -> asked, passed on when it fails`,
+  );
+  expect(verdict(asked("failClosed"), asked("failClosed", 8))).toBe(
+    `1 OPENS, 1 CLOSES: ${webhook}: asked -> not asked; and 1 more`,
+  );
+});
+
+it("a provider without the guards that the others have opens", () => {
+  const guards = "policies: {ai: {promptGuard: {request: [{regex: {rules: [{builtin: ssn}]}}]}}}";
+  const providers = (...names: readonly string[]) => `binds:
+  - port: 80
+    listeners:
+      - routes:
+          - backends: [{ai: {groups: [{providers: [${names.join(", ")}]}]}}]
+`;
+  const one = `{name: one, provider: {openAI: {}}, ${guards}}`;
+  const found = diffOf(providers(one), providers(one, "{name: two, provider: {openAI: {}}}"));
+  expect(found).toContain("OPENS   route root (:80 /)   two: requests: ssn: masked -> passed on\n");
 });

@@ -111,7 +111,7 @@ const openings: readonly (readonly [what: string, from: string, to: string, says
     "no guard of prompts",
     "              ai: {promptGuard: {request: [{regex: {action: reject, rules: [{builtin: creditCard}]}}]}}\n",
     "",
-    "a guard of requests removed",
+    "requests: creditCard: rejected -> passed on",
   ],
   [
     "a certificate that nobody checks",

@@ -1,5 +1,5 @@
 import { shownText } from "../../model/texts.ts";
-import type { GuardNode, PromptGuardNode } from "./guards.ts";
+import type { GuardNode, PatternNode, PromptGuardNode } from "./guards.ts";
 
 /** What is scanned where, for people: a line for requests, for whole responses, for streams, and for how patterns see them. */
 export function guardLines({
@@ -37,6 +37,11 @@ function guardsText(guards: readonly GuardNode[]): string {
 function guardText(node: GuardNode): string {
   const scope = node.scope === undefined ? "all texts" : node.scope.join(", ");
   if (node.kind !== "regex") return `asks ${shownText(node.target.url)}; ${scope}`;
-  const names = node.patterns.map((each) => (each.kind === "named" ? each.name : each.pattern));
+  const names = node.patterns.map(patternText);
   return `${node.rejection === undefined ? "masks" : "rejects"} ${names.join(", ")}; ${scope}`;
+}
+
+/** A pattern as it is configured: `ssn`, `secret-\\d+`. */
+export function patternText(node: PatternNode): string {
+  return node.kind === "named" ? node.name : node.pattern;
 }

@@ -53,8 +53,8 @@ function partsOf(fields: readonly string[]): ReadonlyMap<string, KnownPart> {
     for (const { root, gaining, what } of PARTS) {
       const found = root.exec(field);
       if (found === null) continue;
-      const { index, 0: text, 1: name = "" } = found;
-      parts.set(field.slice(0, index + text.length), { gaining, what: what(name) });
+      const { index, 0: text } = found;
+      parts.set(field.slice(0, index + text.length), { gaining, what });
     }
   return parts;
 }
@@ -62,18 +62,13 @@ function partsOf(fields: readonly string[]): ReadonlyMap<string, KnownPart> {
 const PARTS: readonly {
   readonly root: RegExp;
   readonly gaining: ChangeDirection;
-  readonly what: (name: string) => string;
+  readonly what: string;
 }[] = [
-  { root: /^tls(?=\.)/, gaining: "closes", what: () => "TLS" },
+  { root: /^tls(?=\.)/, gaining: "closes", what: "TLS" },
   {
     root: /^tls\.clients(?=\.)/,
     gaining: "closes",
-    what: () => "certificates of clients, of known authorities,",
-  },
-  {
-    root: /\bguard\.(request|response)\.\d+(?=\.)/,
-    gaining: "closes",
-    what: (name) => `a guard of ${name}s`,
+    what: "certificates of clients, of known authorities,",
   },
 ];
 
@@ -100,13 +95,6 @@ const FIELDS: readonly KnownField[] = [
       const text = `the server's certificate is checked: ${from} -> ${to}`;
       return { direction: isLess ? "opens" : "closes", text };
     },
-  },
-  {
-    name: /\bguard\.(?:request|response)\.\d+\.passesOnFailure$/,
-    weigh: (from = "false", to = "false") => ({
-      direction: to === "true" ? "opens" : "closes",
-      text: `a guard that fails lets pass: ${from} -> ${to}`,
-    }),
   },
   {
     name: /(?:^|\.)isPassthrough$/,

@@ -1,3 +1,4 @@
+import { unguarded } from "../../backends/index.ts";
 import { accessOf, decidesAll } from "../../ir/access.ts";
 import { backendText, mcpTargets, NO_BACKEND } from "../../ir/backend-text.ts";
 import type { BackendNode } from "../../ir/backends.ts";
@@ -10,6 +11,7 @@ import { accessDifferences } from "./access-differences.ts";
 import { chainOf } from "./chain.ts";
 import { changedSettings } from "./changed-settings.ts";
 import { type Difference, plainDifference, type SidePlace } from "./difference.ts";
+import { guardDifferences } from "./guard-differences.ts";
 import { lockDifferences, withoutLock } from "./lock-differences.ts";
 import type { PairRegion } from "./pair-region.ts";
 import type { RoutedRequest } from "./route-pairs.ts";
@@ -40,11 +42,12 @@ export function routeDifferences(
       ...policyDifferences(subject, before.policies, after.policies),
       ...preflightDifferences(subject, before.policies, after.policies),
       ...lockDifferences(subject, before.backends, after.backends),
+      ...guardDifferences(subject, before.backends, after.backends),
       ...(before.refusal === after.refusal
         ? backendDifferences(
             subject,
-            before.backends.map((node) => withoutLock(node)),
-            after.backends.map((node) => withoutLock(node)),
+            before.backends.map((node) => unguarded(withoutLock(node))),
+            after.backends.map((node) => unguarded(withoutLock(node))),
           )
         : [refusalDifference(subject, before, after)]),
     ],

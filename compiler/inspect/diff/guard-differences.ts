@@ -1,0 +1,196 @@
+import type { TextPart } from "../../../runtime/llm/chat/whole-texts.ts";
+import { patternText } from "../../backends/ai/guard-text.ts";
+import type { GuardNode, PromptGuardNode } from "../../backends/ai/guards.ts";
+import { guardedServers } from "../../backends/index.ts";
+import type { BackendNode } from "../../ir/backends.ts";
+import { settingsKey } from "../../ir/settings-text.ts";
+import type { ChangeDirection, SettingsChange } from "../../model/access.ts";
+import { shownText } from "../../model/texts.ts";
+import { changedSettings } from "./changed-settings.ts";
+import { type Difference, plainDifference } from "./difference.ts";
+
+/** What guards let pass now, or no more: which texts, at which servers of a backend, in requests and in responses. */
+export function guardDifferences(
+  subject: string,
+  before: readonly BackendNode[],
+  after: readonly BackendNode[],
+): readonly Difference[] {
+  return after.flatMap((node, at) => {
+    const old = before[at];
+    return old === undefined ? [] : differencesOf(subject, old, node);
+  });
+}
+
+function differencesOf(
+  subject: string,
+  old: BackendNode,
+  node: BackendNode,
+): readonly Difference[] {
+  const [servers, serversNow] = [guardedServers(old), guardedServers(node)];
+  const changed = serversNow.map(({ name, guard }, at) => {
+    // A new one is beside those that were there before.
+    const found = servers.find((each) => each.name === name) ?? servers[at] ?? servers[0];
+    const changes = found === undefined ? [] : guardChanges(found.guard, guard);
+    return { name, changes, found: found?.guard, guard };
+  });
+  const isSame = new Set(changed.map(({ changes }) => settingsKey(changes))).size === 1;
+  const shown = isSame ? changed.slice(0, 1) : changed;
+  return shown.flatMap(({ name, changes, found, guard }) => {
+    const kept = guard ?? found;
+    const by = kept && {
+      side: guard === undefined ? ("before" as const) : ("after" as const),
+      origin: kept.origin,
+      text: "promptGuard",
+    };
+    return changes.map(({ direction, text }) =>
+      plainDifference(direction, subject, isSame ? text : `${name}: ${text}`, by),
+    );
+  });
+}
+
+function guardChanges(
+  before: PromptGuardNode | undefined,
+  after: PromptGuardNode | undefined,
+): readonly SettingsChange[] {
+  const [old, now] = [before ?? NO_GUARD, after ?? NO_GUARD];
+  const areBoth = before !== undefined && after !== undefined;
+  return [
+    ...phaseChanges("requests", old.request, now.request),
+    ...phaseChanges("responses", old.response, now.response),
+    ...(areBoth && old.guardsStreams !== now.guardsStreams
+      ? [streamsChange(now.guardsStreams)]
+      : []),
+  ];
+}
+
+const NO_GUARD = { request: [], response: [], guardsStreams: true };
+
+function streamsChange(areGuarded: boolean): SettingsChange {
+  return areGuarded
+    ? { direction: "closes", text: "responses: streams are guarded" }
+    : { direction: "opens", text: "responses: streams are not guarded any more" };
+}
+
+function phaseChanges(
+  phase: string,
+  before: readonly GuardNode[],
+  after: readonly GuardNode[],
+): readonly SettingsChange[] {
+  const [old, now] = [effectsOf(before), effectsOf(after)];
+  const alike = new Map<string, { direction: ChangeDirection; names: string[] }>();
+  for (const name of new Set([...old.keys(), ...now.keys()])) {
+    const [from, to] = [old.get(name), now.get(name)];
+    const words = (to ?? from)?.words ?? PATTERN_WORDS;
+    const direction = directionOf(from?.parts ?? NOWHERE, to?.parts ?? NOWHERE);
+    if (direction === undefined) continue;
+    const text = [from, to].map((each) => effectText(words, each?.parts ?? NOWHERE)).join(" -> ");
+    const found = alike.get(text) ?? { direction, names: [] };
+    found.names.push(name);
+    alike.set(text, found);
+  }
+  return [
+    ...[...alike].map(([text, { direction, names }]) => ({
+      direction,
+      text: `${phase}: ${names.join(", ")}: ${text}`,
+    })),
+    ...(isReordered(before.flatMap(namesOf), after.flatMap(namesOf))
+      ? [{ direction: "changes" as const, text: `${phase}: guards in another order` }]
+      : []),
+    ...settingsChanges(phase, before, after),
+  ];
+}
+
+/** What is done about what is looked for, or by who is asked. */
+interface Effect {
+  readonly words: readonly string[];
+  /** By the part of a request that it is done in: the more, the safer. */
+  readonly parts: Map<TextPart, number>;
+}
+
+/** What is done at least, first, to what is done at most. */
+const PATTERN_WORDS = ["passed on", "masked", "rejected"];
+const SERVER_WORDS = ["not asked", "asked, passed on when it fails", "asked"];
+const [SOME, MOST] = [1, 2];
+const PARTS: readonly TextPart[] = ["systemPrompt", "messages", "toolInput", "toolOutput"];
+const NOWHERE: Effect["parts"] = new Map();
+
+/** By the patterns that are looked for and the servers that are asked: the most that some guard does. */
+function effectsOf(guards: readonly GuardNode[]): ReadonlyMap<string, Effect> {
+  const effects = new Map<string, Effect>();
+  for (const guard of guards)
+    for (const name of namesOf(guard)) {
+      const words = guard.kind === "regex" ? PATTERN_WORDS : SERVER_WORDS;
+      const effect = effects.get(name) ?? { words, parts: new Map() };
+      for (const part of guard.scope ?? PARTS)
+        effect.parts.set(part, Math.max(effect.parts.get(part) ?? 0, strengthOf(guard)));
+      effects.set(name, effect);
+    }
+  return effects;
+}
+
+function namesOf(guard: GuardNode): readonly string[] {
+  if (guard.kind === "regex") return guard.patterns.map(patternText);
+  return [`${guard.kind} of ${shownText(guard.target.url)}`];
+}
+
+function strengthOf(guard: GuardNode): number {
+  const isWeak = guard.kind === "regex" ? guard.rejection === undefined : guard.passesOnFailure;
+  return isWeak ? SOME : MOST;
+}
+
+function effectText(words: readonly string[], parts: Effect["parts"]): string {
+  const word = (part: TextPart | undefined) => words[(part && parts.get(part)) ?? 0] ?? "";
+  const places = PARTS.filter((part) => parts.has(part));
+  const [first] = places;
+  if (places.some((part) => word(part) !== word(first)))
+    return places.map((part) => `${word(part)} in ${part}`).join(", ");
+  const isEverywhere = places.length === 0 || places.length === PARTS.length;
+  return isEverywhere ? word(first) : `${word(first)} in ${places.join(", ")}`;
+}
+
+function directionOf(from: Effect["parts"], to: Effect["parts"]): ChangeDirection | undefined {
+  const steps = PARTS.map((part) => Math.sign((to.get(part) ?? 0) - (from.get(part) ?? 0)));
+  if (steps.every((step) => step === 0)) return undefined;
+  if (steps.every((step) => step <= 0)) return "opens";
+  return steps.every((step) => step >= 0) ? "closes" : "changes";
+}
+
+function isReordered(before: readonly string[], after: readonly string[]): boolean {
+  const isOther = before.join("\n") !== after.join("\n");
+  return isOther && before.toSorted().join("\n") === after.toSorted().join("\n");
+}
+
+/** What else is set of guards that are there on both sides: what clients get, how servers are reached. */
+function settingsChanges(
+  phase: string,
+  before: readonly GuardNode[],
+  after: readonly GuardNode[],
+): readonly SettingsChange[] {
+  const left = [...before];
+  return after.flatMap((guard) => {
+    const at = left.findIndex((each) => isSameGuard(each, guard));
+    const [old] = at < 0 ? [] : left.splice(at, 1);
+    if (old === undefined) return [];
+    const areBoth = old.rejection !== undefined && guard.rejection !== undefined;
+    return changedSettings(restOf(old, areBoth), restOf(guard, areBoth)).map(
+      ({ direction, text }) => ({
+        direction,
+        text: `${phase}: ${guard.kind}: ${text}`,
+      }),
+    );
+  });
+}
+
+function isSameGuard(a: GuardNode, b: GuardNode): boolean {
+  const names = new Set(namesOf(a));
+  return a.kind === b.kind && namesOf(b).some((name) => names.has(name));
+}
+
+/** Without what its effects say. */
+function restOf(guard: GuardNode, isRejectionMeant: boolean): object {
+  if (guard.kind !== "regex") return { ...guard, scope: undefined, passesOnFailure: undefined };
+  const { patterns } = guard;
+  const rejection = isRejectionMeant ? guard.rejection : undefined;
+  const longest = patterns.map((each) => (each.kind === "own" && each.isOpen ? each.longest : 0));
+  return { rejection, window: Math.max(...longest) };
+}
