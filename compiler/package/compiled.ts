@@ -17,8 +17,9 @@ const ENTRIES = [
   "controller/admission/judge-worker.ts",
 ];
 
-/** Packages that the runtime asks for too, which must be the same ones there, or that find files of their own. */
+/** The runtime, packages that it asks for too, which must be the same ones there, and those that find files of their own. */
 const NOT_GATHERED = [
+  "gwc/*",
   "@bufbuild/*",
   "apache-md5",
   "bcryptjs",
@@ -90,10 +91,11 @@ async function writeModules(folder: string): Promise<void> {
     absWorkingDir: packageRoot,
     plugins: [runtimeApart],
   });
-  writeFileSync(
-    path.join(folder, "compiler", "licenses.txt"),
-    licensesOf(Object.keys(metafile.inputs)),
-  );
+  const modules = Object.keys(metafile.inputs);
+  const twice = modules.find((module) => module.startsWith("runtime/"));
+  if (twice !== undefined)
+    throw new Error(`${twice} would be there twice, each with its own state`);
+  writeFileSync(path.join(folder, "compiler", "licenses.txt"), licensesOf(modules));
 }
 
 /** The licenses of the packages that modules are from, which whoever hands these on has to hand on with them. */
