@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -33,4 +34,16 @@ export function version(): string {
   return typeof data === "object" && data !== null && "version" in data
     ? String(data.version)
     : "unknown";
+}
+
+let knownDigest: string | undefined;
+
+/** The digest of the runtime of this gwc, in hexadecimal digits: code that is written for it runs with no other one. */
+export function runtimeDigest(): string {
+  if (knownDigest !== undefined) return knownDigest;
+  const hash = createHash("sha256");
+  for (const file of globSync("**/*.ts", { cwd: runtimeFolder }).sort())
+    hash.update(`${file}\0${readFileSync(path.join(runtimeFolder, file), "utf8")}\0`);
+  knownDigest = hash.digest("hex").slice(0, 12);
+  return knownDigest;
 }

@@ -8,6 +8,7 @@ import type {
 import type { RunningGateway } from "../../runtime/gateway/gateway.ts";
 import type { UpstreamSettings } from "../../runtime/http/upstream/upstream.ts";
 import type { PodAddress } from "../../runtime/net/service-endpoints.ts";
+import { runtimeDigest } from "../installation.ts";
 import { AgentStore } from "./agent-store.ts";
 import { ImportedModules } from "./imported-modules.ts";
 
@@ -174,10 +175,15 @@ export class Agent {
       signer === undefined ||
       verify(undefined, Buffer.from(text), keyOf(signer), Buffer.from(signature, "base64"));
     if (!isGood) throw new Error("the generation is not signed by the controller of this pod");
-    // The controller speaks the same version of gwc; its modules are checked by their digests.
+    // What the controller signs is of this shape; its modules are checked by their digests.
     const generation = JSON.parse(text) as Generation;
     if (generation.gateway !== gateway)
       throw new Error(`the generation is one of ${generation.gateway}`);
+    // While gwc is upgraded, pods of the release before go on with what they have until others take their place.
+    if (generation.runtime !== runtimeDigest())
+      throw new Error(
+        `the generation is for another release of gwc (${generation.version}, runtime ${generation.runtime}) than this pod's (runtime ${runtimeDigest()})`,
+      );
     return generation;
   }
 

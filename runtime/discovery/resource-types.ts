@@ -36,6 +36,8 @@ export interface Generation {
   /** Of gwc, and of the code: what a gateway says of its making. */
   readonly version: string;
   readonly configDigest: string;
+  /** The digest of the runtime that the modules are written for: they run with no other one. */
+  readonly runtime: string;
   readonly modules: readonly ModuleReference[];
 }
 

@@ -95,6 +95,13 @@ it("a data plane runs code of its own controller for its own Gateway, and nothin
   expect(await refused(renamed(sets("other", "third", own)))).toBe(
     "the generation is one of default/other",
   );
+  const later: Signer = {
+    ...own,
+    signed: (text) => own.signed(text.replace(/"runtime":"\w+"/, '"runtime":"later"')),
+  };
+  expect(await refused(sets("front", "of another release", later))).toMatch(
+    /^the generation is for another release of gwc \(.+, runtime later\) than this pod's \(runtime \w{12}\)$/,
+  );
   const forged = new Map(sets("front", "fourth", own));
   forged.set(resourceTypes.module, forgedModules(forged.get(resourceTypes.module)));
   expect(await refused(forged)).toMatch(/a module is not what its digest \w+ says/);

@@ -5,6 +5,7 @@ import type {
   ResourceUrl,
   resourceTypes,
 } from "../../../runtime/discovery/resource-types.ts";
+import { runtimeDigest } from "../../installation.ts";
 import { recordOf } from "../kubernetes/json-fields.ts";
 import { endpointsName } from "../model/called-services.ts";
 import type { CodeModule, GatewayCode } from "../model/compile-changes.ts";
@@ -39,6 +40,7 @@ export function codeResources(
   const table: Generation = {
     gateway: key,
     ...build,
+    runtime: runtimeDigest(),
     modules: modules.map(({ path, sha256 }) => ({ path, sha256 })),
   };
   const generation = JSON.stringify(table);
