@@ -12,17 +12,6 @@ import { type Difference, plainDifference } from "./difference.ts";
 /** What guards let pass now, or no more: which texts, at which servers of a backend, in requests and in responses. */
 export function guardDifferences(
   subject: string,
-  before: readonly BackendNode[],
-  after: readonly BackendNode[],
-): readonly Difference[] {
-  return after.flatMap((node, at) => {
-    const old = before[at];
-    return old === undefined ? [] : differencesOf(subject, old, node);
-  });
-}
-
-function differencesOf(
-  subject: string,
   old: BackendNode,
   node: BackendNode,
 ): readonly Difference[] {

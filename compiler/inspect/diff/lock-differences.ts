@@ -2,24 +2,13 @@ import { backendOf } from "../../backends/index.ts";
 import type { BackendKind, BackendNode } from "../../ir/backends.ts";
 import { type Difference, plainDifference, type SidePlace } from "./difference.ts";
 
-/** What becomes of the items of a route because of their lock: which are approved, or that there is one. */
-export function lockDifferences(
-  subject: string,
-  before: readonly BackendNode[],
-  after: readonly BackendNode[],
-): readonly Difference[] {
-  return after.flatMap((node, at) => {
-    const old = before[at];
-    return old === undefined ? [] : differencesOf(subject, old, node);
-  });
-}
-
 /** A backend without what its lock says. */
 export function withoutLock<Kind extends BackendKind>(node: BackendNode<Kind>): BackendNode<Kind> {
   return backendOf(node.kind).toolLock?.without(node) ?? node;
 }
 
-function differencesOf<Kind extends BackendKind>(
+/** What becomes of the items of a backend because of their lock: which are approved, or that there is one. */
+export function lockDifferences<Kind extends BackendKind>(
   subject: string,
   found: BackendNode,
   node: BackendNode<Kind>,

@@ -36,13 +36,17 @@ export function routeDifferences(
     sent,
     region,
   );
+  const pairs = after.backends.flatMap((node, at) => {
+    const old = before.backends[at];
+    return old === undefined ? [] : [[old, node] as const];
+  });
   return {
     differences: [
       ...access.differences,
       ...policyDifferences(subject, before.policies, after.policies),
       ...preflightDifferences(subject, before.policies, after.policies),
-      ...lockDifferences(subject, before.backends, after.backends),
-      ...guardDifferences(subject, before.backends, after.backends),
+      ...pairs.flatMap(([old, node]) => lockDifferences(subject, old, node)),
+      ...pairs.flatMap(([old, node]) => guardDifferences(subject, old, node)),
       ...(before.refusal === after.refusal
         ? backendDifferences(
             subject,

@@ -59,14 +59,15 @@ export class CallAttributes implements LlmCall {
 }
 
 /** The tokens of a call, as expressions read them. */
-export interface CallTokens {
-  inputTokens?: number;
-  cachedInputTokens?: number;
-  cacheCreationInputTokens?: number;
-  outputTokens?: number;
-  reasoningTokens?: number;
-  totalTokens?: number;
-}
+export type CallTokens = Pick<
+  CallAttributes,
+  | "inputTokens"
+  | "cachedInputTokens"
+  | "cacheCreationInputTokens"
+  | "outputTokens"
+  | "reasoningTokens"
+  | "totalTokens"
+>;
 
 /** Notes what a provider has counted. */
 export function noteTokens(call: CallTokens, usage: Usage): void {
