@@ -1,5 +1,10 @@
 import { type Alias, isAlias, isMap, isScalar, isSeq, type Node } from "yaml";
-import type { ConfigPath, Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
+import {
+  type ConfigPath,
+  childOf,
+  type Diagnostics,
+  type Origin,
+} from "../diagnostics/diagnostic.ts";
 import type { SourceDocument } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
 import type { EnvTemplate, EnvVariable } from "../model/texts.ts";
@@ -21,13 +26,43 @@ export function readValue(
 ): ReadValue {
   const envTemplates: { path: ConfigPath; text: EnvTemplate }[] = [];
   const expanded: ExpandedText[] = [];
-  const expansion: Expansion = { origin, schema, host, diagnostics, envTemplates, expanded };
+  const variable = (name: string) => host.variable(name);
+  const expansion: Expansion = { origin, schema, variable, diagnostics, envTemplates, expanded };
   const context: Context = {
     aliases: document.aliases,
     path: [],
     expand: (text, isPlain, path) => expand(text, isPlain, path, expansion),
   };
   return { value: toValue(document.yaml.contents as Node | null, context), envTemplates, expanded };
+}
+
+/**
+ * A part of a manifest that is read as a file would be, of a copy. `variable`: what is known of the environment that it
+ * will be used in.
+ */
+export function readData(
+  value: ConfigValue,
+  origin: Origin,
+  schema: Schema,
+  variable: Expansion["variable"],
+  diagnostics: Diagnostics,
+): ReadValue {
+  const envTemplates: { path: ConfigPath; text: EnvTemplate }[] = [];
+  const expanded: ExpandedText[] = [];
+  const expansion: Expansion = { origin, schema, variable, diagnostics, envTemplates, expanded };
+  const read = (each: ConfigValue, path: ConfigPath): ConfigValue => {
+    if (typeof each === "string") {
+      // Data has lost its quotes: what has to be a text is one.
+      const isPlain = schemaAt(schema, path)?.type !== "string";
+      return isSpecial(each) ? expand(each, isPlain, path, expansion) : each;
+    }
+    if (typeof each !== "object" || each === null) return each;
+    if (isList(each)) return each.map((item, index) => read(item, [...path, index]));
+    const record: Record<string, ConfigValue> = Object.create(null);
+    for (const [key, item] of Object.entries(each)) record[key] = read(item, [...path, key]);
+    return record;
+  };
+  return { value: read(value, []), envTemplates, expanded };
 }
 
 /** A document as data with every text as it stands: Kubernetes manifests have no variables. */
@@ -74,7 +109,8 @@ interface Context {
 interface Expansion {
   readonly origin: Origin;
   readonly schema: Schema;
-  readonly host: Host;
+  /** The value of a variable of the environment, if it is known. */
+  readonly variable: (name: string) => string | undefined;
   readonly diagnostics: Diagnostics;
   readonly envTemplates: { path: ConfigPath; text: EnvTemplate }[];
   readonly expanded: ExpandedText[];
@@ -95,7 +131,7 @@ function toValue(node: Node | null, context: Context): ConfigValue {
   if (!isScalar(node)) return null;
   const { value } = node;
   if (typeof value === "string") {
-    return value.includes("$") || isQuantity(value)
+    return isSpecial(value)
       ? context.expand(value, node.type === "PLAIN", [...context.path])
       : value;
   }
@@ -104,6 +140,11 @@ function toValue(node: Node | null, context: Context): ConfigValue {
     : value == null
       ? null
       : String(value);
+}
+
+/** Whether a text may stand for something else. */
+function isSpecial(text: string): boolean {
+  return text.includes("$") || isQuantity(text);
 }
 
 function childValue(node: unknown, step: string | number, context: Context): ConfigValue {
@@ -134,11 +175,11 @@ function expand(text: string, isPlain: boolean, path: ConfigPath, context: Expan
   let expanded = "";
   let isComplete = true;
   for (const part of parts) {
-    const value =
-      typeof part === "string" ? part : (context.host.variable(part.env) ?? part.fallback);
+    const value = typeof part === "string" ? part : (context.variable(part.env) ?? part.fallback);
     if (value === undefined && typeof part !== "string") {
       isComplete = false;
-      context.diagnostics.report("unset-variable", { ...context.origin, path }, { name: part.env });
+      const at = childOf(context.origin, ...path);
+      context.diagnostics.report("unset-variable", at, { name: part.env });
     }
     expanded += value ?? "";
   }

@@ -88,7 +88,7 @@ export const parametersSchema = resource(
       rawConfig: {
         type: "object",
         description:
-          "Parts of a standalone file, below the typed fields: `config`, `frontendPolicies`, and `pathHandling` of `listeners` by name.",
+          "A standalone file below the typed fields: ports with routes and backends of their own (`binds`, `backends`, `llm`, `mcp`), `config`, `frontendPolicies`; and `pathHandling` of the Gateway's `listeners` by name.",
       },
       image: object(
         {

@@ -142,7 +142,7 @@ it("takes the raw configuration under the typed fields, and refuses what is no p
     logFormat: "text",
     addresses: { stats: "0.0.0.0:9000" },
   });
-  expect(() => build("", "rawConfig: {binds: []}")).toThrow(/rawConfig has no field "binds"/);
+  expect(() => build("", "rawConfig: {bind: []}")).toThrow(/rawConfig has no field "bind"/);
 });
 
 it("takes a variable of the parameters in the place of the usual one, whole, and none that is deleted", () => {

@@ -1,31 +1,43 @@
-import type { Diagnostics, Origin } from "../../diagnostics/diagnostic.ts";
+import type { ConfigPath, Diagnostics, Origin } from "../../diagnostics/diagnostic.ts";
 import type { ConfigValue } from "../../schema/config-values.ts";
 import { type Infer, list, object, text } from "../../schema/schema.ts";
 import { validator } from "../../schema/validate.ts";
-import { frontendSchema } from "../standalone/frontend.ts";
 import { pathHandlingSchema } from "../standalone/listener.ts";
-import { processSchema } from "../standalone/process.ts";
+import { standaloneFields } from "../standalone/standalone.ts";
+import { readData } from "../values.ts";
 
-/** The parts of a standalone file that GatewayParameters may hold. */
+/** A standalone file as GatewayParameters hold it. */
 export type RawConfig = Infer<ReturnType<typeof rawConfigSchema>>;
 
-/** Their `rawConfig`, which the definition of the kind leaves open; undefined with a mistake (reported). */
+/** What of it has no mistake, and where in its document the parts stood that have some. */
+export interface ReadRawConfig {
+  readonly value: RawConfig | undefined;
+  readonly broken: readonly ConfigPath[];
+}
+
+/**
+ * Reads `rawConfig`, which the definition of the kind leaves open; mistakes are reported. `variable`: what is known of the
+ * environment of the pods.
+ */
 export function parseRawConfig(
   value: unknown,
   origin: Origin,
+  variable: (name: string) => string | undefined,
   diagnostics: Diagnostics,
-): RawConfig | undefined {
+): ReadRawConfig {
+  const schema = rawConfigSchema();
   // A part of a document, which is data.
-  const read = { value: value as ConfigValue, envTemplates: [], expanded: [] };
-  const { whole } = validator(rawConfigSchema(), [read.value], "rawConfig");
-  return whole(read, origin, diagnostics);
+  const read = readData(value as ConfigValue, origin, schema, variable, diagnostics);
+  const { parts } = validator(schema, [read.value], "rawConfig");
+  const { value: sound, broken } = parts(read, origin, diagnostics);
+  return { value: sound, broken: broken.map((path) => [...origin.path, ...path]) };
 }
 
 function rawConfigSchema() {
+  const { name: _, ...fields } = standaloneFields();
   return object(
     {
-      config: processSchema,
-      frontendPolicies: frontendSchema(),
+      ...fields,
       listeners: list(
         object(
           { name: text("The listener's name."), pathHandling: pathHandlingSchema },
@@ -34,9 +46,6 @@ function rawConfigSchema() {
         { description: "What Gateway API does not say of listeners." },
       ),
     },
-    { saidElsewhere: { binds: RESOURCES, policies: RESOURCES, backends: RESOURCES } },
+    { hasParts: true, saidElsewhere: { name: "the gateway is called as its Gateway" } },
   );
 }
-
-const RESOURCES =
-  "ports, routes, policies and backends are resources of their own beside the Gateway";

@@ -37,50 +37,51 @@ function routeGroupSchema() {
 
 /** The standalone file (`gwc -f FILE`): the whole shape, as `gwc schema` prints it for editors. */
 export function standaloneSchema() {
-  return object(
-    {
-      name: text("What the gateway is called (default: the file's name, without its extension).", {
-        pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$",
-        form: 'letters, digits, ".", "_" and "-"',
-        maxLength: 63,
-      }),
-      config: processSchema,
-      binds: listOfParts(bindSchema(), {
-        minItems: 1,
-        description: "Ports that the gateway listens on.",
-      }),
-      frontendPolicies: frontendSchema(),
-      policies: unsupported("policies that are attached to a target by name"),
-      backends: listOfParts(namedBackendSchema(), {
-        minItems: 1,
-        description: "Backends with a name, for several routes: `backend: NAME` means them.",
-      }),
-      services: listOfParts(declaredServiceSchema(), {
-        minItems: 1,
-        description:
-          "Services whose servers an endpoint picker knows: `service` of a backend means one.",
-      }),
-      workloads: unsupported("mesh workloads"),
-      llm: llmSchema(),
-      mcp: mcpDoorSchema(),
-      gateways: unsupported("named gateways"),
-      routes: unsupportedBut(
-        "routes outside a listener",
-        "write them below a listener: binds: [{ port: 3000, listeners: [{ routes: [...] }] }]",
-      ),
-      tcpRoutes: unsupported("TCP routes"),
-      routeGroups: listOfParts(routeGroupSchema(), {
-        minItems: 1,
-        description:
-          "Routes that others delegate to: `routeGroup: NAME` in the place of a backend.",
-      }),
-      ui: unsupported("a protected admin page"),
-    },
-    {
-      atLeastOneOf: ["binds", "llm", "mcp"],
-      hasParts: true,
-      title: "gwc gateway",
-      description: "A gateway for MCP, LLM and HTTP traffic.",
-    },
-  );
+  return object(standaloneFields(), {
+    atLeastOneOf: ["binds", "llm", "mcp"],
+    hasParts: true,
+    title: "gwc gateway",
+    description: "A gateway for MCP, LLM and HTTP traffic.",
+  });
+}
+
+/** Its fields, for whoever takes some of them. */
+export function standaloneFields() {
+  return {
+    name: text("What the gateway is called (default: the file's name, without its extension).", {
+      pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$",
+      form: 'letters, digits, ".", "_" and "-"',
+      maxLength: 63,
+    }),
+    config: processSchema,
+    binds: listOfParts(bindSchema(), {
+      minItems: 1,
+      description: "Ports that the gateway listens on.",
+    }),
+    frontendPolicies: frontendSchema(),
+    policies: unsupported("policies that are attached to a target by name"),
+    backends: listOfParts(namedBackendSchema(), {
+      minItems: 1,
+      description: "Backends with a name, for several routes: `backend: NAME` means them.",
+    }),
+    services: listOfParts(declaredServiceSchema(), {
+      minItems: 1,
+      description:
+        "Services whose servers an endpoint picker knows: `service` of a backend means one.",
+    }),
+    workloads: unsupported("mesh workloads"),
+    llm: llmSchema(),
+    mcp: mcpDoorSchema(),
+    gateways: unsupported("named gateways"),
+    routes: unsupportedBut(
+      "routes outside a listener",
+      "write them below a listener: binds: [{ port: 3000, listeners: [{ routes: [...] }] }]",
+    ),
+    tcpRoutes: unsupported("TCP routes"),
+    routeGroups: listOfParts(routeGroupSchema(), {
+      minItems: 1,
+      description: "Routes that others delegate to: `routeGroup: NAME` in the place of a backend.",
+    }),
+    ui: unsupported("a protected admin page"),
+  };
 }

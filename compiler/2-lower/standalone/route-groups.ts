@@ -1,5 +1,6 @@
 import type { RouteValue } from "../../1-parse/standalone/route.ts";
 import type { RouteGroupValue } from "../../1-parse/standalone/standalone.ts";
+import { isPartial } from "../../config/broken-parts.ts";
 import type { MatchConfig } from "../../config/resources.ts";
 import {
   childOf,
@@ -62,14 +63,14 @@ export function findGroup(
   at: Origin,
   groups: ReadonlyMap<string, RouteGroup>,
   way: readonly string[],
-  { diagnostics, broken }: Pick<FileContext, "diagnostics" | "broken">,
+  context: Pick<FileContext, "diagnostics" | "broken" | "root">,
 ): RouteGroup | undefined {
   const found = groups.get(name);
   if (found === undefined) {
     // One whose name could not be read may be the one that is meant.
-    if (broken.some(([first]) => first === "routeGroups")) return undefined;
+    if (isPartial(childOf(context.root, "routeGroups"), context)) return undefined;
     const near = suggest(name, [...groups.keys()]);
-    diagnostics.report("missing-reference", at, {
+    context.diagnostics.report("missing-reference", at, {
       what: `route group "${name}"`,
       candidates: [...groups.keys()].map((each) => `"${each}"`),
       place: "groups stand under `routeGroups` of the file, each with its `name`",
@@ -78,7 +79,7 @@ export function findGroup(
     return undefined;
   }
   if (!way.includes(name)) return found;
-  diagnostics.report("group-circle", at, { way: [...way, name] });
+  context.diagnostics.report("group-circle", at, { way: [...way, name] });
   return undefined;
 }
 

@@ -153,8 +153,9 @@ function readBackend(
   backend: BackendValue,
   ofRoute: BackendPolicies | undefined,
   origin: Origin,
-  { backends, services, broken, diagnostics }: FileContext,
+  context: FileContext,
 ): RouteBackend | undefined {
+  const { backends, services, diagnostics } = context;
   const place = childOf(origin, "policies");
   const own = readOwnPolicies(backend.policies, place);
   const ownPolicies = readPoliciesOfBackend(backend.policies, place, diagnostics);
@@ -162,7 +163,7 @@ function readBackend(
   const { backend: name } = backend;
   if (name !== undefined) {
     // One whose name could not be read may be the one that is meant.
-    const isKnown = backends.has(name) || !broken.some(([first]) => first === "backends");
+    const isKnown = backends.has(name) || !isPartial(childOf(context.root, "backends"), context);
     if (!isKnown) return undefined;
     const found = findBackend(name, childOf(origin, "backend"), backends, diagnostics);
     if (found === undefined) return undefined;
@@ -219,6 +220,8 @@ export interface FileContext {
   readonly backends: ReadonlyMap<string, RouteBackend>;
   /** The file's `services`. */
   readonly services: Services;
+  /** Where the file begins: in a manifest it is a part of it. */
+  readonly root: Origin;
   /** Where parts with mistakes were left out. */
   readonly broken: readonly ConfigPath[];
   readonly sections: SectionUse;

@@ -234,6 +234,14 @@ export const kubernetesMessages = {
       "Of two policies that say the same field for the same target the older one wins (creationTimestamp), then the one " +
       "whose namespace and name come first (Gateway API).",
   }),
+  "raw-config-overridden": message<{ what: string; by: string }>({
+    severity: "warning",
+    text: ({ what, by }) => `"${what}" of rawConfig has no effect: ${by} wins`,
+    hint: () => "say it in one of them",
+    explanation:
+      "rawConfig of GatewayParameters is a standalone file below the typed fields: what a field of the parameters, a policy " +
+      "or a listener of the Gateway says takes the place of what stands there.",
+  }),
   "policy-without-effect": message<{ policy: string; field?: string; actsOn?: string }>({
     severity: "warning",
     text: ({ policy, field }) =>

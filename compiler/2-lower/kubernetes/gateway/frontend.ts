@@ -160,7 +160,7 @@ export function gatewayTracing(
 }
 
 /** The frontend fields that hold for a Gateway. */
-function gatewayFields(
+export function gatewayFields(
   gateway: ManifestOf<"Gateway">,
   context: PolicyContext,
 ): ReadonlyMap<string, EffectiveField> {

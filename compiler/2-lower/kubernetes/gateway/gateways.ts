@@ -33,13 +33,14 @@ import { tcpRouteResources } from "../routes/tcp-routes.ts";
 import { requestedAddress } from "./addresses.ts";
 import { clientsOfListeners } from "./client-certificates.ts";
 import { checkGrace, deploymentOf } from "./deployment.ts";
-import { gatewayAccessLogs, gatewayFrontend, gatewayTracing } from "./frontend.ts";
+import { gatewayAccessLogs, gatewayFields, gatewayFrontend, gatewayTracing } from "./frontend.ts";
 import { checkImage } from "./images.ts";
 import { checkListenerSets, type KubernetesListener, listenersOf } from "./listeners.ts";
 import { gatewayMesh } from "./mesh.ts";
 import { checkDeployment } from "./overlays.ts";
 import { declaredParameters, type ParametersSpec, parametersOf } from "./parameters.ts";
 import { logLevels, pathHandlings, processNode, rawAccessLogs, rawFrontend } from "./process.ts";
+import { type RawParts, rawParts, reportOverridden, unservedRawParts } from "./raw-config.ts";
 
 /** A Gateway of manifests as the standalone file would have it. */
 export interface KubernetesGateway {
@@ -78,6 +79,7 @@ export function lowerKubernetes(
   kept?.begin(manifests);
   const inventory = new Inventory(manifests, assumed);
   const references: ReferenceContext = { inventory, ...given };
+  const { diagnostics } = given;
   const own = inventory.all("Gateway").filter((gateway) => isOwn(gateway, references));
   checkListenerSets(references);
   const listeners = listenersByParent(own, references);
@@ -99,18 +101,28 @@ export function lowerKubernetes(
   const parameters = new Map(
     own.map((manifest) => [manifest, parametersOf(manifest, declared, context)]),
   );
+  const raw = new Map(
+    own.map((manifest) => {
+      const typed = gatewayListeners(manifest, listeners).map(({ resource }) => resource);
+      return [manifest, rawParts(parameters.get(manifest) ?? [], typed, diagnostics)];
+    }),
+  );
   const gateways = own.map((manifest): KubernetesGateway => {
     // Routes come first: their policies say which Secrets the Gateway mounts.
     const routes = routesOf(byGateway.get(manifest) ?? [], context, kept);
     const ofGateway = parameters.get(manifest) ?? [];
-    const gateway = gatewayResource(manifest, ofGateway, listeners, context);
-    return { manifest, gateway, routes };
+    const ofRaw = raw.get(manifest) ?? rawParts([], [], diagnostics);
+    const gateway = gatewayResource(manifest, ofGateway, ofRaw, listeners, context);
+    return { manifest, gateway, routes: [...routes, ...ofRaw.routes] };
   });
   const routed = gateways.flatMap((gateway) => gateway.routes);
   const used = new Set([...parameters.values()].flat());
   const unused = [...declared.values()].filter((each) => !used.has(each));
+  const ofManifests = unservedResources(routed, context);
+  const ofRaw = unservedRawParts(declared.values(), [...raw.values()]);
   const unserved = {
-    ...unservedResources(routed, context),
+    policies: [...ofManifests.policies, ...ofRaw.policies],
+    backends: [...ofManifests.backends, ...ofRaw.backends],
     logLevels: unused.flatMap((each) => logLevels([each])),
   };
   reportWithoutEffect(context);
@@ -141,20 +153,24 @@ function routesOf(
 function gatewayResource(
   manifest: ManifestOf<"Gateway">,
   parameters: readonly ParametersSpec[],
+  raw: RawParts,
   listeners: ReadonlyMap<string, readonly KubernetesListener[]>,
   context: PolicyContext,
 ): GatewayResource {
   const paths = pathHandlings(parameters);
-  const ofGateway = [...listeners.values()].flat().filter(({ gateway }) => gateway === manifest);
+  const ofGateway = gatewayListeners(manifest, listeners);
   if (!manifest.isPartial) checkNamed(paths, ofGateway, context);
   const clientsOf = clientsOfListeners(manifest, ofGateway, context);
-  const own = ofGateway.map((listener) => ({
+  const typed = ofGateway.map((listener) => ({
     ...listener.resource,
     tls: listener.resource.tls && { ...listener.resource.tls, clients: clientsOf(listener) },
     pathHandling: paths.get(listener.resource.name),
     // What stands on a Gateway before routing is about its requests.
     policies: isOfRequests(listener) ? preRoutingPolicies(listener, context) : [],
   }));
+  const own = [...typed, ...raw.listeners];
+  const fields = new Set(gatewayFields(manifest, context).keys());
+  reportOverridden(parameters, fields, context.diagnostics);
   // The policies of their servers say which Secrets the Gateway mounts, as those of routes do.
   const accessLogs = [...rawAccessLogs(parameters), ...gatewayAccessLogs(manifest, context)];
   const tracing = gatewayTracing(manifest, parameters, context);
@@ -176,7 +192,6 @@ function gatewayResource(
     tracing,
     logLevels: logLevels(parameters),
     mesh: gatewayMesh(parameters, context),
-
     deployment: deploymentOf(
       manifest,
       parameters,
@@ -184,7 +199,7 @@ function gatewayResource(
       mounts,
       requestedAddress(manifest, context.diagnostics),
     ),
-    backends: new Map(),
+    backends: raw.backends,
     listeners: own,
     origin: childOf(manifest.origin, "spec"),
   };
@@ -201,6 +216,13 @@ function checkNamed(
     if (candidates.includes(section)) continue;
     diagnostics.report("missing-section", origin, { what: "the Gateway", section, candidates });
   }
+}
+
+function gatewayListeners(
+  manifest: ManifestOf<"Gateway">,
+  listeners: ReadonlyMap<string, readonly KubernetesListener[]>,
+): readonly KubernetesListener[] {
+  return [...listeners.values()].flat().filter(({ gateway }) => gateway === manifest);
 }
 
 function isOfRequests({ resource: { protocol } }: KubernetesListener): boolean {

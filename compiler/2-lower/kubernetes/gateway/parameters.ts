@@ -1,6 +1,8 @@
 import { parseRawConfig, type RawConfig } from "../../../1-parse/kubernetes/raw-config.ts";
+import { reportIdle } from "../../../config/sections.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { ManifestOf, ParametersValue } from "../../../manifests/manifests.ts";
+import { lowerServed, type ServedParts } from "../../standalone/served.ts";
 import { follow, type ReferenceContext } from "../inventory/references.ts";
 import { checkOverlays } from "./overlays.ts";
 
@@ -8,6 +10,8 @@ import { checkOverlays } from "./overlays.ts";
 export interface ParametersSpec extends Omit<ParametersValue, "rawConfig"> {
   readonly origin: Origin;
   readonly rawConfig?: RawConfig | undefined;
+  /** What the raw configuration serves, whoever uses it. */
+  readonly served?: ServedParts | undefined;
 }
 
 /** GatewayParameters by their resource; those with mistakes are not there. */
@@ -60,12 +64,16 @@ function checked(
 ): ParametersSpec | undefined {
   if (spec === undefined) return undefined;
   const { rawConfig: given, ...rest } = spec;
-  const rawConfig =
-    given === undefined
-      ? undefined
-      : parseRawConfig(given, childOf(origin, "spec", "rawConfig"), diagnostics);
-  if (given !== undefined && rawConfig === undefined) return undefined;
-  const parameters: ParametersSpec = { ...rest, rawConfig, origin };
+  const at = childOf(origin, "spec", "rawConfig");
+  // Of the pods' environment only what stands here is known; texts that are read at start may name more.
+  const variable = (wanted: string) => spec.env?.findLast(({ name }) => name === wanted)?.value;
+  const { value: rawConfig, broken } =
+    given === undefined ? ABSENT : parseRawConfig(given, at, variable, diagnostics);
+  const served = rawConfig && lowerServed(rawConfig, { origin: at, broken }, diagnostics);
+  for (const idle of served?.sections.idle() ?? []) reportIdle(idle, diagnostics);
+  const parameters: ParametersSpec = { ...rest, rawConfig, served, origin };
   checkOverlays(parameters, diagnostics);
   return parameters;
 }
+
+const ABSENT = { value: undefined, broken: [] };

@@ -1,0 +1,138 @@
+import type {
+  ListenerResource,
+  RouteBackend,
+  UnservedResources,
+} from "../../../config/resources.ts";
+import { unservedBackends } from "../../../config/unserved.ts";
+import { type ConfigPath, childOf, type Diagnostics } from "../../../diagnostics/diagnostic.ts";
+import type { ServedParts } from "../../standalone/served.ts";
+import type { ParametersSpec } from "./parameters.ts";
+
+/** What raw configurations serve beside the listeners of manifests. */
+export type RawParts = Omit<ServedParts, "sections">;
+
+/**
+ * What the raw configurations of a Gateway serve: of a field that its own has, nothing of its class's; and nothing on
+ * ports that `typed` listeners are on (reported).
+ */
+export function rawParts(
+  parameters: readonly ParametersSpec[],
+  typed: readonly ListenerResource[],
+  diagnostics: Diagnostics,
+): RawParts {
+  const parts = parameters.map(({ served, origin }, index): RawParts => {
+    if (served === undefined) return NOTHING;
+    const field = origin.path.length + RAW_CONFIG.length;
+    const later = parameters.slice(index + 1).map(({ rawConfig }) => rawConfig);
+    const listeners = served.listeners.filter((listener) => {
+      const name = listener.origin.path[field];
+      if (later.some((each) => each !== undefined && Object.hasOwn(each, String(name))))
+        return false;
+      return !isTaken(listener, typed, diagnostics);
+    });
+    const keys = new Set(listeners.map(({ key }) => key));
+    const routes = served.routes.filter((route) =>
+      route.listeners.some(({ listener }) => keys.has(listener)),
+    );
+    return { listeners, routes, backends: served.backends };
+  });
+  return {
+    listeners: parts.flatMap(({ listeners }) => listeners),
+    routes: parts.flatMap(({ routes }) => routes),
+    backends: new Map<string, RouteBackend>(parts.flatMap(({ backends }) => [...backends])),
+  };
+}
+
+const NOTHING: RawParts = { listeners: [], routes: [], backends: new Map() };
+const RAW_CONFIG: ConfigPath = ["spec", "rawConfig"];
+
+/** Whether the Gateway has a listener on the port: then the whole bind has no effect. */
+function isTaken(
+  { port, portOrigin }: ListenerResource,
+  typed: readonly ListenerResource[],
+  diagnostics: Diagnostics,
+): boolean {
+  const owner = typed.find((each) => each.port === port);
+  if (owner === undefined) return false;
+  const related = [{ at: owner.portOrigin, label: "the listener" }];
+  const params = { what: `port ${port}`, by: `listener "${owner.name}" of the Gateway` };
+  diagnostics.report("raw-config-overridden", portOrigin, params, related);
+  return true;
+}
+
+/** Reports what raw configurations say and fields of parameters, or of policies (`frontend`: their names), say as well. */
+export function reportOverridden(
+  parameters: readonly ParametersSpec[],
+  frontend: ReadonlySet<string>,
+  diagnostics: Diagnostics,
+): void {
+  const has = (read: (each: ParametersSpec) => unknown) =>
+    parameters.some((each) => read(each) !== undefined);
+  const typed: readonly (readonly [isThere: boolean, by: string, raw: readonly ConfigPath[]])[] = [
+    [has(({ logging }) => logging?.format), "logging.format", [["config", "logging", "format"]]],
+    [has(({ logging }) => logging?.level), "logging.level", [["config", "logging", "level"]]],
+    [
+      has(({ shutdown }) => shutdown),
+      "shutdown",
+      [
+        ["config", "connectionMinTerminationDeadline"],
+        ["config", "connectionTerminationDeadline"],
+      ],
+    ],
+    [
+      has(({ env }) => env?.find(({ name }) => name === "WORKER_THREADS")),
+      "WORKER_THREADS of env",
+      [["config", "workerThreads"]],
+    ],
+    // Access logs are joined.
+    ...[...frontend]
+      .filter((field) => field !== "frontend.accessLog")
+      .map((field) => {
+        const name = field.slice("frontend.".length);
+        const raw: readonly ConfigPath[] = [
+          ["frontendPolicies", name],
+          ["config", name],
+        ];
+        return [true, `${field} of a policy`, raw] as const;
+      }),
+  ];
+  for (const { rawConfig, origin } of parameters) {
+    for (const [isThere, by, paths] of typed) {
+      for (const path of isThere ? paths : []) {
+        if (!isAt(rawConfig, path)) continue;
+        const at = childOf(origin, ...RAW_CONFIG, ...path);
+        diagnostics.report("raw-config-overridden", at, { what: path.join("."), by });
+      }
+    }
+  }
+}
+
+function isAt(value: unknown, path: ConfigPath): boolean {
+  return (
+    path.reduce<unknown>(
+      (each, step) =>
+        typeof each === "object" && each !== null ? Reflect.get(each, step) : undefined,
+      value,
+    ) !== undefined
+  );
+}
+
+/** What raw configurations say that no Gateway serves: it is read for its mistakes. */
+export function unservedRawParts(
+  declared: Iterable<ParametersSpec>,
+  served: readonly RawParts[],
+): Pick<UnservedResources, "policies" | "backends"> {
+  const listeners = new Set(served.flatMap((each) => each.listeners));
+  const routes = new Set(served.flatMap((each) => each.routes));
+  const parts = [...declared].flatMap((each) => each.served ?? []);
+  const others = parts.flatMap((each) => each.routes).filter((route) => !routes.has(route));
+  const idle = parts.flatMap((each) => each.listeners).filter((each) => !listeners.has(each));
+  const named = parts.flatMap((each) => [...each.backends.values()]);
+  return {
+    policies: [...others, ...idle].flatMap(({ policies }) => policies),
+    backends: [
+      ...others.flatMap(({ backends }) => backends),
+      ...unservedBackends(named, [...routes, ...others]),
+    ],
+  };
+}

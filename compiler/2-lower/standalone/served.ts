@@ -1,0 +1,142 @@
+import type { StandaloneInput } from "../../1-parse/parse.ts";
+import type { ListenerValue } from "../../1-parse/standalone/listener.ts";
+import type { StandaloneFile } from "../../1-parse/standalone/standalone.ts";
+import { isPartial } from "../../config/broken-parts.ts";
+import type {
+  ListenerResource,
+  RouteBackend,
+  RouteResource,
+  TcpRouteResource,
+} from "../../config/resources.ts";
+import { listenerTraffic, SectionUse } from "../../config/sections.ts";
+import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
+import { readLlm, readMcp } from "./front-doors.ts";
+import { readListenerTls } from "./listener-tls.ts";
+import { readRouteGroups, reportIdleGroups } from "./route-groups.ts";
+import { meetPolicies, readNamedBackends, readPolicies } from "./route-parts.ts";
+import { type RoutesContext, readRoute } from "./routes.ts";
+import { meetServerSections } from "./server-sections.ts";
+import { Services } from "./services.ts";
+import { checkRouteField, readTcpRoute } from "./tcp-routes.ts";
+
+/** What a file, or a part of it, serves. */
+export interface ServedParts {
+  readonly listeners: readonly ListenerResource[];
+  readonly routes: readonly (RouteResource | TcpRouteResource)[];
+  /** Backends with a name. */
+  readonly backends: ReadonlyMap<string, RouteBackend>;
+  /** Which parts act: what acts nowhere is for who knows all of them to report. */
+  readonly sections: SectionUse;
+}
+
+/** The parts of a file that say what is served. */
+export type ServingValue = Pick<
+  StandaloneFile,
+  "binds" | "backends" | "services" | "llm" | "mcp" | "routeGroups"
+>;
+
+/** What a file serves; a policy that is given twice is reported. */
+export function lowerServed(
+  file: ServingValue,
+  { origin, broken }: Pick<StandaloneInput, "origin" | "broken">,
+  diagnostics: Diagnostics,
+): ServedParts {
+  const sections = new SectionUse();
+  const services = new Services(file.services ?? [], childOf(origin, "services"), diagnostics);
+  const backends = readNamedBackends(file.backends ?? [], {
+    diagnostics,
+    sections,
+    services,
+    root: origin,
+    broken,
+    origin: childOf(origin, "backends"),
+  });
+  const groups = readRouteGroups(
+    file.routeGroups ?? [],
+    childOf(origin, "routeGroups"),
+    diagnostics,
+  );
+  const groupUse = { groups: new Set<string>(), routes: new Set<string>() };
+  const context: RoutesContext = {
+    root: origin,
+    broken,
+    diagnostics,
+    sections,
+    backends,
+    services,
+    groups,
+    groupUse,
+  };
+  const listeners: ListenerResource[] = [];
+  const routes: (RouteResource | TcpRouteResource)[] = [];
+  file.binds?.forEach((bind, bindIndex) => {
+    bind?.listeners.forEach((listener, listenerIndex) => {
+      if (listener === undefined) return;
+      const at = childOf(origin, "binds", bindIndex, "listeners", listenerIndex);
+      const key = `${bindIndex}/${listenerIndex}`;
+      const isListenerPartial = isPartial(at, context, ["routes", "tcpRoutes"]);
+      const portOrigin = childOf(origin, "binds", bindIndex, "port");
+      const policies = readPolicies(listener.policies ?? {}, childOf(at, "policies"), diagnostics);
+      const read = { ...readListener(listener, key, bind.port, portOrigin, at), policies };
+      meetPolicies(policies, isListenerPartial ? undefined : listenerTraffic(read), sections);
+      const { address, tunnelProtocol } = bind;
+      const tunnel = tunnelProtocol && {
+        protocol: tunnelProtocol,
+        origin: childOf(origin, "binds", bindIndex, "tunnelProtocol"),
+      };
+      listeners.push({ ...read, address, tunnel, isPartial: isListenerPartial });
+      listener.routes?.forEach((route, index) => {
+        if (route !== undefined)
+          routes.push(...readRoute(route, key, childOf(at, "routes", index), context));
+      });
+      listener.tcpRoutes?.forEach((route, index) => {
+        if (route === undefined) return;
+        const isPassedOn = read.protocol === "TLS" && read.tls === undefined;
+        routes.push(readTcpRoute(route, key, isPassedOn, childOf(at, "tcpRoutes", index), context));
+      });
+      // Its protocol may be what was left out.
+      if (!isListenerPartial) checkRouteField(listener, at, diagnostics);
+    });
+  });
+  if (broken.length === 0) {
+    reportIdleGroups(groups, groupUse, diagnostics);
+    services.reportIdle();
+  }
+  const doors = [
+    file.llm && readLlm(file.llm, childOf(origin, "llm"), context),
+    file.mcp && readMcp(file.mcp, childOf(origin, "mcp"), context),
+  ].filter((door) => door !== undefined);
+  listeners.push(...doors.map(({ listener }) => listener));
+  routes.push(...doors.map(({ route }) => route));
+  for (const route of routes) {
+    if (route.kind === "route") meetServerSections(route, listeners, sections);
+  }
+  return { listeners, routes, backends, sections };
+}
+
+/** What a listener says of itself. */
+type ReadListener = Omit<ListenerResource, "policies" | "isPartial" | "address" | "tunnel">;
+
+function readListener(
+  listener: ListenerValue,
+  key: string,
+  port: number,
+  portOrigin: Origin,
+  origin: Origin,
+): ReadListener {
+  const hostname = listener.hostname ?? "*";
+  return {
+    key,
+    name: listener.name ?? (hostname === "*" ? `port-${port}` : hostname),
+    port,
+    portOrigin,
+    hostname,
+    protocol: listener.protocol ?? "HTTP",
+    tls: listener.tls && readListenerTls(listener.tls),
+    pathHandling: listener.pathHandling && {
+      value: listener.pathHandling,
+      origin: childOf(origin, "pathHandling"),
+    },
+    origin,
+  };
+}

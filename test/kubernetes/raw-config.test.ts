@@ -1,0 +1,166 @@
+import { expect, it } from "vitest";
+import { parse } from "yaml";
+import { kubernetesFiles } from "../../compiler/4-emit/kubernetes-files.ts";
+import { startEcho } from "../harness/echo.ts";
+import { freePort } from "../harness/free-port.ts";
+import { startGateway } from "../harness/gateway.ts";
+import { checkManifests, complaints } from "./manifests.ts";
+
+interface Parts {
+  readonly ofClass?: string;
+  /** The Gateway's own parameters: lines of their `spec`. */
+  readonly own?: string;
+  readonly port?: number;
+  readonly more?: string;
+}
+
+function manifests({ ofClass = "{}", own = "  {}", port = 8080, more = "" }: Parts): string {
+  return `
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: ours}
+spec:
+  controllerName: gwc.dev/gateway
+  parametersRef: {group: gwc.dev, kind: GatewayParameters, name: of-class, namespace: default}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: gw}
+spec:
+  gatewayClassName: ours
+  infrastructure: {parametersRef: {group: gwc.dev, kind: GatewayParameters, name: own}}
+  listeners: [{name: http, port: ${port}, protocol: HTTP}]
+---
+{apiVersion: gwc.dev/v1alpha1, kind: GatewayParameters, metadata: {name: of-class}, spec: ${ofClass}}
+---
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayParameters
+metadata: {name: own}
+spec:
+${own}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: shop}
+spec:
+  parentRefs: [{name: gw}]
+  rules: [{filters: [{type: RequestHeaderModifier, requestHeaderModifier: {set: [{name: by, value: manifests}]}}], backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: shop}]}]
+---
+{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: shop}, spec: {static: {host: 127.0.0.1, port: 9}}}
+${more}`;
+}
+
+it("serves what a raw configuration binds beside the Gateway's listeners, with its policies and its pods' variables", async () => {
+  const { url } = await startEcho();
+  const [port, raw, ofClass] = [await freePort(), await freePort(), await freePort()];
+  const own = `
+  env: [{name: ROUTE_PREFIX, value: /tools}, {name: OTHER_KEY, valueFrom: {secretKeyRef: {name: k, key: k}}}]
+  rawConfig:
+    backends:
+      - {name: tools, host: "${url}"}
+    binds:
+      - port: ${raw}
+        listeners:
+          - routes:
+              - matches: [{path: {pathPrefix: "\${ROUTE_PREFIX}"}}]
+                policies:
+                  apiKey: {keys: [{key: "\${OTHER_KEY}"}]}
+                  requestHeaderModifier: {set: {by: raw}}
+                backends: [{backend: tools}]`;
+  const direct = (body: string) =>
+    `{rawConfig: {binds: [{port: ${ofClass}, listeners: [{routes: [{policies: {directResponse: {status: 200, body: ${body}}}}]}]}]}}`;
+  const gateway = await startGateway({
+    config: manifests({ own, port, ofClass: direct("class") }).replace(
+      "static: {host: 127.0.0.1, port: 9}",
+      `static: {host: 127.0.0.1, port: ${new URL(url).port}}`,
+    ),
+    env: { OTHER_KEY: "opens-it" },
+  });
+  await gateway.seen(new RegExp(`listening on [^:]+:${raw}`));
+  const ask = async (at: number, path: string, key?: string) => {
+    const headers: Record<string, string> =
+      key === undefined ? {} : { authorization: `Bearer ${key}` };
+    const response = await fetch(`http://127.0.0.1:${at}${path}`, { headers });
+    return response.ok
+      ? ((await response.json()) as { headers: { by: string } }).headers.by
+      : response.status;
+  };
+  expect(await ask(port, "/any")).toBe("manifests");
+  expect(await ask(raw, "/tools/a", "opens-it")).toBe("raw");
+  expect(await ask(raw, "/tools/a")).toBe(401);
+  expect(await ask(raw, "/any", "opens-it")).toBe(404);
+  // The Gateway's own binds take the place of its class's.
+  await expect(fetch(`http://127.0.0.1:${ofClass}/`)).rejects.toThrow();
+});
+
+it("opens the ports of raw configurations on the Service of the Gateway", () => {
+  const own =
+    "  rawConfig: {mcp: {port: 9100, targets: [{name: a, mcp: {host: 'http://mcp.test/mcp'}}]}}";
+  const checked = checkManifests(manifests({ own }));
+  expect(complaints(checked)).toEqual([]);
+  const { program } = checked;
+  const files = program && kubernetesFiles(program, Buffer.from("bundle"), "digest", {});
+  const service = parse(files?.find(({ path }) => path.endsWith("/service.yaml"))?.text ?? "");
+  expect(service.spec.ports.map(({ port }: { port: number }) => port)).toEqual([8080, 9100]);
+});
+
+it("says where a typed field, a policy or a listener takes the place of the raw configuration", () => {
+  const own = `  logging: {format: json, level: info}
+  shutdown: {min: 1, max: 2}
+  env: [{name: WORKER_THREADS, value: "2"}]
+  rawConfig:
+    config:
+      logging: {format: text, level: debug}
+      connectionTerminationDeadline: 9s
+      workerThreads: 3
+    frontendPolicies:
+      http: {http1MaxHeaders: 7}
+    binds:
+      - port: 8080
+        listeners: [{routes: [{backends: [{host: "mine.test:80"}]}]}]`;
+  const more = `---
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayPolicy
+metadata: {name: p}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: gw}]
+  frontend: {http: {http1MaxHeaders: 8}}
+`;
+  const checked = checkManifests(manifests({ own, more }));
+  expect(complaints(checked)).toEqual([
+    '28 raw-config-overridden: "config.logging.format" of rawConfig has no effect: logging.format wins',
+    '28 raw-config-overridden: "config.logging.level" of rawConfig has no effect: logging.level wins',
+    '29 raw-config-overridden: "config.connectionTerminationDeadline" of rawConfig has no effect: shutdown wins',
+    '30 raw-config-overridden: "config.workerThreads" of rawConfig has no effect: WORKER_THREADS of env wins',
+    '32 raw-config-overridden: "frontendPolicies.http" of rawConfig has no effect: frontend.http of a policy wins',
+    '34 raw-config-overridden: "port 8080" of rawConfig has no effect: listener "http" of the Gateway wins',
+  ]);
+  expect(checked.program?.binds.map(({ port, listeners }) => [port, listeners.length])).toEqual([
+    [8080, 1],
+  ]);
+  expect(checked.program?.connections.maxHeaders).toBe(8);
+});
+
+it("tells every mistake of a raw configuration where it stands in the manifest, used or not", () => {
+  const own = `  rawConfig:
+    binds:
+      - port: 9100
+        listeners:
+          - routes:
+              - policies:
+                  authorization: {rules: ["request.pth == ''"]}
+                backends: [{backend: nobody}]
+    llm: {models: [{name: m, provider: openAI, params: {apiKey: k, model: "\${UNKNOWN}"}}]}`;
+  expect(complaints(checkManifests(manifests({ own })))).toEqual([
+    '29 cel-unknown-field: "request" has no field "pth"',
+    '30 missing-reference: there is no backend "nobody"',
+    '31 unset-variable: the environment variable "UNKNOWN" is not set',
+  ]);
+  const elsewhere = `---
+{apiVersion: gwc.dev/v1alpha1, kind: GatewayParameters, metadata: {name: unused}, spec: {rawConfig: {name: a, binds: [
+  {port: 1, listeners: [{routes: [{policies: {authorization: {rules: ["request.pth == ''"]}, directResponse: {status: 200}}}]}]}]}}}`;
+  expect(complaints(checkManifests(manifests({ more: elsewhere })))).toEqual([
+    '34 unknown-field: rawConfig has no field "name"',
+    '35 cel-unknown-field: "request" has no field "pth"',
+  ]);
+});
