@@ -204,6 +204,8 @@ export interface ExchangeRecord {
   spanId: string | undefined;
   /** Who counts the tokens of models that the request uses. */
   tokenCounters: TokenCounter[] | undefined;
+  /** What is asked before models are, where it was not yet known whether the request is for one. */
+  callAdmissions: CallAdmission[] | undefined;
   /** Further log fields by name, in the order they were set: `jwt.sub`, `mcp.method.name`, `gen_ai.tool.name`, ... */
   fields: NotedFields | undefined;
 }
@@ -213,6 +215,9 @@ export function logFields(record: ExchangeRecord): NotedFields {
   record.fields ??= new NotedFields();
   return record.fields;
 }
+
+/** Whether a call of a model may go out. False: the request was answered. */
+export type CallAdmission = () => boolean | Promise<boolean>;
 
 /** Counts what a request uses of models. */
 export interface TokenCounter {

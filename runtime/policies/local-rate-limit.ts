@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { fieldText } from "../cel/values/field-text.ts";
 import { numberOf } from "../cel/values/values.ts";
 import type { LlmCall } from "../cel/variables.ts";
+import { askBeforeCall } from "../http/call-admissions.ts";
 import type { Exchange, TokenCounter } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
@@ -129,6 +130,21 @@ export function refuseOverKeyedTokenLimit(
   cost?: CallCost,
 ): boolean {
   return refuseSpent(exchange, limit.bucket(exchange.gateway, key), limit, cost);
+}
+
+/** A limit of tokens before the route is chosen: it holds for requests that turn out to be for a model. */
+export function limitTokensOfCalls(exchange: Exchange, limit: RateLimit, cost?: CallCost): void {
+  askBeforeCall(exchange, () => !refuseOverTokenLimit(exchange, limit, cost));
+}
+
+/** The same for the bucket of a key. */
+export function limitKeyedTokensOfCalls(
+  exchange: Exchange,
+  limit: KeyedRateLimit,
+  key: unknown,
+  cost?: CallCost,
+): void {
+  askBeforeCall(exchange, () => !refuseOverKeyedTokenLimit(exchange, limit, key, cost));
 }
 
 /** Buckets by key, the one that was used last at the end. */

@@ -7,6 +7,7 @@ import {
   RateLimitService,
 } from "../grpc/gen/envoy/service/ratelimit/v3/rls_pb.ts";
 import { GrpcError } from "../grpc/status.ts";
+import { askBeforeCall } from "../http/call-admissions.ts";
 import { type Exchange, logFields } from "../http/exchange.ts";
 import { grpcStatus } from "../http/grpc-status.ts";
 import { ReceivedResponse } from "../http/received-response.ts";
@@ -63,6 +64,16 @@ export async function admitCounted(
   if (!applyResponse(exchange, response, limitsOf(service, descriptors, response))) return false;
   if (tokens.length > 0) exchange.onClose(() => countTokens(exchange, service, tokens));
   return true;
+}
+
+/** The same before the route is chosen: tokens are asked about when the request turns out to be for a model. */
+export function admitCountedBeforeRouting(
+  exchange: Exchange,
+  service: LimitService,
+  { requests = [], tokens = [] }: Counted,
+): Promise<boolean> {
+  askBeforeCall(exchange, () => admitCounted(exchange, service, { tokens }));
+  return admitCounted(exchange, service, { requests });
 }
 
 async function ask(

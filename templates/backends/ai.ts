@@ -27,6 +27,7 @@ export const aiTemplate: BackendTemplate<"ai"> = {
         ...(transforms?.fields.flatMap(({ value: made }) => made.variables) ?? []),
       ]),
   keepsLimits: true,
+  spendsTokens: true,
 };
 
 function aiCode([node]: AtLeastOne<AiNode>, scope: BackendScope): BackendCode {

@@ -89,6 +89,8 @@ export interface BackendTemplate<Kind extends BackendKind> {
   readonly takesTunnels?: (node: BackendNode<Kind>) => boolean;
   /** It keeps to the limits of a route's time and to its tries itself. */
   readonly keepsLimits?: true;
+  /** Its requests are calls of models, whose tokens are limited. */
+  readonly spendsTokens?: true;
   /** How its clients read that a request is refused, before it is known what it asks for; absent: as text, or by its path. */
   readonly refusalFormat?: ImportSymbol;
   /** It keeps sessions that survive a change of the pod when all pods have one key. */

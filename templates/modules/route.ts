@@ -13,6 +13,7 @@ import type { Trace } from "../code/trace.ts";
 import { RouteVariables } from "../code/variables.ts";
 import {
   allowedOrigins,
+  asksBeforeCalls,
   bufferStep,
   type ChainScope,
   establishAttributes,
@@ -87,7 +88,9 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
           mcpStepUp: policies.find((policy) => policy.mcpStepUp !== undefined)?.mcpStepUp,
           mcpMethods: policies.flatMap((policy) => policy.mcpMethods ?? []),
         });
-  const isAsync = waits || backend.isAsync || isAsyncChain(parts);
+  const spends = first !== undefined && backendTemplateOf(first.kind).spendsTokens === true;
+  const isAsked = spends && preRouting.some(asksBeforeCalls);
+  const isAsync = waits || isAsked || backend.isAsync || isAsyncChain(parts);
   const exchange = importedType("gwc/runtime/http/exchange", "Exchange");
   const declarations = [
     ...policies.flatMap((policy) => policy.declarations),
@@ -102,6 +105,7 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
     ...backend.guard,
     ...steps.flatMap(({ isBeforeGuard, statements }) => (isBeforeGuard ? [] : statements)),
     ...(waits ? [bufferStep(maxBufferSize)] : []),
+    ...(isAsked ? [ADMIT_CALL] : []),
     ...backend.step,
   ];
   const body: Hole[] = [
@@ -124,6 +128,9 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
     declared: [route.id],
   });
 }
+
+/** What listeners ask of the calls of models. */
+const ADMIT_CALL = code`if (!(await ${imported("gwc/runtime/http/call-admissions", "admitCall")}(exchange))) return;`;
 
 function resultType(isAsync: boolean, { mayWait }: BackendCode): Code {
   if (isAsync) return code`Promise<void>`;

@@ -23,6 +23,8 @@ type Limit = PolicySettings["localRateLimit"]["cases"][number]["value"][number];
 /** `localRateLimit`: one check for each limit, its key and its cost as functions. */
 export const localRateLimitTemplate: PolicyTemplate<"localRateLimit"> = {
   keepsState: ({ cases }) => cases.some(({ value }) => value.some(({ isKept }) => isKept)),
+  asksBeforeCalls: ({ cases }) =>
+    cases.some(({ value }) => value.some(({ counts }) => counts === "tokens")),
   code: ({ settings: { cases } }, scope) => {
     const made = casesCode(cases, "isLimited", scope, (limits) => {
       const parts = limits.map((limit) => limitCode(limit, scope));
@@ -54,7 +56,11 @@ function limitCode(
     ? imported(`${MODULE}/shared-limits`, `openShared${keyed}RateLimit`)
     : imported(MODULE, `open${limit.isKept ? "Kept" : ""}${keyed}RateLimit`);
   const what = counts === "tokens" ? "TokenLimit" : "Limit";
-  const refuse = imported(MODULE, `refuseOver${keyed}${what}`);
+  const isLater = counts === "tokens" && scope.phase === "PreRouting";
+  const ask = imported(
+    MODULE,
+    isLater ? `limit${keyed}TokensOfCalls` : `refuseOver${keyed}${what}`,
+  );
   const passed = [code`exchange`, id, ...[caller, price].flatMap((each) => each?.call ?? [])];
   return {
     declarations: [
@@ -64,7 +70,7 @@ function limitCode(
       `,
       ...[caller, price].flatMap((each) => each?.declaration ?? []),
     ],
-    step: ifStatement([call(refuse, passed)], code`return;`),
+    step: isLater ? code`${call(ask, passed)};` : ifStatement([call(ask, passed)], code`return;`),
   };
 }
 

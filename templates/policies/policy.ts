@@ -84,6 +84,8 @@ export interface PolicyTemplate<Kind extends PolicyKind> {
   readonly hasSessions?: true;
   /** True when its steps come before the guard of the backend, which may refuse the request. */
   readonly isBeforeGuard?: boolean;
+  /** Whether a part of it waits for the route, where it stands before routing: it is about calls of models. */
+  readonly asksBeforeCalls?: (settings: PolicySettings[Kind]) => boolean;
   /** The origins whose pages it lets in, with `*` for any part. */
   readonly allowedOrigins?: (settings: PolicySettings[Kind]) => readonly string[];
   /** What it is on one backend; `suffix` tells its functions from those of others. */

@@ -20,6 +20,8 @@ type Descriptor = Service["descriptors"][number];
 
 /** `remoteRateLimit`: the service, what it counts, and the statement that asks it. */
 export const remoteRateLimitTemplate: PolicyTemplate<"remoteRateLimit"> = {
+  asksBeforeCalls: ({ cases }) =>
+    cases.some(({ value }) => value.descriptors.some(({ unit }) => unit === "tokens")),
   code: ({ settings: { cases } }, scope) => {
     const made = casesCode(cases, "isCounted", scope, (value, suffix) =>
       serviceCode(value, suffix, scope),
@@ -49,6 +51,8 @@ function serviceCode(value: Service, suffix: string, scope: RouteScope): CaseCod
   const requests = usesFunction(`countedRequests${suffix}`, "CountedUse", of("requests"), scope);
   const tokens = usesFunction(`countedTokens${suffix}`, "CountedTokens", of("tokens"), scope);
   const counted = literal({ requests: requests?.call, tokens: tokens?.call });
+  const isSplit = tokens !== undefined && scope.phase === "PreRouting";
+  const admit = isSplit ? "admitCountedBeforeRouting" : "admitCounted";
   const service = {
     server: grpcChannelCode(target),
     deadline: milliseconds(target.deadline),
@@ -66,7 +70,7 @@ function serviceCode(value: Service, suffix: string, scope: RouteScope): CaseCod
     ],
     steps: [
       code`const counted = ${counted};`,
-      code`if (!(await ${imported(MODULE, "admitCounted")}(exchange, ${label}, counted))) return;`,
+      code`if (!(await ${imported(MODULE, admit)}(exchange, ${label}, counted))) return;`,
     ],
   };
 }

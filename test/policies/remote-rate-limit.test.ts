@@ -9,6 +9,8 @@ import { startRoutes } from "./routes.ts";
 
 let services: EnvoyServices;
 let gateway: Gateway;
+/** The address of a model. */
+let model: string;
 
 /** A completion of 7 and 5 tokens. */
 const completion = JSON.stringify({
@@ -22,12 +24,13 @@ const completion = JSON.stringify({
 beforeAll(async () => {
   services = await startEnvoyServices();
   const echo = await startEcho();
-  const model = await startUpstream((request, response) => {
+  const url = await startUpstream((request, response) => {
     request.resume();
     request.on("end", () => {
       response.writeHead(200, { "content-type": "application/json" }).end(completion);
     });
   });
+  model = new URL(url).host;
   const host = new URL(services.url).host;
   const user = { key: "user", value: 'request.headers["x-user"]' };
   const route = (descriptors: readonly object[], more: object = {}) => ({
@@ -40,7 +43,7 @@ beforeAll(async () => {
         ai: {
           name: "m",
           provider: { openAI: {} },
-          hostOverride: new URL(model).host,
+          hostOverride: model,
           policies: {},
         },
       },
@@ -159,6 +162,61 @@ describe("remoteRateLimit", () => {
     await ask("weighted/chat/completions", "dear");
     await expect.poll(() => counts("dear")).toEqual([["0"], ["57"]]);
   });
+});
+
+it("limits of tokens on a listener are about its calls of models alone, and those of requests about all", async () => {
+  const { host } = new URL(services.url);
+  const entries = [{ key: "user", value: 'request.headers["x-user"]' }];
+  const remote = (name: string, types: readonly string[]) => ({
+    hostname: `${name}.test`,
+    policies: {
+      remoteRateLimit: {
+        host,
+        domain: "shop",
+        descriptors: types.map((type) => ({ type, entries })),
+      },
+    },
+    routes,
+  });
+  const routes = [
+    {
+      matches: [{ path: { pathPrefix: "/v1" } }],
+      backends: [{ ai: { name: "m", provider: { openAI: {} }, hostOverride: model } }],
+    },
+    {
+      matches: [{ path: { pathPrefix: "/shop" } }],
+      backends: [{ host: new URL((await startEcho()).url).host }],
+    },
+  ];
+  const limit = { maxTokens: 12, tokensPerFill: 12, fillInterval: "1h", type: "tokens" };
+  const limited = await startGateway({
+    listeners: [
+      remote("tokens", ["tokens"]),
+      remote("both", ["requests", "tokens"]),
+      { hostname: "local.test", policies: { localRateLimit: [limit] }, routes },
+    ],
+  });
+  const ask = async (name: string, path: string) => {
+    const headers = { host: `${name}.test`, "x-user": `of-${name}` };
+    const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "hi" }] });
+    return (await send(`${limited.url}/${path}`, "POST", headers, body)).status;
+  };
+  expect([await ask("tokens", "shop"), await ask("tokens", "nowhere")]).toEqual([200, 404]);
+  expect(counts("of-tokens")).toEqual([]);
+  expect(await ask("tokens", "v1/chat/completions")).toBe(200);
+  await expect.poll(() => counts("of-tokens")).toEqual([["0"], ["12"]]);
+  expect(await ask("tokens", "v1/chat/completions")).toBe(429);
+  expect(await ask("tokens", "shop")).toBe(200);
+
+  expect(await ask("both", "shop")).toBe(200);
+  expect(counts("of-both")).toEqual([["1"]]);
+  expect(await ask("both", "v1/chat/completions")).toBe(200);
+  await expect.poll(() => counts("of-both")).toEqual([["1"], ["1"], ["0"], ["12"]]);
+
+  const local = ["v1/chat/completions", "v1/chat/completions", "shop"];
+  const statuses: number[] = [];
+  for (const path of local) statuses.push(await ask("local", path));
+  expect(statuses).toEqual([200, 429, 200]);
 });
 
 it("a policy of several routes limits one without models, though another of its forms counts tokens", async () => {

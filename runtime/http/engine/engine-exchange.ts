@@ -34,6 +34,7 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
     upstream: undefined,
     caller: undefined,
     tokenCounters: undefined,
+    callAdmissions: undefined,
     traceId: undefined,
     spanId: undefined,
     fields: undefined,

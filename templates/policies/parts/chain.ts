@@ -108,6 +108,14 @@ function policyText<Kind extends PolicyKind>({ kind, settings }: PolicyUse<Kind>
   return detail === undefined ? kind : `${kind} (${detail})`;
 }
 
+/** Whether policies that stand before routing ask something when the request is for a model. */
+export function asksBeforeCalls<Kind extends PolicyKind>({
+  kind,
+  settings,
+}: PolicyUse<Kind>): boolean {
+  return templateOf(kind).asksBeforeCalls?.(settings) === true;
+}
+
 /** The origins whose pages policies let in. */
 export function allowedOrigins(policies: readonly PolicyUse[]): readonly string[] {
   return policies.flatMap(ownOrigins);
