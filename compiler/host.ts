@@ -1,9 +1,10 @@
+import { isUtf8 } from "node:buffer";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 
 /** What the compiler asks of the world around it: files, the environment, the clock. Nothing else comes in. */
 export interface Host {
-  /** The text of a file (UTF-8), or why it can't be had, as a person would say it; `-` is standard input. */
+  /** The text of a file, or why it can't be had, as a person would say it; `-` is standard input. */
   readText(file: string): FileText;
   /** The YAML and JSON files below a folder, sorted; undefined when it is no folder. */
   filesIn(folder: string): readonly string[] | undefined;
@@ -17,7 +18,12 @@ export interface Host {
 
 /** A file's text, or why it can't be had. */
 export type FileText =
-  | { readonly kind: "text"; readonly text: string }
+  | {
+      readonly kind: "text";
+      readonly text: string;
+      /** Some of its bytes are no UTF-8, and U+FFFD stands in their place. */
+      readonly isDamaged?: boolean;
+    }
   | { readonly kind: "problem"; readonly problem: string };
 
 const CONFIGURATION = /\.(ya?ml|json)$/i;
@@ -27,9 +33,9 @@ export function realHost(environment: NodeJS.ProcessEnv): Host {
   return {
     readText(file) {
       try {
-        if (file === "-") return { kind: "text", text: readFileSync(0, "utf8") };
+        if (file === "-") return fileText(readFileSync(0));
         if (statSync(file).isDirectory()) return { kind: "problem", problem: "it is a folder" };
-        return { kind: "text", text: readFileSync(file, "utf8") };
+        return fileText(readFileSync(file));
       } catch (error) {
         return { kind: "problem", problem: fileProblem(error) };
       }
@@ -88,6 +94,17 @@ export function memoryHost(
   };
 }
 
+/** UTF-8, or UTF-16 where a byte order mark says so, as YAML has it. */
+export function fileText(bytes: Buffer): FileText {
+  const encoding = bytes.length < 2 ? undefined : utf16[bytes.readUInt16BE()];
+  if (encoding !== undefined)
+    return { kind: "text", text: new TextDecoder(encoding).decode(bytes) };
+  return { kind: "text", text: bytes.toString("utf8"), isDamaged: !isUtf8(bytes) };
+}
+
+/** By the byte order marks, read as numbers. */
+const utf16: Readonly<Record<number, string>> = { 65534: "utf-16le", 65279: "utf-16be" };
+
 function rfc3339(time: Date): string {
   return time.toISOString().replace(/\.\d+Z$/, "Z");
 }
@@ -98,6 +115,7 @@ export function fileProblem(error: unknown): string {
   if (code === "ENOENT") return "there is no such file";
   if (code === "EACCES" || code === "EPERM") return "permission denied";
   if (code === "EISDIR") return "it is a folder";
+  if (code === "EEXIST") return "it is a file, and no folder";
   if (code === "ENOTDIR") return "a part of its path is not a folder";
   return code === "" ? "it can't be read" : code;
 }

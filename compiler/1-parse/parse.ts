@@ -79,26 +79,34 @@ export function parse(
   );
   const meant = meantFiles(read, named);
   const files = meant.map(({ source }) => source);
+  const isIncomplete = read.length < given.length || meant.some(({ isBroken }) => isBroken);
   const result = (value: Parsed | undefined) => ({ value, files, diagnostics: diagnostics.list });
-  if (diagnostics.list.length > 0) return result(undefined);
   if (files.length === 0) {
+    if (isIncomplete) return result(undefined);
     const at = { file: paths[0] ?? ".", document: 0, path: [], part: "file" } as const;
     diagnostics.report("no-input", at, { folders: paths });
     return result(undefined);
   }
   const folder = path.dirname(files[0]?.path ?? ".");
-  if (meant.some(hasManifests)) {
-    reportOthers(meant, named, diagnostics);
-    const documents = meant.flatMap(({ plain }) => plain());
+  const readable = meant.filter(({ isBroken }) => !isBroken);
+  if (readable.some(hasManifests)) {
+    reportOthers(readable, named, diagnostics);
+    const documents = readable.flatMap(({ plain }) => plain());
     const manifests = readManifests(documents, diagnostics, kept?.manifests);
+    // What they name may stand in the files that can't be read.
+    if (isIncomplete) return result(undefined);
     const byFile = Map.groupBy(documents, ({ origin }) => origin.file);
-    const inputs = meant
+    const inputs = readable
       .filter(hasManifests)
       .map(({ source: { name } }) => inputOf(name, manifestDigest, () => byFile.get(name) ?? []));
     return result({ kind: "kubernetes", manifests, files, inputs, folder });
   }
   const inputs = files.map((file) => inputOf(file.name, contentDigest, () => plainDocuments(file)));
-  const standalone = readStandalone(files, host, diagnostics);
+  const standalone = readStandalone(
+    readable.map(({ source }) => source),
+    host,
+    diagnostics,
+  );
   return result(standalone && { ...standalone, files, inputs, folder });
 }
 
@@ -107,13 +115,18 @@ export function parse(
  * manifests only standalone files count: other tools keep their YAML and JSON there, too.
  */
 function meantFiles(read: readonly ReadFile[], named: ReadonlySet<string>): readonly ReadFile[] {
-  const isNamed = ({ source }: ReadFile) => named.has(source.path);
-  const files = read.filter((file) => isNamed(file) || file.forms.some((form) => isContent(form)));
-  const filled = files.filter(({ forms }) => !forms.every((form) => form === "empty"));
+  // Nobody knows what a file would be that can't be read, so none is left out.
+  const isMeant = ({ source, isBroken }: ReadFile) => isBroken || named.has(source.path);
+  const files = read.filter((file) => isMeant(file) || file.forms.some((form) => isContent(form)));
+  const filled = files.filter((file) => file.isBroken || !file.forms.every(isEmptyForm));
   const left = filled.length > 0 ? filled : files;
   if (left.some(hasManifests)) return left;
-  const standalone = left.filter((file) => isNamed(file) || file.forms.includes("standalone"));
+  const standalone = left.filter((file) => isMeant(file) || file.forms.includes("standalone"));
   return standalone.length > 0 ? standalone : left;
+}
+
+function isEmptyForm(form: DocumentForm): boolean {
+  return form === "empty";
 }
 
 function isContent(form: DocumentForm): boolean {

@@ -15,6 +15,8 @@ export interface ReadFile {
   readonly source: SourceFile;
   /** The mistakes of its YAML. */
   readonly found: readonly Diagnostic[];
+  /** What it says is not known: nothing of it is looked at. */
+  readonly isBroken: boolean;
   /** What each of its documents is. */
   readonly forms: readonly DocumentForm[];
   /** Its documents as data. */
@@ -42,7 +44,8 @@ export function readFiles(
     const text = host.readText(file);
     if (text.kind === "text") {
       const name = names[index] ?? file;
-      const read = () => readOne(name, file, text.text);
+      const read = () =>
+        text.isDamaged ? damaged(name, file, text.text) : readOne(name, file, text.text);
       const one =
         kept?.files.of(`${name}\n${file}`, text.text, () => withoutNodes(read())) ?? read();
       // What is no YAML to begin with is told by what it is, not by where reading stopped.
@@ -79,20 +82,32 @@ function readOne(name: string, file: string, text: string): ReadFile {
   const found = new Diagnostics();
   const source = readDocuments(name, file, text, found);
   const forms = source.documents.map(formOf);
-  return { source, found: found.list, forms, plain: () => plainDocuments(source) };
+  // What stands twice is said there, and the rest can be read all the same.
+  const isBroken = found.list.some(({ code }) => code !== "duplicate-key");
+  return { source, found: found.list, isBroken, forms, plain: () => plainDocuments(source) };
+}
+
+/** A file whose text is not what was written: what its YAML says is not asked. */
+function damaged(name: string, file: string, text: string): ReadFile {
+  const found = new Diagnostics();
+  const start = text.indexOf("\uFFFD");
+  const at = { file: name, document: 0, path: [], offsets: [start, start + 1] } as const;
+  found.report("not-utf8", at, {});
+  const source = { name, path: file, text, documents: [] };
+  return { source, found: found.list, isBroken: true, forms: [], plain: () => [] };
 }
 
 /** The same, with its data, and without the nodes of its YAML, which have many times their size: who asks reads it again. */
-function withoutNodes({ source, found, forms }: ReadFile): ReadFile {
+function withoutNodes({ source, found, isBroken, forms }: ReadFile): ReadFile {
   const { name, path: file, text } = source;
-  const documents = found.length > 0 ? [] : plainDocuments(source);
+  const documents = isBroken ? [] : plainDocuments(source);
   const lean: SourceFile = {
     ...{ name, path: file, text },
     get documents() {
       return readDocuments(name, file, text, new Diagnostics()).documents;
     },
   };
-  return { source: lean, found, forms, plain: () => documents };
+  return { source: lean, found, isBroken, forms, plain: () => documents };
 }
 
 function formOf(document: SourceDocument): DocumentForm {

@@ -9,6 +9,14 @@ export const yamlMessages = {
       "The file does not exist, is a folder, or may not be read. Paths inside a configuration are relative to the " +
       "file that names them.",
   }),
+  "not-utf8": message<Record<never, never>>({
+    severity: "error",
+    text: () => "this is no text in UTF-8",
+    hint: () => "save the file as UTF-8; `iconv -f LATIN1 -t UTF-8 FILE` does it for an older one",
+    explanation:
+      "Configuration is text in UTF-8, or in UTF-16 with a byte order mark. Of bytes that are neither, nobody knows which " +
+      "letters were meant, so nothing is built of them. The mark shows the first.",
+  }),
   "yaml-syntax": message<{ problem: string; advice: string | undefined }>({
     severity: "error",
     text: ({ problem }) => `this is not valid YAML: ${problem}`,

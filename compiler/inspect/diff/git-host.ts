@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import path from "node:path";
-import type { FileText, Host } from "../../host.ts";
+import { type FileText, fileText, type Host } from "../../host.ts";
 
 /** A host whose files are those of a revision; undefined when git knows no such revision, or there is no repository. */
 export function gitHost(revision: string, host: Host): Host | undefined {
@@ -14,9 +14,9 @@ export function gitHost(revision: string, host: Host): Host | undefined {
     readText: (file): FileText => {
       // What lies outside of the repository has no revisions: it is as it is.
       if (!isInRepository(file)) return host.readText(file);
-      const text = git(["cat-file", "blob", `${commit}:./${posix(file)}`]);
-      if (text === undefined) return { kind: "problem", problem: `it is not in ${revision}` };
-      return { kind: "text", text };
+      const blob = gitBytes(["cat-file", "blob", `${commit}:./${posix(file)}`]);
+      if (blob === undefined) return { kind: "problem", problem: `it is not in ${revision}` };
+      return fileText(blob);
     },
     filesIn: (folder) => {
       if (!isInRepository(folder)) return host.filesIn(folder);
@@ -45,9 +45,12 @@ function isForOthers(name: string): boolean {
 }
 
 function git(args: readonly string[]): string | undefined {
+  return gitBytes(args)?.toString("utf8");
+}
+
+function gitBytes(args: readonly string[]): Buffer | undefined {
   try {
     return execFileSync("git", args, {
-      encoding: "utf8",
       stdio: ["ignore", "pipe", "ignore"],
       maxBuffer: 256 * 1024 * 1024,
     });

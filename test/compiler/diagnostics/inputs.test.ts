@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { memoryHost } from "../../../compiler/host.ts";
+import { memoryHost, realHost } from "../../../compiler/host.ts";
 import { checkInput } from "../../../compiler/inspect/check-input.ts";
 
 /** What gwc says of files that only a test can hold: `code at line:column: message`. */
@@ -87,6 +90,67 @@ binds: [{port: 3000, listeners: [{routes: [{
     expect(said({ "a.yaml": text, "b.yaml": text.replace("3000", "3001") })).toEqual([
       'several-files at 1:1: a standalone file is a whole gateway, and "b.yaml" is another one',
     ]);
+  });
+
+  it("what stands twice does not hide the other mistakes of the file", () => {
+    const text = `binds:
+  - port: 3000
+    port: 3001
+    listeners:
+      - routes:
+          - policies: {authorization: {rules: ["1 +"]}}
+            backends: [{host: "a:1"}]
+          - hst: a
+`;
+    expect(said({ "a.yaml": text })).toEqual([
+      'duplicate-key at 3:5: "port" is given twice in the same mapping',
+      "cel-syntax at 6:52: the expression is not valid CEL: nothing follows `+`",
+      'unknown-field at 8:13: routes[1] has no field "hst"',
+    ]);
+  });
+
+  it("a file of a folder that can't be read does not hide the mistakes of the others", () => {
+    const files = {
+      "all/gateway.yaml":
+        'binds: [{port: 3000, listeners: [{routes: [{hst: a, backends: [{host: "a:1"}]}]}]}]',
+      "all/broken.yaml": "a: [\n",
+    };
+    const { findings, program } = checkInput(["all"], memoryHost(files), false);
+    expect(program).toBeUndefined();
+    expect(findings.map(({ code, location }) => `${code} ${location.path}`)).toEqual([
+      "yaml-syntax all/broken.yaml",
+      "unknown-field all/gateway.yaml",
+    ]);
+  });
+
+  it("of manifests beside a file that can't be read, only the shapes are told: it may hold what they name", () => {
+    const route = `apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: r}
+spec: {parentRefs: [{name: gone}], rules: [{backendRefs: [{name: gone, prt: 1}]}]}
+`;
+    const files = { "all/route.yaml": route, "all/broken.yaml": "a: [\n" };
+    const { findings } = checkInput(["all"], memoryHost(files), false);
+    expect(findings.map(({ code, location }) => `${code} ${location.path}`)).toEqual([
+      "yaml-syntax all/broken.yaml",
+      "unknown-field all/route.yaml",
+    ]);
+  });
+
+  it("a file of the disk may be UTF-16, and of other bytes the first is marked", () => {
+    const folder = mkdtempSync(path.join(tmpdir(), "gwc-test-"));
+    const file = path.join(folder, "gateway.yaml");
+    const checked = (bytes: Buffer) => {
+      writeFileSync(file, bytes);
+      const { findings } = checkInput([file], realHost({}), false);
+      return findings.map(({ code, location: { line, column } }) => `${code} at ${line}:${column}`);
+    };
+    const text = 'binds: [{port: 3000, listeners: [{routes: [{backends: [{host: "a:1"}]}]}]}]';
+    expect(checked(Buffer.from(`\uFEFF${text}`, "utf16le"))).toEqual([]);
+    expect(checked(Buffer.from(`\uFEFF${text}`, "utf16le").swap16())).toEqual([]);
+    expect(checked(Buffer.from(`\uFEFF${text}`, "utf8"))).toEqual([]);
+    expect(checked(Buffer.from(`# \u00FCber\n${text}`, "latin1"))).toEqual(["not-utf8 at 1:3"]);
+    rmSync(folder, { recursive: true });
   });
 
   it("text that is no YAML is refused at the place where reading stopped", () => {
