@@ -9,6 +9,7 @@ import { LeaderElection } from "./kubernetes/leader-election.ts";
 import { errorText } from "./kubernetes/reflector.ts";
 import type { PodSettings } from "./model/compile-files.ts";
 import { type CompiledModel, CompilerThread } from "./model/compiler-thread.ts";
+import { othersGateways } from "./model/gateway-owner.ts";
 import { snapshotOf } from "./model/snapshot.ts";
 import { WatchedObjects, type WatchScope } from "./model/watched-objects.ts";
 import { type Figure, Times } from "./operation/figures.ts";
@@ -89,7 +90,8 @@ export class Controller {
     const { api } = settings;
     const hasSecret = (key: string) => objects.find("Secret", key) !== undefined;
     const changed = () => this.#changed(false);
-    this.#provisioner = pods && new Provisioner({ api, warn, hasSecret, changed });
+    const others = () => othersGateways(objects);
+    this.#provisioner = pods && new Provisioner({ api, warn, hasSecret, others, changed });
     const { admission, namespace } = settings;
     this.#admission = admission && new Admission({ api, namespace, objects, warn, ...admission });
     this.#comparing = setInterval(() => this.#compare(), COMPARE_AGAIN);

@@ -1,7 +1,7 @@
 import { OUR_GROUPS, splitApiVersion } from "../../1-parse/kubernetes/kinds.ts";
-import { CONTROLLER } from "../../inspect/status/conditions.ts";
 import type { ApiObject } from "../kubernetes/api-object.ts";
 import { itemsField, recordOf, textField } from "../kubernetes/json-fields.ts";
+import { isOurClass, ownerOf } from "../model/gateway-owner.ts";
 import type { WatchedObjects } from "../model/watched-objects.ts";
 
 /**
@@ -46,19 +46,15 @@ function isOurParent(reference: unknown, namespace: string, objects: WatchedObje
   return isOurParent({ ...recordOf(parentRef), kind: "Gateway" }, namespaceOf(found), objects);
 }
 
-function isOfOurClass({ spec }: ApiObject, objects: WatchedObjects): boolean {
-  const found = objects.find("GatewayClass", textField(spec, "gatewayClassName") ?? "");
-  return found === undefined ? isAlone(objects) : isOurClass(found);
+function isOfOurClass(gateway: ApiObject, objects: WatchedObjects): boolean {
+  const owner = ownerOf(gateway, objects);
+  return owner === "nobody's" ? isAlone(objects) : owner === "ours";
 }
 
 /** Whether there are classes, and all of them are ours. */
 function isAlone(objects: WatchedObjects): boolean {
   const classes = [...objects.ofKind("GatewayClass")];
   return classes.length > 0 && classes.every(isOurClass);
-}
-
-function isOurClass({ spec }: ApiObject): boolean {
-  return textField(spec, "controllerName") === CONTROLLER;
 }
 
 function namespaceOf({ metadata }: ApiObject): string {

@@ -6,6 +6,7 @@ import type {
 } from "../../../runtime/discovery/resource-types.ts";
 import type { ApiServer } from "../kubernetes/api-server.ts";
 import type { GatewayCode } from "../model/compile-changes.ts";
+import { ownerOf } from "../model/gateway-owner.ts";
 import type { ValueKeys, WatchedObjects } from "../model/watched-objects.ts";
 import { RateBound } from "../operation/rate-bound.ts";
 import { DataPlaneIdentity } from "./data-plane-identity.ts";
@@ -157,16 +158,21 @@ export class Delivery {
     this.#server?.useCertificate(pair);
   }
 
-  /** Replaces the code of Gateways; those that are not there any more are forgotten, those that were refused stay. */
+  /**
+   * Replaces the code of Gateways; those that are not there any more or are another controller's are forgotten, those that
+   * were refused stay.
+   */
   deliver(
     gateways: ReadonlyMap<string, GatewayCode>,
     generations: ReadonlyMap<string, number>,
   ): void {
     const { objects } = this.#settings;
     this.#isReady = true;
-    for (const key of this.#delivered.keys())
-      if (objects.find("Gateway", key) === undefined && !gateways.has(key))
-        this.#delivered.delete(key);
+    for (const key of this.#delivered.keys()) {
+      const gateway = objects.find("Gateway", key);
+      const isLeft = gateway === undefined || ownerOf(gateway, objects) === "another's";
+      if (isLeft && !gateways.has(key)) this.#delivered.delete(key);
+    }
     for (const [key, compiled] of gateways) {
       const before = this.#delivered.get(key)?.code;
       const code = codeResources(compiled, this.#types, this.#settings.signer, before);

@@ -2,6 +2,7 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import { Agent as PlainAgent, request as plainRequest } from "node:http";
 import { Agent, request as tlsRequest } from "node:https";
 import type { KubernetesAccess } from "./access.ts";
+import { FIELD_MANAGER } from "./field-managers.ts";
 
 /** A request to the API server. */
 export interface ApiRequest {
@@ -130,7 +131,7 @@ export class ApiServer {
         path: `${base}${path}`,
         headers: {
           accept: "application/json",
-          "user-agent": "gwc-controller",
+          "user-agent": FIELD_MANAGER,
           ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
           ...(body === undefined ? {} : { "content-type": contentType }),
         },

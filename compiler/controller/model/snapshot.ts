@@ -1,7 +1,7 @@
 import { resourceKind, splitApiVersion } from "../../1-parse/kubernetes/kinds.ts";
-import { CONTROLLER } from "../../inspect/status/conditions.ts";
 import { apiVersionOf, objectKey } from "../kubernetes/api-object.ts";
 import { textField } from "../kubernetes/json-fields.ts";
+import { isOurClass } from "./gateway-owner.ts";
 import type { WatchedObjects } from "./watched-objects.ts";
 
 /** Everything that is declared at one moment. */
@@ -33,9 +33,10 @@ export function snapshotOf(objects: WatchedObjects): Snapshot {
 function foreignClasses(objects: WatchedObjects): Readonly<Record<string, string>> {
   const known = new Set<string>();
   const foreign: [string, string][] = [];
-  for (const { metadata, spec, apiVersion } of objects.ofKind("GatewayClass")) {
+  for (const found of objects.ofKind("GatewayClass")) {
+    const { metadata, apiVersion } = found;
     known.add(metadata.name);
-    if (textField(spec, "controllerName") === CONTROLLER) continue;
+    if (isOurClass(found)) continue;
     foreign.push([
       `/${apiVersion}/GatewayClass/${objectKey(metadata)}.json`,
       classOf(metadata.name),

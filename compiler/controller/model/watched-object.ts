@@ -3,6 +3,7 @@ import { pemCertificates } from "../../../runtime/tls/ca-certificates.ts";
 import { cutBelow, MOST_LEVELS } from "../../model/nesting.ts";
 import { LOCK_ENTRY } from "../../model/tool-lock.ts";
 import type { ApiObject, ResourceType } from "../kubernetes/api-object.ts";
+import { hasOwnConditions } from "../kubernetes/field-managers.ts";
 import { recordOf } from "../kubernetes/json-fields.ts";
 
 /**
@@ -27,7 +28,10 @@ export function keptObject(object: ApiObject): ApiObject {
     return { ...head(object), metadata, type, data: readableEntries(object.data) };
   }
   // What is too deep to be read is still told of.
-  if (object.kind !== "ConfigMap") return { ...cutBelow(object, MOST_LEVELS + 1), metadata };
+  if (object.kind !== "ConfigMap") {
+    const kept = { ...cutBelow(object, MOST_LEVELS + 1), metadata };
+    return hasOwnConditions(object) ? { ...kept, [OWN_CONDITIONS]: true } : kept;
+  }
   return { ...head(object), metadata, data: configEntries(object.data) };
 }
 
@@ -38,10 +42,13 @@ export function fieldSelectorOf({ kind }: ResourceType): string | undefined {
 
 /** The manifest of an object as it is kept, for the compiler: what was declared, without status. */
 export function manifestText(object: ApiObject): string {
-  const { apiVersion, kind, status: _, ...rest } = object;
+  const { apiVersion, kind, status: _, [OWN_CONDITIONS]: _own, ...rest } = object;
   const { uid: _uid, resourceVersion: _version, ...metadata } = object.metadata;
   return JSON.stringify({ apiVersion, kind, ...rest, metadata });
 }
+
+/** The field of an object as it is kept that says whether its conditions are what this controller wrote. */
+export const OWN_CONDITIONS = "ownConditions";
 
 /** The entry of a ConfigMap that gateways read: certificates of authorities (Gateway API). */
 export const CA = "ca.crt";

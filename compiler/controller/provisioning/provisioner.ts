@@ -3,20 +3,31 @@ import {
   type ApiObject,
   objectKey,
   type ResourceType,
+  readObject,
   resourcePath,
 } from "../kubernetes/api-object.ts";
 import type { ApiServer } from "../kubernetes/api-server.ts";
+import { FIELD_MANAGER, isAppliedHere, isTakenOver } from "../kubernetes/field-managers.ts";
 import { itemsField, recordOf, textField } from "../kubernetes/json-fields.ts";
 import { errorText, Reflector } from "../kubernetes/reflector.ts";
 import type { GatewayCode } from "../model/compile-changes.ts";
 import { OWNED_SELECTOR, ownedTypes } from "./owned-types.ts";
 import { wantedObjects } from "./wanted-objects.ts";
 
+/** What was applied last, as text, and what tells whether somebody has changed it since. */
+interface Applied {
+  readonly object: ApiObject;
+  readonly text: string;
+  readonly mark: string;
+}
+
 /** What provisioning needs, and who hears of it. */
 export interface ProvisionerSettings {
   readonly api: ApiServer;
   /** Whether there is a Secret, by `NAMESPACE/NAME`. */
   readonly hasSecret: (key: string) => boolean;
+  /** Gateways that are for other controllers now, by `NAMESPACE/NAME`. */
+  readonly others: () => ReadonlyMap<string, ApiObject>;
   /** What became of a Gateway's objects has changed. */
   readonly changed: () => void;
   readonly warn: (message: string) => void;
@@ -28,21 +39,20 @@ export interface ProvisionedGateway {
   readonly compiled: GatewayCode;
 }
 
-/** Who writes the fields of the objects (server-side apply). */
-const FIELD_MANAGER = "gwc-controller";
 /** Milliseconds until what failed is tried again. */
 const TRY_AGAIN = 5_000;
 
 /**
  * Keeps the objects that run each Gateway: made and changed by server-side apply, mended when somebody changes our fields,
- * removed when they are no longer wanted. What belongs to somebody else is never touched.
+ * removed when they are no longer wanted, or when their Gateway is another controller's. What belongs to somebody else is
+ * never touched.
  */
 export class Provisioner {
   readonly #settings: ProvisionerSettings;
   readonly #reflectors: ReadonlyMap<string, Reflector>;
   #wanted: ReadonlyMap<string, ProvisionedGateway> = new Map();
   /** What was applied, by the object's kind and key. */
-  readonly #applied: Map<string, { readonly text: string; readonly mark: string }> = new Map();
+  readonly #applied: Map<string, Applied> = new Map();
   readonly #problems: Map<string, string> = new Map();
   readonly #waiting: Set<string> = new Set();
   #isBusy = false;
@@ -81,6 +91,7 @@ export class Provisioner {
   compare(): void {
     if (!this.isLeading) return;
     for (const key of this.#wanted.keys()) this.#waiting.add(key);
+    for (const key of this.#settings.others().keys()) this.#waiting.add(key);
     void this.#work();
   }
 
@@ -95,9 +106,8 @@ export class Provisioner {
     await Promise.all([...this.#reflectors.values()].map(({ synced }) => synced));
     for (const key of this.#waiting) {
       this.#waiting.delete(key);
-      const wanted = this.#wanted.get(key);
-      if (wanted === undefined || !this.isLeading) continue;
-      const problem = await this.#provisionOne(wanted).catch(errorText);
+      if (!this.isLeading) continue;
+      const problem = await this.#workOn(key).catch(errorText);
       if (problem === this.#problems.get(key)) continue;
       if (problem === undefined) this.#problems.delete(key);
       else {
@@ -113,6 +123,14 @@ export class Provisioner {
   }
 
   /** What went wrong; undefined: nothing. */
+  async #workOn(key: string): Promise<string | undefined> {
+    // What is wanted is of a moment before: another controller may have begun to run it.
+    const left = this.#settings.others().get(key);
+    const wanted = this.#wanted.get(key);
+    if (left !== undefined) return this.#leave(left);
+    return wanted === undefined ? undefined : this.#provisionOne(wanted);
+  }
+
   async #provisionOne({ gateway, compiled }: ProvisionedGateway): Promise<string | undefined> {
     const objects = wantedObjects(compiled.objects, gateway);
     const [first] = objects;
@@ -137,7 +155,8 @@ export class Provisioner {
     const { namespace, name } = object.metadata;
     const path = resourcePath(type, namespace, name);
     const found = live ?? (await this.#read(path));
-    if (found !== undefined && !isOwnedBy(found, gateway))
+    const isMade = live !== undefined || (isAppliedHere(found) && !isTakenOver(found));
+    if (found !== undefined && !(isMade && isOwnedBy(found, gateway)))
       return `${object.kind} ${name} is there, and belongs to somebody else`;
     const { status, body } = await this.#settings.api.request({
       method: "PATCH",
@@ -146,7 +165,7 @@ export class Provisioner {
       body: object,
     });
     if (status >= 300) return `${id} was refused (${status}): ${textField(body, "message") ?? ""}`;
-    this.#applied.set(id, { text, mark: markOf(body) });
+    this.#applied.set(id, { object, text, mark: markOf(body) });
     return undefined;
   }
 
@@ -163,9 +182,46 @@ export class Provisioner {
     }
   }
 
-  async #delete(type: ResourceType, { metadata: { namespace, name } }: ApiObject): Promise<void> {
-    const path = resourcePath(type, namespace, name);
-    await this.#settings.api.request({ method: "DELETE", path });
+  /** Removes what runs a Gateway that another controller is for now; what that one has taken over is left to it. */
+  async #leave(gateway: ApiObject): Promise<undefined> {
+    const applied = [...this.#applied.values()].map(({ object }) => object);
+    for (const { type, objects } of this.#reflectors.values()) {
+      // Whoever took one over may have taken the label by which it is followed.
+      const ofType = applied.filter(({ kind }) => kind === type.kind);
+      for (const { kind, metadata } of [...objects.values(), ...ofType].filter((each) =>
+        isOwnedBy(each, gateway),
+      )) {
+        this.#applied.delete(`${kind} ${objectKey(metadata)}`);
+        const found = await this.#read(resourcePath(type, metadata.namespace, metadata.name));
+        const seen = readObject(found, type);
+        if (seen === undefined || !isOwnedBy(seen, gateway)) continue;
+        if (!isTakenOver(seen)) await this.#delete(type, seen);
+        else if (isAppliedHere(seen)) await this.#letGo(type, seen);
+      }
+    }
+  }
+
+  /** Gives up the fields of an object: those that nobody else applied go. */
+  async #letGo(type: ResourceType, { apiVersion, kind, metadata }: ApiObject): Promise<void> {
+    const { namespace, name } = metadata;
+    await this.#settings.api.request({
+      method: "PATCH",
+      path: `${resourcePath(type, namespace, name)}?fieldManager=${FIELD_MANAGER}&force=true`,
+      contentType: "application/apply-patch+yaml",
+      body: { apiVersion, kind, metadata: { name, namespace } },
+    });
+  }
+
+  /** Removes an object as it is known: one that somebody changed since is looked at again. */
+  async #delete(type: ResourceType, { metadata }: ApiObject): Promise<void> {
+    const { namespace, name, uid, resourceVersion } = metadata;
+    const { status, body } = await this.#settings.api.request({
+      method: "DELETE",
+      path: resourcePath(type, namespace, name),
+      body: { preconditions: { uid, resourceVersion } },
+    });
+    if (status >= 300 && status !== MISSING && status !== CONFLICT)
+      throw new Error(`${type.kind} ${name} was not removed: ${textField(body, "message") ?? ""}`);
   }
 
   /** The key that sessions are sealed with, made when it is not there: all pods have it, and nobody else. */
@@ -198,6 +254,10 @@ export class Provisioner {
   }
 }
 
+/** HTTP 404: it is gone already. */
+const MISSING = 404;
+/** HTTP 409: it is not as it was, which the watch brings. */
+const CONFLICT = 409;
 /** AES-256. */
 const KEY_BYTES = 32;
 

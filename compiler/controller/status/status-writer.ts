@@ -3,7 +3,9 @@ import { CONTROLLER } from "../../inspect/status/conditions.ts";
 import { type ApiObject, objectKey, resourcePath } from "../kubernetes/api-object.ts";
 import type { ApiServer } from "../kubernetes/api-server.ts";
 import { recordOf, textField } from "../kubernetes/json-fields.ts";
+import { ownerOf } from "../model/gateway-owner.ts";
 import type { WatchedObjects } from "../model/watched-objects.ts";
+import { leftStatus } from "./left-status.ts";
 import { isSameStatus, mergedStatus } from "./merged-status.ts";
 import { MistakeEvents } from "./mistake-events.ts";
 import { isOldPool, isPlaceholder, oldPoolStatus } from "./old-pool-status.ts";
@@ -126,6 +128,8 @@ export class StatusWriter {
 
   /** The status to write; undefined when the object has it. */
   #difference(object: ApiObject): unknown {
+    // What another release reads is its own to speak of.
+    if (!this.#objects.isRead(object)) return undefined;
     const id = idOf(object);
     const wanted = this.#wantedOf(object);
     const agreed = this.#agreed.get(object);
@@ -142,9 +146,12 @@ export class StatusWriter {
   }
 
   #wantedOf(object: ApiObject): Pick<WantedStatus, "status" | "generation"> | undefined {
+    // What is compiled is of a moment before: another controller may have begun to speak of it.
+    if (object.kind === "Gateway" && ownerOf(object, this.#objects) !== "ours")
+      return leftStatus(object);
     const kind = resourceKind(splitApiVersion(object.apiVersion).group, object.kind);
     const wanted = this.#wanted?.get(`${kind} ${objectKey(object.metadata)}`);
-    if (!isOldPool(object)) return wanted;
+    if (!isOldPool(object)) return wanted ?? leftStatus(object);
     const status = oldPoolStatus(wanted?.status, object, (entry) => this.#isOwn(entry));
     return { status, generation: wanted?.generation };
   }
@@ -169,6 +176,5 @@ function isOwnEntry(entry: unknown, objects: WatchedObjects): boolean {
     return controllerName === CONTROLLER;
   const key = `${textField(parentRef, "namespace")}/${textField(parentRef, "name")}`;
   const gateway = objects.find("Gateway", key);
-  const found = objects.find("GatewayClass", textField(gateway?.spec, "gatewayClassName") ?? "");
-  return gateway === undefined || textField(found?.spec, "controllerName") === CONTROLLER;
+  return gateway === undefined || ownerOf(gateway, objects) === "ours";
 }

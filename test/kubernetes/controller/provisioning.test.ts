@@ -44,13 +44,13 @@ spec:
     await controller.seen(/leading/);
   }, 180_000);
 
-  function gateway(name: string, listenerPort: number): string {
+  function gateway(name: string, listenerPort: number, className = "gwc"): string {
     return `
 apiVersion: gateway.networking.k8s.io/v1
 kind: Gateway
 metadata: { name: ${name} }
 spec:
-  gatewayClassName: gwc
+  gatewayClassName: ${className}
   infrastructure:
     labels: { app.kubernetes.io/name: other, team: a }
     parametersRef: { group: gwc.dev, kind: GatewayParameters, name: own }
@@ -92,6 +92,13 @@ spec:
       const found = await api.get(apiVersion, kind, "default", name);
       return found !== undefined && is(found) ? found : null;
     }, `${kind} ${name}`);
+  }
+
+  function isGone(kind: keyof typeof VERSIONS, name: string): Promise<unknown> {
+    return eventually(async () => {
+      const found = await api.get(VERSIONS[kind], kind, "default", name);
+      return found === undefined || null;
+    }, `the end of ${kind} ${name}`);
   }
 
   it("a Gateway gets a Deployment, a Service, an account and a budget, which are its own", async () => {
@@ -205,10 +212,7 @@ spec:
       { spec: { podDisruptionBudget: null } },
       "application/merge-patch+json",
     );
-    await eventually(async () => {
-      const found = await api.get("policy/v1", "PodDisruptionBudget", "default", "front");
-      return found === undefined || null;
-    }, "the end of the budget");
+    await isGone("PodDisruptionBudget", "front");
   });
 
   it("an object of somebody else is left alone, and the Gateway says so", async () => {
@@ -224,4 +228,119 @@ spec:
     const service = await api.get("v1", "Service", "default", "taken");
     expect(service.spec.ports[0].port).toBe(1234);
   });
+
+  it("what the parameters of a class say holds as they change, and while the class names them", async () => {
+    const name = "classed";
+    const classUrl = "/apis/gateway.networking.k8s.io/v1/gatewayclasses/classed";
+    await api.applyText(`
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayParameters
+metadata: { name: of-class }
+spec: { deployment: { spec: { replicas: 3 } } }
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: { name: classed }
+spec: { controllerName: gwc.dev/gateway }
+---${gateway(name, await freePort(), name)}`);
+    const replicas = (count: number) =>
+      there("apps/v1", "Deployment", name, ({ spec }) => spec.replicas === count);
+    await replicas(1);
+    const parametersRef = {
+      ...{ group: "gwc.dev", kind: "GatewayParameters", name: "of-class", namespace: "default" },
+    };
+    const merge = "application/merge-patch+json";
+    await api.ask("PATCH", classUrl, { spec: { parametersRef } }, merge);
+    await replicas(3);
+    const url = "/apis/gwc.dev/v1alpha1/namespaces/default/gatewayparameters/of-class";
+    await api.ask("PATCH", url, { spec: { deployment: { spec: { replicas: 2 } } } }, merge);
+    await replicas(2);
+    await api.ask("PATCH", classUrl, { spec: { parametersRef: null } }, merge);
+    await replicas(1);
+  });
+
+  it("a Gateway that moves to another controller's class is let go, and taken up when it is back", async () => {
+    const name = "moving";
+    const [version, url] = ["gateway.networking.k8s.io/v1", gatewayUrl(name)];
+    await api.applyText(`
+apiVersion: ${version}
+kind: GatewayClass
+metadata: { name: other }
+spec: { controllerName: example.com/other }
+---${gateway(name, await freePort())}`);
+    const running = ["Deployment", "ServiceAccount"] as const;
+    for (const kind of running) await there(VERSIONS[kind], kind, name);
+    const { metadata } = await there("v1", "Service", name);
+    const spec = (gatewayClassName: string) => ({ spec: { gatewayClassName } });
+    // The other controller applies one that has the same name, as a part of the Gateway.
+    const { ownerReferences } = metadata;
+    const theirs = {
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { name, ownerReferences, labels: { "app.kubernetes.io/managed-by": "other" } },
+      spec: { selector: { app: "other" }, ports: [{ port: 1234, name: "theirs" }] },
+    };
+    const applied = `${api.url(theirs)}?fieldManager=other&force=true`;
+    await api.ask("PATCH", url, spec("other"), "application/merge-patch+json");
+    await api.ask("PATCH", applied, theirs, "application/apply-patch+yaml");
+    for (const kind of running) await isGone(kind, name);
+    const left = await there(version, "Gateway", name, ({ status }) =>
+      status.conditions.every(({ status: each }: { status: string }) => each === "Unknown"),
+    );
+    expect(left.status.listeners ?? []).toEqual([]);
+    const service = await there("v1", "Service", name);
+    expect(service.spec).toMatchObject({ selector: { app: "other" }, ports: [{ name: "theirs" }] });
+    await api.ask("PATCH", url, spec("gwc"), "application/merge-patch+json");
+    await there("apps/v1", "Deployment", name);
+    await there(version, "Gateway", name, ({ status }) =>
+      status.conditions.some(({ message }: { message: string }) =>
+        /Service moving is there, and belongs to somebody else/.test(message),
+      ),
+    );
+    expect((await there("v1", "Service", name)).spec.ports[0].port).toBe(1234);
+    await api.delete(theirs);
+    await there("v1", "Service", name, ({ spec: { ports } }) => ports[0].port !== 1234);
+  });
+
+  it("what the controller of its class says of a Gateway stays, and one without a class keeps what it runs with", async () => {
+    const [version, claimed, orphaned] = ["gateway.networking.k8s.io/v1", "claimed", "orphaned"];
+    await api.applyText(`
+apiVersion: ${version}
+kind: GatewayClass
+metadata: { name: passing }
+spec: { controllerName: gwc.dev/gateway }
+---${gateway(claimed, await freePort())}---${gateway(orphaned, await freePort(), "passing")}`);
+    for (const name of [claimed, orphaned]) await there("apps/v1", "Deployment", name);
+    await api.delete({ apiVersion: version, kind: "GatewayClass", metadata: { name: "passing" } });
+    const merge = "application/merge-patch+json";
+    await api.ask("PATCH", gatewayUrl(claimed), { spec: { gatewayClassName: "other" } }, merge);
+    const lastTransitionTime = new Date().toISOString();
+    const theirs = { status: "True", reason: "Theirs", message: "", lastTransitionTime };
+    const conditions = ["Accepted", "Programmed"].map((type) => ({ type, ...theirs }));
+    await api.ask("PATCH", `${gatewayUrl(claimed)}/status`, { status: { conditions } }, merge);
+    await isGone("Deployment", claimed);
+    await there(
+      version,
+      "Gateway",
+      orphaned,
+      ({ status }) => status.conditions[0].reason === "Pending",
+    );
+    await there("apps/v1", "Deployment", orphaned);
+    await there(
+      version,
+      "Gateway",
+      claimed,
+      ({ status }) => status.conditions[0].reason === "Theirs",
+    );
+  });
 });
+
+const VERSIONS = {
+  Deployment: "apps/v1",
+  ServiceAccount: "v1",
+  PodDisruptionBudget: "policy/v1",
+} as const;
+
+function gatewayUrl(name: string): string {
+  return `/apis/gateway.networking.k8s.io/v1/namespaces/default/gateways/${name}`;
+}

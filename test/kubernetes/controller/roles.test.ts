@@ -19,20 +19,37 @@ const EVERY_ROLE = ["controller.xds.tls.enabled", "webhook.enabled", "inferenceE
 const ACCOUNT = "gwc-system:gwc";
 
 /** The objects that run a Gateway. */
-const OWNED = [
+const OWNED: readonly OwnedObject[] = [
   ["apps/v1", "Deployment", "front"],
   ["v1", "Service", "front"],
   ["v1", "ServiceAccount", "front"],
   ["v1", "ConfigMap", "front-xds-ca"],
   ["policy/v1", "PodDisruptionBudget", "front"],
   ["autoscaling/v2", "HorizontalPodAutoscaler", "front"],
-] as const;
+];
 
 /** Those of them that a Gateway always has. */
 const STAYING: readonly string[] = ["Deployment", "Service", "ServiceAccount"];
 
-/** Asked for by the API server itself, when an object is made that holds up the end of a Gateway. */
+/**
+ * What the API server itself asks for when an object is made that holds up the end of a Gateway (its admission plugin
+ * OwnerReferencesPermissionEnforcement): no call of the controller shows it.
+ */
 const NEVER_CALLED = "gateway.networking.k8s.io/gateways/finalizers update";
+
+type OwnedObject = readonly [apiVersion: string, kind: string, name: string];
+
+const GATEWAYS = "gateway.networking.k8s.io/v1";
+const RBAC = "rbac.authorization.k8s.io/v1";
+
+function gateway(name: string, className: string): string {
+  return `
+apiVersion: ${GATEWAYS}
+kind: Gateway
+metadata: { name: ${name} }
+spec: { gatewayClassName: ${className}, listeners: [{ name: http, port: 8080, protocol: HTTP }] }
+`;
+}
 
 interface Rule {
   readonly apiGroups: readonly string[];
@@ -89,7 +106,7 @@ describe.runIf(missing === undefined)(`the roles of the chart${note}`, () => {
     );
   }
 
-  function isThere([apiVersion, kind, name]: (typeof OWNED)[number], wanted: boolean) {
+  function isThere([apiVersion, kind, name]: OwnedObject, wanted: boolean) {
     return eventually(
       async () =>
         ((await api.get(apiVersion, kind, "default", name)) !== undefined) === wanted || null,
@@ -164,9 +181,46 @@ describe.runIf(missing === undefined)(`the roles of the chart${note}`, () => {
     );
     await startReplica(await freePort(), undefined);
     for (const each of OWNED) await isThere(each, STAYING.includes(each[1]));
+    // What runs a Gateway of another controller's class is removed, too.
+    await api.applyText(`
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: { name: other }
+spec: { controllerName: example.com/other }
+---${gateway("front", "other")}`);
+    for (const each of OWNED) await isThere(each, false);
     for (const each of rightsGranted(chart)) if (each !== NEVER_CALLED) await isUsed(each);
     const refused = api.audit.callsOf(ACCOUNT).filter(({ status }) => status === 403);
     expect(refused).toEqual([]);
+  });
+
+  it("hold the end of a Gateway up until its objects are gone, which some clusters ask a right for", async () => {
+    const deployer = await api.get(RBAC, "ClusterRole", "", "gwc-gwc-system-deployer");
+    const rules = (deployer.rules as readonly Rule[]).filter(
+      ({ resources }) => !resources.includes("gateways/finalizers"),
+    );
+    expect(rules).toHaveLength(deployer.rules.length - 1);
+    const grant = (granted: readonly Rule[]) =>
+      api.ask("PATCH", api.url(deployer), { rules: granted }, "application/merge-patch+json");
+    await grant(rules);
+    const resourceAttributes = {
+      ...{ group: "gateway.networking.k8s.io", resource: "gateways", subresource: "finalizers" },
+      verb: "update",
+    };
+    await eventually(async () => {
+      const spec = { user: `system:serviceaccount:${ACCOUNT}`, resourceAttributes };
+      const url = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+      return (await api.ask("POST", url, { spec })).body.status.allowed ? null : true;
+    }, "the end of a right");
+    await startReplica(await freePort(), undefined);
+    await api.applyText(gateway("held", "gwc"));
+    await eventually(async () => {
+      const { status } = await api.get(GATEWAYS, "Gateway", "default", "held");
+      const said: { message: string }[] = status.conditions;
+      return said.some(({ message }) => /cannot set blockOwnerDeletion/.test(message)) || null;
+    }, "a Gateway that says which right is missing");
+    await grant(deployer.rules);
+    await isThere(["apps/v1", "Deployment", "held"], true);
   });
 });
 
