@@ -4,7 +4,7 @@ import type { Json } from "../../compiler/model/json.ts";
 import { selectorLabels, withOwnLabels } from "./names.ts";
 import { podTemplate } from "./pod.ts";
 import type { KubernetesSettings } from "./settings.ts";
-import { strategicMerge } from "./strategic-merge.ts";
+import { isObject, strategicMerge } from "./strategic-merge.ts";
 
 /** A Kubernetes resource. */
 export interface KubernetesResource {
@@ -147,11 +147,17 @@ function resource(
   const value = overlays[kind].reduce<Json>((merged, { metadata: meta, spec }) => {
     const patch: Json = {
       ...(meta === undefined ? {} : { metadata: { ...meta } }),
-      ...(spec === undefined ? {} : { spec }),
+      ...(spec === undefined ? {} : { spec: kind === "podDisruptionBudget" ? budget(spec) : spec }),
     };
     return strategicMerge(merged, patch) ?? merged;
   }, base);
   return { file: FILES[kind], value };
+}
+
+/** The selector of a budget is replaced, whatever its patch says (policy/v1, `patchStrategy`). */
+function budget(spec: Json): Json {
+  if (!isObject(spec) || !isObject(spec.selector)) return spec;
+  return { ...spec, selector: { $patch: "replace", ...spec.selector } };
 }
 
 /** Made only when asked for. */

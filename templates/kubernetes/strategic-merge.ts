@@ -36,12 +36,14 @@ export function strategicMerge(base: Json | undefined, patch: Json, name = ""): 
   const { $patch: directive, $retainKeys: retained, ...rest } = patch;
   if (directive === "delete") return undefined;
   const isReplaced = directive === "replace" || !isObject(base);
-  const merged = mergeObject(isReplaced ? {} : withoutItems(base, rest), withoutDirectives(rest));
+  const kept = isReplaced ? {} : withoutItems(base, rest);
+  const merged = inOrder(mergeObject(kept, withoutDirectives(rest)), rest);
   if (!Array.isArray(retained)) return merged;
   return Object.fromEntries(Object.entries(merged).filter(([key]) => retained.includes(key)));
 }
 
 const DELETED_ITEMS = "$deleteFromPrimitiveList/";
+const ORDER_OF_ITEMS = "$setElementOrder/";
 
 /** Without the items of lists of scalars that the patch takes out. */
 function withoutItems(base: MergeObject, patch: MergeObject): MergeObject {
@@ -54,9 +56,24 @@ function withoutItems(base: MergeObject, patch: MergeObject): MergeObject {
   return { ...base, ...Object.fromEntries(lists) };
 }
 
-/** An order of items (`$setElementOrder/...`) is what two writers at once need: here there is one. */
 function withoutDirectives(patch: MergeObject): MergeObject {
   return Object.fromEntries(Object.entries(patch).filter(([key]) => !key.startsWith("$")));
+}
+
+/** The items of lists in the order that a patch asks for; those that it does not name stay in their places. */
+function inOrder(merged: MergeObject, patch: MergeObject): MergeObject {
+  const lists = Object.entries(patch).flatMap(([directive, order]) => {
+    if (!directive.startsWith(ORDER_OF_ITEMS) || !Array.isArray(order)) return [];
+    const name = directive.slice(ORDER_OF_ITEMS.length);
+    const list = merged[name];
+    if (!Array.isArray(list)) return [];
+    const [key] = MERGE_KEYS[name] ?? [];
+    const idOf = (item: Json) => (key !== undefined && isObject(item) ? fieldOf(item, key) : item);
+    const ids = order.map(idOf);
+    const ordered = ids.flatMap((id) => list.filter((item) => idOf(item) === id)).values();
+    return [[name, list.map((item) => (ids.includes(idOf(item)) ? ordered.next().value : item))]];
+  });
+  return { ...merged, ...Object.fromEntries(lists) };
 }
 
 function mergeObject(base: MergeObject, patch: MergeObject): MergeObject {

@@ -38,6 +38,7 @@ function build(ofClass: string, own: string, image?: string) {
   if (program === undefined) throw new Error(complaints(checked).join("\n"));
   const files = kubernetesFiles(program, Buffer.from("bundle"), "digest", { image });
   return {
+    checked,
     program,
     texts: files.map(({ text: each }) => each).join("\n"),
     names: files.map(({ path }) => path.replace(/^kubernetes\/(.*)\.yaml$/, "$1")),
@@ -310,7 +311,34 @@ it("refuses overlays of which no Deployment comes", () => {
   expect(laid(pod("{image: a}"))).toThrow(/every container of an overlay has a name/);
   expect(laid(pod("{name: gateway, $patch: delete}"))).toThrow(/take away the container "gateway"/);
   expect(laid("{selector: {matchLabels: {a: b}}}")).toThrow(/cannot change the selector/);
-  expect(laid("{replicas: many}")).toThrow(/"replicas" is a whole number/);
+  expect(laid("{replicas: many}")).toThrow(
+    /wrong-type: "replicas" must be a whole number, not a text/,
+  );
+  expect(laid("{replicas: -1}")).toThrow(/"replicas" is no less than 0/);
+  expect(laid(pod("{name: gateway, env: [{value: a}]}"))).toThrow(
+    /every item of "env" has a "name": the list is merged by it/,
+  );
+  const { checked } = build("", "deployment: {spec: {replica: 2}}");
+  expect(complaints(checked)).toEqual([
+    expect.stringMatching(/unknown-resource-field: "spec" has no field "replica" in Kubernetes/),
+  ]);
+});
+
+it("refuses overlays of which no other resource comes", () => {
+  expect(() => build("", "serviceAccount: {spec: {imagePullSecrets: [{name: a}]}}")).toThrow(
+    /an account has no spec: its overlay has labels and annotations alone/,
+  );
+  expect(() => build("", "service: {spec: {type: ExternalName, externalName: a.test}}")).toThrow(
+    /leads to no pod/,
+  );
+  expect(() => build("", "service: {spec: {ports: {port: 80}}}")).toThrow(
+    /"ports" must be a list, not a mapping/,
+  );
+  const budget = (spec: string) => `podDisruptionBudget: {spec: {${spec}}}`;
+  expect(() => build(budget("minAvailable: 1"), budget("maxUnavailable: 1"))).toThrow(/not both/);
+  expect(() => build("", "horizontalPodAutoscaler: {}")).toThrow(/has "maxReplicas"/);
+  const bounds = "horizontalPodAutoscaler: {spec: {minReplicas: 3, maxReplicas: 2}}";
+  expect(() => build("", bounds)).toThrow(/"minReplicas" is at most "maxReplicas"/);
 });
 
 it("takes log levels, the typed ones over those of the raw configuration", () => {

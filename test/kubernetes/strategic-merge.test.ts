@@ -92,10 +92,18 @@ it.each([
     found: ["y"],
   },
   {
-    what: "$setElementOrder says nothing where one writes",
-    patch: { "$setElementOrder/containers": [{ name: "other" }] },
-    path: "containers.length",
-    found: 2,
+    what: "$setElementOrder puts the items that it names in order",
+    patch: { "$setElementOrder/containers": [{ name: "other" }, { name: "gateway" }] },
+    path: "containers.0.name",
+    found: "other",
+  },
+  {
+    what: "$setElementOrder orders scalars, and leaves others in their places",
+    patch: {
+      containers: [{ name: "gateway", args: ["x", "y", "z"], "$setElementOrder/args": ["z", "x"] }],
+    },
+    path: "containers.0.args",
+    found: ["z", "y", "x"],
   },
   {
     what: "a list without key is replaced",

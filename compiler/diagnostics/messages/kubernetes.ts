@@ -299,6 +299,18 @@ export const kubernetesMessages = {
       "The grace period of a pod has to cover its drain: the time in which load balancers learn that it goes, and in which " +
       "its streams end (`shutdown`).",
   }),
+  "unknown-resource-field": message<{
+    owner: string;
+    key: string;
+    suggestion: string | undefined;
+  }>({
+    severity: "warning",
+    text: ({ owner, key }) => `${owner} has no field "${key}" in Kubernetes 1.35`,
+    hint: ({ suggestion }) => didYouMean(suggestion),
+    explanation:
+      "An overlay is a part of a resource as Kubernetes has it. A field that its API server does not know is refused there " +
+      "when the resource is made; a newer API server may know more.",
+  }),
   "unknown-directive": message<{ text: string }>({
     severity: "error",
     text: ({ text }) => `overlays have no directive \`${text}\``,

@@ -37,7 +37,7 @@ import { gatewayAccessLogs, gatewayFields, gatewayFrontend, gatewayTracing } fro
 import { checkImage } from "./images.ts";
 import { checkListenerSets, type KubernetesListener, listenersOf } from "./listeners.ts";
 import { gatewayMesh } from "./mesh.ts";
-import { checkDeployment } from "./overlays.ts";
+import { checkOverlaid } from "./overlays.ts";
 import { declaredParameters, type ParametersSpec, parametersOf } from "./parameters.ts";
 import { logLevels, pathHandlings, processNode, rawAccessLogs, rawFrontend } from "./process.ts";
 import { type RawParts, rawParts, reportOverridden, unservedRawParts } from "./raw-config.ts";
@@ -183,7 +183,7 @@ function gatewayResource(
   const process = processNode(parameters);
   checkGrace(parameters, process, context.diagnostics);
   checkImage(parameters, context.diagnostics);
-  checkDeployment(parameters, context.diagnostics);
+  checkOverlaid(parameters, context.diagnostics);
   return {
     kind: "gateway",
     process,

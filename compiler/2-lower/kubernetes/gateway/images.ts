@@ -6,7 +6,7 @@ import {
 } from "../../../diagnostics/diagnostic.ts";
 import type { NamedImage } from "../../../ir/deployment.ts";
 import { type Json, jsonAt } from "../../../model/json.ts";
-import { mergedDeployment } from "./overlays.ts";
+import { mergedSpec } from "./overlays.ts";
 import type { ParametersSpec } from "./parameters.ts";
 
 type ImageValue = NonNullable<ParametersSpec["image"]>;
@@ -35,7 +35,9 @@ export function checkImage(parameters: readonly ParametersSpec[], diagnostics: D
 export function namedImages(parameters: readonly ParametersSpec[]): readonly NamedImage[] {
   const own = imageText(imageOf(parameters));
   const origin = imageOrigin(parameters);
-  const used = new Set(containerImages(mergedDeployment(parameters)).map(({ image }) => image));
+  const used = new Set(
+    containerImages(mergedSpec(parameters, "deployment")).map(({ image }) => image),
+  );
   const laidOn = parameters.flatMap(({ deployment, origin: at }) =>
     containerImages(deployment?.spec ?? {}).flatMap(({ image, path }) =>
       used.has(image)

@@ -13,46 +13,37 @@ import {
 import type { OverlaidResource, Overlay } from "../../../ir/deployment.ts";
 import type { ParametersValue } from "../../../manifests/manifests.ts";
 import { type Json, jsonAt } from "../../../model/json.ts";
+import { checkOverlay } from "./overlay-fields.ts";
 
+/** What the specs of overlaid resources are; undefined: it has none. */
+const SPECS: Readonly<Record<OverlaidResource, string | undefined>> = {
+  deployment: "DeploymentSpec",
+  service: "ServiceSpec",
+  serviceAccount: undefined,
+  podDisruptionBudget: "PodDisruptionBudgetSpec",
+  horizontalPodAutoscaler: "HorizontalPodAutoscalerSpec",
+};
 const OVERLAID: readonly OverlaidResource[] = [
   ...(["deployment", "service", "serviceAccount"] as const),
   ...(["podDisruptionBudget", "horizontalPodAutoscaler"] as const),
 ];
 
-/** Reports directives of overlays that say nothing: they would stand in the resource as fields. */
+/** Reports what overlays say that no resource has. */
 export function checkOverlays(
   parameters: ParametersValue & { readonly origin: Origin },
   diagnostics: Diagnostics,
 ): void {
   for (const name of OVERLAID) {
     const spec = parameters[name]?.spec;
-    if (spec !== undefined)
-      check(spec, childOf(parameters.origin, "spec", name, "spec"), diagnostics);
-  }
-}
-
-function check(value: Json, origin: Origin, diagnostics: Diagnostics): void {
-  if (Array.isArray(value)) {
-    value.forEach((item, index) => {
-      check(item, childOf(origin, index), diagnostics);
-    });
-    return;
-  }
-  if (typeof value !== "object" || value === null) return;
-  for (const [key, each] of Object.entries(value)) {
-    const at = childOf(origin, key);
-    if (!key.startsWith("$")) check(each ?? null, at, diagnostics);
-    else if (!isDirective(key, each)) {
-      const text = key === "$patch" ? `$patch: ${JSON.stringify(each)}` : key;
-      diagnostics.report("unknown-directive", keyPlace(at), { text });
+    const type = SPECS[name];
+    const at = childOf(parameters.origin, "spec", name, "spec");
+    if (spec === undefined) continue;
+    if (type !== undefined) checkOverlay(spec, type, at, diagnostics);
+    else {
+      const message = "an account has no spec: its overlay has labels and annotations alone";
+      diagnostics.report("broken-rule", keyPlace(at), { message });
     }
   }
-}
-
-/** Strategic merge patches of Kubernetes (apimachinery, strategicpatch). */
-function isDirective(key: string, value: Json | undefined): boolean {
-  if (key === "$patch") return value === "delete" || value === "replace" || value === "merge";
-  return key === "$retainKeys" || /^\$(deleteFromPrimitiveList|setElementOrder)\/./.test(key);
 }
 
 /** What the gateway's container is called where the same resource is read by the gateway that the configuration shares. */
@@ -82,23 +73,29 @@ function withOwnName(spec: Json): Json {
   return { ...whole, template: { ...template, spec: { ...pod, containers: named } } };
 }
 
-/** Reports what a Deployment with its overlays could not run as: Kubernetes would refuse it, or no pod would serve. */
-export function checkDeployment(
+/** Reports what resources with their overlays could not run as: Kubernetes would refuse them, or no pod would serve. */
+export function checkOverlaid(
   parameters: readonly (ParametersValue & { readonly origin: Origin })[],
   diagnostics: Diagnostics,
 ): void {
-  const last = parameters.findLast(({ deployment }) => deployment?.spec !== undefined);
-  if (last === undefined) return;
-  const at = keyPlace(childOf(last.origin, "spec", "deployment", "spec"));
-  for (const message of problemsOf(mergedDeployment(parameters)))
-    diagnostics.report("broken-rule", at, { message });
+  for (const [name, problemsOf] of RULES) {
+    const last = parameters.findLast((each) => each[name] !== undefined);
+    if (last === undefined) continue;
+    const [overlay, spec] = [
+      childOf(last.origin, "spec", name),
+      childOf(last.origin, "spec", name, "spec"),
+    ];
+    const at = keyPlace(last[name]?.spec === undefined ? overlay : spec);
+    for (const message of problemsOf(mergedSpec(parameters, name)))
+      diagnostics.report("broken-rule", at, { message });
+  }
 }
 
-/** What overlays make of the part of a Deployment that is there whatever they say. */
-export function mergedDeployment(parameters: readonly ParametersValue[]): Json {
-  return overlaysOf(parameters, "deployment").reduce<Json>(
+/** What overlays make of the part of a resource that is there whatever they say. */
+export function mergedSpec(parameters: readonly ParametersValue[], name: OverlaidResource): Json {
+  return overlaysOf(parameters, name).reduce<Json>(
     (merged, overlay) => strategicMerge(merged, overlay.spec ?? {}) ?? {},
-    BARE,
+    name === "deployment" ? BARE : {},
   );
 }
 
@@ -107,18 +104,48 @@ const BARE: Json = {
   template: { spec: { containers: [{ name: GATEWAY_CONTAINER, image: "gateway" }] } },
 };
 
-function problemsOf(spec: Json): readonly string[] {
+const RULES: readonly (readonly [OverlaidResource, (spec: Json) => readonly string[]])[] = [
+  ["deployment", deploymentProblems],
+  ["service", serviceProblems],
+  ["podDisruptionBudget", budgetProblems],
+  ["horizontalPodAutoscaler", autoscalerProblems],
+];
+
+function serviceProblems(spec: Json): readonly string[] {
+  return jsonAt(spec, "type") === "ExternalName"
+    ? ["a Service of the type ExternalName is a name of something else, and leads to no pod"]
+    : [];
+}
+
+function budgetProblems(spec: Json): readonly string[] {
+  const isBoth = isThere(spec, "minAvailable") && isThere(spec, "maxUnavailable");
+  return isBoth ? ['a budget has "minAvailable" or "maxUnavailable", not both'] : [];
+}
+
+function autoscalerProblems(spec: Json): readonly string[] {
+  const [least, most] = [jsonAt(spec, "minReplicas") ?? 1, jsonAt(spec, "maxReplicas")];
+  if (typeof most !== "number") return ['an autoscaler has "maxReplicas"'];
+  return typeof least === "number" && least > most
+    ? ['"minReplicas" is at most "maxReplicas"']
+    : [];
+}
+
+function isThere(spec: Json, field: string): boolean {
+  return jsonAt(spec, field) !== undefined;
+}
+
+function deploymentProblems(spec: Json): readonly string[] {
   const containers = containersOf(spec);
   const hasGateway = containers.some((each) => jsonAt(each, "name") === GATEWAY_CONTAINER);
   const replicas = jsonAt(spec, "replicas");
-  const isCount = replicas === undefined || (Number.isInteger(replicas) && Number(replicas) >= 0);
+  const isCount = typeof replicas !== "number" || replicas >= 0;
   return [
     ...(hasGateway ? [] : [`the overlays take away the container "${GATEWAY_CONTAINER}"`]),
     ...containers.flatMap(containerProblem),
     ...(jsonAt(spec, "selector") === undefined
       ? []
       : ["an overlay cannot change the selector: it says which pods are the gateway's"]),
-    ...(isCount ? [] : ['"replicas" is a whole number']),
+    ...(isCount ? [] : ['"replicas" is no less than 0']),
   ];
 }
 
