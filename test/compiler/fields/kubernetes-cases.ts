@@ -140,6 +140,8 @@ const filteredBackend = (kind: "HTTPRoute" | "GRPCRoute", filter: object): objec
 });
 const streams = { name: "streams", port: 9000, protocol: "TCP" };
 const names = { name: "names", port: 9443, protocol: "TLS", tls: { mode: "Passthrough" } };
+/** Labels of an autoscaler stand on one. */
+const scaled = { horizontalPodAutoscaler: { spec: { maxReplicas: 2 } } };
 const parameters = { group: "gwc.dev", kind: "GatewayParameters", name: "gatewayparameters" };
 const ofClass = {
   controllerName: "gwc.dev/gateway",
@@ -232,7 +234,7 @@ export const seeds: readonly object[] = [
   },
   behind(lambda),
   { Gateway: gateway, HTTPRoute: route, BackendTLSPolicy: secured },
-  { Gateway: hasParameters, HTTPRoute: route, GatewayParameters: {} },
+  { Gateway: hasParameters, HTTPRoute: route, GatewayParameters: scaled },
   { Gateway: gateway, HTTPRoute: route, GatewayClass: ofClass, GatewayParameters: logged },
   {
     Gateway: set,
@@ -464,4 +466,5 @@ export const told: readonly (readonly [part: string, code: string])[] = [
   ["providers.[].policies.health.panicThreshold", "misplaced-field"],
   ["GatewayParameters.mesh.", "mesh-without-controller"],
   ["GatewayParameters.istio.", "mesh-without-controller"],
+  ["GatewayParameters.serviceAccount.spec", "broken-rule"],
 ];

@@ -32,7 +32,7 @@ const SAME = [
   ...["HTTPRoute", "GRPCRoute"].map((kind) => `${kind}.rules.[].matches.[].headers.[].type`),
   "HTTPRoute.rules.[].matches.[].queryParams.[].type",
   ...["GatewayPolicy.targetSelectors.[].matchLabels.*", "GatewayPolicy.traffic.phase"],
-  ...["GatewayParameters.resources", "GatewayParameters.serviceAccount.spec"],
+  "GatewayParameters.resources",
 ];
 
 const lastActed = new Map<string, unknown>();
