@@ -15,6 +15,8 @@ export interface KubeletSettings {
   readonly commandOf: (image: string) => readonly string[] | undefined;
   /** A folder that gets what each pod prints. */
   readonly logs: string;
+  /** Whether pods get the time to end that they ask for; else they end at once. */
+  readonly isPolite?: boolean;
 }
 
 /** A pod under way. */
@@ -24,6 +26,7 @@ interface RunningPod {
   readonly address: string;
   readonly processes: readonly TestProcess[];
   isReady: boolean;
+  isEnding: boolean;
 }
 
 const NODE = "process-node";
@@ -91,12 +94,25 @@ export class ProcessKubelet {
     const pods: readonly Pod[] = body.items;
     const found = new Set(pods.map(({ metadata }) => metadata.uid));
     for (const { metadata } of pods.filter((each) => each.metadata.deletionTimestamp !== undefined))
-      await this.#api.ask("DELETE", `${pathOf(metadata)}?gracePeriodSeconds=0`);
+      await this.#end(metadata);
     for (const [uid, each] of this.#running) if (!found.has(uid)) await this.#stop(uid, each);
     for (const pod of pods)
       if (!this.#running.has(pod.metadata.uid) && pod.metadata.deletionTimestamp === undefined)
         await this.#start(pod);
     for (const each of this.#running.values()) await this.#report(each);
+  }
+
+  /** Ends a pod that is to be deleted, which is then gone. */
+  async #end(metadata: Pod["metadata"]): Promise<void> {
+    const remove = () => this.#api.ask("DELETE", `${pathOf(metadata)}?gracePeriodSeconds=0`);
+    const running = this.#running.get(metadata.uid);
+    if (this.#settings.isPolite !== true || running === undefined) {
+      await remove();
+      return;
+    }
+    if (running.isEnding) return;
+    running.isEnding = true;
+    void Promise.all(running.processes.map((each) => each.stop())).then(remove);
   }
 
   async #start(pod: Pod): Promise<void> {
@@ -137,7 +153,8 @@ export class ProcessKubelet {
         ),
       );
     }
-    this.#running.set(pod.metadata.uid, { pod, network, address, processes, isReady: false });
+    const state = { isReady: false, isEnding: false };
+    this.#running.set(pod.metadata.uid, { pod, network, address, processes, ...state });
   }
 
   async #stop(uid: string, { processes, network }: RunningPod): Promise<void> {
