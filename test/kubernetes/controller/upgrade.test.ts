@@ -72,8 +72,9 @@ describe.runIf(isInside)("in a network of pods", () => {
         await controller.stop();
         // Pods of the release before are there as long as nobody makes others.
         controller = await startController(release, false);
-        const problem = await programmed("False");
-        if (GWC_OTHER_RELEASE === undefined) expect(problem).toMatch(/another release of gwc/);
+        // One that is given may be older than this refusal.
+        if (GWC_OTHER_RELEASE === undefined || release === "other")
+          expect(await programmed("False")).toMatch(/another release of gwc/);
         await api.applyText(slice(backend[1]));
         await answered((text) => text === backend[0]);
         await controller.stop();
@@ -118,10 +119,10 @@ describe.runIf(isInside)("in a network of pods", () => {
     const selector = "labelSelector=kubernetes.io%2Fservice-name%3Dfront";
     const url = `/apis/discovery.k8s.io/v1/namespaces/default/endpointslices?${selector}`;
     const { body } = await api.ask("GET", url);
-    const items: { endpoints?: { addresses: string[]; conditions: { ready: boolean } }[] }[] =
+    const items: { endpoints: { addresses: string[]; conditions: { ready: boolean } }[] | null }[] =
       body.items ?? [];
     return items
-      .flatMap(({ endpoints = [] }) => endpoints)
+      .flatMap(({ endpoints }) => endpoints ?? [])
       .flatMap(({ addresses, conditions }) => (conditions.ready ? addresses : []));
   }
 
