@@ -13,6 +13,7 @@ import { replaceHeader } from "../http/headers/header-list.ts";
 import { modifiedHeaders } from "../http/headers/header-modifier.ts";
 import type { UpstreamSettings } from "../http/upstream/upstream.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
+import type { OnAbort } from "../process/on-abort.ts";
 import type { CallStream, SharedConnection } from "../process/shared-connection.ts";
 import { frameOf } from "./frames.ts";
 import { GrpcResponse } from "./grpc-response.ts";
@@ -25,6 +26,8 @@ export interface CallOptions {
   readonly deadline: number | undefined;
   /** A flat list of further metadata. */
   readonly metadata?: readonly string[];
+  /** Registers who breaks a call of one message each way off before its end; absent: nobody does. */
+  readonly onAbort?: OnAbort;
 }
 
 /** A call whose messages go both ways at any time. */
@@ -88,7 +91,7 @@ class GrpcChannel {
     options: CallOptions,
   ): Promise<MessageShape<Response>> {
     const head = await this.#head(method, options);
-    const once = () => this.#callOnce(this.#connectionIn(gateway), head, frame, options.deadline);
+    const once = () => this.#callOnce(this.#connectionIn(gateway), head, frame, options);
     const response = await once().catch((error: unknown) => {
       if (error instanceof GrpcError && error.isUnseen) return once();
       throw error;
@@ -133,27 +136,30 @@ class GrpcChannel {
     connection: SharedConnection,
     head: readonly string[],
     frame: Buffer,
-    deadline: number | undefined,
+    { deadline, onAbort }: CallOptions,
   ): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       let stream: CallStream | undefined;
       let response: Uint8Array | undefined;
+      let isOver = false;
+      const giveUp = (code: number, message: string) => {
+        if (isOver) return;
+        reader.fail(new GrpcError(code, message));
+        stream?.cancel();
+      };
       const timer =
         deadline &&
         setTimeout(() => {
-          reader.fail(new GrpcError(grpcStatus.deadlineExceeded, `no response in ${deadline} ms`));
-          stream?.cancel();
+          giveUp(grpcStatus.deadlineExceeded, `no response in ${deadline} ms`);
           connection.suspect();
         }, deadline);
-      let isOver = false;
       const reader = new GrpcResponse({
         onMessage: (message) => {
           if (response === undefined) {
             response = message;
             return;
           }
-          reader.fail(new GrpcError(grpcStatus.internal, "two messages in response to one"));
-          stream?.cancel();
+          giveUp(grpcStatus.internal, "two messages in response to one");
         },
         onEnd: (error) => {
           isOver = true;
@@ -163,6 +169,8 @@ class GrpcChannel {
           else reject(new GrpcError(grpcStatus.internal, "a status of success without a message"));
         },
       });
+      onAbort?.(() => giveUp(grpcStatus.cancelled, "nobody waits for the response"));
+      if (isOver) return;
       connection.start(head, reader).then(
         (started) => {
           stream = started;

@@ -4,6 +4,7 @@ import { Authorization } from "../grpc/gen/envoy/service/auth/v3/external_auth_p
 import { GrpcError } from "../grpc/status.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { grpcStatus } from "../http/grpc-status.ts";
+import type { OnAbort } from "../process/on-abort.ts";
 import { grpcCallout } from "../telemetry/callout.ts";
 import { checkRequest } from "./ext-authz/check-request.ts";
 import { verdictOf } from "./ext-authz/check-response.ts";
@@ -68,14 +69,19 @@ export async function authorizeOverGrpc(
   { key, metadata = {} }: GrpcQuestion = {},
 ): Promise<boolean> {
   const { server, deadline, requestHeaders, contextExtensions } = authorizer;
-  return authorize(exchange, authorizer, key, async (body) => {
+  return authorize(exchange, authorizer, key, async (body, onAbort) => {
     const objects = plainValues(metadata);
     const question = { requestHeaders, contextExtensions, metadata: objects, body };
     const request = checkRequest(exchange, question);
     const { check } = Authorization.method;
     const callout = grpcCallout(exchange, "extAuthz", server.name, check);
+    callout.cancelWith(onAbort);
     try {
-      const options = { deadline, metadata: callout.metadata };
+      const options = {
+        deadline,
+        metadata: callout.metadata,
+        onAbort: callout.onAbort.bind(callout),
+      };
       const verdict = verdictOf(
         await server.callEncoded(exchange.gateway, check, request, options),
       );
@@ -95,8 +101,8 @@ export async function authorizeOverHttp(
   authorizer: HttpAuthorizer,
   { key, ...question }: HttpQuestion & Keyed = {},
 ): Promise<boolean> {
-  return authorize(exchange, authorizer, key, (body) =>
-    askOverHttp(exchange, authorizer, question, body),
+  return authorize(exchange, authorizer, key, (body, onAbort) =>
+    askOverHttp(exchange, authorizer, question, body, onAbort),
   );
 }
 
@@ -109,12 +115,18 @@ async function authorize(
   exchange: Exchange,
   { server, failure, body: forwarding, cache }: GrpcAuthorizer | HttpAuthorizer,
   key: readonly unknown[] | undefined,
-  ask: (body: ForwardedBody | undefined) => Promise<AuthorizationVerdict | NoVerdict>,
+  ask: (
+    body: ForwardedBody | undefined,
+    onAbort: OnAbort,
+  ) => Promise<AuthorizationVerdict | NoVerdict>,
 ): Promise<boolean> {
   const body = forwarding && (await forwardedBody(exchange, forwarding));
   if (exchange.headersSent || exchange.isOver) return false;
   const isKept = cache !== undefined && key !== undefined;
-  const found = await (isKept ? cache.verdict(key, () => ask(body)) : ask(body));
+  const onAbort = exchange.onAbort.bind(exchange);
+  const found = await (isKept
+    ? cache.verdict(key, (whenAllLeft) => ask(body, whenAllLeft), onAbort)
+    : ask(body, onAbort));
   if (exchange.isOver) return false;
   return found.kind === "verdict"
     ? applyVerdict(exchange, found, server.name)

@@ -12,6 +12,7 @@ import { type Exchange, logFields } from "../http/exchange.ts";
 import { grpcStatus } from "../http/grpc-status.ts";
 import { ReceivedResponse } from "../http/received-response.ts";
 import { refuse } from "../http/refuse.ts";
+import type { OnAbort } from "../process/on-abort.ts";
 import { grpcCallout } from "../telemetry/callout.ts";
 import { noteRateLimited } from "../telemetry/rate-limited.ts";
 import { readHeader } from "./envoy/header-edits.ts";
@@ -58,7 +59,7 @@ export async function admitCounted(
     ...tokens.flatMap(({ entries, limit }) => descriptorOf({ entries, limit }, 0) ?? []),
   ];
   if (descriptors.length === 0) return true;
-  const response = await ask(exchange, service, descriptors);
+  const response = await ask(exchange, service, descriptors, exchange.onAbort.bind(exchange));
   if (exchange.isOver) return false;
   if (response instanceof GrpcError) return applyFailure(exchange, service, response);
   if (!applyResponse(exchange, response, limitsOf(service, descriptors, response))) return false;
@@ -80,11 +81,17 @@ async function ask(
   exchange: Exchange,
   { server, deadline, domain }: LimitService,
   descriptors: readonly LimitDescriptor[],
+  onAbort?: OnAbort,
 ): Promise<RateLimitResponse | GrpcError> {
   const { shouldRateLimit } = RateLimitService.method;
   const request = { domain, descriptors: [...descriptors] };
   const callout = grpcCallout(exchange, "remoteRateLimit", server.name, shouldRateLimit);
-  const options = { deadline, metadata: callout.metadata };
+  if (onAbort !== undefined) callout.cancelWith(onAbort);
+  const options = {
+    deadline,
+    metadata: callout.metadata,
+    onAbort: callout.onAbort.bind(callout),
+  };
   try {
     const response = await server.call(exchange.gateway, shouldRateLimit, request, options);
     const { overallCode: code } = response;

@@ -1,6 +1,7 @@
 import { type Exchange, logFields } from "../http/exchange.ts";
 import type { CallSpan } from "../http/exchange-trace.ts";
 import { headerValue } from "../http/headers/header-list.ts";
+import type { OnAbort } from "../process/on-abort.ts";
 import { SECOND } from "../process/units.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { calloutDuration, calloutsTotal } from "./metrics/table/callouts.ts";
@@ -8,8 +9,11 @@ import { calloutDuration, calloutsTotal } from "./metrics/table/callouts.ts";
 /** The policy that asks. */
 export type CalloutKind = "extAuthz" | "remoteRateLimit" | "extProc" | "promptGuard";
 
-/** `ok`: the request goes on; `denied`: the server will not have it; `failed`: there is no verdict. */
-export type CalloutResult = "ok" | "denied" | "failed";
+/**
+ * `ok`: the request goes on; `denied`: the server will not have it; `failed`: there is no verdict; `cancelled`: nobody
+ * waited for it any more.
+ */
+export type CalloutResult = "ok" | "denied" | "failed" | "cancelled";
 
 /** A server that a policy asks about a request: counted, logged, and a span where the request is traced. */
 export class Callout {
@@ -18,6 +22,7 @@ export class Callout {
   readonly #kind: CalloutKind;
   readonly #target: string;
   readonly #started = performance.now();
+  #aborts: (() => void)[] = [];
   #isOver = false;
 
   /** `target`: the server's `host:port`; `span`: what is called, as spans have it. */
@@ -36,10 +41,26 @@ export class Callout {
     return state === undefined ? own : [...own, "tracestate", state];
   }
 
+  /** The question is cancelled when nobody waits for its result any more, and its calls with it (`onAbort`). */
+  cancelWith(onAbort: OnAbort): void {
+    onAbort(() => {
+      const aborts = this.#aborts;
+      this.end("cancelled", "cancelled");
+      for (const abort of aborts) abort();
+    });
+  }
+
+  /** Registers a call: nothing of it is kept once the question has ended, as requests may last long. */
+  onAbort(abort: () => void): void {
+    if (this.#isOver) abort();
+    else this.#aborts.push(abort);
+  }
+
   /** Only the first end counts. `error`: what went wrong, of few values. */
   end(result: CalloutResult, error?: string): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#aborts = [];
     const duration = performance.now() - this.#started;
     const { record, gateway } = this.#exchange;
     count(gateway.metrics, this.#kind, this.#target, result, duration);

@@ -24,6 +24,7 @@ import { makeIdentity } from "./token.ts";
 //   plain, chain  requests per CPU-second of a built gateway, beside a hand-written proxy that does the same work
 //   policies      what each policy adds to a plain proxy; `policies=cors,retry` those alone
 //   external authorization  the CPU of a call of an authorization server over gRPC, on top of a plain proxy
+//   tracing       what spans of all, of 1 % and of no requests add to a plain proxy
 //   dead collector  what a traced request costs, and how long it takes, while the collector is down
 //   routes        what 1,000 and 10,000 routes cost beside ten
 //   llm           chat completions beside the same bytes through a plain proxy: whole, streams, translated; and beside
@@ -49,6 +50,9 @@ const pace: Pace = {
 /** CPU of one call of an authorization server over gRPC, at most. */
 const CALL_MICROSECONDS = 130;
 
+/** How many times the CPU of an untraced request one takes at most that is traced, and one of a gateway that traces none. */
+const TRACED: Readonly<Record<string, number>> = { "tracing (all)": 1.15, "tracing (none)": 1.02 };
+
 /** After so many requests V8 compiles nothing any more that short rounds would count: 30,000 calls of models, fewer of all else. */
 const COMPILED = 40_000;
 
@@ -67,6 +71,7 @@ try {
   }
   if (isWanted("policies")) await showCosts("policies", await policyCases(work, host, callouts));
   if (isWanted("external authorization")) await showAuthorization();
+  if (isWanted("tracing")) await showTracing();
   if (isWanted("dead collector")) await showDeadCollector();
   if (isWanted("llm")) await showLlm();
   if (isWanted("nginx")) await showNginx();
@@ -114,6 +119,23 @@ async function showAuthorization(): Promise<void> {
   isGood = quantile(call, 0.25) <= CALL_MICROSECONDS && isGood;
 }
 
+/** Many short rounds, and both untraced cases as the measure of each; missed as an authorization server's goal is. */
+async function showTracing(): Promise<void> {
+  const all = await policyCases(work, host, callouts);
+  const cases = all.filter(({ name }) => name.startsWith("plain") || name.startsWith("tracing"));
+  const long = { ...pace, requests: 8_000, warmUp: COMPILED };
+  const costs = await compare(cases, `http://${host}`, long);
+  console.log('tracing: CPU of a request beside "plain"');
+  process.stdout.write(formatCosts(costs));
+  const [, again, ...traced] = costs;
+  for (const { name, ratios } of traced) {
+    const cpu = beside(ratios, again?.ratios);
+    const goal = TRACED[name];
+    console.log(`${name}: CPU ${spread(cpu)}${goal === undefined ? "" : ` (goal ${goal})`}`);
+    isGood = quantile(cpu, 0.25) <= (goal ?? Number.POSITIVE_INFINITY) && isGood;
+  }
+}
+
 /**
  * Many short rounds, and both untraced cases as the measure of each. What a quarter of the rounds shows may be the machine's:
  * the goal is missed when three quarters of them miss it.
@@ -124,8 +146,6 @@ async function showDeadCollector(): Promise<void> {
   console.log('dead collector: CPU of a traced request beside "untraced"');
   process.stdout.write(formatCosts(costs));
   const [, again, ...dead] = costs;
-  const beside = (values: readonly number[], untraced: readonly number[] = []) =>
-    values.map((value, round) => (2 * value) / (1 + (untraced[round] ?? 1)));
   for (const { name, ratios, p50s, p99 } of dead) {
     const cpu = beside(ratios, again?.ratios);
     const time = beside(p50s, again?.p50s);
@@ -134,6 +154,11 @@ async function showDeadCollector(): Promise<void> {
     );
     isGood = Math.max(quantile(cpu, 0.25), quantile(time, 0.25)) <= DEAD_COLLECTOR && isGood;
   }
+}
+
+/** Ratios to the first of two cases that are the same, as ratios to both. `second`: those of the second. */
+function beside(ratios: readonly number[], second: readonly number[] = []): readonly number[] {
+  return ratios.map((ratio, round) => (2 * ratio) / (1 + (second[round] ?? 1)));
 }
 
 /** The middle, and where the middle half lies. */

@@ -4,7 +4,8 @@ Check: the header `x-verdict` holds a CheckResponse as JSON. ShouldRateLimit: an
 RateLimitResponse; else keys are counted, and `LIMIT` hits are let through. Process: the header `x-process` holds
 an object of ProcessingResponses by phase (`request_headers`, ...). `{"at_end": TEXT}` puts another body
 in the place of one that is streamed. `{"sleep": SECONDS}` and `{"abort": STATUS}` stand for themselves.
-Each message is printed as a line of JSON: {"call": NAME, "id": NUMBER OF THE CALL, "message": ..., "timeout": SECONDS}.
+Each message is printed as a line of JSON: {"call": NAME, "id": NUMBER OF THE CALL, "message": ..., "timeout": SECONDS};
+`cancelled MESSAGE` follows when nobody waits for a response that sleeps.
 """
 
 import base64
@@ -43,10 +44,20 @@ def show(call, message, context, number=None):
         print(json.dumps(line), flush=True)
 
 
+def wait(seconds, message, context):
+    """Says so when the caller does not wait to the end."""
+    end = time.monotonic() + seconds
+    while context.is_active() and time.monotonic() < end:
+        time.sleep(min(0.02, seconds))
+    if not context.is_active():
+        with printing:
+            print(f"cancelled {type(message).__name__}", flush=True)
+
+
 def scripted(script, message, context):
     """The message that a script describes."""
     if "sleep" in script:
-        time.sleep(script.pop("sleep"))
+        wait(script.pop("sleep"), message, context)
     if "abort" in script:
         context.abort(getattr(grpc.StatusCode, script["abort"]), "as the script says: 100 %")
     return json_format.ParseDict(script, message)
@@ -112,7 +123,7 @@ class Processor(proc_grpc.ExternalProcessorServicer):
                     yield proc.ProcessingResponse(**{phase: whole(script["at_end"])})
                 continue
             if "sleep" in script:
-                time.sleep(script.pop("sleep"))
+                wait(script.pop("sleep"), proc.ProcessingResponse(), context)
             if phase in script or "immediate_response" in script or "abort" in script:
                 yield scripted(script, proc.ProcessingResponse(), context)
             else:

@@ -22,6 +22,8 @@ export interface EnvoyServices {
   readonly url: string;
   /** What they got, in order. */
   seen(): readonly SeenMessage[];
+  /** The responses that were not waited for to their end, by the name of their message. */
+  cancelled(): readonly string[];
   stop(): Promise<unknown>;
 }
 
@@ -43,6 +45,8 @@ export async function startEnvoyServices(
         .split("\n")
         .filter((line) => line.startsWith("{"))
         .map((line) => JSON.parse(line)),
+    cancelled: () =>
+      [...running.stdout.matchAll(/^cancelled (\w+)$/gm)].map(([, name = ""]) => name),
     stop: () => running.stop("SIGKILL"),
   };
 }

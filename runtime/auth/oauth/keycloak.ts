@@ -44,10 +44,12 @@ async function register(exchange: Exchange, url: string): Promise<void> {
   const body = await readWhole(exchange, maxRegistration);
   if (body === undefined) return;
   const headers = registrationHeaders(exchange);
-  const onAbort = (abort: () => void) => exchange.onAbort(abort);
   try {
     const request = { method: "POST", url, headers, body } as const;
-    const response = await fetchResponse(request, { ...limits, onAbort });
+    const response = await fetchResponse(request, {
+      ...limits,
+      onAbort: exchange.onAbort.bind(exchange),
+    });
     respondBytes(exchange, response.status, response.body);
   } catch {
     refuse(exchange, 503, "UpstreamFailure", "the authorization server can't be reached");

@@ -1,3 +1,4 @@
+import type { OnAbort } from "../../process/on-abort.ts";
 import type { CallSpan } from "../exchange-trace.ts";
 import type { Upstream } from "./upstream.ts";
 
@@ -25,7 +26,7 @@ export interface FetchLimits {
   /** A response with another status is an error; absent: none is. */
   readonly expectedStatus?: number;
   /** Registers who gives up before the deadline. */
-  readonly onAbort?: (abort: () => void) => void;
+  readonly onAbort?: OnAbort;
 }
 
 /** The whole response to a fetch. */

@@ -13,6 +13,7 @@ export async function fetchResponse(
   const timer = setTimeout(() => abort.abort(new Error("timeout")), limits.deadline);
   limits.onAbort?.(() => abort.abort(new Error("aborted")));
   try {
+    abort.signal.throwIfAborted();
     return server === undefined
       ? await requestUrl(request, limits, abort.signal)
       : await requestFrom(server, request, limits, abort.signal);

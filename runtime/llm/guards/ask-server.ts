@@ -21,7 +21,7 @@ const maxResponse = 16 * MiB;
 export async function askServer(
   { server, deadline }: GuardServer,
   { path, headers = [], body }: ServerQuestion,
-  { run: { exchange }, span }: GuardQuestion,
+  { callout }: GuardQuestion,
 ): Promise<JsonObject> {
   const request = {
     method: "POST",
@@ -29,11 +29,11 @@ export async function askServer(
     headers: ["content-type", "application/json", "accept", "application/json", ...headers],
     body: Buffer.from(JSON.stringify(body)),
     server,
-    span,
+    span: callout?.span,
   };
   const limits = {
     ...{ maxBytes: maxResponse, deadline },
-    ...(exchange !== undefined && { onAbort: exchange.onAbort.bind(exchange) }),
+    ...(callout !== undefined && { onAbort: callout.onAbort.bind(callout) }),
   };
   const response = await fetchResponse(request, limits);
   if (response.status < 200 || response.status > 299) throw new Error(`status ${response.status}`);

@@ -1,4 +1,3 @@
-import type { CallSpan } from "../../http/exchange-trace.ts";
 import type { Upstream } from "../../http/upstream/upstream.ts";
 import { Callout } from "../../telemetry/callout.ts";
 import type { TextPart } from "../chat/whole-texts.ts";
@@ -35,8 +34,8 @@ export interface ServerGuardSettings extends GuardServer {
 export interface GuardQuestion {
   readonly texts: readonly RoleText[];
   readonly run: GuardRun;
-  /** Records it; undefined: the request is not traced. */
-  readonly span: CallSpan | undefined;
+  /** Records it; undefined: nobody does. */
+  readonly callout: Callout | undefined;
 }
 
 /** What a server says of texts. */
@@ -58,7 +57,8 @@ export async function guardTexts(
   const start = performance.now();
   const callout =
     run.exchange && new Callout(run.exchange, "promptGuard", guard.server.name, "POST");
-  const question = { texts, run, span: callout?.span };
+  if (run.exchange !== undefined) callout?.cancelWith(run.exchange.onAbort.bind(run.exchange));
+  const question = { texts, run, callout };
   const verdict = await guard.ask(question).catch(() => undefined);
   run.spend(guard, performance.now() - start);
   if (verdict === undefined || !fits(verdict, texts)) {

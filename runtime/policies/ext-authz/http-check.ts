@@ -6,6 +6,7 @@ import { canonicalHost } from "../../http/routing/canonical-host.ts";
 import type { FetchRequest } from "../../http/upstream/fetch-request.ts";
 import { fetchResponse } from "../../http/upstream/fetch-response.ts";
 import type { Upstream } from "../../http/upstream/upstream.ts";
+import type { OnAbort } from "../../process/on-abort.ts";
 import { MiB } from "../../process/units.ts";
 import { Callout } from "../../telemetry/callout.ts";
 import { isSettable } from "../envoy/header-edits.ts";
@@ -51,6 +52,7 @@ export async function askOverHttp(
   { server, deadline, requestHeaders, responseHeaders }: HttpAuthorizationServer,
   { path, headers = [], redirect, metadata }: HttpQuestion,
   body: ForwardedBody | undefined,
+  onAbort: OnAbort,
 ): Promise<AuthorizationVerdict | NoVerdict> {
   const target = path === undefined ? exchange.target : targetValue(path);
   if (target === undefined) return { kind: "none", detail: "the path is no request target" };
@@ -68,7 +70,8 @@ export async function askOverHttp(
     server,
   };
   const callout = new Callout(exchange, "extAuthz", server.name, request.method);
-  const limits = { maxBytes: maxResponse, deadline };
+  callout.cancelWith(onAbort);
+  const limits = { maxBytes: maxResponse, deadline, onAbort: callout.onAbort.bind(callout) };
   const response = await fetchResponse({ ...request, span: callout.span }, limits).catch(
     (error: Error): NoVerdict => ({ kind: "none", detail: error.message }),
   );

@@ -93,7 +93,10 @@ export class ProcessorSession {
       this.#request?.onRoom();
       this.#response?.onRoom();
     });
-    this.#exchange.onAbort(() => this.cancel());
+    this.#exchange.onAbort(() => {
+      this.#callout?.end("cancelled", "cancelled");
+      this.cancel();
+    });
     // A response may be over before its request.
     this.#exchange.onClose(() => {
       if (!this.isOver) this.cancel();

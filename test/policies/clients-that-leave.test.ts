@@ -1,0 +1,160 @@
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from "node:http2";
+import { beforeAll, describe, expect, it } from "vitest";
+import { startEcho } from "../harness/echo.ts";
+import { type EnvoyServices, startEnvoyServices } from "../harness/envoy-services.ts";
+import { expositionOf } from "../harness/exposition.ts";
+import type { Gateway } from "../harness/gateway.ts";
+import { listen } from "../harness/listen.ts";
+import { startRoutes } from "./routes.ts";
+
+let services: EnvoyServices;
+let gateway: Gateway;
+
+/** What the authorization server of HTTP was asked and has not responded to, by path. */
+const held = new Map<string, ServerResponse[]>();
+const heldOf = (path: string) => (held.get(path) ?? []).filter((each) => !each.destroyed);
+/** How many questions about a path it ever had. */
+const askedOf = (path: string) => held.get(path)?.length ?? 0;
+
+/** Every server is given a minute: what ends before was cancelled. */
+const policies = { http: { requestTimeout: "1m" } };
+const long = JSON.stringify({ sleep: 60 });
+
+beforeAll(async () => {
+  const http = createServer((request, response) => {
+    const path = request.url ?? "";
+    held.set(path, [...(held.get(path) ?? []), response]);
+  });
+  services = await startEnvoyServices();
+  const asked = { host: new URL(services.url).host, policies };
+  const overHttp = { host: `127.0.0.1:${await listen(http)}`, policies, protocol: { http: {} } };
+  const cache = { key: ['request.headers["x-user"]'], ttl: "60s" };
+  const entries = [{ key: "verdict", value: 'request.headers["x-verdict"]' }];
+  gateway = await startRoutes(
+    {
+      grpc: { policies: { extAuthz: asked } },
+      limit: {
+        policies: { remoteRateLimit: { ...asked, domain: "a", descriptors: [{ entries }] } },
+      },
+      process: { policies: { extProc: asked } },
+      http: { policies: { extAuthz: overHttp } },
+      shared: { policies: { extAuthz: { ...overHttp, cache } } },
+      sharedGrpc: { policies: { extAuthz: { ...asked, cache } } },
+    },
+    await startEcho(),
+  );
+});
+
+/** A client that asks and can hang up; `status` is undefined once it has. */
+function client(path: string, headers: Record<string, string> = {}) {
+  const leave = new AbortController();
+  const status = fetch(`${gateway.url}${path}`, { headers, signal: leave.signal }).then(
+    (response) => response.status,
+    () => undefined,
+  );
+  return { status, leave: () => leave.abort() };
+}
+
+/** Questions of a policy over gRPC that were cancelled, as metrics have it. */
+async function cancelled(kind: string): Promise<number | undefined> {
+  const target = new URL(services.url).host;
+  const { value } = await expositionOf(await gateway.statsPort());
+  return value(`gwc_callouts_total{kind="${kind}",target="${target}",result="cancelled"}`);
+}
+
+async function statusOf(stream: ClientHttp2Stream): Promise<unknown> {
+  const [headers] = await once(stream.resume(), "response");
+  return headers[":status"];
+}
+
+describe("a client that hangs up takes back what it made the gateway ask", () => {
+  it.each([
+    ["grpc", "extAuthz", "CheckResponse", { "x-verdict": long }],
+    ["limit", "remoteRateLimit", "RateLimitResponse", { "x-verdict": long }],
+    ["process", "extProc", "ProcessingResponse", { "x-process": `{"request_headers":${long}}` }],
+  ])("%s: %s over gRPC", async (route, kind, call, headers) => {
+    const before = services.seen().length;
+    const { leave, status } = client(`/${route}`, headers);
+    await expect.poll(() => services.seen().length).toBe(before + 1);
+    leave();
+    expect(await status).toBeUndefined();
+    await expect.poll(() => services.cancelled()).toContain(call);
+    await expect.poll(() => cancelled(kind)).toBe(1);
+    // The connection is another client's still.
+    const verdict = route === "limit" ? '{"overall_code":"OK"}' : "{}";
+    const yes = { "x-verdict": verdict, "x-process": "{}" };
+    expect(await client(`/${route}`, yes).status).toBe(200);
+  });
+
+  it("extAuthz over HTTP", async () => {
+    const { leave } = client("/http");
+    await expect.poll(() => heldOf("/http").length).toBe(1);
+    leave();
+    await expect.poll(() => heldOf("/http").length).toBe(0);
+  });
+
+  it("over HTTP/2, where its connection goes on", async () => {
+    const session = connect(gateway.url);
+    const stream = session.request({ ":path": "/http/2" });
+    await expect.poll(() => heldOf("/http/2").length).toBe(1);
+    stream.close(constants.NGHTTP2_CANCEL);
+    await expect.poll(() => heldOf("/http/2").length).toBe(0);
+    const other = session.request({ ":path": "/http/2" });
+    await expect.poll(() => heldOf("/http/2").length).toBe(1);
+    heldOf("/http/2")[0]?.end();
+    expect(await statusOf(other)).toBe(200);
+    session.destroy();
+  });
+});
+
+describe("a verdict that several clients wait for", () => {
+  let session: ClientHttp2Session;
+
+  /** One connection: all have asked before one of them hangs up. */
+  const clients = (count: number, path: string, headers: Record<string, string>) =>
+    Array.from({ length: count }, () => session.request({ ":path": path, ...headers }));
+  const leave = (stream: ClientHttp2Stream) => stream.close(constants.NGHTTP2_CANCEL);
+
+  beforeAll(() => {
+    session = connect(gateway.url);
+    return () => session.destroy();
+  });
+
+  it("comes for those who stay when the one who asked first hangs up", async () => {
+    const path = "/shared/stay";
+    const ask = () => session.request({ ":path": path, "x-user": "a" });
+    const [first, second] = [ask(), ask()];
+    await expect.poll(() => heldOf(path).length).toBe(1);
+    leave(first);
+    await gateway.seen(/\/shared\/stay.*ClientClosed/);
+    heldOf(path)[0]?.end();
+    expect(await statusOf(second)).toBe(200);
+    expect(askedOf(path)).toBe(1);
+  });
+
+  it("is not waited for when all have hung up, and the next client asks anew", async () => {
+    const path = "/shared/leave";
+    const all = clients(3, path, { "x-user": "b" });
+    await expect.poll(() => heldOf(path).length).toBe(1);
+    for (const each of all) leave(each);
+    await expect.poll(() => heldOf(path).length).toBe(0);
+    const next = client(path, { "x-user": "b" });
+    await expect.poll(() => heldOf(path).length).toBe(1);
+    heldOf(path)[0]?.end();
+    expect(await next.status).toBe(200);
+    expect(askedOf(path)).toBe(2);
+  });
+
+  it("over gRPC too", async () => {
+    const gone = () => services.cancelled().length;
+    const seen = () => services.seen().length;
+    const before = { gone: gone(), seen: seen() };
+    const all = clients(2, "/sharedGrpc", { "x-user": "c", "x-verdict": long });
+    await expect.poll(seen).toBe(before.seen + 1);
+    for (const each of all) leave(each);
+    await expect.poll(gone).toBe(before.gone + 1);
+    expect(await client("/sharedGrpc", { "x-user": "c", "x-verdict": "{}" }).status).toBe(200);
+  });
+});
