@@ -8,16 +8,11 @@ const maxMessage = 4 * MiB;
 /** Bytes before each message: whether it is compressed, and its length (grpc.io, PROTOCOL-HTTP2). */
 const prefixLength = 5;
 
-/** A message, in one or more parts, as it goes over the wire; never compressed. */
-export function frameOf(...parts: readonly Uint8Array[]): Buffer {
-  const length = parts.reduce((sum, part) => sum + part.length, 0);
-  const frame = Buffer.allocUnsafe(prefixLength + length);
+/** A message as it goes over the wire; never compressed. */
+export function frameOf(message: Uint8Array): Buffer {
+  const frame = Buffer.allocUnsafe(prefixLength + message.length);
   frame[0] = 0;
-  let at = frame.writeUInt32BE(length, 1);
-  for (const part of parts) {
-    frame.set(part, at);
-    at += part.length;
-  }
+  frame.set(message, frame.writeUInt32BE(message.length, 1));
   return frame;
 }
 
@@ -27,6 +22,12 @@ export function textFrameOf(message: string): Buffer {
   frame[0] = 0;
   frame.write(message, frame.writeUInt32BE(message.length, 1), "latin1");
   return frame;
+}
+
+/** What stands before a message of so many bytes on the wire, a byte in each character. */
+export function framePrefix(length: number): string {
+  const bytes = [length >>> 24, (length >>> 16) & 255, (length >>> 8) & 255, length & 255];
+  return String.fromCharCode(0, ...bytes);
 }
 
 /** Cuts what a server sends into messages, wherever it is cut into pieces. */

@@ -1,10 +1,11 @@
 import { createServer, type ServerResponse } from "node:http";
 
-// Responses GET with 128 bytes, of /large with 1 MiB, of /events with 100 events, of /held with one that nothing follows; POST with 1 KiB. Prints its port.
+// Responses GET with 128 bytes, of /large with 1 MiB, of /events with 100 events, of /held with one that nothing follows; POST with 1 KiB, of /v1/traces as a collector does. Prints its port.
 
 const small = Buffer.alloc(128, "a");
 const megabyte = Buffer.alloc(1_048_576, "c");
 const large = Buffer.alloc(1024, "b");
+const taken = Buffer.from("{}");
 
 const server = createServer((request, response) => {
   if (request.url === "/held") {
@@ -15,7 +16,7 @@ const server = createServer((request, response) => {
     sendEvents(response);
     return;
   }
-  const body = request.method === "POST" ? large : request.url === "/large" ? megabyte : small;
+  const body = bodyFor(request.method, request.url);
   request.resume();
   request.on("end", () => {
     response.writeHead(200, [
@@ -29,6 +30,13 @@ const server = createServer((request, response) => {
     response.end(body);
   });
 });
+
+function bodyFor(method: string | undefined, url: string | undefined): Buffer {
+  if (url === "/v1/traces") return taken;
+  if (method === "POST") return large;
+  return url === "/large" ? megabyte : small;
+}
+
 /** Each event is a write of its own, as a model writes them. */
 function sendEvents(response: ServerResponse): void {
   response.writeHead(200, { "content-type": "text/event-stream" });

@@ -1,6 +1,7 @@
 import { MiB, SECOND } from "../../process/units.ts";
 import type { ExportFigures } from "./export-metrics.ts";
 import { ItemBuffer } from "./item-buffer.ts";
+import type { OtlpEnvelope } from "./otlp-format.ts";
 
 /** Sends items to a collector. */
 export interface Exporter {
@@ -46,7 +47,7 @@ const warnInterval = 60 * SECOND;
 export class ExportQueue {
   readonly #what: string;
   readonly #exporter: Exporter;
-  readonly #request: (items: Buffer) => Buffer;
+  readonly #envelope: OtlpEnvelope;
   readonly #context: ExportContext;
   /** Those that wait: full ones, and one that is being filled. */
   readonly #batches: ItemBuffer[] = [];
@@ -62,16 +63,11 @@ export class ExportQueue {
   /** The log was told just now that something is lost. */
   #hasWarned = false;
 
-  /** `what`: what the items are, for the log: `spans`; `request`: makes a request of them. */
-  constructor(
-    what: string,
-    exporter: Exporter,
-    request: (items: Buffer) => Buffer,
-    context: ExportContext,
-  ) {
+  /** `what`: what the items are, for the log: `spans`. */
+  constructor(what: string, exporter: Exporter, envelope: OtlpEnvelope, context: ExportContext) {
     this.#what = what;
     this.#exporter = exporter;
-    this.#request = request;
+    this.#envelope = envelope;
     this.#context = context;
   }
 
@@ -132,13 +128,12 @@ export class ExportQueue {
   async #sendNext(): Promise<void> {
     const batch = this.#batches.shift();
     if (batch === undefined) return;
-    const { count, bytes } = batch;
-    const request = this.#request(bytes);
+    const { count, length } = batch;
     this.#items -= count;
-    this.#bytes -= bytes.length;
+    this.#bytes -= length;
+    await this.#send(count, this.#envelope.around(batch));
     batch.clear();
     this.#spare = batch;
-    await this.#send(count, request);
   }
 
   async #send(count: number, request: Buffer): Promise<void> {
@@ -168,7 +163,7 @@ export class ExportQueue {
   #batchWithRoom(): ItemBuffer {
     const last = this.#batches.at(-1);
     if (last !== undefined && last.count < batchSize) return last;
-    const batch = this.#spare ?? new ItemBuffer();
+    const batch = this.#spare ?? new ItemBuffer(this.#envelope.room);
     this.#spare = undefined;
     this.#batches.push(batch);
     return batch;

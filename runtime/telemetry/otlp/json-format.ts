@@ -41,11 +41,11 @@ export function otlpJson(): OtlpFormat {
       const span = spanId === undefined ? "" : `,"spanId":"${spanId}"`;
       items.text(`]${trace}${span}}`);
     },
-    request: ({ resources, scopes, items: name }, resource, items) => {
+    envelope: ({ resources, scopes, items: name }, resource) => {
       const described = `{"attributes":[${resource}]}`;
       const open = `{"${resources}":[{"resource":${described},"${scopes}":[{"scope":{"name":"gwc"},"${name}":[`;
       // Every item has a comma before it.
-      return Buffer.concat([Buffer.from(open), items.subarray(1), Buffer.from("]}]}]}")]);
+      return { room: open.length, around: (items) => items.between(open, "]}]}]}", 1) };
     },
   };
 }

@@ -16,7 +16,7 @@ export function otlpAccessLog(collector: Collector): LogExport {
       const queue = new ExportQueue(
         "log records",
         collector.exporter(logSignal, gateway),
-        (items) => format.request(logSignal, resource, items),
+        format.envelope(logSignal, resource),
         { figures: exportFigures(gateway.metrics, "logs"), warn: gateway.warn, pending },
       );
       const runs = new AttributeRuns(format.attributes("logRecord"));

@@ -46,6 +46,14 @@ export interface WrittenAttributes {
   writeTo(items: ItemBuffer): void;
 }
 
+/** What stands around the items of a request. */
+export interface OtlpEnvelope {
+  /** Bytes that it needs before them, at most. */
+  readonly room: number;
+  /** The request with these items, one or more: theirs are its bytes. */
+  around(items: ItemBuffer): Buffer;
+}
+
 /** How OTLP is written. Every character of a text that is made stands for one byte (Latin-1). */
 export interface OtlpFormat {
   attributes(owner: AttributeOwner): AttributeFormat;
@@ -68,6 +76,6 @@ export interface OtlpFormat {
     traceId: string | undefined,
     spanId: string | undefined,
   ): void;
-  /** What goes to a collector. `resource`: attributes; `items`: one or more, one behind the other. */
-  request(signal: OtlpSignal, resource: string, items: Buffer): Buffer;
+  /** How items become what goes to a collector. `resource`: attributes. */
+  envelope(signal: OtlpSignal, resource: string): OtlpEnvelope;
 }

@@ -1,5 +1,5 @@
 import { char, field, negative, tag, utf8, varint } from "../../grpc/encoded-fields.ts";
-import { frameOf } from "../../grpc/frames.ts";
+import { framePrefix } from "../../grpc/frames.ts";
 import { shortened } from "../logs/log-line.ts";
 import type { ItemBuffer } from "./item-buffer.ts";
 import type { AttributeFormat, AttributeOwner, OtlpFormat } from "./otlp-format.ts";
@@ -47,16 +47,24 @@ export function otlpProtobuf(): OtlpFormat {
         addBytes(items, spanId);
       }
     },
-    request: (_signal, resource, items) => {
+    envelope: (_signal, resource) => {
       const scope = field(1, field(1, "gwc"));
-      const scopes = `${tag(2)}${varint(scope.length + items.length)}${scope}`;
       const described = field(1, resource);
-      const length = described.length + scopes.length + items.length;
-      const open = Buffer.from(`${tag(1)}${varint(length)}${described}${scopes}`, "latin1");
-      return frameOf(open, items);
+      return {
+        room: described.length + scope.length + lengthsAndTags,
+        around: (items) => {
+          const scopes = `${tag(2)}${varint(scope.length + items.length)}${scope}`;
+          const length = described.length + scopes.length + items.length;
+          const open = `${tag(1)}${varint(length)}${described}${scopes}`;
+          return items.between(framePrefix(open.length + items.length) + open, "");
+        },
+      };
     },
   };
 }
+
+/** Of the frame, of its message and of the scope, with lengths of up to five bytes. */
+const lengthsAndTags = 5 + 2 * 6;
 
 const attributeFormats: Readonly<Record<AttributeOwner, AttributeFormat>> = {
   resource: attributeFormat(1),

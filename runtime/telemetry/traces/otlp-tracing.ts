@@ -43,7 +43,7 @@ export function otlpTracing(settings: TracingSettings): Tracing {
       const queue = new ExportQueue(
         "spans",
         collector.exporter(traceSignal, gateway),
-        (items) => format.request(traceSignal, described, items),
+        format.envelope(traceSignal, described),
         { figures: exportFigures(gateway.metrics, "traces"), warn: gateway.warn, pending },
       );
       const runs = new AttributeRuns(format.attributes("span"));
