@@ -68,10 +68,10 @@ export function resolve(
 ): WithDiagnostics<Resolved> {
   const diagnostics = new Diagnostics();
   const literals = new LiteralSecrets();
-  const lookup = { ...fileLookup(input, host, diagnostics), literals };
   const sections = new SectionUse();
+  const lookup = { ...fileLookup(input, host, diagnostics), literals, sections };
   const programs = gateways.flatMap(
-    (gateway) => resolveGateway(gateway, input, { ...lookup, sections }, kept) ?? [],
+    (gateway) => resolveGateway(gateway, input, lookup, kept) ?? [],
   );
   for (const idle of sections.idle()) reportIdle(idle, diagnostics);
   checkUnserved(unserved, lookup);
@@ -162,7 +162,7 @@ function fileLookup(
   { folder }: ResolveInput,
   host: Host,
   diagnostics: Diagnostics,
-): Omit<ConnectionContext, "literals"> {
+): Omit<ConnectionContext, "literals" | "sections"> {
   const resolvePath: ConnectionContext["resolvePath"] = (file, at) =>
     existingPath(file, at, folder, { host, diagnostics });
   return { host, diagnostics, resolvePath };

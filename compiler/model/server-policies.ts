@@ -50,7 +50,8 @@ export interface BackendTlsConfig {
   readonly roots: readonly MountedFile[] | undefined;
   readonly hostname: Text | undefined;
   readonly verification: "full" | "chain" | "none";
-  readonly alpn: readonly ("h2" | "http/1.1")[] | undefined;
+  /** What is offered, the most wanted first; requests are made by those of HTTP. */
+  readonly alpn: readonly string[] | undefined;
   readonly subjectAltNames: readonly string[] | undefined;
   readonly origin: Origin;
   /** Where the protocols stand. */

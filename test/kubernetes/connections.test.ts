@@ -343,11 +343,9 @@ describe("what can't be meant", () => {
       ],
     },
     {
-      what: "a protocol that is not spoken",
+      what: "a protocol of ALPN that only connections speak",
       documents: [policy("web", "tls: {alpnProtocols: [h2, spdy]}")],
-      said: [
-        'not-built-yet: "spdy" is not built yet: this gwc knows other protocols by ALPN, but cannot enforce it',
-      ],
+      said: ['misplaced-field: "spdy" acts on connections, and here are only HTTP requests'],
     },
     {
       what: "HTTP/1.1 over ALPN that does not offer it",

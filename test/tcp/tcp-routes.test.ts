@@ -226,7 +226,7 @@ it("TLS to the backend is the gateway's, with its certificate", async () => {
       key: read("server.key"),
       ca: read("ca.pem"),
       requestCert: true,
-      ALPNProtocols: ["h2"],
+      ALPNProtocols: ["postgresql"],
     },
     (socket) => {
       const name = socket.getPeerCertificate().subject?.CN;
@@ -246,7 +246,7 @@ it("TLS to the backend is the gateway's, with its certificate", async () => {
             cert: "client.pem",
             key: "client.key",
             hostname: "backend.test",
-            alpn: ["h2"],
+            alpn: ["mqtt", "postgresql"],
           },
         },
         backends: [to((server.address() as AddressInfo).port)],
@@ -254,7 +254,7 @@ it("TLS to the backend is the gateway's, with its certificate", async () => {
     ],
   });
   const client = new RawClient(gateway.port, { allowHalfOpen: true });
-  await client.receives("backend.test client h2");
+  await client.receives("backend.test client postgresql");
   client.send("and back");
   await client.receives("and back");
   client.socket.end();

@@ -176,13 +176,16 @@ export function connectionSchemas() {
         }),
         insecure: boolean("True: any certificate will do."),
         insecureHost: boolean("True: a trusted certificate of any name will do."),
-        alpn: list(choice("A protocol.", ["h2", "http/1.1"]), {
-          minItems: 1,
-          maxItems: 16,
-          uniqueItems: true,
-          description:
-            "What is offered, the most wanted first; what `http.version` speaks by default.",
-        }),
+        alpn: list(
+          text("A protocol: `h2`, `http/1.1`, or another one of connections.", { maxLength: 64 }),
+          {
+            minItems: 1,
+            maxItems: 16,
+            uniqueItems: true,
+            description:
+              "What is offered, the most wanted first; requests are made by `h2` and `http/1.1`, and `http.version` speaks one of them by default.",
+          },
+        ),
         subjectAltNames: list(shortText("A host name, an IP address, or a URI (`spiffe://...`)."), {
           minItems: 1,
           maxItems: 16,

@@ -18,19 +18,30 @@ import {
 } from "../../model/server-policies.ts";
 import type { MountedFile, Text } from "../../model/texts.ts";
 import type { TokenExchangeConfig } from "../../model/token-exchange.ts";
+import type { Section, Traffic } from "../../model/traffic.ts";
 import { resolveHeaderChanges } from "./header-changes.ts";
 import { checkTlsFiles, type FileLookup, readWhatIsHere } from "./tls-files.ts";
 import { resolveTokenExchange } from "./token-exchange.ts";
 
 /** What resolving connections to backends needs. */
-export interface ConnectionContext extends FileLookup, SecretContext {}
+export interface ConnectionContext extends FileLookup, SecretContext {
+  /** Parts of policies that have to act somewhere. */
+  readonly sections: {
+    meet(section: Section, carried: readonly Traffic[]): boolean;
+  };
+}
 
-/** How a backend is reached, complete; mistakes are reported. `aws`: the service of AWS that it is, as far as it is known. */
+/**
+ * How a backend is reached, complete; mistakes are reported. `aws`: the service of AWS that it is, as far as it is known;
+ * `traffic`: what is sent there.
+ */
 export function resolveConnection(
   { tls, auth, http, tcp, tunnel, requestHeaders, responseHeaders }: BackendPolicies,
   context: ConnectionContext,
   aws: Partial<AwsScope> = {},
+  traffic: "requests" | "streams" = "requests",
 ): BackendConnection {
+  if (tls !== undefined) meetOtherProtocols(tls, traffic, context);
   if (auth?.kind === "file" && auth.file.kind === "path") {
     readWhatIsHere(auth.file.file, childOf(auth.origin, "key", "file"), context);
   }
@@ -101,7 +112,7 @@ export function resolveTcpConnection(
   policies: BackendPolicies,
   context: ConnectionContext,
 ): TcpConnection {
-  const { connectTimeout, keepAlive, tls } = resolveConnection(policies, context);
+  const { connectTimeout, keepAlive, tls } = resolveConnection(policies, context, {}, "streams");
   return {
     connectTimeout,
     ...(keepAlive && { keepAlive }),
@@ -183,6 +194,18 @@ function resolveAzure(
   const field = { field: '"client_secret"' };
   const clientSecret = withoutLiteral(source.clientSecret, at, field, context);
   return { credentials: { kind, scope, source: { ...source, clientSecret } } };
+}
+
+/** Protocols of ALPN that are not HTTP's are offered for connections that are passed on, and for nothing else. */
+function meetOtherProtocols(
+  { alpn = [], alpnOrigin }: BackendTlsConfig,
+  traffic: "requests" | "streams",
+  { sections }: ConnectionContext,
+): void {
+  alpn.forEach((name, index) => {
+    if (name === "h2" || name === "http/1.1") return;
+    sections.meet({ name, actsOn: ["streams"], origin: childOf(alpnOrigin, index) }, [traffic]);
+  });
 }
 
 function resolveTls(

@@ -363,6 +363,7 @@ export const known: KnownValues = {
   http2ConnectionWindowSize: [8_000_000, 16_000_000],
   backendTLS: [tls],
   "tls.alpn.[]": ["h2", "http/1.1"],
+  "backendTLS.alpn.[]": ["h2", "http/1.1"],
   "localRateLimit.[]": [
     limit,
     { requests: 3, unit: "Seconds", burst: 1 },

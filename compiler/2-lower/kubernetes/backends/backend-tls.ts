@@ -1,5 +1,4 @@
 import { backendTls } from "../../../1-parse/kubernetes/schemas/connection.ts";
-import { isAlpn } from "../../../config/frontend.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import { backendValidation } from "../../../manifests/gateway.ts";
 import type { Manifest } from "../../../manifests/manifests.ts";
@@ -47,7 +46,7 @@ function readTls(
     hostname: given.sni,
     verification:
       insecureSkipVerify === "All" ? "none" : insecureSkipVerify === "Hostname" ? "chain" : "full",
-    alpn: alpnOf(given.alpnProtocols, childOf(origin, "alpnProtocols"), context),
+    alpn: given.alpnProtocols,
     subjectAltNames: given.verifySubjectAltNames,
     origin,
     alpnOrigin: childOf(origin, "alpnProtocols"),
@@ -90,21 +89,4 @@ function readValidation(
     origin,
     alpnOrigin: origin,
   };
-}
-
-function alpnOf(
-  protocols: readonly string[] | undefined,
-  origin: Origin,
-  { diagnostics }: PolicyContext,
-): BackendTlsConfig["alpn"] {
-  const other = protocols?.findIndex((protocol) => !isAlpn(protocol)) ?? -1;
-  if (other >= 0) {
-    const field = `"${protocols?.[other]}"`;
-    diagnostics.report("not-built-yet", childOf(origin, other), {
-      what: "other protocols by ALPN",
-      field,
-    });
-    return undefined;
-  }
-  return protocols?.filter(isAlpn);
 }
