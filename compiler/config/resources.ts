@@ -114,6 +114,8 @@ export interface RouteResource {
   readonly matches: readonly MatchConfig[];
   readonly policies: readonly PolicyConfig[];
   readonly backends: readonly RouteBackend[];
+  /** The rules that hand it its requests, the outermost first; absent: none. */
+  readonly way?: readonly Origin[];
   /** What becomes of its requests without a backend; absent: that is a mistake, unless a policy responds. */
   readonly refusal?: RouteRefusal;
   readonly origin: Origin;

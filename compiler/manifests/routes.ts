@@ -43,7 +43,8 @@ export type ParentReference = Infer<typeof parentReference>;
 
 const parentRefs = listOfParts(parentReference, {
   maxItems: 32,
-  description: "The Gateways or ListenerSets that it attaches to.",
+  description:
+    "The Gateways or ListenerSets that it attaches to, or HTTPRoutes that may delegate to it.",
 });
 
 const hostnames = listOfParts(hostname, {
@@ -110,7 +111,11 @@ function ruleFieldsOf({ ofRule, ofBackend }: RouteFilters) {
         },
         { required: ["name"] },
       ),
-      { maxItems: 16, description: "Where its requests go, each with a share." },
+      {
+        maxItems: 16,
+        description:
+          "Where its requests go, each with a share. An HTTPRoute alone hands them to routes: of a name, with a label (`app=shop`), or all of a namespace (`*`).",
+      },
     ),
   };
 }

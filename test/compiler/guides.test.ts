@@ -27,6 +27,44 @@ const FILES = {
   }),
 };
 
+/** What manifests of guides are about: a Gateway with its parameters, and a team that has a route. */
+const MANIFESTS = `
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: gateway}
+spec:
+  gatewayClassName: gwc
+  infrastructure: {parametersRef: {group: gwc.dev, kind: GatewayParameters, name: own}}
+  listeners: [{name: http, port: 3000, protocol: HTTP}]
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: cart, namespace: team-cart}
+spec: {rules: [{matches: [{path: {value: /cart}}], backendRefs: [{name: cart, port: 80}]}]}
+---
+{apiVersion: v1, kind: Service, metadata: {name: cart, namespace: team-cart}, spec: {ports: [{port: 80}]}}
+`;
+
+/** A manifest among those that it needs, or a whole file. */
+function written(part: Readonly<Record<string, unknown>>, guide: string): string {
+  if (!("kind" in part)) return stringify(whole(part, guide));
+  const shown = [stringify(part)];
+  if (part.kind !== "GatewayParameters") shown.push(PARAMETERS);
+  if (part.kind !== "HTTPRoute") shown.push(ROUTE);
+  return [...shown, MANIFESTS].join("\n---\n");
+}
+
+const PARAMETERS =
+  "{apiVersion: gwc.dev/v1alpha1, kind: GatewayParameters, metadata: {name: own}, spec: {}}";
+const ROUTE = `
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: shop}
+spec:
+  parentRefs: [{name: gateway}]
+  rules: [{backendRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: cart, namespace: team-cart}]}]
+`;
+
 /** The whole configuration of which a guide shows a part: sections of the file, parts of a route, or policies. */
 function whole(part: Readonly<Record<string, unknown>>, guide: string): object {
   if ("mcp" in part || "llm" in part || "binds" in part) return part;
@@ -46,7 +84,7 @@ function bindsOf(route: object, guide: string): object {
 const configurations = guides.flatMap(({ name, text }) =>
   [...text.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, yaml = ""], index) => ({
     name: `${name} ${index + 1}`,
-    text: stringify(whole(parse(yaml), path.basename(name, ".md"))),
+    text: written(parse(yaml), path.basename(name, ".md")),
   })),
 );
 

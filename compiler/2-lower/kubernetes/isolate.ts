@@ -7,7 +7,12 @@ import type {
   RouteResource,
   TcpRouteResource,
 } from "../../config/resources.ts";
-import { type ConfigPath, childOf, type Diagnostic } from "../../diagnostics/diagnostic.ts";
+import {
+  type ConfigPath,
+  childOf,
+  type Diagnostic,
+  type Origin,
+} from "../../diagnostics/diagnostic.ts";
 import type { Manifest, ManifestOf } from "../../manifests/manifests.ts";
 import { unresolved } from "./backends/backends.ts";
 import type { KubernetesModel } from "./gateway/gateways.ts";
@@ -112,25 +117,35 @@ class Faults {
 
   /** Which requests the rule is about is not known for certain: it can answer none. */
   lacksMatches(route: RouteResource | TcpRouteResource): boolean {
-    const manifest = this.#manifestOf(route);
-    return manifest !== undefined && isPartial(childOf(route.origin, "matches"), manifest);
+    return [route.origin, ...wayOf(route)].some((rule) => {
+      const manifest = this.#manifestOf(rule);
+      return manifest !== undefined && isPartial(childOf(rule, "matches"), manifest);
+    });
   }
 
   isBrokenRoute(route: RouteResource | TcpRouteResource): boolean {
-    const manifest = this.#manifestOf(route);
+    const manifest = this.#manifestOf(route.origin);
     if (manifest === undefined) return false;
-    const rule = route.origin.path.slice(route.origin.resource?.depth ?? 0);
-    const own = this.#paths.get(route.origin.resource?.name ?? "") ?? [];
+    const way = wayOf(route);
+    const routes = [manifest, ...way.flatMap((each) => this.#manifestOf(each) ?? [])];
     return (
-      own.some((each) =>
-        isBelow(each, rule)
-          ? !(sharesRequests(route) && isReference(each, rule))
-          : !ELSEWHERE.has(String(each[1])),
-      ) ||
+      this.#isBrokenRule(route.origin, sharesRequests(route)) ||
+      // What a rule hands on is refused with it.
+      way.some((each) => this.#isBrokenRule(each, false)) ||
       [...mentioned([route.policies, route.backends])].some(
         (each) => each !== route.origin.resource?.name && this.#paths.has(each),
       ) ||
-      this.#policies.some((policy) => this.#isAbout(policy, manifest, route))
+      this.#policies.some((policy) => routes.some((each) => this.#isAbout(policy, each, route)))
+    );
+  }
+
+  /** `mayLackBackend`: a backend that is missing has its share refused, and breaks nothing else. */
+  #isBrokenRule({ resource, path }: Origin, mayLackBackend: boolean): boolean {
+    const rule = path.slice(resource?.depth ?? 0);
+    return (this.#paths.get(resource?.name ?? "") ?? []).some((each) =>
+      isBelow(each, rule)
+        ? !(mayLackBackend && isReference(each, rule))
+        : !ELSEWHERE.has(String(each[1])),
     );
   }
 
@@ -147,9 +162,10 @@ class Faults {
     return this.#paths.has(origin.resource?.name ?? "");
   }
 
-  #manifestOf({ origin }: RouteResource | TcpRouteResource): Manifest | undefined {
+  /** The route that a rule belongs to. */
+  #manifestOf({ resource }: Origin): Manifest | undefined {
     const attachment = this.#kubernetes.attachments.find(
-      ({ route }) => route.origin.resource?.name === origin.resource?.name,
+      ({ route }) => route.origin.resource?.name === resource?.name,
     );
     return attachment?.route;
   }
@@ -186,6 +202,11 @@ class Faults {
     const names = [route, ...owners].map(({ origin }) => origin.resource?.name ?? "");
     return [...names, ...services, ...mentioned(backends)].some((each) => targets.includes(each));
   }
+}
+
+/** The rules that hand a route its requests. */
+function wayOf(route: RouteResource | TcpRouteResource): readonly Origin[] {
+  return route.kind === "route" ? (route.way ?? []) : [];
 }
 
 /** Whether requests go to several backends, of which some may be missing. */

@@ -159,7 +159,10 @@ function supportedKinds(listener: ListenerSpec): readonly object[] {
 
 function attachedRoutes(owner: Manifest, name: string, { attachments }: KubernetesModel): number {
   const routes = attachments
-    .filter(({ listener }) => listener.owner === owner && listener.spec.name === name)
+    .filter(
+      ({ listener, via }) =>
+        via === undefined && listener.owner === owner && listener.spec.name === name,
+    )
     .map(({ route }) => route);
   return new Set(routes).size;
 }

@@ -43,7 +43,7 @@ function isForeign(
   route: AnyRoute,
   kubernetes: KubernetesModel,
 ): boolean {
-  const { inventory, gateways } = kubernetes;
+  const { inventory, gateways, attachments } = kubernetes;
   const place = namespace ?? route.namespace;
   switch (resourceKind(group, kind)) {
     case "Gateway": {
@@ -56,6 +56,10 @@ function isForeign(
       // What has mistakes is taken for ours.
       if (parent === undefined) return set === undefined;
       return isForeign({ ...parent, namespace: parent.namespace ?? place }, route, kubernetes);
+    }
+    case "HTTPRoute": {
+      const parent = inventory.find("HTTPRoute", place, name);
+      return parent !== undefined && !attachments.some((each) => each.route === parent);
     }
     default:
       return true;

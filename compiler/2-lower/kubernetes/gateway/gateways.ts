@@ -26,6 +26,7 @@ import {
   ROUTE_KINDS,
   withoutConflicts,
 } from "../routes/attach.ts";
+import { reportUndelegated, withDelegated, withoutDelegated } from "../routes/delegation.ts";
 import { routeResources } from "../routes/http-routes.ts";
 import type { KeptRoutes } from "../routes/kept-routes.ts";
 import { sharedRoutes } from "../routes/shared-routes.ts";
@@ -95,7 +96,8 @@ export function lowerKubernetes(
   };
   const routes = ROUTE_KINDS.flatMap((kind): readonly AnyRoute[] => inventory.all(kind));
   const attached = routes.toSorted(byAge).flatMap((route) => attach(route, listeners, references));
-  const attachments = withoutConflicts(attached, references);
+  const attachments = withDelegated(withoutConflicts(attached, references), references);
+  reportUndelegated(attachments, references);
   const byGateway = Map.groupBy(attachments, ({ listener }) => listener.gateway);
   const declared = declaredParameters(context);
   const parameters = new Map(
@@ -147,7 +149,7 @@ function routesOf(
     const { name } = attachment.listener.resource;
     return tcpRouteResources(attachment, context).map((resource) => ({ resource, listener: name }));
   });
-  return [...sharedRoutes(rules), ...sharedRoutes(connections)];
+  return [...sharedRoutes(withoutDelegated(rules)), ...sharedRoutes(connections)];
 }
 
 function gatewayResource(

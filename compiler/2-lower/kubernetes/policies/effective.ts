@@ -5,7 +5,7 @@ import type { RouteRule } from "../../../manifests/routes.ts";
 import { policies } from "../../../policies/index.ts";
 import type { KubernetesBackend } from "../backends/backends.ts";
 import type { KubernetesListener } from "../gateway/listeners.ts";
-import type { AnyRoute } from "../routes/attach.ts";
+import type { AnyRoute, DelegatingRule } from "../routes/attach.ts";
 import { fieldValues, isConnection, isJoined, PRE_ROUTING } from "./fields.ts";
 import { type EffectiveField, type FieldValue, merge } from "./merge.ts";
 import type { PolicyIndex } from "./policy-context.ts";
@@ -18,6 +18,8 @@ export interface RulePath {
   readonly rule: RouteRule;
   readonly index: number;
   readonly backend: KubernetesBackend | undefined;
+  /** The rule that hands it its requests; absent: none. */
+  readonly via?: DelegatingRule | undefined;
 }
 
 /** What holds for traffic: each field with the value that counts and what it overrode. */
@@ -93,22 +95,37 @@ export function backendOnly(
 }
 
 /** From the Gateway down to the rule. */
-function outerValues(
-  { listener, route, rule, index }: RulePath,
+function outerValues(traffic: RulePath, policyIndex: PolicyIndex): readonly FieldValue[] {
+  const values = [
+    ...listenerValues(traffic.listener, policyIndex),
+    ...wayTo(traffic).flatMap((each, depth) => ruleValues(each, depth, policyIndex)),
+  ];
+  // A frontend acts on connections, before there is a route.
+  return values.filter(({ field }) => !field.startsWith("frontend."));
+}
+
+type RuleOfRoute = Pick<RulePath, "route" | "rule" | "index">;
+
+/** The rules on the way to a rule, the outermost first, and itself. */
+function wayTo({ route, rule, index, via }: RuleOfRoute & Pick<RulePath, "via">): RuleOfRoute[] {
+  const before = via === undefined ? [] : wayTo({ ...via, via: via.from.via });
+  return [...before, { route, rule, index }];
+}
+
+/** What holds for a rule from its route on; `depth`: how many rules hand requests on to it. */
+function ruleValues(
+  { route, rule, index }: RuleOfRoute,
+  depth: number,
   policyIndex: PolicyIndex,
 ): readonly FieldValue[] {
   const at = (section?: string): readonly FieldValue[] =>
     policyIndex.get(targetKey(route, section)) ?? [];
   const values = [
-    ...listenerValues(listener, policyIndex),
     ...at(),
     ...(rule.name === undefined ? [] : at(rule.name)),
-  ];
-  return [
-    // A frontend acts on connections, before there is a route.
-    ...values.filter(({ field }) => !field.startsWith("frontend.")),
     ...inlineValues(route, rule, index),
   ];
+  return depth === 0 ? values : values.map((value) => ({ ...value, depth }));
 }
 
 /** What the rule says itself: filters and fields that policies know. */

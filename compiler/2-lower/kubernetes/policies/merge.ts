@@ -29,6 +29,8 @@ export interface FieldValue {
   readonly field: string;
   readonly value: unknown;
   readonly level: Level;
+  /** Of a route: how many rules of others hand requests on to it; absent: none. */
+  readonly depth?: number;
   /** The resource that says it. */
   readonly source: Manifest;
   readonly origin: Origin;
@@ -65,13 +67,26 @@ export function merge(
     return {
       field,
       values: [won],
-      overridden: rest.filter(({ level }) => level !== won.level).toReversed(),
-      conflicts: rest.filter(({ level }) => level === won.level).map((lost) => ({ lost, won })),
+      overridden: rest.filter((each) => !isBeside(each, won)).toReversed(),
+      conflicts: rest.filter((each) => isBeside(each, won)).map((lost) => ({ lost, won })),
     };
   });
 }
 
 /** The least specific first; of one level the one that wins last. */
 function byPrecedence(a: FieldValue, b: FieldValue): number {
-  return LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level) || byAge(b.source, a.source);
+  const ofRoutes = routeStep(a) - routeStep(b);
+  const byLevel = LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level);
+  return ofRoutes || byLevel || byAge(b.source, a.source);
+}
+
+/** Before routes, on one of them as far as it is from the listener, or behind them. */
+function routeStep({ level, depth = 0 }: FieldValue): number {
+  const at = LEVELS.indexOf(level);
+  if (at < LEVELS.indexOf("route")) return -1;
+  return at > LEVELS.indexOf("inline") ? Number.MAX_SAFE_INTEGER : depth;
+}
+
+function isBeside(one: FieldValue, other: FieldValue): boolean {
+  return one.level === other.level && (one.depth ?? 0) === (other.depth ?? 0);
 }

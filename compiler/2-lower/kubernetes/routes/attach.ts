@@ -1,10 +1,11 @@
 import { resourceKind } from "../../../1-parse/kubernetes/kinds.ts";
 import { isPartial } from "../../../config/broken-parts.ts";
 import { intersectHostnames } from "../../../config/hostnames.ts";
+import type { MatchConfig } from "../../../config/resources.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { MessageParams } from "../../../diagnostics/messages/index.ts";
 import type { Manifest, ManifestOf, RouteKind } from "../../../manifests/manifests.ts";
-import type { ParentReference } from "../../../manifests/routes.ts";
+import type { ParentReference, RouteRule } from "../../../manifests/routes.ts";
 import { allowsNamespace, type KubernetesListener, kindsTaken } from "../gateway/listeners.ts";
 import { type Inventory, resourceName } from "../inventory/inventory.ts";
 import { follow, groupOf, type ReferenceContext } from "../inventory/references.ts";
@@ -18,6 +19,20 @@ export interface Attachment {
   readonly listener: KubernetesListener;
   /** Those of the route's host names that the listener has any of; `*` for every one. */
   readonly hostnames: readonly string[];
+  /** The rule that hands it its requests; absent: it is attached to the listener itself. */
+  readonly via?: DelegatingRule;
+  /** What comes to those of its rules that hand requests to other routes, by their index. */
+  readonly delegations?: ReadonlyMap<number, readonly MatchConfig[]>;
+}
+
+/** A rule that hands its requests to other routes. */
+export interface DelegatingRule {
+  readonly from: Attachment;
+  readonly route: ManifestOf<"HTTPRoute">;
+  readonly rule: RouteRule;
+  readonly index: number;
+  /** What comes to it. */
+  readonly matches: readonly MatchConfig[];
 }
 
 /** The routes' kinds. */
@@ -37,7 +52,9 @@ export function attach(
       ? []
       : attachTo(route, reference, childOf(place, index), listeners, context),
   );
-  if ((spec.parentRefs ?? []).length === 0 && !isPartial(place, route)) {
+  // An HTTPRoute may be one that another one delegates to.
+  const mayBeDelegatedTo = route.kind === "HTTPRoute";
+  if ((spec.parentRefs ?? []).length === 0 && !mayBeDelegatedTo && !isPartial(place, route)) {
     context.diagnostics.report("not-attached", childOf(route.origin, "spec"), {
       route: resourceName(route),
       parent: "any Gateway",
@@ -178,6 +195,7 @@ function followParent(
   context: ReferenceContext,
 ): ManifestOf<"Gateway"> | ManifestOf<"ListenerSet"> | undefined {
   const kind = resourceKind(reference.group ?? groupOf("Gateway"), reference.kind ?? "Gateway");
+  if (kind === "HTTPRoute" && route.kind === "HTTPRoute") return undefined;
   const namespace = reference.namespace ?? route.namespace;
   const found =
     kind === "Gateway" || kind === "ListenerSet"

@@ -10,6 +10,7 @@ import type {
   RouteRule,
 } from "../../../manifests/routes.ts";
 import type { ValueMatchConfig } from "../../../model/matches.ts";
+import { delegatedMatches } from "../../standalone/route-groups.ts";
 import { backendConfigs, type WeightedBackend } from "../backends/backend-configs.ts";
 import {
   type KubernetesBackend,
@@ -22,38 +23,77 @@ import { resourceName } from "../inventory/inventory.ts";
 import type { RulePath } from "../policies/effective.ts";
 import { routePolicies } from "../policies/policies.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
-import type { AnyRoute, Attachment } from "./attach.ts";
+import type { AnyRoute, Attachment, DelegatingRule } from "./attach.ts";
 import { backendHeaders, checkFilters } from "./route-filters.ts";
 
 /** The rules of an HTTPRoute or GRPCRoute on one of its listeners, as the standalone file would have them. */
 export function routeResources(
-  { listener, hostnames }: Attachment,
+  attachment: Attachment,
   route: ManifestOf<"HTTPRoute" | "GRPCRoute">,
   context: PolicyContext,
 ): readonly RouteResource[] {
+  const { listener, hostnames, via, delegations } = attachment;
   const rules = rulesOf(route);
+  const way = wayTo(via);
   return rules.flatMap((rule, index): readonly RouteResource[] => {
     if (rule === undefined) return [];
     const origin = childOf(route.origin, "spec", "rules", index);
+    const matches = delegations?.get(index) ?? matchesOn(attachment, route, index);
+    // Nothing that comes to the rule which delegates is its own.
+    if (via !== undefined && matches.length === 0) return [];
+    const same = {
+      kind: "route",
+      ...ruleNames(route, rules, index),
+      listeners: [attachmentOf(listener, hostnames)],
+      matches,
+      ...(way.length > 0 && { way }),
+      origin,
+    } as const;
+    const isWayPartial = way.some((each, step) => lacksParts(each, wayRoutes(via)[step] ?? route));
+    if (delegations?.has(index) === true) {
+      checkFilters("a rule", rule, origin, context.diagnostics);
+      const isRulePartial = isWayPartial || lacksParts(origin, route);
+      return [
+        { ...same, policies: [], isPartial: isRulePartial, backends: [], refusal: "notFound" },
+      ];
+    }
     const backends = ruleBackends({ listener, route, rule }, origin, context);
-    const traffic: RulePath = { listener, route, rule, index, backend: backends[0]?.backend };
+    const traffic = { listener, route, rule, index, via, backend: backends[0]?.backend };
     checkFilters("a rule", rule, origin, context.diagnostics);
     const { policies, headersSent } = routePolicies(traffic, context);
     return [
       {
-        kind: "route",
-        ...ruleNames(route, rules, index),
-        listeners: [attachmentOf(listener, hostnames)],
-        matches: matchesOf(route, index, childOf(origin, "matches")),
+        ...same,
         policies,
-        isPartial: isPartialRule(traffic, origin, backends, context),
+        isPartial: isWayPartial || isPartialRule(traffic, origin, backends, context),
         backends: headersSent ? [] : backendConfigs(traffic, backends, policies, context),
         // Gateway API: without backends, and without a filter that responds, every request gets 500.
         ...(isWithoutBackends(rule) && { refusal: "noBackend" as const }),
-        origin,
       },
     ];
   });
+}
+
+/** Where the rules stand that hand requests on to a route, the outermost first. */
+function wayTo(via: DelegatingRule | undefined): readonly Origin[] {
+  if (via === undefined) return [];
+  const { from, route, index } = via;
+  return [...wayTo(from.via), childOf(route.origin, "spec", "rules", index)];
+}
+
+/** The routes of those rules. */
+function wayRoutes(via: DelegatingRule | undefined): readonly AnyRoute[] {
+  return via === undefined ? [] : [...wayRoutes(via.from.via), via.route];
+}
+
+/** What comes to a rule: what it matches, of what a rule before it hands on. */
+export function matchesOn(
+  { via }: Attachment,
+  route: ManifestOf<"HTTPRoute" | "GRPCRoute">,
+  index: number,
+): readonly MatchConfig[] {
+  const own = matchesOf(route, index, childOf(route.origin, "spec", "rules", index, "matches"));
+  return via === undefined ? own : delegatedMatches(via.matches, own);
 }
 
 function isWithoutBackends({ backendRefs = [] }: RouteRule): boolean {

@@ -41,6 +41,9 @@ export class KeptRoutes {
     route: ManifestOf<"HTTPRoute" | "GRPCRoute">,
     context: PolicyContext,
   ): readonly RouteResource[] {
+    // What other routes hand on to it depends on them, as what is left for it of what it hands on.
+    if (attachment.via !== undefined || attachment.delegations !== undefined)
+      return routeResources(attachment, route, context);
     const ofRoute = this.#known.get(route) ?? new Map<string, KeptRoute>();
     this.#known.set(route, ofRoute);
     const { key } = attachment.listener.resource;

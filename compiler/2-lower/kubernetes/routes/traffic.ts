@@ -20,12 +20,12 @@ export function trafficOf(
   const quiet = { ...context, diagnostics: new Diagnostics() };
   return attachments
     .filter((each) => each.route === route)
-    .flatMap(({ listener }) =>
+    .flatMap(({ listener, via, delegations }) =>
       rulesOf(route).flatMap((rule, index): readonly SharedTraffic[] => {
         const origin = childOf(route.origin, "spec", "rules", index);
-        if (rule === undefined || lacksParts(origin, route)) return [];
+        if (rule === undefined || lacksParts(origin, route) || delegations?.has(index)) return [];
         const backends = ruleBackends({ listener, route, rule }, origin, quiet);
-        return [{ listener, route, rule, index, backend: backends[0]?.backend, backends }];
+        return [{ listener, route, rule, index, via, backend: backends[0]?.backend, backends }];
       }),
     );
 }
