@@ -75,6 +75,7 @@ const OTHERS: ReadonlySet<MessageCode> = new Set([
   ...(["pool-without-service", "targets-without-match", "selector-without-match"] as const),
   ...(["no-tool-lock", "bad-tool-lock", "unlocked-target", "gone-lock-target"] as const),
   ...(["policy-without-effect", "policy-conflict", "absent-identity"] as const),
+  ...(["undelegated-route", "group-circle", "raw-config-overridden"] as const),
 ]);
 
 function textOf({ code, params, at }: Diagnostic): string {

@@ -105,6 +105,8 @@ function meantBy(
       return [];
     }
     if (mayBeMeant(found, via.route)) return [found];
+    // Of one with mistakes it is not known whose it is.
+    if (found.isPartial) return [];
     reportApart(found, via.route, "its parentRefs do not name it", context);
     return [];
   }
