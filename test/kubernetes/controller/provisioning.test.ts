@@ -229,6 +229,29 @@ spec:
     expect(service.spec.ports[0].port).toBe(1234);
   });
 
+  it("an overlay of which nothing comes is told by the Gateway, by gwc or by the API server", async () => {
+    const name = "overlaid";
+    const parameters = (spec: string) => `
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayParameters
+metadata: { name: ${name} }
+spec: { deployment: { spec: ${spec} } }
+`;
+    const manifest = gateway(name, await freePort()).replace("name: own", `name: ${name}`);
+    await api.applyText(`${parameters("{ replicas: many }")}---${manifest}`);
+    const says = (text: string) =>
+      there("gateway.networking.k8s.io/v1", "Gateway", name, ({ status }) =>
+        status.conditions.some(({ message }: { message: string }) => message.includes(text)),
+      );
+    await says('"replicas" must be a whole number, not a text');
+    expect(await api.get("apps/v1", "Deployment", "default", name)).toBeUndefined();
+    await api.applyText(parameters("{ replica: 2 }"));
+    await says(".spec.replica: field not declared in schema");
+    await api.applyText(parameters("{ replicas: 2 }"));
+    await there("apps/v1", "Deployment", name, ({ spec }) => spec.replicas === 2);
+    await says("no data plane of this Gateway is connected");
+  });
+
   it("what the parameters of a class say holds as they change, and while the class names them", async () => {
     const name = "classed";
     const classUrl = "/apis/gateway.networking.k8s.io/v1/gatewayclasses/classed";
