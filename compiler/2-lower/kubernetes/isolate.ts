@@ -16,6 +16,7 @@ import {
 import type { Manifest, ManifestOf } from "../../manifests/manifests.ts";
 import { unresolved } from "./backends/backends.ts";
 import type { KubernetesModel } from "./gateway/gateways.ts";
+import { namedParameters } from "./gateway/parameters.ts";
 
 /**
  * The resources of a Gateway with what has mistakes made harmless, so that the rest can be served: a rule with mistakes,
@@ -98,16 +99,11 @@ class Faults {
     const manifest = this.#kubernetes.gateways.find(
       (each) => each.manifest.origin.resource?.name === name,
     )?.manifest;
+    if (manifest === undefined) return false;
     const { inventory } = this.#kubernetes;
-    const found = inventory.find("GatewayClass", "", manifest?.spec?.gatewayClassName ?? "");
-    const named = [manifest?.spec?.infrastructure?.parametersRef, found?.spec?.parametersRef];
-    const parameters = named.flatMap((reference) => reference?.name ?? []);
-    return (
-      (found !== undefined && this.#has(found)) ||
-      inventory
-        .all("GatewayParameters")
-        .some((each) => this.#has(each) && parameters.includes(each.name))
-    );
+    const found = inventory.find("GatewayClass", "", manifest.spec?.gatewayClassName ?? "");
+    const parameters = namedParameters(manifest, inventory);
+    return [found ?? [], ...parameters].flat().some((each) => this.#has(each));
   }
 
   isIn({ origin }: ListenerResource): boolean {

@@ -1,6 +1,8 @@
 import { GATEWAY_GROUP } from "../../1-parse/kubernetes/kinds.ts";
 import type { KubernetesModel } from "../../2-lower/kubernetes/gateway/gateways.ts";
 import { kindsTaken } from "../../2-lower/kubernetes/gateway/listeners.ts";
+import { namedParameters } from "../../2-lower/kubernetes/gateway/parameters.ts";
+import { formatPath } from "../../diagnostics/diagnostic.ts";
 import type { ListenerSpec, Manifest, ManifestOf } from "../../manifests/manifests.ts";
 import {
   type Condition,
@@ -18,8 +20,14 @@ export function gatewayStatus(
   kubernetes: KubernetesModel,
 ): object {
   const problems = problemsOf(manifest);
+  const parameters =
+    manifest.kind === "Gateway" ? namedParameters(manifest, kubernetes.inventory) : [];
   return {
-    conditions: wholeConditions(manifest, problems),
+    conditions: wholeConditions(
+      manifest,
+      problems,
+      parameters.flatMap((each) => problemsElsewhere(each, problemsOf)),
+    ),
     ...(manifest.kind === "Gateway" && kubernetes.inventory.all("ListenerSet").length > 0
       ? { attachedListenerSets: attachedSets(manifest, problemsOf, kubernetes) }
       : {}),
@@ -45,12 +53,13 @@ const idleTls: ReadonlySet<string> = new Set(["misplaced-field", "policy-without
 function wholeConditions(
   { kind, spec }: ManifestOf<"Gateway"> | ManifestOf<"ListenerSet">,
   problems: readonly Problem[],
+  ofParameters: readonly Problem[] = [],
 ): readonly Condition[] {
   const found = problems.filter(({ isError }) => isError);
   // TLS that nothing of a Gateway uses keeps nothing of it from being served.
   const idle = within(problems, "spec", "tls").filter(({ code }) => idleTls.has(code));
-  const errors = found.filter((each) => !idle.includes(each));
-  const parameters = within(errors, "spec", "infrastructure");
+  const errors = [...found.filter((each) => !idle.includes(each)), ...ofParameters];
+  const parameters = [...within(errors, "spec", "infrastructure"), ...ofParameters];
   const ofListeners = within(errors, "spec", "listeners");
   const unusable = within(errors, "spec", "addresses").filter(
     ({ cause }) => cause === "AddressNotUsable",
@@ -77,6 +86,18 @@ function wholeConditions(
   if (unusable.length > 0)
     return [accepted, falseCondition("Programmed", "AddressNotUsable", unusable)];
   return [accepted, trueCondition("Programmed", "Programmed")];
+}
+
+/** The mistakes of a resource, as others that refer to it tell them. */
+export function problemsElsewhere(
+  resource: Manifest,
+  problemsOf: (manifest: Manifest) => readonly Problem[],
+): readonly Problem[] {
+  const errors = problemsOf(resource).filter(({ isError }) => isError);
+  return errors.map((each) => {
+    const message = `${resource.origin.resource?.name} ${formatPath(each.path)}: ${each.message}`;
+    return { ...each, message, path: [] };
+  });
 }
 
 /** How many ListenerSets a Gateway has that are accepted. */

@@ -6,7 +6,7 @@ import { childOf } from "../../diagnostics/diagnostic.ts";
 import { valueAt } from "../../diagnostics/source.ts";
 import type { Manifest, ManifestKind, ManifestOf } from "../../manifests/manifests.ts";
 import { falseCondition, type Problem, problemsByResource, trueCondition } from "./conditions.ts";
-import { classStatus, gatewayStatus } from "./gateways.ts";
+import { classStatus, gatewayStatus, problemsElsewhere } from "./gateways.ts";
 import { withHistory } from "./history.ts";
 import { type Ancestor, policyStatus } from "./policies.ts";
 import { poolStatus } from "./pools.ts";
@@ -110,7 +110,9 @@ function statusOfOne(
   const problems = problemsOf(manifest);
   switch (manifest.kind) {
     case "GatewayClass":
-      return isOurs(manifest) ? classStatus(problems) : undefined;
+      return isOurs(manifest)
+        ? classStatus([...problems, ...ofClassParameters(manifest, problemsOf, kubernetes)])
+        : undefined;
     case "Gateway":
     case "ListenerSet":
       if (problems.some(({ code }) => code === "foreign-gateway")) return undefined;
@@ -137,6 +139,17 @@ function statusOfOne(
     default:
       return undefined;
   }
+}
+
+/** What is wrong with the parameters that a class names; those that are not there are told where it names them. */
+function ofClassParameters(
+  { spec }: ManifestOf<"GatewayClass">,
+  problemsOf: (manifest: Manifest) => readonly Problem[],
+  { inventory }: KubernetesModel,
+): readonly Problem[] {
+  const { name = "", namespace = "" } = spec?.parametersRef ?? {};
+  const found = inventory.find("GatewayParameters", namespace, name);
+  return found === undefined ? [] : problemsElsewhere(found, problemsOf);
 }
 
 function isOurs({ spec }: ManifestOf<"GatewayClass">): boolean {

@@ -231,13 +231,16 @@ spec:
 
   it("an overlay of which nothing comes is told by the Gateway, by gwc or by the API server", async () => {
     const name = "overlaid";
-    const parameters = (spec: string) => `
+    const parameters = (spec: string, namespace = "default") => `
 apiVersion: gwc.dev/v1alpha1
 kind: GatewayParameters
-metadata: { name: ${name} }
+metadata: { name: ${name}, namespace: ${namespace} }
 spec: { deployment: { spec: ${spec} } }
 `;
     const manifest = gateway(name, await freePort()).replace("name: own", `name: ${name}`);
+    await api.applyText("apiVersion: v1\nkind: Namespace\nmetadata: { name: elsewhere }");
+    // Those of another namespace are nobody's of this one.
+    await api.applyText(parameters("{ replicas: many }", "elsewhere"));
     await api.applyText(`${parameters("{ replicas: many }")}---${manifest}`);
     const says = (text: string) =>
       there("gateway.networking.k8s.io/v1", "Gateway", name, ({ status }) =>

@@ -3,6 +3,7 @@ import { reportIdle } from "../../../config/sections.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { ManifestOf, ParametersValue } from "../../../manifests/manifests.ts";
 import { lowerServed, type ServedParts } from "../../standalone/served.ts";
+import type { Inventory } from "../inventory/inventory.ts";
 import { follow, type ReferenceContext } from "../inventory/references.ts";
 import { checkOverlays } from "./overlays.ts";
 
@@ -24,6 +25,23 @@ export function declaredParameters(context: ReferenceContext): DeclaredParameter
     return spec === undefined ? [] : [[manifest, spec] as const];
   });
   return new Map(read);
+}
+
+/** The GatewayParameters that a Gateway's class names, then those that it names itself, as far as they are there. */
+export function namedParameters(
+  { spec, namespace }: ManifestOf<"Gateway">,
+  inventory: Inventory,
+): readonly ManifestOf<"GatewayParameters">[] {
+  const ofClass = inventory.find("GatewayClass", "", spec?.gatewayClassName ?? "")?.spec;
+  const own = spec?.infrastructure?.parametersRef;
+  const references = [
+    ofClass?.parametersRef && { namespace, ...ofClass.parametersRef },
+    own && { ...own, namespace },
+  ];
+  return references.flatMap((each) => {
+    if (each === undefined) return [];
+    return inventory.find("GatewayParameters", each.namespace ?? namespace, each.name) ?? [];
+  });
 }
 
 /** The parameters of a Gateway's class, then its own: later ones win. */
