@@ -1,21 +1,10 @@
-import type { Diagnostic } from "../../../compiler/diagnostics/diagnostic.ts";
 import { credentialDifferences } from "../../../compiler/inspect/diff/process-differences.ts";
 import { programDiff } from "../../../compiler/inspect/diff/program-diff.ts";
-import type { Program } from "../../../compiler/ir/program.ts";
-import type { LiteralSecret } from "../../../compiler/model/literal-secrets.ts";
 import type { Schema } from "../../../compiler/schema/schema.ts";
+import type { Outcome } from "./outcome.ts";
 import { placed } from "./placed-field.ts";
 import { type KnownValues, valuesOf } from "./sample-values.ts";
 import { partOf, type SchemaField, type Step } from "./schema-walk.ts";
-
-/** What becomes of a configuration: the generated text, unless there is a mistake. */
-export interface Outcome {
-  readonly text: string | undefined;
-  readonly diagnostics: readonly Diagnostic[];
-  /** What the text is of. */
-  readonly program: Program | undefined;
-  readonly literals: readonly LiteralSecret[];
-}
 
 /** A form of the configuration, and what its fields may be given. */
 export interface ConfigurationForm {
@@ -54,7 +43,7 @@ type Comparison = "differ" | "equal" | "mistaken";
 function compareAll(
   field: SchemaField,
   form: ConfigurationForm,
-  configsOf: (seed: unknown) => readonly unknown[],
+  configsOf: (seed: unknown) => Iterable<unknown>,
   { isName = false, most = Infinity } = {},
 ): Comparison {
   let result: Comparison = "mistaken";
@@ -118,7 +107,7 @@ function depthOf(config: unknown, [step, ...rest]: readonly Step[]): number {
 
 /** Compiles configurations until two outcomes differ: those, unless one of them is a mistake. */
 function compare(
-  configs: readonly unknown[],
+  configs: Iterable<unknown>,
   { compile }: ConfigurationForm,
   isName: boolean,
 ): "equal" | "mistaken" | { readonly outcomes: readonly [Outcome, Outcome] | undefined } {
@@ -159,19 +148,20 @@ export function isTold(field: SchemaField, code: string, form: ConfigurationForm
   return false;
 }
 
-/** The configuration with different values of the field, then without it. */
-function variantsOf(
+/** The configuration with different values of the field, then without it: each is made when the ones before it showed nothing. */
+function* variantsOf(
   field: SchemaField,
   seed: unknown,
   { schema, known }: ConfigurationForm,
-): readonly unknown[] {
+): Generator<unknown, void> {
   const { path } = field;
   if (isMark(field.schema)) {
-    const without = placed(schema, seed, path.slice(0, -1), undefined, known);
-    return [without, placed(schema, seed, path, {}, known)];
+    yield placed(schema, seed, path.slice(0, -1), undefined, known);
+    yield placed(schema, seed, path, {}, known);
+    return;
   }
-  const values = [...valuesOf(field.schema, path, known), undefined];
-  return values.map((value) => placed(schema, seed, path, value, known));
+  for (const value of [...valuesOf(field.schema, path, known), undefined])
+    yield placed(schema, seed, path, value, known);
 }
 
 /** An object without fields: that it is there is all that it says. */
@@ -202,6 +192,7 @@ function isSilent(field: SchemaField, other: readonly Step[], form: Configuratio
     (seed) => {
       const beside = placed(schema, seed, other, value, known);
       return valuesOf(field.schema, field.path, known)
+        .values()
         .map((each) => placed(schema, beside, field.path, each, known))
         .filter((config) => JSON.stringify(config).includes(`"${other.at(-1)}":`));
     },

@@ -1,13 +1,17 @@
+import type { Parsed } from "../../../compiler/1-parse/parse.ts";
 import { standaloneSchema } from "../../../compiler/1-parse/standalone/standalone.ts";
 import { lower } from "../../../compiler/2-lower/lower.ts";
 import { resolve } from "../../../compiler/3-resolve/resolve.ts";
 import { emitModules } from "../../../compiler/4-emit/modules.ts";
-import { type ConfigPath, Diagnostics, isError } from "../../../compiler/diagnostics/diagnostic.ts";
-import { memoryHost } from "../../../compiler/host.ts";
+import { type ConfigPath, Diagnostics } from "../../../compiler/diagnostics/diagnostic.ts";
+import { type Host, memoryHost } from "../../../compiler/host.ts";
 import type { Program } from "../../../compiler/ir/program.ts";
 import type { ConfigValue, ReadValue } from "../../../compiler/schema/config-values.ts";
 import { validator } from "../../../compiler/schema/validate.ts";
-import type { Outcome } from "./acting-fields.ts";
+import { type Found, type Outcome, outcomeOf } from "./outcome.ts";
+
+/** What is found in what could not be read. */
+const NOTHING: Found = { diagnostics: [], programs: [], literals: [] };
 
 /** Compiles standalone files that are given as data, in this process and without a bundle; `examples` have every field of theirs. */
 export function fileCompiler(
@@ -22,23 +26,21 @@ export function fileCompiler(
     const value = structuredClone(config) as ConfigValue;
     const read = { value, envTemplates: variablesIn(value), expanded: [] };
     const { value: file, broken } = parts(read, origin, diagnostics);
-    if (file === undefined)
-      return { text: undefined, diagnostics: diagnostics.list, program: undefined, literals: [] };
+    if (file === undefined) return outcomeOf(diagnostics.list, () => NOTHING, textOf);
     const input = { files: [], inputs: [], folder: "." };
-    const lowered = lower({ kind: "standalone", file, origin, broken, ...input }, { name: "test" });
-    const resolved = lowered.value && resolve(lowered.value, input, host);
-    const found = [...diagnostics.list, ...lowered.diagnostics, ...(resolved?.diagnostics ?? [])];
-    const program = resolved?.value?.programs[0];
-    const isWrong = found.some((each) => isError(each, false));
-    return {
-      text:
-        isWrong || program === undefined
-          ? undefined
-          : textOf(program) + JSON.stringify(resolved?.value?.literals),
-      diagnostics: found,
-      program,
-      literals: resolved?.value?.literals ?? [],
-    };
+    const parsed = { kind: "standalone", file, origin, broken, ...input } as const;
+    return outcomeOf(diagnostics.list, () => resolved(parsed, host), textOf);
+  };
+}
+
+/** What is found in a configuration that was read, and made of it. */
+export function resolved(parsed: Parsed, host: Host): Found {
+  const lowered = lower(parsed, { name: "test" });
+  const whole = lowered.value && resolve(lowered.value, parsed, host);
+  return {
+    diagnostics: [...lowered.diagnostics, ...(whole?.diagnostics ?? [])],
+    programs: whole?.value?.programs ?? [],
+    literals: whole?.value?.literals ?? [],
   };
 }
 

@@ -1,15 +1,13 @@
 import { kinds } from "../../../compiler/1-parse/kubernetes/kinds.ts";
 import { manifestReader } from "../../../compiler/1-parse/kubernetes/manifests.ts";
-import { lower } from "../../../compiler/2-lower/lower.ts";
-import { resolve } from "../../../compiler/3-resolve/resolve.ts";
-import { Diagnostics, isError } from "../../../compiler/diagnostics/diagnostic.ts";
+import { Diagnostics } from "../../../compiler/diagnostics/diagnostic.ts";
 import { memoryHost } from "../../../compiler/host.ts";
 import type { Program } from "../../../compiler/ir/program.ts";
 import type { ConfigValue } from "../../../compiler/schema/config-values.ts";
 import type { Schema } from "../../../compiler/schema/schema.ts";
 import { kubernetesResources } from "../../../templates/kubernetes/resources.ts";
-import type { Outcome } from "./acting-fields.ts";
-import { textOf } from "./file-compiler.ts";
+import { resolved, textOf } from "./file-compiler.ts";
+import { type Outcome, outcomeOf } from "./outcome.ts";
 import { valueWithAll } from "./schema-walk.ts";
 
 /** The specifications of kinds as one object: `HTTPRoute`, `GatewayPolicy`. */
@@ -40,20 +38,7 @@ export function kubernetesCompiler(
     );
     const input = { files: [], inputs: [], folder: "." };
     const parsed = { kind: "kubernetes", manifests: [...manifests, ...world], ...input } as const;
-    const lowered = lower(parsed, { name: "test" });
-    const resolved = lowered.value && resolve(lowered.value, input, memoryHost({}));
-    const found = [diagnostics.list, lowered.diagnostics, resolved?.diagnostics ?? []].flat();
-    const program = resolved?.value?.programs[0];
-    const isWrong = found.some((each) => isError(each, false));
-    return {
-      text:
-        isWrong || program === undefined
-          ? undefined
-          : writtenOf(program) + JSON.stringify(resolved?.value?.literals),
-      diagnostics: found,
-      program,
-      literals: resolved?.value?.literals ?? [],
-    };
+    return outcomeOf(diagnostics.list, () => resolved(parsed, memoryHost({})), writtenOf);
   };
 }
 
