@@ -4,13 +4,15 @@ Check: the header `x-verdict` holds a CheckResponse as JSON. ShouldRateLimit: an
 RateLimitResponse; else keys are counted, and `LIMIT` hits are let through. Process: the header `x-process` holds
 an object of ProcessingResponses by phase (`request_headers`, ...). `{"at_end": TEXT}` puts another body
 in the place of one that is streamed. `{"sleep": SECONDS}` and `{"abort": STATUS}` stand for themselves.
-Each message is printed as a line of JSON: {"call": NAME, "id": NUMBER OF THE CALL, "message": ..., "timeout": SECONDS};
-`cancelled MESSAGE` follows when nobody waits for a response that sleeps.
+Each message becomes a line of JSON in the file $SEEN before it is responded to:
+{"call": NAME, "id": NUMBER OF THE CALL, "message": ..., "timeout": SECONDS}.
+`cancelled MESSAGE` is printed when nobody waits for a response that sleeps.
 """
 
 import base64
 import itertools
 import json
+import os
 import sys
 import threading
 import time
@@ -28,7 +30,8 @@ from google.protobuf import json_format
 
 LIMIT = 3
 FULL_DUPLEX = modes_pb.ProcessingMode.FULL_DUPLEX_STREAMED
-printing = threading.Lock()
+writing = threading.Lock()
+seen = open(os.environ["SEEN"], "a", buffering=1)
 calls = itertools.count(1)
 
 
@@ -40,8 +43,8 @@ def show(call, message, context, number=None):
     # Without a deadline grpcio says some 290 years.
     if remaining is not None and remaining < 1e6:
         line["timeout"] = remaining
-    with printing:
-        print(json.dumps(line), flush=True)
+    with writing:
+        seen.write(json.dumps(line) + "\n")
 
 
 def wait(seconds, message, context):
@@ -50,7 +53,7 @@ def wait(seconds, message, context):
     while context.is_active() and time.monotonic() < end:
         time.sleep(min(0.02, seconds))
     if not context.is_active():
-        with printing:
+        with writing:
             print(f"cancelled {type(message).__name__}", flush=True)
 
 

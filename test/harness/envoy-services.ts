@@ -1,6 +1,7 @@
 import path from "node:path";
 import { pythonFor } from "./python.ts";
 import { root } from "./root.ts";
+import { seenFile } from "./seen-file.ts";
 import { TestProcess } from "./test-process.ts";
 
 /** A message that a service got. */
@@ -20,7 +21,7 @@ export interface SeenMessage {
 export interface EnvoyServices {
   readonly port: number;
   readonly url: string;
-  /** What they got, in order. */
+  /** What they got, in order: all that was responded to is there. */
   seen(): readonly SeenMessage[];
   /** The responses that were not waited for to their end, by the name of their message. */
   cancelled(): readonly string[];
@@ -35,16 +36,13 @@ export async function startEnvoyServices(
   const python = await pythonFor("tests");
   const script = path.join(root, "test", "harness", "envoy-services.py");
   const files = tls === undefined ? [] : [tls.key, tls.cert];
-  const running = new TestProcess(python, [script, String(port), ...files]);
+  const seen = seenFile<SeenMessage>();
+  const running = new TestProcess(python, [script, String(port), ...files], { env: seen.env });
   const [, bound] = await running.seen(/^port (\d+)$/m);
   return {
     port: Number(bound),
     url: `http://127.0.0.1:${bound}`,
-    seen: () =>
-      running.stdout
-        .split("\n")
-        .filter((line) => line.startsWith("{"))
-        .map((line) => JSON.parse(line)),
+    seen: seen.read,
     cancelled: () =>
       [...running.stdout.matchAll(/^cancelled (\w+)$/gm)].map(([, name = ""]) => name),
     stop: () => running.stop("SIGKILL"),

@@ -1,12 +1,14 @@
 """A webhook as the gateway's guards ask it, on Python's own HTTP server.
 
 The first part of the path says what it does (`/mask/request`, or `/request`): words that begin with "secret" are what it looks for.
-Prints `port N`, then each request that it got as a line of JSON.
+Prints `port N`. Each request becomes a line of JSON in the file $SEEN before it is responded to.
 """
 
 import http.server
 import json
+import os
 import re
+import threading
 import time
 
 WORD = re.compile(r"secret\w*")
@@ -63,6 +65,10 @@ RUBBISH = {
 }
 
 
+writing = threading.Lock()
+file = open(os.environ["SEEN"], "a", buffering=1)
+
+
 class Webhook(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
@@ -72,7 +78,8 @@ class Webhook(http.server.BaseHTTPRequestHandler):
         sent = self.rfile.read(int(self.headers["content-length"]))
         body = json.loads(sent)["body"]
         seen = {"kind": kind, "phase": phase, "headers": dict(self.headers), "body": body}
-        print(json.dumps(seen), flush=True)
+        with writing:
+            file.write(json.dumps(seen) + "\n")
         if kind == "slow":
             time.sleep(30)
         if kind == "late":

@@ -1,5 +1,6 @@
 import path from "node:path";
 import { root } from "./root.ts";
+import { seenFile } from "./seen-file.ts";
 import { TestProcess } from "./test-process.ts";
 
 /** A message as the webhook got it. */
@@ -22,21 +23,18 @@ export interface WebhookCall {
 /** A webhook for guards, in Python (guard-webhook.py says what it does). */
 export interface GuardWebhook {
   readonly url: string;
-  /** What it got, in order. */
+  /** What it got, in order: all that it responded to is there. */
   seen(): readonly WebhookCall[];
 }
 
 /** Starts one; it is gone at the end of the test. */
 export async function startGuardWebhook(): Promise<GuardWebhook> {
   const script = path.join(root, "test", "harness", "guard-webhook.py");
-  const running = new TestProcess("python3", [script]);
+  const seen = seenFile<WebhookCall>();
+  const running = new TestProcess("python3", [script], { env: seen.env });
   const [, port] = await running.seen(/^port (\d+)$/m);
   return {
     url: `http://127.0.0.1:${port}`,
-    seen: () =>
-      running.stdout
-        .split("\n")
-        .filter((line) => line.startsWith("{"))
-        .map((line) => JSON.parse(line)),
+    seen: seen.read,
   };
 }
