@@ -7,8 +7,8 @@ import { isArrayAt, type Member, skipSpace } from "./json-text.ts";
 export class JsonBody {
   readonly #text: string;
   readonly #members: readonly Member[];
-  /** New values by key; null: the member goes. */
-  readonly #changes = new Map<string, string | null>();
+  /** New values by key; null: the member goes. Undefined: most bodies are never changed. */
+  #changes: Map<string, string | null> | undefined;
 
   /** `text` has passed JSON.parse, and is an object without repeated keys. */
   constructor(text: string, members: readonly Member[]) {
@@ -22,14 +22,14 @@ export class JsonBody {
 
   /** The text of a value; undefined when there is none. */
   get(key: string): string | undefined {
-    const changed = this.#changes.get(key);
+    const changed = this.#changes?.get(key);
     if (changed !== undefined) return changed ?? undefined;
     const member = this.#member(key);
     return member && this.#text.slice(member.start, member.end);
   }
 
   set(key: string, value: string): void {
-    this.#changes.set(key, value);
+    this.#change(key, value);
   }
 
   /** Sets what is not there, or null. */
@@ -39,8 +39,8 @@ export class JsonBody {
   }
 
   delete(key: string): void {
-    if (this.#member(key) !== undefined) this.#changes.set(key, null);
-    else this.#changes.delete(key);
+    if (this.#member(key) !== undefined) this.#change(key, null);
+    else this.#changes?.delete(key);
   }
 
   /** Puts items before those of a list; a value that is none stays. */
@@ -61,22 +61,28 @@ export class JsonBody {
 
   /** Whether it is another text than it was. */
   get isChanged(): boolean {
-    return this.#changes.size > 0;
+    return this.#changes !== undefined && this.#changes.size > 0;
   }
 
   toString(): string {
-    if (this.#changes.size === 0) return this.#text;
+    const changes = this.#changes;
+    if (changes === undefined || changes.size === 0) return this.#text;
     const parts: string[] = [];
     for (const { key, keyStart, start, end } of this.#members) {
-      const value = this.#changes.get(key);
+      const value = changes.get(key);
       if (value === undefined) parts.push(this.#text.slice(keyStart, end));
       else if (value !== null) parts.push(this.#text.slice(keyStart, start) + value);
     }
-    for (const [key, value] of this.#changes) {
+    for (const [key, value] of changes) {
       if (value === null || this.#member(key) !== undefined) continue;
       parts.push(`${JSON.stringify(key)}:${value}`);
     }
     return `{${parts.join(",")}}`;
+  }
+
+  #change(key: string, value: string | null): void {
+    this.#changes ??= new Map();
+    this.#changes.set(key, value);
   }
 
   /** There are few edits, and mostly few members: an index would cost more than it saves. */

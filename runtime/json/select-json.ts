@@ -13,7 +13,7 @@ export type JsonSelector = (json: Buffer) => Record<string, unknown> | undefined
  * long, and what stands in them is not judged. Bytes are quicker to look through than text, and most of them are never text.
  */
 export function jsonSelector(selection: JsonSelection): JsonSelector {
-  const wanted = wantedOf(selection);
+  const wanted = new Wanted(selection);
   return (json) => {
     const at = skipSpace(json, 0);
     if (json[at] !== openBrace) return undefined;
@@ -25,21 +25,50 @@ export function jsonSelector(selection: JsonSelection): JsonSelector {
 }
 
 /** One member of a selection. */
-interface Wanted {
+interface WantedMember {
   readonly name: string;
   /** As most write it, without its quotes. */
   readonly bytes: Buffer;
   /** What of its value: all, some members, or some members of a list's first element. */
   readonly part: "whole" | "members" | "first";
-  readonly members: readonly Wanted[];
+  readonly members: Wanted;
 }
 
-function wantedOf(selection: JsonSelection): readonly Wanted[] {
-  return Object.entries(selection).map(([name, part]): Wanted => {
+/** The members of a selection, by the lengths of their names: of most others that alone says that nobody wants them. */
+class Wanted {
+  readonly #byLength: (readonly WantedMember[] | undefined)[] = [];
+  readonly #all: readonly WantedMember[];
+
+  constructor(selection: JsonSelection) {
+    this.#all = wantedOf(selection);
+    for (const { bytes } of this.#all) {
+      const { length } = bytes;
+      this.#byLength[length] = this.#all.filter((other) => other.bytes.length === length);
+    }
+  }
+
+  /** The one whose key stands between two places, and has no escapes. */
+  plain(json: Buffer, at: number, end: number): WantedMember | undefined {
+    const some = this.#byLength[end - at];
+    if (some === undefined) return undefined;
+    for (let i = 0; i < some.length; i++) {
+      const member = some[i];
+      if (member !== undefined && isAt(json, at, member.bytes)) return member;
+    }
+    return undefined;
+  }
+
+  named(key: unknown): WantedMember | undefined {
+    return this.#all.find(({ name }) => name === key);
+  }
+}
+
+function wantedOf(selection: JsonSelection): readonly WantedMember[] {
+  return Object.entries(selection).map(([name, part]): WantedMember => {
     const bytes = Buffer.from(JSON.stringify(name).slice(1, -1));
-    if (part === true) return { name, bytes, part: "whole", members: [] };
-    if (isList(part)) return { name, bytes, part: "first", members: wantedOf(part[0]) };
-    return { name, bytes, part: "members", members: wantedOf(part) };
+    if (part === true) return { name, bytes, part: "whole", members: nothing };
+    if (isList(part)) return { name, bytes, part: "first", members: new Wanted(part[0]) };
+    return { name, bytes, part: "members", members: new Wanted(part) };
   });
 }
 
@@ -47,20 +76,25 @@ function isList(part: JsonSelection | readonly [JsonSelection]): part is readonl
   return Array.isArray(part);
 }
 
+/** Of a value that is taken as a whole. */
+const nothing = new Wanted({});
+
 const { quote, backslash, comma, openBrace, closeBrace, openBracket, closeBracket } = jsonCode;
 
 /** Reads the object at `at`; where its closing brace is. */
 function readMembers(
   json: Buffer,
   at: number,
-  wanted: readonly Wanted[],
+  wanted: Wanted,
   selected: Record<string, unknown>,
 ): number {
   let i = skipSpace(json, at + 1);
   while (i < json.length && json[i] !== closeBrace) {
-    const keyEnd = endOfString(json, i);
+    const plainEnd = endOfPlainKey(json, i);
+    const keyEnd = plainEnd === -1 ? endOfString(json, i) : plainEnd;
+    const member =
+      plainEnd === -1 ? escapedAt(json, i, keyEnd, wanted) : wanted.plain(json, i + 1, keyEnd - 1);
     const start = skipSpace(json, skipSpace(json, keyEnd) + 1);
-    const member = wantedAt(json, i + 1, keyEnd - 1, wanted);
     const end =
       member === undefined ? endOfValue(json, start) : readValue(json, start, member, selected);
     i = skipSpace(json, end);
@@ -69,23 +103,26 @@ function readMembers(
   return i;
 }
 
-/** What is wanted of the key between two places. */
-function wantedAt(
+/** Where the key at `at` ends; -1: it has escapes, or no end. */
+function endOfPlainKey(json: Buffer, at: number): number {
+  for (let i = at + 1; i < json.length; i++) {
+    const code = json[i];
+    if (code === quote) return i + 1;
+    if (code === backslash) return -1;
+  }
+  return -1;
+}
+
+/** What is wanted of a key that may be written with escapes. */
+function escapedAt(
   json: Buffer,
   at: number,
   end: number,
-  wanted: readonly Wanted[],
-): Wanted | undefined {
-  for (const member of wanted) {
-    const { bytes } = member;
-    if (bytes.length === end - at && isAt(json, at, bytes)) return member;
-  }
-  for (let i = at; i < end; i++) {
-    if (json[i] !== backslash) continue;
-    const key: unknown = JSON.parse(json.toString("utf8", at - 1, end + 1));
-    return wanted.find(({ name }) => name === key);
-  }
-  return undefined;
+  wanted: Wanted,
+): WantedMember | undefined {
+  // Without an end it is none.
+  if (!json.subarray(at, end).includes(backslash)) return undefined;
+  return wanted.named(JSON.parse(json.toString("utf8", at, end)));
 }
 
 function isAt(json: Buffer, at: number, bytes: Buffer): boolean {
@@ -97,7 +134,7 @@ function isAt(json: Buffer, at: number, bytes: Buffer): boolean {
 function readValue(
   json: Buffer,
   start: number,
-  { name, part, members }: Wanted,
+  { name, part, members }: WantedMember,
   selected: Record<string, unknown>,
 ): number {
   if (part === "members" && json[start] === openBrace) {
@@ -156,7 +193,9 @@ function skipSpace(json: Buffer, at: number): number {
   return i;
 }
 
-function isSpace(code: number | undefined): boolean {
+function isSpace(code = 0): boolean {
+  // Most of what is looked at is none.
+  if (code > 0x20) return false;
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 

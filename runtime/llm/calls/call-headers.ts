@@ -25,10 +25,11 @@ export function requestLines(
   const mayPass = isNative && exchange.trace === undefined;
   if (!mayPass || provider.upstream.sendLines === undefined) return undefined;
   const sent = exchange.requestLines;
-  const own = fieldLines(ownHeaders(exchange, provider, path));
+  const own = provider.headerLines;
+  const key = fieldLines(keyHeader(exchange, provider, path));
   // A client may have sent none.
-  if (sent === undefined || own === undefined) return undefined;
-  return withoutLines(sent, provider.replacedLines) + own + linesOfBody;
+  if (sent === undefined || own === undefined || key === undefined) return undefined;
+  return withoutLines(sent, provider.replacedLines) + own + key + linesOfBody;
 }
 
 /** What is said of the body of every request, and what its response is read as. */
@@ -43,13 +44,17 @@ export function passedHeaders(exchange: Exchange, provider: Provider, path: stri
 
 /** The headers of a provider's own, and the client's key where it is meant to have that. */
 function ownHeaders(exchange: Exchange, provider: Provider, path: string): string[] {
-  const { clientKey, headers, upstream } = provider;
-  const own = [...headers, "host", upstream.authority];
+  return [...provider.headers, ...keyHeader(exchange, provider, path)];
+}
+
+/** The client's key as the provider reads it; empty: the gateway has its own, or there is none. */
+function keyHeader(exchange: Exchange, { clientKey }: Provider, path: string): readonly string[] {
   const name = clientKey && keyHeaderName(clientKey, path);
   const key = name && clientCredential(exchange, name);
-  if (name !== undefined && key !== undefined) own.push(name, key);
-  return own;
+  return name === undefined || key === undefined ? noHeaders : [name, key];
 }
+
+const noHeaders: readonly string[] = [];
 
 /** The client's key, as a provider with another header for it reads it. */
 function clientCredential(exchange: Exchange, header: KeyHeaderName): string | undefined {

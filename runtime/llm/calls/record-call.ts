@@ -24,16 +24,18 @@ export function recordCall(
   fields.set("gen_ai.operation.name", operation);
   if (model !== undefined) fields.set("gen_ai.request.model", model);
   for (const { key, start, end } of members) {
+    if (!isNumberAt(text, start)) continue;
     const field = parameters.get(key);
-    if (field === undefined) continue;
-    if (isNumber.test(text.charAt(start)))
-      fields.set(field, String(Number(text.slice(start, end))));
+    if (field !== undefined) fields.set(field, String(Number(text.slice(start, end))));
   }
   return noted;
 }
 
-/** Of a number's first character. */
-const isNumber = /[-\d]/;
+/** By its first character. */
+function isNumberAt(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code === 0x2d || (code >= 0x30 && code <= 0x39);
+}
 
 /** Parameters of any format, and the fields that they are logged as. */
 const parameters: ReadonlyMap<string, string> = new Map([

@@ -1,5 +1,6 @@
 import { type HealthSettings, ServerHealth } from "../../backends/server-health.ts";
 import { HeaderNames } from "../../http/headers/header-lines.ts";
+import { fieldLines } from "../../http/http1/field-lines.ts";
 import { openUpstream } from "../../http/upstream/open-upstream.ts";
 import type { Upstream, UpstreamSettings } from "../../http/upstream/upstream.ts";
 
@@ -43,7 +44,10 @@ export interface Provider {
   readonly name: string;
   readonly system: string;
   readonly model: string | undefined;
+  /** The headers of every request to it, Host among them: a flat list. */
   readonly headers: readonly string[];
+  /** The same as lines; undefined: they can't be. */
+  readonly headerLines: string | undefined;
   /** Headers of clients that do not go on to it: keys, which are meant for the gateway, and those that it has its own of. */
   readonly withheld: ReadonlySet<string>;
   /** Those, and what is said anew of a body that is read here. */
@@ -70,17 +74,20 @@ export function openProvider(settings: ProviderSettings): Provider {
   const changed = [...set, ...add];
   const withheld = new Set([...credentials, ...headers.filter((_, index) => index % 2 === 0)]);
   const replaced = new Set([...withheld, ...ofBody]);
+  const upstream = openUpstream(server);
+  const own = [...headers, "host", upstream.authority];
   return {
     name,
     system,
     model,
-    headers,
+    headers: own,
+    headerLines: fieldLines(own),
     withheld,
     replaced,
     replacedLines: new HeaderNames(replaced),
     given: new Set(changed.map(([header]) => header).filter((header) => !ofBody.includes(header))),
     clientKey,
     health: health && new ServerHealth(health),
-    upstream: openUpstream(server),
+    upstream,
   };
 }
