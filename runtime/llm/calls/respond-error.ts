@@ -1,6 +1,7 @@
 import type { Exchange } from "../../http/exchange.ts";
 import type { ErrorFormat } from "../chat/formats.ts";
 import { errorStatus, type LlmError } from "../chat/llm-error.ts";
+import { isOfApi } from "../path-rest.ts";
 
 /** Responds with an error in the client's format. `headers` is a flat list. */
 export function respondError(
@@ -23,7 +24,15 @@ export function refuseMethod(
 ): boolean {
   if (allowed.includes(exchange.method)) return false;
   exchange.record.reason = "BadRequest";
-  const error: LlmError = { kind: "invalid", message: "method not allowed", status: 405 };
+  const message = methodRefusal(exchange, allowed);
+  const error: LlmError = { kind: "invalid", message, status: 405 };
   respondError(exchange, error, errors, ["allow", allowed.join(", ")]);
   return true;
+}
+
+/** Many clients ask for the list of models before anything else. */
+function methodRefusal({ method, path }: Exchange, allowed: readonly string[]): string {
+  const text = `this path takes ${allowed.join(", ")}, not ${method}`;
+  const isList = method === "GET" && isOfApi(path, "/models");
+  return isList ? `${text}: the gateway lists no models here` : text;
 }
