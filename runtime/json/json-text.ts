@@ -135,6 +135,8 @@ export function onOneLine(text: string): string {
 const { quote, backslash, comma, openBrace, closeBrace, openBracket, closeBracket } = jsonCode;
 
 function isSpace(code: number): boolean {
+  // Most of what is looked at is none.
+  if (code > 0x20) return false;
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 

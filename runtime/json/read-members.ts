@@ -9,7 +9,7 @@ import {
   tooDeep,
 } from "./json-text.ts";
 
-const { quote, comma, colon: colonCode, openBrace, closeBrace, openBracket } = jsonCode;
+const { quote, backslash, comma, colon: colonCode, openBrace, closeBrace, openBracket } = jsonCode;
 
 /** Why a text has no members to read. */
 export type MembersProblem = "no-json" | "no-object" | "too-deep";
@@ -37,10 +37,12 @@ export function readMembers(text: string, maxDepth: number): readonly Member[] |
 }
 
 function memberAt(text: string, at: number, maxDepth: number): Member | MembersProblem {
-  const keyEnd = endOfString(text, at);
+  if (text.charCodeAt(at) !== quote) return "no-json";
+  const plainEnd = endOfPlainKey(text, at);
+  const keyEnd = plainEnd === -1 ? endOfString(text, at) : plainEnd;
   const colon = skipSpace(text, keyEnd);
-  if (text.charCodeAt(at) !== quote || text.charCodeAt(colon) !== colonCode) return "no-json";
-  const key = keyOf(text, at, keyEnd);
+  if (text.charCodeAt(colon) !== colonCode) return "no-json";
+  const key = plainEnd === -1 ? keyOf(text, at, keyEnd) : text.slice(at + 1, keyEnd - 1);
   const start = skipSpace(text, colon + 1);
   const end = endOfValue(text, start, maxDepth - 1);
   if (end === tooDeep) return "too-deep";
@@ -48,6 +50,16 @@ function memberAt(text: string, at: number, maxDepth: number): Member | MembersP
   const isLong = code === quote || code === openBrace || code === openBracket;
   if (key === undefined || !(isLong || isScalar(text, start, end))) return "no-json";
   return { key, keyStart: at, start, end };
+}
+
+/** Where the key at `at` ends; -1: it has escapes, or no end. */
+function endOfPlainKey(text: string, at: number): number {
+  for (let i = at + 1; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === quote) return i + 1;
+    if (code === backslash) return -1;
+  }
+  return -1;
 }
 
 /** Undefined: it is no JSON. It is a part of the text: who has the members has that as well. */

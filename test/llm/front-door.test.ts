@@ -42,6 +42,7 @@ it.each([
   const completion = await openai.chat.completions.create({ model, messages });
   expect(completion.model).toBe(served);
   expect(completion.choices[0]?.message.content).toBe("Hi there.");
+  await gateway.seen(new RegExp(`response.model=${served} .*finish_reasons=stop `));
   const message = await anthropic.messages.create({ model, messages, max_tokens: 10 });
   expect(message.model).toBe(served);
   expect(message.content).toMatchObject([{ type: "text", text: "Hi there." }]);
@@ -55,6 +56,12 @@ it("a model that nobody has is not found, in the client's own words", async () =
   await expect(
     anthropic.messages.create({ model: "other", messages, max_tokens: 10 }),
   ).rejects.toMatchObject({ status: 404, error: { error: { type: "not_found_error" } } });
+});
+
+it("a client of an API that is not served is not told of its model", async () => {
+  const openai = new OpenAI({ apiKey: "x", baseURL: `${gateway.url}/v1`, maxRetries: 0 });
+  const call = openai.moderations.create({ model: "fast", input: "Hello" });
+  await expect(call).rejects.toMatchObject({ status: 404, code: null });
 });
 
 it("models of Azure, Vertex AI and Bedrock are asked where their parameters say", async () => {

@@ -332,7 +332,7 @@ it("a provider has not failed when a client takes too long to read its stream", 
     for (let i = 0; i < 400; i += 1) response.write(event);
     response.end(streamed.slice(3).join(""));
   });
-  const policies = { timeout: { requestTimeout: "1s" } };
+  const policies = { timeout: { requestTimeout: "2s" } };
   const gateway = await startGroups([[writing], [await startHealthy()]], { policies });
   const body = JSON.stringify({
     model: "m",

@@ -35,7 +35,7 @@ export const llmMessages = {
   "assumed-region": message<{ name: string; region: string }>({
     severity: "warning",
     text: ({ name, region }) => `"${name}" names no region: ${region} is asked`,
-    hint: () => "set `region`",
+    hint: () => "set `region` (`awsRegion` in the `params` of `llm`)",
     explanation:
       "Models, prices and quotas differ by region, and keys of one region may not hold in another, so the region is better said than assumed. The variables of the process where the gateway runs do not change it.",
   }),

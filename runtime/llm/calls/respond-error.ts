@@ -1,7 +1,6 @@
 import type { Exchange } from "../../http/exchange.ts";
 import type { ErrorFormat } from "../chat/formats.ts";
 import { errorStatus, type LlmError } from "../chat/llm-error.ts";
-import { isOfApi } from "../path-rest.ts";
 
 /** Responds with an error in the client's format. `headers` is a flat list. */
 export function respondError(
@@ -33,6 +32,6 @@ export function refuseMethod(
 /** Many clients ask for the list of models before anything else. */
 function methodRefusal({ method, path }: Exchange, allowed: readonly string[]): string {
   const text = `this path takes ${allowed.join(", ")}, not ${method}`;
-  const isList = method === "GET" && isOfApi(path, "/models");
+  const isList = method === "GET" && path.endsWith("/models");
   return isList ? `${text}: the gateway lists no models here` : text;
 }

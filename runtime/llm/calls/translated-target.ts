@@ -11,7 +11,7 @@ import type {
 } from "../chat/formats.ts";
 import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
 import type { ChatRequest } from "../chat/request.ts";
-import type { ChatResponse } from "../chat/response.ts";
+import type { ChatResponse, StopReason } from "../chat/response.ts";
 import { isContent, type StreamEvent } from "../chat/stream-event.ts";
 import type { StreamStep } from "../chat/stream-step.ts";
 import { refuseUnkept } from "../chat/topics.ts";
@@ -51,12 +51,17 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
       if (body === undefined) throw new Error("the response is no JSON object");
       const read = withClientNames(format.readResponse(body), toolNamesOf(client, call.body));
       const response = serial.has(call) ? withFirstCall(read) : read;
-      const { id, model: named, usage, stop: finish } = response;
+      const { id, model: named, usage, stop } = response;
       // Not every format says which model it was.
       const complete = named === "" ? { ...response, model } : response;
       return {
         text: client.writeResponse(complete, { body: call.body, model }),
-        facts: { id, model: named === "" ? undefined : named, usage, finish },
+        facts: {
+          id,
+          model: named === "" ? undefined : named,
+          usage,
+          finish: finishReasons[stop],
+        },
       };
     },
     openStream: (call, model) => {
@@ -151,6 +156,18 @@ class TranslatedStream implements StreamRelay {
       const { id, model } = event;
       this.facts = { ...this.facts, id, model: model === "" ? undefined : model };
     } else if (event.kind === "usage") this.facts = { ...this.facts, usage: event.usage };
-    else if (event.kind === "stop") this.facts = { ...this.facts, finish: event.reason };
+    else if (event.kind === "stop") {
+      this.facts = { ...this.facts, finish: finishReasons[event.reason] };
+    }
   }
 }
+
+/** As logs and spans name them, whatever the provider called them: by OpenAI's words, as OpenTelemetry's conventions do. */
+const finishReasons: { readonly [Reason in StopReason]: string } = {
+  end: "stop",
+  "stop-sequence": "stop",
+  length: "length",
+  "tool-calls": "tool_calls",
+  filtered: "content_filter",
+  pause: "pause",
+};

@@ -25,6 +25,8 @@ export interface LlmError {
   readonly retryAfter?: number | undefined;
   /** The field of the request that it is about: `messages[2].content`. */
   readonly field?: string | undefined;
+  /** Of what is not found: it is the path of the request, and not a model. */
+  readonly isOfPath?: boolean;
   /** What the configuration wants said in the place of the format's own words; `headers`: a flat list. */
   readonly own?: { readonly body: string; readonly headers: readonly string[] } | undefined;
 }

@@ -7,6 +7,7 @@ export function llmRefusalFormat({ errorBody }: ErrorFormat): RefusalFormat {
   return {
     protocol: "llm",
     contentType: "application/json",
-    body: (status, message) => errorBody({ kind: kindOfStatus(status), message, status }),
+    body: (status, message) =>
+      errorBody({ kind: kindOfStatus(status), message, status, isOfPath: true }),
   };
 }

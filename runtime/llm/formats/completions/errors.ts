@@ -33,9 +33,11 @@ export function completionsError(error: LlmError): string {
 }
 
 /** An error as OpenAI's APIs write it. */
-export function errorObject({ kind, message, field }: LlmError) {
+export function errorObject({ kind, message, field, isOfPath = false }: LlmError) {
   const [type, code] = codes[kind];
-  return { message, type, param: field ?? null, code };
+  // A client with a wrong path would look for its mistake in the model.
+  const isWrongPath = kind === "not-found" && isOfPath;
+  return { message, type, param: field ?? null, code: isWrongPath ? null : code };
 }
 
 /**
