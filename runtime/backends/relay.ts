@@ -52,6 +52,10 @@ export class Relay implements UpstreamHandler {
     return false;
   }
 
+  get holdsNothing(): boolean {
+    return this.#exchange.holdsNothing;
+  }
+
   onEnd(trailers?: readonly string[]): void {
     if (trailers === undefined) {
       this.#exchange.end();

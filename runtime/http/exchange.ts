@@ -145,6 +145,8 @@ export interface Exchange extends RequestVariables {
   openTunnel(): BodySource;
   /** Sends a piece of the body at once. False: the client reads slowly; wait for `onDrain` before the next piece. */
   write(chunk: string | Uint8Array): boolean;
+  /** All that was written has left the process: its bytes may change. False as well where that is not known. */
+  readonly holdsNothing: boolean;
   /** Called each time a full buffer was emptied after `write` returned false. One listener; the last one set counts. */
   onDrain(listener: () => void): void;
   /** Ends the body. `trailers`: a flat list of fields behind it, sent where the client takes them. */

@@ -206,6 +206,10 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
     return this.#sink.write(chunk);
   }
 
+  get holdsNothing(): boolean {
+    return this.#sink === this.#writer && this.#response.holdsNothing === true;
+  }
+
   end(trailers?: readonly string[]): void {
     if (this.isOver || !this.headersSent) return;
     this.#sink.end(trailers);

@@ -64,6 +64,8 @@ export interface EngineResponse {
   flushHead(): void;
   /** False: wait for `drain`. */
   write(chunk: Uint8Array): boolean;
+  /** All that was written has left the process: nobody holds its bytes. Absent: they may be held. */
+  readonly holdsNothing?: boolean;
   /** Fields that follow the body, as a flat list; before `end`, where the request accepts them. Throws as `writeHead`. */
   setTrailers(trailers: readonly string[]): void;
   end(chunk?: Uint8Array): void;

@@ -67,6 +67,11 @@ export abstract class Http1Message {
     return this.#part === "end" ? this.#rest : undefined;
   }
 
+  /** It keeps no bytes of what was pushed. */
+  get holdsNothing(): boolean {
+    return this.#begun === undefined && this.#rest === undefined;
+  }
+
   /** Why it is broken; undefined: it is not. */
   get problem(): string | undefined {
     return this.#problem;

@@ -124,6 +124,8 @@ export interface UpstreamHandler {
   onFields?(status: number, fields: ReceivedFields): void;
   /** A piece of the body. False: pause until `UpstreamRequest.resume`. */
   onData(chunk: Buffer): boolean;
+  /** Nobody holds bytes of the pieces that `onData` got, as all of them have left the process. Absent: they may be held. */
+  readonly holdsNothing?: boolean;
   /** `trailers` is a flat list of the fields behind the body (RFC 9110 6.5), as they came; undefined: none. */
   onEnd(trailers?: readonly string[]): void;
   /** The call failed before or during the response. */

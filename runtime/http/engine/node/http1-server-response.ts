@@ -126,6 +126,11 @@ export class Http1ServerResponse implements EngineResponse {
     return true;
   }
 
+  /** The queue of a socket is empty when the kernel has all of it, over TLS a little later. */
+  get holdsNothing(): boolean {
+    return this.#socket.writableLength === 0;
+  }
+
   setTrailers(trailers: readonly string[]): void {
     let text = "";
     for (let i = 0; i < trailers.length; i += 2) text += field(trailers[i], trailers[i + 1]);

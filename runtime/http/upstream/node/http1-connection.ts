@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import type { Deadlines, Timed } from "../../../net/deadlines.ts";
 import { oncePodIsGone } from "../../../net/service-endpoints.ts";
+import type { ReadTaker } from "../../../net/socket-reads.ts";
 import { SECOND } from "../../../process/units.ts";
 import { writeFramed } from "../../http1/framed-write.ts";
 import type { ReadState } from "../../http1/message-reader.ts";
@@ -20,6 +21,8 @@ export interface Http1User extends Http1Reader {
   onClose(reason: CloseReason): void;
   /** What was written has gone out, after a `write` that gave false. */
   onDrain(): void;
+  /** Nobody holds bytes of the pieces that it got. */
+  readonly holdsNothing: boolean;
 }
 
 /** Why a connection ended under a request. */
@@ -39,7 +42,7 @@ export interface Http1Owner {
 }
 
 /** A connection of HTTP/1.1: one request at a time (RFC 9112 9.3). */
-export class Http1Connection implements Timed {
+export class Http1Connection implements Timed, ReadTaker {
   /** The tick at which it has waited for a request as long as it may. */
   deadline: number;
   readonly #socket: Socket;
@@ -58,7 +61,7 @@ export class Http1Connection implements Timed {
   constructor(socket: Socket, owner: Http1Owner) {
     this.#socket = socket;
     this.#owner = owner;
-    socket.on("data", (bytes: Buffer) => this.#onData(bytes));
+    socket.on("data", (bytes: Buffer) => this.take(bytes));
     socket.on("drain", () => this.#user?.onDrain());
     socket.on("end", () => this.#onEnd());
     socket.on("error", (error) => {
@@ -128,18 +131,29 @@ export class Http1Connection implements Timed {
     if (state === "open") this.#resumeSocket();
   }
 
+  take(bytes: Buffer): void {
+    const response = this.#response;
+    // What nobody asked for would be taken for the next response.
+    if (response === undefined) this.#socket.destroy();
+    else this.#after(response.push(bytes));
+  }
+
+  get canBorrow(): boolean {
+    return this.#user?.holdsNothing === true;
+  }
+
+  borrow(bytes: Buffer): boolean {
+    const user = this.#user;
+    const response = this.#response;
+    this.take(bytes);
+    return user?.holdsNothing === true && response?.holdsNothing === true;
+  }
+
   /** Closes it, and the request on it is told nothing. */
   abort(): void {
     this.#user = undefined;
     this.#response = undefined;
     this.#socket.destroy();
-  }
-
-  #onData(bytes: Buffer): void {
-    const response = this.#response;
-    // What nobody asked for would be taken for the next response.
-    if (response === undefined) this.#socket.destroy();
-    else this.#after(response.push(bytes));
   }
 
   #after(state: ReadState): void {

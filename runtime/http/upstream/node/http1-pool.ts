@@ -1,5 +1,6 @@
 import type { Connect } from "../../../net/connector.ts";
 import { Deadlines } from "../../../net/deadlines.ts";
+import { ReadMemory, SocketReads } from "../../../net/socket-reads.ts";
 import { Http1Connection, type Http1Owner } from "./http1-connection.ts";
 
 /** Who waits for a connection. */
@@ -16,6 +17,7 @@ export class Http1Pool implements Http1Owner {
   /** Without a request; the last one used is the first one used again, so that the others can end. */
   readonly #idle: Http1Connection[] = [];
   readonly #waiting = new Set<Waiter>();
+  #memory: ReadMemory | undefined;
   #opening = 0;
   #isClosed = false;
 
@@ -71,10 +73,14 @@ export class Http1Pool implements Http1Owner {
 
   #open(): void {
     this.#opening += 1;
+    this.#memory ??= new ReadMemory();
+    const reads = new SocketReads(this.#memory);
     this.#connect((error, socket) => {
       this.#opening -= 1;
       if (socket !== null) {
-        this.onIdle(new Http1Connection(socket, this));
+        const connection = new Http1Connection(socket, this);
+        reads.giveTo(connection);
+        this.onIdle(connection);
         return;
       }
       // One attempt was made for each that waits.
@@ -82,6 +88,6 @@ export class Http1Pool implements Http1Owner {
       if (first === undefined) return;
       this.#waiting.delete(first);
       first.onNoConnection(error ?? new Error("no connection"));
-    });
+    }, reads.options);
   }
 }

@@ -64,6 +64,10 @@ export class Http1ClientRequest extends CountedRequest implements Http1User, Wai
     });
   }
 
+  get holdsNothing(): boolean {
+    return this.handler.holdsNothing === true;
+  }
+
   override resume(): void {
     this.#connection?.resume();
   }

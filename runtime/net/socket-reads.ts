@@ -1,0 +1,95 @@
+import type { OnReadOpts } from "node:net";
+
+/** The most bytes of one read. */
+const mostRead = 65_536;
+
+/** A read of so many bytes is a part of something long, of which more is to come. */
+const longRead = 16_384;
+
+/** The most pieces of memory that wait for another connection. */
+const mostFree = 16;
+
+/** Who takes what a connection reads. */
+export interface ReadTaker {
+  /** Takes bytes that are its own from now on. */
+  take(bytes: Buffer): void;
+  /** Whether it would pass on at once what comes now: bytes can be lent to it. */
+  readonly canBorrow: boolean;
+  /** Takes bytes that are lent. True: nobody holds them any more, and others may be read in their place. */
+  borrow(bytes: Buffer): boolean;
+}
+
+/** The memory that the connections of a pool are read into. */
+export class ReadMemory {
+  /** Of all connections: what is read into it is copied at once. Nothing waits in it for its next message. */
+  readonly shared: Buffer = Buffer.allocUnsafeSlow(mostRead);
+  readonly #free: Buffer[] = [];
+
+  /** A piece for one connection alone. */
+  take(): Buffer {
+    return this.#free.pop() ?? Buffer.allocUnsafeSlow(mostRead);
+  }
+
+  /** Takes a piece back that nobody holds and no connection reads into. */
+  give(piece: Buffer): void {
+    if (this.#free.length < mostFree) this.#free.push(piece);
+  }
+}
+
+/**
+ * What a socket is read into. Node gives each read new memory of 64 KB, and clearing that away costs more than a long
+ * body's way through the process: here memory is used again as soon as what was read has left. A short read is copied.
+ */
+export class SocketReads {
+  /** For the socket that is to be opened. */
+  readonly options: OnReadOpts;
+  readonly #memory: ReadMemory;
+  #taker: ReadTaker | undefined;
+  /** What the socket reads into, and what it will when this read was taken. */
+  #current: Buffer;
+  #next: Buffer;
+
+  constructor(memory: ReadMemory) {
+    this.#memory = memory;
+    this.#current = memory.shared;
+    this.#next = memory.shared;
+    this.options = {
+      // Asked when the socket is made, and behind each read.
+      buffer: () => {
+        this.#current = this.#next;
+        return this.#current;
+      },
+      callback: (length) => {
+        this.#read(length);
+        return true;
+      },
+    };
+  }
+
+  /** Whoever takes what is read, before anything is. */
+  giveTo(taker: ReadTaker): void {
+    this.#taker = taker;
+  }
+
+  #read(length: number): void {
+    const taker = this.#taker;
+    if (taker === undefined) return;
+    const { shared } = this.#memory;
+    let own = this.#current === shared ? undefined : this.#current;
+    if (own === undefined || !taker.canBorrow) taker.take(copyOf(this.#current, length));
+    else if (!taker.borrow(own.subarray(0, length))) own = undefined;
+    // A connection has memory of its own only while something long comes in.
+    const isLong = length >= longRead && taker.canBorrow;
+    if (isLong) this.#next = own ?? this.#memory.take();
+    else {
+      this.#next = shared;
+      if (own !== undefined) this.#memory.give(own);
+    }
+  }
+}
+
+function copyOf(bytes: Buffer, length: number): Buffer {
+  const copy = Buffer.allocUnsafe(length);
+  bytes.copy(copy, 0, 0, length);
+  return copy;
+}

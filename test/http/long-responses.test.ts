@@ -1,0 +1,100 @@
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { beforeAll, expect, it } from "vitest";
+import { atEnd } from "../harness/at-end.ts";
+import { eventually } from "../harness/eventually.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { bytesTaken, bytesUnread } from "../harness/kernel-queues.ts";
+import { settled } from "../harness/settled.ts";
+import { startUpstream } from "../harness/upstream.ts";
+
+// What is read from servers goes into memory that is used again: nobody may find another one's bytes in it.
+
+/** More than the buffers of the systems on the way hold. */
+const long = 16 * 1024 * 1024;
+const megabyte = 1024 * 1024;
+
+/** A body that is unlike any other one in every part of it. */
+function bodyOf(path: string): Buffer {
+  const body = Buffer.alloc(long, " ");
+  for (let at = 0; at < long; at += 1024) body.write(`${path} ${at}\n`, at);
+  return body;
+}
+
+function digest(body: Uint8Array): string {
+  return createHash("sha256").update(body).digest("hex");
+}
+
+/** Asks for a path and takes nothing of the response yet. */
+async function ask(port: number, path: string): Promise<Socket> {
+  const socket = connect({ port, host: "127.0.0.1" });
+  atEnd(() => socket.destroy());
+  await once(socket, "connect");
+  socket.pause();
+  // Nothing is in chunks for a client of HTTP/1.0.
+  socket.write(`GET ${path} HTTP/1.0\r\n\r\n`);
+  return socket;
+}
+
+async function take(socket: Socket): Promise<string> {
+  const pieces: Buffer[] = [];
+  for await (const piece of socket) pieces.push(piece);
+  const bytes = Buffer.concat(pieces);
+  return digest(bytes.subarray(bytes.indexOf("\r\n\r\n") + 4));
+}
+
+/** Sends the last bytes of the response that a policy gathers. */
+let finishGathered = () => {};
+/** The connection on which they are still to come. */
+let unfinished: Socket | null = null;
+let gateway: Gateway;
+
+beforeAll(async () => {
+  const host = await startUpstream(({ url = "" }, response) => {
+    const body = bodyOf(url);
+    if (url === "/gathered") {
+      unfinished = response.socket;
+      response.setHeader("content-length", megabyte);
+      response.write(body.subarray(0, megabyte - 1));
+      finishGathered = () => response.end(body.subarray(megabyte - 1, megabyte));
+    } else if (url.endsWith("chunks")) {
+      // Their frames fall on every place of what is read.
+      for (let at = 0; at < long; at += 30_011) response.write(body.subarray(at, at + 30_011));
+      response.end();
+    } else {
+      response.setHeader("content-length", long);
+      response.end(body);
+    }
+  });
+  const backends = [{ host }];
+  const policies = { transformations: { response: { body: "response.body" } } };
+  const gathered = { matches: [{ path: { exact: "/gathered" } }], backends, policies };
+  gateway = await startGateway({ listeners: [{ routes: [gathered, { backends }] }] });
+});
+
+async function takeQuickly(): Promise<void> {
+  for (const path of ["/quick", "/quick-chunks"]) {
+    const response = await fetch(`${gateway.url}${path}`);
+    expect(digest(await response.bytes())).toBe(digest(bodyOf(path)));
+  }
+}
+
+it("clients that read slowly get their own responses, whatever others get meanwhile", async () => {
+  const paths = ["/a", "/b", "/c-chunks", "/d-chunks"];
+  const slow = await Promise.all(paths.map((path) => ask(gateway.port, path)));
+  // Their sockets hold what they can.
+  await settled(() => slow.reduce((sum, socket) => sum + bytesUnread(socket), 0));
+  await takeQuickly();
+  const digests = await Promise.all(slow.map(take));
+  expect(digests).toEqual(paths.map((path) => digest(bodyOf(path))));
+});
+
+it("a response that a policy gathers stays what it was while others pass", async () => {
+  const asked = await ask(gateway.port, "/gathered");
+  const hasTaken = () => unfinished !== null && bytesTaken(unfinished) >= megabyte - 1;
+  await eventually(() => hasTaken() || null, "all but the end of the response in the gateway");
+  await takeQuickly();
+  finishGathered();
+  expect(await take(asked)).toBe(digest(bodyOf("/gathered").subarray(0, megabyte)));
+});
