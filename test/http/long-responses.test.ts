@@ -44,16 +44,16 @@ async function take(socket: Socket): Promise<string> {
   return digest(bytes.subarray(bytes.indexOf("\r\n\r\n") + 4));
 }
 
-/** Sends the last bytes of the response that a policy gathers. */
+/** Sends the last byte of the response that a policy gathers. */
 let finishGathered = () => {};
-/** The connection on which they are still to come. */
+/** The connection on which it is still to come. */
 let unfinished: Socket | null = null;
 let gateway: Gateway;
 
 beforeAll(async () => {
   const host = await startUpstream(({ url = "" }, response) => {
     const body = bodyOf(url);
-    if (url === "/gathered") {
+    if (url.startsWith("/gathered")) {
       unfinished = response.socket;
       response.setHeader("content-length", megabyte);
       response.write(body.subarray(0, megabyte - 1));
@@ -69,8 +69,12 @@ beforeAll(async () => {
   });
   const backends = [{ host }];
   const policies = { transformations: { response: { body: "response.body" } } };
-  const gathered = { matches: [{ path: { exact: "/gathered" } }], backends, policies };
-  gateway = await startGateway({ listeners: [{ routes: [gathered, { backends }] }] });
+  const routes = [
+    { matches: [{ path: { exact: "/gathered-by-route" } }], policies, backends },
+    { matches: [{ path: { exact: "/gathered-by-backend" } }], backends: [{ host, policies }] },
+    { backends },
+  ];
+  gateway = await startGateway({ listeners: [{ routes }] });
 });
 
 async function takeQuickly(): Promise<void> {
@@ -90,11 +94,16 @@ it("clients that read slowly get their own responses, whatever others get meanwh
   expect(digests).toEqual(paths.map((path) => digest(bodyOf(path))));
 });
 
-it("a response that a policy gathers stays what it was while others pass", async () => {
-  const asked = await ask(gateway.port, "/gathered");
-  const hasTaken = () => unfinished !== null && bytesTaken(unfinished) >= megabyte - 1;
-  await eventually(() => hasTaken() || null, "all but the end of the response in the gateway");
-  await takeQuickly();
-  finishGathered();
-  expect(await take(asked)).toBe(digest(bodyOf("/gathered").subarray(0, megabyte)));
-});
+it.each(["route", "backend"])(
+  "a response that a policy of the %s gathers stays what it was while others pass",
+  async (level) => {
+    const path = `/gathered-by-${level}`;
+    unfinished = null;
+    const asked = await ask(gateway.port, path);
+    const hasTaken = () => unfinished !== null && bytesTaken(unfinished) >= megabyte - 1;
+    await eventually(() => hasTaken() || null, "all but the end of the response in the gateway");
+    await takeQuickly();
+    finishGathered();
+    expect(await take(asked)).toBe(digest(bodyOf(path).subarray(0, megabyte)));
+  },
+);

@@ -1,4 +1,5 @@
 import type { Writable } from "node:stream";
+import { asBuffer } from "../body/as-buffer.ts";
 
 /** What is called when a write has gone out, or failed. */
 export type Sent = (error?: Error | null) => void;
@@ -19,18 +20,11 @@ export function writeFramed(
 ): boolean {
   if (before === "" && behind === "") return socket.write(chunk, sent);
   if (chunk.length <= onePiece)
-    return socket.write(before + latin1(chunk) + behind, "latin1", sent);
+    return socket.write(before + asBuffer(chunk).toString("latin1") + behind, "latin1", sent);
   socket.cork();
   if (before !== "") socket.write(before, "latin1");
   const isReady = socket.write(chunk, behind === "" ? sent : undefined);
   const isReadyStill = behind === "" ? isReady : socket.write(behind, "latin1", sent);
   socket.uncork();
   return isReadyStill;
-}
-
-function latin1(chunk: Uint8Array): string {
-  const bytes = Buffer.isBuffer(chunk)
-    ? chunk
-    : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
-  return bytes.toString("latin1");
 }

@@ -1,3 +1,4 @@
+import { asBuffer } from "../../http/body/as-buffer.ts";
 import { decodeBody } from "../../http/body/content-coding.ts";
 import type { CountedBuffer } from "../../http/body/counted-buffer.ts";
 import { type Exchange, logFields } from "../../http/exchange.ts";
@@ -93,7 +94,7 @@ export class WholeFilter implements ResponseSink {
 
   write(chunk: string | Uint8Array): boolean {
     if (this.#head === undefined) return true;
-    const bytes = Buffer.from(chunk);
+    const bytes = typeof chunk === "string" ? Buffer.from(chunk) : asBuffer(chunk);
     if (this.#held.length + bytes.length > this.#limit)
       this.#refuse("response too large to change");
     else if (!this.#held.push(bytes)) this.#refuse("no room for the response");
