@@ -1,7 +1,7 @@
 import type { OnReadOpts } from "node:net";
 
-/** The most bytes of one read. */
-const mostRead = 65_536;
+/** The most bytes of one read: more no longer makes up for what the processor's cache forgets meanwhile. */
+const mostRead = 131_072;
 
 /** A read of so many bytes is a part of something long, of which more is to come. */
 const longRead = 16_384;

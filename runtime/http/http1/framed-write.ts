@@ -18,13 +18,18 @@ export function writeFramed(
   behind: string,
   sent?: Sent,
 ): boolean {
-  if (before === "" && behind === "") return socket.write(chunk, sent);
+  if (before === "" && behind === "") return isReady(socket, socket.write(chunk, sent));
   if (chunk.length <= onePiece)
     return socket.write(before + asBuffer(chunk).toString("latin1") + behind, "latin1", sent);
   socket.cork();
   if (before !== "") socket.write(before, "latin1");
-  const isReady = socket.write(chunk, behind === "" ? sent : undefined);
-  const isReadyStill = behind === "" ? isReady : socket.write(behind, "latin1", sent);
+  let isBelow = socket.write(chunk, behind === "" ? sent : undefined);
+  if (behind !== "") isBelow = socket.write(behind, "latin1", sent);
   socket.uncork();
-  return isReadyStill;
+  return isReady(socket, isBelow);
+}
+
+/** A socket says of one long piece that it is too much, even where the kernel has taken all of it. */
+function isReady(socket: Writable, isBelow: boolean): boolean {
+  return isBelow || socket.writableLength === 0;
 }

@@ -113,7 +113,7 @@ export class Http1Connection implements Timed, ReadTaker {
 
   /** Writes a piece of a body. False: wait for `onDrain`. */
   write(chunk: Buffer, isChunked: boolean): boolean {
-    if (!isChunked) return this.#socket.write(chunk);
+    if (!isChunked) return writeFramed(this.#socket, "", chunk, "");
     return writeFramed(this.#socket, `${chunk.length.toString(16)}\r\n`, chunk, "\r\n");
   }
 
