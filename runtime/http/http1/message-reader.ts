@@ -39,6 +39,9 @@ export abstract class Http1Message {
   #part: Part = "head";
   /** Bytes of the body, or of the chunk, that are to come. */
   #left = 0;
+  /** Where the data of the chunks stands that came in one read, in one piece. */
+  #dataFrom = 0;
+  #dataTo = 0;
   /** The beginning of a part that is read whole. */
   #begun: Buffer | undefined;
   /** What came behind a pause, or behind the end. */
@@ -85,8 +88,10 @@ export abstract class Http1Message {
     let at = 0;
     while (at < bytes.length && this.#part !== "end" && !this.#isPaused) {
       at = this.#read(bytes, at);
-      if (this.#problem !== undefined) return "broken";
+      if (this.#problem !== undefined) break;
     }
+    this.#giveChunks(bytes);
+    if (this.#problem !== undefined) return "broken";
     if (at < bytes.length) this.#keep(bytes.subarray(at));
     if (this.#isPaused) return "paused";
     return this.#part === "end" ? "ended" : "open";
@@ -129,8 +134,9 @@ export abstract class Http1Message {
       case "head":
         return this.#readHead(bytes, at);
       case "length":
-      case "chunk":
         return this.#readData(bytes, at);
+      case "chunk":
+        return this.#readChunk(bytes, at);
       case "close":
         this.#give(at === 0 ? bytes : bytes.subarray(at));
         return bytes.length;
@@ -171,8 +177,30 @@ export abstract class Http1Message {
     const end = Math.min(bytes.length, at + this.#left);
     this.#left -= end - at;
     this.#give(at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end));
-    if (this.#left === 0) this.#part = this.#part === "chunk" ? "chunkEnd" : "end";
+    if (this.#left === 0) this.#part = "end";
     return end;
+  }
+
+  /** Chunks that came together go on together: their data is moved over the frames between, which nobody reads again. */
+  #readChunk(bytes: Buffer, at: number): number {
+    const end = Math.min(bytes.length, at + this.#left);
+    this.#left -= end - at;
+    if (this.#dataTo === 0) {
+      this.#dataFrom = at;
+      this.#dataTo = end;
+    } else {
+      bytes.copyWithin(this.#dataTo, at, end);
+      this.#dataTo += end - at;
+    }
+    if (this.#left === 0) this.#part = "chunkEnd";
+    return end;
+  }
+
+  #giveChunks(bytes: Buffer): void {
+    if (this.#dataTo === 0) return;
+    const data = bytes.subarray(this.#dataFrom, this.#dataTo);
+    this.#dataTo = 0;
+    this.#give(data);
   }
 
   #readChunkSize(bytes: Buffer, at: number): number {
