@@ -1,7 +1,7 @@
 import type { Connect } from "../../../net/connector.ts";
 import { Deadlines } from "../../../net/deadlines.ts";
-import { ReadMemory, SocketReads } from "../../../net/socket-reads.ts";
 import { Http1Connection, type Http1Owner } from "./http1-connection.ts";
+import { ReadMemory, SocketReads } from "./socket-reads.ts";
 
 /** Who waits for a connection. */
 export interface Waiter {
