@@ -5,7 +5,7 @@ import { SECOND } from "../../../process/units.ts";
 import { writeFramed } from "../../http1/framed-write.ts";
 import type { ReadState } from "../../http1/message-reader.ts";
 import { type Http1Reader, Http1Response } from "./http1-response.ts";
-import type { ReadTaker } from "./socket-reads.ts";
+import { pauseReads, type ReadTaker } from "./socket-reads.ts";
 
 /** How long a connection without a request is kept where its server does not say: most servers wait longer. */
 const idleTime = 4 * SECOND;
@@ -162,7 +162,7 @@ export class Http1Connection implements Timed, ReadTaker {
         return;
       case "paused":
         this.#isPaused = true;
-        this.#socket.pause();
+        pauseReads(this.#socket);
         return;
       case "broken":
         // Who uses it is told when it is closed: the head may have been given just now.

@@ -79,7 +79,7 @@ export class Http1Pool implements Http1Owner {
       this.#opening -= 1;
       if (socket !== null) {
         const connection = new Http1Connection(socket, this);
-        reads.giveTo(connection);
+        reads.giveTo(connection, socket);
         this.onIdle(connection);
         return;
       }

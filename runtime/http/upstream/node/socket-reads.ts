@@ -1,4 +1,5 @@
-import type { OnReadOpts } from "node:net";
+import type { OnReadOpts, Socket } from "node:net";
+import { Readable } from "node:stream";
 
 /** The most bytes of one read: more no longer makes up for what the processor's cache forgets meanwhile. */
 const mostRead = 131_072;
@@ -44,6 +45,7 @@ export class SocketReads {
   /** For the socket that is to be opened. */
   readonly options: OnReadOpts;
   readonly #memory: ReadMemory;
+  #socket: Socket | undefined;
   #taker: ReadTaker | undefined;
   /** What the socket reads into, and what it will when this read was taken. */
   #current: Buffer;
@@ -59,21 +61,29 @@ export class SocketReads {
         this.#current = this.#next;
         return this.#current;
       },
-      callback: (length) => {
-        this.#read(length);
-        return true;
-      },
+      callback: (length) => this.#read(length),
     };
   }
 
-  /** Whoever takes what is read, before anything is. */
-  giveTo(taker: ReadTaker): void {
+  /** The socket, when it is open, and whoever takes what is read from then on. */
+  giveTo(taker: ReadTaker, socket: Socket): void {
+    this.#socket = socket;
     this.#taker = taker;
   }
 
-  #read(length: number): void {
-    const taker = this.#taker;
-    if (taker === undefined) return;
+  /** False: nothing more is read for now. */
+  #read(length: number): boolean {
+    const [socket, taker] = [this.#socket, this.#taker];
+    if (socket === undefined || taker === undefined) return false;
+    // What comes to a paused socket waits there, and before what comes behind it.
+    if (socket.isPaused() || socket.readableLength > 0) {
+      return socket.push(copyOf(this.#current, length));
+    }
+    this.#take(taker, length);
+    return true;
+  }
+
+  #take(taker: ReadTaker, length: number): void {
     const { shared } = this.#memory;
     let own = this.#current === shared ? undefined : this.#current;
     if (own === undefined || !taker.canBorrow) taker.take(copyOf(this.#current, length));
@@ -86,6 +96,14 @@ export class SocketReads {
       if (own !== undefined) this.#memory.give(own);
     }
   }
+}
+
+/**
+ * Lets nobody have what a socket reads until it is resumed. It goes on reading for a while, unlike `socket.pause()` where it
+ * has memory of its own: the end of the connection is seen meanwhile.
+ */
+export function pauseReads(socket: Socket): void {
+  Readable.prototype.pause.call(socket);
 }
 
 function copyOf(bytes: Buffer, length: number): Buffer {
