@@ -224,6 +224,9 @@ export const stateBits = 4;
 /** No thread goes on. */
 export const endingBits: number = idle | dead;
 
+/** A match ends here or before it, or none goes on where one had begun. */
+export const decidingBits: number = matchedBit | dead | sure;
+
 /** No match has begun. */
 export function isIdle(state: number): boolean {
   return (state & idle) !== 0;

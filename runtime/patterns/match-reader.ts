@@ -1,4 +1,12 @@
-import { endsSurely, hasMatched, isDead, isIdle, stateBits, type Threads } from "./automaton.ts";
+import {
+  decidingBits,
+  endsSurely,
+  hasMatched,
+  isDead,
+  isIdle,
+  stateBits,
+  type Threads,
+} from "./automaton.ts";
 import type { Match } from "./locate.ts";
 import { type Before, beforeOf, noText, otherCharacter, textEnd } from "./pattern-program.ts";
 import { isHighHalf } from "./reading.ts";
@@ -62,6 +70,47 @@ export class MatchReader {
     this.#state = automaton.initial(this.beforeOf(0));
     this.#threads = automaton.threadsOf(this.#state);
     return true;
+  }
+
+  /**
+   * Takes a piece in which no match ends, and gives what waits no longer; undefined: it was not taken, as there is something
+   * to decide. Most pieces of streams are such ones.
+   */
+  takePlain(piece: string): string | undefined {
+    const { automaton, program, leavesIdle, settings } = this.#search;
+    // What stands before each character would have to be asked.
+    if (program.asksWords || program.asksLines) return undefined;
+    const initial = automaton.initial(otherCharacter);
+    const held = this.text.length;
+    const isDeciding = this.end >= 0 || this.read !== held;
+    if (isDeciding || piece === "" || automaton.generation !== this.#generation) return undefined;
+    const { ascii } = automaton;
+    let state = this.#state;
+    let since = this.since;
+    for (let at = 0; at < piece.length; at++) {
+      const unit = piece.charCodeAt(at);
+      if (unit > 127) return undefined;
+      if (isIdle(state)) {
+        if (leavesIdle[unit] === 0) {
+          state = initial;
+          continue;
+        }
+        since = held + at;
+      }
+      state = ascii[(state >> stateBits) * 128 + unit] ?? 0;
+      if (state === 0 || (state & decidingBits) !== 0) return undefined;
+    }
+    const whole = this.text + piece;
+    const from = isIdle(state) ? whole.length : Math.max(since, whole.length - settings.longest);
+    if (from > 0) this.previous = whole.charAt(from - 1);
+    this.text = whole.slice(from);
+    this.read = whole.length - from;
+    this.since = 0;
+    this.#vainTo = 0;
+    if (this.#nextEnds.length > 0) this.#nextEnds = [];
+    this.#state = state;
+    this.#threads = automaton.threadsOf(state);
+    return whole.slice(0, from);
   }
 
   /** Reads to where a match is settled, between `since` and `end`: true; or to the end. `isComplete`: nothing comes behind it. */

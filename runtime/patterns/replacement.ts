@@ -36,6 +36,13 @@ export class Replacement {
 
   /** Takes a piece, and gives what is decided of the text. */
   push(piece: string): string {
+    if (this.#half === "" && this.#written === undefined && !this.#isReplaced) {
+      const plain = this.#reader.takePlain(piece);
+      if (plain !== undefined) {
+        this.#passed += plain.length;
+        return plain;
+      }
+    }
     const isFirst = this.#reader.text === "" && this.#half === "" && piece !== "";
     if (isFirst && this.#reader.passes(piece, this.#search.unreadBeginnings)) {
       this.#passed += piece.length;

@@ -75,8 +75,8 @@ export class GuardedStream {
     return this.#stages.some(({ isWaiting }) => isWaiting);
   }
 
-  push({ output, ...step }: StreamStep): void {
-    this.#first({ output: this.#events(output), ...step });
+  push({ output, hasContent, state }: StreamStep): void {
+    this.#first({ output: this.#events(output), hasContent, state });
   }
 
   /** The last events of a stream that failed, with what may go out before them. */
@@ -87,11 +87,11 @@ export class GuardedStream {
   }
 
   #events(output: StreamStep["output"]): readonly Buffer[] {
-    const events: Buffer[] = [];
-    for (const piece of output) {
-      // An event is never longer than what the relay takes.
-      events.push(...(this.#frames.push(bufferOf(piece)) ?? []));
-    }
-    return events;
+    // An event is never longer than what the relay takes.
+    const eventsOf = (piece: string | Uint8Array) => this.#frames.push(bufferOf(piece)) ?? [];
+    const [first] = output;
+    if (first === undefined) return [];
+    // Mostly it is one.
+    return output.length === 1 ? eventsOf(first) : output.flatMap(eventsOf);
   }
 }

@@ -16,7 +16,7 @@ export function repeatedText(
   if (piece === undefined) return undefined;
   const given = guard.push(piece);
   if (given === piece) return [bytes];
-  return given === "" ? [] : [repeated.withText(event, given)];
+  return given === "" ? [] : [repeated.withText(event, piece, given)];
 }
 
 /**
@@ -63,10 +63,11 @@ export class RepeatedEvent {
     return this.#endOfText(event) !== undefined;
   }
 
-  /** The event with another text. */
-  withText(event: string, text: string): string {
-    const rest = event.slice(event.indexOf('"', this.#head.length));
-    return this.#head + JSON.stringify(text).slice(1, -1) + rest;
+  /** The event with another text in the place of its own. */
+  withText(event: string, own: string, text: string): string {
+    const rest = event.slice(this.#head.length + own.length);
+    const json = plain.test(text) ? text : JSON.stringify(text).slice(1, -1);
+    return this.#head + json + rest;
   }
 
   /** Where the text ends of an event that differs in it alone. */

@@ -17,7 +17,7 @@ export class PatternStage implements StreamStage {
   }
 
   push({ output: events, hasContent, state }: StreamStep): void {
-    const output = this.#guarded(events);
+    const guarded = this.#guarded(events);
     const { error } = this.#run;
     // What came before the match stays where it is: clients get nothing after it but the error.
     if (error !== undefined) {
@@ -25,7 +25,7 @@ export class PatternStage implements StreamStage {
       return;
     }
     // A stream without an end mark has texts that still wait.
-    if (state === "ended") output.push(...this.#texts.end());
+    const output = state === "ended" ? [...guarded, ...this.#texts.end()] : guarded;
     const isContent = hasContent && (output.length > 0 || state === "ended");
     this.#next({ output, hasContent: isContent, state });
   }
@@ -36,9 +36,10 @@ export class PatternStage implements StreamStage {
     return [...this.#texts.end(), ...this.#guarded(last)];
   }
 
-  #guarded(events: readonly (string | Uint8Array)[]): (string | Uint8Array)[] {
-    const output: (string | Uint8Array)[] = [];
-    for (const event of events) output.push(...this.#texts.see(bufferOf(event)));
-    return output;
+  #guarded(events: readonly (string | Uint8Array)[]): readonly (string | Uint8Array)[] {
+    const [first] = events;
+    // Mostly it is one.
+    if (first !== undefined && events.length === 1) return this.#texts.see(bufferOf(first));
+    return events.flatMap((event) => this.#texts.see(bufferOf(event)));
   }
 }

@@ -38,10 +38,10 @@ export class NumberedEvent {
     return event.startsWith(written, at) && endOfNumber(event, at) === at + written.length;
   }
 
-  /** The event with another text, and a number of its own. */
-  withText(event: string, text: string, number: number): string {
+  /** The event with a number of its own, and another text in the place of `own`. */
+  withText(event: string, own: string, text: string, number: number): string {
     const rest = event.slice(endOfNumber(event, this.#head.length));
-    return `${this.#head}${number}${this.#rest.withText(rest, text)}`;
+    return `${this.#head}${number}${this.#rest.withText(rest, own, text)}`;
   }
 }
 

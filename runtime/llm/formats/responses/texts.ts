@@ -170,7 +170,7 @@ class ResponsesTexts implements StreamTexts {
     const number = this.#sequence;
     this.#sequence += 1;
     if (given === piece && event.isNumber(text, number)) return [bytes];
-    return [event.withText(text, given, number)];
+    return [event.withText(text, piece, given, number)];
   }
 
   #guardFor(type: string): PieceGuard {
