@@ -1,7 +1,7 @@
 import type { Exchange, Handled } from "../../http/exchange.ts";
 import type { TriedCall } from "../../policies/retry/tries.ts";
 import { LlmRefusal } from "../chat/llm-error.ts";
-import { attempt, type ProviderRequest } from "./attempt.ts";
+import { attempt } from "./attempt.ts";
 import type { AttemptOutcome } from "./attempt-outcome.ts";
 import type { CallAttributes } from "./call-attributes.ts";
 import { CallGuards } from "./call-guards.ts";
@@ -9,6 +9,7 @@ import { requestHeaders, requestLines } from "./call-headers.ts";
 import { bodyFor, type ChatCall, renamedCall } from "./chat-call.ts";
 import type { ChatService } from "./chat-service.ts";
 import { beginModelCall, endModelCall } from "./model-span.ts";
+import type { ProviderRequest } from "./provider-request.ts";
 import { noteOutcome } from "./provider-verdict.ts";
 import { recordResponse } from "./record-call.ts";
 import {

@@ -1,13 +1,9 @@
 import { decodeBody, isCoded } from "../../http/body/content-coding.ts";
 import type { CountedBuffer } from "../../http/body/counted-buffer.ts";
 import { type Exchange, logFields } from "../../http/exchange.ts";
-import { headerValue } from "../../http/headers/header-list.ts";
 import { endToEnd } from "../../http/headers/hop-by-hop.ts";
 import type { ReceivedFields } from "../../http/http1/received-fields.ts";
 import type {
-  LinesCall,
-  Upstream,
-  UpstreamCall,
   UpstreamFailure,
   UpstreamHandler,
   UpstreamRequest,
@@ -15,11 +11,18 @@ import type {
 import type { ErrorFormat, ResponseFacts } from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
 import { bufferOf, type StreamStep } from "../chat/stream-step.ts";
-import type { AttemptOutcome, ProviderHead } from "./attempt-outcome.ts";
+import type { AttemptOutcome } from "./attempt-outcome.ts";
 import { forwardedHeaders, isEventStream, isJson } from "./call-headers.ts";
 import type { ChatCall } from "./chat-call.ts";
 import { maxAtOnce, maxError, maxWhole, retriedStatuses } from "./limits.ts";
-import { isOfProvider, noValidResponse, serverError, unreachable } from "./provider-failure.ts";
+import {
+  isOfProvider,
+  noValidResponse,
+  serverError,
+  unreachable,
+  withRetryAfter,
+} from "./provider-failure.ts";
+import { type ProviderRequest, send } from "./provider-request.ts";
 import { ReceivedBody, ReceivedHead } from "./received-head.ts";
 import { respondError } from "./respond-error.ts";
 import { GuardedStream, guardError, guardWhole, type ResponseGuard } from "./response-guard.ts";
@@ -45,9 +48,6 @@ export interface AttemptContext {
   /** Called once, before the client has the end of its response: the access log is written then. */
   readonly settle: (outcome: AttemptOutcome) => void;
 }
-
-/** What a provider is sent. */
-export type ProviderRequest = UpstreamCall | LinesCall;
 
 /** Sends a request to a provider, and its response to the client; `settle` of the context is told what came of it. */
 export function attempt(request: ProviderRequest, context: AttemptContext): void {
@@ -89,7 +89,7 @@ class Attempt implements UpstreamHandler {
     });
     if (this.#isOver) return;
     if (timeout !== undefined) this.#timer = setTimeout(() => this.#timeOut(), timeout);
-    this.#request = sent(call, target.provider.upstream, this);
+    this.#request = send(call, target.provider.upstream, this);
   }
 
   onHead(status: number, headers: readonly string[]): void {
@@ -101,7 +101,7 @@ class Attempt implements UpstreamHandler {
   }
 
   #begin(received: ReceivedHead): void {
-    const { exchange, call, target, model, keepAlive } = this.#context;
+    const { exchange, call, target, model, keepAlive, guard } = this.#context;
     this.#head = received;
     if (received.status >= 300 || this.#isOver) return;
     const { contentType } = received;
@@ -112,7 +112,6 @@ class Attempt implements UpstreamHandler {
       this.#request?.abort();
       this.#fail(noValidResponse, true);
     } else if (call.isStream) {
-      const { guard } = this.#context;
       this.#relay = target.openStream(call, model);
       if (guard !== undefined) {
         this.#guarded = new GuardedStream(guard, (step) => {
@@ -120,8 +119,13 @@ class Attempt implements UpstreamHandler {
         });
       }
       const own = target.isNative ? this.#passedHeaders() : this.#ownHeaders("text/event-stream");
-      const head = [...own, "cache-control", "no-cache"];
-      this.#client = new StreamResponse(exchange, head, this.#relay.ping, keepAlive);
+      const headers = [...own, "cache-control", "no-cache"];
+      this.#client = new StreamResponse(exchange, {
+        ...{ headers, ping: this.#relay.ping, keepAlive },
+        // What is guarded is written anew, event by event.
+        gathers: guard !== undefined,
+        onDrain: () => this.#drained(),
+      });
     } else this.#passes = target.isNative && isJson(contentType);
   }
 
@@ -190,7 +194,7 @@ class Attempt implements UpstreamHandler {
     if (client === undefined || this.#isOver) return true;
     if (hasContent) this.#firstContent ??= performance.now();
     const isReady = client.write(output, hasContent || state === "ended");
-    if (state === "open") return this.#paced(isReady);
+    if (state === "open") return this.#keepPace(isReady);
     if (state === "ended") {
       this.#respond(this.#relay?.facts ?? {});
       client.end();
@@ -217,10 +221,19 @@ class Attempt implements UpstreamHandler {
 
   /** The client reads slowly: so does the gateway. */
   #paced(isReady: boolean): boolean {
+    if (!isReady) this.#context.exchange.onDrain(() => this.#drained());
+    return this.#keepPace(isReady);
+  }
+
+  #keepPace(isReady: boolean): boolean {
     this.#isReady = isReady;
     this.#wasHeldUp ||= !isReady;
-    if (!isReady) this.#context.exchange.onDrain(() => this.#request?.resume());
     return isReady;
+  }
+
+  #drained(): void {
+    this.#isReady = true;
+    this.#request?.resume();
   }
 
   #whole(): void {
@@ -363,16 +376,6 @@ class Attempt implements UpstreamHandler {
   }
 }
 
-function sent(
-  call: ProviderRequest,
-  upstream: Upstream,
-  handler: UpstreamHandler,
-): UpstreamRequest {
-  if ("headers" in call) return upstream.send(call, handler);
-  if (upstream.sendLines === undefined) throw new Error("the provider takes no lines");
-  return upstream.sendLines(call, handler);
-}
-
 /** The body of a provider's response as it came, and without its coding. */
 interface OwnBody {
   readonly body: Buffer;
@@ -383,10 +386,3 @@ const nothing = Buffer.alloc(0);
 
 /** In the place of the head of a response that is given without one. */
 const noHead = new ReceivedHead(200, []);
-
-/** What some providers say in the body stands in a header of the others. */
-function withRetryAfter(head: ProviderHead, { retryAfter }: LlmError): ProviderHead {
-  const isSaid = headerValue(head.headers, "retry-after") !== undefined;
-  if (retryAfter === undefined || isSaid) return head;
-  return { status: head.status, headers: [...head.headers, "retry-after", String(retryAfter)] };
-}

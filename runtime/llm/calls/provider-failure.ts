@@ -1,5 +1,7 @@
+import { headerValue } from "../../http/headers/header-list.ts";
 import type { UpstreamFailure } from "../../http/upstream/upstream.ts";
 import type { LlmError } from "../chat/llm-error.ts";
+import type { ProviderHead } from "./attempt-outcome.ts";
 
 /** What clients learn of a call that failed without a response. */
 export const unreachable = {
@@ -29,4 +31,11 @@ export function isOfProvider({ kind }: LlmError): boolean {
     default:
       return false;
   }
+}
+
+/** What some providers say in the body stands in a header of the others. */
+export function withRetryAfter(head: ProviderHead, { retryAfter }: LlmError): ProviderHead {
+  const isSaid = headerValue(head.headers, "retry-after") !== undefined;
+  if (retryAfter === undefined || isSaid) return head;
+  return { status: head.status, headers: [...head.headers, "retry-after", String(retryAfter)] };
 }

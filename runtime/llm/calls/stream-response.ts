@@ -1,5 +1,18 @@
 import type { Exchange } from "../../http/exchange.ts";
-import { maxHeld } from "./limits.ts";
+import { bufferOf } from "../chat/stream-step.ts";
+import { maxAtOnce, maxHeld } from "./limits.ts";
+
+/** How the client of a stream gets it. */
+export interface StreamResponseSettings {
+  readonly headers: readonly string[];
+  /** What the client gets when nothing came for `keepAlive` milliseconds; undefined: it gets nothing. */
+  readonly ping: string;
+  readonly keepAlive: number | undefined;
+  /** What comes in one tick leaves in one write; else as it came. */
+  readonly gathers: boolean;
+  /** Called when the client takes more again. */
+  readonly onDrain: () => void;
+}
 
 /** The client's side of one stream: nothing is sent before the completion has begun, so that another provider can take over. */
 export class StreamResponse {
@@ -10,18 +23,21 @@ export class StreamResponse {
   #held: (string | Uint8Array)[] = [];
   #heldBytes = 0;
   #timer: NodeJS.Timeout | undefined;
+  readonly #gathers: boolean;
+  readonly #onDrain: () => void;
+  /** What came in this tick. */
+  #gathered: Buffer[] = [];
+  #gatheredBytes = 0;
+  /** The client takes what comes. */
+  #isReady = true;
 
-  /** `ping`: what the client gets when nothing came for `keepAlive` milliseconds; undefined: it gets nothing. */
-  constructor(
-    exchange: Exchange,
-    headers: readonly string[],
-    ping: string,
-    keepAlive: number | undefined,
-  ) {
+  constructor(exchange: Exchange, settings: StreamResponseSettings) {
     this.#exchange = exchange;
-    this.#headers = headers;
-    this.#ping = ping;
-    this.#keepAlive = keepAlive;
+    this.#headers = settings.headers;
+    this.#ping = settings.ping;
+    this.#keepAlive = settings.keepAlive;
+    this.#gathers = settings.gathers;
+    this.#onDrain = settings.onDrain;
     this.#wait();
   }
 
@@ -29,18 +45,25 @@ export class StreamResponse {
     return this.#exchange.headersSent;
   }
 
-  /** Sends what came; `begins`: it is a part of the completion. False: wait for `onDrain` of the exchange. */
+  /** Sends what came; `begins`: it is a part of the completion. False: wait for `onDrain`. */
   write(output: readonly (string | Uint8Array)[], begins: boolean): boolean {
     if (!begins && !this.hasBegun && this.#hold(output)) return true;
-    this.#begin();
-    return this.#send(output);
+    if (this.hasBegun) this.#gather(output);
+    else {
+      // The head takes the first events along.
+      this.#begin();
+      this.#gather(output);
+      this.#flush();
+    }
+    return this.#isReady;
   }
 
   /** `last`: the end of a stream that failed. */
   end(last?: string): void {
     clearTimeout(this.#timer);
     this.#begin();
-    if (last !== undefined) this.#exchange.write(last);
+    if (last !== undefined) this.#gather([last]);
+    this.#flush();
     this.#exchange.end();
   }
 
@@ -62,14 +85,40 @@ export class StreamResponse {
     this.#exchange.writeHead(200, this.#headers);
     const held = this.#held;
     this.#held = [];
-    this.#send(held);
+    this.#gather(held);
   }
 
-  #send(output: readonly (string | Uint8Array)[]): boolean {
-    let isReady = true;
-    for (const piece of output) isReady = this.#exchange.write(piece);
-    if (output.length > 0) this.#wait();
-    return isReady;
+  #gather(output: readonly (string | Uint8Array)[]): void {
+    if (output.length === 0) return;
+    this.#wait();
+    if (!this.#gathers) {
+      for (const piece of output) this.#send(piece);
+      return;
+    }
+    if (this.#gathered.length === 0) process.nextTick(() => this.#flush());
+    for (const piece of output) {
+      const bytes = bufferOf(piece);
+      this.#gathered.push(bytes);
+      this.#gatheredBytes += bytes.length;
+    }
+    if (this.#gatheredBytes > maxAtOnce) this.#flush();
+  }
+
+  #flush(): void {
+    const [first, ...others] = this.#gathered;
+    if (first === undefined) return;
+    this.#send(others.length === 0 ? first : Buffer.concat(this.#gathered));
+    this.#gathered = [];
+    this.#gatheredBytes = 0;
+  }
+
+  #send(piece: string | Uint8Array): void {
+    if (this.#exchange.write(piece)) return;
+    this.#isReady = false;
+    this.#exchange.onDrain(() => {
+      this.#isReady = true;
+      this.#onDrain();
+    });
   }
 
   #wait(): void {
