@@ -105,14 +105,14 @@ function endsOf(instructions: readonly PatternInstruction[]): Uint8Array {
 }
 
 /** ASCII characters that an instruction takes, and one beyond for all others; undefined: nearly all. */
-function charactersOf({ op, arg, runes }: PatternInstruction): readonly number[] | undefined {
-  if ((op !== rune && op !== oneRune) || (arg & foldsCase) !== 0) return undefined;
+function charactersOf(instruction: PatternInstruction): readonly number[] | undefined {
+  const { op, arg, runes } = instruction;
+  if (op !== rune && op !== oneRune) return undefined;
   const taken: number[] = [];
-  for (let at = 0; at < runes.length; at += 2) {
-    const from = runes[at] ?? 0;
-    const to = runes[at + 1] ?? from;
-    for (let each = from; each <= Math.min(to, 0x7f); each++) taken.push(each);
-    if (to > 0x7f) taken.push(0x80);
+  for (let each = 0; each <= 0x7f; each++) {
+    if (instruction.matchRune(each)) taken.push(each);
   }
+  // Letters in either case have companions beyond ASCII.
+  if ((arg & foldsCase) !== 0 || runes.some((each) => each > 0x7f)) taken.push(0x80);
   return taken;
 }

@@ -134,8 +134,12 @@ export class MatchReader {
     if (to - from === 1) return { start: from, end: to };
     const place = { from, before: this.beforeOf(from), to };
     const { automaton, locator } = this.#search;
-    // Most matches begin with the first character that any may begin with.
-    if (automaton.beginsAt(this.text, place)) return { start: from, end: to };
+    // Most matches begin with the first character that any may begin with, or shortly behind it.
+    const tries = to - from <= fewPlaces ? to - from : 1;
+    for (let start = from; start < from + tries; start++) {
+      const begun = { from: start, before: this.beforeOf(start), to };
+      if (automaton.beginsAt(this.text, begun)) return { start, end: to };
+    }
     return locator.find(this.text, place) ?? { start: to, end: to };
   }
 
@@ -160,6 +164,20 @@ export class MatchReader {
     }
     this.end = at;
     return at - from;
+  }
+
+  /** Goes over places where there is an empty match and no other one, from one such place on: where the next one may be. */
+  passEmptyMatches(from: number): number {
+    const { automaton } = this.#search;
+    const { text } = this;
+    let at = from;
+    for (; at < text.length; at++) {
+      const unit = text.charCodeAt(at);
+      const row = (automaton.initial(this.beforeOf(at)) >> stateBits) * 128;
+      const state = unit < 128 ? (automaton.ascii[row + unit] ?? 0) : 0;
+      if (!hasMatched(state) || !isDead(state)) break;
+    }
+    return at;
   }
 
   /** Where the first match begins that has not come to its end. */
@@ -287,7 +305,8 @@ export class MatchReader {
       end = walk.end;
       if (end >= 0) lookahead = end + longest;
     }
-    if ((isSettled || isComplete) && !hasMatched(state)) {
+    // A short way is soon read again: what is known of a long one is not forgotten for it.
+    if ((isSettled || isComplete) && !hasMatched(state) && at - since >= longWay) {
       this.#vainState = state;
       this.#vainFrom = since;
       this.#vainTo = at;
@@ -333,6 +352,9 @@ export class MatchReader {
     return at;
   }
 }
+
+/** A match of at most so many units begins where the automaton says: to ask it at each place is cheaper than to follow threads. */
+const fewPlaces = 8;
 
 /** From so many characters on the short loop is worth its call. */
 const longWay = 32;

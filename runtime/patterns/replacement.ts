@@ -132,7 +132,8 @@ export class Replacement {
     }
     const { start, end } = reader.located();
     if (end === start || !this.#isValid(start, end)) {
-      const after = start + ((reader.text.codePointAt(start) ?? 0) > 0xffff ? 2 : 1);
+      const next = start + ((reader.text.codePointAt(start) ?? 0) > 0xffff ? 2 : 1);
+      const after = end === start ? reader.passEmptyMatches(next) : next;
       const given = this.#give(after);
       reader.restart(after);
       return given;
