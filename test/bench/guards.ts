@@ -7,29 +7,7 @@ import {
   maskPatterns,
 } from "../../runtime/llm/guards/pattern-guard.ts";
 import { PatternTexts } from "../../runtime/llm/guards/pattern-texts.ts";
-
-/** Patterns that make backtracking engines run for ever (OWASP, safe-regex, rxxr2), and a text each that does it. */
-const hostile = [
-  ["(a+)+$", "a"],
-  ["([a-zA-Z]+)*$", "a"],
-  ["(a|aa)+$", "a"],
-  ["(a|a?)+$", "a"],
-  ["(.*a){11}", "a"],
-  ["^(([a-z])+.)+[A-Z]([a-z])+$", "a"],
-  ["(x+x+)+y", "x"],
-  ["\\s+$", " "],
-  [".*.*=.*", "x"],
-  ["<(.|\\n)*>", "<"],
-  ["(\\w+\\s?)+!", "ab "],
-  ["(?i)^(.*;)?a", "b"],
-  ["a(.*b)?", "a"],
-  ["a[^b]*b|a", "a"],
-  ["a.{0,500}b|a", "a"],
-  ["(.*)\\d+(.*)", "x1"],
-  ["^(\\w+\\s?)*$", "ab "],
-  ["(?:.*,){11}P", "1,"],
-  ["(\\d{1,3}\\.){3}\\d{1,3}", "1."],
-] as const;
+import { hostilePatterns } from "../llm/hostile-patterns.ts";
 
 /** What guards by patterns cost. */
 export interface GuardCosts {
@@ -61,13 +39,18 @@ export function measureGuards(): GuardCosts {
   return {
     named: guarded / parsed,
     microseconds: guarded * 1_000,
-    hostile: hostile.map(([pattern, unit]) => {
+    hostile: hostilePatterns.map(([pattern, ...units]) => {
       const guard = guardPattern(pattern, matchBounds(pattern).longest ?? 1_024);
-      const of = (length: number) => `${unit.repeat(length / unit.length)}!`;
-      const [short, long] = [of(10_000), of(100_000)];
-      const few = cost(() => replaced([guard], short), 10);
-      const milliseconds = cost(() => replaced([guard], long), 3);
-      return { pattern, milliseconds, growth: milliseconds / Math.max(few * 10, 0.1) };
+      const costs = units.map((unit) => {
+        const of = (length: number) => `${unit.repeat(length / unit.length)}!`;
+        const [short, long] = [of(10_000), of(100_000)];
+        const few = cost(() => replaced([guard], short), 10);
+        const milliseconds = cost(() => replaced([guard], long), 3);
+        return { milliseconds, growth: milliseconds / Math.max(few * 10, 0.1) };
+      });
+      const worst = (of: keyof (typeof costs)[number]) =>
+        Math.max(...costs.map((each) => each[of]));
+      return { pattern, milliseconds: worst("milliseconds"), growth: worst("growth") };
     }),
   };
 }
