@@ -18,6 +18,8 @@ export interface LoginWorld {
   readonly secure: string;
   /** Where the provider can't be reached. */
   readonly away: string;
+  /** Another replica, which has the route of the client `app` alone. */
+  readonly replica: string;
 }
 
 const clients = {
@@ -32,10 +34,10 @@ const clients = {
 
 /** Starts one; each client has a route below its name. */
 export async function startLoginWorld(): Promise<LoginWorld> {
-  const [port, ...others] = await freePorts(3);
-  const [base, secure, away] = [port, ...others].map((each) => `http://127.0.0.1:${each}`) as [
-    ...[string, string, string],
-  ];
+  const [port, ...others] = await freePorts(4);
+  const [base, secure, away, replica] = [port, ...others].map(
+    (each) => `http://127.0.0.1:${each}`,
+  ) as [...[string, string, string, string]];
   const provider = await startLoginProvider(() =>
     Object.entries(clients).map(
       ([id, { loggedOutUri = false, ...client }]: [string, ClientCase]) => ({
@@ -103,8 +105,13 @@ export async function startLoginWorld(): Promise<LoginWorld> {
       ...guards.map((listener, index) => ({ port: others[index], listeners: [listener] })),
     ],
   };
-  const gateway = await startGateway({ config, env: { SECRET: CLIENT_SECRET } });
-  return { provider, gateway, upstream, base, secure, away };
+  const env = { SECRET: CLIENT_SECRET, SESSION_KEY: "5e".repeat(32) };
+  const alone = { binds: [{ port: others[2], listeners: [{ routes: routes.slice(0, 1) }] }] };
+  const [gateway] = await Promise.all([
+    startGateway({ config, env }),
+    startGateway({ config: alone, env }),
+  ]);
+  return { provider, gateway, upstream, base, secure, away, replica };
 }
 
 interface ClientCase {

@@ -180,6 +180,21 @@ describe("attacks on logins", () => {
     expect(provider.asked.length).toBe(asked);
   });
 
+  it("a login that one replica began comes back at another one, once, and all of them know its session", async () => {
+    const agent = new UserAgent();
+    const { replica } = world;
+    const copy = (from: string, to: string) => {
+      for (const [name, value] of agent.cookies(from)) agent.cookies(to).set(name, value);
+    };
+    const callback = await beforeCallback(agent);
+    copy(base, replica);
+    expect((await agent.ask(callback.replace(base, replica))).status).toBe(302);
+    // The provider gives tokens for a code once, whoever asks.
+    expect((await agent.ask(callback)).status).toBe(400);
+    copy(replica, base);
+    for (const each of [replica, base]) expect((await agent.ask(`${each}/app`)).status).toBe(200);
+  });
+
   it("a listener behind HTTPS keeps its cookies to its own host, whatever the route", async () => {
     const agent = new UserAgent();
     const page = `${world.secure}/page?x=1`;
