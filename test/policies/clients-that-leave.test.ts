@@ -1,6 +1,13 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
-import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from "node:http2";
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  constants,
+  createServer as createHttp2Server,
+  type ServerHttp2Stream,
+} from "node:http2";
 import { beforeAll, describe, expect, it } from "vitest";
 import { startEcho } from "../harness/echo.ts";
 import { type EnvoyServices, startEnvoyServices } from "../harness/envoy-services.ts";
@@ -48,9 +55,9 @@ beforeAll(async () => {
 });
 
 /** A client that asks and can hang up; `status` is undefined once it has. */
-function client(path: string, headers: Record<string, string> = {}) {
+function client(path: string, headers: Record<string, string> = {}, at = gateway) {
   const leave = new AbortController();
-  const status = fetch(`${gateway.url}${path}`, { headers, signal: leave.signal }).then(
+  const status = fetch(`${at.url}${path}`, { headers, signal: leave.signal }).then(
     (response) => response.status,
     () => undefined,
   );
@@ -108,6 +115,43 @@ describe("a client that hangs up takes back what it made the gateway ask", () =>
     session.destroy();
   });
 });
+
+it("many clients that hang up at once end nobody else's connection to the server", async () => {
+  const { host, calls, release } = await startHeldAuthorization();
+  const route = { policies: { extAuthz: { host, policies } } };
+  const own = await startRoutes({ a: route }, await startEcho());
+  const staying = client("/a", {}, own);
+  // Node's server ends a connection on which a thousand calls are reset at once, and Envoy's does.
+  const sessions = Array.from({ length: 14 }, () => connect(own.url));
+  const leaving = sessions.flatMap((session) =>
+    Array.from({ length: 95 }, () => session.request({ ":path": "/a" }).on("error", () => {})),
+  );
+  await expect.poll(calls).toBe(1 + leaving.length);
+  for (const each of leaving) each.close(constants.NGHTTP2_CANCEL);
+  await expect.poll(() => own.stdout.split("ClientClosed").length - 1).toBe(leaving.length);
+  release();
+  expect(await staying.status).toBe(200);
+  for (const each of sessions) each.destroy();
+});
+
+/** Says yes to all questions, once it is let. */
+async function startHeldAuthorization() {
+  const streams: ServerHttp2Stream[] = [];
+  const server = createHttp2Server();
+  server.on("stream", (stream) => {
+    streams.push(stream.resume().on("error", () => {}));
+  });
+  const sayYes = (stream: ServerHttp2Stream) => {
+    stream.respond({ "content-type": "application/grpc" }, { waitForTrailers: true });
+    stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
+    stream.end(Buffer.alloc(5));
+  };
+  return {
+    host: `127.0.0.1:${await listen(server)}`,
+    calls: () => streams.length,
+    release: () => streams.filter((stream) => !stream.destroyed).forEach(sayYes),
+  };
+}
 
 describe("a verdict that several clients wait for", () => {
   let session: ClientHttp2Session;

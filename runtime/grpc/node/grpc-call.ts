@@ -1,14 +1,27 @@
 import { type ClientHttp2Stream, constants } from "node:http2";
 import type { CallHandler, CallStream } from "../../process/shared-connection.ts";
+import { SECOND } from "../../process/units.ts";
+import type { ResetAllowance } from "./reset-allowance.ts";
+
+/** How long a call that may not be reset now is left to end by itself. */
+const patience = 2 * SECOND;
 
 /** One call: a stream of HTTP/2. */
 export class GrpcCall implements CallStream {
   readonly #stream: ClientHttp2Stream;
+  readonly #resets: ResetAllowance;
   #drainListener: (() => void) | undefined;
+  #laterReset: NodeJS.Timeout | undefined;
 
-  /** `onOver` is called when the stream is gone. */
-  constructor(stream: ClientHttp2Stream, handler: CallHandler, onOver: () => void) {
+  /** `resets`: those of its connection; `onOver` is called when the stream is gone. */
+  constructor(
+    stream: ClientHttp2Stream,
+    handler: CallHandler,
+    resets: ResetAllowance,
+    onOver: () => void,
+  ) {
     this.#stream = stream;
+    this.#resets = resets;
     let broken: Error | undefined;
     stream.on("response", (fields, flags) => {
       handler.onHead(fields, (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0);
@@ -19,6 +32,7 @@ export class GrpcCall implements CallStream {
       broken = error;
     });
     stream.on("close", () => {
+      clearTimeout(this.#laterReset);
       onOver();
       handler.onClose(stream.rstCode ?? 0, broken);
     });
@@ -38,7 +52,9 @@ export class GrpcCall implements CallStream {
   }
 
   cancel(): void {
-    this.#stream.close(constants.NGHTTP2_CANCEL);
+    if (this.#stream.closed || this.#laterReset !== undefined) return;
+    if (this.#resets.take()) this.#stream.close(constants.NGHTTP2_CANCEL);
+    else this.#cancelLater();
   }
 
   pause(): void {
@@ -47,5 +63,16 @@ export class GrpcCall implements CallStream {
 
   resume(): void {
     this.#stream.resume();
+  }
+
+  /** Most calls have ended by then. Meanwhile what comes is read: it would take the room of other calls. */
+  #cancelLater(): void {
+    this.end();
+    this.resume();
+    this.#laterReset = setTimeout(() => {
+      this.#laterReset = undefined;
+      this.cancel();
+    }, patience);
+    this.#laterReset.unref();
   }
 }

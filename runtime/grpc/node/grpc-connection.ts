@@ -8,6 +8,7 @@ import type { CallHandler, CallStream, SharedConnection } from "../../process/sh
 import { startupError } from "../../process/startup-error.ts";
 import { MINUTE, MiB, SECOND } from "../../process/units.ts";
 import { GrpcCall } from "./grpc-call.ts";
+import { ResetAllowance } from "./reset-allowance.ts";
 
 /** Where calls go and how. */
 export interface GrpcTarget {
@@ -64,6 +65,7 @@ const pingTime = 5 * SECOND;
 /** A connection that is there, and how many calls are under way on it. */
 interface OpenSession {
   readonly session: ClientHttp2Session;
+  readonly resets: ResetAllowance;
   calls: number;
 }
 
@@ -80,7 +82,7 @@ class GrpcConnection implements SharedConnection {
 
   async start(head: readonly string[], handler: CallHandler): Promise<CallStream> {
     const open = this.#open ?? (await this.#reopen());
-    const call = new GrpcCall(open.session.request(head), handler, () => {
+    const call = new GrpcCall(open.session.request(head), handler, open.resets, () => {
       open.calls -= 1;
       if (open.calls === 0) open.session.unref();
     });
@@ -120,7 +122,7 @@ class GrpcConnection implements SharedConnection {
   #keep(session: ClientHttp2Session): OpenSession {
     this.#pause = 0;
     this.#failure = undefined;
-    const open: OpenSession = { session, calls: 0 };
+    const open: OpenSession = { session, resets: new ResetAllowance(), calls: 0 };
     this.#open = open;
     session.unref();
     // The calls under way go on; the next one has another connection.
