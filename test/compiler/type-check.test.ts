@@ -72,13 +72,21 @@ describe("what was checked is remembered", () => {
   });
 
   it("what others wrote into the memory is no verdict", async () => {
-    const good = remembered();
-    for (const text of ["", "rubbish", good.slice(0, -9), good.replace(/\[\[".{4}/, '[["AAAA')]) {
-      writeFileSync(path.join(folder, "checked-modules.json"), text);
-      writeFileSync(path.join(folder, "declarations.json"), text);
-      expect(await checkModules(modules, folder)).toEqual([]);
-      expect(remembered()).not.toBe(text);
+    const names = ["checked-modules.json", "declarations.json"];
+    for (const file of names.map((name) => path.join(folder, name))) {
+      const good = readFileSync(file, "utf8");
+      const [, key = ""] = /\[\["(.+?)"/.exec(good) ?? [];
+      const known = () =>
+        ["other", key].filter((each) => new KeptEntries(file, 9).get(each) !== undefined);
+      expect(known()).toEqual([key]);
+      const more = good.replace("[[", '[["other",""],[');
+      for (const text of ["", "rubbish", good.slice(0, -9), more]) {
+        writeFileSync(file, text);
+        expect(known()).toEqual([]);
+      }
     }
+    expect(await checkModules(modules, folder)).toEqual([]);
+    expect(remembered()).not.toContain('"other"');
   });
 
   it("a folder that can't be written changes nothing", async () => {
