@@ -199,7 +199,7 @@ spec:
       running.signal("SIGCONT");
       await settled();
       expect(await lists()).toBeGreaterThan(before);
-      expect(running.output).not.toMatch(/410|too old/);
+      expect(running.output).not.toMatch(/status 410|too old/);
     },
     PATIENCE,
   );
