@@ -122,8 +122,6 @@ class Attempt implements UpstreamHandler {
       const headers = [...own, "cache-control", "no-cache"];
       this.#client = new StreamResponse(exchange, {
         ...{ headers, ping: this.#relay.ping, keepAlive },
-        // What is guarded is written anew, event by event.
-        gathers: guard !== undefined,
         onDrain: () => this.#drained(),
       });
     } else this.#passes = target.isNative && isJson(contentType);

@@ -8,8 +8,6 @@ export interface StreamResponseSettings {
   /** What the client gets when nothing came for `keepAlive` milliseconds; undefined: it gets nothing. */
   readonly ping: string;
   readonly keepAlive: number | undefined;
-  /** What comes in one tick leaves in one write; else as it came. */
-  readonly gathers: boolean;
   /** Called when the client takes more again. */
   readonly onDrain: () => void;
 }
@@ -23,9 +21,8 @@ export class StreamResponse {
   #held: (string | Uint8Array)[] = [];
   #heldBytes = 0;
   #timer: NodeJS.Timeout | undefined;
-  readonly #gathers: boolean;
   readonly #onDrain: () => void;
-  /** What came in this tick. */
+  /** What came in this tick, and leaves in one write. */
   #gathered: Buffer[] = [];
   #gatheredBytes = 0;
   /** The client takes what comes. */
@@ -36,7 +33,6 @@ export class StreamResponse {
     this.#headers = settings.headers;
     this.#ping = settings.ping;
     this.#keepAlive = settings.keepAlive;
-    this.#gathers = settings.gathers;
     this.#onDrain = settings.onDrain;
     this.#wait();
   }
@@ -91,10 +87,6 @@ export class StreamResponse {
   #gather(output: readonly (string | Uint8Array)[]): void {
     if (output.length === 0) return;
     this.#wait();
-    if (!this.#gathers) {
-      for (const piece of output) this.#send(piece);
-      return;
-    }
     if (this.#gathered.length === 0) process.nextTick(() => this.#flush());
     for (const piece of output) {
       const bytes = bufferOf(piece);
