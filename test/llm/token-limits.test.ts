@@ -36,7 +36,8 @@ beforeAll(async () => {
       response.end(JSON.stringify({ object: "list", model: "m", data, usage }));
     } else if (request.body.includes("go on")) {
       startStream(response);
-      for (let i = 0; i < 20; i++) response.write(chunk({ content: "more " }));
+      // Events that come together are as many as those that come apart.
+      response.write(chunk({ content: "more " }).repeat(20));
     } else complete(response, request);
   });
   gateway = await startGateway({

@@ -59,7 +59,8 @@ class Attempt implements UpstreamHandler {
   #request: UpstreamRequest | undefined;
   #head: ReceivedHead | undefined;
   #firstContent: number | undefined;
-  #pieces = 0;
+  /** About how many tokens a whole response has that says nothing of them. */
+  #estimate = 0;
   #timer: NodeJS.Timeout | undefined;
   #relay: StreamRelay | undefined;
   #guarded: GuardedStream | undefined;
@@ -172,6 +173,10 @@ class Attempt implements UpstreamHandler {
     return this.#head ?? noHead;
   }
 
+  get #pieces(): number {
+    return this.#relay?.pieces ?? this.#estimate;
+  }
+
   #timeOut(): void {
     this.#request?.abort();
     this.#fail(unreachable.timeout, true);
@@ -180,7 +185,6 @@ class Attempt implements UpstreamHandler {
   /** False: nothing more is wanted for now. */
   #takeStep(step: StreamStep): boolean {
     if (this.#isOver) return true;
-    if (step.hasContent) this.#pieces += 1;
     const guarded = this.#guarded;
     if (guarded === undefined) return this.#deliverStep(step);
     guarded.push(step);
@@ -257,7 +261,7 @@ class Attempt implements UpstreamHandler {
     }
     const whole = this.#readWhole(received);
     const isUncounted = whole?.facts.usage === undefined && whole?.facts.counted === undefined;
-    if (isUncounted) this.#pieces = Math.ceil(content.length / 4);
+    if (isUncounted) this.#estimate = Math.ceil(content.length / 4);
     if (exchange.headersSent) {
       this.#respond(whole?.facts ?? {});
       exchange.end();

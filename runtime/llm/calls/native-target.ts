@@ -44,6 +44,7 @@ class NativeStream implements StreamRelay {
   readonly ping: string;
   /** How many events the client got. */
   #events = 0;
+  pieces = 0;
   #state: StreamStep["state"] = "open";
 
   constructor(format: NativeFormat, request: AskedRequest) {
@@ -69,7 +70,10 @@ class NativeStream implements StreamRelay {
         this.#set(seen);
         break;
       }
-      if (seen === "content") hasContent = true;
+      if (seen === "content") {
+        hasContent = true;
+        this.pieces += 1;
+      }
       if (seen === "end") this.#set("ended");
       if (seen === "hidden") continue;
       append(output, raw);

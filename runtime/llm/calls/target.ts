@@ -75,7 +75,9 @@ export interface WholeResponse {
 /** One stream on its way from a provider to the client. */
 export interface StreamRelay {
   readonly facts: ResponseFacts;
-  /** What the client gets of a piece that came. */
+  /** How many of the provider's events had content so far, whether they came apart or together. */
+  readonly pieces: number;
+  /** What the client gets of what came. */
   push(chunk: Buffer): StreamStep;
   /** What it gets when the provider has closed the stream. */
   close(): StreamStep;

@@ -102,6 +102,7 @@ class TranslatedStream implements StreamRelay {
   readonly #isSerial: boolean;
   readonly ping: string;
   facts: ResponseFacts = {};
+  pieces = 0;
   #state: StreamStep["state"] = "open";
 
   constructor(
@@ -140,7 +141,10 @@ class TranslatedStream implements StreamRelay {
       if (this.#isSerial && isOfLaterCall(event)) continue;
       this.#note(event);
       text += this.#writer.write(this.#named(event));
-      hasContent ||= isContent(event);
+      if (isContent(event)) {
+        hasContent = true;
+        this.pieces += 1;
+      }
       if (event.kind === "end") this.#state = "ended";
     }
     return { output: text === "" ? [] : [text], hasContent, state: this.#state };
