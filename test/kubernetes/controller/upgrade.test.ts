@@ -67,6 +67,7 @@ describe.runIf(isInside)("in a network of pods", () => {
       new ProcessKubelet(api, { network, commandOf, logs, isPolite: true });
       let controller = await startController("other", true);
       await programmed("True");
+      await runs("other");
       const load = startLoad();
       const replaced = async (release: "this" | "other", backend: [string, number]) => {
         await controller.stop();
