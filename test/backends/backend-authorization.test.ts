@@ -139,23 +139,23 @@ describe("who asks what is allowed is told of them", () => {
     JSON.stringify({ binds: [{ port: 3000, listeners: [{ routes: [{ name: "r", backends }] }] }] });
   const isGet = 'request.method == "GET"';
 
-  it("by `can`", () => {
+  it("by `can`", async () => {
     const alone = file(onOne("127.0.0.1:1", isGet));
     const shared = file(onOne("127.0.0.1:1", isGet), { host: "127.0.0.1:2" });
     const folder = temporaryFolder({ "alone.yaml": alone, "shared.yaml": shared });
     const can = (name: string, method: string) =>
       gwc(["can", method, "http://x.test/", "-f", name], { cwd: folder });
-    expect(can("alone.yaml", "PUT").stdout).toContain(`no rule allows it`);
-    expect(can("alone.yaml", "GET").stdout).toContain(`allowed by ${isGet}`);
-    expect(can("shared.yaml", "PUT").stdout).toContain("the backend that is chosen");
+    expect((await can("alone.yaml", "PUT")).stdout).toContain(`no rule allows it`);
+    expect((await can("alone.yaml", "GET")).stdout).toContain(`allowed by ${isGet}`);
+    expect((await can("shared.yaml", "PUT")).stdout).toContain("the backend that is chosen");
   });
 
-  it("by `diff`", () => {
+  it("by `diff`", async () => {
     const folder = temporaryFolder({
       "before.yaml": file(onOne("127.0.0.1:1", isGet)),
       "after.yaml": file({ host: "127.0.0.1:1" }),
     });
-    const { stdout } = gwc(["diff", "before.yaml", "after.yaml"], { cwd: folder });
+    const { stdout } = await gwc(["diff", "before.yaml", "after.yaml"], { cwd: folder });
     expect(stdout).toMatch(/OPENS\s+route r/);
     expect(stdout).toContain("request.method");
   });

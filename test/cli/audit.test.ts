@@ -3,7 +3,7 @@ import { findingsOf } from "../../compiler/diagnostics/report/findings.ts";
 import { memoryHost } from "../../compiler/host.ts";
 import { auditPrograms } from "../../compiler/inspect/audit/audit.ts";
 import { checkInput } from "../../compiler/inspect/check-input.ts";
-import { gwc } from "../harness/gwc.ts";
+import { gwc, installedGwc } from "../harness/gwc.ts";
 import { Workspace } from "../harness/workspace.ts";
 
 const jwt = `jwtAuth: {issuer: "https://id.example.com", audiences: [tools], jwks: {url: "https://id.example.com/keys"}}`;
@@ -176,20 +176,20 @@ describe("an audit finds", () => {
 });
 
 describe("gwc audit", () => {
-  it("fails on a warning until it is accepted, and tells what is accepted and gone", () => {
+  it("fails on a warning until it is accepted, and tells what is accepted and gone", async () => {
     const workspace = new Workspace({ "gateway.yaml": gateway("", tools) });
     const run = (...argv: readonly string[]) => gwc(["audit", ...argv], { cwd: workspace.folder });
-    expect(run()).toMatchObject({
+    expect(await run()).toMatchObject({
       code: 1,
       stdout: expect.stringContaining("warning[open-backend]"),
     });
-    workspace.write(".gwc-audit.yaml", run("--write-baseline").stdout);
-    expect(run()).toMatchObject({
+    workspace.write(".gwc-audit.yaml", (await run("--write-baseline")).stdout);
+    expect(await run()).toMatchObject({
       code: 0,
       stderr: "gateway.yaml: nothing found, 2 accepted\n",
     });
     workspace.write("gateway.yaml", gateway("", 'host: "127.0.0.1:9"'));
-    expect(run().stderr).toContain("note: accepted and not found any more: the route");
+    expect((await run()).stderr).toContain("note: accepted and not found any more: the route");
   });
 
   it("says that a baseline is none, and that a configuration has mistakes", () => {
@@ -197,8 +197,11 @@ describe("gwc audit", () => {
       "gateway.yaml": gateway("", tools),
       ".gwc-audit.yaml": "accepted: {a: 1}\n",
     });
-    const run = () => gwc(["audit"], { cwd: workspace.folder });
-    expect(run()).toMatchObject({ code: 2, stderr: expect.stringContaining("is no baseline") });
+    const run = () => installedGwc(["audit"], { cwd: workspace.folder });
+    expect(run()).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("is no baseline"),
+    });
     workspace.write(".gwc-audit.yaml", "accepted: []\n");
     workspace.write("gateway.yaml", "binds: 5\n");
     expect(run()).toMatchObject({ code: 1, stdout: expect.stringContaining("error[") });

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, globSync, readFileSync, rmSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { gwc } from "../harness/gwc.ts";
+import { gwc, installedGwc } from "../harness/gwc.ts";
 import { root } from "../harness/root.ts";
 import { Workspace } from "../harness/workspace.ts";
 import { gatewayText } from "./gateway-text.ts";
@@ -22,7 +22,7 @@ function filesOf(folder: string): string[] {
 describe("gwc build", () => {
   it("writes the gateway under out/, called after its file, and ends with a table", () => {
     const workspace = new Workspace({ "shop/gateway.yaml": text });
-    const { code, stdout, stderr } = gwc(["build", "shop/gateway.yaml"], {
+    const { code, stdout, stderr } = installedGwc(["build", "shop/gateway.yaml"], {
       cwd: workspace.folder,
     });
     expect([code, stderr]).toEqual([0, ""]);
@@ -40,38 +40,40 @@ describe("gwc build", () => {
     ]);
   });
 
-  it("a folder's name is in no byte of the output", () => {
+  it("a folder's name is in no byte of the output", async () => {
     const workspace = new Workspace({ "folder-of-mine/gateway.yaml": text });
     const situation = { cwd: workspace.path("folder-of-mine") };
-    expect(gwc(["build", "--no-type-check"], situation).code).toBe(0);
+    expect((await gwc(["build", "--no-type-check"], situation)).code).toBe(0);
     const folder = workspace.path("folder-of-mine/out/gateway");
     for (const file of filesOf(folder))
       expect(readFileSync(`${folder}/${file}`, "utf8")).not.toContain("folder-of-mine");
   });
 
-  it("`name` in the configuration names the gateway and its output", () => {
+  it("`name` in the configuration names the gateway and its output", async () => {
     const workspace = new Workspace({ "gateway.yaml": `name: shop\n${text}` });
     const situation = { cwd: workspace.folder };
-    expect(gwc(["build", "--no-type-check"], situation).stdout).toMatch(/^out\/shop\n/);
+    expect((await gwc(["build", "--no-type-check"], situation)).stdout).toMatch(/^out\/shop\n/);
     expect(readFileSync(workspace.path("out/shop/main.ts"), "utf8")).toContain('name: "shop"');
   });
 
-  it.each(["../up", "a/b", "with space", ".hidden", ""])("%j is no name", (name) => {
+  it.each(["../up", "a/b", "with space", ".hidden", ""])("%j is no name", async (name) => {
     const workspace = new Workspace({ "gateway.yaml": `name: ${JSON.stringify(name)}\n${text}` });
-    const { code, stderr } = gwc(["build"], { cwd: workspace.folder });
+    const { code, stderr } = await gwc(["build"], { cwd: workspace.folder });
     expect(code).toBe(1);
     expect(stderr).toContain("gateway.yaml:1:7");
   });
 
-  it("a Gateway of manifests is called by its own name, wherever they lie", () => {
+  it("a Gateway of manifests is called by its own name, wherever they lie", async () => {
     const workspace = new Workspace({
       "manifests/all.yaml": readFileSync(`${root}/examples/cluster-basic/gateway.yaml`, "utf8"),
     });
-    const { stdout } = gwc(["build", "manifests", "--no-type-check"], { cwd: workspace.folder });
+    const { stdout } = await gwc(["build", "manifests", "--no-type-check"], {
+      cwd: workspace.folder,
+    });
     expect(stdout).toMatch(/^out\/proxy\n/);
   });
 
-  it("a bundle that no ConfigMap can carry needs an image", () => {
+  it("a bundle that no ConfigMap can carry needs an image", async () => {
     const prompt = randomBytes(1_500_000).toString("base64");
     const workspace = new Workspace({
       "all.yaml": `${readFileSync(`${root}/examples/cluster-basic/gateway.yaml`, "utf8")}
@@ -94,33 +96,33 @@ spec:
 `,
     });
     const at = { cwd: workspace.folder };
-    const { code, stdout, stderr } = gwc(["build", "all.yaml", "--no-type-check"], at);
+    const { code, stdout, stderr } = await gwc(["build", "all.yaml", "--no-type-check"], at);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toMatch(
       /^error\[bundle-too-large\]: the compressed bundle has \d+ KiB, and a ConfigMap takes 1024/m,
     );
     const image = ["build", "all.yaml", "--no-type-check", "--image", "registry.test/proxy:1"];
-    expect(gwc(image, at).code).toBe(0);
+    expect((await gwc(image, at)).code).toBe(0);
   });
 
-  it("another file name names the output, and -o overrules it", () => {
+  it("another file name names the output, and -o overrules it", async () => {
     const workspace = new Workspace({ "shop.yaml": text });
     const situation = { cwd: workspace.folder };
-    expect(gwc(["build", "shop.yaml", "--no-type-check"], situation).stdout).toMatch(
+    expect((await gwc(["build", "shop.yaml", "--no-type-check"], situation)).stdout).toMatch(
       /^out\/shop\n/,
     );
-    gwc(["build", "shop.yaml", "--no-type-check", "-o", "there"], situation);
+    await gwc(["build", "shop.yaml", "--no-type-check", "-o", "there"], situation);
     expect(existsSync(workspace.path("there/main.ts"))).toBe(true);
   });
 
-  it("removes what it wrote before and no longer needs, and leaves other files alone", () => {
+  it("removes what it wrote before and no longer needs, and leaves other files alone", async () => {
     const workspace = new Workspace({ "a.yaml": text });
     const build = () =>
       gwc(["build", "a.yaml", "-o", "out", "--no-type-check"], { cwd: workspace.folder });
-    build();
+    await build();
     workspace.write("out/notes.txt", "mine");
     workspace.write("a.yaml", text.replace("name: api", "name: shop"));
-    expect(build().code).toBe(0);
+    expect((await build()).code).toBe(0);
     expect(filesOf(workspace.path("out"))).toEqual([
       "Dockerfile",
       "gateway.cdx.json",
@@ -133,9 +135,9 @@ spec:
     ]);
   });
 
-  it("refuses to overwrite a file of the user, and then writes nothing at all", () => {
+  it("refuses to overwrite a file of the user, and then writes nothing at all", async () => {
     const workspace = new Workspace({ "a.yaml": text, "out/main.ts": "export const mine = 1;\n" });
-    const { code, stderr } = gwc(["build", "a.yaml", "-o", "out", "--no-type-check"], {
+    const { code, stderr } = await gwc(["build", "a.yaml", "-o", "out", "--no-type-check"], {
       cwd: workspace.folder,
     });
     expect(code).toBe(1);
@@ -146,26 +148,28 @@ spec:
     expect(filesOf(workspace.path("out"))).toEqual(["main.ts"]);
   });
 
-  it("says so when the output can't be written", () => {
+  it("says so when the output can't be written", async () => {
     const workspace = new Workspace({ "a.yaml": text, out: "a file" });
-    const { code, stderr } = gwc(["build", "a.yaml", "-o", "out/deep", "--no-type-check"], {
+    const { code, stderr } = await gwc(["build", "a.yaml", "-o", "out/deep", "--no-type-check"], {
       cwd: workspace.folder,
     });
     expect(code).toBe(1);
     expect(stderr).toBe("error: out/deep can't be written: a part of its path is not a folder\n");
   });
 
-  it("a mistake is reported on stderr and nothing is written", () => {
+  it("a mistake is reported on stderr and nothing is written", async () => {
     const workspace = new Workspace({ "a.yaml": text.replace("cors", "corss") });
-    const { code, stdout, stderr } = gwc(["build", "a.yaml"], { cwd: workspace.folder });
+    const { code, stdout, stderr } = await gwc(["build", "a.yaml"], { cwd: workspace.folder });
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toContain('error[unknown-field]: policies has no field "corss"');
     expect(existsSync(workspace.path("out"))).toBe(false);
   });
 
-  it("--print program shows the resolved program and writes nothing", () => {
+  it("--print program shows the resolved program and writes nothing", async () => {
     const workspace = new Workspace({ "a.yaml": text });
-    const { stdout } = gwc(["build", "a.yaml", "--print", "program"], { cwd: workspace.folder });
+    const { stdout } = await gwc(["build", "a.yaml", "--print", "program"], {
+      cwd: workspace.folder,
+    });
     expect(JSON.parse(stdout)).toMatchObject({
       name: "a",
       binds: [{ port: 3000, listeners: [{ routes: [{ name: "api" }] }] }],
@@ -176,9 +180,9 @@ spec:
   it.each([
     ["path", "// a.yaml binds[0].listeners[0].routes[0].policies.cors\n"],
     ["line", "// a.yaml binds[0].listeners[0].routes[0].policies.cors (line 7)\n"],
-  ])("--trace %s says where a policy comes from", (level, comment) => {
+  ])("--trace %s says where a policy comes from", async (level, comment) => {
     const workspace = new Workspace({ "a.yaml": text });
-    gwc(["build", "a.yaml", "-o", "out", "--no-type-check", "--trace", level], {
+    await gwc(["build", "a.yaml", "-o", "out", "--no-type-check", "--trace", level], {
       cwd: workspace.folder,
     });
     expect(readFileSync(workspace.path("out/routes/api.ts"), "utf8")).toContain(comment);
@@ -190,14 +194,14 @@ describe("a server over stdio in the image", () => {
   const gateway = (...targets: string[]) =>
     `binds: [{port: 3000, listeners: [{routes: [{backends: [{mcp: {targets: [${targets.join(", ")}]}}]}]}]}]\n`;
 
-  it("has a home that it may write to, and the commands that are known", () => {
+  it("has a home that it may write to, and the commands that are known", async () => {
     const workspace = new Workspace({
       "gateway.yaml": gateway(
         target("a", '{cmd: npx, args: ["-y", "server@1.2.3"]}'),
         target("b", '{cmd: uvx, args: ["server@1.2.3"]}'),
       ),
     });
-    const { code, stderr } = gwc(["build", "--no-type-check"], { cwd: workspace.folder });
+    const { code, stderr } = await gwc(["build", "--no-type-check"], { cwd: workspace.folder });
     expect([code, stderr]).toEqual([0, ""]);
     const text = readFileSync(workspace.path("out/gateway/Dockerfile"), "utf8");
     expect(text).toMatch(/^ENV NODE_ENV=production HOME=\/tmp$/m);
@@ -205,14 +209,14 @@ describe("a server over stdio in the image", () => {
     expect(text.indexOf("python3")).toBeGreaterThan(0);
   });
 
-  it("whose command or script the image has not is warned of, and built all the same", () => {
+  it("whose command or script the image has not is warned of, and built all the same", async () => {
     const workspace = new Workspace({
       "gateway.yaml": gateway(
         target("a", "{cmd: docker, args: [run, -i, server]}"),
         target("b", "{cmd: node, args: [./server.mjs]}"),
       ),
     });
-    const { code, stderr } = gwc(["build", "--strict", "--no-type-check"], {
+    const { code, stderr } = await gwc(["build", "--strict", "--no-type-check"], {
       cwd: workspace.folder,
     });
     expect(code).toBe(0);
@@ -220,31 +224,31 @@ describe("a server over stdio in the image", () => {
       'warning[not-in-image]: the image of the generated Dockerfile has no "docker"',
     );
     expect(stderr).toContain('has no "./server.mjs"');
-    expect(gwc(["check"], { cwd: workspace.folder })).toMatchObject({ code: 0, stdout: "" });
+    expect(await gwc(["check"], { cwd: workspace.folder })).toMatchObject({ code: 0, stdout: "" });
   });
 });
 
 describe("gwc build --check", () => {
-  it("passes when the output is what the configuration says, and then nothing is written", () => {
+  it("passes when the output is what the configuration says, and then nothing is written", async () => {
     const workspace = new Workspace({ "gateway.yaml": text });
     const situation = { cwd: workspace.folder };
-    gwc(["build"], situation);
-    expect(gwc(["build", "--check"], situation)).toEqual({
+    await gwc(["build"], situation);
+    expect(await gwc(["build", "--check"], situation)).toEqual({
       code: 0,
       stdout: "out/gateway: up to date\n",
       stderr: "",
     });
     rmSync(workspace.path("out/gateway/gateway.mjs"));
-    expect(gwc(["build", "--check"], situation).code).toBe(0);
+    expect((await gwc(["build", "--check"], situation)).code).toBe(0);
     expect(existsSync(workspace.path("out/gateway/gateway.mjs"))).toBe(false);
   });
 
-  it("names every file that differs, is missing or is left over, exits with 1 and writes nothing", () => {
+  it("names every file that differs, is missing or is left over, exits with 1 and writes nothing", async () => {
     const workspace = new Workspace({ "gateway.yaml": text });
     const situation = { cwd: workspace.folder };
-    gwc(["build", "--no-type-check"], situation);
+    await gwc(["build", "--no-type-check"], situation);
     workspace.write("gateway.yaml", text.replace("name: api", "name: shop"));
-    const { code, stdout, stderr } = gwc(["build", "--check", "--no-type-check"], situation);
+    const { code, stdout, stderr } = await gwc(["build", "--check", "--no-type-check"], situation);
     expect([code, stdout.split("\n")]).toEqual([
       1,
       [
@@ -266,25 +270,28 @@ describe("gwc build --check", () => {
 });
 
 describe("without a file", () => {
-  it.each(["build", "check", "run"])("`gwc %s` says what to do in an empty folder", (command) => {
-    const workspace = new Workspace();
-    const { code, stdout, stderr } = gwc([command], { cwd: workspace.folder });
-    expect([code, stdout]).toEqual([2, ""]);
-    expect(stderr).toBe(
-      "error: there is no gateway.yaml in this folder\n" +
-        `hint: \`gwc init\` writes a first one; \`gwc ${command} FILE\` takes another file\n`,
-    );
-  });
+  it.each(["build", "check", "run"])(
+    "`gwc %s` says what to do in an empty folder",
+    async (command) => {
+      const workspace = new Workspace();
+      const { code, stdout, stderr } = await gwc([command], { cwd: workspace.folder });
+      expect([code, stdout]).toEqual([2, ""]);
+      expect(stderr).toBe(
+        "error: there is no gateway.yaml in this folder\n" +
+          `hint: \`gwc init\` writes a first one; \`gwc ${command} FILE\` takes another file\n`,
+      );
+    },
+  );
 
-  it("`gwc check` takes gateway.yaml of this folder", () => {
+  it("`gwc check` takes gateway.yaml of this folder", async () => {
     const workspace = new Workspace({ "gateway.yaml": text });
-    const { code, stderr } = gwc(["check"], { cwd: workspace.folder });
+    const { code, stderr } = await gwc(["check"], { cwd: workspace.folder });
     expect([code, stderr]).toEqual([0, "gateway.yaml: valid, 1 route, 1 policy\n"]);
   });
 });
 
 describe("a folder as input", () => {
-  it("is read without what gwc wrote there, schemas, packages and other tools' files", () => {
+  it("is read without what gwc wrote there, schemas, packages and other tools' files", async () => {
     const workspace = new Workspace({
       "gateway.yaml": text,
       "package.json": "{}",
@@ -292,57 +299,57 @@ describe("a folder as input", () => {
       "node_modules/x/binds.yaml": text,
     });
     const situation = { cwd: workspace.folder };
-    gwc(["build", "--no-type-check"], situation);
-    workspace.write("gateway.schema.json", gwc(["schema"]).stdout);
-    expect(gwc(["check", "."], situation)).toMatchObject({
+    await gwc(["build", "--no-type-check"], situation);
+    workspace.write("gateway.schema.json", (await gwc(["schema"])).stdout);
+    expect(await gwc(["check", "."], situation)).toMatchObject({
       code: 0,
       stderr: ".: valid, 1 route, 1 policy\n",
     });
   });
 
-  it("of manifests is read without the manifests of the last build", () => {
+  it("of manifests is read without the manifests of the last build", async () => {
     const manifests = readFileSync(`${root}/examples/cluster-basic/gateway.yaml`, "utf8");
     const workspace = new Workspace({ "gateway.yaml": manifests });
     const situation = { cwd: workspace.folder };
-    gwc(["build", "--no-type-check"], situation);
+    await gwc(["build", "--no-type-check"], situation);
     expect(existsSync(workspace.path("out/proxy/kubernetes/deployment.yaml"))).toBe(true);
-    expect(gwc(["check", "."], situation)).toMatchObject({ code: 0, stdout: "" });
+    expect(await gwc(["check", "."], situation)).toMatchObject({ code: 0, stdout: "" });
   });
 
-  it("without any configuration says so", () => {
+  it("without any configuration says so", async () => {
     const workspace = new Workspace({ "notes.txt": "" });
-    const { code, stdout } = gwc(["check", "."], { cwd: workspace.folder });
+    const { code, stdout } = await gwc(["check", "."], { cwd: workspace.folder });
     expect(code).toBe(1);
     expect(stdout).toContain('error[no-input]: there is no configuration in "."');
   });
 });
 
 describe("gwc init", () => {
-  it("writes one small file that passes its own check", () => {
+  it("writes one small file that passes its own check", async () => {
     const workspace = new Workspace();
     const situation = { cwd: workspace.folder };
-    expect(gwc(["init"], situation)).toMatchObject({ code: 0, stdout: "gateway.yaml\n" });
+    expect(installedGwc(["init"], situation)).toMatchObject({ code: 0, stdout: "gateway.yaml\n" });
     expect(filesOf(workspace.folder)).toEqual(["gateway.yaml"]);
     expect(readFileSync(workspace.path("gateway.yaml")).length).toBeLessThan(2000);
-    expect(gwc(["check", "--strict"], situation).code).toBe(0);
+    expect((await gwc(["check", "--strict"], situation)).code).toBe(0);
   });
 
-  it("with --schema writes the schema that it names beside it", () => {
+  it("with --schema writes the schema that it names beside it", async () => {
     const workspace = new Workspace();
     const situation = { cwd: workspace.folder };
-    const { code, stdout } = gwc(["init", "--schema"], situation);
+    const { code, stdout } = await gwc(["init", "--schema"], situation);
     expect([code, stdout]).toEqual([0, "gateway.yaml\ngateway.schema.json\n"]);
-    expect(gwc(["check", "--strict", "gateway.yaml"], situation).code).toBe(0);
+    expect((await gwc(["check", "--strict", "gateway.yaml"], situation)).code).toBe(0);
     const [first] = readFileSync(workspace.path("gateway.yaml"), "utf8").split("\n");
     expect(first).toBe("# yaml-language-server: $schema=gateway.schema.json");
     expect(readFileSync(workspace.path("gateway.schema.json"), "utf8")).toBe(
-      gwc(["schema"]).stdout,
+      installedGwc(["schema"]).stdout,
     );
   });
 
-  it("leaves an existing file alone", () => {
+  it("leaves an existing file alone", async () => {
     const workspace = new Workspace({ "gateway.yaml": "mine" });
-    const { code, stderr } = gwc(["init"], { cwd: workspace.folder });
+    const { code, stderr } = await gwc(["init"], { cwd: workspace.folder });
     expect([code, stderr]).toEqual([
       1,
       'error: "gateway.yaml" exists already; nothing was written\n',

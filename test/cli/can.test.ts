@@ -3,7 +3,7 @@ import { memoryHost } from "../../compiler/host.ts";
 import { accessOutcome } from "../../compiler/inspect/access/access-text.ts";
 import { requestAccess } from "../../compiler/inspect/access/request-access.ts";
 import { checkInput } from "../../compiler/inspect/check-input.ts";
-import { gwc } from "../harness/gwc.ts";
+import { gwc, installedGwc } from "../harness/gwc.ts";
 import { Workspace } from "../harness/workspace.ts";
 
 const config = `binds:
@@ -26,8 +26,8 @@ const config = `binds:
             backends: [{host: "127.0.0.1:9"}]
 `;
 
-function can(...argv: readonly string[]) {
-  const { code, stdout, stderr } = gwc(["can", ...argv], {
+async function can(...argv: readonly string[]) {
+  const { code, stdout, stderr } = await gwc(["can", ...argv], {
     cwd: new Workspace({ "gateway.yaml": config }).folder,
   });
   return { code, text: `${stdout}${stderr}` };
@@ -37,7 +37,7 @@ describe("gwc can", () => {
   it("leaves the claims of a token open under their other name, too", () => {
     const [before = "", after = ""] = config.split(/ +- '"admin".*\n.*containsIP.*\n/);
     const rules = `                  - 'true'\n${after.replace("jwt.sub", "auth.claims.sub")}`;
-    const { stdout } = gwc(["can", "--who", "tool", "echo"], {
+    const { stdout } = installedGwc(["can", "--who", "tool", "echo"], {
       cwd: new Workspace({ "gateway.yaml": before + rules }).folder,
     });
     expect(stdout).toContain(
@@ -46,7 +46,7 @@ describe("gwc can", () => {
     expect(stdout).toContain('as CEL: !(auth.claims.sub == "eve")');
   });
 
-  it("takes the names that clients use where there are several servers", () => {
+  it("takes the names that clients use where there are several servers", async () => {
     const rules = /mcpAuthorization:[\s\S]*?backends: (?=\[\{mcp)/;
     const targets = ["files", "web"].map(
       (name) => `{name: ${name}, mcp: {host: "http://127.0.0.1:9/mcp"}}`,
@@ -60,16 +60,16 @@ describe("gwc can", () => {
     const { folder } = new Workspace({ "gateway.yaml": several });
     const ask = (name: string) =>
       gwc(["can", "call", "tool", name, "--as", '{"sub":"ann"}'], { cwd: folder });
-    const denied = ask("web_drop");
+    const denied = await ask("web_drop");
     expect(denied).toMatchObject({ code: 1, stderr: "" });
     expect(denied.stdout).toMatch(/server web: no/);
     expect(denied.stdout).not.toMatch(/server files/);
-    expect(ask("files_read").code).toBe(0);
-    expect(ask("drop").stdout).toMatch(/server files: no[\s\S]*server web: no/);
+    expect((await ask("files_read")).code).toBe(0);
+    expect((await ask("drop")).stdout).toMatch(/server files: no[\s\S]*server web: no/);
   });
 
-  it("says no with the rule that denies, and exits with 1", () => {
-    const { code, text } = can(
+  it("says no with the rule that denies, and exits with 1", async () => {
+    const { code, text } = await can(
       "call",
       "tool",
       "delete_all",
@@ -82,8 +82,8 @@ describe("gwc can", () => {
     expect(text).toContain("at gateway.yaml:13:21");
   });
 
-  it("says yes with the rule that allows, and exits with 0", () => {
-    const { code, text } = can(
+  it("says yes with the rule that allows, and exits with 0", async () => {
+    const { code, text } = await can(
       "call",
       "tool",
       "delete_all",
@@ -95,50 +95,50 @@ describe("gwc can", () => {
     expect(text).toContain('passes     allowed by "admin" in jwt.roles');
   });
 
-  it("refuses nobody in particular where a token is required", () => {
-    const { code, text } = can("call", "tool", "echo");
+  it("refuses nobody in particular where a token is required", async () => {
+    const { code, text } = await can("call", "tool", "echo");
     expect(code).toBe(1);
     expect(text).toContain("without a valid token of https://id.example.com");
   });
 
-  it("says what it depends on when the client's address is not known, and exits with 4", () => {
+  it("says what it depends on when the client's address is not known, and exits with 4", async () => {
     const sub = ["--as", '{"sub":"ann"}'];
-    const open = can("call", "tool", "echo", ...sub);
+    const open = await can("call", "tool", "echo", ...sub);
     expect(open.code).toBe(4);
     expect(open.text).toContain('when     cidr("10.0.0.0/8").containsIP(source.address)');
-    expect(can("call", "tool", "echo", ...sub, "--from", "10.1.2.3").code).toBe(0);
-    expect(can("call", "tool", "echo", ...sub, "--from", "8.8.8.8").code).toBe(1);
+    expect((await can("call", "tool", "echo", ...sub, "--from", "10.1.2.3")).code).toBe(0);
+    expect((await can("call", "tool", "echo", ...sub, "--from", "8.8.8.8")).code).toBe(1);
   });
 
-  it("says neither yes nor everybody where a server of others decides", () => {
+  it("says neither yes nor everybody where a server of others decides", async () => {
     const asked = config.replace(/( +)mcpAuthorization:/, '$1extAuthz: {host: "127.0.0.1:9"}\n$&');
     const { folder } = new Workspace({ "gateway.yaml": asked });
     const ask = (...argv: readonly string[]) => gwc(["can", ...argv], { cwd: folder });
     const someone = ["--as", '{"sub":"ann"}', "--from", "10.1.2.3"];
-    const open = ask("call", "tool", "echo", ...someone);
+    const open = await ask("call", "tool", "echo", ...someone);
     expect(open.code).toBe(4);
     expect(open.stdout).toMatch(/^it depends: tool echo\n/);
     expect(open.stdout).toContain("extAuthz           undecided  an authorization server decides");
-    expect(ask("call", "tool", "echo", ...someone, "--from", "8.8.8.8").code).toBe(1);
-    expect(ask("--who", "tool", "echo").stdout).toContain(
+    expect((await ask("call", "tool", "echo", ...someone, "--from", "8.8.8.8")).code).toBe(1);
+    expect((await ask("--who", "tool", "echo")).stdout).toContain(
       "those with a valid token of https://id.example.com, unless extAuthz refuses, for whom",
     );
   });
 
-  it("turned around says who may, in words and as an expression", () => {
-    const { text } = can("--who", "tool", "delete_all");
+  it("turned around says who may, in words and as an expression", async () => {
+    const { text } = await can("--who", "tool", "delete_all");
     expect(text).toContain('when     "admin" in jwt.roles, jwt.sub == "eve" is false');
     expect(text).toContain('as CEL: "admin" in jwt.roles && !(jwt.sub == "eve")');
   });
 
-  it("asks for a request as curl would send it, with the headers that are given", () => {
+  it("asks for a request as curl would send it, with the headers that are given", async () => {
     const url = "http://any.example.com:3000/api";
-    expect(can("GET", url).text).toBe("no: no route of the listener matches it: 404\n");
-    expect(can("GET", url, "--header", "X-Env: dev").code).toBe(1);
-    expect(can("GET", url, "--header", "x-env: dev\nx-team: blue").code).toBe(0);
+    expect((await can("GET", url)).text).toBe("no: no route of the listener matches it: 404\n");
+    expect((await can("GET", url, "--header", "X-Env: dev")).code).toBe(1);
+    expect((await can("GET", url, "--header", "x-env: dev\nx-team: blue")).code).toBe(0);
   });
 
-  it("sees paths and hosts as the gateway does, and preflights as its CORS policy does", () => {
+  it("sees paths and hosts as the gateway does, and preflights as its CORS policy does", async () => {
     const text = `binds:
   - port: 3000
     listeners:
@@ -151,15 +151,15 @@ describe("gwc can", () => {
 `;
     const ask = askerIn(text);
     for (const path of ["/admin", "/%61dmin", "//admin", "/x/../admin"])
-      expect(ask("GET", `http://a.test:3000${path}`)).toBe("no");
-    expect(ask("GET", "http://A.test.:3000/other")).toBe("yes");
+      expect(await ask("GET", `http://a.test:3000${path}`)).toBe("no");
+    expect(await ask("GET", "http://A.test.:3000/other")).toBe("yes");
     for (const path of ["/a%2fadmin", "/%00", "/%zz"])
-      expect(ask("GET", `http://a.test:3000${path}`)).toMatch(/: 400$/);
-    expect(ask("OPTIONS", "http://a.test:3000/admin", PREFLIGHT)).toBe("yes");
-    expect(ask("OPTIONS", "http://a.test:3000/admin")).toBe("no");
+      expect(await ask("GET", `http://a.test:3000${path}`)).toMatch(/: 400$/);
+    expect(await ask("OPTIONS", "http://a.test:3000/admin", PREFLIGHT)).toBe("yes");
+    expect(await ask("OPTIONS", "http://a.test:3000/admin")).toBe("no");
   });
 
-  it("asks a listener's own policies where no route takes a request, or they may choose another one", () => {
+  it("asks a listener's own policies where no route takes a request, or they may choose another one", async () => {
     const route = 'matches: [{path: {pathPrefix: /api}}], backends: [{host: "127.0.0.1:9"}]';
     const ask = askerIn(`binds:
   - {port: 1, listeners: [{policies: {cors: {allowOrigins: ["*"]}}, routes: [{${route}}]}]}
@@ -173,14 +173,14 @@ describe("gwc can", () => {
       - policies: {transformations: {request: {set: {":path": '"/api"'}}}}
         routes: [{${route}}]
 `);
-    expect(ask("OPTIONS", "http://a.test:1/other", PREFLIGHT)).toBe("yes");
-    expect(ask("GET", "http://a.test:1/other")).toMatch(/: 404$/);
-    expect(ask("GET", "http://a.test:1/api")).toBe("yes");
-    expect(ask("GET", "http://a.test:2/other")).toBe("yes");
+    expect(await ask("OPTIONS", "http://a.test:1/other", PREFLIGHT)).toBe("yes");
+    expect(await ask("GET", "http://a.test:1/other")).toMatch(/: 404$/);
+    expect(await ask("GET", "http://a.test:1/api")).toBe("yes");
+    expect(await ask("GET", "http://a.test:2/other")).toBe("yes");
     // What clients say of a header is not what the rule reads.
-    expect(ask("GET", "http://a.test:3/api")).toBe("depends");
-    expect(ask("GET", "http://a.test:3/other")).toMatch(/: 404$/);
-    expect(ask("GET", "http://a.test:4/other")).toBe("depends");
+    expect(await ask("GET", "http://a.test:3/api")).toBe("depends");
+    expect(await ask("GET", "http://a.test:3/other")).toMatch(/: 404$/);
+    expect(await ask("GET", "http://a.test:4/other")).toBe("depends");
   });
 });
 

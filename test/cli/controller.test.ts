@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { atEnd } from "../harness/at-end.ts";
 import { freePort } from "../harness/free-port.ts";
-import { gwc } from "../harness/gwc.ts";
+import { installedGwc } from "../harness/gwc.ts";
 import { listen } from "../harness/listen.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 
@@ -18,7 +18,7 @@ it("a controller whose port is taken says so, and ends", async () => {
   atEnd(() => server.close());
   const taken = await listen(server, "0.0.0.0");
   const ports = ["--health-port", String(await freePort()), "--metrics-port", String(taken)];
-  const { code, stderr } = gwc(["controller", "--kubeconfig", file, ...ports]);
+  const { code, stderr } = installedGwc(["controller", "--kubeconfig", file, ...ports]);
   expect(stderr).toContain(`error: cannot listen on port ${taken}: the port is in use`);
   expect(code).toBe(1);
 });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { gwc } from "../harness/gwc.ts";
+import { installedGwc } from "../harness/gwc.ts";
 import { Workspace } from "../harness/workspace.ts";
 import { diffOf, firstLine } from "./diff-of.ts";
 
@@ -38,7 +38,9 @@ it("of several Gateways what opens access comes first, each difference names its
     "old.yaml": manifests(["/a", "/b"], "hush-one"),
     "new.yaml": manifests(["/none", "/c"], "hush-two"),
   });
-  const { code, stdout } = gwc(["diff", "old.yaml", "new.yaml", "--exit-code"], { cwd: folder });
+  const { code, stdout } = installedGwc(["diff", "old.yaml", "new.yaml", "--exit-code"], {
+    cwd: folder,
+  });
   expect(code).toBe(5);
   const heads = stdout.split("\n").filter((line) => /^[A-Z]/.test(line));
   expect(heads.map((line) => line.split(" (")[0])).toEqual([

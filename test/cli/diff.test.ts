@@ -205,29 +205,32 @@ it("the page of gwc diff has the first lines of five pull requests", () => {
 describe("a bundle's manifest as a side", () => {
   const moved = base.replace("127.0.0.1:9/mcp", "127.0.0.2:9/mcp");
 
-  function sides(): Workspace {
+  async function sides(): Promise<Workspace> {
     const workspace = new Workspace({ "gateway.yaml": base });
-    gwc(["build", "--no-type-check"], { cwd: workspace.folder });
+    await gwc(["build", "--no-type-check"], { cwd: workspace.folder });
     return workspace;
   }
 
-  it("solves rules, compares routes, servers and settings, and says nothing of what is the same", () => {
-    const workspace = sides();
-    const run = () =>
-      gwc(["diff", "out/gateway/manifest.json", "gateway.yaml"], { cwd: workspace.folder }).stdout;
-    expect(run()).toBe("no request is treated differently\n");
+  it("solves rules, compares routes, servers and settings, and says nothing of what is the same", async () => {
+    const workspace = await sides();
+    const run = async () =>
+      (await gwc(["diff", "out/gateway/manifest.json", "gateway.yaml"], { cwd: workspace.folder }))
+        .stdout;
+    expect(await run()).toBe("no request is treated differently\n");
     workspace.write("gateway.yaml", moved.replace('name == "get-sum"', 'name.startsWith("get-")'));
-    const said = run();
+    const said = await run();
     expect(said).toContain('when    jwt.sub == "ann", mcp.tool.name.startsWith("get-")');
     expect(said).toContain("127.0.0.1:9/mcp -> files streamable: http://127.0.0.2:9/mcp");
     workspace.write("gateway.yaml", base.replace("pathPrefix: /api", "pathPrefix: /v1"));
-    expect(run()).toContain("OPENS   route api (path prefix /v1)   match path prefix /v1 added");
+    expect(await run()).toContain(
+      "OPENS   route api (path prefix /v1)   match path prefix /v1 added",
+    );
     workspace.write("gateway.yaml", base.replace("10s", "5s"));
-    expect(run()).toContain("timeout: its settings are others");
+    expect(await run()).toContain("timeout: its settings are others");
   });
 
-  it("refuses one of a version that said less, and one with a rule that is none", () => {
-    const workspace = sides();
+  it("refuses one of a version that said less, and one with a rule that is none", async () => {
+    const workspace = await sides();
     const file = workspace.path("out/gateway/manifest.json");
     const run = () =>
       gwc(["diff", "out/gateway/manifest.json", "gateway.yaml"], { cwd: workspace.folder });
@@ -236,12 +239,12 @@ describe("a bundle's manifest as a side", () => {
       "out/gateway/manifest.json",
       written.replace('mcp.tool.name == \\"get-env\\"', "mcp.("),
     );
-    expect(run()).toMatchObject({
+    expect(await run()).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("its rule does not compile: mcp.("),
     });
     workspace.write("out/gateway/manifest.json", JSON.stringify({ gwc: "0.0.1", files: [] }));
-    expect(run()).toMatchObject({
+    expect(await run()).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("gwc 0.0.1 wrote it, whose manifests say too little"),
     });
@@ -261,33 +264,33 @@ describe("gwc diff", () => {
     return { folder: workspace.folder, write: (text) => workspace.write("gateway.yaml", text) };
   }
 
-  it("compares with a revision, and --exit-code tells what opens from what changes", () => {
+  it("compares with a revision, and --exit-code tells what opens from what changes", async () => {
     const { folder, write } = repository();
     const run = () => gwc(["diff", "--git", "main", "--exit-code"], { cwd: folder });
-    expect(run()).toMatchObject({ code: 0, stdout: "no request is treated differently\n" });
+    expect(await run()).toMatchObject({ code: 0, stdout: "no request is treated differently\n" });
     write(base.replace("10s", "5s"));
-    expect(run().code).toBe(4);
+    expect((await run()).code).toBe(4);
     write(base.replace(/ +- deny: .*\n/, ""));
-    expect(run().code).toBe(5);
+    expect((await run()).code).toBe(5);
     const named = (input: string) => ["diff", "--git", "main", input, "--exit-code"];
-    expect(gwc(named(join(folder, "gateway.yaml")), { cwd: folder }).code).toBe(5);
-    expect(gwc(named("."), { cwd: folder }).code).toBe(5);
-    expect(gwc(named(folder)).code).toBe(2);
+    expect((await gwc(named(join(folder, "gateway.yaml")), { cwd: folder })).code).toBe(5);
+    expect((await gwc(named("."), { cwd: folder })).code).toBe(5);
+    expect((await gwc(named(folder))).code).toBe(2);
   });
 
-  it("says which side has mistakes, which revision there is none of, and that a file is gone", () => {
+  it("says which side has mistakes, which revision there is none of, and that a file is gone", async () => {
     const { folder, write } = repository();
     const run = (...argv: readonly string[]) => gwc(["diff", ...argv], { cwd: folder });
-    expect(run("--git", "nothing")).toMatchObject({
+    expect(await run("--git", "nothing")).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('git knows no revision "nothing"'),
     });
-    expect(run("--git", "main", "gone.yaml")).toMatchObject({
+    expect(await run("--git", "main", "gone.yaml")).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("the old configuration has mistakes"),
     });
     write(base.replace("name: api", "nam: api"));
-    expect(run("--git", "main")).toMatchObject({
+    expect(await run("--git", "main")).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("the new configuration has mistakes"),
     });

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { freePort } from "../harness/free-port.ts";
-import { GwcProcess, gwc } from "../harness/gwc.ts";
+import { GwcProcess, installedGwc } from "../harness/gwc.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 
 /** The port of the file that `gwc init` writes. */
@@ -21,7 +21,7 @@ export async function firstMinutes(): Promise<string> {
       readFileSync(file, "utf8").replace(from, () => to),
     );
   const call = (...argv: readonly string[]) => {
-    const { stdout, stderr } = gwc(argv, { cwd: folder });
+    const { stdout, stderr } = installedGwc(argv, { cwd: folder });
     return block(`npx gwc ${argv.join(" ")}`, plain(stdout + stderr, PORT));
   };
   const parts = [

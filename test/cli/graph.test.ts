@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { gwc } from "../harness/gwc.ts";
+import { installedGwc } from "../harness/gwc.ts";
 import { Workspace } from "../harness/workspace.ts";
 
 const before = `binds:
@@ -23,7 +23,7 @@ const after = before
 
 function drawn(...argv: readonly string[]): string {
   const { folder } = new Workspace({ "before.yaml": before, "after.yaml": after });
-  return gwc(["graph", ...argv], { cwd: folder }).stdout;
+  return installedGwc(["graph", ...argv], { cwd: folder }).stdout;
 }
 
 it("draws listeners, routes with their policies, and servers; what answers by itself leads nowhere", () => {

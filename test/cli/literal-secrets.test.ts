@@ -108,18 +108,20 @@ describe("a credential that is written out", () => {
     });
   });
 
-  it("is a warning, wherever it stands, and an error with --strict", () => {
-    const { code, stdout } = gwc(["check", "gateway.yaml"], { cwd: workspace.folder });
+  it("is a warning, wherever it stands, and an error with --strict", async () => {
+    const { code, stdout } = await gwc(["check", "gateway.yaml"], { cwd: workspace.folder });
     expect(stdout.match(/^warning\[literal-secret\]: \S+/gm)).toHaveLength(12);
     expect(code).toBe(0);
-    expect(gwc(["check", "--strict", "gateway.yaml"], { cwd: workspace.folder }).code).toBe(1);
+    expect((await gwc(["check", "--strict", "gateway.yaml"], { cwd: workspace.folder })).code).toBe(
+      1,
+    );
   });
 
-  it("stands in nothing that gwc writes or prints", () => {
-    const built = gwc(["build", "gateway.yaml", "-o", "a"], { cwd: workspace.folder });
+  it("stands in nothing that gwc writes or prints", async () => {
+    const built = await gwc(["build", "gateway.yaml", "-o", "a"], { cwd: workspace.folder });
     expect(built.code, built.stderr).toBe(0);
-    const printed = gwc(["build", "--print", "program"], { cwd: workspace.folder });
-    const explained = gwc(["explain", "route", "web"], { cwd: workspace.folder });
+    const printed = await gwc(["build", "--print", "program"], { cwd: workspace.folder });
+    const explained = await gwc(["explain", "route", "web"], { cwd: workspace.folder });
     const all = [built, printed, explained].flatMap(({ stdout, stderr }) => [stdout, stderr]);
     all.push(writtenIn(workspace.path("a")));
     for (const secret of Object.values(secrets)) {
@@ -128,12 +130,15 @@ describe("a credential that is written out", () => {
     }
   });
 
-  it("does not show in the digest of the manifest", () => {
-    const inputs = ["gateway.yaml", "other.yaml"].map((file) => {
-      gwc(["build", "--no-type-check", file, "-o", file.slice(0, 5)], { cwd: workspace.folder });
+  it("does not show in the digest of the manifest", async () => {
+    const inputs: unknown[] = [];
+    for (const file of ["gateway.yaml", "other.yaml"]) {
+      await gwc(["build", "--no-type-check", file, "-o", file.slice(0, 5)], {
+        cwd: workspace.folder,
+      });
       const manifest = workspace.path(path.join(file.slice(0, 5), "manifest.json"));
-      return JSON.parse(readFileSync(manifest, "utf8")).inputs[0].sha256;
-    });
+      inputs.push(JSON.parse(readFileSync(manifest, "utf8")).inputs[0].sha256);
+    }
     expect(inputs[0]).toBe(inputs[1]);
   });
 

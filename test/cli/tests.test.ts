@@ -8,7 +8,7 @@ import { memoryHost } from "../../compiler/host.ts";
 import { checkInput } from "../../compiler/inspect/check-input.ts";
 import { runTests } from "../../compiler/inspect/tests/run-tests.ts";
 import { standIns } from "../../compiler/inspect/tests/trial-program.ts";
-import { gwc } from "../harness/gwc.ts";
+import { gwc, installedGwc } from "../harness/gwc.ts";
 import { root } from "../harness/root.ts";
 import { Workspace } from "../harness/workspace.ts";
 
@@ -438,7 +438,7 @@ describe("gwc test", () => {
   };
 
   it("runs the tests beside the configuration, says what fails where, and exits with 1", () => {
-    const { code, stdout, stderr } = gwc(["test"], { cwd: new Workspace(files).folder });
+    const { code, stdout, stderr } = installedGwc(["test"], { cwd: new Workspace(files).folder });
     expect(code).toBe(1);
     expect(stderr).toBe("a.test.yaml, b.test.yaml: 1 passed, 1 failed\n");
     expect(stdout).toContain('error[unmet-expectation]: "one": the status is 200, expected 201');
@@ -446,9 +446,9 @@ describe("gwc test", () => {
     expect(stdout).toContain("hint: route shop responded 200, http://shop.internal:8080 was asked");
   });
 
-  it("exits with 0 when all pass, and says what no test touches", () => {
+  it("exits with 0 when all pass, and says what no test touches", async () => {
     const { folder } = new Workspace(files);
-    const { code, stdout } = gwc(["test", "a.test.yaml", "--coverage"], { cwd: folder });
+    const { code, stdout } = await gwc(["test", "a.test.yaml", "--coverage"], { cwd: folder });
     expect(code).toBe(0);
     expect(stdout).toContain("touched: 1 of 6 routes, 5 of 13 policies, 1 of 6 rules\n");
     expect(stdout).toContain(
@@ -458,31 +458,33 @@ describe("gwc test", () => {
     expect(stdout).not.toContain("rule request.method");
   });
 
-  it("writes every test to JUnit, and failures as annotations of GitHub", () => {
+  it("writes every test to JUnit, and failures as annotations of GitHub", async () => {
     const { folder } = new Workspace(files);
-    const junit = gwc(["test", "--format", "junit"], { cwd: folder });
+    const junit = await gwc(["test", "--format", "junit"], { cwd: folder });
     expect(junit.stdout).toContain('<testsuites name="gwc test" tests="2" failures="1">');
     expect(junit.stdout).toContain('<testcase classname="a.test.yaml" name="one" line="3"/>');
     expect(junit.stdout).toContain('<failure type="unmet-expectation"');
-    const annotated = gwc(["test"], { cwd: folder, env: { GITHUB_ACTIONS: "true" } });
+    const annotated = await gwc(["test"], { cwd: folder, env: { GITHUB_ACTIONS: "true" } });
     expect(annotated.stdout).toMatch(/^::error file=b\.test\.yaml,line=3,/);
   });
 
-  it("without tests exits with 2, and with tests that can't be read with 1", () => {
+  it("without tests exits with 2, and with tests that can't be read with 1", async () => {
     const { folder } = new Workspace({ "gateway.yaml": config, "broken.yaml": "tests: [" });
-    expect(gwc(["test"], { cwd: folder }).stderr).toContain("no *.test.yaml beside gateway.yaml");
-    expect(gwc(["test"], { cwd: folder }).code).toBe(2);
-    const broken = gwc(["test", "broken.yaml"], { cwd: folder });
+    expect((await gwc(["test"], { cwd: folder })).stderr).toContain(
+      "no *.test.yaml beside gateway.yaml",
+    );
+    expect((await gwc(["test"], { cwd: folder })).code).toBe(2);
+    const broken = await gwc(["test", "broken.yaml"], { cwd: folder });
     expect(broken.code).toBe(1);
     expect(broken.stdout).toContain("error[yaml-syntax]");
   });
 
-  it("tests lie beside manifests without being any", () => {
+  it("tests lie beside manifests without being any", async () => {
     const folder = "examples/cluster-mcp";
-    const { code, stderr } = gwc(["check", folder]);
+    const { code, stderr } = await gwc(["check", folder]);
     expect(stderr).toContain("valid");
     expect(code).toBe(0);
-    const tested = gwc(["test", "-f", folder]);
+    const tested = await gwc(["test", "-f", folder]);
     expect(tested.stdout).toBe("");
     expect(tested.code).toBe(0);
   });
@@ -497,9 +499,9 @@ describe("what stands in for the world", () => {
   });
 });
 
-describe("the examples", () => {
+describe("the examples", async () => {
   const files = globSync("examples/*/*.test.yaml", { cwd: root });
-  const schema = JSON.parse(gwc(["schema", "--tests"]).stdout);
+  const schema = JSON.parse((await gwc(["schema", "--tests"])).stdout);
   const validate = new Ajv2020({
     strict: true,
     strictTypes: false,
@@ -507,11 +509,14 @@ describe("the examples", () => {
     allowUnionTypes: true,
   }).compile(schema);
 
-  it.each(files)("%s passes, touches every rule, and is as the schema for editors says", (file) => {
-    const config = path.join(path.dirname(file), "gateway.yaml");
-    const { code, stdout } = gwc(["test", "-f", config, file, "--coverage"]);
-    expect(stdout).not.toContain("no test touches  rule");
-    expect(code).toBe(0);
-    expect(validate(parse(readFileSync(path.join(root, file), "utf8")))).toBe(true);
-  });
+  it.each(files)(
+    "%s passes, touches every rule, and is as the schema for editors says",
+    async (file) => {
+      const config = path.join(path.dirname(file), "gateway.yaml");
+      const { code, stdout } = await gwc(["test", "-f", config, file, "--coverage"]);
+      expect(stdout).not.toContain("no test touches  rule");
+      expect(code).toBe(0);
+      expect(validate(parse(readFileSync(path.join(root, file), "utf8")))).toBe(true);
+    },
+  );
 });

@@ -1,23 +1,23 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { commands } from "../../compiler/commands/commands.ts";
-import { gwc } from "../harness/gwc.ts";
+import { gwc, installedGwc } from "../harness/gwc.ts";
 
 describe("the command line", () => {
-  it("help lists every verb, and each verb has help of its own", () => {
-    const { code, stdout, stderr } = gwc(["--help"]);
+  it("help lists every verb, and each verb has help of its own", async () => {
+    const { code, stdout, stderr } = installedGwc(["--help"]);
     expect([code, stderr]).toEqual([0, ""]);
     for (const { name } of commands) expect(stdout).toMatch(new RegExp(`^  ${name}\\b`, "m"));
     expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);
-    const command = gwc(["build", "--help"]);
+    const command = await gwc(["build", "--help"]);
     expect(command.stdout).toContain("Usage: gwc build [OPTIONS] [FILES..]");
-    expect(gwc(["help", "build"]).stdout).toBe(command.stdout);
+    expect((await gwc(["help", "build"])).stdout).toBe(command.stdout);
   });
 
   it("help loads no command, and a command only what it needs", () => {
     // Names of modules, each with its text: it says which packages' modules were gathered in it.
     const loaded = (verb: string) => {
-      const { stderr } = gwc([verb], { env: { NODE_DEBUG: "esm" } });
+      const { stderr } = installedGwc([verb], { env: { NODE_DEBUG: "esm" } });
       const modules = new Set(stderr.match(/(?<=')file:[^']*\.js(?=')/g));
       return [...modules].map((url) => `${url}\n${readFileSync(new URL(url), "utf8")}`).join("\n");
     };
@@ -28,20 +28,20 @@ describe("the command line", () => {
     expect(loaded("check")).toMatch(/node_modules\/yaml\//);
   });
 
-  it("an expression may begin with a minus", () => {
-    const { code, stdout } = gwc(["eval", "-7 / 2"]);
+  it("an expression may begin with a minus", async () => {
+    const { code, stdout } = await gwc(["eval", "-7 / 2"]);
     expect([code, stdout.split("\n")[0]]).toEqual([0, "-3"]);
   });
 
   it("without a verb the help goes to stderr, and that is a usage error", () => {
-    const { code, stdout, stderr } = gwc([]);
+    const { code, stdout, stderr } = installedGwc([]);
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toContain("Usage: gwc VERB");
   });
 
-  it("the version is there for people and for programs", () => {
-    expect(gwc(["--version"]).stdout).toMatch(/^gwc \d+\.\d+\.\d+\n$/);
-    const facts: unknown = JSON.parse(gwc(["--version", "--format", "json"]).stdout);
+  it("the version is there for people and for programs", async () => {
+    expect(installedGwc(["--version"]).stdout).toMatch(/^gwc \d+\.\d+\.\d+\n$/);
+    const facts: unknown = JSON.parse((await gwc(["--version", "--format", "json"])).stdout);
     expect(facts).toEqual({ gwc: expect.any(String), node: process.versions.node });
   });
 
@@ -63,8 +63,8 @@ describe("the command line", () => {
       'no field, policy, backend or code "unknown-feld"',
       "did you mean",
     ],
-  ])("%j is a usage error with a hint", (argv, problem, hint) => {
-    const { code, stdout, stderr } = gwc(argv);
+  ])("%j is a usage error with a hint", async (argv, problem, hint) => {
+    const { code, stdout, stderr } = await gwc(argv);
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toContain(`error: `);
     expect(stderr).toContain(problem);
@@ -73,49 +73,55 @@ describe("the command line", () => {
 });
 
 describe("explain and schema", () => {
-  it("a code is explained as it stands in a message", () => {
-    const { stdout } = gwc(["explain", "error[unknown-field]"]);
+  it("a code is explained as it stands in a message", async () => {
+    const { stdout } = installedGwc(["explain", "error[unknown-field]"]);
     expect(stdout).toMatch(/^error\[unknown-field\]\n\nEvery key of a configuration is known/);
-    expect(gwc(["explain", "unknown-field"]).stdout).toBe(stdout);
+    expect((await gwc(["explain", "unknown-field"])).stdout).toBe(stdout);
   });
 
-  it("a star in an explanation stays", () => {
-    expect(gwc(["explain", "open-credentials"]).stdout).toContain("allowOrigins * and");
+  it("a star in an explanation stays", async () => {
+    expect((await gwc(["explain", "open-credentials"])).stdout).toContain("allowOrigins * and");
   });
 
-  it("a kind of backend is explained with its fields", () => {
-    const { code, stdout } = gwc(["explain", "dynamic"]);
+  it("a kind of backend is explained with its fields", async () => {
+    const { code, stdout } = await gwc(["explain", "dynamic"]);
     expect(code).toBe(0);
     expect(stdout).toContain("`dynamicForwardProxy`".replaceAll("`", ""));
     expect(stdout).toMatch(/^\s*allowPrivate\s+list of /m);
-    expect(gwc(["explain"]).stdout).toMatch(/^Backends\n\n( {2}\w+ .*\n)+/m);
+    expect((await gwc(["explain"])).stdout).toMatch(/^Backends\n\n( {2}\w+ .*\n)+/m);
   });
 
-  it("a field is explained by its path or its end, with type, default, limits, an example and its places", () => {
-    const { stdout } = gwc(["explain", "config.statsAddr"]);
+  it("a field is explained by its path or its end, with type, default, limits, an example and its places", async () => {
+    const { stdout } = await gwc(["explain", "config.statsAddr"]);
     expect(stdout).toMatch(/^ {2}Type +address$/m);
     expect(stdout).toMatch(/^ {2}Default +:15020$/m);
     expect(stdout).toContain("    statsAddr: :15020\n");
     expect(stdout).toContain("gateway.yaml: config.statsAddr");
-    expect(gwc(["explain", "statsAddr"]).stdout).toBe(stdout);
-    expect(gwc(["explain", "binds[0].port"]).stdout).toMatch(/Limits +at least 1, at most 65535/);
-    expect(gwc(["explain", "config.hbone"]).stdout).toContain("Not built yet");
-    expect(gwc(["explain", "GatewayPolicy.spec.traffic.cors"]).stdout).toContain("allowOrigins");
-    expect(gwc(["explain", "matches"]).stdout).toContain("HTTPRoute.spec.rules[].matches");
-    expect(gwc(["explain", "requestTimout"]).stderr).toContain('did you mean "requestTimeout"?');
-    expect(gwc(["explain"]).stdout).not.toContain("`");
+    expect((await gwc(["explain", "statsAddr"])).stdout).toBe(stdout);
+    expect((await gwc(["explain", "binds[0].port"])).stdout).toMatch(
+      /Limits +at least 1, at most 65535/,
+    );
+    expect((await gwc(["explain", "config.hbone"])).stdout).toContain("Not built yet");
+    expect((await gwc(["explain", "GatewayPolicy.spec.traffic.cors"])).stdout).toContain(
+      "allowOrigins",
+    );
+    expect((await gwc(["explain", "matches"])).stdout).toContain("HTTPRoute.spec.rules[].matches");
+    expect((await gwc(["explain", "requestTimout"])).stderr).toContain(
+      'did you mean "requestTimeout"?',
+    );
+    expect((await gwc(["explain"])).stdout).not.toContain("`");
   });
 
-  it("a policy is explained with its fields and its place in the request order", () => {
-    const { stdout } = gwc(["explain", "cors"]);
+  it("a policy is explained with its fields and its place in the request order", async () => {
+    const { stdout } = await gwc(["explain", "cors"]);
     expect(stdout).toContain("In request order it is number 1 of");
     expect(stdout).toContain(
       "  allowOrigins      list of texts  Required. Origins whose pages may read",
     );
   });
 
-  it("without a word all codes and policies are listed", () => {
-    const { code, stdout } = gwc(["explain"]);
+  it("without a word all codes and policies are listed", async () => {
+    const { code, stdout } = await gwc(["explain"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ {2}jwtAuth /m);
     expect(stdout).toMatch(/^ {2}yaml-syntax +error$/m);
@@ -126,7 +132,7 @@ describe("gwc eval", () => {
   const claims = ["--data", '{"jwt": {"sub": "ada"}}'];
 
   it("gives the value of an expression on data of the user", () => {
-    expect(gwc(["eval", 'jwt.sub == "ada"', ...claims])).toEqual({
+    expect(installedGwc(["eval", 'jwt.sub == "ada"', ...claims])).toEqual({
       code: 0,
       stdout: "true\ntype: bool\n",
       stderr: "",
@@ -140,22 +146,22 @@ describe("gwc eval", () => {
     ['duration("90s")', 0, { value: "90s", type: "duration" }],
     ["jwt.name", 1, { error: expect.stringContaining("evaluating it is an error") }],
     ["1 + 2u", 1, { error: expect.stringMatching(/^cel-no-overload: /) }],
-  ])("as JSON, %s is one object", (expression, code, object) => {
-    const result = gwc(["eval", expression, "--format", "json", ...claims]);
+  ])("as JSON, %s is one object", async (expression, code, object) => {
+    const result = await gwc(["eval", expression, "--format", "json", ...claims]);
     expect([result.code, JSON.parse(result.stdout)]).toEqual([code, object]);
   });
 
-  it("shows the TypeScript that the expression becomes", () => {
-    const { stdout } = gwc(["eval", 'jwt.sub.startsWith("a")', "--emit", ...claims]);
+  it("shows the TypeScript that the expression becomes", async () => {
+    const { stdout } = await gwc(["eval", 'jwt.sub.startsWith("a")', "--emit", ...claims]);
     expect(stdout).toContain('// jwt.sub.startsWith("a")\n');
     expect(stdout).toMatch(/true\ntype: bool\n$/);
   });
 
-  it("an absent claim is an error of the evaluation, a mistake has a place and a hint", () => {
-    const absent = gwc(["eval", "jwt.name", ...claims]);
+  it("an absent claim is an error of the evaluation, a mistake has a place and a hint", async () => {
+    const absent = await gwc(["eval", "jwt.name", ...claims]);
     expect([absent.code, absent.stdout]).toEqual([1, ""]);
     expect(absent.stderr).toContain("evaluating it is an error");
-    const mistake = gwc(["eval", "jwts.sub"]);
+    const mistake = await gwc(["eval", "jwts.sub"]);
     expect(mistake.code).toBe(1);
     expect(mistake.stderr).toContain(
       'error[cel-unknown-variable]: "jwts" is not a variable here\n --> expression:1:1\n',
@@ -163,8 +169,8 @@ describe("gwc eval", () => {
     expect(mistake.stderr).toContain('hint: did you mean "jwt"?');
   });
 
-  it("data that is no JSON is not quoted back", () => {
-    const { code, stderr } = gwc(["eval", "true", "--data", "{hunter2"]);
+  it("data that is no JSON is not quoted back", async () => {
+    const { code, stderr } = await gwc(["eval", "true", "--data", "{hunter2"]);
     expect([code, stderr]).toEqual([1, "error: the data is not valid JSON\n"]);
   });
 });

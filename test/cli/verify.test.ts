@@ -1,6 +1,6 @@
 import { readFileSync, rmSync } from "node:fs";
 import { expect, it } from "vitest";
-import { gwc } from "../harness/gwc.ts";
+import { gwc, installedGwc } from "../harness/gwc.ts";
 import { Workspace } from "../harness/workspace.ts";
 
 const gateway = `binds:
@@ -14,32 +14,32 @@ const gateway = `binds:
             backends: [{host: "127.0.0.1:9"}]
 `;
 
-function built(): Workspace {
+async function built(): Promise<Workspace> {
   const workspace = new Workspace({ "gateway.yaml": gateway });
-  gwc(["build", "--no-type-check"], { cwd: workspace.folder });
+  await gwc(["build", "--no-type-check"], { cwd: workspace.folder });
   return workspace;
 }
 
-it("a bundle and its configuration verify as the same bytes, moved or not", () => {
-  const workspace = built();
+it("a bundle and its configuration verify as the same bytes, moved or not", async () => {
+  const workspace = await built();
   const bundle = readFileSync(workspace.path("out/gateway/gateway.mjs"), "utf8");
   workspace.write("deployed.mjs", bundle);
   const run = (...argv: readonly string[]) => gwc(["verify", ...argv], { cwd: workspace.folder });
-  expect(run("out/gateway")).toMatchObject({
+  expect(await run("out/gateway")).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(
       /^the same bytes: \d+ files in out\/gateway and what gateway\.yaml builds \(sha256 [0-9a-f]{64}/,
     ),
   });
-  expect(run("deployed.mjs", "gateway.yaml")).toMatchObject({
+  expect(await run("deployed.mjs", "gateway.yaml")).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/^the same bytes: deployed\.mjs and/),
   });
 });
 
-it("a bundle that was edited, and a configuration that was, are told with the parts that differ", () => {
-  const workspace = built();
-  const run = () => gwc(["verify", "out/gateway"], { cwd: workspace.folder });
+it("a bundle that was edited, and a configuration that was, are told with the parts that differ", async () => {
+  const workspace = await built();
+  const run = () => installedGwc(["verify", "out/gateway"], { cwd: workspace.folder });
   const file = "out/gateway/gateway.mjs";
   const bundle = readFileSync(workspace.path(file), "utf8");
   workspace.write(file, bundle.replace('"ann"', '"eve"'));
@@ -54,25 +54,25 @@ it("a bundle that was edited, and a configuration that was, are told with the pa
   expect(run().stdout).toContain("\n  gateway.mjs: routes/tools.ts differs\n");
 });
 
-it("a file beside a bundle that says something else, is gone or is left over is told by its name", () => {
-  const workspace = built();
+it("a file beside a bundle that says something else, is gone or is left over is told by its name", async () => {
+  const workspace = await built();
   const at = (name: string) => workspace.path(`out/gateway/${name}`);
   const other = (name: string, from: string, to: string) =>
     workspace.write(`out/gateway/${name}`, readFileSync(at(name), "utf8").replace(from, to));
-  const differing = () => {
-    const { code, stdout } = gwc(["verify", "out/gateway"], { cwd: workspace.folder });
+  const differing = async () => {
+    const { code, stdout } = await gwc(["verify", "out/gateway"], { cwd: workspace.folder });
     const [first, ...lines] = stdout.trimEnd().split("\n  ");
     expect([code, first]).toEqual([1, "not the same: out/gateway and what gateway.yaml builds"]);
     return lines;
   };
   other("manifest.json", '"ann', '"eve');
-  expect(differing()).toEqual(["manifest.json differs"]);
+  expect(await differing()).toEqual(["manifest.json differs"]);
   other("gateway.cdx.json", "MIT", "ISC");
   other("routes/tools.ts", '"ann"', '"eve"');
   rmSync(at("modules.json"));
   workspace.write("out/gateway/old.ts", "");
   other("manifest.json", '"Dockerfile"', '"old.ts", "Dockerfile"');
-  expect(differing()).toEqual([
+  expect(await differing()).toEqual([
     "gateway.cdx.json differs",
     "manifest.json differs",
     "modules.json is missing",
@@ -81,19 +81,19 @@ it("a file beside a bundle that says something else, is gone or is left over is 
   ]);
 });
 
-it("says that there is no bundle, and that the configuration has mistakes", () => {
-  const workspace = built();
+it("says that there is no bundle, and that the configuration has mistakes", async () => {
+  const workspace = await built();
   const run = (...argv: readonly string[]) => gwc(["verify", ...argv], { cwd: workspace.folder });
-  expect(run("nothing")).toMatchObject({
+  expect(await run("nothing")).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('there is no bundle "nothing"'),
   });
   workspace.write("gateway.yaml", "binds: 5\n");
-  expect(run("out/gateway").code).toBe(1);
+  expect((await run("out/gateway")).code).toBe(1);
 });
 
-it("the manifest says what is served, to whom and from where; the bill of materials names the packages", () => {
-  const workspace = built();
+it("the manifest says what is served, to whom and from where; the bill of materials names the packages", async () => {
+  const workspace = await built();
   const read = (name: string): unknown =>
     JSON.parse(readFileSync(workspace.path(`out/gateway/${name}`), "utf8"));
   expect(read("manifest.json")).toMatchObject({

@@ -20,7 +20,7 @@ it("the code in README is what its example compiles to", () => {
   for (const piece of code.split("\n\n")) expect(compiled).toContain(piece);
 });
 
-it("what README says of a pull request is what gwc diff says of it", () => {
+it("what README says of a pull request is what gwc diff says of it", async () => {
   const readme = readFileSync(path.join(root, "README.md"), "utf8");
   const [, edits = ""] = /```diff\n([\s\S]*?)\n```/.exec(readme) ?? [];
   const [, said] = /```text\n(\d+ differences?: [\s\S]*?)\n```/.exec(readme) ?? [];
@@ -35,6 +35,6 @@ it("what README says of a pull request is what gwc diff says of it", () => {
     "gateway.yaml": after,
     "jwks.json": readFileSync(path.join(folder, "jwks.json"), "utf8"),
   });
-  const { stdout } = gwc(["diff", "base.yaml", "gateway.yaml"], { cwd: workspace.folder });
+  const { stdout } = await gwc(["diff", "base.yaml", "gateway.yaml"], { cwd: workspace.folder });
   expect(stdout).toBe(`${said}\n`);
 });

@@ -109,10 +109,10 @@ it.each(guideNames())("a terminal shows the guide %s without the marks of Markdo
   expect(shown).not.toMatch(/`|\]\(|^#|^\|/m);
 });
 
-it("gwc explain guide says which guides there are, and prints one", () => {
-  expect(gwc(["explain", "guide"]).stdout).toContain("  mcp ");
-  expect(gwc(["explain", "guide", "mcp"]).stdout).toContain("    mcp:\n      policies:");
-  const { code, stderr } = gwc(["explain", "guide", "limts"]);
+it("gwc explain guide says which guides there are, and prints one", async () => {
+  expect((await gwc(["explain", "guide"])).stdout).toContain("  mcp ");
+  expect((await gwc(["explain", "guide", "mcp"])).stdout).toContain("    mcp:\n      policies:");
+  const { code, stderr } = await gwc(["explain", "guide", "limts"]);
   expect(stderr).toContain('did you mean "limits"?');
   expect(code).toBe(2);
 });

@@ -37,10 +37,10 @@ it.each([
   ["2MB", "write 2M"],
   ["2 mib", "write 2Mi"],
   ["lots", "a whole number"],
-])("says how %s is written", (size, advice) => {
+])("says how %s is written", async (size, advice) => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "gateway.yaml"), withSize(size));
-  const { code, stderr, stdout } = gwc(["check"], { cwd: folder });
+  const { code, stderr, stdout } = await gwc(["check"], { cwd: folder });
   expect(code).toBe(1);
   expect(stderr + stdout).toContain(advice);
 });

@@ -104,18 +104,18 @@ describe("what was checked is remembered", () => {
     expect(["a", "b", "c"].map((key) => later.get(key))).toEqual(["a", undefined, "c"]);
   });
 
-  it("gwc build keeps it where the system keeps caches, and builds without it as before", () => {
+  it("gwc build keeps it where the system keeps caches, and builds without it as before", async () => {
     const cache = temporaryFolder();
     const out = temporaryFolder();
     const argv = ["build", example, "-o", path.join(out, "built")];
     const env = { XDG_CACHE_HOME: cache };
-    expect(gwc(argv, { env }).code).toBe(0);
+    expect((await gwc(argv, { env })).code).toBe(0);
     expect(readdirSync(path.join(cache, "gwc"))).toEqual([
       "checked-modules.json",
       "declarations.json",
     ]);
     rmSync(path.join(cache, "gwc"), { recursive: true });
-    expect(gwc([...argv, "--check"], { env })).toMatchObject({ code: 0, stderr: "" });
+    expect(await gwc([...argv, "--check"], { env })).toMatchObject({ code: 0, stderr: "" });
   });
 });
 

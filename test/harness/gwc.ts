@@ -21,8 +21,40 @@ export interface Situation {
 /** The one that people install: it begins sooner than the sources do. */
 const executable = path.join(ownPackage(inject("sourceDigest")), "compiler", "gwc.mjs");
 
-/** Calls `gwc` as a user does, and waits for its end. */
-export function gwc(argv: readonly string[], situation: Situation = {}): Finished {
+/**
+ * What a command does and says, in this process: most of what `gwc` takes as a process of its own is loading the compiler.
+ * It knows as much of the world as cli.ts would let it know.
+ */
+export async function gwc(argv: readonly string[], situation: Situation = {}): Promise<Finished> {
+  const [{ perform }, { takesColors }, { realHost }] = await Promise.all([
+    import("../../compiler/commands/perform.ts"),
+    import("../../compiler/diagnostics/report/colors.ts"),
+    import("../../compiler/host.ts"),
+  ]);
+  const before = { folder: process.cwd(), env: process.env };
+  const env = { ...process.env, ...environment(situation) };
+  process.chdir(situation.cwd ?? root);
+  // A command may set variables for servers that it starts.
+  process.env = env;
+  const printed: string[] = [];
+  try {
+    const isColored = takesColors(false, env);
+    const result = await perform(argv, {
+      host: realHost(env),
+      isColored: { stdout: isColored, stderr: isColored },
+      progress: () => {},
+      print: (text) => printed.push(text),
+    });
+    const { exitCode, stdout = "", stderr = "" } = result;
+    return { code: exitCode, stdout, stderr: printed.join("") + stderr };
+  } finally {
+    process.env = before.env;
+    process.chdir(before.folder);
+  }
+}
+
+/** Calls `gwc` as a user does, as a process of its own, and waits for its end. */
+export function installedGwc(argv: readonly string[], situation: Situation = {}): Finished {
   const { status, stdout, stderr } = spawnSync(process.execPath, [executable, ...argv], {
     cwd: situation.cwd ?? root,
     env: { ...process.env, ...environment(situation) },

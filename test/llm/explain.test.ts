@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { gwc } from "../harness/gwc.ts";
 import { Workspace } from "../harness/workspace.ts";
 
-it("the explanation of a route names its providers, their groups and models", () => {
+it("the explanation of a route names its providers, their groups and models", async () => {
   const { folder } = new Workspace({
     "gateway.yaml": `
 binds:
@@ -21,13 +21,13 @@ binds:
               policies: { health: { eviction: { consecutiveFailures: 3, healthThreshold: 0.5 } } }
 `,
   });
-  const { stdout } = gwc(["explain", "route", "chat"], { cwd: folder });
+  const { stdout } = await gwc(["explain", "route", "chat"], { cwd: folder });
   expect(stdout).toContain(
     "backend: ai (group 1: fast (gpt-5), not asked for 10 s after a failure; group 2: spare, not asked for 10 s after 3 failures or health below 0.5)\n",
   );
 });
 
-it("the explanation of a front door says what its virtual models stand for", () => {
+it("the explanation of a front door says what its virtual models stand for", async () => {
   const { folder } = new Workspace({
     "gateway.yaml": `
 llm:
@@ -43,7 +43,7 @@ llm:
     routing: { conditional: { targets: [{ when: llmRequest.stream, model: gpt-5 }, { model: claude-haiku-4-5 }] } }
 `,
   });
-  const { stdout } = gwc(["explain", "route", "llm"], { cwd: folder });
+  const { stdout } = await gwc(["explain", "route", "llm"], { cwd: folder });
   expect(stdout).toContain(
     "best is gpt-5, else claude-opus-4-5; mixed is 3/4 gpt-5, 1/4 claude-haiku-4-5; smart is gpt-5 where llmRequest.stream, else claude-haiku-4-5)",
   );
@@ -71,9 +71,9 @@ binds:
 `,
 };
 
-it("the explanation of a route lists what is scanned where", () => {
+it("the explanation of a route lists what is scanned where", async () => {
   const { folder } = new Workspace(guarded);
-  const { stdout } = gwc(["explain", "route", "chat"], { cwd: folder });
+  const { stdout } = await gwc(["explain", "route", "chat"], { cwd: folder });
   expect(stdout).toContain(
     "guards on requests: 1.regex (masks ssn; messages), 2.webhook (asks http://127.0.0.1:9000; all texts), 3.regex (rejects secret[0-9]; all texts)\n" +
       "guards on responses: 1.webhook (asks http://127.0.0.1:9000; all texts)\n" +
@@ -82,14 +82,14 @@ it("the explanation of a route lists what is scanned where", () => {
   );
 });
 
-it("guards are tried on a text, and a rejected one fails the command", () => {
+it("guards are tried on a text, and a rejected one fails the command", async () => {
   const { folder } = new Workspace(guarded);
-  const tried = gwc(["eval", "--guard", "chat", "My 123-45-6789."], { cwd: folder });
+  const tried = await gwc(["eval", "--guard", "chat", "My 123-45-6789."], { cwd: folder });
   expect(tried.stdout).toBe(
     "1.regex    mask (1 match)\n2.webhook  not asked\n3.regex    pass\ntext: My <SSN>.\n",
   );
   expect(tried.code).toBe(0);
-  const rejected = gwc(["eval", "--guard", "chat", "--format", "json", "A secret7."], {
+  const rejected = await gwc(["eval", "--guard", "chat", "--format", "json", "A secret7."], {
     cwd: folder,
   });
   expect(JSON.parse(rejected.stdout)).toMatchObject({
@@ -97,6 +97,6 @@ it("guards are tried on a text, and a rejected one fails the command", () => {
     rejection: { status: 451, message: "Not here." },
   });
   expect(rejected.code).toBe(1);
-  const unknown = gwc(["eval", "--guard", "chta", "x"], { cwd: folder });
+  const unknown = await gwc(["eval", "--guard", "chta", "x"], { cwd: folder });
   expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("there is chat") });
 });

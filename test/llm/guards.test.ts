@@ -232,7 +232,7 @@ it("logs and metrics say what guards did, and never what they found", async () =
   );
 });
 
-it("a pattern of 1 MB is refused at its place, and nobody waits for it to be read", () => {
+it("a pattern of 1 MB is refused at its place, and nobody waits for it to be read", async () => {
   const route = {
     policies: {
       ai: {
@@ -243,7 +243,7 @@ it("a pattern of 1 MB is refused at its place, and nobody waits for it to be rea
   };
   const binds = [{ port: 8080, listeners: [{ routes: [route] }] }];
   const { folder } = new Workspace({ "gateway.yaml": JSON.stringify({ binds }) });
-  const { code, stdout, stderr } = gwc(["check", "gateway.yaml"], { cwd: folder });
+  const { code, stdout, stderr } = await gwc(["check", "gateway.yaml"], { cwd: folder });
   expect(code).toBe(1);
   expect(stdout + stderr).toMatch(
     /out-of-range\]: "pattern" is out of range: it has at most 1024 characters\n --> gateway\.yaml:1:/,

@@ -233,27 +233,30 @@ tests:
   - { name: inside, request: GET http://localhost:8080/, from: 10.1.1.1, expect: { status: 200 } }
 `,
   });
-  const said = (...parameters: readonly string[]) => gwc(parameters, { cwd: here }).stdout;
+  const said = async (...parameters: readonly string[]) =>
+    (await gwc(parameters, { cwd: here })).stdout;
 
-  it("whom a change lets in is told, for requests and for connections", () => {
-    const wider = said("diff", "narrow.yaml", "wide.yaml");
+  it("whom a change lets in is told, for requests and for connections", async () => {
+    const wider = await said("diff", "narrow.yaml", "wide.yaml");
     expect(wider).toContain("OPENS   route web (:8080 /)   403 -> served");
     expect(wider).toContain("OPENS   route wire (:8081 connections)   closed -> passed on");
     expect(wider).toContain("e.g.    a connection from 11.0.0.0");
-    const closed = said("diff", "open.yaml", "narrow.yaml");
+    const closed = await said("diff", "open.yaml", "narrow.yaml");
     expect(closed).toContain("CLOSES  route wire (:8081 connections)   passed on -> closed");
     expect(closed).not.toContain("CHANGES");
   });
 
-  it("who may send a request is asked of them, too", () => {
-    const can = (from: string) =>
-      said("can", "GET", "http://localhost:8080/", "--from", from, "-f", "narrow.yaml");
-    expect(can("10.1.2.3")).toMatch(/^yes/);
-    expect(can("8.8.8.8")).toMatch(/^no/);
+  it("who may send a request is asked of them, too", async () => {
+    const can = async (from: string) =>
+      await said("can", "GET", "http://localhost:8080/", "--from", from, "-f", "narrow.yaml");
+    expect(await can("10.1.2.3")).toMatch(/^yes/);
+    expect(await can("8.8.8.8")).toMatch(/^no/);
   });
 
-  it("tests meet them before everything else", () => {
-    expect(gwc(["test", "narrow.test.yaml", "-f", "narrow.yaml"], { cwd: here })).toMatchObject({
+  it("tests meet them before everything else", async () => {
+    expect(
+      await gwc(["test", "narrow.test.yaml", "-f", "narrow.yaml"], { cwd: here }),
+    ).toMatchObject({
       code: 0,
       stderr: expect.stringContaining("2 passed"),
     });

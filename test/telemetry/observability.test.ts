@@ -101,9 +101,12 @@ beforeAll(async () => {
     ],
   };
   writeFileSync(path.join(folder, "gateway.yaml"), JSON.stringify(config));
-  const built = gwc(["build", "gateway.yaml", "-o", "out", "--observability", "--no-type-check"], {
-    cwd: folder,
-  });
+  const built = await gwc(
+    ["build", "gateway.yaml", "-o", "out", "--observability", "--no-type-check"],
+    {
+      cwd: folder,
+    },
+  );
   expect(built.stderr).not.toMatch(/error/);
   const read = (name: string) => readFileSync(path.join(folder, "out/observability", name), "utf8");
   dashboard = read("dashboard.json");

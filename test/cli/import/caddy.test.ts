@@ -90,7 +90,7 @@ describe("gwc import of Caddy", () => {
     const [appHost = "", apiHost = ""] = [app, api].map(({ url }) => url.replace("http://", ""));
     const text = sites(port, appHost, apiHost);
     const caddy = startCaddyFile(text, port);
-    const { code, stdout } = imported({ Caddyfile: text });
+    const { code, stdout } = await imported({ Caddyfile: text });
     expect(code).toBe(1);
     expect(leftIn(stdout)).toEqual([
       "#   line 7: log",
@@ -129,7 +129,10 @@ describe("gwc import of Caddy", () => {
     const caddy = path.join(path.dirname(await pythonFor("tests")), "caddy");
     const adapted = spawnSync(caddy, ["adapt"], { cwd: folder, encoding: "utf8" }).stdout;
     const json = JSON.stringify(JSON.parse(adapted), null, 1);
-    const [one, other] = [imported({ Caddyfile: text }), imported({ "caddy.json": json })];
+    const [one, other] = [
+      await imported({ Caddyfile: text }),
+      await imported({ "caddy.json": json }),
+    ];
     expect(mistakes(other.stdout)).toEqual([]);
     const policies = ({ value }: typeof one, host: string) => {
       const [{ listeners }] = value.binds;
@@ -150,8 +153,8 @@ describe("gwc import of Caddy", () => {
     expect(other.stdout).not.toContain("$2y$");
   });
 
-  it("serves a site without a scheme over HTTPS, and redirects to it", () => {
-    const { stdout, value } = imported({
+  it("serves a site without a scheme over HTTPS, and redirects to it", async () => {
+    const { stdout, value } = await imported({
       Caddyfile: "example.com\n\nreverse_proxy {$APP:localhost:9000}\n",
     });
     expect(mistakes(stdout)).toEqual([]);
@@ -173,8 +176,8 @@ describe("gwc import of Caddy", () => {
     ["rewrite * /index.php", "line 2: rewrite"],
     ["@internal remote_ip 10.0.0.0/8\nabort @internal", "the matcher remote_ip has no counterpart"],
     ["header /a/* X-Part a", "/a/*: what it changes for some requests goes on"],
-  ])("closes a site that says %j", (directive, reason) => {
-    const { stdout, value } = imported({
+  ])("closes a site that says %j", async (directive, reason) => {
+    const { stdout, value } = await imported({
       Caddyfile: `:80 {\n${directive}\nreverse_proxy app:80\n}\n`,
     });
     expect(mistakes(stdout)).toEqual([]);

@@ -69,8 +69,11 @@ metadata: {name: azure, namespace: default}
 spec: {endpoints: [{fqdn: {hostname: eu.openai.azure.com, port: 443}}]}
 `;
 
-it("gwc import of Envoy AI Gateway makes models of its rules, and says what is not in them", () => {
-  const { code, stdout, value } = imported({ "routes.yaml": manifests, "servers.yaml": servers });
+it("gwc import of Envoy AI Gateway makes models of its rules, and says what is not in them", async () => {
+  const { code, stdout, value } = await imported({
+    "routes.yaml": manifests,
+    "servers.yaml": servers,
+  });
   expect(code).toBe(1);
   expect(mistakes(stdout)).toEqual([]);
   expect(value.llm.models).toEqual([
@@ -110,7 +113,7 @@ it("gwc import of Envoy AI Gateway makes models of its rules, and says what is n
   expect(stdout).not.toContain("sk-live-secret");
 });
 
-it("requests of a rule that can't be read, or has no server here, are not served by one for every model", () => {
+it("requests of a rule that can't be read, or has no server here, are not served by one for every model", async () => {
   const every = `    - backendRefs: [{name: openai}]\n  llmRequestCosts`;
   const of = (rule: string) =>
     imported({
@@ -120,16 +123,16 @@ it("requests of a rule that can't be read, or has no server here, are not served
       "servers.yaml": servers,
     });
   const model = `{type: RegularExpression, name: x-ai-eg-model, value: "o[1-3]"}`;
-  const pattern = of(`matches: [{headers: [${model}, {name: x-team, value: a}]}]`);
+  const pattern = await of(`matches: [{headers: [${model}, {name: x-team, value: a}]}]`);
   expect(mistakes(pattern.stdout)).toEqual([]);
   expect(pattern.value.llm.policies.authorization.rules).toEqual([
     {
       deny: 'default(json(request.body).model, "").matches("^(?:o[1-3])$") && default(request.headers["x-team"], "") == "a"',
     },
   ]);
-  const unknown = of("matches: [{path: {value: /v1/embeddings}}]");
+  const unknown = await of("matches: [{path: {value: /v1/embeddings}}]");
   expect(unknown.value.llm.policies.directResponse.status).toBe(503);
-  const { value } = imported({
+  const { value } = await imported({
     "routes.yaml": manifests.replace(
       "backendRefs: [{name: bedrock,",
       "backendRefs: [{name: other,",

@@ -5,9 +5,9 @@ import { checkInput } from "../../../compiler/inspect/check-input.ts";
 import { gwc } from "../../harness/gwc.ts";
 import { Workspace } from "../../harness/workspace.ts";
 
-function imported(text: string, ...argv: readonly string[]) {
+async function imported(text: string, ...argv: readonly string[]) {
   const workspace = new Workspace({ "config.yaml": text });
-  const result = gwc(["import", "config.yaml", ...argv], { cwd: workspace.folder });
+  const result = await gwc(["import", "config.yaml", ...argv], { cwd: workspace.folder });
   return { ...result, value: result.code === 2 ? undefined : parse(result.stdout) };
 }
 
@@ -54,8 +54,8 @@ general_settings:
 `;
 
 describe("gwc import of a LiteLLM proxy", () => {
-  it("makes a configuration that check accepts: models, servers, keys, aliases, tries and time", () => {
-    const { code, stdout, value } = imported(litellm);
+  it("makes a configuration that check accepts: models, servers, keys, aliases, tries and time", async () => {
+    const { code, stdout, value } = await imported(litellm);
     expect(code).toBe(1);
     expect(mistakes(stdout)).toEqual([]);
     const { models, policies } = value.llm;
@@ -118,8 +118,8 @@ describe("gwc import of a LiteLLM proxy", () => {
     });
   });
 
-  it("names each line that has no counterpart, and writes no credential", () => {
-    const { stdout } = imported(litellm);
+  it("names each line that has no counterpart, and writes no credential", async () => {
+    const { stdout } = await imported(litellm);
     const left = stdout.split("\n").filter((line) => line.startsWith("#   line "));
     expect(left).toEqual([
       "#   line 8: model_list[0].litellm_params.rpm: 6",
@@ -137,8 +137,8 @@ describe("gwc import of a LiteLLM proxy", () => {
     expect(stdout).not.toMatch(/sk-live-secret|sk-1234|hunter2|k-live/);
   });
 
-  it("keeps limits of models, as parts of what a minute has", () => {
-    const { code, stdout, value } = imported(`model_list:
+  it("keeps limits of models, as parts of what a minute has", async () => {
+    const { code, stdout, value } = await imported(`model_list:
   - {model_name: a, litellm_params: {model: openai/gpt-5, tpm: 1000, rpm: 5}}
   - {model_name: a, litellm_params: {model: azure/gpt-5, api_base: "https://ann:pass@a.openai.azure.com", tpm: 2000, rpm: 5}}
   - {model_name: b, litellm_params: {model: openai/gpt-5-mini, tpm: 9000}}
@@ -163,8 +163,8 @@ describe("gwc import of a LiteLLM proxy", () => {
     expect(stdout).toContain("DECIDE: line 3: the server's URL has a user or a password");
   });
 
-  it("makes groups of models that fall back to others", () => {
-    const { code, stdout, value } = imported(`model_list:
+  it("makes groups of models that fall back to others", async () => {
+    const { code, stdout, value } = await imported(`model_list:
   - {model_name: a, litellm_params: {model: openai/gpt-5, api_key: os.environ/A, tpm: 1000, temperature: 0.1}}
   - {model_name: b, litellm_params: {model: anthropic/claude-sonnet-4-5, api_key: os.environ/B}}
 router_settings: {fallbacks: [{a: [b]}]}
@@ -204,8 +204,8 @@ general_settings: {master_key: os.environ/M}
     expect(b.backends[0].ai.groups).toHaveLength(1);
   });
 
-  it("says that nobody is kept out where there is no master key, and ends well when nothing is left out", () => {
-    const { code, stdout } = imported(
+  it("says that nobody is kept out where there is no master key, and ends well when nothing is left out", async () => {
+    const { code, stdout } = await imported(
       'model_list: [{model_name: "*", litellm_params: {model: "openai/*", api_key: os.environ/K}}]\n',
     );
     expect(code).toBe(0);
@@ -227,8 +227,8 @@ describe("gwc import of agentgateway", () => {
             backends: [{host: "localhost:99"}]
 `;
 
-  it("keeps what gwc reads, tells what it takes out, and closes a route that loses who may", () => {
-    const { code, stdout, value } = imported(file);
+  it("keeps what gwc reads, tells what it takes out, and closes a route that loses who may", async () => {
+    const { code, stdout, value } = await imported(file);
     expect(code).toBe(1);
     expect(mistakes(stdout)).toEqual([]);
     expect(stdout).toContain("# the tools");
@@ -246,9 +246,9 @@ describe("gwc import of agentgateway", () => {
     });
   });
 
-  it("leaves a file as it is that gwc reads whole", () => {
+  it("leaves a file as it is that gwc reads whole", async () => {
     const whole = file.replace(', oidc: {issuer: "https://a"}', "").replace(", mystery: 5", "");
-    expect(imported(whole)).toMatchObject({ code: 0, stdout: whole });
+    expect(await imported(whole)).toMatchObject({ code: 0, stdout: whole });
   });
 });
 
@@ -256,8 +256,8 @@ it.each([
   ["a: [", /is no YAML/],
   ["model_list: []", /has no model that can be served/],
   ["hello: 1", /can't be imported/],
-])("gwc import says of %j that nothing can be made of it", (text, problem) => {
-  const { code, stderr } = imported(text);
+])("gwc import says of %j that nothing can be made of it", async (text, problem) => {
+  const { code, stderr } = await imported(text);
   expect(code).toBe(2);
   expect(stderr).toMatch(problem);
 });

@@ -6,13 +6,13 @@ import { gwc } from "../../harness/gwc.ts";
 import { Workspace } from "../../harness/workspace.ts";
 
 /** What `gwc import` makes of files, of which the first ones are named. */
-export function imported(
+export async function imported(
   files: Readonly<Record<string, string>>,
   named: readonly string[] = Object.keys(files),
   ...argv: readonly string[]
 ) {
   const workspace = new Workspace(files);
-  const result = gwc(["import", ...named, ...argv], { cwd: workspace.folder });
+  const result = await gwc(["import", ...named, ...argv], { cwd: workspace.folder });
   return { ...result, value: result.code === 2 ? undefined : parse(result.stdout) };
 }
 

@@ -43,8 +43,8 @@ plugins:
 `;
 
 describe("gwc import of Kong", () => {
-  it("makes routes of services, and backends of AI proxies", () => {
-    const { code, stdout, value } = imported({ "kong.yaml": kong });
+  it("makes routes of services, and backends of AI proxies", async () => {
+    const { code, stdout, value } = await imported({ "kong.yaml": kong });
     expect(code).toBe(1);
     expect(mistakes(stdout)).toEqual([]);
     const [{ port, listeners }] = value.binds;
@@ -94,8 +94,8 @@ describe("gwc import of Kong", () => {
     });
   });
 
-  it("closes what a plugin that gwc lacks may keep to fewer, names the rest, and copies no secret", () => {
-    const { stdout, value } = imported({ "kong.yaml": kong });
+  it("closes what a plugin that gwc lacks may keep to fewer, names the rest, and copies no secret", async () => {
+    const { stdout, value } = await imported({ "kong.yaml": kong });
     expect(stdout).toMatch(/answers 503 until .*line 18: plugin openid-connect/);
     const routes = value.binds[0].listeners.flatMap(
       (each: { routes: { name: string }[] }) => each.routes,

@@ -106,9 +106,10 @@ describe("gwc import of nginx", () => {
     const text = http(port, appHost ?? "", apiHost ?? "");
     const files = { "conf.d/a.conf": redirecting(port), htpasswd };
     const nginx = startNginxFile(text, port, files);
-    const { code, stdout } = imported({ "nginx.conf": `events {}\nhttp {${text}}`, ...files }, [
-      "nginx.conf",
-    ]);
+    const { code, stdout } = await imported(
+      { "nginx.conf": `events {}\nhttp {${text}}`, ...files },
+      ["nginx.conf"],
+    );
     expect(code).toBe(1);
     expect(leftIn(stdout)).toEqual([
       "#   line 1: events",

@@ -164,7 +164,7 @@ describe.skipIf(missing !== undefined)(
       const fixed = `entryPoints: {web: {address: ":${port}"}}\n`;
       const folder = temporaryFolder({ "dynamic.yaml": text });
       const traefik = startTraefik(program, folder, port);
-      const { stdout } = imported({ "dynamic.yaml": text, "traefik.yaml": fixed });
+      const { stdout } = await imported({ "dynamic.yaml": text, "traefik.yaml": fixed });
       expect(mistakes(stdout)).toEqual([]);
       const gateway = await startGateway({
         config: stdout.replaceAll(`port: ${port}`, `port: ${own}`),

@@ -42,8 +42,11 @@ providers: {file: {filename: dynamic.yaml}}
 `;
 
 describe("gwc import of Traefik", () => {
-  it("makes routes of routers, by their rules, priorities, middlewares and services", () => {
-    const { code, stdout, value } = imported({ "dynamic.yaml": dynamic, "traefik.yaml": fixed });
+  it("makes routes of routers, by their rules, priorities, middlewares and services", async () => {
+    const { code, stdout, value } = await imported({
+      "dynamic.yaml": dynamic,
+      "traefik.yaml": fixed,
+    });
     expect(code).toBe(1);
     expect(mistakes(stdout)).toEqual([]);
     const [web, secure] = value.binds;
@@ -86,8 +89,8 @@ describe("gwc import of Traefik", () => {
     expect(all.matches).toEqual([{ path: { exact: "/api" } }]);
   });
 
-  it("names each line that has no counterpart, and copies no hash", () => {
-    const { stdout, stderr } = imported({ "dynamic.yaml": dynamic, "traefik.yaml": fixed });
+  it("names each line that has no counterpart, and copies no hash", async () => {
+    const { stdout, stderr } = await imported({ "dynamic.yaml": dynamic, "traefik.yaml": fixed });
     expect(leftIn(stdout)).toEqual([
       "#   dynamic.yaml line 26: http.middlewares.sts.headers.stsSeconds: 60",
       "#   dynamic.yaml line 28: http.services.api.loadBalancer.healthCheck.path: /ok",
@@ -102,11 +105,11 @@ describe("gwc import of Traefik", () => {
     ["rule: '!PathPrefix(`/a`)'", "gwc has no counterpart of !"],
     ["{rule: PathPrefix(`/`), middlewares: [auth]}", "middleware auth (forwardAuth)"],
     ["{rule: PathPrefix(`/`), middlewares: [gone]}", "middleware gone is not in the file"],
-  ])("closes what %s keeps to fewer requests", (router, reason) => {
+  ])("closes what %s keeps to fewer requests", async (router, reason) => {
     const text = `http:\n  routers: {a: ${router.startsWith("{") ? router.replace("{", "{service: s, ") : `{${router}, service: s}`}}
   middlewares: {auth: {forwardAuth: {address: "http://auth"}}}
   services: {s: {loadBalancer: {servers: [{url: "http://a:1"}]}}}\n`;
-    const { stdout, value } = imported({ "dynamic.yaml": text });
+    const { stdout, value } = await imported({ "dynamic.yaml": text });
     expect(mistakes(stdout)).toEqual([]);
     expect(stdout).toContain(reason);
     for (const { listeners } of value.binds)
