@@ -47,6 +47,8 @@ export abstract class Http1Message {
   /** What came behind a pause, or behind the end. */
   #rest: Buffer | undefined;
   #isPaused = false;
+  /** Who is given a piece of the body may ask for more before it has taken that. */
+  #isGiving = false;
   #problem: string | undefined;
   #trailers: readonly string[] | undefined;
 
@@ -101,6 +103,8 @@ export abstract class Http1Message {
   readOn(): ReadState {
     const rest = this.#rest;
     this.#isPaused = false;
+    // Who pushes goes on, and is the one who is told of the end.
+    if (this.#isGiving) return "open";
     if (this.#part === "end") return "ended";
     this.#rest = undefined;
     return rest === undefined ? "open" : this.push(rest);
@@ -295,7 +299,10 @@ export abstract class Http1Message {
   }
 
   #give(chunk: Buffer): void {
-    if (chunk.length > 0 && !this.onBody(chunk)) this.#isPaused = true;
+    if (chunk.length === 0) return;
+    this.#isGiving = true;
+    if (!this.onBody(chunk)) this.#isPaused = true;
+    this.#isGiving = false;
   }
 
   #broken(problem: string): number {
