@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { writeFiles } from "../../compiler/4-emit/write.ts";
 import { compileFile } from "../harness/compile-file.ts";
 import { freePort } from "../harness/free-port.ts";
-import { type Figure, measure, type Pace, type Started, start } from "./duel.ts";
+import { cpuSeconds, type Figure, measure, type Pace, type Started, start } from "./duel.ts";
+import { PacedLoad } from "./paced-load.ts";
 
 /** A gateway that is compared with others, and what it is asked. */
 export interface Case {
@@ -41,16 +42,23 @@ export interface Cost {
 /** Requests of one measurement unless the pace says: so many whatever the machine does beside it. */
 const REQUESTS = 3_000;
 
+/** Requests at a rate of their own, whoever they are for. */
+export interface SteadyPace extends Pace {
+  /** Requests per second: few enough for the slowest case. */
+  readonly rate: number;
+}
+
 /**
  * Builds every case, starts them all and loads them in turns (A B C A B C): the machine's mood meets them alike. What
- * counts are ratios within a round.
+ * counts are ratios within a round. At a steady pace each begins a round as often as the others.
  */
 export async function compare(
   cases: readonly Case[],
   upstream: string,
-  pace: Pace,
+  pace: Pace | SteadyPace,
 ): Promise<readonly Cost[]> {
   const count = pace.requests ?? REQUESTS;
+  const loads = new Map<Case, PacedLoad>();
   const folder = mkdtempSync(join(tmpdir(), "gwc-compare-"));
   const gateways = new Map<string, Started>();
   try {
@@ -59,28 +67,66 @@ export async function compare(
       gateways.set(each.name, await startCase(each, join(folder, String(gateways.size)), upstream));
     }
     const made = new Map<Case, readonly string[]>();
-    const ask = async (asked: Case, count: number) => {
+    const find = async (asked: Case) => {
       const started = gateways.get(asked.gateway ?? asked.name);
       if (started === undefined) throw new Error(`there is no gateway "${asked.gateway}"`);
       const given = made.get(asked) ?? asked.requests;
       const requests = typeof given === "function" ? await given(started.port) : given;
       made.set(asked, requests);
-      const isTls = asked.tls !== undefined;
+      return { started, requests, isTls: asked.tls !== undefined };
+    };
+    const ask = async (asked: Case, count: number) => {
+      const { started, requests, isTls } = await find(asked);
       return measure(started, requests, { ...pace, requests: count, isTls });
     };
     // Compiled code is what is compared: the first requests do not count.
     for (const each of cases) await ask(each, pace.warmUp ?? 3 * count);
+    const askSteadily = async (asked: Case, rate: number) => {
+      const { started, requests, isTls } = await find(asked);
+      const { port } = started;
+      const load =
+        loads.get(asked) ?? (await PacedLoad.open({ port, isTls }, requests, pace.connections));
+      loads.set(asked, load);
+      return measureSteadily(started, load, count, rate);
+    };
     const rounds: Figure[][] = [];
     for (let round = 0; round < pace.rounds; round++) {
       const figures: Figure[] = [];
-      for (const each of cases) figures.push(await ask(each, count));
+      for (let turn = 0; turn < cases.length; turn++) {
+        const at = "rate" in pace ? (round + turn) % cases.length : turn;
+        const asked = cases[at];
+        if (asked === undefined) continue;
+        figures[at] = await ("rate" in pace ? askSteadily(asked, pace.rate) : ask(asked, count));
+      }
       rounds.push(figures);
     }
     return cases.map(({ name }, index) => costOf(name, index, rounds));
   } finally {
+    for (const load of loads.values()) load.end();
     for (const { process } of gateways.values()) process.kill("SIGKILL");
     rmSync(folder, { recursive: true });
   }
+}
+
+/** How often a rate is tried that is not kept. */
+const TRIES = 50;
+
+/** The CPU of so many requests at a rate. */
+async function measureSteadily(
+  { process: { pid } }: Started,
+  load: PacedLoad,
+  count: number,
+  rate: number,
+): Promise<Figure> {
+  for (let tried = 0; tried < TRIES; tried++) {
+    const before = cpuSeconds(pid);
+    const latencies = await load.send(count, rate);
+    const used = cpuSeconds(pid) - before;
+    if (latencies === undefined) continue;
+    const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? 0;
+    return { perCpuSecond: count / used, p50: at(0.5), p99: at(0.99) };
+  }
+  throw new Error(`${rate} requests per second are too many for this machine`);
 }
 
 /** The costs as a table. */

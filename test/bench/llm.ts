@@ -9,6 +9,9 @@ export interface LlmCosts {
   readonly costs: readonly Cost[];
 }
 
+/** The CPU of both gateways for as many completions: the first is this one's, of the same format on both sides. */
+export type PortkeyCosts = readonly Cost[];
+
 /** What of a provider is compared: it speaks the client's format, or another one. */
 export const llmCases = ["same format", "translated"] as const;
 
@@ -24,23 +27,58 @@ export const GUARDED_STREAM = 1.5;
 /** How many times the work of Portkey's gateway is done with the same CPU. */
 export const portkeyGoals = { "same format": 10, translated: 6 } as const;
 
-/** Measures completions of 2 KB of prompt, whole and as streams of 100 pieces. */
-export async function measureLlm(pace: Pace): Promise<readonly LlmCosts[]> {
+/** Rates that even the slowest case keeps, in turns so short that what else the machine does meets all alike. */
+const steady = {
+  whole: { requests: 300, rate: 1_500 },
+  // Each of them is a hundred writes.
+  stream: { requests: 40, rate: 120, warmUp: 3_000 },
+};
+
+/** Measures completions of 2 KB of prompt, whole and as streams of 100 pieces, at one rate whoever passes them on. */
+export function measureLlm(pace: Pace): Promise<readonly LlmCosts[]> {
+  const rounds = 10 * pace.rounds;
+  return withUpstream(async (host) => {
+    const measured: LlmCosts[] = [];
+    for (const name of ["whole", "stream"] as const) {
+      const own = { ...pace, ...steady[name], rounds };
+      measured.push({ name, costs: await compare(cases(host, name === "stream"), host, own) });
+    }
+    return measured;
+  });
+}
+
+/**
+ * Measures whole ones through Portkey's gateway, where it is installed, and through this one, each as fast as it is. Portkey's
+ * streams nothing on this version of Node.js.
+ */
+export async function measurePortkey(pace: Pace): Promise<PortkeyCosts> {
+  if (process.env.PORTKEY === undefined) return [];
+  const script = fileURLToPath(new URL("portkey.ts", import.meta.url));
+  return withUpstream((host) => {
+    const provider = (name: string): readonly string[] => [
+      request(false, [`x-portkey-provider: ${name}`, `x-portkey-custom-host: http://${host}/v1`]),
+    ];
+    const ours = llmCases.flatMap((name) =>
+      cases(host, false).filter((each) => each.name === name),
+    );
+    const name = "Portkey, same format";
+    const theirs: readonly Case[] = [
+      { name, routes: [], requests: provider("openai"), script },
+      { name: "Portkey, translated", routes: [], requests: provider("anthropic"), gateway: name },
+    ];
+    const short = { ...pace, requests: 500, warmUp: PORTKEY_COMPILED, rounds: 2 * pace.rounds };
+    return compare([...ours, ...theirs], host, short);
+  });
+}
+
+/** It serves some hundred per second: so many are enough to compile what it does. */
+const PORTKEY_COMPILED = 8_000;
+
+async function withUpstream<Result>(work: (host: string) => Promise<Result>): Promise<Result> {
   const script = fileURLToPath(new URL("llm-upstream.ts", import.meta.url));
   const upstream = await start({ script, environment: {} }, "");
-  const host = `127.0.0.1:${upstream.port}`;
   try {
-    return [
-      {
-        name: "whole",
-        costs: await compare([...cases(host, false), ...portkeyCases(host)], host, pace),
-      },
-      // Each of them is a hundred writes.
-      {
-        name: "stream",
-        costs: await compare(cases(host, true), host, { ...pace, requests: 300, warmUp: 1_500 }),
-      },
-    ];
+    return await work(`127.0.0.1:${upstream.port}`);
   } finally {
     upstream.process.kill("SIGKILL");
   }
@@ -76,22 +114,6 @@ function cases(host: string, stream: boolean): readonly Case[] {
       requests,
     },
     one("translated", { ai: { provider: { anthropic: {} }, hostOverride: host } }),
-  ];
-}
-
-/** The same through Portkey's gateway, where it is installed; it streams nothing on this version of Node.js. */
-function portkeyCases(host: string): readonly Case[] {
-  if (process.env.PORTKEY === undefined) return [];
-  const script = fileURLToPath(new URL("portkey.ts", import.meta.url));
-  const provider = (name: string): readonly string[] => [
-    request(false, [`x-portkey-provider: ${name}`, `x-portkey-custom-host: http://${host}/v1`]),
-  ];
-  return [
-    { name: "Portkey, same format", routes: [], requests: provider("openai"), script },
-    {
-      name: "Portkey, translated",
-      ...{ routes: [], requests: provider("anthropic"), gateway: "Portkey, same format" },
-    },
   ];
 }
 
