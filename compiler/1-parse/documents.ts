@@ -8,11 +8,12 @@ import {
   isScalar,
   type Node,
   parseAllDocuments,
+  type Scalar,
   visit,
 } from "yaml";
 import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
 import type { SourceDocument, SourceFile } from "../diagnostics/source.ts";
-import { syntaxProblem } from "./syntax-advice.ts";
+import { FOREIGN_SPACE, foreignSpace, syntaxProblem } from "./syntax-advice.ts";
 
 /** Nodes that one document may have after its aliases are expanded. */
 const NODE_LIMIT = 200_000;
@@ -43,7 +44,8 @@ export function readDocuments(
     reportSyntax(yaml, origin, text, diagnostics);
     if (yaml.contents !== null && yaml.errors.length === 0)
       reportKeys(yaml.contents, origin, text, diagnostics);
-    const aliases = mayAlias ? aliasTargets(yaml, origin, diagnostics) : NO_ALIASES;
+    const aliases =
+      mayAlias && yaml.errors.length === 0 ? aliasTargets(yaml, origin, diagnostics) : NO_ALIASES;
     if (yaml.errors.length === 0) refuseAliasBomb(yaml, aliases, origin, diagnostics);
     return { yaml, aliases };
   });
@@ -79,22 +81,50 @@ function reportKeys(root: Node, origin: Origin, text: string, diagnostics: Diagn
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
     if (isCollection(node)) for (const part of parts(node, NO_ALIASES)) waiting.push(part);
     const seen = new Set<unknown>();
+    let again: Scalar[] = [];
     for (const { key } of isMap(node) ? node.items : []) {
       if (isMap(key)) {
         reportTemplate(node, origin, diagnostics);
         return;
       }
       if (!isScalar(key)) continue;
-      if (seen.has(key.value)) {
-        const start = key.range?.[0] ?? 0;
-        const found =
-          /^(?:"[^"\n]*"|'[^'\n]*'|[^\s:]+)/.exec(text.slice(start, start + 1_000))?.[0] ?? "";
-        const at = { ...origin, offsets: [start, start + found.length] as const };
-        diagnostics.report("duplicate-key", at, { key: found.replace(/^["']|["']$/g, "") });
+      reportForeignSpace(key, origin, text, diagnostics);
+      if (seen.has(key.value)) again.push(key);
+      else {
+        reportAgain(again, origin, text, diagnostics);
+        again = [];
       }
       seen.add(key.value);
     }
+    reportAgain(again, origin, text, diagnostics);
   }
+}
+
+function reportForeignSpace(key: Scalar, origin: Origin, text: string, diagnostics: Diagnostics) {
+  const start = key.range?.[0] ?? 0;
+  if (typeof key.value !== "string" || !FOREIGN_SPACE.test(key.value)) return;
+  const { offsets, ...params } = foreignSpace(start, text);
+  diagnostics.report("yaml-syntax", { ...origin, offsets }, params);
+}
+
+/** Keys that stand in a row and came before: several are an item of a list, or a document, without its first sign. */
+function reportAgain(
+  keys: readonly Scalar[],
+  origin: Origin,
+  text: string,
+  diagnostics: Diagnostics,
+): void {
+  const written = keys.map(({ range }) => writtenKey(text, range?.[0] ?? 0));
+  const [first] = written;
+  if (first === undefined) return;
+  const names = written.map(({ key }) => key.replace(/^["']|["']$/g, ""));
+  const offsets = [first.start, first.start + first.key.length] as const;
+  diagnostics.report("duplicate-key", { ...origin, offsets }, { keys: names });
+}
+
+function writtenKey(text: string, start: number): { readonly start: number; readonly key: string } {
+  const line = text.slice(start, start + 1_000);
+  return { start, key: /^(?:"[^"\n]*"|'[^'\n]*'|[^\s:]+)/.exec(line)?.[0] ?? "" };
 }
 
 function reportTemplate({ range }: Node, origin: Origin, diagnostics: Diagnostics): void {

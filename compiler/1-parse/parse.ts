@@ -1,18 +1,20 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
+import { isMap } from "yaml";
 import {
   type ConfigPath,
   Diagnostics,
   type Origin,
   type WithDiagnostics,
 } from "../diagnostics/diagnostic.ts";
-import type { SourceFile } from "../diagnostics/source.ts";
+import type { SourceDocument, SourceFile } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
 import type { Manifest } from "../manifests/manifests.ts";
 import type { ConfigValue } from "../schema/config-values.ts";
 import { validator } from "../schema/validate.ts";
 import { inputFiles, isEmpty } from "./input-files.ts";
 import { type ReadDocument, readManifests, withoutSecrets } from "./kubernetes/manifests.ts";
+import { reportUnnamed } from "./kubernetes/unnamed-manifests.ts";
 import {
   type DocumentForm,
   type KeptInput,
@@ -92,6 +94,7 @@ export function parse(
   if (readable.some(hasManifests)) {
     reportOthers(readable, named, diagnostics);
     const documents = readable.flatMap(({ plain }) => plain());
+    reportUnnamed(documents, diagnostics);
     const manifests = readManifests(documents, diagnostics, kept?.manifests);
     // What they name may stand in the files that can't be read.
     if (isIncomplete) return result(undefined);
@@ -147,11 +150,21 @@ function reportOthers(
     forms.forEach((form, index) => {
       if (form === "empty" || form === "manifest") return;
       const at = { file: source.name, document: index, path: [] };
-      if (named.has(source.path)) diagnostics.report("mixed-forms", at, {});
+      const missing = missingHead(source.documents[index]);
+      if (missing !== undefined)
+        diagnostics.report("missing-field", at, { owner: "the document", key: missing });
+      else if (named.has(source.path)) diagnostics.report("mixed-forms", at, {});
       else if (!source.path.endsWith(".json"))
         diagnostics.report("skipped-kind", at, { kind: "a document without apiVersion and kind" });
     });
   }
+}
+
+/** What a document lacks to be a manifest, of the two words that say which one it is. */
+function missingHead(document: SourceDocument | undefined): string | undefined {
+  const contents = document?.yaml.contents;
+  if (!isMap(contents) || !contents.has("metadata")) return undefined;
+  return ["apiVersion", "kind"].find((key) => !contents.has(key));
 }
 
 function readStandalone(

@@ -16,6 +16,8 @@ export function syntaxProblem(error: YAMLError, yaml: Document, text: string): S
     .replace(/\.$/, "")
     .replace(/^([A-Z])(?=[a-z ])/, (letter) => letter.toLowerCase());
   const found = { problem: own, advice: undefined, offsets: [start, end] as const };
+  const space = FOREIGN_SPACE.exec(text.slice(0, end));
+  if (space !== null) return foreignSpace(space.index + (space[1]?.length ?? 0), text);
   const marked = text.slice(start, end);
   switch (error.code) {
     case "TAB_AS_INDENT":
@@ -25,9 +27,15 @@ export function syntaxProblem(error: YAMLError, yaml: Document, text: string): S
         advice: "indent with spaces",
       };
     case "BAD_INDENT":
-      return misplacedLine(found, text);
+      return openBracket(found, own, text) ?? misplacedLine(found, text);
     case "MISSING_CHAR":
-      return /quote/.test(own) ? openQuote(found, yaml, text) : found;
+      if (/quote/.test(own)) return openQuote(found, yaml, text);
+      if (/map values/.test(own)) return keyWithoutColon(found, text);
+      return /indicator/.test(own) ? misplacedLine(found, text) : strayToken(found, text);
+    case "MULTILINE_IMPLICIT_KEY":
+      return keyWithoutColon(found, text);
+    case "BAD_ALIAS":
+      return { ...found, problem: "a text can't begin with *", advice: "put it in quotes" };
     case "BAD_SCALAR_START":
       return {
         ...found,
@@ -42,19 +50,58 @@ export function syntaxProblem(error: YAMLError, yaml: Document, text: string): S
       };
     case "UNEXPECTED_TOKEN":
       if (text[start - 1] === "$" && text[start] === "{") return bareVariable(found, text);
-      if (!/["']\s*$/.test(text.slice(0, start))) return found;
+      if (!/["']\s*$/.test(text.slice(0, start))) return strayToken(found, text);
       return {
         ...found,
         problem: "a text that begins with a quote ends with it",
         advice: "put the whole text in single quotes: '\"admin\" in jwt.roles'",
       };
     case "BLOCK_AS_IMPLICIT_KEY":
-      return { ...found, advice: 'a text with ": " in it stands in quotes' };
+      return blockInLine(found, own, text);
     case "RESOURCE_EXHAUSTION":
       return { ...found, problem: "its lists and mappings nest too deep to be read" };
     default:
       return found;
   }
+}
+
+/** A space at the beginning of a line that is none to YAML, as web pages and word processors have it. */
+export const FOREIGN_SPACE = /^([ -]*)[\u00a0\u2000-\u200b\u202f\u3000]/m;
+
+/** What is said of such a space. */
+export function foreignSpace(at: number, text: string): SyntaxProblem {
+  const code = (text.codePointAt(at) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+  return {
+    problem: `a character that only looks like a space (U+${code}) stands where a line is indented`,
+    advice: "indent with plain spaces",
+    offsets: [at, at + 1],
+  };
+}
+
+/** Keys or items of a list that begin where a value on one line was meant to end. */
+function blockInLine(found: SyntaxProblem, own: string, text: string): SyntaxProblem {
+  const [at] = found.offsets;
+  const start = /sequence/.test(own) ? text.lastIndexOf("\n", at - 1) + 1 : at;
+  const line = /^[^\n]*/.exec(text.slice(start))?.[0] ?? "";
+  const indent = line.search(/[^ ]|$/);
+  const offsets = [start + indent, start + line.trimEnd().length] as const;
+  if (/sequence/.test(own))
+    return {
+      problem: "an item of a list stands beside what is none",
+      advice: "each item begins with `- `, at the same column; keys have none",
+      offsets,
+    };
+  if (/:(?:\s|$)/.test(line))
+    return {
+      problem: 'a text with ": " in it is a key and its value to YAML',
+      advice: 'a text with ": " in it stands in quotes',
+      offsets,
+    };
+  return {
+    problem: "the next line is indented as if it were below this value",
+    advice: "begin its key at the column of the key in this line",
+    offsets,
+  };
 }
 
 /** `${NAME}` inside `{ }` or `[ ]`, where YAML takes the brace for the beginning of a mapping. */
@@ -65,6 +112,68 @@ function bareVariable(found: SyntaxProblem, text: string): SyntaxProblem {
     problem: "the brace of a variable begins a mapping inside { } and [ ]",
     advice: `put it in quotes: "${variable}"`,
     offsets: [from, from + variable.length],
+  };
+}
+
+/** `port:3000` or `port 3000` before other keys, where YAML takes both lines for one key. */
+function keyWithoutColon(found: SyntaxProblem, text: string): SyntaxProblem {
+  const lineStart = text.lastIndexOf("\n", found.offsets[0] - 1) + 1;
+  const start = lineStart + (/^ *(?:- +)*/.exec(text.slice(lineStart))?.[0].length ?? 0);
+  const line = /^[^\n]*/.exec(text.slice(start))?.[0].trimEnd() ?? "";
+  const [, key, value] = /^([\w.-]+)\s*[:=]?\s*(\S.*)?$/.exec(line) ?? [];
+  return {
+    problem: "this line has no key that ends with a colon and a space",
+    advice:
+      key === undefined ? undefined : `write ${key}:${value === undefined ? "" : ` ${value}`}`,
+    offsets: [start, start + line.length],
+  };
+}
+
+/** Quotes as word processors write them. */
+const CURLY_QUOTE = /[\u2018\u2019\u201c\u201d]/;
+
+/** What stands where YAML has no place for it: behind a value, or a bracket of a line whose key has no colon. */
+function strayToken(found: SyntaxProblem, text: string): SyntaxProblem {
+  const [at] = found.offsets;
+  const lineStart = text.lastIndexOf("\n", at - 1) + 1;
+  const before = text.slice(lineStart, at);
+  const line = /^[^\n]*/.exec(text.slice(lineStart))?.[0] ?? "";
+  if (found.problem.startsWith("missing ,") && !CURLY_QUOTE.test(line))
+    return { ...found, problem: "a comma is missing between two items", advice: "write `, `" };
+  const indent = /^ *(?:- +)*/.exec(line)?.[0].length ?? 0;
+  const whole = [lineStart + indent, lineStart + line.trimEnd().length] as const;
+  if (CURLY_QUOTE.test(before) || CURLY_QUOTE.test(text[at] ?? ""))
+    return {
+      problem: "these are no quotes that YAML knows",
+      advice: "write \" or '",
+      offsets: whole,
+    };
+  if (/^[\w.-]+:?[ ]?[[{]/.test(line.slice(indent)) && !/^[\w.-]+: /.test(line.slice(indent)))
+    return keyWithoutColon({ ...found, offsets: [whole[0], whole[1]] }, text);
+  if (before.trim() === "")
+    return {
+      problem: "the line is indented less than the first one",
+      advice: "begin all keys of a mapping at the same column",
+      offsets: whole,
+    };
+  return {
+    ...found,
+    problem: `nothing can stand behind ${text[at - 1] ?? "the value"} here`,
+    advice: "remove it, or put the whole text in quotes",
+  };
+}
+
+/** A list or mapping in brackets that goes on into the next key is marked where it begins. */
+function openBracket(found: SyntaxProblem, own: string, text: string): SyntaxProblem | undefined {
+  const close = /end with a (.)/.exec(own)?.[1];
+  if (close === undefined) return undefined;
+  const start = text.lastIndexOf(close === "]" ? "[" : "{", found.offsets[0]);
+  const line = /^[^\n]*/.exec(text.slice(start))?.[0].trimEnd() ?? "";
+  if (start < 0) return undefined;
+  return {
+    problem: `this ${text[start]} is not closed`,
+    advice: `end it with ${close}`,
+    offsets: [start, start + line.length],
   };
 }
 

@@ -3,7 +3,7 @@ import { type BackendConfig, type BackendKind, backendOf, isOneServer } from "..
 import type { BackendProtocol } from "../backends/parts/backend-protocol.ts";
 import type { BackendResolveContext } from "../backends/parts/backend-resolve-context.ts";
 import type { ConnectionContext } from "../backends/parts/connection.ts";
-import type { RouteBackend } from "../config/resources.ts";
+import type { RouteBackend, RouteResource } from "../config/resources.ts";
 import { type Diagnostics, keyPlace } from "../diagnostics/diagnostic.ts";
 import type { BackendNode, TcpBackendNode } from "../ir/backends.ts";
 import type { PolicyUse } from "../ir/policies.ts";
@@ -104,14 +104,16 @@ export function openProxyOf(backends: readonly RouteBackend[]): RouteBackend | u
 
 /** Reports a backend that can't share a route with others, and what is about several servers where there is one. */
 export function checkShares(
-  backends: readonly BackendConfig[],
+  { backends, isPartial }: Pick<RouteResource, "backends" | "isPartial">,
   policies: readonly PolicyConfig[],
   diagnostics: Diagnostics,
 ): void {
   const only = backends.find(({ kind }) => backendOf(kind).takesWeight !== true);
   const choice = policies.find(({ kind }) => policyOf(kind).choosesServer === true);
-  if (backends.length < 2 && choice === undefined) reportHealth(backends, diagnostics);
-  if (choice !== undefined) reportChoice(choice, backends, diagnostics);
+  // Others may have been left out for their mistakes.
+  const isAlone = backends.length < 2 && isPartial !== true;
+  if (isAlone && choice === undefined) reportHealth(backends, diagnostics);
+  if (isAlone && choice !== undefined) reportChoice(choice, backends, diagnostics);
   if (backends.length < 2 || only === undefined) return;
   diagnostics.report("several-backends", keyPlace(only.origin), { kind: only.kind });
 }

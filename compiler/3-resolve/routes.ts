@@ -80,7 +80,7 @@ function unnamedRoute(resource: RouteResource, name: string, whole: RouteContext
     },
     (own, share) => resolvePolicies(own, { ...place, isOnBackend: true, ...share }, context),
   );
-  checkShares(resource.backends, policies, context.diagnostics);
+  checkShares(resource, policies, context.diagnostics);
   checkWeights(resource, context);
   checkOpenProxy(resource, name, context);
   const route: RouteNode = {

@@ -46,11 +46,12 @@ function isPlain({ protocol }: ListenerResource): boolean {
 }
 
 function checkBackends(
-  { backends, policies, origin }: TcpRouteResource,
+  resource: TcpRouteResource,
   attachments: readonly TcpAttachment[],
   route: string,
   { diagnostics }: RouteContext,
 ): void {
+  const { backends, policies, origin } = resource;
   const [first] = backends;
   if (first === undefined) {
     diagnostics.report("route-without-backend", origin, { route });
@@ -61,7 +62,7 @@ function checkBackends(
       outcome: "every connection is closed",
     });
   }
-  checkShares(backends, [], diagnostics);
+  checkShares(resource, [], diagnostics);
   const proxy = openProxyOf(backends);
   if (proxy === undefined) return;
   const at = keyPlace(proxy.origin);

@@ -49,10 +49,22 @@ function plainWord(key: string): string {
 }
 
 /**
- * Where a key stands that the object at a path has not: in a section of the object, or in one around it. As messages name
- * it: `listeners`, `routes[0].policies`; undefined when it stands nowhere near.
+ * Where a key stands that the object at a path has not: in a section of the object (`given`: of those that it has, if
+ * one of them knows the key), or in one around it. As messages name it: `listeners`, `routes[0].policies`; undefined when
+ * it stands nowhere near.
  */
-export function otherOwner(key: string, path: ConfigPath, root: Schema): string | undefined {
+export function otherOwner(
+  key: string,
+  path: ConfigPath,
+  root: Schema,
+  given: readonly string[],
+): string | undefined {
+  const own = schemaAt(root, path)?.properties ?? {};
+  const beside = given.find((section) => {
+    const inner = Object.hasOwn(own, section) ? own[section] : undefined;
+    return hasField(inner?.items ?? inner, key);
+  });
+  if (beside !== undefined) return beside;
   for (let length = path.length; length >= 0; length -= 1) {
     const around = path.slice(0, length);
     const schema = schemaAt(root, around);
@@ -78,7 +90,17 @@ function sectionWith(
   });
 }
 
-function hasField(schema: Schema | undefined, key: string): boolean {
+/** The schema of a field of this name: of the object at a path, else of the next one around it that has one. */
+export function fieldAround(key: string, path: ConfigPath, root: Schema): Schema | undefined {
+  for (let length = path.length; length >= 0; length -= 1) {
+    const { properties = {} } = schemaAt(root, path.slice(0, length)) ?? {};
+    if (Object.hasOwn(properties, key)) return properties[key];
+  }
+  return undefined;
+}
+
+/** Whether an object of this schema has a field of this name that can be written. */
+export function hasField(schema: Schema | undefined, key: string): boolean {
   const { properties } = schema ?? {};
   if (properties === undefined || !Object.hasOwn(properties, key)) return false;
   const field = properties[key];

@@ -199,7 +199,8 @@ function reportChoice({ error, subject, diagnostics, path, at, schema }: Violati
   });
 }
 
-function reportType({ diagnostics, at, path, schema: whole, found, field }: Violation): void {
+function reportType(violation: Violation): void {
+  const { diagnostics, at, path, schema: whole, found, field } = violation;
   const isFile = path.length === 0 && typeof found !== "object";
   const types = [whole?.type ?? []].flat();
   // A mapping that is none of those that may stand here.
@@ -211,8 +212,21 @@ function reportType({ diagnostics, at, path, schema: whole, found, field }: Viol
     found: typeName(found),
     advice: isFile
       ? "`gwc init` writes a small file that works"
-      : schema && typeAdvice(schema, found),
+      : (indentAdvice(violation) ?? (schema && typeAdvice(schema, found))),
   });
+}
+
+/** What to do with the lines that stand beside an empty key and belong below it. */
+function indentAdvice({ subject, path, schema, error }: Violation): string | undefined {
+  const owner = error.instancePath.slice(0, error.instancePath.lastIndexOf("/"));
+  const keys = subject.unknown.get(owner)?.outdented.get(String(path.at(-1)));
+  if (keys === undefined) return undefined;
+  const names = keys.map((key) => `"${key}"`).join(", ");
+  if ([schema?.type].flat().includes("array"))
+    return `${names} belong${keys.length === 1 ? "s" : ""} below it, as an item that begins with \`- \``;
+  return keys.length === 1
+    ? `${names} is a field of it: indent that line further`
+    : `${names} are fields of it: indent their lines further`;
 }
 
 function reportEnum({ diagnostics, at, schema, found, field, variable }: Violation): void {

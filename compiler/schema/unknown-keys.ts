@@ -1,8 +1,21 @@
 import type { ErrorObject } from "ajv";
 import { type ConfigPath, formatPath } from "../diagnostics/diagnostic.ts";
-import { type ConfigValue, configValueAt, pointerPath } from "./config-values.ts";
+import {
+  type ConfigMapping,
+  type ConfigValue,
+  configValueAt,
+  isMapping,
+  pointerPath,
+} from "./config-values.ts";
 import type { FewUnknownKeys } from "./few-unknown-keys.ts";
-import { knownFields, meantField, otherOwner, saidElsewhere } from "./meant-field.ts";
+import {
+  fieldAround,
+  hasField,
+  knownFields,
+  meantField,
+  otherOwner,
+  saidElsewhere,
+} from "./meant-field.ts";
 import { type Schema, schemaAt } from "./schema.ts";
 
 /** What is known of an unknown key. */
@@ -23,6 +36,8 @@ export interface UnknownKeys {
   readonly more: number;
   /** The fields of the object, in one text. */
   readonly known: string;
+  /** Keys that are fields of an empty key beside them, by that key: their lines are not indented enough. */
+  readonly outdented: ReadonlyMap<string, readonly string[]>;
 }
 
 /** The unknown keys of a value by the JSON pointer of their object: looked up once, for a file may have many. */
@@ -50,16 +65,37 @@ function lookUp(
   root: Schema,
 ): Omit<UnknownKeys, "more"> {
   const schema = schemaAt(root, path);
-  const object = configValueAt(value, path);
+  // A part of a configuration is one.
+  const object = configValueAt(value, path) as ConfigValue;
   const known = knownFields(schema);
-  const absent = known.filter(
-    (name) => typeof object === "object" && object !== null && !Object.hasOwn(object, name),
-  );
+  const absent = known.filter((name) => isMapping(object) && !Object.hasOwn(object, name));
+  const given = isMapping(object) ? known.filter((name) => Object.hasOwn(object, name)) : [];
   const advice = keys.map((key): readonly [string, KeyAdvice] => {
     const instead = saidElsewhere(key, schema);
-    const suggestion = meantField(key, schema, { absent, isAlone: keys.length === 1 });
-    const standsIn = suggestion === undefined ? otherOwner(key, path, root) : undefined;
-    return [key, { instead, suggestion, standsIn }];
+    const meant = meantField(key, schema, { absent, isAlone: keys.length === 1 });
+    const elsewhere = isSlip(key, meant) ? undefined : otherOwner(key, path, root, given);
+    const suggestion = elsewhere === undefined ? meant : undefined;
+    return [key, { instead, suggestion, standsIn: elsewhere }];
   });
-  return { advice: new Map(advice), path, known: known.join(", ") };
+  const outdented = isMapping(object) ? outdentedKeys(keys, object, path, root) : new Map();
+  return { advice: new Map(advice), path, known: known.join(", "), outdented };
+}
+
+/** Whether a key is as long as the field that it is like, but for a letter: then nothing else was meant. */
+function isSlip(key: string, meant: string | undefined): boolean {
+  return meant !== undefined && Math.abs(key.length - meant.length) < 2;
+}
+
+function outdentedKeys(
+  keys: readonly string[],
+  object: ConfigMapping,
+  path: ConfigPath,
+  root: Schema,
+): ReadonlyMap<string, readonly string[]> {
+  const empty = Object.keys(object).filter((key) => object[key] === null);
+  const found = empty.map((key): readonly [string, readonly string[]] => {
+    const fields = fieldAround(key, path, root);
+    return [key, keys.filter((each) => each !== key && hasField(fields?.items ?? fields, each))];
+  });
+  return new Map(found.filter(([, fields]) => fields.length > 0));
 }

@@ -7,8 +7,9 @@ import {
 } from "../diagnostics/diagnostic.ts";
 import type { ConfigValue, ReadValue } from "./config-values.ts";
 import { configValueAt, pointerPath, withEnvTemplates } from "./config-values.ts";
+import { isConsequence, offencesOf } from "./consequences.ts";
 import { type FewUnknownKeys, fewUnknownKeys } from "./few-unknown-keys.ts";
-import { reportMore, reportViolation, type Subject } from "./report-violation.ts";
+import { reportMore, reportViolation } from "./report-violation.ts";
 import { type Schema, schemaAt } from "./schema.ts";
 import { compileSchema } from "./schema-compiler.ts";
 import { soundParts } from "./sound-parts.ts";
@@ -54,10 +55,11 @@ export function validator<Value>(
       unknown: unknownKeys(errors, read, schema),
       variables: new Map(read.expanded.map((each) => [formatPath(each.path), each])),
     };
+    const offences = offencesOf(errors);
     for (const error of errors) {
       // A key that is wrong has an error of its own: `propertyNames`.
       if (error.propertyName !== undefined) continue;
-      if (!isConsequence(error, subject)) reportViolation(error, subject, diagnostics);
+      if (!isConsequence(error, offences, subject)) reportViolation(error, subject, diagnostics);
     }
     for (const keys of subject.unknown.values()) reportMore(keys, subject, diagnostics);
     return errors.length === 0;
@@ -123,22 +125,4 @@ function isMapping(value: unknown): value is object {
 /** A part of a value, whose name is its key. */
 function checkPart(shape: Schema, part: ReadValue, place: Origin, diagnostics: Diagnostics): void {
   validator(shape, [part.value], String(place.path.at(-1))).whole(part, place, diagnostics);
-}
-
-/** A field that is missing because it is misspelled, or known to another tool, is one mistake: the key is reported. */
-function isConsequence(
-  { keyword, instancePath, params }: ErrorObject,
-  { unknown, root, read }: Subject,
-): boolean {
-  if (keyword !== "required" && keyword !== "exactlyOneOf" && keyword !== "atLeastOneOf")
-    return false;
-  const keys = unknown.get(instancePath);
-  if (keys === undefined) return false;
-  if (keyword === "required")
-    return [...keys.advice.values()].some(
-      ({ suggestion }) => suggestion === params.missingProperty,
-    );
-  const path = pointerPath(instancePath, read.value);
-  const names = schemaAt(root, path)?.[keyword] ?? [];
-  return names.every((name) => configValueAt(read.value, [...path, name]) === undefined);
 }

@@ -28,6 +28,7 @@ export function typeAdvice(schema: Schema, found: unknown): string | undefined {
 
 /** What a text of a wrong form should look like, as a hint. */
 export function formAdvice(schema: Schema, text: string): string | undefined {
+  if (text === "") return "leave it out, or give it a value";
   if (text.includes("{{"))
     return "this looks like a Helm template: give gwc what `helm template` makes of it";
   if (schema.format === "duration" || schema.format === "gatewayDuration")

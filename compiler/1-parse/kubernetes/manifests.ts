@@ -29,7 +29,9 @@ export function isKubernetes(value: ConfigValue): value is KubernetesObject {
     "apiVersion" in value &&
     "kind" in value &&
     typeof value.apiVersion === "string" &&
-    typeof value.kind === "string"
+    value.apiVersion !== "" &&
+    typeof value.kind === "string" &&
+    value.kind !== ""
   );
 }
 
@@ -200,8 +202,7 @@ function recognise(
   const own = kinds.filter(({ groups }) => groups.includes(group));
   const row = own.find(({ names }) => names.includes(kind));
   if (row?.versions.includes(version) === true) return { row, isKnown: true };
-  const ours = kinds.find(({ groups, names }) => groups === OUR_GROUPS && names.includes(kind));
-  const known = row ?? ours;
+  const known = row ?? misspelledGroup(kind, group, version);
   if (known !== undefined) {
     diagnostics.report(
       "wrong-version",
@@ -210,7 +211,10 @@ function recognise(
         kind,
         found: apiVersion,
         known: known.versions
-          .map((each) => [row === undefined ? (known.groups[0] ?? "") : group, each])
+          .map((each) => [
+            row === undefined ? (suggest(group, known.groups) ?? known.groups[0] ?? "") : group,
+            each,
+          ])
           .map((parts) => parts.filter((part) => part !== "").join("/"))
           .join(", "),
       },
@@ -230,6 +234,13 @@ function recognise(
   if (isMisspelled) diagnostics.report("unknown-kind", at, { kind, group, suggestion });
   else diagnostics.report("skipped-kind", at, { kind });
   return undefined;
+}
+
+/** The row of a kind whose group is misspelled, or has the place of the version; our kinds are nobody else's. */
+function misspelledGroup(kind: string, group: string, version: string): KindRow | undefined {
+  const rows = kinds.filter(({ names }) => names.includes(kind));
+  const isNear = ({ groups }: KindRow) => suggest(group || version, groups) !== undefined;
+  return rows.find((row) => row.groups === OUR_GROUPS || isNear(row));
 }
 
 /** What every resource says of itself; it may not have been validated yet. */

@@ -55,8 +55,12 @@ export function readRoute(
   const known = backends.flatMap((backend) => backend ?? []);
   const lacksBackend = backends.some((each) => each === undefined || each.isPartial);
   const isRoutePartial = read.isPartial || lacksBackend;
-  const traffic = routeTraffic(read.policies.some(respondsToAll) ? [] : known);
-  const isUnknown = from?.isPartial === true || lacksBackend || mayCarryOther(origin, context);
+  const responds = read.policies.some(respondsToAll);
+  const traffic = routeTraffic(responds ? [] : known);
+  // Where it goes is not written yet, which is told: what would act there can't be known.
+  const isOpen = known.length === 0 && !responds;
+  const isUnknown =
+    from?.isPartial === true || lacksBackend || isOpen || mayCarryOther(origin, context);
   const carried = isUnknown ? undefined : traffic;
   meetRoute(route, read.policies, origin, carried, context);
   for (const section of sectionsOf(inherited ?? {})) context.sections.meet(section, carried);

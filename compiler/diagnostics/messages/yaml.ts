@@ -41,10 +41,14 @@ export const yamlMessages = {
       "What other gateways are configured with has other words for the same things: `gwc import` makes a file of gwc's of what some of them have " +
       "(`gwc explain import`), which is then yours to read and change.",
   }),
-  "duplicate-key": message<{ key: string }>({
+  "duplicate-key": message<{ keys: readonly string[] }>({
     severity: "error",
-    text: ({ key }) => `"${key}" is given twice in the same mapping`,
-    hint: () => "remove one of them",
+    text: ({ keys }) =>
+      `${keys.map((key) => `"${key}"`).join(", ")} ${keys.length === 1 ? "is" : "are"} given twice in the same mapping`,
+    hint: ({ keys }) =>
+      keys.length === 1
+        ? "remove one of them"
+        : "is this a new item, which begins with `- `, or a new document, after a line `---`?",
     explanation:
       "YAML mappings have unique keys. A parser that keeps the last one would hide the first, so gwc refuses both.",
   }),

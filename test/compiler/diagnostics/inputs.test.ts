@@ -52,6 +52,47 @@ describe("files as a whole", () => {
     );
   });
 
+  it.each([
+    [
+      "apiVersion:\nkind: GatewayPolicy",
+      'wrong-type at 1:12: "apiVersion" must be a text, not empty',
+    ],
+    [
+      'apiVersion: ""\nkind: HTTPRoute',
+      'wrong-type at 1:13: "apiVersion" must be a text, not empty',
+    ],
+    [
+      "apiVersion: gwc.dev/v1alpha1\nkind: 5",
+      'wrong-type at 2:7: "kind" must be a text, not a whole number',
+    ],
+    [
+      "apiVersion: gateway.networking.k8s.io\nkind: HTTPRoute",
+      'wrong-version at 1:13: HTTPRoute has no version "gateway.networking.k8s.io"',
+    ],
+    [
+      "apiVersion: agentgatewy.dev/v1alpha1\nkind: AgentgatewayPolicy",
+      'wrong-version at 1:13: AgentgatewayPolicy has no version "agentgatewy.dev/v1alpha1"',
+    ],
+    [
+      "apiVersion: v1\nkind: List\nitems:\n  - kind: HTTPRoute",
+      'missing-field at 4:5: items[0] needs the field "apiVersion"',
+    ],
+    [
+      "apiVersion: gwc.dev/v1alpha1\nKind: GatewayPolicy\nmetadata: { name: b }\n---\napiVersion: v1\nkind: Secret",
+      'missing-field at 1:1: the document needs the field "kind"',
+    ],
+  ])("no manifest is left out without a word: %j", (head, message) => {
+    expect(said({ "a.yaml": `${head}\nmetadata: { name: a }\n` })).toContainEqual(message);
+  });
+
+  it("a route that lacks its backends is one mistake, whatever policies it has", () => {
+    const policies = "{ urlRewrite: { path: { prefix: /a } }, timeout: { requestTimeout: 5s } }";
+    const text = `binds: [{port: 3000, listeners: [{routes: [{name: a, policies: ${policies}}]}]}]`;
+    expect(said({ "a.yaml": text })).toEqual([
+      expect.stringContaining('the route "a" has no backend'),
+    ]);
+  });
+
   it("a file of comments beside a standalone file is no second gateway", () => {
     const text = 'binds: [{port: 3000, listeners: [{routes: [{backends: [{host: "a:1"}]}]}]}]';
     const host = memoryHost({ "a.yaml": text, "b.yaml": "# for later\n" });
@@ -153,9 +194,9 @@ spec: {parentRefs: [{name: gone}], rules: [{backendRefs: [{name: gone, prt: 1}]}
     rmSync(folder, { recursive: true });
   });
 
-  it("text that is no YAML is refused at the place where reading stopped", () => {
+  it("text that is no YAML is refused at the bracket that nothing closes", () => {
     const [first] = said({ "a.yaml": "binds: [\n\u0000\u0001}{" });
-    expect(first).toMatch(/^yaml-syntax at 2:/);
+    expect(first).toBe("yaml-syntax at 1:8: this is not valid YAML: this [ is not closed");
   });
 });
 
