@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
 import path from "node:path";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -6,20 +6,37 @@ import { temporaryFolder } from "./temporary-folder.ts";
 export interface SeenFile<Seen> {
   /** The variable by which the server is told of the file. */
   readonly env: Readonly<Record<"SEEN", string>>;
-  /** A value for each line, in order. */
+  /** A value for each line, in order; a line is read once. */
   read(): readonly Seen[];
 }
 
 /** An empty one; it is gone at the end of the test. */
 export function seenFile<Seen>(): SeenFile<Seen> {
   const file = path.join(temporaryFolder({ seen: "" }), "seen");
+  const values: Seen[] = [];
+  /** Where the lines end that were read. */
+  let at = 0;
   return {
     env: { SEEN: file },
-    // A line that is being written has no end yet.
-    read: () =>
-      readFileSync(file, "utf8")
-        .split("\n")
-        .slice(0, -1)
-        .map((line) => JSON.parse(line)),
+    read: () => {
+      const bytes = bytesFrom(file, at);
+      // A line that is being written has no end yet.
+      const end = bytes.lastIndexOf("\n") + 1;
+      at += end;
+      const lines = bytes.toString("utf8", 0, end).split("\n").slice(0, -1);
+      values.push(...lines.map((line) => JSON.parse(line)));
+      return [...values];
+    },
   };
+}
+
+function bytesFrom(file: string, start: number): Buffer {
+  const bytes = Buffer.alloc(statSync(file).size - start);
+  const opened = openSync(file, "r");
+  try {
+    readSync(opened, bytes, 0, bytes.length, start);
+  } finally {
+    closeSync(opened);
+  }
+  return bytes;
 }

@@ -1,5 +1,5 @@
 import type { ConfigValue } from "../../../compiler/schema/config-values.ts";
-import type { Schema } from "../../../compiler/schema/schema.ts";
+import { isWritable, type Schema } from "../../../compiler/schema/schema.ts";
 
 /** A step from a value to a part of it: a key, any key of a map (`*`), or any item of a list (`[]`). */
 export type Step = string;
@@ -13,12 +13,20 @@ export interface SchemaField {
 
 /** The fields whose values hold no other fields: they are what a configuration says. */
 export function leavesOf(schema: Schema): readonly SchemaField[] {
-  return fieldsOf(schema).filter((field) => fieldsOf(field.schema, ["*"]).length === 1);
+  return fieldsOf(schema).filter((field) => {
+    const { properties = {}, items, additionalProperties: rest } = field.schema;
+    const inner = [
+      ...Object.values(properties),
+      items,
+      typeof rest === "object" ? rest : undefined,
+    ];
+    return !inner.some((each) => each !== undefined && isWritable(each));
+  });
 }
 
 /** Every field that can be written: those that are not built yet or mean nothing where they stand are left out. */
 export function fieldsOf(schema: Schema, path: readonly Step[] = []): readonly SchemaField[] {
-  if (schema.unsupported !== undefined || schema.misplaced !== undefined) return [];
+  if (!isWritable(schema)) return [];
   const own = path.length === 0 ? [] : [{ path, schema }];
   const properties = Object.entries(schema.properties ?? {}).flatMap(([key, each]) =>
     fieldsOf(each, [...path, key]),
