@@ -1,16 +1,14 @@
-import {
-  decidingBits,
-  endsSurely,
-  hasMatched,
-  isDead,
-  isIdle,
-  stateBits,
-  type Threads,
-} from "./automaton.ts";
-import type { Match } from "./locate.ts";
+import { decidingBits, endsSurely, hasMatched, isDead, isIdle, type Threads } from "./automaton.ts";
 import { type Before, beforeOf, noText, otherCharacter, textEnd } from "./pattern-program.ts";
 import { isHighHalf } from "./reading.ts";
 import type { Search } from "./search.ts";
+import { stateBits } from "./state-table.ts";
+
+/** A match: `text.slice(start, end)`. */
+export interface Match {
+  readonly start: number;
+  readonly end: number;
+}
 
 /** Reads a text that comes in pieces from match to match; each character once, but what was read behind a match. */
 export class MatchReader {
@@ -130,17 +128,10 @@ export class MatchReader {
   located(): Match {
     const from = this.since;
     const to = this.end;
-    // What ends behind the first character that a match may begin with began there.
-    if (to - from === 1) return { start: from, end: to };
-    const place = { from, before: this.beforeOf(from), to };
-    const { automaton, locator } = this.#search;
-    // Most matches begin with the first character that any may begin with, or shortly behind it.
-    const tries = to - from <= fewPlaces ? to - from : 1;
-    for (let start = from; start < from + tries; start++) {
-      const begun = { from: start, before: this.beforeOf(start), to };
-      if (automaton.beginsAt(this.text, begun)) return { start, end: to };
-    }
-    return locator.find(this.text, place) ?? { start: to, end: to };
+    // What ends behind the first character that a match may begin with began there: an empty one would have before.
+    if (to - from <= (this.#search.program.asks ? 0 : 1)) return { start: from, end: to };
+    const range = { from, before: this.beforeOf(from), to };
+    return { start: this.#search.matchBeginnings.ofEnded(this.text, range) ?? to, end: to };
   }
 
   /**
@@ -182,12 +173,11 @@ export class MatchReader {
 
   /** Where the first match begins that has not come to its end. */
   earliest(): number {
-    const from = this.since;
-    const range = { from, before: this.beforeOf(from), to: this.read };
-    const begun = { ...range, to: this.read - 1 };
-    // Nothing begins before it.
-    if (this.#search.automaton.beginsAt(this.text, begun)) return from;
-    return this.#search.locator.earliest(this.text, range);
+    const { automaton, matchBeginnings } = this.#search;
+    const [first] = automaton.threadsOf(this.#state).places;
+    if (first === undefined) return this.located().start;
+    const range = { from: this.since, before: this.beforeOf(this.since), to: this.read };
+    return matchBeginnings.ofThread(this.text, first, range) ?? this.read;
   }
 
   /** What is held is read anew from here. */
@@ -352,9 +342,6 @@ export class MatchReader {
     return at;
   }
 }
-
-/** A match of at most so many units begins where the automaton says: to ask it at each place is cheaper than to follow threads. */
-const fewPlaces = 8;
 
 /** From so many characters on the short loop is worth its call. */
 const longWay = 32;

@@ -25,7 +25,9 @@ export interface PatternProgram {
   readonly instructions: readonly PatternInstruction[];
   /** Where matches begin. */
   readonly start: number;
-  /** Assertions ask for more than what comes next: a word boundary, the beginning of a line. */
+  /** There are assertions: a match may be empty at one place of a text and not at another one. */
+  readonly asks: boolean;
+  /** Some ask for more than what comes next: a word boundary, the beginning of a line. */
   readonly asksWords: boolean;
   readonly asksLines: boolean;
 }
@@ -50,6 +52,7 @@ export function programOf({ re2Input }: Pattern): PatternProgram {
   return {
     instructions,
     start,
+    asks: instructions.some(({ op }) => op === assertion),
     asksWords: asks(wordBoundary | noWordBoundary),
     asksLines: asks(lineBegins),
   };
@@ -163,7 +166,7 @@ export const otherCharacter = 3;
 export const textEnd = -1;
 
 /** What assertions hold between what stands before and a code point, or the end of the text. */
-function assertionsAt(before: Before, next: number): number {
+export function assertionsAt(before: Before, next: number): number {
   const isBoundary = (before === wordCharacter) !== isWord(next);
   let holding = isBoundary ? wordBoundary : noWordBoundary;
   if (before === noText) holding |= textBegins | lineBegins;
@@ -187,6 +190,21 @@ function isWord(codePoint: number): boolean {
     codePoint === 0x5f ||
     (codePoint >= 0x61 && codePoint <= 0x7a)
   );
+}
+
+/** Whether an instruction goes on over a code point. */
+export function takes(instruction: PatternInstruction, codePoint: number): boolean {
+  switch (instruction.op) {
+    case anyRune:
+      return true;
+    case anyButLineFeed:
+      return codePoint !== 0x0a;
+    case rune:
+    case oneRune:
+      return instruction.matchRune(codePoint);
+    default:
+      return false;
+  }
 }
 
 /** Moves threads over one code point. The first of two threads at one place is the one that counts. */
@@ -238,17 +256,10 @@ export class Stepper {
           break;
         case match:
           return true;
-        case anyRune:
-          if (next !== textEnd) moved(out);
-          return false;
-        case anyButLineFeed:
-          if (next !== textEnd && next !== 0x0a) moved(out);
-          return false;
-        case rune:
-        case oneRune:
-          if (next !== textEnd && instruction.matchRune(next)) moved(out);
+        case deadEnd:
           return false;
         default:
+          if (next !== textEnd && takes(instruction, next)) moved(out);
           return false;
       }
     }

@@ -1,7 +1,7 @@
 import type { Pattern } from "../cel/functions/pattern.ts";
 import { asksForWriting } from "./asks-for-writing.ts";
 import { Automaton } from "./automaton.ts";
-import { Locator } from "./locate.ts";
+import { MatchBeginnings } from "./match-beginnings.ts";
 import {
   beginsBeyondAscii,
   hasLoop,
@@ -25,7 +25,7 @@ export class Search {
   readonly settings: SearchSettings;
   readonly program: PatternProgram;
   readonly automaton: Automaton;
-  readonly locator: Locator;
+  readonly matchBeginnings: MatchBeginnings;
   /** Of whoever reads: it is used by one text at a time. */
   readonly walk = new Walk();
   /** It looks at texts as they read; else as they are written, as its pattern asks for. */
@@ -52,6 +52,6 @@ export class Search {
     this.leavesIdle = automaton.leavesIdle;
     this.beginnings = automaton.beginnings(beginsBeyondAscii(this.program));
     this.unreadBeginnings = this.readsText ? automaton.beginnings(true) : this.beginnings;
-    this.locator = new Locator(this.program);
+    this.matchBeginnings = new MatchBeginnings(this.program);
   }
 }

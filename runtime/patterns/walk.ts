@@ -1,4 +1,5 @@
-import { endingBits, matchedBit, stateBits } from "./automaton.ts";
+import { endingBits, matchedBit } from "./automaton.ts";
+import { stateBits } from "./state-table.ts";
 
 /** Reads on where there is nothing to decide: a short loop, which engines compile before long. */
 export class Walk {

@@ -1,0 +1,166 @@
+import { alternative, alternativeMatch, assertion, deadEnd, match, rune } from "./pattern-codes.ts";
+import {
+  assertionsAt,
+  type Before,
+  beforeOf,
+  lineFeed,
+  noText,
+  type PatternProgram,
+  takes,
+  textEnd,
+  wordCharacter,
+} from "./pattern-program.ts";
+import { StateTable, stateBits } from "./state-table.ts";
+
+/** What of a text is read backward. */
+export interface BackwardRange {
+  /** Matches begin here or after it. */
+  readonly from: number;
+  /** What stands before `from`. */
+  readonly before: Before;
+  readonly to: number;
+}
+
+/**
+ * Finds where a match begins whose end is known: an automaton that reads backward, from the end to the earliest place from
+ * which the pattern comes to it. Of the matches that end there the one that begins first is what RE2 finds.
+ */
+export class MatchBeginnings {
+  readonly #program: PatternProgram;
+  readonly #table = new StateTable<Ways>(() => {});
+  /** By place: places that lead there without a character, and those that take one. */
+  readonly #sources: readonly Sources[];
+  readonly #matches: readonly number[];
+
+  constructor(program: PatternProgram) {
+    const { instructions } = program;
+    this.#program = program;
+    this.#matches = instructions.flatMap(({ op }, place) => (op === match ? [place] : []));
+    const sources = instructions.map((): Sources => ({ bare: [], taking: [] }));
+    for (const [place, { op, out, arg }] of instructions.entries()) {
+      if (op === match || op === deadEnd) continue;
+      sources[out]?.[op >= rune ? "taking" : "bare"].push(place);
+      if (op === alternative || op === alternativeMatch) sources[arg]?.bare.push(place);
+    }
+    this.#sources = sources;
+  }
+
+  /** The earliest place where a match begins that ends at `to`; undefined: none does. */
+  ofEnded(text: string, { from, before, to }: BackwardRange): number | undefined {
+    const after = this.#classOf(text.codePointAt(to) ?? textEnd);
+    const state = this.#number({ places: this.#matches, after }, false);
+    return this.#earliest(text, state, { from, before, to });
+  }
+
+  /** The earliest place from which a thread has come to a place of the program, behind the character before `to`. */
+  ofThread(text: string, place: number, { from, before, to }: BackwardRange): number | undefined {
+    const codePoint = codePointBefore(text, to);
+    const places = this.#taking([place], codePoint);
+    const state = this.#number({ places, after: this.#classOf(codePoint) }, false);
+    return this.#earliest(text, state, { from, before, to: to - sizeOf(codePoint) });
+  }
+
+  #earliest(
+    text: string,
+    initial: number,
+    { from, before, to }: BackwardRange,
+  ): number | undefined {
+    let earliest: number | undefined;
+    let state = initial;
+    for (let at = to; at >= from && (state & dead) === 0; ) {
+      // Whether one begins at a place is known when what stands before it is.
+      const unit = at > from ? text.charCodeAt(at - 1) : sampleOf(before);
+      const isKnown = unit >= 0 && unit < 128;
+      const known = isKnown ? (this.#table.ascii[(state >> stateBits) * 128 + unit] ?? 0) : 0;
+      const codePoint = isKnown || at <= from ? unit : codePointBefore(text, at);
+      state = known === 0 ? this.#table.next(state, codePoint, this.#step) : known;
+      if ((state & begins) !== 0) earliest = at;
+      at -= sizeOf(codePoint);
+    }
+    return earliest;
+  }
+
+  readonly #step = (state: number, codePoint: number): number => {
+    const { places, after } = this.#table.stateOf(state);
+    const before = codePoint === textEnd ? noText : beforeOf(codePoint, this.#program);
+    const reached = new Set(places);
+    this.#addBare(reached, assertionsAt(before, after));
+    const taking = codePoint === textEnd ? [] : this.#taking(reached, codePoint);
+    const ways = { places: taking, after: this.#classOf(codePoint) };
+    return this.#number(ways, reached.has(this.#program.start));
+  };
+
+  /** Places that lead to these ones over a code point. */
+  #taking(places: Iterable<number>, codePoint: number): readonly number[] {
+    const taking = new Set<number>();
+    for (const place of places) {
+      for (const source of this.#sources[place]?.taking ?? []) {
+        const instruction = this.#program.instructions[source];
+        if (instruction !== undefined && takes(instruction, codePoint)) taking.add(source);
+      }
+    }
+    return [...taking].sort((a, b) => a - b);
+  }
+
+  /** Adds places that lead to those without a character, where these assertions hold. */
+  #addBare(reached: Set<number>, holding: number): void {
+    for (const place of reached) {
+      for (const source of this.#sources[place]?.bare ?? []) {
+        const { op = deadEnd, arg = 0 } = this.#program.instructions[source] ?? {};
+        if (op !== assertion || (arg & ~holding) === 0) reached.add(source);
+      }
+    }
+  }
+
+  #number(ways: Ways, hasBegun: boolean): number {
+    const { places, after } = ways;
+    const bits = (hasBegun ? begins : 0) | (places.length === 0 ? dead : 0);
+    return this.#table.numberOf(`${places.join()} ${after} ${hasBegun}`, ways, bits);
+  }
+
+  /** A code point that is for assertions what a code point is, so that there are few. */
+  #classOf(codePoint: number): number {
+    if (!this.#program.asks) return space;
+    if (codePoint === textEnd || codePoint === newLine) return codePoint;
+    return beforeOf(codePoint, this.#program) === wordCharacter ? letter : space;
+  }
+}
+
+/** Ways to the end of a match from a place of a text. */
+interface Ways {
+  /** They go through these places, one character after the other. */
+  readonly places: readonly number[];
+  /** What comes next, as far as assertions ask. */
+  readonly after: number;
+}
+
+/** Places that lead to another one. */
+interface Sources {
+  readonly bare: number[];
+  readonly taking: number[];
+}
+
+function codePointBefore(text: string, at: number): number {
+  const pair = at > 1 ? (text.codePointAt(at - 2) ?? 0) : 0;
+  return pair > 0xffff ? pair : text.charCodeAt(at - 1);
+}
+
+function sizeOf(codePoint: number): number {
+  return codePoint > 0xffff ? 2 : 1;
+}
+
+/** A code point before which matches begin as they do there. */
+function sampleOf(before: Before): number {
+  if (before === noText) return textEnd;
+  if (before === lineFeed) return newLine;
+  return before === wordCharacter ? letter : space;
+}
+
+const newLine = 0x0a;
+const letter = 0x61;
+const space = 0x20;
+
+/** A match begins behind the character that was read last. */
+const begins = 1;
+/** None begins before it. */
+const dead = 2;
