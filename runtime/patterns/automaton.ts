@@ -1,6 +1,6 @@
 import { beyondAscii, escapedUnit, type LastCharacters, MatchEnds } from "./match-ends.ts";
 import {
-  type Before,
+  type Beside,
   beforeOf,
   lineFeed,
   noText,
@@ -18,7 +18,7 @@ export interface Threads {
   readonly places: readonly number[];
   /** New matches may begin: none has been found. */
   readonly isSearching: boolean;
-  readonly before: Before;
+  readonly before: Beside;
 }
 
 /**
@@ -56,19 +56,17 @@ export class Automaton {
     return this.#table.generation;
   }
 
-  /** Finds what a match from a state on must end with; null: anything may be that. */
+  /** Finds what a match must end with that has begun; null: anything may be that. */
   lastCharacters(state: number): LastCharacters | null {
     const known = this.#lastCharacters[state >> stateBits];
     if (known !== undefined) return known;
-    const { places, isSearching } = this.threadsOf(state);
-    const isUnknown = isSearching && !endsSurely(state);
-    const made = isUnknown ? null : (this.#ends.after(places) ?? null);
+    const made = this.#ends.after(this.threadsOf(state).places) ?? null;
     this.#lastCharacters[state >> stateBits] = made;
     return made;
   }
 
   /** The state at a place of a text where matches may begin. */
-  initial(before: Before): number {
+  initial(before: Beside): number {
     const known = this.#initials[before];
     if (known) return known;
     const made = this.#number({ places: [], isSearching: true, before }, false);
@@ -100,7 +98,7 @@ export class Automaton {
     return this.#table.next(state, codePoint, this.#step);
   }
 
-  #leavesAt(before: Before, character: number): boolean {
+  #leavesAt(before: Beside, character: number): boolean {
     let hasMoved = false;
     const moved = (): void => {
       hasMoved = true;
@@ -141,7 +139,7 @@ export class Automaton {
 }
 
 /** What may stand before a place. */
-const places: readonly Before[] = [noText, lineFeed, wordCharacter, otherCharacter];
+const places: readonly Beside[] = [noText, lineFeed, wordCharacter, otherCharacter];
 
 const idle = 1;
 /** A match ended before the last character. */

@@ -1,7 +1,7 @@
 import { alternative, alternativeMatch, assertion, deadEnd, match, rune } from "./pattern-codes.ts";
 import {
   assertionsAt,
-  type Before,
+  type Beside,
   beforeOf,
   lineFeed,
   noText,
@@ -12,22 +12,15 @@ import {
 } from "./pattern-program.ts";
 import { StateTable, stateBits } from "./state-table.ts";
 
-/** What of a text is read backward. */
-export interface BackwardRange {
-  /** Matches begin here or after it. */
-  readonly from: number;
-  /** What stands before `from`. */
-  readonly before: Before;
-  readonly to: number;
-}
-
 /**
  * Finds where a match begins whose end is known: an automaton that reads backward, from the end to the earliest place from
  * which the pattern comes to it. Of the matches that end there the one that begins first is what RE2 finds.
  */
 export class MatchBeginnings {
   readonly #program: PatternProgram;
-  readonly #table = new StateTable<Ways>(() => {});
+  readonly #table = new StateTable<Ways>(() => this.#ends.fill(0));
+  /** By what stands behind it: the state at the end of a match. */
+  readonly #ends = new Int32Array(4);
   /** By place: places that lead there without a character, and those that take one. */
   readonly #sources: readonly Sources[];
   readonly #matches: readonly number[];
@@ -45,34 +38,51 @@ export class MatchBeginnings {
     this.#sources = sources;
   }
 
-  /** The earliest place where a match begins that ends at `to`; undefined: none does. */
-  ofEnded(text: string, { from, before, to }: BackwardRange): number | undefined {
-    const after = this.#classOf(text.codePointAt(to) ?? textEnd);
-    const state = this.#number({ places: this.#matches, after }, false);
-    return this.#earliest(text, state, { from, before, to });
+  /** The earliest place from `from` on where a match begins that ends at `to`; undefined: none does. `before`: beside `from`. */
+  ofEnded(text: string, from: number, before: Beside, to: number): number | undefined {
+    const after = this.#program.asks ? this.#besideOf(text.codePointAt(to) ?? textEnd) : noText;
+    return this.#earliest(text, from, before, to, this.#ended(after));
   }
 
-  /** The earliest place from which a thread has come to a place of the program, behind the character before `to`. */
-  ofThread(text: string, place: number, { from, before, to }: BackwardRange): number | undefined {
+  /** The same of a thread that came to a place of the program, behind the character before `to`. */
+  ofThread(
+    text: string,
+    from: number,
+    before: Beside,
+    to: number,
+    place: number,
+  ): number | undefined {
     const codePoint = codePointBefore(text, to);
     const places = this.#taking([place], codePoint);
-    const state = this.#number({ places, after: this.#classOf(codePoint) }, false);
-    return this.#earliest(text, state, { from, before, to: to - sizeOf(codePoint) });
+    const state = this.#number({ places, after: this.#besideOf(codePoint) }, false);
+    return this.#earliest(text, from, before, to - sizeOf(codePoint), state);
   }
 
+  /** The state at the end of a match. */
+  #ended(after: Beside): number {
+    const known = this.#ends[after];
+    if (known) return known;
+    const made = this.#number({ places: this.#matches, after }, false);
+    this.#ends[after] = made;
+    return made;
+  }
+
+  /** `initial`: the state at `to`. */
   #earliest(
     text: string,
+    from: number,
+    before: Beside,
+    to: number,
     initial: number,
-    { from, before, to }: BackwardRange,
   ): number | undefined {
     let earliest: number | undefined;
     let state = initial;
     for (let at = to; at >= from && (state & dead) === 0; ) {
       // Whether one begins at a place is known when what stands before it is.
       const unit = at > from ? text.charCodeAt(at - 1) : sampleOf(before);
-      const isKnown = unit >= 0 && unit < 128;
-      const known = isKnown ? (this.#table.ascii[(state >> stateBits) * 128 + unit] ?? 0) : 0;
-      const codePoint = isKnown || at <= from ? unit : codePointBefore(text, at);
+      const isAscii = unit >= 0 && unit < 128;
+      const known = isAscii ? (this.#table.ascii[(state >> stateBits) * 128 + unit] ?? 0) : 0;
+      const codePoint = isAscii || at <= from ? unit : codePointBefore(text, at);
       state = known === 0 ? this.#table.next(state, codePoint, this.#step) : known;
       if ((state & begins) !== 0) earliest = at;
       at -= sizeOf(codePoint);
@@ -84,9 +94,9 @@ export class MatchBeginnings {
     const { places, after } = this.#table.stateOf(state);
     const before = codePoint === textEnd ? noText : beforeOf(codePoint, this.#program);
     const reached = new Set(places);
-    this.#addBare(reached, assertionsAt(before, after));
+    this.#addBare(reached, assertionsAt(before, sampleOf(after)));
     const taking = codePoint === textEnd ? [] : this.#taking(reached, codePoint);
-    const ways = { places: taking, after: this.#classOf(codePoint) };
+    const ways = { places: taking, after: this.#besideOf(codePoint) };
     return this.#number(ways, reached.has(this.#program.start));
   };
 
@@ -118,11 +128,10 @@ export class MatchBeginnings {
     return this.#table.numberOf(`${places.join()} ${after} ${hasBegun}`, ways, bits);
   }
 
-  /** A code point that is for assertions what a code point is, so that there are few. */
-  #classOf(codePoint: number): number {
-    if (!this.#program.asks) return space;
-    if (codePoint === textEnd || codePoint === newLine) return codePoint;
-    return beforeOf(codePoint, this.#program) === wordCharacter ? letter : space;
+  /** What stands behind a place with this code point; one for all if nothing asks. */
+  #besideOf(codePoint: number): Beside {
+    if (!this.#program.asks || codePoint === textEnd) return noText;
+    return codePoint === newLine ? lineFeed : beforeOf(codePoint, this.#program);
   }
 }
 
@@ -131,7 +140,7 @@ interface Ways {
   /** They go through these places, one character after the other. */
   readonly places: readonly number[];
   /** What comes next, as far as assertions ask. */
-  readonly after: number;
+  readonly after: Beside;
 }
 
 /** Places that lead to another one. */
@@ -149,11 +158,11 @@ function sizeOf(codePoint: number): number {
   return codePoint > 0xffff ? 2 : 1;
 }
 
-/** A code point before which matches begin as they do there. */
-function sampleOf(before: Before): number {
-  if (before === noText) return textEnd;
-  if (before === lineFeed) return newLine;
-  return before === wordCharacter ? letter : space;
+/** A code point that is for assertions what stands there. */
+function sampleOf(beside: Beside): number {
+  if (beside === noText) return textEnd;
+  if (beside === lineFeed) return newLine;
+  return beside === wordCharacter ? letter : space;
 }
 
 const newLine = 0x0a;

@@ -8,12 +8,18 @@ import {
   oneRune,
   rune,
 } from "./pattern-codes.ts";
-import type { PatternInstruction, PatternProgram } from "./pattern-program.ts";
+import {
+  type PatternInstruction,
+  type PatternProgram,
+  requiredCharacters,
+} from "./pattern-program.ts";
 
-/** What a match ends with. */
+/** Characters without one of which no match goes on: what it ends with, or one that all of them have before. */
 export interface LastCharacters {
   /** Of a program, by which those that were found before are told apart: 0, 1 and so on. */
   readonly index: number;
+  /** By ASCII character: 1 if it is one of them. */
+  readonly ascii: Uint8Array;
   /** Finds one of them. */
   readonly search: RegExp;
 }
@@ -48,12 +54,14 @@ export class MatchEnds {
   }
 
   /**
-   * Finds what a longer match ends with that threads at these places come to; undefined: anything may be that, or an
+   * Finds what a longer match must have that threads at these places come to; undefined: anything may be that, or an
    * assertion decides whether there is a match here. Places that ask for the same characters have the same.
    */
   after(places: readonly number[]): LastCharacters | undefined {
     if (places.some((place) => this.#areEnds[place] === 1) && !this.areSure(places))
       return undefined;
+    const required = this.#instructions.length > maxInstructions ? [] : this.#requiredAfter(places);
+    if (required.length > 0) return this.#made([required.at(-1)?.codePointAt(0) ?? 0]);
     const last = new Set<number>();
     const seen = new Set(places);
     for (const place of seen) {
@@ -70,16 +78,32 @@ export class MatchEnds {
     return this.#made([...last].sort((a, b) => a - b));
   }
 
+  #requiredAfter(places: readonly number[]): readonly string[] {
+    const seen = new Set(places);
+    const takers: number[] = [];
+    for (const place of seen) {
+      const { op = deadEnd, out = 0, arg = 0 } = this.#instructions[place] ?? {};
+      if (op >= rune) takers.push(place);
+      else if (op !== match && op !== deadEnd) seen.add(out);
+      if (op === alternative || op === alternativeMatch) seen.add(arg);
+    }
+    return takers.length === 0 ? [] : requiredCharacters(this.#instructions, takers);
+  }
+
   #made(characters: readonly number[]): LastCharacters {
     const units = characters.map((each) => (each > 0x7f ? beyondAscii : escapedUnit(each)));
     const source = `[${units.join("")}]`;
     const known = this.#known.get(source);
     if (known !== undefined) return known;
-    const made = { index: this.#known.size, search: new RegExp(source, "g") };
+    const ascii = Uint8Array.from({ length: 128 }, (_, each) => Number(characters.includes(each)));
+    const made = { index: this.#known.size, ascii, search: new RegExp(source, "g") };
     this.#known.set(source, made);
     return made;
   }
 }
+
+/** Of larger programs it would take long to find what is required: each state would ask for it. */
+const maxInstructions = 64;
 
 /** All but ASCII characters, in a class of the engine's expressions. */
 export const beyondAscii = "\\u0080-\\uffff";

@@ -1,7 +1,9 @@
 import { decidingBits, endsSurely, hasMatched, isDead, isIdle, type Threads } from "./automaton.ts";
-import { type Before, beforeOf, noText, otherCharacter, textEnd } from "./pattern-program.ts";
+import { ComingEnds } from "./coming-ends.ts";
+import { type Beside, beforeOf, noText, otherCharacter, textEnd } from "./pattern-program.ts";
 import { isHighHalf } from "./reading.ts";
 import type { Search } from "./search.ts";
+import { type PassedText, passShortMatches } from "./short-matches.ts";
 import { stateBits } from "./state-table.ts";
 
 /** A match: `text.slice(start, end)`. */
@@ -33,13 +35,13 @@ export class MatchReader {
   #vainTo = 0;
   /** States had these numbers then. */
   #vainGeneration = 0;
-  /** By the index of characters that a match ends with: where the text has the next one. */
-  #nextEnds: number[] = [];
+  readonly #ends: ComingEnds;
 
   /** `previous`: the character before the text; "": it begins there. */
   constructor(search: Search, previous: string) {
     this.#search = search;
     this.previous = previous;
+    this.#ends = new ComingEnds(search.automaton);
     const { automaton } = search;
     this.#state = automaton.initial(this.beforeOf(0));
     this.#threads = automaton.threadsOf(this.#state);
@@ -54,7 +56,7 @@ export class MatchReader {
   /** The text goes on. */
   append(text: string): void {
     this.text += text;
-    if (this.#nextEnds.length > 0) this.#nextEnds = [];
+    this.#ends.forget();
   }
 
   /** Passes over a piece in which no match begins, where nothing is held; false: one may. `beginnings`: what one begins with. */
@@ -105,7 +107,7 @@ export class MatchReader {
     this.read = whole.length - from;
     this.since = 0;
     this.#vainTo = 0;
-    if (this.#nextEnds.length > 0) this.#nextEnds = [];
+    this.#ends.forget();
     this.#state = state;
     this.#threads = automaton.threadsOf(state);
     return whole.slice(0, from);
@@ -130,45 +132,20 @@ export class MatchReader {
     const to = this.end;
     // What ends behind the first character that a match may begin with began there: an empty one would have before.
     if (to - from <= (this.#search.program.asks ? 0 : 1)) return { start: from, end: to };
-    const range = { from, before: this.beforeOf(from), to };
-    return { start: this.#search.matchBeginnings.ofEnded(this.text, range) ?? to, end: to };
+    const { matchBeginnings } = this.#search;
+    const start = matchBeginnings.ofEnded(this.text, from, this.beforeOf(from), to);
+    return { start: start ?? to, end: to };
   }
 
-  /**
-   * Goes over matches of one character each that stand right behind the one that is settled: `end` is that of the last one
-   * then. How many they are.
-   */
-  passSoleMatches(isComplete: boolean): number {
-    const { automaton, program, settings } = this.#search;
-    // What stands before each would have to be asked.
-    if (program.asksWords || program.asksLines) return 0;
-    const row = (automaton.initial(otherCharacter) >> stateBits) * 128;
+  /** Goes on as long as matches are short: see `passShortMatches`. What is held is read anew behind them. */
+  passShort(from: number, isComplete: boolean, mask: string | undefined): PassedText {
     const { text } = this;
-    const { length } = text;
-    const from = this.end;
-    let at = from;
-    for (; at + 1 < length; at++) {
-      const unit = text.charCodeAt(at);
-      const state = unit < 128 ? (automaton.ascii[row + unit] ?? 0) : 0;
-      if (!endsSurely(state)) break;
-      if (!this.#endsBefore(state, at + 1, at + 1 + settings.longest, isComplete)) break;
-    }
-    this.end = at;
-    return at - from;
-  }
-
-  /** Goes over places where there is an empty match and no other one, from one such place on: where the next one may be. */
-  passEmptyMatches(from: number): number {
-    const { automaton } = this.#search;
-    const { text } = this;
-    let at = from;
-    for (; at < text.length; at++) {
-      const unit = text.charCodeAt(at);
-      const row = (automaton.initial(this.beforeOf(at)) >> stateBits) * 128;
-      const state = unit < 128 ? (automaton.ascii[row + unit] ?? 0) : 0;
-      if (!hasMatched(state) || !isDead(state)) break;
-    }
-    return at;
+    const isHalf = !isComplete && isHighHalf(text.charCodeAt(text.length - 1));
+    const length = isHalf ? text.length - 1 : text.length;
+    const known = { text, length, ends: this.#ends, isComplete };
+    const passed = passShortMatches(this.#search, known, from, mask);
+    this.restart(passed.to);
+    return passed;
   }
 
   /** Where the first match begins that has not come to its end. */
@@ -176,8 +153,8 @@ export class MatchReader {
     const { automaton, matchBeginnings } = this.#search;
     const [first] = automaton.threadsOf(this.#state).places;
     if (first === undefined) return this.located().start;
-    const range = { from: this.since, before: this.beforeOf(this.since), to: this.read };
-    return matchBeginnings.ofThread(this.text, first, range) ?? this.read;
+    const { text, since, read } = this;
+    return matchBeginnings.ofThread(text, since, this.beforeOf(since), read, first) ?? read;
   }
 
   /** What is held is read anew from here. */
@@ -198,11 +175,11 @@ export class MatchReader {
     this.since -= to;
     if (this.end >= 0) this.end -= to;
     this.#vainTo = 0;
-    if (this.#nextEnds.length > 0) this.#nextEnds = [];
+    this.#ends.forget();
   }
 
   /** What stands before a place. */
-  beforeOf(at: number): Before {
+  beforeOf(at: number): Beside {
     const { program } = this.#search;
     if (at > 0) return beforeOf(this.text.charCodeAt(at - 1), program);
     return this.previous === "" ? noText : beforeOf(this.previous.charCodeAt(0), program);
@@ -212,6 +189,7 @@ export class MatchReader {
     const { automaton, settings, walk, leavesIdle, beginnings } = this.#search;
     const { longest } = settings;
     const text = this.text;
+    const ends = this.#ends;
     const { length } = text;
     const { generation } = automaton;
     const vainState = this.#vainState;
@@ -257,7 +235,7 @@ export class MatchReader {
         if (endsSurely(next)) {
           const after = at + size;
           const isFollowed = after < length || isComplete;
-          if (isFollowed && this.#endsBefore(next, after, after + longest, isComplete)) {
+          if (isFollowed && ends.areBefore(text, next, after, after + longest, isComplete)) {
             end = after;
             isSettled = true;
             break;
@@ -269,7 +247,7 @@ export class MatchReader {
         } else if (
           hasMatched(state) &&
           !endsSurely(next) &&
-          this.#endsBefore(next, at + size, lookahead, isComplete)
+          ends.areBefore(text, next, at + size, lookahead, isComplete)
         ) {
           isSettled = true;
           break;
@@ -309,21 +287,6 @@ export class MatchReader {
     if (isIdle(state)) this.since = at;
     if (hasMatched(automaton.next(state, textEnd))) this.end = length;
     return this.end >= 0 && this.since < length;
-  }
-
-  /** No longer match can be found: what it would have to end with comes later than it may. */
-  #endsBefore(state: number, from: number, lookahead: number, isComplete: boolean): boolean {
-    const last = this.#search.automaton.lastCharacters(state);
-    if (last === null) return false;
-    const { index, search } = last;
-    const { text } = this;
-    let next = this.#nextEnds[index] ?? -1;
-    if (next < from) {
-      search.lastIndex = from;
-      next = search.test(text) ? search.lastIndex - 1 : text.length;
-      this.#nextEnds[index] = next;
-    }
-    return next > lookahead || (isComplete && next === text.length);
   }
 
   /** Up to where a state stays what it is: as far as a match may wait, so that each place is read for it only once. */

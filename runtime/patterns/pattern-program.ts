@@ -58,13 +58,16 @@ export function programOf({ re2Input }: Pattern): PatternProgram {
   };
 }
 
-/** The characters without each of which no text matches, as far as they are known. */
-export function requiredCharacters({ instructions, start }: PatternProgram): readonly string[] {
+/** The characters without each of which nothing matches from any of these places on, as far as they are known. */
+export function requiredCharacters(
+  instructions: readonly PatternInstruction[],
+  places: readonly number[],
+): readonly string[] {
   const characters = instructions.flatMap((each) => soleCharacter(each) ?? []);
   return [...new Set(characters)]
     .filter((character) => {
       const isAvoided = (each: PatternInstruction): boolean => soleCharacter(each) === character;
-      return !reachesMatch(instructions, start, isAvoided);
+      return !reachMatch(instructions, places, isAvoided);
     })
     .map((character) => String.fromCodePoint(character));
 }
@@ -133,12 +136,12 @@ export function beginsBeyondAscii({ instructions, start }: PatternProgram): bool
   return false;
 }
 
-function reachesMatch(
+function reachMatch(
   instructions: readonly PatternInstruction[],
-  start: number,
+  places: readonly number[],
   isAvoided: (instruction: PatternInstruction) => boolean,
 ): boolean {
-  const seen = new Set([start]);
+  const seen = new Set(places);
   for (const place of seen) {
     const instruction = instructions[place];
     if (instruction === undefined || isAvoided(instruction)) continue;
@@ -150,12 +153,12 @@ function reachesMatch(
   return false;
 }
 
-/** What stands before a place of a text, as far as assertions ask. */
-export type Before = typeof noText | typeof lineFeed | typeof wordCharacter | typeof otherCharacter;
+/** What stands beside a place of a text, as far as assertions ask. */
+export type Beside = typeof noText | typeof lineFeed | typeof wordCharacter | typeof otherCharacter;
 
-/** The text begins there. */
+/** The text begins or ends there. */
 export const noText = 0;
-/** A line begins there. */
+/** A line feed. */
 export const lineFeed = 1;
 /** A character of a word. */
 export const wordCharacter = 2;
@@ -166,7 +169,7 @@ export const otherCharacter = 3;
 export const textEnd = -1;
 
 /** What assertions hold between what stands before and a code point, or the end of the text. */
-export function assertionsAt(before: Before, next: number): number {
+export function assertionsAt(before: Beside, next: number): number {
   const isBoundary = (before === wordCharacter) !== isWord(next);
   let holding = isBoundary ? wordBoundary : noWordBoundary;
   if (before === noText) holding |= textBegins | lineBegins;
@@ -177,7 +180,7 @@ export function assertionsAt(before: Before, next: number): number {
 }
 
 /** What a code point is for what comes after it. */
-export function beforeOf(codePoint: number, { asksWords, asksLines }: PatternProgram): Before {
+export function beforeOf(codePoint: number, { asksWords, asksLines }: PatternProgram): Beside {
   if (asksLines && codePoint === 0x0a) return lineFeed;
   return asksWords && isWord(codePoint) ? wordCharacter : otherCharacter;
 }
@@ -228,7 +231,7 @@ export class Stepper {
    * Calls `moved` with the places to which a thread moves over a code point; true: it has matched before it, and what
    * comes after it counts no more.
    */
-  step(place: number, before: Before, next: number, moved: (place: number) => void): boolean {
+  step(place: number, before: Beside, next: number, moved: (place: number) => void): boolean {
     return this.#follow(place, assertionsAt(before, next), next, moved);
   }
 

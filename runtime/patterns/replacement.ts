@@ -1,6 +1,7 @@
 import { MatchReader } from "./match-reader.ts";
 import { isAscii, isHighHalf, type Reading, readingOf } from "./reading.ts";
 import type { Search } from "./search.ts";
+import { maxShort } from "./short-matches.ts";
 import { WrittenText } from "./written-text.ts";
 
 /**
@@ -123,7 +124,6 @@ export class Replacement {
   /** The match that was found is complete. */
   #settle(isComplete: boolean): string {
     const reader = this.#reader;
-    const { isValid } = this.#search.settings;
     if (this.#isReplaced) {
       this.#isReplaced = false;
       this.#skip(reader.end, true);
@@ -133,19 +133,30 @@ export class Replacement {
     const { start, end } = reader.located();
     if (end === start || !this.#isValid(start, end)) {
       const next = start + ((reader.text.codePointAt(start) ?? 0) > 0xffff ? 2 : 1);
-      const after = end === start ? reader.passEmptyMatches(next) : next;
-      const given = this.#give(after);
-      reader.restart(after);
+      const given = this.#give(next);
+      if (end === start) return given + this.#passShort(next, isComplete);
+      reader.restart(next);
       return given;
     }
     const given = this.#give(start);
-    const isAsItReads = this.#written === undefined;
-    const isPlain = isAsItReads && isValid === undefined && this.#onMatch === undefined;
-    const others = isPlain && end - start === 1 ? reader.passSoleMatches(isComplete) : 0;
-    this.matches += 1 + others;
-    this.#skip(reader.end);
-    reader.restart(reader.end);
-    return given + (others === 0 ? this.#text : this.#text.repeat(1 + others));
+    this.matches += 1;
+    this.#skip(end);
+    if (end - start <= maxShort) return given + this.#text + this.#passShort(end, isComplete);
+    reader.restart(end);
+    return given + this.#text;
+  }
+
+  /** Goes on as long as matches are short. Where more is asked about each of them, it passes over empty ones alone. */
+  #passShort(from: number, isComplete: boolean): string {
+    const { isValid } = this.#search.settings;
+    const isReplacedAtOnce =
+      this.#written === undefined && isValid === undefined && this.#onMatch === undefined;
+    const mask = isReplacedAtOnce ? this.#text : undefined;
+    const { to, matches, output } = this.#reader.passShort(from, isComplete, mask);
+    if (mask === undefined) return this.#give(to);
+    this.matches += matches;
+    this.#from = to;
+    return output;
   }
 
   /** Gives what is held up to a place. */

@@ -47,7 +47,7 @@ export class Search {
     this.automaton = new Automaton(this.program);
     this.readsText = !asksForWriting(this.program);
     this.isOpen = hasLoop(this.program);
-    this.required = requiredCharacters(this.program);
+    this.required = requiredCharacters(this.program.instructions, [this.program.start]);
     const { automaton } = this;
     this.leavesIdle = automaton.leavesIdle;
     this.beginnings = automaton.beginnings(beginsBeyondAscii(this.program));

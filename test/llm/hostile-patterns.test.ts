@@ -42,6 +42,16 @@ it.each(hostilePatterns)("matches what RE2 matches: %s", (pattern, ...units) => 
   }
 });
 
+it.each([
+  ["$|ab", "a"],
+  ["\\B|ab", "a b"],
+  ["(?m:$)b|\\B|[^a]\\sb", "cca  aa"],
+])("masks no character before an empty match: %s", (pattern, text) => {
+  const { longest = 1_024 } = matchBounds(pattern);
+  const search = new Search({ pattern: RE2JS.compile(pattern), longest });
+  expect(new Replacement(search, "-").replace(text, undefined)).toBe(text);
+});
+
 /** What RE2 finds, but for empty matches: they have nothing to mask. */
 function masked(pattern: string, text: string): string {
   const matcher = RE2JS.compile(pattern).matcher(text);
