@@ -32,8 +32,9 @@ export class Automaton {
   readonly #ends: MatchEnds;
   /** By state: what a longer match ends with; null: it is not known. */
   #lastCharacters: (LastCharacters | null | undefined)[] = [];
-  /** By what stands before: the state where matches may begin. */
+  /** By what stands before: the state where matches may begin, and the one where one begins at that place or nowhere. */
   readonly #initials = new Int32Array(4);
+  readonly #begun = new Int32Array(4);
   #leavesIdle: Uint8Array | undefined;
 
   constructor(program: PatternProgram) {
@@ -43,6 +44,7 @@ export class Automaton {
     this.#table = new StateTable(() => {
       this.#lastCharacters = [];
       this.#initials.fill(0);
+      this.#begun.fill(0);
     });
   }
 
@@ -71,6 +73,15 @@ export class Automaton {
     if (known) return known;
     const made = this.#number({ places: [], isSearching: true, before }, false);
     this.#initials[before] = made;
+    return made;
+  }
+
+  /** The state at a place of a text where a match begins, or none does. */
+  begun(before: Beside): number {
+    const known = this.#begun[before];
+    if (known) return known;
+    const made = this.#number({ places: [this.#program.start], isSearching: false, before }, false);
+    this.#begun[before] = made;
     return made;
   }
 

@@ -1,6 +1,6 @@
-import { type Automaton, endsSurely, hasMatched, isDead, isIdle } from "./automaton.ts";
+import { type Automaton, endsSurely, hasMatched, isDead } from "./automaton.ts";
 import type { ComingEnds } from "./coming-ends.ts";
-import { beforeOf, otherCharacter } from "./pattern-program.ts";
+import { beforeOf } from "./pattern-program.ts";
 import type { Search } from "./search.ts";
 import { stateBits } from "./state-table.ts";
 
@@ -23,20 +23,19 @@ export interface PassedText {
 }
 
 /**
- * Goes over a text from a place behind its first character, where no match has begun, as long as its matches are short and
- * complete with their first character: there may be as many of them as characters. `mask`: what stands in the place of a
- * match; undefined: it stops before the first one.
+ * Goes over a text from a place behind its first character, where no match has begun, as long as its matches are short: there
+ * may be nearly as many of them as characters. `mask`: what stands in the place of a match; undefined: it stops before the
+ * first one.
  */
 export function passShortMatches(
-  { automaton, program, settings, leavesIdle }: Search,
+  search: Search,
   known: ComingText,
   from: number,
   mask: string | undefined,
 ): PassedText {
-  const { text, length, ends, isComplete } = known;
-  const asks = program.asksWords || program.asksLines;
+  const { automaton, program, leavesIdle } = search;
+  const { text, length } = known;
   const { generation } = automaton;
-  let initial = automaton.initial(otherCharacter);
   let output = "";
   let matches = 0;
   /** How many of them have not been written. */
@@ -50,62 +49,64 @@ export function passShortMatches(
       at += 1;
       continue;
     }
-    if (asks) initial = automaton.initial(beforeOf(text.charCodeAt(at - 1), program));
-    const state = stateAt(automaton, initial, text, at);
-    if (automaton.generation !== generation) break;
-    const after = at + (unit > 127 && (text.codePointAt(at) ?? unit) > 0xffff ? 2 : 1);
-    if (endsSurely(state)) {
-      if (mask === undefined) break;
-      const end = endOf(automaton, state, known, after, settings.longest);
-      if (end === undefined || automaton.generation !== generation) break;
-      if (rest < at) {
-        output += mask.repeat(masks) + text.slice(rest, at);
-        masks = 0;
-      }
-      masks += 1;
-      matches += 1;
-      rest = end;
-      at = end;
+    const before = beforeOf(text.charCodeAt(at - 1), program);
+    const end = endOf(search, known, at, automaton.begun(before));
+    if (end === undefined || automaton.generation !== generation) break;
+    if (end === at) {
+      at += sizeAt(text, at);
       continue;
     }
-    if (!isIdle(state) && !isDead(state)) {
-      // An empty match waits for longer ones; without one, whatever would be a match.
-      const lookahead = hasMatched(state) ? at + settings.longest : length;
-      if (!ends.areBefore(text, state, after, lookahead, isComplete)) break;
+    if (mask === undefined) break;
+    if (rest < at) {
+      output += mask.repeat(masks) + text.slice(rest, at);
+      masks = 0;
     }
-    at = after;
+    masks += 1;
+    matches += 1;
+    rest = end;
+    at = end;
   }
   if (mask !== undefined) output += mask.repeat(masks) + text.slice(rest, at);
   return { to: at, matches, output };
 }
 
 /**
- * The end of a match that is complete with one character or more, the last of which has led to a state; undefined: it is not
- * a short one, or goes on behind the text.
+ * Where the match ends that begins at a place; that place itself: there is none, or an empty one; undefined: that is not
+ * known within a few characters.
  */
 function endOf(
-  automaton: Automaton,
-  initial: number,
+  { automaton, settings }: Search,
   { text, length, ends, isComplete }: ComingText,
   from: number,
-  longest: number,
+  begun: number,
 ): number | undefined {
-  let state = initial;
-  for (let at = from; at <= from + maxShort; ) {
-    if (at === length && !isComplete) return undefined;
-    if (ends.areBefore(text, state, at, at + longest, isComplete)) return at;
-    if (at === length) return undefined;
+  let state = begun;
+  let end = from;
+  for (let at = from; at < length; at += sizeAt(text, at)) {
+    if (at > from + (end === from ? maxVain : maxShort)) return undefined;
     const next = stateAt(automaton, state, text, at);
-    if (isDead(next)) return at;
-    if (!endsSurely(next)) return undefined;
+    if (hasMatched(next)) end = at;
+    if (isDead(next)) return end;
     state = next;
-    at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+    const after = at + sizeAt(text, at);
+    const isEnd = endsSurely(state);
+    if (isEnd && after === length && !isComplete) return undefined;
+    if (isEnd) end = after;
+    const lookahead = end === from && !hasMatched(state) ? length : end + settings.longest;
+    if (ends.areBefore(text, state, after, lookahead, isComplete)) return end;
   }
   return undefined;
 }
 
 /** Longer matches, in UTF-16 units, are read as others are. */
 export const maxShort = 16;
+
+/** What does not come to a match for so long may not for longer, and characters would be read again and again. */
+const maxVain = 2;
+
+function sizeAt(text: string, at: number): number {
+  return text.charCodeAt(at) > 127 && (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+}
 
 /** The state behind the character at a place. */
 function stateAt(automaton: Automaton, state: number, text: string, at: number): number {
