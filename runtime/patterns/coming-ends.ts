@@ -3,7 +3,8 @@ import type { Automaton } from "./automaton.ts";
 /** Where a text has the next characters that matches end with: it is looked for once, not for each match that has begun. */
 export class ComingEnds {
   readonly #automaton: Automaton;
-  /** By the index of characters that a match ends with: where the next one is. */
+  /** By the index of characters that a match ends with: from where on the text was searched, and where the next one is. */
+  #froms: number[] = [];
   #places: number[] = [];
 
   constructor(automaton: Automaton) {
@@ -12,7 +13,9 @@ export class ComingEnds {
 
   /** The text is another one. */
   forget(): void {
-    if (this.#places.length > 0) this.#places = [];
+    if (this.#places.length === 0) return;
+    this.#froms = [];
+    this.#places = [];
   }
 
   /**
@@ -33,9 +36,11 @@ export class ComingEnds {
     // Where it comes at once, the text needs no search.
     if (from < length && ascii[text.charCodeAt(from)] === 1) return from > lookahead;
     let next = this.#places[index] ?? -1;
-    if (next < from) {
+    // Who reads ahead comes back.
+    if (next < from || from < (this.#froms[index] ?? 0)) {
       search.lastIndex = from;
       next = search.test(text) ? search.lastIndex - 1 : length;
+      this.#froms[index] = from;
       this.#places[index] = next;
     }
     return next > lookahead || (isComplete && next === length);
