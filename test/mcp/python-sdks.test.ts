@@ -26,12 +26,15 @@ beforeAll(async () => {
   clientOne = new TestProcess(one, [scriptOf("client_v1.py")]);
   clientTwo = new TestProcess(two, [scriptOf("client_v2.py")]);
   cancelled = path.join(temporaryFolder({ cancelled: "" }), "cancelled");
-  const env = { CANCELLED: cancelled };
+  const loaded = await Promise.all([
+    loadedServer(one, "server_v1"),
+    loadedServer(two, "server_v2"),
+  ]);
   const [first, second] = await freePorts(2);
   const [onePort, twoPort] = [String(first), String(second)];
   const started = [
-    new TestProcess(one, [scriptOf("server_v1.py"), onePort], { env }),
-    new TestProcess(two, [scriptOf("server_v2.py"), twoPort], { env }),
+    new TestProcess(one, [...loaded[0], onePort]),
+    new TestProcess(two, [...loaded[1], twoPort]),
     new TestProcess(process.execPath, [ownScript("conformance/mcp-server.ts")]),
     new TestProcess(process.execPath, [
       ownScript("conformance/stateless-server.ts"),
@@ -48,13 +51,13 @@ beforeAll(async () => {
     name,
     mcp: { host: `http://127.0.0.1:${port}/mcp` },
   });
-  const stdio = (name: string, cmd: string, script: string) => ({
+  const stdio = (name: string, cmd: string, args: readonly string[]) => ({
     name,
-    stdio: { cmd, args: [script], env },
+    stdio: { cmd, args },
   });
   const children = {
-    one: stdio("one", one, scriptOf("server_v1.py")),
-    two: stdio("two", two, scriptOf("server_v2.py")),
+    one: stdio("one", one, loaded[0]),
+    two: stdio("two", two, loaded[1]),
   };
   const routes = [
     { name: "one-http", path: "/one-http", targets: [http("one", onePort)] },
@@ -67,11 +70,21 @@ beforeAll(async () => {
     {
       name: "everything",
       path: "/everything",
-      targets: [stdio("every", process.execPath, everythingScript())],
+      targets: [stdio("every", process.execPath, [everythingScript()])],
     },
   ];
   gateway = await startMcpGateway(routes.map((route) => ({ ...route, hasSubjects: true })));
 });
+
+/** The parameters that make a Python a server of a module, which another one has loaded: loading an SDK takes as long. */
+async function loadedServer(python: string, module: string): Promise<readonly string[]> {
+  const socket = path.join(temporaryFolder(), "socket");
+  const loader = new TestProcess(python, [scriptOf("loaded.py"), "serve", socket, module], {
+    env: { CANCELLED: cancelled },
+  });
+  await loader.seen(/loaded/);
+  return ["-S", scriptOf("loaded.py"), socket];
+}
 
 /** The clients of the two SDKs: who they are, and which revision they then speak. */
 const clients = {

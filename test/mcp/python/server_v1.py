@@ -1,13 +1,12 @@
-"""A server of the Python SDK 1.x (sessions), over streamable HTTP on a port or over stdio: `server_v1.py [PORT]`."""
+"""A server of the Python SDK 1.x (sessions), over streamable HTTP on a port or over stdio; loaded.py runs it."""
 import os
-import sys
 
 import anyio
 from mcp.server.fastmcp import Context, FastMCP
 from mcp.types import SamplingMessage, TextContent
 from pydantic import BaseModel
 
-server = FastMCP("python", host="127.0.0.1", port=int(sys.argv[1]) if len(sys.argv) > 1 else 0)
+server = FastMCP("python", host="127.0.0.1")
 
 
 class Name(BaseModel):
@@ -66,4 +65,9 @@ def note() -> str:
     return "a note"
 
 
-server.run("streamable-http" if len(sys.argv) > 1 else "stdio")
+def run(port=None):
+    if port is None:
+        server.run("stdio")
+    else:
+        server.settings.port = int(port)
+        server.run("streamable-http")

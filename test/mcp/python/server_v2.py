@@ -1,6 +1,5 @@
-"""A server of the Python SDK 2.x (both eras), over streamable HTTP on a port or over stdio: `server_v2.py [PORT]`."""
+"""A server of the Python SDK 2.x (both eras), over streamable HTTP on a port or over stdio; loaded.py runs it."""
 import os
-import sys
 from typing import Annotated
 
 import anyio
@@ -85,7 +84,8 @@ def note() -> str:
     return "a note"
 
 
-if len(sys.argv) > 1:
-    server.run("streamable-http", host="127.0.0.1", port=int(sys.argv[1]))
-else:
-    server.run("stdio")
+def run(port=None):
+    if port is None:
+        server.run("stdio")
+    else:
+        server.run("streamable-http", host="127.0.0.1", port=int(port))
