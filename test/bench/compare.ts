@@ -20,6 +20,8 @@ export interface Case {
   readonly gateway?: string;
   /** Another product in its place, in a script that is given a port; the routes do not count. */
   readonly script?: string;
+  /** Requests before the first one that counts; absent: as many as the pace says. */
+  readonly warmUp?: number;
   /** The listener's certificate and key; absent: plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string };
 }
@@ -80,7 +82,7 @@ export async function compare(
       return measure(started, requests, { ...pace, requests: count, isTls });
     };
     // Compiled code is what is compared: the first requests do not count.
-    for (const each of cases) await ask(each, pace.warmUp ?? 3 * count);
+    for (const each of cases) await ask(each, each.warmUp ?? pace.warmUp ?? 3 * count);
     const askSteadily = async (asked: Case, rate: number) => {
       const { started, requests, isTls } = await find(asked);
       const { port } = started;

@@ -62,11 +62,12 @@ export async function measurePortkey(pace: Pace): Promise<PortkeyCosts> {
       cases(host, false).filter((each) => each.name === name),
     );
     const name = "Portkey, same format";
+    const other = { routes: [], warmUp: PORTKEY_COMPILED };
     const theirs: readonly Case[] = [
-      { name, routes: [], requests: provider("openai"), script },
-      { name: "Portkey, translated", routes: [], requests: provider("anthropic"), gateway: name },
+      { name, ...other, requests: provider("openai"), script },
+      { name: "Portkey, translated", ...other, requests: provider("anthropic"), gateway: name },
     ];
-    const short = { ...pace, requests: 500, warmUp: PORTKEY_COMPILED, rounds: 2 * pace.rounds };
+    const short = { ...pace, requests: 500, rounds: 2 * pace.rounds };
     return compare([...ours, ...theirs], host, short);
   });
 }

@@ -158,3 +158,46 @@ it.each(["..", "../x", "a/../../b", "%2e%2e", "a/..;b", "a\nb", "\ud800"])(
     expect(provider.received).toHaveLength(before);
   },
 );
+
+const file = { type: "text", media_type: "text/plain", data: "a" };
+const document = (changes: object) => ({
+  messages: [{ role: "user", content: [{ type: "document", source: file, ...changes }] }],
+});
+const tool = { name: "f", input_schema: { type: "object" } };
+
+/** What another format has no words for: to whom it is said, in which API, with what changed, and the field. */
+const unsayable = [
+  ["anthropic", "completions", { stop: ["END", "\n"] }, "stop"],
+  ["anthropic", "completions", { messages: [] }, "messages"],
+  ["anthropic", "completions", { tool_choice: "required" }, "tool_choice"],
+  ["anthropic", "responses", { tool_choice: { type: "function", name: "f" } }, "tool_choice"],
+  ["openAI", "messages", { messages: [] }, "messages"],
+  ["openAI", "messages", { inference_geo: "us" }, "inference_geo"],
+  [
+    "openAI",
+    "messages",
+    document({ citations: { enabled: true } }),
+    "messages[0].content[0].citations",
+  ],
+  ["gemini", "messages", document({ context: "a draft" }), "messages[0].content[0].context"],
+  [
+    "gemini",
+    "messages",
+    { tools: [{ ...tool, allowed_callers: ["code_execution_20260120"] }] },
+    "tools[0].allowed_callers",
+  ],
+] as const;
+
+it.each(unsayable)(
+  "%s is not asked for what it cannot be told: %s %j",
+  async (kind, api, changes, field) => {
+    const before = provider.received.length;
+    const response = await post(kind, apis[api], request(apis[api], changes));
+    expect(response).toMatchObject({
+      status: 400,
+      text: expect.stringContaining(`\\"${field}\\"`),
+    });
+    expectError(apis[api], response.text);
+    expect(provider.received).toHaveLength(before);
+  },
+);

@@ -39,6 +39,7 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
     requestBody: (call, body) => {
       const request = readEdited(client, call, body);
       refuseUnkept(request.topics, format.fates, dialect.provider);
+      refuseForcedNothing(request);
       if (request.parallelTools === false && format.fates.parallelTools === "changed") {
         serial.add(call);
       }
@@ -80,6 +81,15 @@ function readEdited(client: ClientFormat, call: ChatCall, body: JsonBody): ChatR
     if (body.isChanged && error instanceof LlmRefusal) client.readRequest(call.body);
     throw error;
   }
+}
+
+/** Without tools a request would go out as if nothing had been asked for. */
+function refuseForcedNothing({ toolChoice, tools, topics }: ChatRequest): void {
+  const isForced = toolChoice?.kind === "required" || toolChoice?.kind === "tool";
+  if (!isForced || tools.length > 0) return;
+  const field = topics.get("toolChoice");
+  const message = `"${field}" asks for a tool, and there is none to call`;
+  throw new LlmRefusal({ kind: "invalid", message, field });
 }
 
 function toolNamesOf(client: ClientFormat, body: JsonObject): ClientToolNames {

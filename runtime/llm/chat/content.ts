@@ -30,6 +30,8 @@ export interface TextBlock extends Cacheable {
 export interface ImageBlock extends Cacheable {
   readonly kind: "image";
   readonly source: MediaSource;
+  /** How closely the model looks, in OpenAI's words. */
+  readonly detail?: string | undefined;
 }
 
 /** A file that the model reads. */

@@ -15,14 +15,20 @@ export const refused = { refusedUnless: [] } as const;
 /** Throws LlmRefusal for the first field of a request that cannot be translated. */
 export function checkFields(fields: RequestObject, table: FieldTable): void {
   for (const name of fields.keys) {
-    const value = fields.any(name);
-    if (value === undefined) continue;
     const fate = Object.hasOwn(table, name) ? table[name] : refused;
-    if (typeof fate !== "object") continue;
-    if (!fate.refusedUnless.some((harmless) => isSame(harmless, value))) {
-      throw unsupportedField(fields.at(name));
-    }
+    if (typeof fate === "object") refuseField(fields, name, fate.refusedUnless);
   }
+}
+
+/** Throws LlmRefusal for a field that no other format can say, unless it is absent or its value asks for nothing. */
+export function refuseField(
+  fields: RequestObject,
+  name: string,
+  harmless: readonly unknown[] = [],
+): void {
+  const value = fields.any(name);
+  if (value === undefined || harmless.some((each) => isSame(each, value))) return;
+  throw unsupportedField(fields.at(name));
 }
 
 /** Equal as JSON: the values that ask for nothing are short. */

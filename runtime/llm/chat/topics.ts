@@ -21,6 +21,7 @@ export type Topic =
   | "seed"
   | "choices"
   | "stop"
+  | "blankStop"
   | "objectOutput"
   | "schemaOutput"
   | "reasoning"
@@ -30,6 +31,11 @@ export type Topic =
 
 /** Notes that a request asks for something, and the field of the client's body that does. */
 export type NoteTopic = (topic: Topic, field: string) => void;
+
+/** Notes a stop of blanks alone: not every provider stops there. `field`: where the stops stand. */
+export function noteBlankStop(stop: readonly string[], field: string, note: NoteTopic): void {
+  if (stop.some((each) => each.trim() === "")) note("blankStop", field);
+}
 
 /**
  * What becomes of a topic where a request is translated: `kept`; `changed`: the nearest that the format can say;

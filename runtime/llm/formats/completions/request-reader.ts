@@ -3,7 +3,7 @@ import type { ContentBlock, MediaSource, TextBlock } from "../../chat/content.ts
 import { type ChatRequest, type ListedTool, type OutputFormat, Turns } from "../../chat/request.ts";
 import { checkFields, type FieldTable, refused } from "../../chat/request-fields.ts";
 import { RequestObject, unsupportedField, wrongField } from "../../chat/request-object.ts";
-import type { NoteTopic, Topic } from "../../chat/topics.ts";
+import { type NoteTopic, noteBlankStop, type Topic } from "../../chat/topics.ts";
 import { readDataUrl } from "../data-url.ts";
 import {
   readCallInput,
@@ -39,6 +39,8 @@ export function readCompletionsRequest(body: JsonObject): ChatRequest {
   if (parallelTools === false) note("parallelTools", "parallel_tool_calls");
   const { toolChoice, allowed } = readToolChoice(fields, note);
   const tools = readTools(fields, note);
+  const stop = readStop(fields);
+  noteBlankStop(stop, "stop", note);
   return {
     model: fields.text("model"),
     isStream: fields.boolean("stream") ?? false,
@@ -54,7 +56,7 @@ export function readCompletionsRequest(body: JsonObject): ChatRequest {
     presencePenalty: fields.number("presence_penalty"),
     seed: fields.number("seed"),
     choices,
-    stop: readStop(fields),
+    stop,
     output: readOutput(fields, note),
     reasoning: readEffort(fields, "reasoning_effort"),
     user: fields.optionalText("safety_identifier") ?? fields.optionalText("user"),
@@ -105,7 +107,7 @@ function readMessages(
   fields: RequestObject,
   note: NoteTopic,
 ): Pick<ChatRequest, "system" | "turns"> {
-  if (fields.list("messages") === undefined) throw wrongField("messages", "a list");
+  if (!fields.list("messages")?.length) throw wrongField("messages", "a list of messages");
   const system: TextBlock[] = [];
   const turns = new Turns();
   for (const message of fields.objects("messages")) {

@@ -27,6 +27,7 @@ export const completionsFates: TopicFates = {
   seed: "kept",
   choices: "kept",
   stop: "kept",
+  blankStop: "kept",
   objectOutput: "kept",
   schemaOutput: "kept",
   reasoning: "changed",
@@ -102,10 +103,12 @@ function part(block: ContentBlock): JsonObject {
     case "text":
       return textPart(block.text);
     case "image": {
-      const { source } = block;
+      const { source, detail } = block;
       const url =
         source.kind === "base64" ? dataUrl(source) : source.kind === "url" ? source.url : "";
-      return { type: "image_url", image_url: { url } };
+      // The closest that chat completions know.
+      const known = detail === "original" ? "high" : detail;
+      return { type: "image_url", image_url: { url, detail: known } };
     }
     case "document": {
       const { source, name } = block;

@@ -25,8 +25,8 @@ export const converseFates: TopicFates = {
   penalties: "dropped",
   seed: "dropped",
   choices: "refused",
-  // Not those of blanks alone.
-  stop: "changed",
+  stop: "kept",
+  blankStop: "refused",
   objectOutput: "changed",
   schemaOutput: "kept",
   // Claude thinks; others think as they do.

@@ -57,11 +57,10 @@ function systemOf({ system, output }: ChatRequest, points: CachePoints): readonl
 }
 
 function inferenceConfig(
-  { temperature, topP, stop }: ChatRequest,
+  { temperature, topP, stop: stopSequences }: ChatRequest,
   maxTokens: number | undefined,
   isThinking: boolean,
 ): JsonObject | undefined {
-  const stopSequences = stop.filter((each) => each.trim() !== "");
   const config = {
     ...(maxTokens !== undefined && { maxTokens }),
     ...(temperature !== undefined &&

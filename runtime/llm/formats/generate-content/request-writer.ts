@@ -37,6 +37,7 @@ export const generateContentFates: TopicFates = {
   seed: "kept",
   choices: "refused",
   stop: "kept",
+  blankStop: "kept",
   objectOutput: "kept",
   // As much of it as OpenAPI's schemas say.
   schemaOutput: "changed",

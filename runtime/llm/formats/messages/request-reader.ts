@@ -16,9 +16,9 @@ import {
   type ToolChoice,
   Turns,
 } from "../../chat/request.ts";
-import { checkFields, type FieldTable, refused } from "../../chat/request-fields.ts";
+import { checkFields, type FieldTable, refused, refuseField } from "../../chat/request-fields.ts";
 import { RequestObject, unsupportedField, wrongField } from "../../chat/request-object.ts";
-import type { Topic } from "../../chat/topics.ts";
+import { noteBlankStop, type Topic } from "../../chat/topics.ts";
 
 /** Reads a request of Anthropic's Messages API. Throws LlmRefusal. */
 export function readMessagesRequest(body: JsonObject): ChatRequest {
@@ -46,7 +46,7 @@ export const messagesFields: FieldTable = {
   metadata: "read",
   cache_control: "read",
   service_tier: "dropped",
-  inference_geo: "dropped",
+  inference_geo: { refusedUnless: ["global"] },
   context_management: "dropped",
   diagnostics: "dropped",
   speed: "dropped",
@@ -66,7 +66,7 @@ class MessagesReader {
     const fields = this.#fields;
     const system: TextBlock[] = [...this.#texts(fields, "system")];
     const turns = new Turns();
-    if (fields.list("messages") === undefined) throw wrongField("messages", "a list");
+    if (!fields.list("messages")?.length) throw wrongField("messages", "a list of messages");
     for (const message of fields.objects("messages")) {
       const role = message.choice("role", ["user", "assistant", "system"]);
       if (role === undefined) throw wrongField(message.at("role"), "user or assistant");
@@ -81,6 +81,8 @@ class MessagesReader {
     this.#noteField("topK", "top_k");
     this.#noteField("stop", "stop_sequences");
     this.#noteField("cacheMarks", "cache_control");
+    const stop = fields.texts("stop_sequences");
+    noteBlankStop(stop, "stop_sequences", (topic, field) => this.#note(topic, field));
     const user = fields.object("metadata")?.optionalText("user_id");
     if (user !== undefined) this.#note("user", "metadata.user_id");
     return {
@@ -99,7 +101,7 @@ class MessagesReader {
       presencePenalty: undefined,
       seed: undefined,
       choices: undefined,
-      stop: fields.texts("stop_sequences"),
+      stop,
       output: this.#output(),
       reasoning: this.#reasoning(),
       user,
@@ -211,6 +213,8 @@ class MessagesReader {
   #document(block: RequestObject): DocumentBlock {
     const source = block.object("source");
     if (source === undefined) throw wrongField(block.at("source"), "an object");
+    refuseField(block, "context");
+    refuseField(block, "citations", [{ enabled: false }]);
     const name = block.optionalText("title");
     const cache = this.#cache(block);
     if (source.text("type") === "text") {
@@ -245,6 +249,7 @@ class MessagesReader {
   #tool(tool: RequestObject): ListedTool {
     const type = tool.optionalText("type") ?? "custom";
     if (type !== "custom") throw unsupportedField(tool.at("type"), `a tool of type "${type}"`);
+    refuseField(tool, "allowed_callers", [["direct"]]);
     const isStrict = tool.boolean("strict");
     if (isStrict === true) this.#note("strictTools", tool.at("strict"));
     return {

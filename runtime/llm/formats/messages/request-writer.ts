@@ -28,8 +28,8 @@ export const messagesFates: TopicFates = {
   penalties: "dropped",
   seed: "dropped",
   choices: "refused",
-  // Not those of blanks alone.
-  stop: "changed",
+  stop: "kept",
+  blankStop: "refused",
   objectOutput: "changed",
   schemaOutput: "kept",
   reasoning: "changed",
@@ -49,8 +49,7 @@ function messagesBody(request: ChatRequest, { defaultMaxTokens = 4096 }: Dialect
   const limit = request.maxTokens ?? defaultMaxTokens + (wanted ?? 0);
   const thinking = thinkingWithin(wanted, limit);
   const isThinking = thinking !== undefined;
-  const { temperature, tools } = request;
-  const stop = request.stop.filter((each) => each.trim() !== "");
+  const { temperature, tools, stop } = request;
   return {
     model: request.model,
     max_tokens: limit,

@@ -233,7 +233,11 @@ class ResponsesReader {
         case "input_text":
           return { kind: "text", text: part.text("text") };
         case "input_image":
-          return { kind: "image", source: this.#image(part) };
+          return {
+            kind: "image",
+            source: this.#image(part),
+            detail: part.optionalText("detail"),
+          };
         case "input_file":
           return this.#file(part);
         case "input_audio": {

@@ -1,0 +1,201 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { expect, it } from "vitest";
+import type { JsonObject } from "../../runtime/cel/variables.ts";
+import type { ClientFormat, UpstreamFormat } from "../../runtime/llm/chat/formats.ts";
+import { LlmRefusal } from "../../runtime/llm/chat/llm-error.ts";
+import { refuseUnkept } from "../../runtime/llm/chat/topics.ts";
+import { completionsClient } from "../../runtime/llm/formats/completions/client.ts";
+import { completionsUpstream } from "../../runtime/llm/formats/completions/upstream.ts";
+import { converseUpstream } from "../../runtime/llm/formats/converse/upstream.ts";
+import { generateContentUpstream } from "../../runtime/llm/formats/generate-content/upstream.ts";
+import { messagesClient } from "../../runtime/llm/formats/messages/client.ts";
+import { messagesUpstream } from "../../runtime/llm/formats/messages/upstream.ts";
+import { responsesClient } from "../../runtime/llm/formats/responses/client.ts";
+import { isObject, type JsonValue } from "../harness/provider-schemas/json-schema.ts";
+import { root } from "../harness/root.ts";
+import { fieldsOfSchema } from "./schema-fields.ts";
+
+const upstreams = {
+  OpenAI: [completionsUpstream, "gpt-5"],
+  Anthropic: [messagesUpstream, "claude-1"],
+  Bedrock: [converseUpstream, "anthropic.claude-1-v1:0"],
+  Gemini: [generateContentUpstream, "gemini-3-pro"],
+} as const satisfies Readonly<Record<string, readonly [UpstreamFormat, string]>>;
+
+/** Where each format of clients is described, and what a request there has in any case. */
+const clients = {
+  completions: [completionsClient, "openai", "CreateChatCompletionRequest", {}, {}],
+  messages: [messagesClient, "anthropic", "CreateMessageParams", {}, { max_tokens: 4000 }],
+  responses: [responsesClient, "openai", "CreateResponse", { input: "Hello" }, {}],
+} as const satisfies Readonly<
+  Record<string, readonly [ClientFormat, string, string, JsonObject, JsonObject]>
+>;
+
+/** What a provider is sent for a request; undefined: the client is told the field that is in the way. */
+function sentFor(client: ClientFormat, upstream: UpstreamFormat, body: JsonObject): unknown {
+  try {
+    const request = client.readRequest(body);
+    refuseUnkept(request.topics, upstream.fates, "p");
+    return JSON.parse(upstream.writeRequest(request, { provider: "p" }, []));
+  } catch (error) {
+    if (error instanceof LlmRefusal) return undefined;
+    throw error;
+  }
+}
+
+/** The fields of which no value makes a difference to what a provider is sent. */
+function leftOut(name: keyof typeof clients, upstream: keyof typeof upstreams): readonly string[] {
+  const [client, document, definition, before, behind] = clients[name];
+  const [format, model] = upstreams[upstream];
+  const file = path.join(root, "test/harness/provider-schemas", `${document}.json`);
+  const fields = fieldsOfSchema(JSON.parse(readFileSync(file, "utf8")).$defs, definition);
+  const given = (body: JsonValue) =>
+    sentFor(client, format, { ...before, ...(isObject(body) && body), ...behind, model });
+  const found = new Map<string, boolean>();
+  for (const { path: field, withField, without } of fields) {
+    const sent = given(without);
+    // What stands around it is refused.
+    if (sent === undefined) continue;
+    const isSame = isDeepStrictEqual(given(withField), sent);
+    found.set(field, isSame && found.get(field) !== false);
+  }
+  return [...found].flatMap(([field, isLeftOut]) => (isLeftOut ? [field] : [])).sort();
+}
+
+/**
+ * What is left out on the way to which providers: the completion is right without it. Whatever else a request says makes a
+ * difference to what is sent, or is a 400 that names the field.
+ */
+const hints: Readonly<Record<keyof typeof clients, Readonly<Record<string, string>>>> = {
+  completions: {
+    // Hints.
+    frequency_penalty: "Anthropic Bedrock",
+    "messages[].content[].image_url.detail": "Anthropic",
+    "messages[].name": "all",
+    metadata: "all",
+    prediction: "all",
+    presence_penalty: "Anthropic Bedrock",
+    prompt_cache_key: "all",
+    prompt_cache_retention: "all",
+    "response_format.json_schema.description": "Anthropic Gemini",
+    "response_format.json_schema.strict": "all",
+    safety_identifier: "Bedrock Gemini",
+    seed: "Anthropic Bedrock",
+    service_tier: "all",
+    "stream_options.include_obfuscation": "all",
+    "tools[].function.strict": "Gemini",
+    user: "Bedrock Gemini",
+    verbosity: "all",
+    // The smallest values of these ask for nothing, or say it elsewhere.
+    logit_bias: "all",
+    modalities: "all",
+    parallel_tool_calls: "all",
+    stream: "Bedrock Gemini",
+    stream_options: "all",
+    "stream_options.include_usage": "all",
+    "tools[].function.parameters": "Gemini",
+  },
+  messages: {
+    // Hints.
+    cache_control: "all",
+    "cache_control.ttl": "all",
+    "messages[].content[].cache_control": "OpenAI Gemini",
+    "messages[].content[].cache_control.ttl": "OpenAI Gemini",
+    "messages[].content[].caller": "all",
+    "messages[].content[].content[].cache_control": "OpenAI Bedrock",
+    "messages[].content[].content[].cache_control.ttl": "OpenAI Bedrock",
+    "messages[].content[].title": "Gemini",
+    "metadata.user_id": "Bedrock Gemini",
+    service_tier: "all",
+    "system[].cache_control": "OpenAI Gemini",
+    "system[].cache_control.ttl": "OpenAI Gemini",
+    "system[].citations": "all",
+    "thinking.display": "all",
+    "tools[].cache_control": "OpenAI Gemini",
+    "tools[].cache_control.ttl": "all",
+    "tools[].defer_loading": "all",
+    "tools[].eager_input_streaming": "all",
+    "tools[].input_examples": "all",
+    "tools[].strict": "Gemini",
+    top_k: "OpenAI",
+    // The smallest values of these ask for nothing, or say it elsewhere.
+    metadata: "all",
+    output_config: "all",
+    stream: "Bedrock Gemini",
+    tool_choice: "all",
+    "tool_choice.disable_parallel_tool_use": "all",
+    "tools[].allowed_callers": "all",
+    "tools[].input_schema.properties": "Gemini",
+    "tools[].input_schema.required": "Gemini",
+    "tools[].type": "all",
+  },
+  responses: {
+    // Hints.
+    context_management: "all",
+    "context_management[].compact_threshold": "all",
+    "input[].encrypted_content": "all",
+    "input[].id": "OpenAI Anthropic Bedrock",
+    "input[].phase": "all",
+    "input[].status": "all",
+    max_tool_calls: "all",
+    metadata: "all",
+    prompt_cache_key: "all",
+    prompt_cache_retention: "all",
+    "reasoning.generate_summary": "all",
+    "reasoning.summary": "all",
+    safety_identifier: "Bedrock Gemini",
+    service_tier: "all",
+    store: "all",
+    "stream_options.include_obfuscation": "all",
+    "text.format.description": "Anthropic Gemini",
+    "text.format.strict": "Anthropic Bedrock Gemini",
+    "text.verbosity": "all",
+    "tools[].defer_loading": "all",
+    user: "Bedrock Gemini",
+    // The smallest values of these ask for nothing, or say it elsewhere.
+    include: "all",
+    "input[].content": "all",
+    "input[].type": "all",
+    model: "all",
+    parallel_tool_calls: "all",
+    reasoning: "all",
+    stream: "Bedrock Gemini",
+    stream_options: "all",
+    text: "all",
+  },
+};
+
+/** Formats that are passed on as they are. */
+const native: Readonly<Record<string, string>> = { completions: "OpenAI", messages: "Anthropic" };
+
+const pairs = names(clients).flatMap((client) =>
+  names(upstreams)
+    .filter((upstream) => native[client] !== upstream)
+    .map((upstream) => [client, upstream] as const),
+);
+
+function names<Name extends string>(record: Readonly<Record<Name, unknown>>): readonly Name[] {
+  const found: Name[] = [];
+  for (const name in record) found.push(name);
+  return found;
+}
+
+it.each(pairs)("nothing but hints of a request of %s is left out for %s", (client, upstream) => {
+  const allowed = Object.entries(hints[client]).filter(
+    ([, whom]) => whom === "all" || whom.split(" ").includes(upstream),
+  );
+  expect(leftOut(client, upstream)).toEqual(allowed.map(([field]) => field).sort());
+});
+
+it.each([
+  ["low", "low"],
+  ["original", "high"],
+])("how closely a model looks at a picture is said in chat completions: %s", (detail, said) => {
+  const image = { type: "input_image", image_url: "https://pictures.test/a.png", detail };
+  const body = { model: "m", input: [{ role: "user", content: [image] }] };
+  expect(sentFor(responsesClient, completionsUpstream, body)).toMatchObject({
+    messages: [{ content: [{ image_url: { url: image.image_url, detail: said } }] }],
+  });
+});
