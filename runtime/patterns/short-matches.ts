@@ -92,7 +92,8 @@ function endOf(
     const isEnd = endsSurely(state);
     if (isEnd && after === length && !isComplete) return undefined;
     if (isEnd) end = after;
-    const lookahead = end === from && !hasMatched(state) ? length : end + settings.longest;
+    const isFound = end > from || hasMatched(state);
+    const lookahead = isFound ? end + settings.longest : Number.POSITIVE_INFINITY;
     if (ends.areBefore(text, state, after, lookahead, isComplete)) return end;
   }
   return undefined;

@@ -196,6 +196,8 @@ describe("masking", () => {
 
   it("a beginning that comes to nothing stays before a match that began in it", () => {
     expect(replacedInPieces("[ab]+\\b|a", 64, ["baa", "x"])).toBe("b##x");
+    // Half of a character waits, and no match is given up for it.
+    expect(replacedInPieces("x.{1,3}b", 8, ["x\u33d4xa\ud835\u00ad", "\u33d4"])).toBe("##");
   });
 
   it("where long matches begin costs about what reading them does", () => {
