@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../cel/variables.ts";
+import { mapFile } from "./file-texts.ts";
 import { mapList, mapObject } from "./map-values.ts";
 import { isJsonObject } from "./request-object.ts";
 import { mapJson, mapSchema } from "./schema-texts.ts";
@@ -121,7 +122,9 @@ export function mapTexts(
     if (typeof each === "string") {
       if (key === "arguments") return texts.replaceJson(each, { ...at, part: "toolInput" });
       if (isName(key, each)) return texts.replace(each, { ...at, isName: true });
-      if (!isText(key, parent)) return each;
+      if (!isText(key, parent)) {
+        return mapFile(each, key, parent, (text) => texts.replace(text, at));
+      }
       return texts.replace(each, parts.has(key) ? { ...at, isPart: true } : at);
     }
     // The tokens would say what is masked.
@@ -201,7 +204,7 @@ function isToolInput(key: string, { type }: Readonly<Record<string, unknown>>): 
   return key === "input" && typeof type === "string" && type.endsWith("tool_use");
 }
 
-/** Words of formats, ids, addresses, credentials, and bytes as text. */
+/** Words of formats, ids, addresses, credentials, and bytes as text: files among them are looked into. */
 const noTexts: ReadonlySet<string> = new Set([
   ...["type", "role", "object", "status", "phase", "id", "model", "mode"],
   ...["tool_choice", "function_call", "format", "authorization_token"],

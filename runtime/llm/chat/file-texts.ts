@@ -1,0 +1,61 @@
+import { isUtf8 } from "node:buffer";
+
+/**
+ * A member that holds a file with its text replaced, in the writing of the file; the value itself when it does not change, or
+ * no file of text is in it: an image, a PDF, an address. `source`: the object with the member, which may say what the file is.
+ */
+export function mapFile(
+  value: string,
+  key: string,
+  source: Readonly<Record<string, unknown>>,
+  replace: (text: string) => string,
+): string {
+  if (key === "data") {
+    const { type, media_type: mediaType } = source;
+    return type === "base64" ? mapBytes(value, String(mediaType ?? ""), replace) : value;
+  }
+  if (!holders.has(key)) return value;
+  const [prefix, mediaType, isBase64] =
+    /^\s*data:([^,;]*)(?:;[^,;]*)*?(;\s*base64\s*)?,/i.exec(value) ?? [];
+  if (prefix === undefined) return key === "file_data" ? mapBytes(value, "", replace) : value;
+  const written = value.slice(prefix.length);
+  if (isBase64 !== undefined) return prefix + mapBytes(written, mediaType ?? "", replace);
+  if (binaryType.test(mediaType ?? "")) return value;
+  const text = percentDecoded(written);
+  const replaced = replace(text);
+  return replaced === text ? value : prefix + encodeURIComponent(replaced);
+}
+
+/** Members that hold files, or addresses of them. */
+const holders: ReadonlySet<string> = new Set(["file_data", "file_url", "image_url", "url"]);
+
+/** Types of files that are no text, whatever their bytes are. */
+const binaryType =
+  /^\s*(?:(?:image\/(?!svg)|audio\/|video\/|font\/)|application\/(?:pdf|zip|msword|vnd\.))/i;
+
+function mapBytes(base64: string, mediaType: string, replace: (text: string) => string): string {
+  if (binaryType.test(mediaType)) return base64;
+  // It is not what it is said to be: some server may read it as it is.
+  if (!/^[\w+/=\s-]*$/.test(base64)) return replace(base64);
+  const bytes = Buffer.from(base64, "base64");
+  const encoding = encodingOf(bytes, mediaType);
+  if (encoding === undefined) return base64;
+  const text = bytes.toString(encoding);
+  const replaced = replace(text);
+  return replaced === text ? base64 : Buffer.from(replaced, encoding).toString("base64");
+}
+
+/** How a text is written in bytes; undefined: they are no text. */
+function encodingOf(bytes: Buffer, mediaType: string): "utf8" | "utf16le" | "latin1" | undefined {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf16le";
+  if (!bytes.includes(0) && isUtf8(bytes)) return "utf8";
+  // What says that it is a text is read in some way.
+  return /^\s*text\//i.test(mediaType) ? (bytes.includes(0) ? "utf16le" : "latin1") : undefined;
+}
+
+/** What cannot be decoded stays as it is written. */
+function percentDecoded(written: string): string {
+  return written.replaceAll(/(?:%[0-9a-f]{2})+/gi, (bytes) =>
+    Buffer.from(bytes.replaceAll("%", ""), "hex").toString(),
+  );
+}
