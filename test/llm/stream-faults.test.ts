@@ -1,4 +1,5 @@
 import { gzipSync } from "node:zlib";
+import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
@@ -194,4 +195,37 @@ it("a client that reads slowly holds the provider back", async () => {
   }, "a provider that waits");
   // What the buffers of three sockets hold, and no more.
   expect(written).toBeLessThan(64 * 1024 * 1024);
+});
+
+it("words between the pieces of calls cut no arguments short", async () => {
+  const pieces = (index: number, text: string, more: object = {}) =>
+    chunk({ tool_calls: [{ index, ...more, function: { ...more, arguments: text } }] });
+  const { gateway } = await startBefore(
+    (response) => {
+      startStream(response);
+      response.end(
+        [
+          pieces(0, '{"a"', { id: "call_0", type: "function", name: "first" }),
+          pieces(1, '{"b"', { id: "call_1", type: "function", name: "second" }),
+          chunk({ content: "One " }),
+          pieces(1, ":2}"),
+          pieces(0, ":1}"),
+          chunk({ content: "moment." }),
+          chunk({}, "tool_calls"),
+          "data: [DONE]\n\n",
+        ].join(""),
+      );
+    },
+    "openAI",
+    { routes: { "/v1/messages": "messages" } },
+  );
+  const client = new Anthropic({ apiKey: "k", baseURL: gateway.url, maxRetries: 0 });
+  const { content } = await client.messages
+    .stream({ model: "m", max_tokens: 9, messages: [{ role: "user", content: "Hello" }] })
+    .finalMessage();
+  expect(content).toMatchObject([
+    { type: "tool_use", name: "first", input: { a: 1 } },
+    { type: "tool_use", name: "second", input: { b: 2 } },
+    { type: "text", text: "One moment." },
+  ]);
 });

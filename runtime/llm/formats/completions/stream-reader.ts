@@ -12,12 +12,13 @@ import { readCompletionsUsage } from "./usage.ts";
 export class CompletionsEventReader implements SseEventReader {
   #hasStarted = false;
   #hasStopped = false;
-  readonly #calls = new Set<number>();
+  /** The arguments of each call so far, by its index. */
+  readonly #calls = new Map<number, string>();
+  /** What was said before the arguments of a call were complete: other formats take neither into the other. */
+  #held: StreamEvent[] = [];
 
   read(data: string): readonly StreamEvent[] {
-    if (data === "[DONE]") {
-      return [{ kind: "end" }];
-    }
+    if (data === "[DONE]") return [...this.#release(), { kind: "end" }];
     const chunk = parseObject(data);
     if (chunk === undefined) return [notJson];
     if (chunk.error !== undefined && chunk.error !== null) {
@@ -42,39 +43,63 @@ export class CompletionsEventReader implements SseEventReader {
 
   /** Some servers leave the end mark out: a finish reason is an end too. */
   close(): readonly StreamEvent[] {
-    return [this.#hasStopped ? { kind: "end" } : cutOff];
+    return [...this.#release(), this.#hasStopped ? { kind: "end" } : cutOff];
   }
 
   #readChoice(choice: JsonObject, events: StreamEvent[]): void {
     const delta = isJsonObject(choice.delta) ? choice.delta : {};
-    const reasoning = delta.reasoning_content ?? delta.reasoning;
-    if (typeof reasoning === "string" && reasoning !== "") {
-      events.push({ kind: "reasoning", text: reasoning });
-    }
-    const signature = delta.reasoning_signature;
-    if (typeof signature === "string") events.push({ kind: "signature", signature });
-    for (const text of [delta.content, delta.refusal]) {
-      if (typeof text === "string" && text !== "") events.push({ kind: "text", text });
-    }
+    const said = saidIn(delta);
+    if (said.length > 0 && this.#isCalling) this.#held.push(...said);
+    else events.push(...said);
     const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls.filter(isJsonObject) : [];
     for (const call of calls) this.#readCall(call, events);
+    if (this.#held.length > 0 && !this.#isCalling) events.push(...this.#release());
     if (typeof choice.finish_reason === "string" && !this.#hasStopped) {
       this.#hasStopped = true;
+      events.push(...this.#release());
       const reason = readFinish(choice.finish_reason, this.#calls.size > 0);
       events.push({ kind: "stop", reason, stopSequence: undefined });
     }
+  }
+
+  /** The arguments of a call are not complete. */
+  get #isCalling(): boolean {
+    return this.#calls.values().some((text) => parseObject(text) === undefined);
+  }
+
+  #release(): readonly StreamEvent[] {
+    const held = this.#held;
+    this.#held = [];
+    return held;
   }
 
   #readCall(call: JsonObject, events: StreamEvent[]): void {
     const called = isJsonObject(call.function) ? call.function : {};
     const index = typeof call.index === "number" ? call.index : this.#calls.size;
     if (!this.#calls.has(index)) {
-      this.#calls.add(index);
+      this.#calls.set(index, "");
       const id = typeof call.id === "string" ? call.id : `call_${index}`;
       const name = typeof called.name === "string" ? called.name : "";
       events.push({ kind: "tool-call", index, id, name, signature: thoughtSignature(call) });
     }
     const text = called.arguments;
-    if (typeof text === "string" && text !== "") events.push({ kind: "tool-input", index, text });
+    if (typeof text !== "string" || text === "") return;
+    this.#calls.set(index, `${this.#calls.get(index)}${text}`);
+    events.push({ kind: "tool-input", index, text });
   }
+}
+
+/** Thoughts and words of a piece. */
+function saidIn(delta: JsonObject): readonly StreamEvent[] {
+  const events: StreamEvent[] = [];
+  const reasoning = delta.reasoning_content ?? delta.reasoning;
+  if (typeof reasoning === "string" && reasoning !== "") {
+    events.push({ kind: "reasoning", text: reasoning });
+  }
+  const signature = delta.reasoning_signature;
+  if (typeof signature === "string") events.push({ kind: "signature", signature });
+  for (const text of [delta.content, delta.refusal]) {
+    if (typeof text === "string" && text !== "") events.push({ kind: "text", text });
+  }
+  return events;
 }
