@@ -1,18 +1,10 @@
 import { expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
-import { FrameClient, frameType, headerBlock } from "../harness/frame-client.ts";
+import { FrameClient, frameType, get, headerBlock, post } from "../harness/frame-client.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { heldMegabytes } from "../harness/held-memory.ts";
 import { pause } from "../harness/pause.ts";
 import { startUpstream } from "../harness/upstream.ts";
-
-const get = [
-  [":method", "GET"],
-  [":scheme", "http"],
-  [":path", "/"],
-  [":authority", "a"],
-] as const;
-const post = [[":method", "POST"], ...get.slice(1)] as const;
 
 const frames = { priority: 2, windowUpdate: 8, unknown: 0x77 } as const;
 

@@ -1,70 +1,9 @@
-import { globSync, readFileSync } from "node:fs";
-import path from "node:path";
-import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
-import { parse } from "yaml";
 import { findingsOf } from "../../compiler/diagnostics/report/findings.ts";
 import { memoryHost } from "../../compiler/host.ts";
 import { checkInput } from "../../compiler/inspect/check-input.ts";
 import { runTests } from "../../compiler/inspect/tests/run-tests.ts";
-import { standIns } from "../../compiler/inspect/tests/trial-program.ts";
-import { gwc, installedGwc } from "../harness/gwc.ts";
-import { root } from "../harness/root.ts";
-import { Workspace } from "../harness/workspace.ts";
-
-const config = `binds:
-  - port: 3000
-    listeners:
-      - hostname: tools.example.com
-        routes:
-          - name: tools
-            matches: [{path: {pathPrefix: /mcp}}]
-            policies:
-              jwtAuth: {issuer: "https://id.example.com", audiences: [tools], jwks: {url: "https://id.example.com/keys"}}
-              mcpAuthorization:
-                rules:
-                  - '"admin" in jwt.roles'
-                  - mcp.tool.name == "read"
-                  - deny: mcp.tool.name == "drop"
-            backends:
-              - mcp:
-                  targets:
-                    - {name: files, mcp: {host: "http://127.0.0.1:9/mcp"}}
-                    - {name: tables, stdio: {cmd: there-is-no-such-program}}
-      - routes:
-          - name: shop
-            matches: [{path: {pathPrefix: /shop}}]
-            policies:
-              basicAuth: {htpasswd: {file: nowhere.htpasswd}, mode: optional}
-              apiKey: {keys: [{keyHash: "sha256:${"0".repeat(64)}", metadata: {team: blue}}], mode: optional, location: {header: {name: x-key}}}
-              authorization:
-                rules:
-                  - 'request.method == "GET" || apiKey.team == "blue"'
-                  - deny: cidr("10.0.0.0/8").containsIP(source.address)
-              transformations: {request: {set: {x-user: basicAuth.username, x-path: request.path}}}
-              urlRewrite: {path: {prefix: /v2}}
-            backends: [{host: "shop.internal:8080", policies: {backendAuth: {key: "\${SHOP_KEY}"}}}]
-          - name: limited
-            matches: [{path: {exact: /limited}}]
-            policies: {localRateLimit: [{maxTokens: 2, tokensPerFill: 1, fillInterval: 60s}]}
-            backends: [{host: "127.0.0.1:9"}]
-          - name: moved
-            matches: [{path: {exact: /old}}]
-            policies: {requestRedirect: {path: {full: /new}, status: 301}}
-          - name: office
-            matches: [{path: {pathPrefix: /office}}]
-            policies:
-              oidc: {issuer: "https://id.example.com", clientId: office, clientSecret: "\${OIDC_SECRET}", redirectURI: "https://a/callback"}
-              authorization: {rules: ['jwt.email.endsWith("@example.com")']}
-              transformations: {request: {set: {x-user: jwt.email}}}
-            backends: [{host: "127.0.0.1:9"}]
-          - name: chat
-            matches: [{path: {pathPrefix: /llm}}]
-            policies: {apiKey: {keys: [{keyHash: "sha256:${"1".repeat(64)}", metadata: {team: red}, allowedModels: [small]}]}}
-            backends: [{ai: {name: models, provider: {openAI: {}}, policies: {backendAuth: {key: "\${OPENAI_KEY}"}}}}]
-`;
-
-const offers = "servers: {files: {tools: [read, drop]}, tables: {tools: [read, query]}}\n";
+import { config, line, offers, one } from "./tested-gateway.ts";
 
 /** What `gwc test` finds, each finding as `CODE line: message`. */
 async function found(tests: string, gateway = config): Promise<readonly string[]> {
@@ -78,13 +17,6 @@ async function found(tests: string, gateway = config): Promise<readonly string[]
     ({ code, location, message }) => `${code} ${location.line}: ${message}`,
   );
 }
-
-/** A test of a line, and what must come out. */
-const line = (name: string, what: string, expected: string) =>
-  `  - {name: ${JSON.stringify(name)}, ${what}, expect: {${expected}}}\n`;
-
-/** One test. */
-const one = (what: string, expected: string) => `${offers}tests:\n${line("one", what, expected)}`;
 
 /** What is found of each of some tests that run together: the second line of their file is that of the first of them. */
 function foundOfEach(tests: readonly string[]): (index: number) => Promise<readonly string[]> {
@@ -428,95 +360,4 @@ describe("a test that shows nothing is a mistake", () => {
     expect(finding?.code).toBe("unclear-test-route");
     expect(finding?.hint).toBe('say `route`: "tools", "more"');
   });
-});
-
-describe("gwc test", () => {
-  const files = {
-    "gateway.yaml": config,
-    "a.test.yaml": one("request: GET http://a/shop", "status: 200"),
-    "b.test.yaml": one("request: GET http://a/shop", "status: 201"),
-  };
-
-  it("runs the tests beside the configuration, says what fails where, and exits with 1", () => {
-    const { code, stdout, stderr } = installedGwc(["test"], { cwd: new Workspace(files).folder });
-    expect(code).toBe(1);
-    expect(stderr).toBe("a.test.yaml, b.test.yaml: 1 passed, 1 failed\n");
-    expect(stdout).toContain('error[unmet-expectation]: "one": the status is 200, expected 201');
-    expect(stdout).toContain("b.test.yaml:3:64");
-    expect(stdout).toContain("hint: route shop responded 200, http://shop.internal:8080 was asked");
-  });
-
-  it("exits with 0 when all pass, and says what no test touches", async () => {
-    const { folder } = new Workspace(files);
-    const { code, stdout } = await gwc(["test", "a.test.yaml", "--coverage"], { cwd: folder });
-    expect(code).toBe(0);
-    expect(stdout).toContain("touched: 1 of 6 routes, 5 of 13 policies, 1 of 6 rules\n");
-    expect(stdout).toContain(
-      "no test touches  route moved\n                   at gateway.yaml:37:13",
-    );
-    expect(stdout).toContain('no test touches  rule deny: mcp.tool.name == "drop"');
-    expect(stdout).not.toContain("rule request.method");
-  });
-
-  it("writes every test to JUnit, and failures as annotations of GitHub", async () => {
-    const { folder } = new Workspace(files);
-    const junit = await gwc(["test", "--format", "junit"], { cwd: folder });
-    expect(junit.stdout).toContain('<testsuites name="gwc test" tests="2" failures="1">');
-    expect(junit.stdout).toContain('<testcase classname="a.test.yaml" name="one" line="3"/>');
-    expect(junit.stdout).toContain('<failure type="unmet-expectation"');
-    const annotated = await gwc(["test"], { cwd: folder, env: { GITHUB_ACTIONS: "true" } });
-    expect(annotated.stdout).toMatch(/^::error file=b\.test\.yaml,line=3,/);
-  });
-
-  it("without tests exits with 2, and with tests that can't be read with 1", async () => {
-    const { folder } = new Workspace({ "gateway.yaml": config, "broken.yaml": "tests: [" });
-    expect((await gwc(["test"], { cwd: folder })).stderr).toContain(
-      "no *.test.yaml beside gateway.yaml",
-    );
-    expect((await gwc(["test"], { cwd: folder })).code).toBe(2);
-    const broken = await gwc(["test", "broken.yaml"], { cwd: folder });
-    expect(broken.code).toBe(1);
-    expect(broken.stdout).toContain("error[yaml-syntax]");
-  });
-
-  it("tests lie beside manifests without being any", async () => {
-    const folder = "examples/cluster-mcp";
-    const { code, stderr } = await gwc(["check", folder]);
-    expect(stderr).toContain("valid");
-    expect(code).toBe(0);
-    const tested = await gwc(["test", "-f", folder]);
-    expect(tested.stdout).toBe("");
-    expect(tested.code).toBe(0);
-  });
-});
-
-describe("what stands in for the world", () => {
-  it.each(Object.entries(standIns))("has all that %s has", async (real, standIn) => {
-    const names = async (file: string) =>
-      Object.keys(await import(path.join(root, "runtime", file)));
-    const own = await names(`trial/stand-ins/${standIn}`);
-    expect(own).toEqual(expect.arrayContaining(await names(real)));
-  });
-});
-
-describe("the examples", async () => {
-  const files = globSync("examples/*/*.test.yaml", { cwd: root });
-  const schema = JSON.parse((await gwc(["schema", "--tests"])).stdout);
-  const validate = new Ajv2020({
-    strict: true,
-    strictTypes: false,
-    strictRequired: false,
-    allowUnionTypes: true,
-  }).compile(schema);
-
-  it.each(files)(
-    "%s passes, touches every rule, and is as the schema for editors says",
-    async (file) => {
-      const config = path.join(path.dirname(file), "gateway.yaml");
-      const { code, stdout } = await gwc(["test", "-f", config, file, "--coverage"]);
-      expect(stdout).not.toContain("no test touches  rule");
-      expect(code).toBe(0);
-      expect(validate(parse(readFileSync(path.join(root, file), "utf8")))).toBe(true);
-    },
-  );
 });

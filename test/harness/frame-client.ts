@@ -91,3 +91,14 @@ function literal(text: string): Buffer {
   for (; rest >= 128; rest = Math.floor(rest / 128)) length.push((rest % 128) + 128);
   return Buffer.concat([Buffer.from([...length, rest]), bytes]);
 }
+
+/** The header fields of a request without a body. */
+export const get = [
+  [":method", "GET"],
+  [":scheme", "http"],
+  [":path", "/"],
+  [":authority", "a"],
+] as const;
+
+/** The header fields of a request with one. */
+export const post = [[":method", "POST"], ...get.slice(1)] as const;

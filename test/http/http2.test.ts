@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { makeCertificate } from "../harness/certificate.ts";
 import { eventually } from "../harness/eventually.ts";
-import { FrameClient, frameType, headerBlock } from "../harness/frame-client.ts";
+import { FrameClient, frameType, get, headerBlock, post } from "../harness/frame-client.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { heldMegabytes } from "../harness/held-memory.ts";
 import { pause } from "../harness/pause.ts";
@@ -259,14 +259,6 @@ describe("an exchange that does not end well", () => {
     expect(isTold).toBe(true);
   });
 });
-
-const get = [
-  [":method", "GET"],
-  [":scheme", "http"],
-  [":path", "/"],
-  [":authority", "a"],
-] as const;
-const post = [[":method", "POST"], ...get.slice(1)] as const;
 
 /** The bytes of a stream's first frame of headers; 0x88 and 0x8c are the indexed statuses 200 and 400. */
 function status(client: FrameClient, stream: number): number | undefined {
