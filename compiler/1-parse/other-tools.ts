@@ -49,6 +49,7 @@ const BY_KEYS: readonly (OtherFile & { readonly wanted: readonly (readonly strin
     isImported: true,
     wanted: [["entryPoints", "http", "tcp", "udp", "certificatesResolvers"]],
   },
+  { what: "a configuration of Envoy's rate limit service", wanted: [["domain"], ["descriptors"]] },
   { what: "an OpenAPI document", wanted: [["openapi", "swagger"]] },
   { what: "a configuration of Caddy", isImported: true, wanted: [["apps"]] },
   { what: "a file of Docker Compose", wanted: [["services"]] },

@@ -1,4 +1,5 @@
 import { MODEL_PATTERN } from "../backends/ai/model-pattern.ts";
+import { readWhatIsHere } from "../backends/parts/tls-files.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { localObject } from "../manifests/field-types.ts";
 import { listChanges, type SettingsChange } from "../model/access.ts";
@@ -156,7 +157,11 @@ export const apiKey: Policy<
   },
   resolve: (config, context) => {
     const keys = config.keys.map((source) => withoutLiteralKey(source, context));
-    for (const key of keys) meetModels(key, context);
+    for (const key of keys) {
+      meetModels(key, context);
+      if (key.kind === "file" && key.isSecret !== true)
+        readWhatIsHere(key.file, childOf(key.origin, "file"), context);
+    }
     const location = resolveCredentialLocation(config.location, context);
     return location && { ...config, keys, location };
   },

@@ -1,3 +1,4 @@
+import { readWhatIsHere } from "../backends/parts/tls-files.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { localObject } from "../manifests/field-types.ts";
 import { listChanges, type SettingsChange } from "../model/access.ts";
@@ -143,6 +144,9 @@ export const basicAuth: Policy<
     const { passwords } = config;
     if (passwords.kind === "text" && typeof passwords.text === "string") {
       context.diagnostics.report("literal-password-hash", passwords.origin, {});
+    }
+    if (passwords.kind === "file" && passwords.isSecret !== true) {
+      readWhatIsHere(passwords.file, childOf(context.origin, "htpasswd", "file"), context);
     }
     const location = resolveCredentialLocation(config.location, context);
     return location && { ...config, location };

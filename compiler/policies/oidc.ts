@@ -1,5 +1,6 @@
 import type { LogoutSettings } from "../../runtime/auth/oidc/oidc-settings.ts";
 import type { ProviderEndpoints } from "../../runtime/auth/oidc/provider.ts";
+import { readWhatIsHere } from "../backends/parts/tls-files.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { localObject } from "../manifests/field-types.ts";
 import { listChanges, type SettingsChange } from "../model/access.ts";
@@ -260,6 +261,8 @@ export const oidc: Policy<
     const { secretOrigin, clientSecret: secret, provider, ...client } = config;
     const found = resolveProvider(client.issuer, provider, context);
     if (found === undefined) return undefined;
+    if (typeof secret !== "string" && secret.kind === "path")
+      readWhatIsHere(secret.file, childOf(secretOrigin, "file"), context);
     const clientSecret =
       typeof secret === "string" || secret.kind === "env"
         ? withoutLiteral(secret, secretOrigin, { field: '"clientSecret"' }, context)

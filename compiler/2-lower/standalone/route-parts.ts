@@ -85,7 +85,9 @@ export function readBackends(
     meetOwn(read, backend.policies, at, carried, context);
     meetOwnPolicies(read, carried, context);
     const weight = weightSection(childOf(at, "weight"));
-    if (backend.weight !== undefined) context.sections.meet(weight, carried);
+    // That some of several can't share a route is told by itself.
+    if (backend.weight !== undefined)
+      context.sections.meet(weight, backends.length > 1 ? undefined : carried);
     return read;
   });
 }

@@ -71,6 +71,13 @@ function exchangeOf(
   { origin: _, ...config }: TokenExchangeConfig & { readonly origin: Origin },
   context: ConnectionContext,
 ): Pick<BackendConnection, "tokenExchange"> {
+  const { clientSecret, secretOrigin } = config.client ?? {};
+  if (
+    secretOrigin !== undefined &&
+    typeof clientSecret === "object" &&
+    clientSecret.kind === "path"
+  )
+    readWhatIsHere(clientSecret.file, childOf(secretOrigin, "file"), context);
   const tokenExchange = resolveTokenExchange(config, context);
   return tokenExchange === undefined ? {} : { tokenExchange };
 }

@@ -69,7 +69,7 @@ function factParts(schema: Schema, isRequired: boolean): readonly Part[] {
     ["Type", typeText(schema)],
     ["Needed", isRequired ? "yes" : ""],
     ["Default", schema.default === undefined ? "" : plainText(schema.default)],
-    ["One of", (schema.enum ?? []).join(", ")],
+    ["One of", [...new Set((schema.enum ?? []).map(String))].join(", ")],
     ["Limits", boundsText(schema)],
     ["Another name of", schema.aliasOf ?? ""],
     ["Read", schema.readAtStart || schema.secret ? "`${NAME}` in it when the gateway starts" : ""],

@@ -57,7 +57,8 @@ function limitsText({
   maximum,
   isQuantity,
 }: Schema): string {
-  const one = choices === undefined ? "" : ` One of: ${choices.map(code).join(", ")}.`;
+  const one =
+    choices === undefined ? "" : ` One of: ${[...new Set(choices.map(code))].join(", ")}.`;
   const range =
     minimum === undefined || maximum === undefined ? "" : ` From ${minimum} to ${maximum}.`;
   const quantity = isQuantity === true ? " A number, or a quantity such as `2Mi`." : "";
