@@ -66,6 +66,10 @@ const completions: Readonly<Record<string, Events>> = {
     delta({ content: [...list("Mail ann@exam").content, ...list("ple.com!").content] }),
   ],
   "a list and a text": [delta(list("Mail ann@exam")), delta({ content: "ple.com!" })],
+  "what a voice says": [
+    delta({ audio: { id: "a", transcript: "Mail ann@exam" } }),
+    delta({ audio: { transcript: "ple.com!" } }),
+  ],
   "members that the API does not know": [
     delta({ notes: [{ text: "Mail ann@exam" }] }),
     delta({ notes: [{ text: "ple.com!" }] }),

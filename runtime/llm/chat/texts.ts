@@ -187,7 +187,7 @@ const names: ReadonlySet<string> = new Set([
 ]);
 
 /** What is said by turns. */
-const parts: ReadonlySet<string> = new Set(["text", "content"]);
+const parts: ReadonlySet<string> = new Set(["text", "content", "transcript"]);
 
 const roles: ReadonlySet<string> = new Set([
   ...["user", "assistant", "system", "developer", "tool", "function", "model"],
