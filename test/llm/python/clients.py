@@ -1,14 +1,13 @@
 """What the Python SDKs of OpenAI and Anthropic read through a gateway.
 
-Arguments: the format of the client, and a JSON list of routes: each with the address of the gateway's route, the model
-and the prompt that is never finished. Prints a JSON list with an object for each route: what was read for each feature, or
-the class and the status of the error.
+Each line of its input is a JSON object: the format of a client, and a list of routes, each with the address of the
+gateway's route, the model and the prompt that is never finished. Prints a JSON list in a line, with an object for each
+route: what was read for each feature, or the class and the status of the error.
 """
 
 import json
 import sys
 
-FORMAT, ROUTES = sys.argv[1], json.loads(sys.argv[2])
 WEATHER = {
     "type": "object",
     "properties": {"city": {"type": "string"}},
@@ -129,8 +128,11 @@ def abandoned(client, prompt):
     return first
 
 
-def readings(url, model, endless):
-    client = {"completions": Completions, "responses": Responses, "messages": Messages}[FORMAT](url, model)
+CLIENTS = {"completions": Completions, "responses": Responses, "messages": Messages}
+
+
+def readings(client_format, url, model, endless):
+    client = CLIENTS[client_format](url, model)
     return {
         "text": raised(lambda: client.text("[text]")),
         "stream": raised(lambda: streamed(client, "[text]")),
@@ -144,4 +146,6 @@ def readings(url, model, endless):
     }
 
 
-print(json.dumps([readings(**route) for route in ROUTES]))
+for line in sys.stdin:
+    task = json.loads(line)
+    print(json.dumps([readings(task["format"], **route) for route in task["routes"]]), flush=True)
