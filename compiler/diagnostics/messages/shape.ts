@@ -56,6 +56,8 @@ export const shapeMessages = {
     severity: "error",
     text: ({ owner, rule, names, found }) => {
       const list = names.map((name) => `"${name}"`).join(", ");
+      // The others are ways of old to write the same.
+      if (names.length === 1 && found.length === 0) return `${owner} needs the field ${list}`;
       const rules = {
         exactlyOneOf: "exactly one of",
         atLeastOneOf: "at least one of",
@@ -64,7 +66,10 @@ export const shapeMessages = {
       const has = found.length === 0 ? "none" : found.map((name) => `"${name}"`).join(" and ");
       return `${owner} needs ${rules[rule]} ${list}; it has ${has}`;
     },
-    hint: ({ found }) => (found.length === 0 ? "write one of them" : "keep one of them"),
+    hint: ({ names, found }) => {
+      if (found.length > 0) return "keep one of them";
+      return names.length === 1 ? undefined : "write one of them";
+    },
     explanation:
       "These fields exclude each other or depend on each other: each says a different thing about the same part.",
   }),
