@@ -44,6 +44,11 @@ export interface CorsNode {
 
 const ORIGIN = "^(\\*|null|[a-z][a-z0-9+.-]*://(\\*\\.)?[^\\s/*?#@]+)$";
 
+/** Methods and names of headers (RFC 9110 5.6.2), among which `*` is one. */
+const TOKEN = "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$";
+const METHOD = { pattern: TOKEN, form: 'a method such as "GET", or "*"' };
+const HEADER = { pattern: TOKEN, form: 'a header name such as "x-team", or "*"' };
+
 const CREDENTIALS = "Whether pages may send cookies and credentials.";
 
 const schema = object(
@@ -58,13 +63,13 @@ const schema = object(
         description: "Origins whose pages may read the responses.",
       },
     ),
-    allowMethods: list(shortText("A method, or `*`."), {
+    allowMethods: list(shortText("A method, or `*`.", METHOD), {
       description: "Methods that a preflight allows.",
     }),
-    allowHeaders: list(shortText("A header name, or `*`."), {
+    allowHeaders: list(shortText("A header name, or `*`.", HEADER), {
       description: "Request headers that a preflight allows.",
     }),
-    exposeHeaders: list(shortText("A header name, or `*`."), {
+    exposeHeaders: list(shortText("A header name, or `*`.", HEADER), {
       description: "Response headers that pages may read.",
     }),
     allowCredentials: boolean(`${CREDENTIALS} Not beside the origin \`*\`.`),
@@ -86,15 +91,15 @@ const kubernetesSchema = object({
     `${CREDENTIALS} Beside the origin \`*\` each page's own is allowed by name, as Gateway API's conformance asks ` +
       "(HTTPRouteCORSAllowCredentialsBehavior): that is a warning, and an error with `--strict`.",
   ),
-  allowMethods: list(shortText("A method, or `*`."), {
+  allowMethods: list(shortText("A method, or `*`.", METHOD), {
     maxItems: 9,
     description: "Methods that a preflight allows.",
   }),
-  allowHeaders: list(shortText("A header name, or `*`."), {
+  allowHeaders: list(shortText("A header name, or `*`.", HEADER), {
     maxItems: 64,
     description: "Request headers that a preflight allows.",
   }),
-  exposeHeaders: list(shortText("A header name, or `*`."), {
+  exposeHeaders: list(shortText("A header name, or `*`.", HEADER), {
     maxItems: 64,
     description: "Response headers that pages may read.",
   }),
