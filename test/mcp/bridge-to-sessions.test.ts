@@ -345,6 +345,35 @@ describe("what a scripted server with sessions says", () => {
     expect(sent().find(({ id }) => id === 7)?.result).toEqual({ action: "decline" });
   });
 
+  it("in response while its client is asked is there when the client comes back", async () => {
+    const [asked] = messagesOf(await call());
+    const { requestState } = JSON.parse(JSON.stringify(asked)).result;
+    pending?.({ result: { content: [] } });
+    pending = undefined;
+    // Once this is answered, what was said before it has been read.
+    ownStream?.write(event({ id: 8, method: "ping" }));
+    await expect.poll(() => sent().some(({ id }) => id === 8)).toBe(true);
+    const done = await call({ requestState, inputResponses: { r1: { action: "decline" } } });
+    expect(JSON.parse(done.text).result).toMatchObject({ resultType: "complete", content: [] });
+    await expect
+      .poll(() => sent().find(({ id }) => id === 7)?.result)
+      .toEqual({ action: "decline" });
+  });
+
+  it("as a question that its own response overtakes is refused", async () => {
+    const { response } = raw;
+    raw.response = (out, request, message) => {
+      response(out, request, message);
+      if (message.method === "tools/call") pending?.({ result: { content: [] } });
+      pending = undefined;
+    };
+    const done = await call();
+    expect(JSON.parse(done.text).result).toMatchObject({ resultType: "complete", content: [] });
+    await expect
+      .poll(() => sent().find(({ id }) => id === 7)?.error)
+      .toMatchObject({ code: -32601 });
+  });
+
   it("as a question that the client can't answer is refused", async () => {
     const unable = { "io.modelcontextprotocol/clientCapabilities": { sampling: {} } };
     await call({ _meta: { ...envelope, ...unable } });

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Exchange } from "../../http/exchange.ts";
+import type { BufferBudget } from "../../process/buffer-budget.ts";
 import { sealSession } from "../../process/session-seal.ts";
 import { type Message, ownMessage, textAt, withId } from "../protocol/message.ts";
 import { progressTokenOf, withProgressToken } from "../protocol/progress-token.ts";
@@ -27,6 +28,8 @@ export interface LeasedCallOptions {
   readonly pool: LeasePool<LeasedCall>;
   readonly lease: Lease;
   readonly backend: McpBackend;
+  /** Counts the response that waits for its client. */
+  readonly buffers: BufferBudget;
   /** Whose session it is; undefined: nobody else's request may use it. */
   readonly key: string | undefined;
   /** Whose share of what waits it takes. */
@@ -56,6 +59,8 @@ export class LeasedCall implements ParkedCall {
   /** What the server asked, by the name that the client knows it under. */
   readonly #asked = new Map<string, Message>();
   #questions = 0;
+  /** What came while it waits: a server may ask for its own purposes, and need no answer to end the call. */
+  #kept: { readonly response: Message; readonly bytes: number } | undefined;
   #gatherTimer: NodeJS.Timeout | undefined;
   #parkTimer: NodeJS.Timeout | undefined;
   #parkedAs = "";
@@ -93,7 +98,8 @@ export class LeasedCall implements ParkedCall {
       this.#asked.delete(name);
       this.#options.lease.link.send(ownMessage(rpcResult(question.id, response)));
     }
-    if (this.#asked.size > 0) this.#park();
+    if (this.#kept !== undefined) this.#deliver(leg, this.#kept.response);
+    else if (this.#asked.size > 0) this.#park();
   }
 
   /** The client of this leg has left. What the server still does in the session is nobody's any more. */
@@ -200,12 +206,25 @@ export class LeasedCall implements ParkedCall {
 
   #finish(response: Message): void {
     if (this.#isOver) return;
+    if (this.#leg !== undefined) this.#deliver(this.#leg, response);
+    else this.#keep(response);
+  }
+
+  /** The client gets it when it comes back. */
+  #keep(response: Message): void {
+    this.#call = undefined;
+    const bytes = Buffer.byteLength(response.text);
+    if (this.#options.buffers.take(bytes)) this.#kept = { response, bytes };
+    else this.expire();
+  }
+
+  #deliver(leg: Leg, response: Message): void {
     this.#end();
     const { pool, lease, key } = this.#options;
+    // Whose call is over is asked nothing more.
+    for (const question of this.#asked.values()) lease.link.send(refusalOf(question));
     pool.unpark(this.#parkedAs);
     pool.giveBack(key, lease);
-    const leg = this.#leg;
-    if (leg === undefined) return;
     const own = withId(response, leg.request.id);
     leg.sink.onResponse(statelessResponse(leg.request, own, lease.opened));
   }
@@ -224,5 +243,7 @@ export class LeasedCall implements ParkedCall {
     this.#isOver = true;
     clearTimeout(this.#gatherTimer);
     clearTimeout(this.#parkTimer);
+    if (this.#kept !== undefined) this.#options.buffers.give(this.#kept.bytes);
+    this.#kept = undefined;
   }
 }

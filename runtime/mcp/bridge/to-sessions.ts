@@ -89,7 +89,7 @@ class StatelessRequest implements Call {
   }
 
   async #open(): Promise<void> {
-    const { backend, owner } = this.#caller;
+    const { backend, exchange, owner } = this.#caller;
     const options = this.#options;
     const { from, to } = sharing(this.#caller, options, this.#request);
     const known = from === undefined ? undefined : this.#pool.take(from);
@@ -111,6 +111,7 @@ class StatelessRequest implements Call {
       pool: this.#pool,
       lease,
       backend,
+      buffers: exchange.gateway.buffers,
       key: to,
       caller,
       askable,
