@@ -1,7 +1,8 @@
 import { beforeAll, expect, it } from "vitest";
 import type { JsonObject } from "../../runtime/cel/variables.ts";
 import { guardWhole } from "../../runtime/llm/calls/response-guard.ts";
-import { mapMembers, type TextFormat } from "../../runtime/llm/chat/texts.ts";
+import { memberWords } from "../../runtime/llm/chat/member-words.ts";
+import { mapMembers, type TextFormat, textMembers } from "../../runtime/llm/chat/texts.ts";
 import { completionsTexts } from "../../runtime/llm/formats/completions/texts.ts";
 import { embeddingsTexts } from "../../runtime/llm/formats/embeddings/texts.ts";
 import { messagesTexts } from "../../runtime/llm/formats/messages/texts.ts";
@@ -142,6 +143,7 @@ it("what a model reads of a tool's schema is guarded, and stays a schema", () =>
     properties: { [secret]: { $ref: `#/$defs/${secret}` }, id: { enum: [secret] } },
     $defs: { [secret]: { type: ["string", "null"], pattern: secret, const: { id: secret } } },
     required: [secret, "id"],
+    [secret]: { [secret]: 1 },
   };
   const tools = [{ type: "function", function: { name: secret, parameters: schema } }];
   const body = {
@@ -158,6 +160,49 @@ it("what a model reads of a tool's schema is guarded, and stays a schema", () =>
     ),
   );
 });
+
+it.each([
+  ["a field that no format has", { documents: [{ title: "a", [secret]: { [secret]: 1 } }] }],
+  ["a message", { messages: [{ role: "user", content: [{ type: "text", [secret]: { a: 1 } }] }] }],
+  ["a tool", { tools: [{ type: "function", function: { name: "f", [secret]: true } }] }],
+])("what a client calls members is a text in %s", (_, body) => {
+  const request = textMembers(body, completionsTexts);
+  const masked = JSON.parse(JSON.stringify(body).replaceAll(secret, "masked"));
+  expect(JSON.parse(guarded(body, { ...completionsTexts, request }, "request"))).toEqual(masked);
+});
+
+it("servers are not asked about the words that formats have for members", () => {
+  const names = rows
+    .filter(({ part }) => part === "request")
+    .flatMap(({ name, format }) =>
+      (fields.get(name) ?? [])
+        .map(({ path }) => path.replaceAll(/\([^)]*\)/g, "").match(/[a-z_]+/gi) ?? [])
+        .filter(([member = ""]) => format.request.includes(member) && member !== "metadata")
+        .flatMap(([, ...inside]) => inside),
+    );
+  expect([...new Set(names)].filter((each) => !memberWords.has(each))).toEqual([]);
+});
+
+it.each(["id", "user_id", "type", "status", "url", "name", "arguments", "parameters", "logprobs"])(
+  "a variable of a kept prompt is a text, even if it is called %s",
+  (name) => {
+    const variables = {
+      [name]: `Say ${secret}.`,
+      about: { type: "input_text", text: secret },
+    };
+    expect(
+      JSON.parse(guarded({ prompt: { id: "p", variables } }, responsesTexts, "request")),
+    ).toEqual({
+      prompt: {
+        id: "p",
+        variables: {
+          [name]: "Say <masked>.",
+          about: { type: "input_text", text: "<masked>" },
+        },
+      },
+    });
+  },
+);
 
 const strange = { citations: [{ title: secret }], note: secret };
 
@@ -189,7 +234,7 @@ function guarded(value: unknown, format: TextFormat, part: Row["part"]): string 
   const run = new GuardRun("response");
   const texts = new PatternTexts([maskPatterns([guardPattern(secret, secret.length)])], run);
   if (part !== "stream")
-    return JSON.stringify(mapMembers(value as JsonObject, format[part], texts));
+    return JSON.stringify(mapMembers(value as JsonObject, format[part], texts, part === "request"));
   const stream = format.openStream(texts);
   const event = Buffer.from(`data: ${JSON.stringify(value)}\n\n`);
   return [...stream.see(event), ...stream.end()].map(String).join("");

@@ -22,6 +22,16 @@ export function mapObject(
   return changed ?? object;
 }
 
+/** The object with its members under other names; the object itself when none has another one. */
+export function mapKeys(
+  object: Readonly<Record<string, unknown>>,
+  nameOf: (name: string) => string,
+): Readonly<Record<string, unknown>> {
+  const entries = Object.entries(object).map(([key, value]) => [nameOf(key), key, value] as const);
+  if (entries.every(([name, key]) => name === key)) return object;
+  return Object.fromEntries(entries.map(([name, , value]) => [name, value]));
+}
+
 /** The value of a changed JSON text: what a pattern that matches brackets made of it is a text. */
 export function parsed(text: string): unknown {
   try {

@@ -1,4 +1,4 @@
-import { mapList, mapObject, parsed } from "./map-values.ts";
+import { mapKeys, mapList, mapObject, parsed } from "./map-values.ts";
 import { isJsonObject } from "./request-object.ts";
 import type { TextPlace, WholeTexts } from "./whole-texts.ts";
 
@@ -12,7 +12,7 @@ export function mapSchema(schema: unknown, texts: WholeTexts, place: TextPlace):
   if (Array.isArray(schema)) return mapList(schema, inside);
   if (!isJsonObject(schema)) return schema;
   const nameOf = (name: string): string => texts.replace(name, { ...place, isName: true });
-  return mapObject(schema, (value, key) => {
+  const mapped = mapObject(schema, (value, key) => {
     if (key === "type") return mapTypes(value, inside);
     if (key === "required") return mapNames(value, nameOf);
     if (references.has(key)) return mapReference(value, nameOf);
@@ -22,6 +22,8 @@ export function mapSchema(schema: unknown, texts: WholeTexts, place: TextPlace):
     const isValue = values.has(key) && typeof value === "object" && value !== null;
     return isValue ? mapJson(value, texts, place) : inside(value);
   });
+  const isOfKeywords = Object.keys(schema).every((key) => keywords.has(key));
+  return isOfKeywords ? mapped : mapKeys(mapped, (key) => (keywords.has(key) ? key : nameOf(key)));
 }
 
 const dependent = "dependentRequired";
@@ -35,6 +37,21 @@ const references: ReadonlySet<string> = new Set(["$ref", "$dynamicRef", "$recurs
 
 /** What holds values, whatever their members are called. */
 const values: ReadonlySet<string> = new Set(["enum", "const", "default", "example", "examples"]);
+
+/** Words of JSON Schema 2020-12, of the drafts before it, and of OpenAPI; a member of any other name is the client's own. */
+const keywords: ReadonlySet<string> = new Set([
+  ...[...named, ...references, ...values],
+  ...["$schema", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "$comment"],
+  ...["id", "type", "format", "title", "description", "deprecated", "readOnly", "writeOnly"],
+  ...["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependencies"],
+  ...["items", "prefixItems", "additionalItems", "unevaluatedItems", "contains"],
+  ...["minItems", "maxItems", "uniqueItems", "minContains", "maxContains"],
+  ...["additionalProperties", "unevaluatedProperties", "propertyNames", "required"],
+  ...["minProperties", "maxProperties", "minLength", "maxLength", "pattern"],
+  ...["contentEncoding", "contentMediaType", "contentSchema"],
+  ...["multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"],
+  ...["nullable", "discriminator", "xml", "externalDocs", "strict"],
+]);
 
 const types: ReadonlySet<unknown> = new Set([
   ...["string", "number", "integer", "boolean", "object", "array", "null"],
@@ -58,15 +75,6 @@ function listOf(nameOf: (name: string) => string): (value: unknown) => unknown {
 /** A reference leads to what its names are now: `#/$defs/ann`. */
 function mapReference(value: unknown, nameOf: (name: string) => string): unknown {
   return typeof value === "string" ? value.split("/").map(nameOf).join("/") : value;
-}
-
-function mapKeys(
-  object: Readonly<Record<string, unknown>>,
-  nameOf: (name: string) => string,
-): Readonly<Record<string, unknown>> {
-  const entries = Object.entries(object).map(([key, value]) => [nameOf(key), key, value] as const);
-  if (entries.every(([name, key]) => name === key)) return object;
-  return Object.fromEntries(entries.map(([name, , value]) => [name, value]));
 }
 
 /** A value with its texts and the names of its members replaced; the value itself when none changes. */

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../cel/variables.ts";
 import { mapFile } from "./file-texts.ts";
-import { mapList, mapObject } from "./map-values.ts";
+import { mapKeys, mapList, mapObject } from "./map-values.ts";
+import { memberWords } from "./member-words.ts";
 import { isJsonObject } from "./request-object.ts";
 import { mapJson, mapSchema } from "./schema-texts.ts";
 import type { TextPlace, WholeTexts } from "./whole-texts.ts";
@@ -80,11 +81,15 @@ export function responseMembers(
   return unknown.length === 0 ? response : [...response, ...unknown];
 }
 
-/** The members of an object with their texts replaced; the object itself when no text changes. */
+/**
+ * The members of an object with their texts replaced; the object itself when no text changes. `withNames`: it is a
+ * client's, whose names for members inside are texts, too.
+ */
 export function mapMembers(
   body: JsonObject,
   keys: readonly string[],
   texts: WholeTexts,
+  withNames = false,
 ): JsonObject {
   const changed = keys.flatMap((key) => {
     const value = body[key];
@@ -93,7 +98,7 @@ export function mapMembers(
     const isFree = key === "metadata" && isJsonObject(value);
     const next = isFree
       ? mapJson(value, texts, place ?? modelPlace)
-      : mapTexts(value, texts, place);
+      : mapTexts(value, texts, place, withNames);
     return next === value ? [] : [[key, next] as const];
   });
   return changed.length === 0 ? body : { ...body, ...Object.fromEntries(changed) };
@@ -112,11 +117,15 @@ const placesOfMembers: Readonly<Record<string, TextPlace>> = {
   ),
 };
 
-/** The value with its texts replaced; the value itself when no text changes. `place`: what its texts are unless it says. */
+/**
+ * The value with its texts replaced; the value itself when no text changes. `place`: what its texts are unless it says.
+ * `withNames`: names that a client has given to members are texts, too.
+ */
 export function mapTexts(
   value: unknown,
   texts: WholeTexts,
   place: TextPlace = modelPlace,
+  withNames = false,
 ): unknown {
   const visit = (each: unknown, key: string, parent: JsonObject, at: TextPlace): unknown => {
     if (typeof each === "string") {
@@ -141,8 +150,18 @@ export function mapTexts(
       }
       return mapJson(each, texts, { ...at, part: "toolInput" });
     }
-    const own = placeOf(each, key, at);
-    return mapObject(each, (member, name) => visit(member, name, each, placeOfMember(name, own)));
+    // Of a kept prompt: whatever a variable is called, its text is put into the prompt.
+    const areVariables = key === "variables";
+    const own = areVariables ? at : placeOf(each, key, at);
+    const mapped = mapObject(each, (member, name) =>
+      areVariables
+        ? visit(member, "", {}, own)
+        : visit(member, name, each, placeOfMember(name, own)),
+    );
+    if (!withNames || Object.keys(each).every((name) => memberWords.has(name))) return mapped;
+    return mapKeys(mapped, (name) =>
+      memberWords.has(name) ? name : texts.replace(name, { ...own, isName: true }),
+    );
   };
   return visit(value, "", {}, place);
 }

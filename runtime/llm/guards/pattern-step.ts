@@ -29,7 +29,8 @@ class PatternGuards implements GuardStep {
   guardMembers(body: JsonObject, keys: readonly string[], run: GuardRun): JsonObject {
     const texts = new PatternTexts(this.guards, run, this.#scope);
     const noted = new NotedParts(texts, this.#scope);
-    const guarded = mapMembers(body, keys, noted);
+    const isRequest = run.phase === "request";
+    const guarded = mapMembers(body, keys, noted, isRequest);
     if (run.error !== undefined) return guarded;
     const across = noted.findAcross(this.guards, run);
     if (across === undefined) return guarded;
@@ -39,7 +40,8 @@ class PatternGuards implements GuardStep {
       run.match(guard, matches);
       if (guard.rejection !== undefined) run.reject(guard, guard.rejection);
     }
-    return mapMembers(body, keys, new MaskedParts(texts, this.#scope, across.ranges));
+    const masked = new MaskedParts(texts, this.#scope, across.ranges);
+    return mapMembers(body, keys, masked, isRequest);
   }
 
   openStage(format: TextFormat, run: GuardRun, next: (step: StreamStep) => void): StreamStage {

@@ -22,11 +22,13 @@ export class ServerGuardStep implements GuardStep {
     run: GuardRun,
   ): Promise<JsonObject> {
     const [guard] = this.guards;
-    const scope = run.phase === "request" ? guard.scope : ofResponses;
+    const isRequest = run.phase === "request";
+    const scope = isRequest ? guard.scope : ofResponses;
     const gathered = new GatheredTexts(scope);
-    mapMembers(body, keys, gathered);
+    mapMembers(body, keys, gathered, isRequest);
     const texts = await guardTexts(guard, gathered.texts, run);
-    return texts === undefined ? body : mapMembers(body, keys, new GivenTexts(scope, texts));
+    if (texts === undefined) return body;
+    return mapMembers(body, keys, new GivenTexts(scope, texts), isRequest);
   }
 
   openStage(format: TextFormat, run: GuardRun, next: (step: StreamStep) => void): StreamStage {
