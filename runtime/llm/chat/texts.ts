@@ -83,7 +83,7 @@ export function responseMembers(
 
 /**
  * The members of an object with their texts replaced; the object itself when no text changes. `withNames`: it is a
- * client's, whose names for members inside are texts, too.
+ * client's, whose names for members are texts, too.
  */
 export function mapMembers(
   body: JsonObject,

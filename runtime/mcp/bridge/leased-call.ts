@@ -59,7 +59,7 @@ export class LeasedCall implements ParkedCall {
   /** What the server asked, by the name that the client knows it under. */
   readonly #asked = new Map<string, Message>();
   #questions = 0;
-  /** What came while it waits: a server may ask for its own purposes, and need no answer to end the call. */
+  /** What came while it waits: a server may ask for its own purposes, and end the call without. */
   #kept: { readonly response: Message; readonly bytes: number } | undefined;
   #gatherTimer: NodeJS.Timeout | undefined;
   #parkTimer: NodeJS.Timeout | undefined;
