@@ -280,6 +280,9 @@ describe("who may import whom", () => {
       "runtime/net/listen-on.ts",
       // What proxies say comes before HTTP and TLS, for whichever server gets the connection then.
       "runtime/net/proxy-protocol/",
+      // So does what is passed on of a port where TLS ends.
+      "runtime/net/come-first.ts",
+      "runtime/net/tls-passthrough.ts",
       "runtime/tcp/",
       "runtime/tls/",
       // These read addresses, and open nothing.

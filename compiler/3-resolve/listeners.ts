@@ -17,7 +17,7 @@ export interface ListenerContext extends ConnectionContext {
 
 /** Reports listeners that can't stand beside each other, and certificates that don't fit. */
 export function checkListeners(gateway: GatewayResource, context: ListenerContext): void {
-  const ports = new Map<number, ListenerResource>();
+  const ports = new Map<number, readonly ListenerResource[]>();
   const hostnames = new Map<string, ListenerResource>();
   for (const listener of gateway.listeners) {
     const own = withoutConsequences(context, listener);
@@ -30,7 +30,7 @@ export function checkListeners(gateway: GatewayResource, context: ListenerContex
 
 function checkPort(
   listener: ListenerResource,
-  ports: Map<number, ListenerResource>,
+  ports: Map<number, readonly ListenerResource[]>,
   { process }: GatewayResource,
   diagnostics: Diagnostics,
 ): void {
@@ -41,20 +41,28 @@ function checkPort(
   ] as const) {
     if (address.endsWith(`:${port}`)) diagnostics.report("port-taken", portOrigin, { port, by });
   }
-  const first = ports.get(port);
-  if (first === undefined) {
-    ports.set(port, listener);
+  const others = ports.get(port) ?? [];
+  const [first] = others;
+  if (first !== undefined && !isSame(first.portOrigin, portOrigin)) {
+    const related = [{ at: first.portOrigin, label: "first used here" }];
+    diagnostics.report("port-taken", portOrigin, { port, by: "another bind" }, related);
     return;
   }
-  const related = [{ at: first.portOrigin, label: "first used here" }];
-  if (!isSame(first.portOrigin, portOrigin)) {
-    diagnostics.report("port-taken", portOrigin, { port, by: "another bind" }, related);
-  } else if (protocolOf(first) !== protocolOf(listener)) {
-    // Neither of two TLS listeners is the one that is meant (Gateway API: both are refused).
-    const both = first.protocol === "TLS" && listener.protocol === "TLS" ? [first] : [];
-    for (const each of [...both, listener])
-      diagnostics.report("protocol-conflict", childOf(each.origin, "protocol"), { port });
+  const other = others.find((each) => !canShare(each, listener));
+  if (other === undefined) {
+    ports.set(port, [...others, listener]);
+    return;
   }
+  // Neither of two TLS listeners is the one that is meant (Gateway API: both are refused).
+  const both = other.protocol === "TLS" && listener.protocol === "TLS" ? [other] : [];
+  for (const each of [...both, listener])
+    diagnostics.report("protocol-conflict", childOf(each.origin, "protocol"), { port });
+}
+
+/** Whether a port can serve both: the server name tells HTTPS and TLS that is passed on apart (Gateway API). */
+function canShare(a: ListenerResource, b: ListenerResource): boolean {
+  const spoken = new Set([protocolOf(a), protocolOf(b)]);
+  return spoken.size === 1 || (spoken.has("HTTPS") && spoken.has("passthrough"));
 }
 
 /** What is spoken on a port: TLS that ends here is another thing than TLS that is passed on. */

@@ -223,13 +223,8 @@ function resolveBinds(
     gateway.listeners.filter(({ protocol }) => protocol === "HTTP" || protocol === "HTTPS"),
     (listener) => listener.port,
   );
-  return [...byPort.entries()].map(([port, listeners]) => ({
-    port,
-    address: listeners[0]?.address,
-    proxyProtocol: proxyProtocolOf(listeners, gateway),
-    origin: listeners[0]?.portOrigin ?? gateway.origin,
-    tls: resolveTls(listeners, gateway.frontend.tls, context.diagnostics),
-    listeners: listeners
+  return [...byPort.entries()].map(([port, listeners]) => {
+    const served = listeners
       .map((listener) => {
         const attached = byListener.get(listener.key) ?? [];
         const preRouting = resolvePreRouting(listener, attached, context);
@@ -241,8 +236,34 @@ function resolveBinds(
         checkPathRules(resolved, context.diagnostics);
         return resolved;
       })
-      .sort((a, b) => compareHostnames(a.hostname, b.hostname)),
-  }));
+      .sort((a, b) => compareHostnames(a.hostname, b.hostname));
+    return {
+      port,
+      address: listeners[0]?.address,
+      proxyProtocol: proxyProtocolOf(listeners, gateway),
+      origin: listeners[0]?.portOrigin ?? gateway.origin,
+      tls: resolveTls(listeners, gateway.frontend.tls, context.diagnostics),
+      listeners: served,
+      hostnames: hostnamesOf(served, passedOnHostnames(port, gateway)),
+    };
+  });
+}
+
+/** The hostnames of a port whose TLS goes on to the backends. */
+function passedOnHostnames(port: number, { listeners }: GatewayResource): readonly string[] {
+  return listeners
+    .filter((each) => each.port === port && each.protocol === "TLS" && each.tls === undefined)
+    .map(({ hostname }) => hostname);
+}
+
+function hostnamesOf(
+  listeners: readonly ListenerNode[],
+  passedOn: readonly string[],
+): BindNode["hostnames"] {
+  return [
+    ...listeners.map(({ hostname, id }) => ({ hostname, listener: id })),
+    ...passedOn.map((hostname) => ({ hostname, listener: undefined })),
+  ].sort((a, b) => compareHostnames(a.hostname, b.hostname));
 }
 
 function resolveListener(

@@ -89,6 +89,14 @@ export interface BindNode {
   readonly tls: TlsNode | undefined;
   /** In order of precedence: exact hostnames, wildcards from the longest, then the one for every name. */
   readonly listeners: readonly ListenerNode[];
+  /** All hostnames of the port, in the same order. */
+  readonly hostnames: readonly HostnameNode[];
+}
+
+/** A hostname of a port, and what has it: a listener by its id, or undefined where its TLS is passed on by `tcp`. */
+export interface HostnameNode {
+  readonly hostname: string;
+  readonly listener: string | undefined;
 }
 
 /** A listener: a host name on a port, and what it answers. */

@@ -2,9 +2,10 @@ import { prepareHttp } from "../http/engine/prepare-http.ts";
 import type { Handler } from "../http/exchange.ts";
 import type { ConnectionRules } from "../net/connection-rules.ts";
 import type { ProxyProtocolSettings } from "../net/proxy-protocol/proxied-connections.ts";
+import type { PreparedPassthrough } from "../net/tls-passthrough.ts";
 import { malformedRequests } from "../telemetry/metrics/table/requests.ts";
 import type { TlsSettings } from "../tls/tls-settings.ts";
-import type { Port } from "./port.ts";
+import type { Port, PortContext } from "./port.ts";
 
 /** What a port of HTTP is made of. */
 export interface HttpPortSettings {
@@ -25,8 +26,18 @@ export interface HttpPortSettings {
   readonly connectionRules?: ConnectionRules;
   /** Proxies say for whom connections are made. Absent: connections are their clients' own. */
   readonly proxyProtocol?: ProxyProtocolSettings;
+  /** The connections of a port with TLS that are for somebody else. Absent: there are none. */
+  readonly passthrough?: PortPassthrough;
   /** Routes one request and responds to it. */
   readonly handle: Handler;
+}
+
+/** What is passed on of a port where other TLS ends (tls-passthrough.ts, which no other gateway carries). */
+export interface PortPassthrough {
+  readonly prepare: (
+    context: PortContext,
+    connectionRules: ConnectionRules | undefined,
+  ) => PreparedPassthrough;
 }
 
 /** A port with what it does with requests, which can be asked without a connection too. */
@@ -45,6 +56,7 @@ export function httpPort({
   keepsPaths = false,
   connectionRules,
   proxyProtocol,
+  passthrough,
   handle,
 }: HttpPortSettings): HttpPort {
   return {
@@ -52,17 +64,9 @@ export function httpPort({
     address,
     config,
     handle,
-    prepare: ({
-      connections,
-      metrics,
-      exchangeBegan,
-      exchangeEnded,
-      refused,
-      denied,
-      failed,
-      warn,
-      broken,
-    }) => {
+    prepare: (context) => {
+      const { connections, metrics, exchangeBegan, exchangeEnded } = context;
+      const { refused, denied, failed, warn, broken } = context;
       const malformedCount = metrics.counter(malformedRequests);
       return prepareHttp(
         {
@@ -74,6 +78,7 @@ export function httpPort({
           connectionRules,
           denied,
           proxyProtocol,
+          passthrough: passthrough?.prepare(context, connectionRules),
           connections,
           ended: exchangeEnded,
           failed: ({ method, record }, error) =>

@@ -33,6 +33,7 @@ export function serviceEndpoints(pages: ServicePages): readonly Endpoint[] {
       connectionRules: undefined,
       denied: nothing,
       proxyProtocol: undefined,
+      passthrough: undefined,
       ended: nothing,
       failed: ({ method, path }, error) => reportBug(`${method} ${path}`, error),
       malformed: nothing,

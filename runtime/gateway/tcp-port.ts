@@ -2,11 +2,10 @@ import type { ConnectionRules } from "../net/connection-rules.ts";
 import type { PortServer, PreparedPort } from "../net/port-server.ts";
 import type { ProxyProtocolSettings } from "../net/proxy-protocol/proxied-connections.ts";
 import type { ConnectionHandler } from "../tcp/connection.ts";
-import { ConnectionLog } from "../tcp/connection-log.ts";
-import { ConnectionMetrics } from "../tcp/connection-metrics.ts";
 import { type PortMode, TcpServer, type TcpServerHandlers } from "../tcp/server.ts";
 import { Certificates } from "../tls/certificates.ts";
 import type { TlsSettings } from "../tls/tls-settings.ts";
+import { connectionHandlers } from "./connection-handlers.ts";
 import type { Port } from "./port.ts";
 
 /** What every port of TCP has. */
@@ -50,15 +49,7 @@ export function tlsTerminationPort({
 }
 
 function portOf(
-  {
-    port,
-    address,
-    config,
-    connectionRules,
-    proxyProtocol,
-    withoutFields = [],
-    handle,
-  }: TcpPortSettings,
+  { port, address, config, connectionRules, proxyProtocol, withoutFields, handle }: TcpPortSettings,
   readMode: () => PortMode,
 ): Port {
   return {
@@ -66,25 +57,13 @@ function portOf(
     address,
     config,
     prepare: (context) => {
-      const { connections, logFormat, writer, metrics, auditConnection, refused } = context;
-      const { denied, failed, warn, broken } = context;
-      const log = logFormat && new ConnectionLog(logFormat, writer, withoutFields);
-      const counts = metrics.part(ConnectionMetrics);
+      const { connections, refused, warn, broken } = context;
       return prepared(readMode(), {
-        handle,
-        connectionRules,
-        denied,
+        ...connectionHandlers({ handle, connectionRules, withoutFields }, context),
         proxyProtocol,
         broken,
-        keepAlive: connections.keepAlive,
         maxConnections: connections.maxConnections,
         refused,
-        ended: (connection, duration) => {
-          counts.connection(connection.record, duration);
-          log?.connection(connection, duration);
-          auditConnection(connection);
-        },
-        failed: (error) => failed("a TCP connection", error),
         warn,
       });
     },

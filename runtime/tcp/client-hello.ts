@@ -1,8 +1,9 @@
 import type { Socket } from "node:net";
 
-/** A hello that was read, with all the bytes that came with it; or why there is none. */
+/** A hello that was read, or what came instead of one, with all the bytes of it; or why nothing did. */
 export type ReceivedHello =
   | { readonly kind: "hello"; readonly serverName: string | undefined; readonly bytes: Buffer[] }
+  | { readonly kind: "malformed"; readonly why: string; readonly bytes: Buffer[] }
   | { readonly kind: "none"; readonly why: string; readonly isTimeout: boolean };
 
 /** Waits for the ClientHello of a connection; `done` is called once, unless the client leaves. */
@@ -28,10 +29,7 @@ export function receiveClientHello(
   const onData = (chunk: Buffer) => {
     bytes.push(chunk);
     const found: ClientHello = reader.read(chunk);
-    if (found.kind === "malformed") settle({ kind: "none", why: found.why, isTimeout: false });
-    if (found.kind === "hello") {
-      settle({ kind: "hello", serverName: found.serverName, bytes });
-    }
+    if (found.kind !== "incomplete") settle({ ...found, bytes });
   };
   const timer = setTimeout(() => {
     settle({ kind: "none", why: "no ClientHello in time", isTimeout: true });

@@ -1,7 +1,5 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
-import { type ConnectionRules, forbiddingRule } from "../net/connection-rules.ts";
-import type { KeepAliveSettings } from "../net/connection-settings.ts";
 import { listenOn } from "../net/listen-on.ts";
 import type { PortServer } from "../net/port-server.ts";
 import {
@@ -12,12 +10,8 @@ import type { GatewayContext } from "../process/gateway-context.ts";
 import type { Certificates } from "../tls/certificates.ts";
 import { handshakeOptions, isSameHandshake } from "../tls/handshake.ts";
 import { receiveClientHello } from "./client-hello.ts";
-import {
-  ClientConnection,
-  type Connection,
-  type ConnectionHandler,
-  refuseConnection,
-} from "./connection.ts";
+import { type ClientConnection, refuseConnection } from "./connection.ts";
+import { type TcpConnectionHandlers, TcpConnections } from "./tcp-connections.ts";
 
 /** What a port does before bytes are passed on: nothing, reads the server name, or ends TLS. */
 export type PortMode =
@@ -26,30 +20,17 @@ export type PortMode =
   | { readonly kind: "terminate"; readonly certificates: Certificates };
 
 /** What a server does with connections. */
-export interface TcpServerHandlers {
-  readonly handle: ConnectionHandler;
-  /** Who may connect; undefined: everybody. */
-  readonly connectionRules: ConnectionRules | undefined;
-  /** A client was not allowed to connect, by this rule. */
-  readonly denied: (rule: string) => void;
+export interface TcpServerHandlers extends TcpConnectionHandlers {
   /** Proxies say for whom connections are made; undefined: connections are their clients' own. */
   readonly proxyProtocol: ProxyProtocolSettings | undefined;
   /** Why a connection was broken off, for a log that wants to know. */
   readonly broken: ((message: string) => void) | undefined;
-  readonly keepAlive: KeepAliveSettings;
   /** Connections that the port has at once; one more is closed as soon as it is there. */
   readonly maxConnections: number;
   /** That happened. */
   readonly refused: () => void;
-  /** Called once when a connection has ended, after `duration` milliseconds. */
-  readonly ended: (connection: Connection, duration: number) => void;
-  /** A handler threw: a bug. */
-  readonly failed: (error: unknown) => void;
   readonly warn: (message: string) => void;
 }
-
-/** How long a connection may be silent once the port closes; milliseconds. Nobody knows what it waits for. */
-const silence = 5000;
 
 /** A server of one port whose bytes are passed on. */
 export class TcpServer implements PortServer {
@@ -57,13 +38,14 @@ export class TcpServer implements PortServer {
   #mode: PortMode;
   readonly #gateway: GatewayContext;
   readonly #server: Server | TlsServer;
-  readonly #connections: Set<ClientConnection> = new Set();
+  readonly #connections: TcpConnections;
   readonly #proxied = new ProxiedConnections();
 
   constructor(handlers: TcpServerHandlers, mode: PortMode, gateway: GatewayContext) {
     this.#handlers = handlers;
     this.#mode = mode;
     this.#gateway = gateway;
+    this.#connections = new TcpConnections(gateway);
     this.#server = this.#create(mode);
     this.#server.on("drop", () => this.#handlers.refused());
     this.#proxied.comeFirst(this.#server, () => this.#handlers);
@@ -93,21 +75,18 @@ export class TcpServer implements PortServer {
 
   close(): Promise<void> {
     if (this.#mode.kind === "terminate") this.#mode.certificates.close();
-    const timer = this.#endSilent();
+    const stop = this.#connections.endSilent();
     this.#proxied.close();
     return new Promise((resolve) => {
       this.#server.close(() => {
-        clearInterval(timer);
+        stop();
         resolve();
       });
     });
   }
 
   closeAllConnections(): void {
-    for (const { record, socket } of this.#connections) {
-      record.reason ??= "Draining";
-      socket.destroy();
-    }
+    this.#connections.destroy();
   }
 
   #create(mode: PortMode): Server | TlsServer {
@@ -142,69 +121,28 @@ export class TcpServer implements PortServer {
   }
 
   #accept(socket: Socket): void {
-    const handlers = this.#handlers;
     this.#proxied.name(socket);
-    const connection = new ClientConnection(socket, this.#gateway);
-    const { time, interval, retries } = handlers.keepAlive;
-    socket.setKeepAlive(true, time, interval, retries);
-    // Who passes its bytes on has a listener of its own.
-    socket.on("error", () => {});
-    this.#connections.add(connection);
-    socket.on("close", () => {
-      this.#connections.delete(connection);
-      handlers.ended(connection, performance.now() - connection.started);
-    });
-    const rule = forbiddingRule(socket, handlers.connectionRules);
-    if (rule !== undefined) {
-      handlers.denied(rule);
-      refuseConnection(connection, "Authorization", `not allowed by ${rule}`);
-      return;
-    }
+    const connection = this.#connections.admit(socket, this.#handlers);
+    if (connection === undefined) return;
     if (this.#mode.kind === "passthrough") {
       this.#readName(connection, this.#mode.handshakeTimeout);
       return;
     }
     const name = "servername" in socket ? socket.servername : undefined;
     connection.serverName = typeof name === "string" ? name.toLowerCase() : undefined;
-    this.#handle(connection);
+    this.#connections.pass(connection, this.#handlers);
   }
 
   #readName(connection: ClientConnection, timeout: number): void {
     receiveClientHello(connection.socket, timeout, (hello) => {
-      if (hello.kind === "none") {
-        refuseConnection(connection, hello.isTimeout ? "Timeout" : "BadRequest", hello.why);
+      if (hello.kind !== "hello") {
+        const isTimeout = hello.kind === "none" && hello.isTimeout;
+        refuseConnection(connection, isTimeout ? "Timeout" : "BadRequest", hello.why);
         return;
       }
       connection.serverName = hello.serverName;
       connection.first = hello.bytes;
-      this.#handle(connection);
+      this.#connections.pass(connection, this.#handlers);
     });
-  }
-
-  #handle(connection: ClientConnection): void {
-    try {
-      this.#handlers.handle(connection);
-    } catch (error) {
-      this.#handlers.failed(error);
-      refuseConnection(connection, "Internal", "internal error");
-    }
-  }
-
-  /** Ends connections that have passed nothing on for a while: of the others it is for their ends to say. */
-  #endSilent(): NodeJS.Timeout {
-    let before = new Map<ClientConnection, number>();
-    const look = () => {
-      const now = new Map<ClientConnection, number>();
-      for (const connection of this.#connections) {
-        const { received, sent } = connection.record;
-        now.set(connection, received + sent);
-        if (before.get(connection) !== received + sent) continue;
-        connection.record.reason ??= "Draining";
-        connection.socket.destroySoon();
-      }
-      before = now;
-    };
-    look();
-    return setInterval(look, silence);
   }
 }

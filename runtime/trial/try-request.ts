@@ -84,6 +84,7 @@ function send(
       connectionRules: undefined,
       denied: () => {},
       proxyProtocol: undefined,
+      passthrough: undefined,
       ended: () => {},
       failed: (_, error) => {
         failure = error instanceof Error ? (error.stack ?? error.message) : String(error);

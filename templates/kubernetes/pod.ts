@@ -5,6 +5,7 @@ import type { Json } from "../../compiler/model/json.ts";
 import { backendTemplateOf } from "../backends/index.ts";
 import { templateOf } from "../policies/index.ts";
 import { agentMounts, agentVariables, agentVolumes } from "./agent-pod.ts";
+import { listenerPorts } from "./listener-ports.ts";
 import { meshPod } from "./mesh-pod.ts";
 import { GATEWAY_CONTAINER, selectorLabels, withOwnLabels } from "./names.ts";
 import type { AgentPodSettings, KubernetesSettings } from "./settings.ts";
@@ -109,7 +110,7 @@ function gatewayContainer(
   image: string | undefined,
   agent: AgentPodSettings | undefined,
 ): Json {
-  const { binds, tcp, process } = program;
+  const { binds, process } = program;
   const { addresses, drain } = process;
   const probe = { httpGet: { path: "/healthz/ready", port: portOf(addresses.readiness) } };
   const grace = Math.ceil(drain.max / 1000) + KILL_MARGIN;
@@ -142,7 +143,7 @@ function gatewayContainer(
     ),
     ports: [
       // They are only told. Code that is sent may open others, and needs no new pods.
-      ...(agent === undefined ? [...binds, ...tcp] : []).map(({ port }) => ({
+      ...(agent === undefined ? listenerPorts(program) : []).map((port) => ({
         name: `listener-${port}`,
         containerPort: port,
       })),

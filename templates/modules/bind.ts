@@ -1,7 +1,7 @@
 import type { BindNode, ListenerNode, RouteEntry } from "../../compiler/ir/program.ts";
 import { code, join, literal } from "../code/code.ts";
 import type { Expressions } from "../code/expression.ts";
-import type { Code, Name } from "../code/hole.ts";
+import type { Code, ImportSymbol, Name } from "../code/hole.ts";
 import { imported, importedType, name } from "../code/names.ts";
 import type { Trace } from "../code/trace.ts";
 import { conditional, hostConditions, routeChain } from "../routing/route-chain.ts";
@@ -29,7 +29,7 @@ const LONGEST_CHAIN = 20;
 export function handlerOf(bind: BindNode, { listeners, ports }: MainNames): string {
   const [only] = bind.listeners;
   const found =
-    bind.listeners.length === 1 && only?.hostname === "*"
+    bind.hostnames.length === 1 && only?.hostname === "*"
       ? listeners.get(only.id)
       : ports.get(bind.port);
   if (found === undefined) throw new Error(`port ${bind.port} has no name`);
@@ -87,12 +87,11 @@ function plainChoice(bind: BindNode, context: BindContext): readonly Code[] {
 
 /** Of a TLS port: the listener that the request names has to be the one that the connection named. */
 function secureChoice(bind: BindNode, context: BindContext): readonly Code[] {
-  const { declaration, find } =
-    bind.listeners.length > LONGEST_CHAIN
-      ? listenerTable(bind, context)
-      : listenerChain(bind, context);
+  const isLong = bind.hostnames.length > LONGEST_CHAIN;
+  const { declaration, find } = isLong
+    ? listenerTable(bind, context)
+    : listenerChain(bind, context);
   const { handler } = portNames(bind, context);
-  const misdirected = imported("gwc/runtime/http/refuse", "misdirected");
   const first = literal(defaultListener(bind.listeners)?.hostname ?? "*");
   return [
     declaration,
@@ -101,7 +100,7 @@ function secureChoice(bind: BindNode, context: BindContext): readonly Code[] {
         const { hostname, serverName = ${first} } = exchange;
         const listener = ${find(code`hostname`)};
         if (listener !== ${find(code`serverName`)}) return ${misdirected}(exchange);
-        ${servesEveryName(bind) && bind.listeners.length <= LONGEST_CHAIN ? [] : code`if (listener === undefined) ${notFound}`}
+        ${servesEveryName(bind) && !isLong ? [] : code`if (listener === undefined) ${notFound}`}
         return listener(exchange);
       }
     `,
@@ -116,8 +115,8 @@ interface ListenerChoice {
 
 function listenerTable(bind: BindNode, context: BindContext): ListenerChoice {
   const constant = name(portNames(bind, context).table);
-  const rows = bind.listeners.map(
-    ({ id, hostname }) => code`[${literal(hostname)}, ${handlerName(id, context)}],`,
+  const rows = bind.hostnames.map(
+    ({ hostname, listener }) => code`[${literal(hostname)}, ${handlerOfName(listener, context)}],`,
   );
   return {
     declaration: code`
@@ -132,8 +131,8 @@ function listenerTable(bind: BindNode, context: BindContext): ListenerChoice {
 
 function listenerChain(bind: BindNode, context: BindContext): ListenerChoice {
   const choose = name(portNames(bind, context).choice);
-  const choices = bind.listeners.map(({ id, hostname }) =>
-    conditional(hostConditions(hostname), code`return ${handlerName(id, context)};`),
+  const choices = bind.hostnames.map(({ hostname, listener }) =>
+    conditional(hostConditions(hostname), code`return ${handlerOfName(listener, context)};`),
   );
   const isComplete = servesEveryName(bind);
   const type = isComplete ? handlerType : code`${handlerType} | undefined`;
@@ -251,6 +250,11 @@ function handlerName(id: string, { names }: BindContext): Name {
   return name(names.listeners.get(id)?.handler ?? id);
 }
 
+/** What answers for a hostname: a request for one whose TLS is passed on came on a connection for another one. */
+function handlerOfName(listener: string | undefined, context: BindContext): Name | ImportSymbol {
+  return listener === undefined ? misdirected : handlerName(listener, context);
+}
+
 function servesEveryName({ listeners }: BindNode): boolean {
   return listeners.some(({ hostname }) => hostname === "*");
 }
@@ -259,4 +263,5 @@ const HOST_TABLE = "gwc/runtime/http/routing/host-table";
 const exchangeType = importedType("gwc/runtime/http/exchange", "Exchange");
 const handlerType = importedType("gwc/runtime/http/exchange", "Handler");
 const handledType = importedType("gwc/runtime/http/exchange", "Handled");
+const misdirected = imported("gwc/runtime/http/refuse", "misdirected");
 const notFound = code`return ${imported("gwc/runtime/http/refuse", "notFound")}(exchange);`;

@@ -26,7 +26,9 @@ export function gatewayValue(program: Program, names: MainNames): Printable {
     name: gatewayName,
     ports: [
       ...binds.map((bind) => httpPort(bind, program, names)),
-      ...tcp.map((bind) => tcpPort(bind, program, names)),
+      ...tcp
+        .filter(({ port }) => !binds.some((bind) => bind.port === port))
+        .map((bind) => tcpPort(bind, program, names)),
     ],
     connections: connectionsValue(connections),
     accessLog: accessLogValue(program),
@@ -110,9 +112,30 @@ function httpPort(bind: BindNode, program: Program, names: MainNames): Code {
     isForwardProxy: listeners.some(isForwardProxy) || undefined,
     takesTunnels: listeners.some(takesTunnels) || undefined,
     keepsPaths: listeners.some(({ pathHandling }) => pathHandling === "verbatim") || undefined,
+    passthrough: passthroughCode(bind, program, names),
     handle: code`${name(handlerOf(bind, names))}`,
   };
   return code`${imported("gwc/runtime/gateway/http-port", "httpPort")}(${literal(settings)})`;
+}
+
+/** What a port of HTTPS passes on; undefined: nothing. */
+function passthroughCode(
+  { port, hostnames }: BindNode,
+  program: Program,
+  { connections }: MainNames,
+): Code | undefined {
+  const mode = program.tcp.find((each) => each.port === port)?.mode;
+  if (mode?.kind !== "passthrough") return undefined;
+  const passed = hostnames.filter(({ listener }) => listener === undefined);
+  const ended = hostnames.filter(({ listener }) => listener !== undefined);
+  const settings = {
+    hostnames: passed.map(({ hostname }) => hostname),
+    endedHere: ended.map(({ hostname }) => hostname),
+    handshakeTimeout: milliseconds(mode.handshakeTimeout),
+    withoutFields: fieldsLeftOut(program),
+    handle: code`${name(connections.get(port) ?? "")}`,
+  };
+  return code`${imported("gwc/runtime/gateway/tls-passthrough", "tlsPassthrough")}(${literal(settings)})`;
 }
 
 /** Clients of a forward proxy may know that it is one, and send the whole URL. */
@@ -150,19 +173,17 @@ const PORTS = "gwc/runtime/gateway/tcp-port";
 function tcpPort(
   { port, address, proxyProtocol, origin, mode, listeners }: TcpBindNode,
   program: Program,
-  { ports }: MainNames,
+  { connections }: MainNames,
 ): Code {
-  const withoutFields = program.accessLog?.fields?.removed;
-  const isWhole = withoutFields === undefined || withoutFields.length === 0;
   const common = {
     port,
     address,
     config: originText(origin),
     connectionRules: program.connectionRules && connectionRules,
     proxyProtocol: proxyProtocol && { ...proxyProtocol },
-    withoutFields: isWhole ? undefined : withoutFields,
+    withoutFields: fieldsLeftOut(program),
   };
-  const handle = code`${name(ports.get(port)?.handler ?? "")}`;
+  const handle = code`${name(connections.get(port) ?? "")}`;
   switch (mode.kind) {
     case "plain":
       return code`${imported(PORTS, "tcpPort")}(${literal({ ...common, handle })})`;
@@ -180,6 +201,12 @@ function tcpPort(
       return code`${imported(PORTS, "tlsTerminationPort")}(${settings})`;
     }
   }
+}
+
+/** Fields that the lines of connections leave out; undefined: none. */
+function fieldsLeftOut({ accessLog }: Program): readonly string[] | undefined {
+  const removed = accessLog?.fields?.removed;
+  return removed === undefined || removed.length === 0 ? undefined : removed;
 }
 
 /** A listener with the certificate that it may have. */

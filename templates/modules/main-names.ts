@@ -6,6 +6,8 @@ export interface MainNames {
   /** By a listener's id. */
   readonly listeners: ReadonlyMap<string, ListenerNames>;
   readonly ports: ReadonlyMap<number, PortNames>;
+  /** What connections go to that are passed on, by port. */
+  readonly connections: ReadonlyMap<number, string>;
   /** All of them. */
   readonly declared: readonly string[];
 }
@@ -18,7 +20,7 @@ export interface ListenerNames {
   readonly router: string;
 }
 
-/** Of one port. */
+/** Of one port of HTTP. */
 export interface PortNames {
   readonly handler: string;
   readonly choice: string;
@@ -37,13 +39,19 @@ export function mainNames({ binds, tcp }: Program): MainNames {
   const ids = binds.flatMap((bind) => bind.listeners.map(({ id }) => id));
   const handlers = ids.map((id) => take(id === "gateway" ? "gatewayListener" : id));
   const ports = new Map(
-    [...binds, ...tcp].map(({ port }) => [
+    binds.map(({ port }) => [
       port,
       {
         handler: take(`onPort${port}`),
         choice: take(`listenerOnPort${port}`),
         table: take(`listenersOnPort${port}`),
       },
+    ]),
+  );
+  const connections = new Map(
+    tcp.map(({ port }) => [
+      port,
+      take(ports.has(port) ? `connectionsOnPort${port}` : `onPort${port}`),
     ]),
   );
   const listeners = new Map(
@@ -53,5 +61,5 @@ export function mainNames({ binds, tcp }: Program): MainNames {
       return [id, { handler, table: take(`${handler}Routes`), router: take(router) }];
     }),
   );
-  return { listeners, ports, declared: [...taken] };
+  return { listeners, ports, connections, declared: [...taken] };
 }

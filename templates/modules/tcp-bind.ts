@@ -26,7 +26,7 @@ export function tcpBindFunction(bind: TcpBindNode, context: TcpBindContext): Cod
   const isNamed = mode.kind !== "plain" && choices.length > 0 && !isOnlyDefault(listeners);
   return code`
     ${context.trace(origin)}
-    function ${name(context.names.ports.get(port)?.handler ?? "")}(connection: ${importedType(MODULE, "Connection")}): void {
+    function ${name(context.names.connections.get(port) ?? "")}(connection: ${importedType(MODULE, "Connection")}): void {
       ${isNamed ? code`const { serverName = "" } = connection;` : []}
       ${[...choices, ...(isComplete ? [] : [noSuchServer])]}
     }

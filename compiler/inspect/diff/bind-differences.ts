@@ -46,9 +46,16 @@ export function bindDifferences(
   return [...listeners, ...settings];
 }
 
-/** What is so of a port whatever its listeners do, but for its proxies. */
+/** What is so of a port whatever its listeners do, but for its proxies and what it passes on. */
 function settingsOf(bind: BindNode | undefined): object {
-  const { port: _, listeners: __, proxyProtocol: ___, address, ...rest } = bind ?? {};
+  const {
+    port: _,
+    listeners: __,
+    proxyProtocol: ___,
+    hostnames: ____,
+    address,
+    ...rest
+  } = bind ?? {};
   return { ...rest, address: address ?? "every address" };
 }
 

@@ -1,5 +1,5 @@
 import type { BindNode, ListenerNode } from "../../ir/program.ts";
-import { coversHost } from "../routing/match-request.ts";
+import { coversHost, holderOf } from "../routing/match-request.ts";
 
 /** The listeners that answer the same hosts before and after; undefined: none does. */
 export interface ListenerPair {
@@ -22,15 +22,14 @@ export function listenerPairs(
   after: BindNode | undefined,
 ): readonly ListenerPair[] {
   const [old, now] = [before?.listeners ?? [], after?.listeners ?? []];
-  const patterns = [...old, ...now].flatMap(({ hostname, table }) => [
-    hostname,
-    ...table.map(({ shared }) => shared),
+  const names = new Set([
+    ...[...old, ...now].flatMap(({ table }) => table.map(({ shared }) => shared)),
+    ...[before, after].flatMap((bind) => bind?.hostnames.map(({ hostname }) => hostname) ?? []),
   ]);
-  const names = new Set(patterns);
   const pairs = new Map<string, { readonly pair: ListenerPair; readonly hosts: HostExample[] }>();
   for (const pattern of names) {
     const host = hostOf(pattern, names);
-    const [a, b] = [old, now].map((all) => all.find((each) => coversHost(each.hostname, host)));
+    const [a, b] = [before, after].map((bind) => bind && listenerOf(bind, host));
     if (a === undefined && b === undefined) continue;
     const key = `${a?.id}\n${b?.id}`;
     const found = pairs.get(key);
@@ -40,6 +39,11 @@ export function listenerPairs(
       pairs.set(key, { pair: { before: a, after: b, hosts: own }, hosts: own });
   }
   return [...pairs.values()].map(({ pair }) => pair);
+}
+
+function listenerOf(bind: BindNode, host: string): ListenerNode | undefined {
+  const holder = holderOf(bind, host);
+  return holder === "passedOn" ? undefined : holder;
 }
 
 /** A host that fits a pattern and no narrower one. */

@@ -4,7 +4,7 @@ import type { Checked } from "../../compile.ts";
 import type { BindNode, ListenerNode, RouteNode } from "../../ir/program.ts";
 import type { TcpBindNode } from "../../ir/tcp.ts";
 import type { RouteMatch } from "../../model/matches.ts";
-import { coversHost, matchesPath, matchesValue } from "../routing/match-request.ts";
+import { coversHost, holderOf, matchesPath, matchesValue } from "../routing/match-request.ts";
 
 /** The route that a request reaches, or why it reaches none. */
 export type ReachedRoute =
@@ -57,20 +57,26 @@ export function reachedRoute(
   headers?: Headers,
 ): ReachedRoute {
   const all = programs.flatMap(({ binds }) => binds);
+  const tcp = programs.flatMap((program) => program.tcp);
   const binds = bindsFor(all, url);
   if (binds.length === 0) {
     const port = portOf(url);
-    const passing = programs.flatMap(({ tcp }) => tcp).find((each) => each.port === port);
-    if (passing !== undefined) return { kind: "none", reason: passedOn(passing, url.hostname) };
+    const passing = tcp.find((each) => each.port === port);
+    if (passing !== undefined) {
+      const what = `port ${port} passes connections on and answers no requests`;
+      return { kind: "none", reason: `${what}; ${passedOn(passing, url.hostname)}` };
+    }
     const ports = all.map((each) => each.port).join(", ");
     return { kind: "none", reason: `no listener has the port ${port}; there is ${ports}` };
   }
   const hostname = canonicalHost(url.hostname);
   if (hostname === undefined) return { kind: "none", reason: `no server has such a name: 400` };
   let at: { readonly listener: ListenerNode; readonly seen: SeenUrl } | undefined;
+  let passing: TcpBindNode | undefined;
   for (const bind of binds) {
-    const listener = bind.listeners.find((each) => coversHost(each.hostname, hostname));
-    if (listener === undefined) continue;
+    const listener = holderOf(bind, hostname);
+    if (listener === "passedOn") passing ??= tcp.find(({ port }) => port === bind.port);
+    if (listener === "passedOn" || listener === undefined) continue;
     const seen = seenUrl(url, listener);
     if (seen === undefined)
       return { kind: "none", reason: "two servers could read its path differently: 400" };
@@ -78,17 +84,20 @@ export function reachedRoute(
     if (found !== undefined) return { kind: "route", listener, seen, ...found };
     at ??= { listener, seen };
   }
+  if (at === undefined && passing !== undefined) {
+    const what = `port ${passing.port} passes the TLS of ${hostname} on and answers none of its requests`;
+    return { kind: "none", reason: `${what}; ${passedOn(passing, hostname)}` };
+  }
   return { kind: "none", reason: "no route of the listener matches it: 404", ...(at && { at }) };
 }
 
 /** What becomes of a connection to a port that answers no requests. */
-function passedOn({ port, listeners }: TcpBindNode, hostname: string): string {
+function passedOn({ listeners }: TcpBindNode, hostname: string): string {
   const listener = listeners.find((each) => coversHost(each.hostname, hostname));
   const entry = listener?.table.find((each) => coversHost(each.hostname, hostname));
   const route = listener?.routes.find(({ id }) => id === entry?.route);
-  const what = `port ${port} passes connections on and answers no requests`;
-  if (route === undefined) return `${what}; it closes those to ${hostname}`;
-  return `${what}; those to ${hostname} go to the route ${route.name}`;
+  if (route === undefined) return `it closes those to ${hostname}`;
+  return `those to ${hostname} go to the route ${route.name}`;
 }
 
 /** A URL without a port means the usual one, or else those of its scheme: a load balancer in front may have another. */

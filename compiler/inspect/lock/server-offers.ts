@@ -5,7 +5,7 @@ import {
 } from "../../../runtime/mcp/protocol/item-lists.ts";
 import type { TrialRequest } from "../../../runtime/trial/trial.ts";
 import type { SourceFile } from "../../diagnostics/source.ts";
-import type { ListenerNode, Program, RouteNode } from "../../ir/program.ts";
+import type { BindNode, ListenerNode, Program, RouteNode } from "../../ir/program.ts";
 import { lastEventData } from "../../model/event-data.ts";
 import type { LockedInstructions, LockedItem, LockedTarget } from "../../model/tool-lock.ts";
 import { hiddenCharacters, visibleText } from "../../model/visible-text.ts";
@@ -164,8 +164,16 @@ function programOf({ node, program }: LockedServer): Program {
     table: [{ hostname: "*", shared: "*", entries: [{ match, route: route.id }] }],
     origin,
   };
-  const bind = { port: PORT, address: undefined, proxyProtocol: undefined, origin, tls: undefined };
-  return { ...kept, binds: [{ ...bind, listeners: [listener] }], tcp: [] };
+  const bind: BindNode = {
+    port: PORT,
+    address: undefined,
+    proxyProtocol: undefined,
+    origin,
+    tls: undefined,
+    listeners: [listener],
+    hostnames: [{ hostname: listener.hostname, listener: listener.id }],
+  };
+  return { ...kept, binds: [bind], tcp: [] };
 }
 
 /** Whatever a server sends in their place is locked: what a client makes of it is not known. */

@@ -1,10 +1,21 @@
 import { RE2JS } from "re2js";
+import type { BindNode, ListenerNode } from "../../ir/program.ts";
 import type { PathMatch, ValueMatch } from "../../model/matches.ts";
 
 /** Whether a host name is one of those that a pattern stands for: `*`, `*.example.com`, or itself. */
 export function coversHost(pattern: string, hostname: string): boolean {
   if (pattern === "*") return true;
   return pattern.startsWith("*.") ? hostname.endsWith(pattern.slice(1)) : pattern === hostname;
+}
+
+/** What has a host name on a port: a listener, TLS that is passed on, or nothing. */
+export function holderOf(
+  { listeners, hostnames }: BindNode,
+  hostname: string,
+): ListenerNode | "passedOn" | undefined {
+  const found = hostnames.find((each) => coversHost(each.hostname, hostname));
+  if (found === undefined) return undefined;
+  return listeners.find(({ id }) => id === found.listener) ?? "passedOn";
 }
 
 /** Whether a path in its canonical form is as a match asks. */

@@ -1,6 +1,7 @@
 import type { ConnectionRules } from "../../net/connection-rules.ts";
 import type { ConnectionSettings } from "../../net/connection-settings.ts";
 import type { ProxyProtocolSettings } from "../../net/proxy-protocol/proxied-connections.ts";
+import type { PreparedPassthrough } from "../../net/tls-passthrough.ts";
 import type { Exchange, Handled } from "../exchange.ts";
 
 /** What a server does with requests. */
@@ -21,6 +22,8 @@ export interface ServerHandlers {
   readonly denied: (rule: string) => void;
   /** Proxies say for whom connections are made; undefined: connections are their clients' own. */
   readonly proxyProtocol: ProxyProtocolSettings | undefined;
+  /** Passes connections on whose TLS is for somebody else; undefined: all of it ends here. */
+  readonly passthrough: PreparedPassthrough | undefined;
   /**
    * Called once when an exchange has ended, after `duration` milliseconds. `status` is undefined when the client left
    * without a response.

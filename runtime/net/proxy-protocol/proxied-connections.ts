@@ -1,6 +1,7 @@
 import type { EventEmitter } from "node:events";
 import { BlockList, isIPv6, type Socket } from "node:net";
 import { SECOND } from "../../process/units.ts";
+import { comeFirst } from "../come-first.ts";
 import { type ProxiedClient, type ProxyHeader, readProxyHeader } from "./proxy-header.ts";
 
 /** Who may say for whom a connection is made, and how. */
@@ -32,13 +33,8 @@ export class ProxiedConnections {
 
   /** Takes the headers off a server's connections before it does anything with them, TLS included. */
   comeFirst(server: EventEmitter, settings: () => ProxiedPort): void {
-    const listeners = server.listeners("connection");
-    server.removeAllListeners("connection");
-    server.on("connection", (socket: Socket) => {
+    comeFirst(server, (socket, go) => {
       const { proxyProtocol, broken } = settings();
-      const go = () => {
-        for (const listener of listeners) listener.call(server, socket);
-      };
       const refused = (why: string) =>
         broken?.(`the connection of ${socket.remoteAddress} is closed: ${why}`);
       if (proxyProtocol === undefined) go();

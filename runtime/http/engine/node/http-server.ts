@@ -4,11 +4,13 @@ import {
   type TLSSocket,
   type Server as TlsServer,
 } from "node:tls";
+import { comeFirst } from "../../../net/come-first.ts";
 import { forbiddingRule } from "../../../net/connection-rules.ts";
 import type { ConnectionSettings } from "../../../net/connection-settings.ts";
 import { listenOn } from "../../../net/listen-on.ts";
 import type { PortServer } from "../../../net/port-server.ts";
 import { ProxiedConnections } from "../../../net/proxy-protocol/proxied-connections.ts";
+import type { TlsPassthrough } from "../../../net/tls-passthrough.ts";
 import type { GatewayContext } from "../../../process/gateway-context.ts";
 import type { Certificates } from "../../../tls/certificates.ts";
 import { handshakeOptions, isSameHandshake } from "../../../tls/handshake.ts";
@@ -32,6 +34,8 @@ export class HttpServer implements PortServer {
   readonly #silent: Set<Socket> = new Set();
   readonly #proxied = new ProxiedConnections();
   #certificates: Certificates | undefined;
+  /** Takes connections that are for somebody else; kept for those that it has once none are to be taken any more. */
+  #passthrough: TlsPassthrough | undefined;
 
   /** With certificates the port speaks TLS, which can't be changed later; the certificates can. */
   constructor(
@@ -73,6 +77,7 @@ export class HttpServer implements PortServer {
         socket.destroy();
       });
       this.useCertificates(certificates);
+      comeFirst(this.#server, (socket, endHere) => this.#divide(socket, endHere));
     }
     this.setHandlers(handlers);
     this.#server.on("drop", () => this.#handlers.refused());
@@ -82,6 +87,9 @@ export class HttpServer implements PortServer {
   /** The next request gets these. */
   setHandlers(handlers: ServerHandlers): void {
     this.#handlers = handlers;
+    const { passthrough } = handlers;
+    if (passthrough !== undefined)
+      this.#passthrough = passthrough.open(this.#port.gateway, this.#passthrough);
     this.#server.maxConnections = handlers.connections.maxConnections;
   }
 
@@ -111,8 +119,12 @@ export class HttpServer implements PortServer {
    */
   close(): Promise<void> {
     this.#certificates?.close();
+    const stop = this.#passthrough?.close();
     return new Promise((resolve) => {
-      this.#server.close(() => resolve());
+      this.#server.close(() => {
+        stop?.();
+        resolve();
+      });
       this.#http1.close();
       for (const socket of this.#silent) socket.destroy();
       this.#proxied.close();
@@ -124,7 +136,18 @@ export class HttpServer implements PortServer {
   closeAllConnections(): void {
     this.#http1.destroy();
     this.#http2.destroy();
+    this.#passthrough?.destroy();
     for (const socket of this.#silent) socket.destroy();
+  }
+
+  /** A connection of TLS is for whom it names. */
+  #divide(socket: Socket, endHere: () => void): void {
+    if (this.#handlers.passthrough === undefined || this.#passthrough === undefined) {
+      endHere();
+      return;
+    }
+    this.#proxied.name(socket);
+    this.#passthrough.receive(socket, endHere);
   }
 
   #takePlain(socket: Socket): void {

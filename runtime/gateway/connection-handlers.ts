@@ -1,0 +1,37 @@
+import type { ConnectionRules } from "../net/connection-rules.ts";
+import type { ConnectionHandler } from "../tcp/connection.ts";
+import { ConnectionLog } from "../tcp/connection-log.ts";
+import { ConnectionMetrics } from "../tcp/connection-metrics.ts";
+import type { TcpConnectionHandlers } from "../tcp/tcp-connections.ts";
+import type { PortContext } from "./port.ts";
+
+/** What is the same of all connections of a port that are passed on. */
+export interface ConnectionHandlerSettings {
+  readonly handle: ConnectionHandler;
+  /** Who may connect. Absent: everybody. */
+  readonly connectionRules?: ConnectionRules | undefined;
+  /** Fields that the access log leaves out; absent: none. */
+  readonly withoutFields?: readonly string[] | undefined;
+}
+
+/** What becomes of connections that are passed on, with what the process says of them. */
+export function connectionHandlers(
+  { handle, connectionRules, withoutFields = [] }: ConnectionHandlerSettings,
+  context: PortContext,
+): TcpConnectionHandlers {
+  const { connections, logFormat, writer, metrics, auditConnection, denied, failed } = context;
+  const log = logFormat && new ConnectionLog(logFormat, writer, withoutFields);
+  const counts = metrics.part(ConnectionMetrics);
+  return {
+    handle,
+    connectionRules,
+    denied,
+    keepAlive: connections.keepAlive,
+    ended: (connection, duration) => {
+      counts.connection(connection.record, duration);
+      log?.connection(connection, duration);
+      auditConnection(connection);
+    },
+    failed: (error) => failed("a TCP connection", error),
+  };
+}
