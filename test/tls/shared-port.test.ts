@@ -83,6 +83,7 @@ beforeAll(async () => {
   [proxied, rest] = [await freePort(), await freePort()];
   gateway = await startGateway({
     folder,
+    env: { TERMINATION_GRACE_PERIOD_SECONDS: "1s" },
     config: {
       config: { logging: { level: "debug" } },
       frontendPolicies: {
