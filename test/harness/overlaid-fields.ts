@@ -32,6 +32,7 @@ export function overlaidFields(schemas: OpenApiSchemas): string {
     if (reference !== undefined) {
       const name = reference.slice(reference.lastIndexOf("/") + 1);
       const target = schemas[name] ?? {};
+      if (lastPart(name) === "Quantity") return "quantity";
       if (target.properties === undefined) return scalarOf(target);
       waiting.push(name);
       return lastPart(name);

@@ -216,6 +216,24 @@ it("takes resources as they are, and refuses a mesh that it could not be a part 
   }
 });
 
+it("refuses quantities that are none, and knows the fields of a container's resources and variables", () => {
+  for (const quantity of ["500mec", "-", "1 Gi", "[]"])
+    expect(() => build("", `resources: {limits: {cpu: ${JSON.stringify(quantity)}}}`)).toThrow(
+      /wrong-type: "cpu" must be a quantity such as/,
+    );
+  for (const [own, unknown] of [
+    ["resources: {limit: {cpu: 1}}", /"resources" has no field "limit"/],
+    ["env: [{name: A, valu: b}]", /an item of "env" has no field "valu"/],
+    [
+      "env: [{name: A, valueFrom: {secretKeyReff: {name: a, key: b}}}]",
+      /"valueFrom" has no field "secretKeyReff"/,
+    ],
+  ] as const)
+    expect(complaints(build("", own).checked)).toContainEqual(expect.stringMatching(unknown));
+  const { checked } = build("", 'resources: {requests: {cpu: 1.5, memory: "1e9", "a/b": 2}}');
+  expect(complaints(checked).join()).not.toMatch(/quantity|has no field/);
+});
+
 it("gives each gateway a name of at most 63 characters, and two of them two", () => {
   const long = "a".repeat(80);
   const names = [`${long}-one`, `${long}-two`].map((name) => {

@@ -13,26 +13,17 @@ import { overlayTypes } from "./overlay-types.ts";
 /** The fields of a type of Kubernetes by their names; undefined: it has none. */
 type Fields = ReadonlyMap<string, string> | undefined;
 
-/** What an overlay may say at a place: a type in the words of `overlayTypes`, and how the place is called. */
-interface Expected {
+/** What may stand at a place: a type in the words of `overlayTypes`, and how the place is called. */
+export interface Expected {
   readonly type: string;
   readonly field: string;
 }
 
 /**
- * Reports what overlays say that the API server would refuse: values of other types, items of lists without the field by
- * which they are merged, directives that are none; and fields that are not known. `type`: of the whole overlay.
+ * Reports what a part of an object says that the API server would refuse: values of other types, items of lists without the
+ * field by which they are merged, directives that are none; and fields that are not known.
  */
-export function checkOverlay(
-  overlay: Json,
-  type: string,
-  at: Place,
-  diagnostics: Diagnostics,
-): void {
-  checkValue(overlay, { type, field: '"spec"' }, at, diagnostics);
-}
-
-function checkValue(
+export function checkValue(
   value: Json | undefined,
   { type, field }: Expected,
   at: Place,
@@ -135,6 +126,9 @@ interface Scalar {
 
 const isText = (value: Json) => typeof value === "string";
 
+/** Kubernetes' quantities of anything (apimachinery, resource.Quantity). */
+const QUANTITY = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;
+
 /** Types without fields. */
 const SCALARS: ReadonlyMap<string, Scalar> = new Map<string, Scalar>([
   ["string", { what: "text", holds: isText }],
@@ -144,6 +138,13 @@ const SCALARS: ReadonlyMap<string, Scalar> = new Map<string, Scalar>([
   [
     "int-or-string",
     { what: "a whole number or text", holds: (value) => Number.isInteger(value) || isText(value) },
+  ],
+  [
+    "quantity",
+    {
+      what: "a quantity such as 100m or 256Mi",
+      holds: (value) => ["number", "string"].includes(typeof value) && QUANTITY.test(String(value)),
+    },
   ],
 ]);
 

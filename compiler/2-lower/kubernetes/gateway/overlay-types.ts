@@ -39,7 +39,7 @@ DeploymentStrategy rollingUpdate:RollingUpdateDeployment type:string
 DownwardAPIProjection items:[DownwardAPIVolumeFile]
 DownwardAPIVolumeFile fieldRef:ObjectFieldSelector mode:integer path:string resourceFieldRef:ResourceFieldSelector
 DownwardAPIVolumeSource defaultMode:integer items:[DownwardAPIVolumeFile]
-EmptyDirVolumeSource medium:string sizeLimit:any
+EmptyDirVolumeSource medium:string sizeLimit:quantity
 EnvFromSource configMapRef:ConfigMapEnvSource prefix:string secretRef:SecretEnvSource
 EnvVar name:string value:string valueFrom:EnvVarSource
 EnvVarSource configMapKeyRef:ConfigMapKeySelector fieldRef:ObjectFieldSelector fileKeyRef:FileKeySelector
@@ -62,7 +62,7 @@ GRPCAction port:integer service:string
 GitRepoVolumeSource directory:string repository:string revision:string
 GlusterfsVolumeSource endpoints:string path:string readOnly:boolean
 HPAScalingPolicy periodSeconds:integer type:string value:integer
-HPAScalingRules policies:[HPAScalingPolicy] selectPolicy:string stabilizationWindowSeconds:integer tolerance:any
+HPAScalingRules policies:[HPAScalingPolicy] selectPolicy:string stabilizationWindowSeconds:integer tolerance:quantity
 HTTPGetAction host:string httpHeaders:[HTTPHeader] path:string port:int-or-string scheme:string
 HTTPHeader name:string value:string
 HorizontalPodAutoscalerBehavior scaleDown:HPAScalingRules scaleUp:HPAScalingRules
@@ -85,7 +85,7 @@ ManagedFieldsEntry apiVersion:string fieldsType:string fieldsV1:any manager:stri
 MetricIdentifier name:string selector:LabelSelector
 MetricSpec containerResource:ContainerResourceMetricSource external:ExternalMetricSource object:ObjectMetricSource
  pods:PodsMetricSource resource:ResourceMetricSource type:string
-MetricTarget averageUtilization:integer averageValue:any type:string value:any
+MetricTarget averageUtilization:integer averageValue:quantity type:string value:quantity
 NFSVolumeSource path:string readOnly:boolean server:string
 NodeAffinity preferredDuringSchedulingIgnoredDuringExecution:[PreferredSchedulingTerm]
  requiredDuringSchedulingIgnoredDuringExecution:NodeSelector
@@ -129,7 +129,7 @@ PodSpec activeDeadlineSeconds:integer affinity:Affinity automountServiceAccountT
  ephemeralContainers:[EphemeralContainer]/name hostAliases:[HostAlias]/ip hostIPC:boolean hostNetwork:boolean
  hostPID:boolean hostUsers:boolean hostname:string hostnameOverride:string
  imagePullSecrets:[LocalObjectReference]/name initContainers:[Container]/name nodeName:string nodeSelector:{string}
- os:PodOS overhead:{any} preemptionPolicy:string priority:integer priorityClassName:string
+ os:PodOS overhead:{quantity} preemptionPolicy:string priority:integer priorityClassName:string
  readinessGates:[PodReadinessGate] resourceClaims:[PodResourceClaim]/name resources:ResourceRequirements
  restartPolicy:string runtimeClassName:string schedulerName:string schedulingGates:[PodSchedulingGate]/name
  securityContext:PodSecurityContext serviceAccount:string serviceAccountName:string setHostnameAsFQDN:boolean
@@ -147,9 +147,9 @@ QuobyteVolumeSource group:string readOnly:boolean registry:string tenant:string 
 RBDVolumeSource fsType:string image:string keyring:string monitors:[string] pool:string readOnly:boolean
  secretRef:LocalObjectReference user:string
 ResourceClaim name:string request:string
-ResourceFieldSelector containerName:string divisor:any resource:string
+ResourceFieldSelector containerName:string divisor:quantity resource:string
 ResourceMetricSource name:string target:MetricTarget
-ResourceRequirements claims:[ResourceClaim] limits:{any} requests:{any}
+ResourceRequirements claims:[ResourceClaim] limits:{quantity} requests:{quantity}
 RollingUpdateDeployment maxSurge:int-or-string maxUnavailable:int-or-string
 SELinuxOptions level:string role:string type:string user:string
 ScaleIOVolumeSource fsType:string gateway:string protectionDomain:string readOnly:boolean
@@ -198,7 +198,7 @@ VolumeMount mountPath:string mountPropagation:string name:string readOnly:boolea
 VolumeProjection clusterTrustBundle:ClusterTrustBundleProjection configMap:ConfigMapProjection
  downwardAPI:DownwardAPIProjection podCertificate:PodCertificateProjection secret:SecretProjection
  serviceAccountToken:ServiceAccountTokenProjection
-VolumeResourceRequirements limits:{any} requests:{any}
+VolumeResourceRequirements limits:{quantity} requests:{quantity}
 VsphereVirtualDiskVolumeSource fsType:string storagePolicyID:string storagePolicyName:string volumePath:string
 WeightedPodAffinityTerm podAffinityTerm:PodAffinityTerm weight:integer
 WindowsSecurityContextOptions gmsaCredentialSpec:string gmsaCredentialSpecName:string hostProcess:boolean

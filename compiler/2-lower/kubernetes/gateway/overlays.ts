@@ -13,7 +13,7 @@ import {
 import type { OverlaidResource, Overlay } from "../../../ir/deployment.ts";
 import type { ParametersValue } from "../../../manifests/manifests.ts";
 import { type Json, jsonAt } from "../../../model/json.ts";
-import { checkOverlay } from "./overlay-fields.ts";
+import { checkValue } from "./overlay-fields.ts";
 
 /** What the specs of overlaid resources are; undefined: it has none. */
 const SPECS: Readonly<Record<OverlaidResource, string | undefined>> = {
@@ -28,7 +28,13 @@ const OVERLAID: readonly OverlaidResource[] = [
   ...(["podDisruptionBudget", "horizontalPodAutoscaler"] as const),
 ];
 
-/** Reports what overlays say that no resource has. */
+/** What the gateway's container gets as it is given. */
+const POD_PARTS = [
+  ["resources", "ResourceRequirements"],
+  ["env", "[EnvVar]"],
+] as const;
+
+/** Reports what overlays, and what pods get as it is, say that no resource has. */
 export function checkOverlays(
   parameters: ParametersValue & { readonly origin: Origin },
   diagnostics: Diagnostics,
@@ -38,11 +44,15 @@ export function checkOverlays(
     const type = SPECS[name];
     const at = childOf(parameters.origin, "spec", name, "spec");
     if (spec === undefined) continue;
-    if (type !== undefined) checkOverlay(spec, type, at, diagnostics);
+    if (type !== undefined) checkValue(spec, { type, field: '"spec"' }, at, diagnostics);
     else {
       const message = "an account has no spec: its overlay has labels and annotations alone";
       diagnostics.report("broken-rule", keyPlace(at), { message });
     }
+  }
+  for (const [name, type] of POD_PARTS) {
+    const at = childOf(parameters.origin, "spec", name);
+    checkValue(parameters[name], { type, field: `"${name}"` }, at, diagnostics);
   }
 }
 
