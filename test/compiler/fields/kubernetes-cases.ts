@@ -309,6 +309,10 @@ export const known: KnownValues = {
     { config: { logging: { level: "debug" } } },
     { config: { logging: { level: "warn" } } },
   ],
+  "GatewayParameters.env.[].valueFrom": [
+    { secretKeyRef: { name: "a", key: "b" } },
+    { fieldRef: { fieldPath: "metadata.name" } },
+  ],
   "GatewayParameters.image": [{ repository: "aa" }],
   "GatewayParameters.image.digest": [`sha256:${"a".repeat(64)}`, `sha256:${"b".repeat(64)}`],
   "deployment.spec": [{ replicas: 2 }, { replicas: 3 }],
