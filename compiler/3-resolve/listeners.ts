@@ -17,7 +17,7 @@ export interface ListenerContext extends ConnectionContext {
 
 /** Reports listeners that can't stand beside each other, and certificates that don't fit. */
 export function checkListeners(gateway: GatewayResource, context: ListenerContext): void {
-  const ports = new Map<number, readonly ListenerResource[]>();
+  const ports: Ports = new Map();
   const hostnames = new Map<string, ListenerResource>();
   for (const listener of gateway.listeners) {
     const own = withoutConsequences(context, listener);
@@ -28,9 +28,12 @@ export function checkListeners(gateway: GatewayResource, context: ListenerContex
   }
 }
 
+/** The first listener of each port that speaks a protocol. */
+type Ports = Map<number, Map<string, ListenerResource>>;
+
 function checkPort(
   listener: ListenerResource,
-  ports: Map<number, readonly ListenerResource[]>,
+  ports: Ports,
   { process }: GatewayResource,
   diagnostics: Diagnostics,
 ): void {
@@ -41,16 +44,19 @@ function checkPort(
   ] as const) {
     if (address.endsWith(`:${port}`)) diagnostics.report("port-taken", portOrigin, { port, by });
   }
-  const others = ports.get(port) ?? [];
-  const [first] = others;
+  const spoken = ports.get(port) ?? new Map<string, ListenerResource>();
+  ports.set(port, spoken);
+  const [first] = spoken.values();
   if (first !== undefined && !isSame(first.portOrigin, portOrigin)) {
     const related = [{ at: first.portOrigin, label: "first used here" }];
     diagnostics.report("port-taken", portOrigin, { port, by: "another bind" }, related);
     return;
   }
-  const other = others.find((each) => !canShare(each, listener));
+  const protocol = protocolOf(listener);
+  if (spoken.has(protocol)) return;
+  const [, other] = [...spoken].find(([each]) => !canShare(each, protocol)) ?? [];
   if (other === undefined) {
-    ports.set(port, [...others, listener]);
+    spoken.set(protocol, listener);
     return;
   }
   // Neither of two TLS listeners is the one that is meant (Gateway API: both are refused).
@@ -60,9 +66,8 @@ function checkPort(
 }
 
 /** Whether a port can serve both: the server name tells HTTPS and TLS that is passed on apart (Gateway API). */
-function canShare(a: ListenerResource, b: ListenerResource): boolean {
-  const spoken = new Set([protocolOf(a), protocolOf(b)]);
-  return spoken.size === 1 || (spoken.has("HTTPS") && spoken.has("passthrough"));
+function canShare(a: string, b: string): boolean {
+  return [a, b].every((each) => each === "HTTPS" || each === "passthrough");
 }
 
 /** What is spoken on a port: TLS that ends here is another thing than TLS that is passed on. */

@@ -90,15 +90,15 @@ beforeAll(async () => {
 function says(stream: ServerHttp2Stream, said: readonly Response[]): void {
   stream.on("error", () => {});
   stream.respond({ ":status": 200, "content-type": "application/grpc" });
-  for (const response of said) {
-    const bytes = toBinary(
-      ProcessingResponseSchema,
-      create(ProcessingResponseSchema, { response }),
-    );
-    const prefix = Buffer.alloc(5);
-    prefix.writeUInt32BE(bytes.length, 1);
-    stream.write(Buffer.concat([prefix, bytes]));
-  }
+  // In one piece: what comes later may be in turn.
+  stream.write(Buffer.concat(said.map(framed)));
+}
+
+function framed(response: Response): Buffer {
+  const bytes = toBinary(ProcessingResponseSchema, create(ProcessingResponseSchema, { response }));
+  const prefix = Buffer.alloc(5);
+  prefix.writeUInt32BE(bytes.length, 1);
+  return Buffer.concat([prefix, bytes]);
 }
 
 it.each(

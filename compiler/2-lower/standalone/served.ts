@@ -108,8 +108,9 @@ export function lowerServed(
   ].filter((door) => door !== undefined);
   listeners.push(...doors.map(({ listener }) => listener));
   routes.push(...doors.map(({ route }) => route));
+  const byKey = new Map(listeners.map((each) => [each.key, each]));
   for (const route of routes) {
-    if (route.kind === "route") meetServerSections(route, listeners, sections);
+    if (route.kind === "route") meetServerSections(route, byKey, sections);
   }
   return { listeners, routes, backends, sections };
 }

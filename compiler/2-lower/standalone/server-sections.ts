@@ -4,13 +4,13 @@ import type { SectionUse } from "../../config/sections.ts";
 import type { Section, Traffic } from "../../model/traffic.ts";
 import { limitsTokens } from "../../policies/index.ts";
 
-/** What the servers of a route say of its requests meets what limits there are on those. */
+/** What the servers of a route say of its requests meets what limits there are on those. `listeners`: by their keys. */
 export function meetServerSections(
   { backends, listeners: served, policies, isPartial }: RouteResource,
-  listeners: readonly ListenerResource[],
+  listeners: ReadonlyMap<string, ListenerResource>,
   sections: SectionUse,
 ): void {
-  const own = listeners.filter(({ key }) => served.some(({ listener }) => listener === key));
+  const own = served.flatMap(({ listener }) => listeners.get(listener) ?? []);
   const isLimited = [policies, ...own.map((each) => each.policies)].flat().some(limitsTokens);
   const limits: readonly Traffic[] = isLimited ? ["tokenLimits"] : [];
   // What was left out may have been the limit.
