@@ -81,8 +81,8 @@ export function foreignSpace(at: number, text: string): SyntaxProblem {
 /** Keys or items of a list that begin where a value on one line was meant to end. */
 function blockInLine(found: SyntaxProblem, own: string, text: string): SyntaxProblem {
   const [at] = found.offsets;
-  const start = /sequence/.test(own) ? text.lastIndexOf("\n", at - 1) + 1 : at;
-  const line = /^[^\n]*/.exec(text.slice(start))?.[0] ?? "";
+  const start = /sequence/.test(own) ? lineStartOf(text, at) : at;
+  const line = restOfLine(text, start);
   const indent = line.search(/[^ ]|$/);
   const offsets = [start + indent, start + line.trimEnd().length] as const;
   if (/sequence/.test(own))
@@ -117,9 +117,9 @@ function bareVariable(found: SyntaxProblem, text: string): SyntaxProblem {
 
 /** `port:3000` or `port 3000` before other keys, where YAML takes both lines for one key. */
 function keyWithoutColon(found: SyntaxProblem, text: string): SyntaxProblem {
-  const lineStart = text.lastIndexOf("\n", found.offsets[0] - 1) + 1;
-  const start = lineStart + (/^ *(?:- +)*/.exec(text.slice(lineStart))?.[0].length ?? 0);
-  const line = /^[^\n]*/.exec(text.slice(start))?.[0].trimEnd() ?? "";
+  const lineStart = lineStartOf(text, found.offsets[0]);
+  const start = lineStart + indentOf(restOfLine(text, lineStart));
+  const line = restOfLine(text, start).trimEnd();
   const [, key, value] = /^([\w.-]+)\s*[:=]?\s*(\S.*)?$/.exec(line) ?? [];
   return {
     problem: "this line has no key that ends with a colon and a space",
@@ -135,12 +135,12 @@ const CURLY_QUOTE = /[\u2018\u2019\u201c\u201d]/;
 /** What stands where YAML has no place for it: behind a value, or a bracket of a line whose key has no colon. */
 function strayToken(found: SyntaxProblem, text: string): SyntaxProblem {
   const [at] = found.offsets;
-  const lineStart = text.lastIndexOf("\n", at - 1) + 1;
+  const lineStart = lineStartOf(text, at);
   const before = text.slice(lineStart, at);
-  const line = /^[^\n]*/.exec(text.slice(lineStart))?.[0] ?? "";
+  const line = restOfLine(text, lineStart);
   if (found.problem.startsWith("missing ,") && !CURLY_QUOTE.test(line))
     return { ...found, problem: "a comma is missing between two items", advice: "write `, `" };
-  const indent = /^ *(?:- +)*/.exec(line)?.[0].length ?? 0;
+  const indent = indentOf(line);
   const whole = [lineStart + indent, lineStart + line.trimEnd().length] as const;
   if (CURLY_QUOTE.test(before) || CURLY_QUOTE.test(text[at] ?? ""))
     return {
@@ -168,7 +168,7 @@ function openBracket(found: SyntaxProblem, own: string, text: string): SyntaxPro
   const close = /end with a (.)/.exec(own)?.[1];
   if (close === undefined) return undefined;
   const start = text.lastIndexOf(close === "]" ? "[" : "{", found.offsets[0]);
-  const line = /^[^\n]*/.exec(text.slice(start))?.[0].trimEnd() ?? "";
+  const line = restOfLine(text, start).trimEnd();
   if (start < 0) return undefined;
   return {
     problem: `this ${text[start]} is not closed`,
@@ -179,7 +179,7 @@ function openBracket(found: SyntaxProblem, own: string, text: string): SyntaxPro
 
 /** A line that begins where none of the keys above it does; the nearest of these are named. */
 function misplacedLine(found: SyntaxProblem, text: string): SyntaxProblem {
-  const lineStart = text.lastIndexOf("\n", found.offsets[0] - 1) + 1;
+  const lineStart = lineStartOf(text, found.offsets[0]);
   const line = /^ *(?:- +)*[^\s:]*/.exec(text.slice(lineStart))?.[0] ?? "";
   const column = line.search(/[^ ]/);
   const keys = openKeys(text.slice(0, lineStart));
@@ -224,4 +224,19 @@ function openQuote(found: SyntaxProblem, yaml: Document, text: string): SyntaxPr
     advice: "a quote stands at both ends of a text",
     offsets: [start, end < 0 ? text.length : end],
   };
+}
+
+/** Where the line begins that an offset is in. */
+function lineStartOf(text: string, at: number): number {
+  return text.lastIndexOf("\n", at - 1) + 1;
+}
+
+function restOfLine(text: string, from: number): string {
+  const end = text.indexOf("\n", from);
+  return text.slice(from, end < 0 ? text.length : end);
+}
+
+/** How many characters stand before a line's first key or text: blanks, and dashes of items. */
+function indentOf(line: string): number {
+  return /^ *(?:- +)*/.exec(line)?.[0].length ?? 0;
 }

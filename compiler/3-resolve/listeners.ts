@@ -1,6 +1,7 @@
 import type { BackendConfig } from "../backends/index.ts";
 import type { ConnectionContext } from "../backends/parts/connection.ts";
 import { checkTlsFiles } from "../backends/parts/tls-files.ts";
+import { isPassedOn } from "../config/passed-on.ts";
 import type { GatewayResource, ListenerResource } from "../config/resources.ts";
 import type { SectionUse } from "../config/sections.ts";
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
@@ -71,8 +72,8 @@ function canShare(a: string, b: string): boolean {
 }
 
 /** What is spoken on a port: TLS that ends here is another thing than TLS that is passed on. */
-function protocolOf({ protocol, tls }: ListenerResource): string {
-  return protocol === "TLS" && tls === undefined ? "passthrough" : protocol;
+function protocolOf(listener: ListenerResource): string {
+  return isPassedOn(listener) ? "passthrough" : listener.protocol;
 }
 
 function checkHostname(

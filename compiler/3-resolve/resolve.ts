@@ -4,6 +4,7 @@ import { backends } from "../backends/index.ts";
 import type { ConnectionContext } from "../backends/parts/connection.ts";
 import { compareHostnames } from "../config/hostnames.ts";
 import { resolveLevels } from "../config/log-levels.ts";
+import { isPassedOn } from "../config/passed-on.ts";
 import type {
   GatewayResource,
   GatewayResources,
@@ -252,7 +253,7 @@ function resolveBinds(
 /** The hostnames of a port whose TLS goes on to the backends. */
 function passedOnHostnames(port: number, { listeners }: GatewayResource): readonly string[] {
   return listeners
-    .filter((each) => each.port === port && each.protocol === "TLS" && each.tls === undefined)
+    .filter((each) => each.port === port && isPassedOn(each))
     .map(({ hostname }) => hostname);
 }
 

@@ -47,11 +47,6 @@ export function allRoutes(program: Program): readonly (ServedRoute | ServedTcpRo
   return [...servedRoutes(program), ...servedTcpRoutes(program)];
 }
 
-/** The ports that a program opens for clients, each once. */
-export function clientPorts({ binds, tcp }: Program): readonly number[] {
-  return [...new Set([...binds, ...tcp].map(({ port }) => port))];
-}
-
 function onceEach<Listener extends { readonly routes: readonly Route[] }, Route>(
   listeners: readonly Listener[],
 ): readonly { readonly route: Route; readonly listeners: readonly Listener[] }[] {

@@ -1,3 +1,4 @@
+import { TOKEN_PATTERN } from "../backends/parts/header-fields.ts";
 import { childOf } from "../diagnostics/diagnostic.ts";
 import { listChanges, type SettingsChange } from "../model/access.ts";
 import { parseDuration } from "../schema/duration.ts";
@@ -45,9 +46,8 @@ export interface CorsNode {
 const ORIGIN = "^(\\*|null|[a-z][a-z0-9+.-]*://(\\*\\.)?[^\\s/*?#@]+)$";
 
 /** Methods and names of headers (RFC 9110 5.6.2), among which `*` is one. */
-const TOKEN = "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$";
-const METHOD = { pattern: TOKEN, form: 'a method such as "GET", or "*"' };
-const HEADER = { pattern: TOKEN, form: 'a header name such as "x-team", or "*"' };
+const METHOD = { pattern: TOKEN_PATTERN, form: 'a method such as "GET", or "*"' };
+const HEADER = { pattern: TOKEN_PATTERN, form: 'a header name such as "x-team", or "*"' };
 
 const CREDENTIALS = "Whether pages may send cookies and credentials.";
 

@@ -1,11 +1,12 @@
 import type { PrintedModule } from "../../templates/code/print.ts";
+import { clientPorts } from "../../templates/modules/client-ports.ts";
 import { emitModules } from "../4-emit/modules.ts";
 import type { Finding } from "../diagnostics/report/findings.ts";
 import type { SourceFile } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
 import { checkInput } from "../inspect/check-input.ts";
 import type { Program } from "../ir/program.ts";
-import { allRoutes, clientPorts } from "../ir/routes.ts";
+import { allRoutes } from "../ir/routes.ts";
 import type { LiteralSecret } from "../model/literal-secrets.ts";
 
 /** What a configuration says at one moment, compiled. */

@@ -3,9 +3,9 @@ import type { PolicyKind, PolicyUse } from "../../compiler/ir/policies.ts";
 import type { Program } from "../../compiler/ir/program.ts";
 import type { Json } from "../../compiler/model/json.ts";
 import { backendTemplateOf } from "../backends/index.ts";
+import { clientPorts } from "../modules/client-ports.ts";
 import { templateOf } from "../policies/index.ts";
 import { agentMounts, agentVariables, agentVolumes } from "./agent-pod.ts";
-import { listenerPorts } from "./listener-ports.ts";
 import { meshPod } from "./mesh-pod.ts";
 import { GATEWAY_CONTAINER, selectorLabels, withOwnLabels } from "./names.ts";
 import type { AgentPodSettings, KubernetesSettings } from "./settings.ts";
@@ -143,7 +143,7 @@ function gatewayContainer(
     ),
     ports: [
       // They are only told. Code that is sent may open others, and needs no new pods.
-      ...(agent === undefined ? listenerPorts(program) : []).map((port) => ({
+      ...(agent === undefined ? clientPorts(program) : []).map((port) => ({
         name: `listener-${port}`,
         containerPort: port,
       })),

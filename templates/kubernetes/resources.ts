@@ -1,7 +1,7 @@
 import type { DeploymentNode, OverlaidResource } from "../../compiler/ir/deployment.ts";
 import type { Program } from "../../compiler/ir/program.ts";
 import type { Json } from "../../compiler/model/json.ts";
-import { listenerPorts } from "./listener-ports.ts";
+import { clientPorts } from "../modules/client-ports.ts";
 import { selectorLabels, withOwnLabels } from "./names.ts";
 import { podTemplate } from "./pod.ts";
 import type { KubernetesSettings } from "./settings.ts";
@@ -94,7 +94,7 @@ function metadata(deployment: DeploymentNode): { readonly [key: string]: Json } 
 
 function service(program: Program, deployment: DeploymentNode): Json {
   const { loadBalancerAddress } = deployment;
-  const ports = listenerPorts(program).map((port) => ({
+  const ports = clientPorts(program).map((port) => ({
     name: `listener-${port}`,
     port,
     targetPort: port,

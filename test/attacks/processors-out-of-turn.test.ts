@@ -2,6 +2,7 @@ import { createServer as createHttpServer } from "node:http";
 import { createServer, type ServerHttp2Stream } from "node:http2";
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { beforeAll, expect, it } from "vitest";
+import { frameOf } from "../../runtime/grpc/frames.ts";
 import { ProcessingResponseSchema } from "../../runtime/grpc/gen/envoy/service/ext_proc/v3/external_processor_pb.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
@@ -95,10 +96,9 @@ function says(stream: ServerHttp2Stream, said: readonly Response[]): void {
 }
 
 function framed(response: Response): Buffer {
-  const bytes = toBinary(ProcessingResponseSchema, create(ProcessingResponseSchema, { response }));
-  const prefix = Buffer.alloc(5);
-  prefix.writeUInt32BE(bytes.length, 1);
-  return Buffer.concat([prefix, bytes]);
+  return frameOf(
+    toBinary(ProcessingResponseSchema, create(ProcessingResponseSchema, { response })),
+  );
 }
 
 it.each(

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { reachedRoute } from "../../compiler/inspect/explain/request.ts";
 import { statusOf } from "../../compiler/inspect/status/status.ts";
-import { clientPorts } from "../../compiler/ir/routes.ts";
 import { kubernetesResources } from "../../templates/kubernetes/resources.ts";
+import { clientPorts } from "../../templates/modules/client-ports.ts";
 import { checkManifests, complaints } from "./manifests.ts";
 
 const routes = `

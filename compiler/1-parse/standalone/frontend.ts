@@ -1,3 +1,4 @@
+import { TOKEN_PATTERN } from "../../backends/parts/header-fields.ts";
 import { CIPHER_SUITES } from "../../config/frontend.ts";
 import {
   frontendHttpFields,
@@ -111,7 +112,7 @@ export function frontendSchema() {
       requestId: object(
         {
           header: text("The header that it stands in.", {
-            pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$",
+            pattern: TOKEN_PATTERN,
             form: "the name of a header",
             default: "x-request-id",
           }),

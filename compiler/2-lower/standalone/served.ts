@@ -2,6 +2,7 @@ import type { StandaloneInput } from "../../1-parse/parse.ts";
 import type { ListenerValue } from "../../1-parse/standalone/listener.ts";
 import type { StandaloneFile } from "../../1-parse/standalone/standalone.ts";
 import { isPartial } from "../../config/broken-parts.ts";
+import { isPassedOn } from "../../config/passed-on.ts";
 import type {
   ListenerResource,
   RouteBackend,
@@ -91,8 +92,8 @@ export function lowerServed(
       });
       listener.tcpRoutes?.forEach((route, index) => {
         if (route === undefined) return;
-        const isPassedOn = read.protocol === "TLS" && read.tls === undefined;
-        routes.push(readTcpRoute(route, key, isPassedOn, childOf(at, "tcpRoutes", index), context));
+        const place = childOf(at, "tcpRoutes", index);
+        routes.push(readTcpRoute(route, key, isPassedOn(read), place, context));
       });
       // Its protocol may be what was left out.
       if (!isListenerPartial) checkRouteField(listener, at, diagnostics);

@@ -1,5 +1,5 @@
+import { clientPorts } from "../../../templates/modules/client-ports.ts";
 import type { Program } from "../../ir/program.ts";
-import { clientPorts } from "../../ir/routes.ts";
 import { gatewaySummary } from "./gateway-summary.ts";
 import type { GatewaySummary } from "./manifest-schema.ts";
 

@@ -4,10 +4,13 @@ import { type SecretContext, withoutLiteral } from "../../model/literal-secrets.
 import type { Text } from "../../model/texts.ts";
 import { anyText, map, text } from "../../schema/schema.ts";
 
-/** HeaderName of the specification, without pseudo headers: a token (RFC 9110 5.6.2). */
+/** A token (RFC 9110 5.6.2): the name of a header, a method. */
+export const TOKEN_PATTERN = "^[A-Za-z0-9!#$%&'*+\\-.^_`|~]+$";
+
+/** HeaderName of the specification, without pseudo headers. */
 export const headerNameSchema = text("A header name.", {
   maxLength: 256,
-  pattern: "^[A-Za-z0-9!#$%&'*+\\-.^_`|~]+$",
+  pattern: TOKEN_PATTERN,
 });
 
 /** A header's value: what can stand on the wire (RFC 9110 5.5), or `${NAME}`. */
@@ -39,9 +42,11 @@ export function readHeaders(
   });
 }
 
+const token = new RegExp(TOKEN_PATTERN);
+
 /** Whether a text is a name of a header (RFC 9110 5.1). */
 export function isHeaderName(name: string): boolean {
-  return /^[A-Za-z0-9!#$%&'*+\-.^_`|~]+$/.test(name);
+  return token.test(name);
 }
 
 /** Whether policies may set a header of that name; reported when they may not. */

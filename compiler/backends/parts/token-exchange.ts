@@ -28,7 +28,7 @@ import {
   type ValueCheck,
 } from "../../schema/schema.ts";
 import { resolveExpression } from "./expressions.ts";
-import { headerNameSchema } from "./header-fields.ts";
+import { headerNameSchema, TOKEN_PATTERN } from "./header-fields.ts";
 
 const ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token";
 const MAX_TOKENS = 8192;
@@ -140,7 +140,7 @@ export function tokenExchangeSchema() {
               cookie: object(
                 {
                   name: shortText("The cookie's name.", {
-                    pattern: "^[A-Za-z0-9!#$%&'*+\\-.^_`|~]+$",
+                    pattern: TOKEN_PATTERN,
                     form: "a cookie name",
                   }),
                 },

@@ -1,5 +1,5 @@
 import { type ExpressionConfig, resolveExpression } from "../../backends/parts/expressions.ts";
-import { headerNameSchema } from "../../backends/parts/header-fields.ts";
+import { headerNameSchema, TOKEN_PATTERN } from "../../backends/parts/header-fields.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../../model/expressions.ts";
 import { expression, type Infer, object, type Schema, shortText } from "../../schema/schema.ts";
@@ -38,7 +38,7 @@ export function credentialLocationSchema(defaults: string) {
       cookie: named(
         "In a cookie",
         shortText("The cookie's name.", {
-          pattern: "^[A-Za-z0-9!#$%&'*+\\-.^_`|~]+$",
+          pattern: TOKEN_PATTERN,
           form: "a cookie name",
         }),
       ),

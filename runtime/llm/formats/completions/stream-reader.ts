@@ -13,7 +13,7 @@ export class CompletionsEventReader implements SseEventReader {
   #hasStarted = false;
   #hasStopped = false;
   /** The arguments of each call so far, by its index. */
-  readonly #calls = new Map<number, string>();
+  readonly #calls = new Map<number, CallArguments>();
   /** What was said before the arguments of a call were complete: other formats take neither into the other. */
   #held: StreamEvent[] = [];
 
@@ -64,7 +64,7 @@ export class CompletionsEventReader implements SseEventReader {
 
   /** The arguments of a call are not complete. */
   get #isCalling(): boolean {
-    return this.#calls.values().some((text) => parseObject(text) === undefined);
+    return this.#calls.values().some((each) => !each.areComplete);
   }
 
   #release(): readonly StreamEvent[] {
@@ -74,18 +74,38 @@ export class CompletionsEventReader implements SseEventReader {
   }
 
   #readCall(call: JsonObject, events: StreamEvent[]): void {
-    const called = isJsonObject(call.function) ? call.function : {};
+    const named = isJsonObject(call.function) ? call.function : {};
     const index = typeof call.index === "number" ? call.index : this.#calls.size;
-    if (!this.#calls.has(index)) {
-      this.#calls.set(index, "");
+    let called = this.#calls.get(index);
+    if (called === undefined) {
+      called = new CallArguments();
+      this.#calls.set(index, called);
       const id = typeof call.id === "string" ? call.id : `call_${index}`;
-      const name = typeof called.name === "string" ? called.name : "";
+      const name = typeof named.name === "string" ? named.name : "";
       events.push({ kind: "tool-call", index, id, name, signature: thoughtSignature(call) });
     }
-    const text = called.arguments;
+    const text = named.arguments;
     if (typeof text !== "string" || text === "") return;
-    this.#calls.set(index, `${this.#calls.get(index)}${text}`);
+    called.add(text);
     events.push({ kind: "tool-input", index, text });
+  }
+}
+
+/** The arguments of a call as they come. They are parsed only where they may have become complete. */
+class CallArguments {
+  #text = "";
+  #areComplete: boolean | undefined;
+
+  add(text: string): void {
+    this.#text += text;
+    this.#areComplete = undefined;
+  }
+
+  /** They are an object. */
+  get areComplete(): boolean {
+    this.#areComplete ??=
+      this.#text.trimEnd().endsWith("}") && parseObject(this.#text) !== undefined;
+    return this.#areComplete;
   }
 }
 
