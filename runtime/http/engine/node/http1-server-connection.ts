@@ -137,6 +137,8 @@ export class Http1ServerConnection implements RequestConnection, ResponseConnect
   }
 
   readonly #onData = (bytes: Buffer): void => {
+    // The stream would do the same in a tick of its own, which costs more than the read.
+    this.socket.read(0);
     const request = this.#request;
     if (this.#phase === "end") return;
     if (request?.isComplete !== true) {

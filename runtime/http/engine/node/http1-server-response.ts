@@ -1,5 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
 import { isFieldValue, isToken } from "../../http1/fields.ts";
 import { type Sent, writeFramed } from "../../http1/framed-write.ts";
 import type { EngineResponse, EngineTunnel, EngineUpgrade, ResponseLines } from "../engine.ts";
@@ -145,13 +146,16 @@ export class Http1ServerResponse implements EngineResponse {
     if (this.#isGone || this.#isEnded) return;
     this.#isEnded = true;
     const last = this.#isChunked ? `0\r\n${this.#trailers}\r\n` : "";
-    if (this.#hasBody && chunk.length > 0) this.#send(chunk, last, this.#sent);
-    else {
-      const text = this.#takeHead() + last;
-      if (text !== "" || this.#socket.writableLength > 0) {
-        this.#socket.write(text, "latin1", this.#sent);
-      } else process.nextTick(this.#sent);
+    // Over TLS all goes out a little later.
+    const sent = this.#socket instanceof TLSSocket ? this.#sent : undefined;
+    if (this.#hasBody && chunk.length > 0) {
+      this.#send(chunk, last, sent);
+      if (sent === undefined) this.#awaitSent();
+      return;
     }
+    const text = this.#takeHead() + last;
+    if (text !== "") this.#socket.write(text, "latin1", sent);
+    if (text === "" || sent === undefined) this.#awaitSent();
   }
 
   destroy(): void {
@@ -211,6 +215,14 @@ export class Http1ServerResponse implements EngineResponse {
     return writeFramed(this.#socket, head + size, chunk, `\r\n${last}`, sent);
   }
 
+  /** Mostly the kernel has all of it already: what a callback of the stream costs is saved. */
+  #awaitSent(): void {
+    const socket = this.#socket;
+    if (socket.writableLength > 0) socket.write("", "latin1", this.#sent);
+    // Whoever ends the response has what is called at its end when it goes on.
+    else if (!socket.destroyed && socket.errored === null) settled.then(this.#sent);
+  }
+
   readonly #sent: Sent = (error) => {
     // What failed shows as the end of the connection.
     if (this.#isGone || (error !== undefined && error !== null)) return;
@@ -232,6 +244,7 @@ export class Http1ServerResponse implements EngineResponse {
 }
 
 const nothing = new Uint8Array();
+const settled = Promise.resolve(null);
 /** The end of a head behind which the connection is closed. */
 const closingLines = "Connection: close\r\n\r\n";
 
