@@ -72,11 +72,10 @@ const MAX_CHANGES = 4;
 
 /** Which fields are different, of those that are meant: `request 10000 -> 30000`. */
 export function changedFields(
-  before: unknown,
-  after: unknown,
-  isMeant: (path: string) => boolean = () => true,
+  old: FlatFields,
+  now: FlatFields,
+  isMeant: (path: string) => boolean,
 ): readonly string[] {
-  const [old, now] = [flatFields(before), flatFields(after)];
   const changed = [...new Set([...old.keys(), ...now.keys()])].flatMap((path) => {
     const [from, to] = [old.get(path), now.get(path)];
     if (from === to || !isMeant(path)) return [];
@@ -87,16 +86,21 @@ export function changedFields(
   return rest > 0 ? [...changed.slice(0, MAX_CHANGES), `${rest} more fields`] : changed;
 }
 
-/** Each scalar of settings that matters to what they do, by its path. */
-export function flatFields(settings: unknown): ReadonlyMap<string, string> {
-  return flat(comparable(settings));
+/** Scalars of settings, as text, by their paths. */
+export type FlatFields = ReadonlyMap<string, string>;
+
+/** Each scalar of settings that matters to what they do. */
+export function flatFields(settings: unknown): FlatFields {
+  const fields = new Map<string, string>();
+  addFlat(comparable(settings), "", fields);
+  return fields;
 }
 
-function flat(value: unknown, path = ""): ReadonlyMap<string, string> {
-  if (typeof value !== "object" || value === null)
-    return value === undefined ? new Map() : new Map([[path, String(value)]]);
-  const entries: readonly (readonly [string, unknown])[] = Object.entries(value);
-  return new Map(
-    entries.flatMap(([name, each]) => [...flat(each, path === "" ? name : `${path}.${name}`)]),
-  );
+function addFlat(value: unknown, path: string, fields: Map<string, string>): void {
+  if (typeof value !== "object" || value === null) {
+    if (value !== undefined) fields.set(path, String(value));
+    return;
+  }
+  for (const [name, each] of Object.entries(value))
+    addFlat(each, path === "" ? name : `${path}.${name}`, fields);
 }

@@ -33,7 +33,7 @@ export function changedSettings(before: unknown, after: unknown): readonly Setti
     said.add(field);
     known.push(found);
   }
-  const rest = changedFields(before, after, (field) => !said.has(field));
+  const rest = changedFields(old, now, (field) => !said.has(field));
   return [...known, ...rest.map((text) => ({ direction: "changes" as const, text }))];
 }
 
