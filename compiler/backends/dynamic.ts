@@ -3,16 +3,9 @@ import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import { span } from "../manifests/field-types.ts";
 import type { BackendConnection, TcpConnection } from "../model/connections.ts";
 import { HTTP_SERVER } from "../model/traffic.ts";
+import { addressRanges } from "../schema/address-ranges.ts";
 import { parseTimer } from "../schema/duration.ts";
-import {
-  duration,
-  type Infer,
-  integer,
-  list,
-  object,
-  type Schema,
-  shortText,
-} from "../schema/schema.ts";
+import { duration, type Infer, integer, list, object, type Schema } from "../schema/schema.ts";
 import type { Backend } from "./backend.ts";
 import { resolveConnection, resolveTcpConnection } from "./parts/connection.ts";
 import { curlCommand } from "./parts/try-request.ts";
@@ -150,18 +143,9 @@ const IDLE_TIMEOUT = "How long a tunnel stays without a byte. 10m by default.";
 function dynamicFields(namedBy: string, defaults: string) {
   return {
     port: integer(`The port of a ${namedBy} that names none: ${defaults} by default.`, 1, 65535),
-    allowPrivate: list(
-      shortText("An address, or a range in CIDR notation.", {
-        format: "cidr",
-        examples: ["10.0.0.0/8"],
-      }),
-      {
-        minItems: 1,
-        maxItems: 64,
-        description:
-          "Addresses that may be reached although they are not public: loopback, private and link-local ones are " +
-          "refused otherwise. A cloud's metadata address has to be named by itself.",
-      },
+    allowPrivate: addressRanges(
+      "Addresses that may be reached although they are not public: loopback, private and link-local ones are " +
+        "refused otherwise. A cloud's metadata address has to be named by itself.",
     ),
   };
 }

@@ -1,6 +1,6 @@
 import type { ProxyProtocolSettings } from "../../runtime/net/proxy-protocol/proxied-connections.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
-import { list, shortText } from "../schema/schema.ts";
+import { addressRanges } from "../schema/address-ranges.ts";
 
 /** Proxies that say for whom they make connections (HAProxy's PROXY protocol), as configured. */
 export interface ProxyProtocolConfig {
@@ -9,17 +9,8 @@ export interface ProxyProtocolConfig {
 }
 
 /** Which proxies may say so, in both forms. */
-export const trustedSources = list(
-  shortText("An address, or a range in CIDR notation.", {
-    format: "cidr",
-    examples: ["10.0.0.0/8"],
-  }),
-  {
-    minItems: 1,
-    maxItems: 64,
-    description:
-      "The proxies; everybody when unset. A connection of anybody else is closed; where headers are optional it is its own, whatever it brings.",
-  },
+export const trustedSources = addressRanges(
+  "The proxies; everybody when unset. A connection of anybody else is closed; where headers are optional it is its own, whatever it brings.",
 );
 
 /** What both forms say, whatever the case of their words; `version`: 2 where none is named. */

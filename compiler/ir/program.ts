@@ -4,7 +4,6 @@ import type {
   WorkerThreads,
 } from "../../runtime/gateway/definition.ts";
 import type { ConnectionSettings } from "../../runtime/net/connection-settings.ts";
-import type { ProxyProtocolSettings } from "../../runtime/net/proxy-protocol/proxied-connections.ts";
 import type { LogLevels } from "../../runtime/telemetry/logs/log-level.ts";
 import type { LogFormat } from "../../runtime/telemetry/logs/log-line.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
@@ -14,6 +13,7 @@ import type { BackendNode } from "./backends.ts";
 import type { DeploymentNode } from "./deployment.ts";
 import type { MeshNode } from "./mesh.ts";
 import type { PolicyUse } from "./policies.ts";
+import type { PortNode } from "./port.ts";
 import type { TcpBindNode } from "./tcp.ts";
 import type { CertificateFiles, TlsNode } from "./tls.ts";
 import type { TracingNode } from "./tracing.ts";
@@ -78,13 +78,7 @@ export interface WorkersNode {
 }
 
 /** One port. */
-export interface BindNode {
-  readonly port: number;
-  /** The IP address that it is open on; undefined: every one of the machine. */
-  readonly address: string | undefined;
-  /** Proxies say for whom connections are made; undefined: connections are their clients' own. */
-  readonly proxyProtocol: ProxyProtocolSettings | undefined;
-  readonly origin: Origin;
+export interface BindNode extends PortNode {
   /** What its TLS listeners share; undefined: plain HTTP. */
   readonly tls: TlsNode | undefined;
   /** In order of precedence: exact hostnames, wildcards from the longest, then the one for every name. */

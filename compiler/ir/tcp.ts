@@ -1,17 +1,11 @@
-import type { ProxyProtocolSettings } from "../../runtime/net/proxy-protocol/proxied-connections.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { TcpBackendNode } from "./backends.ts";
 import type { PolicyUse } from "./policies.ts";
+import type { PortNode } from "./port.ts";
 import type { CertificateFiles, TlsNode } from "./tls.ts";
 
 /** One port whose bytes are passed on. */
-export interface TcpBindNode {
-  readonly port: number;
-  /** The IP address that it is open on; undefined: every one of the machine. */
-  readonly address: string | undefined;
-  /** Proxies say for whom connections are made; undefined: connections are their clients' own. */
-  readonly proxyProtocol: ProxyProtocolSettings | undefined;
-  readonly origin: Origin;
+export interface TcpBindNode extends PortNode {
   readonly mode: TcpMode;
   /** As those of HTTP; one alone without TLS, which names nobody. */
   readonly listeners: readonly TcpListenerNode[];

@@ -1,15 +1,10 @@
 import type { ConfigValue } from "../../schema/config-values.ts";
 import type { Schema } from "../../schema/schema.ts";
+import { schemasInside } from "../../schema/schemas-inside.ts";
 
 /** Whether a schema knows other spellings anywhere: most kinds don't, and their values stay as they are. */
 export function hasAliases(schema: Schema): boolean {
-  const { properties = {}, additionalProperties, items } = schema;
-  const parts = [
-    ...Object.values(properties),
-    ...(typeof additionalProperties === "object" ? [additionalProperties] : []),
-    ...(items === undefined ? [] : [items]),
-  ];
-  return parts.some((part) => part.aliasOf !== undefined || hasAliases(part));
+  return schemasInside(schema).some((part) => part.aliasOf !== undefined || hasAliases(part));
 }
 
 /** The value with every field under its canonical name. */

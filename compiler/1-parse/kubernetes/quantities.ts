@@ -1,16 +1,11 @@
 import type { ConfigValue } from "../../schema/config-values.ts";
 import { bytesOf, isQuantity } from "../../schema/quantity.ts";
 import type { Schema } from "../../schema/schema.ts";
+import { schemasInside } from "../../schema/schemas-inside.ts";
 
 /** Whether a schema has numbers of bytes anywhere: most kinds don't, and their values stay as they are. */
 export function hasQuantities(schema: Schema): boolean {
-  const { properties = {}, additionalProperties, items } = schema;
-  const parts = [
-    ...Object.values(properties),
-    ...(typeof additionalProperties === "object" ? [additionalProperties] : []),
-    ...(items === undefined ? [] : [items]),
-  ];
-  return parts.some((part) => part.isQuantity === true || hasQuantities(part));
+  return schemasInside(schema).some((part) => part.isQuantity === true || hasQuantities(part));
 }
 
 /** The value with every quantity as the bytes that it says; what is none stays as it is. */

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { valueOfJson } from "../../schema/value-of-json.ts";
 import type { ApiObject, ResourceType } from "../kubernetes/api-object.ts";
 import { resourcePath } from "../kubernetes/api-object.ts";
 import type { ApiServer } from "../kubernetes/api-server.ts";
@@ -203,7 +204,7 @@ function textOf(report: DeliveryReport): string | undefined {
 
 function reportOf({ metadata }: ApiObject): DeliveryReport {
   const text = textField(recordOf(metadata)?.annotations, REPORT) ?? "{}";
-  const entries = Object.entries(recordOf(parsed(text)) ?? {});
+  const entries = Object.entries(recordOf(valueOfJson(text)) ?? {});
   return new Map(
     entries.map(([gateway, said]) => [gateway, Array.isArray(said) ? said.flatMap(takenOf) : []]),
   );
@@ -214,12 +215,4 @@ function takenOf(said: unknown): readonly TakenCode[] {
   const [version, problem]: readonly unknown[] = said;
   if (typeof version !== "string") return [];
   return [{ version, problem: typeof problem === "string" ? problem : undefined }];
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

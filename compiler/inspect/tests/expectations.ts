@@ -1,6 +1,7 @@
 import type { TrialCall, TrialOutcome } from "../../../runtime/trial/trial.ts";
 import type { ConfigPath } from "../../diagnostics/diagnostic.ts";
 import type { Rule } from "../../model/rules.ts";
+import { valueOfJson } from "../../schema/value-of-json.ts";
 import type { Expectation, GatewayTest } from "./test-schema.ts";
 
 /** An expectation that is not met. */
@@ -163,14 +164,6 @@ export function listedNames(
   kind: NonNullable<GatewayTest["list"]>,
 ): readonly string[] {
   const text = /^data: ?(.*)$/m.exec(body)?.[1] ?? body;
-  const items: unknown = Object(parsed(text)?.result)[kind];
+  const items: unknown = Object(Object(valueOfJson(text)).result)[kind];
   return Array.isArray(items) ? items.map((item) => String(Object(item).uri ?? item.name)) : [];
-}
-
-function parsed(text: string): { readonly result?: unknown } | undefined {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

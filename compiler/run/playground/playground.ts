@@ -5,18 +5,12 @@ import { servedRoutes } from "../../ir/routes.ts";
 import type { JournalEntry, RequestJournal } from "../journal.ts";
 import { type RouteRequest, requestsTo } from "../try-command.ts";
 import { callMcp, type McpCall } from "./mcp-call.ts";
-import { callPort, type PortResult } from "./port-call.ts";
+import { callPort, type PortCall, type PortResult } from "./port-call.ts";
 
 /** A request that a reader of the admin page sends. */
-export interface PlaygroundRequest {
+export interface PlaygroundRequest extends Omit<PortCall, "origin"> {
   /** The id of one of the program's routes. */
   readonly route: string;
-  readonly method: string;
-  /** Path and query. */
-  readonly target: string;
-  /** `name: value` */
-  readonly headers: readonly string[];
-  readonly body: string;
   /** Who is asked about where nothing is sent: claims or metadata as JSON, or a user's name; empty: nobody. */
   readonly identity?: string;
   /** The message for an MCP route; absent: the body goes as it is. */

@@ -1,8 +1,9 @@
+import { valueOfJson } from "../../schema/value-of-json.ts";
 import type { PlaygroundRequest } from "./playground.ts";
 
 /** What the page has sent; undefined when it is no request of the playground. */
 export function readRequest(text: string): PlaygroundRequest | undefined {
-  const given = record(parsed(text));
+  const given = record(valueOfJson(text));
   const headers = given?.headers;
   const { route, method, target, body } = given ?? {};
   if (typeof route !== "string" || typeof method !== "string") return undefined;
@@ -18,14 +19,6 @@ export function readRequest(text: string): PlaygroundRequest | undefined {
   const { method: called, params, era: said } = message;
   const era = said === "stateless" ? said : "sessions";
   return { ...request, mcp: { method: called, params, era } };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function record(value: unknown): Readonly<Record<string, unknown>> | undefined {

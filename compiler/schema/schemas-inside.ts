@@ -1,0 +1,11 @@
+import type { Schema } from "./schema.ts";
+
+/** The schemas of what stands directly in a value: of its fields, named or not, and of its items. */
+export function schemasInside(schema: Schema): readonly Schema[] {
+  const { properties = {}, additionalProperties, items } = schema;
+  return [
+    ...Object.values(properties),
+    ...(typeof additionalProperties === "object" ? [additionalProperties] : []),
+    ...(items === undefined ? [] : [items]),
+  ];
+}
