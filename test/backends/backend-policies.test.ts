@@ -1,10 +1,8 @@
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
-import type { IncomingMessage, RequestListener } from "node:http";
 import { createServer as createHttp2Server, createSecureServer } from "node:http2";
 import { createServer as createSecure } from "node:https";
 import { createServer as createTcpServer } from "node:net";
 import { join } from "node:path";
-import type { TLSSocket } from "node:tls";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
 import { makeCertificate } from "../harness/certificate.ts";
@@ -13,25 +11,9 @@ import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
 import { pause } from "../harness/pause.ts";
 import { refusals } from "../harness/refusals.ts";
+import { tell } from "../harness/tell.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { startUpstream } from "../harness/upstream.ts";
-
-/** What an upstream saw of a request and its connection. */
-function sight(request: IncomingMessage): object {
-  const socket = request.socket as TLSSocket;
-  return {
-    host: request.headers.host,
-    authorization: request.headers.authorization,
-    cookie: request.headers.cookie,
-    sni: socket.servername,
-    client: socket.encrypted ? socket.getPeerCertificate().subject?.CN : undefined,
-  };
-}
-
-const tell: RequestListener = (request, response) => {
-  request.resume();
-  response.end(JSON.stringify(sight(request)));
-};
 
 /** A folder with authorities, and a server that their certificate is for. */
 async function secureUpstream(options: object = {}) {

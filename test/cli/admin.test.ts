@@ -1,17 +1,13 @@
-import { existsSync } from "node:fs";
 import { request } from "node:http";
-import { type Browser, chromium } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Browser } from "playwright-core";
+import { beforeAll, describe, expect, it } from "vitest";
+import { isBrowserMissing, startBrowser } from "../harness/browser.ts";
 import { freePort } from "../harness/free-port.ts";
 import { GwcProcess } from "../harness/gwc.ts";
 import { startUpstream } from "../harness/upstream.ts";
 import { Workspace } from "../harness/workspace.ts";
 import { startHealthy } from "../llm/llm-upstream.ts";
 import { gatewayText } from "./gateway-text.ts";
-
-/** Debian's browser. CI has to have it; elsewhere these tests are skipped without it. */
-const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
-const isMissing = !existsSync(executablePath) && process.env.CI === undefined;
 
 const cors = '            policies: {cors: {allowOrigins: ["*"]}}\n';
 const rule = `            policies: {authorization: {rules: ["request.path == '<b>&'"]}}\n`;
@@ -69,20 +65,13 @@ it("the admin page shows how providers of models do, and who is not asked", asyn
   expect(page).toMatch(/group 2: spare http:\S+ health 100 %, \d under way/);
 });
 
-describe.skipIf(isMissing)("the admin page in a browser", () => {
+describe.skipIf(isBrowserMissing)("the admin page in a browser", () => {
   let browser: Browser;
   let upstream: string;
 
   beforeAll(async () => {
     upstream = await startUpstream((_, response) => response.end("fine"));
-    browser = await chromium.launch({
-      executablePath,
-      args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"],
-    });
-  });
-
-  afterAll(async () => {
-    await browser?.close();
+    browser = await startBrowser();
   });
 
   it("shows what is served and where it comes from, and counts by itself", async () => {

@@ -1,7 +1,7 @@
-import { existsSync } from "node:fs";
 import { request } from "node:http";
-import { type Browser, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Browser, Page } from "playwright-core";
+import { beforeAll, describe, expect, it } from "vitest";
+import { isBrowserMissing, startBrowser } from "../harness/browser.ts";
 import { type Echo, startEcho } from "../harness/echo.ts";
 import { freePort } from "../harness/free-port.ts";
 import { GwcProcess } from "../harness/gwc.ts";
@@ -9,10 +9,7 @@ import { startMcpServer } from "../harness/mcp-server.ts";
 import { startUpstream } from "../harness/upstream.ts";
 import { Workspace } from "../harness/workspace.ts";
 import { startAskingServer } from "../mcp/asking-server.ts";
-
-/** Debian's browser. CI has to have it; elsewhere these tests are skipped without it. */
-const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
-const isMissing = !existsSync(executablePath) && process.env.CI === undefined;
+import { openSession } from "../mcp/raw-client.ts";
 
 let shop: Echo;
 let port: number;
@@ -146,34 +143,12 @@ describe("the playground sends requests for its own page alone", () => {
   });
 });
 
-describe.skipIf(isMissing)("the playground in a browser", () => {
+describe.skipIf(isBrowserMissing)("the playground in a browser", () => {
   let browser: Browser;
 
   beforeAll(async () => {
-    browser = await chromium.launch({
-      executablePath,
-      args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"],
-    });
+    browser = await startBrowser();
   });
-
-  afterAll(async () => {
-    await browser?.close();
-  });
-
-  /** A client of MCP that comes and stays. */
-  async function openSession(): Promise<void> {
-    const clientInfo = { name: "test", version: "1" };
-    const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo };
-    const response = await fetch(`http://127.0.0.1:${port}/mcp`, {
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        accept: "application/json, text/event-stream",
-      },
-      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params }),
-    });
-    expect(response.headers.get("mcp-session-id")).not.toBeNull();
-  }
 
   async function result(page: Page, part: string): Promise<string> {
     const shown = page.locator("#result section", { hasText: part });
@@ -283,7 +258,7 @@ describe.skipIf(isMissing)("the playground in a browser", () => {
     const page = await browser.newPage();
     const exact = { exact: true };
     await page.goto(new URL("/ui/requests", url).href);
-    await openSession();
+    await openSession(`http://127.0.0.1:${port}/mcp`);
     await fetch(`http://127.0.0.1:${port}/shop/b?token=hunter2`);
     const slow = fetch(`http://127.0.0.1:${port}/slow`);
     await page.locator("tbody tr", { hasText: "/slow" }).getByText("under way").waitFor();

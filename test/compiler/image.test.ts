@@ -16,6 +16,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { memoryHost } from "../../compiler/host.ts";
 import { compileFile } from "../harness/compile-file.ts";
 import { freePort } from "../harness/free-port.ts";
+import { initialize, post } from "../mcp/raw-client.ts";
 
 // No container engine runs where the tests run: the image's commands run in a folder that holds what the image would.
 const folder = mkdtempSync(path.join(tmpdir(), "gwc-image-"));
@@ -109,24 +110,8 @@ binds: [{port: ${port}, listeners: [{routes: [{backends: [{mcp: {targets: [{name
   });
   try {
     for await (const chunk of gateway.stdout) if (String(chunk).includes("readiness")) break;
-    const response = await fetch(`http://127.0.0.1:${port}/mcp`, {
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        accept: "application/json, text/event-stream",
-      },
-      body: JSON.stringify({
-        jsonrpc: "2.0",
-        id: 1,
-        method: "initialize",
-        params: {
-          protocolVersion: "2025-06-18",
-          capabilities: {},
-          clientInfo: { name: "test", version: "1" },
-        },
-      }),
-    });
-    expect(await response.text()).toContain('"serverInfo"');
+    const { text: opened } = await post(`http://127.0.0.1:${port}/mcp`, initialize);
+    expect(opened).toContain('"serverInfo"');
   } finally {
     gateway.kill("SIGKILL");
   }

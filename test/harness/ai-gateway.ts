@@ -12,6 +12,13 @@ export interface AiOptions {
   readonly policies?: object;
 }
 
+/** Where clients of each format ask, as under `policies.ai.routes`. */
+export const everyFormat = {
+  "/v1/messages": "messages",
+  "/v1/responses": "responses",
+  "*": "completions",
+} as const;
+
 /** A gateway with one route to a provider at `host:port`, which it tells the key `provider-key`; `routes` as in the policy. */
 export function startAiGateway(
   host: string,

@@ -1,10 +1,9 @@
-import { createServer, type RequestListener } from "node:http";
-import { connect } from "node:net";
+import type { RequestListener } from "node:http";
 import { beforeAll, expect, it } from "vitest";
+import { type AskedTunnel, startConnectProxy } from "../harness/connect-proxy.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
-import { listen } from "../harness/listen.ts";
 import { namedAddresses, startOnOnePort } from "../harness/same-port-servers.ts";
 import { send } from "../harness/send.ts";
 import { gatewayManifest } from "./gateway-manifest.ts";
@@ -18,7 +17,7 @@ let gateway: Gateway;
 const failing = new Set<string>();
 const ailing = new Set<string>();
 /** What the proxy was asked for. */
-const asked: [url: string, authorization: string | undefined][] = [];
+const asked: AskedTunnel[] = [];
 
 const pod =
   (address: string): RequestListener =>
@@ -36,15 +35,9 @@ const backend = (name: string, host: string, port: number, policies = "") =>
 
 beforeAll(async () => {
   const { port } = await startOnOnePort(PODS, pod);
-  const proxy = createServer().on("connect", (request, client) => {
-    asked.push([request.url ?? "", request.headers["proxy-authorization"]]);
-    const server = connect(Number(/:(\d+)$/.exec(request.url ?? "")?.[1]), FIRST, () => {
-      client.write("HTTP/1.1 200 Connection established\r\n\r\n");
-      client.pipe(server).pipe(client);
-    });
-    for (const each of [client, server]) each.on("error", () => {});
+  const proxyPort = await startConnectProxy(asked, (target) => {
+    return { host: FIRST, port: Number(/:(\d+)$/.exec(target)?.[1]) };
   });
-  const proxyPort = await listen(proxy);
   const rule = (name: string, reference: string) =>
     `{matches: [{path: {value: /${name}}}], backendRefs: [{name: ${name}, ${reference}}]}`;
   const own = "group: gwc.dev, kind: GatewayBackend";

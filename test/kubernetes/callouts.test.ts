@@ -1,13 +1,12 @@
 import { readFileSync } from "node:fs";
-import { createServer } from "node:http";
-import { connect } from "node:net";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { makeCertificate } from "../harness/certificate.ts";
+import { type AskedTunnel, startConnectProxy } from "../harness/connect-proxy.ts";
 import { type EnvoyServices, startEnvoyServices } from "../harness/envoy-services.ts";
 import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
-import { listen } from "../harness/listen.ts";
+import { mountsIn } from "../harness/mounts.ts";
 import { send } from "../harness/send.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { startUpstream } from "../harness/upstream.ts";
@@ -95,10 +94,7 @@ async function start(
   return startGateway({
     config: config.join("\n---\n"),
     folder,
-    env: {
-      GWC_SECRETS_DIR: join(folder, "secrets"),
-      GWC_CONFIG_MAPS_DIR: join(folder, "config-maps"),
-    },
+    env: mountsIn(folder),
   });
 }
 
@@ -196,16 +192,9 @@ describe("policies on the server that is asked", () => {
     `{matches: [{path: {value: ${path}}}], backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: ${name}}]}`;
 
   it("say through which proxy it is asked, and what that is shown", async () => {
-    const tunnels: unknown[] = [];
-    const proxy = createServer().on("connect", ({ url, headers }, client) => {
-      tunnels.push([url, headers["proxy-authorization"]]);
-      const server = connect(plain.port, "127.0.0.1", () => {
-        client.write("HTTP/1.1 200 Connection established\r\n\r\n");
-        client.pipe(server).pipe(client);
-      });
-      for (const each of [client, server]) each.on("error", () => {});
-    });
-    const proxyPort = await listen(proxy);
+    const tunnels: AskedTunnel[] = [];
+    const end = { host: "127.0.0.1", port: plain.port };
+    const proxyPort = await startConnectProxy(tunnels, () => end);
     const tunnel = "tunnel: {backendRef: {group: gwc.dev, kind: GatewayBackend, name: proxy}}";
     const gateway = await startGateway({
       config: manifests(

@@ -9,6 +9,7 @@ import { makeCertificate } from "../harness/certificate.ts";
 import { freePort } from "../harness/free-port.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
+import { mountsIn } from "../harness/mounts.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { checkManifests, complaints } from "./manifests.ts";
 
@@ -105,10 +106,7 @@ it("a port asks curl for a certificate as the Gateway says of it, and shows back
       ...[route, rules, service(backend), ...objects],
     ].join("\n---\n"),
     folder,
-    env: {
-      GWC_SECRETS_DIR: join(folder, "secrets"),
-      GWC_CONFIG_MAPS_DIR: join(folder, "config-maps"),
-    },
+    env: mountsIn(folder),
   });
   /** Who the client is to the gateway; undefined when there was no connection. */
   const curl = async (port: number, name?: string) => {

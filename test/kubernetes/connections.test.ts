@@ -1,33 +1,18 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { createServer, type IncomingMessage, type RequestListener } from "node:http";
+import { createServer } from "node:http";
 import { createServer as createHttp2 } from "node:http2";
 import { createServer as createSecure } from "node:https";
 import { join } from "node:path";
-import type { TLSSocket } from "node:tls";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
 import { makeCertificate } from "../harness/certificate.ts";
 import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
+import { mountsIn } from "../harness/mounts.ts";
+import { tell } from "../harness/tell.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { checkManifests, complaints } from "./manifests.ts";
-
-/** What an upstream saw of a request and its connection. */
-function sight(request: IncomingMessage): object {
-  const socket = request.socket as TLSSocket;
-  return {
-    version: request.httpVersion,
-    authorization: request.headers.authorization,
-    sni: socket.servername,
-    client: socket.encrypted ? socket.getPeerCertificate().subject?.CN : undefined,
-  };
-}
-
-const tell: RequestListener = (request, response) => {
-  request.resume();
-  response.end(JSON.stringify(sight(request)));
-};
 
 const metadata = (name: string) => `metadata: {name: ${name}}`;
 const service = (name: string, port: number, rest = ""): string =>
@@ -78,10 +63,7 @@ async function start(
   return startGateway({
     config: documents(port).join("\n---\n"),
     folder,
-    env: {
-      GWC_SECRETS_DIR: join(folder, "secrets"),
-      GWC_CONFIG_MAPS_DIR: join(folder, "config-maps"),
-    },
+    env: mountsIn(folder),
   });
 }
 

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { parse } from "yaml";
 import { kubernetesFiles } from "../../compiler/4-emit/kubernetes-files.ts";
+import { ownClassManifest } from "./gateway-manifest.ts";
 import { checkManifests, complaints } from "./manifests.ts";
 
 function parameters(name: string, spec: string): string {
@@ -8,14 +9,7 @@ function parameters(name: string, spec: string): string {
 }
 
 function gateway(more = ""): string {
-  return `
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: ours}
-spec:
-  controllerName: gwc.dev/gateway
-  parametersRef: {group: gwc.dev, kind: GatewayParameters, name: of-class, namespace: default}
----
+  return `${ownClassManifest}
 apiVersion: gateway.networking.k8s.io/v1
 kind: Gateway
 metadata: {name: gw}

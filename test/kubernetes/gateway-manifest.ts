@@ -8,3 +8,13 @@ spec: {gatewayClassName: gwc, listeners: [{name: http, port: ${port}, protocol: 
 ---
 `;
 }
+
+/** A GatewayClass `ours` with the parameters `of-class`, ready for others behind it. */
+export const ownClassManifest = `
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: ours}
+spec:
+  controllerName: gwc.dev/gateway
+  parametersRef: {group: gwc.dev, kind: GatewayParameters, name: of-class, namespace: default}
+---`;

@@ -70,3 +70,11 @@ kind: Service
 metadata: {name: web}
 spec: {ports: [{name: http, port: 80}]}
 `;
+
+/** The backend of the world's route `tools`. */
+export const toolsBackend = `
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayBackend
+metadata: {name: tools}
+spec: {static: {host: tools.example.com, port: 80}}
+`;

@@ -4,6 +4,7 @@ import { kubernetesFiles } from "../../compiler/4-emit/kubernetes-files.ts";
 import { startEcho } from "../harness/echo.ts";
 import { freePort } from "../harness/free-port.ts";
 import { startGateway } from "../harness/gateway.ts";
+import { ownClassManifest } from "./gateway-manifest.ts";
 import { checkManifests, complaints } from "./manifests.ts";
 
 interface Parts {
@@ -15,14 +16,7 @@ interface Parts {
 }
 
 function manifests({ ofClass = "{}", own = "  {}", port = 8080, more = "" }: Parts): string {
-  return `
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: ours}
-spec:
-  controllerName: gwc.dev/gateway
-  parametersRef: {group: gwc.dev, kind: GatewayParameters, name: of-class, namespace: default}
----
+  return `${ownClassManifest}
 apiVersion: gateway.networking.k8s.io/v1
 kind: Gateway
 metadata: {name: gw}

@@ -1,14 +1,7 @@
 import { expect, it } from "vitest";
 import type { Condition } from "../../compiler/inspect/status/conditions.ts";
 import { statusOf } from "../../compiler/inspect/status/status.ts";
-import { checkManifests, world } from "./manifests.ts";
-
-const backend = `
-apiVersion: gwc.dev/v1alpha1
-kind: GatewayBackend
-metadata: {name: tools}
-spec: {static: {host: tools.example.com, port: 80}}
-`;
+import { checkManifests, toolsBackend, world } from "./manifests.ts";
 
 interface Status {
   readonly attachedListenerSets?: number;
@@ -27,7 +20,7 @@ interface Status {
 
 /** The status of a resource among the world's. */
 function statusOfOne(name: string, ...documents: readonly string[]): Status {
-  const checked = checkManifests([world, backend, ...documents].join("\n---\n"));
+  const checked = checkManifests([world, toolsBackend, ...documents].join("\n---\n"));
   if (checked.kubernetes === undefined) throw new Error("no manifests");
   const found = statusOf(checked, checked.kubernetes).find(
     (each) => `${each.kind} ${each.metadata.name}` === name,

@@ -2,6 +2,7 @@ import path from "node:path";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { expect, it } from "vitest";
+import { everyFormat } from "../harness/ai-gateway.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { type Received, type Scripted, startScripted } from "../harness/scripted.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
@@ -35,12 +36,7 @@ async function start(
     const { status, body } = respond(request);
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
   });
-  const routes = {
-    "/v1/messages": "messages",
-    "/v1/messages/count_tokens": "tokenCount",
-    "/v1/responses": "responses",
-    "*": "completions",
-  };
+  const routes = { "/v1/messages/count_tokens": "tokenCount", ...everyFormat };
   const azureOpenAI = { endpoint: "res.openai.azure.com", ...provider };
   const ai = { name: "azure", provider: { azureOpenAI }, hostOverride: upstream.host };
   const gateway = await startGateway({

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { everyFormat } from "../harness/ai-gateway.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { startProvider } from "../harness/model-provider.ts";
 import type { Scripted } from "../harness/scripted.ts";
@@ -16,7 +17,6 @@ type Api = (typeof apis)[keyof typeof apis];
 
 beforeAll(async () => {
   provider = await startProvider([{ prompt: "", response: { content: "Hi." } }]);
-  const routes = { "/v1/messages": "messages", "/v1/responses": "responses", "*": "completions" };
   gateway = await startGateway({
     listeners: [
       {
@@ -25,7 +25,7 @@ beforeAll(async () => {
           matches: [{ path: { pathPrefix: `/${name}` } }],
           policies: {
             ai: {
-              routes: name === "openAI" ? routes : { ...routes, "/v1/responses": "responses" },
+              routes: everyFormat,
             },
           },
           backends: [{ ai: { provider: { [name]: {} }, hostOverride: provider.host } }],

@@ -2,7 +2,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { BedrockRuntimeClient, CountTokensCommand } from "@aws-sdk/client-bedrock-runtime";
 import { NodeHttpHandler } from "@smithy/node-http-handler";
 import { expect, it } from "vitest";
-import { startGateway } from "../harness/gateway.ts";
+import { startAiGateway } from "../harness/ai-gateway.ts";
 import { type Scripted, startScripted } from "../harness/scripted.ts";
 
 const claude = "eu.anthropic.claude-sonnet-4-5-20250929-v1:0";
@@ -17,22 +17,11 @@ async function start(model: string | undefined, status: number, body: object): P
     const type = { "content-type": "application/json" };
     response.writeHead(status, type).end(JSON.stringify(body));
   });
-  const { url } = await startGateway({
-    env: { KEY: "bedrock-key" },
-    listeners: [
-      {
-        routes: [
-          {
-            policies: {
-              backendAuth: { key: "${KEY}" },
-              ai: { routes: { "/count_tokens": "tokenCount", "*": "messages" } },
-            },
-            backends: [{ ai: { provider: { bedrock: { model } }, hostOverride: upstream.host } }],
-          },
-        ],
-      },
-    ],
-  });
+  const { url } = await startAiGateway(
+    upstream.host,
+    { "/count_tokens": "tokenCount", "*": "messages" },
+    { provider: { bedrock: { model } } },
+  );
   return { ...upstream, client: new Anthropic({ apiKey: "c", baseURL: url, maxRetries: 0 }) };
 }
 

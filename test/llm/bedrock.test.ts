@@ -7,6 +7,7 @@ import {
 import { NodeHttpHandler } from "@smithy/node-http-handler";
 import OpenAI from "openai";
 import { expect, it } from "vitest";
+import { everyFormat } from "../harness/ai-gateway.ts";
 import { awsException } from "../harness/aws-event-stream.ts";
 import { expectedSignature } from "../harness/aws-signature.ts";
 import {
@@ -27,8 +28,6 @@ interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string | Buffer;
 }
-
-const routes = { "/v1/messages": "messages", "/v1/responses": "responses", "*": "completions" };
 
 interface Started extends Scripted {
   readonly gateway: Gateway;
@@ -66,7 +65,7 @@ async function start(
           {
             policies: {
               ...(backendAuth && { backendAuth }),
-              ai: { routes, ...policies },
+              ai: { routes: everyFormat, ...policies },
             },
             backends: [
               {

@@ -8,6 +8,7 @@ import {
 } from "@google/genai";
 import OpenAI from "openai";
 import { expect, it } from "vitest";
+import { startAiGateway } from "../harness/ai-gateway.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import {
   bodyOf,
@@ -19,22 +20,8 @@ import { type Scripted, startScripted } from "../harness/scripted.ts";
 
 /** A gateway whose clients may speak either format, in front of Gemini. */
 function startGemini({ host }: Scripted, model = "gemini-2.5-flash"): Promise<Gateway> {
-  return startGateway({
-    env: { KEY: "google-key" },
-    listeners: [
-      {
-        routes: [
-          {
-            policies: {
-              backendAuth: { key: "${KEY}" },
-              ai: { routes: { "/v1/messages": "messages", "*": "completions" } },
-            },
-            backends: [{ ai: { provider: { gemini: { model } }, hostOverride: host } }],
-          },
-        ],
-      },
-    ],
-  });
+  const routes = { "/v1/messages": "messages", "*": "completions" };
+  return startAiGateway(host, routes, { provider: { gemini: { model } } });
 }
 
 function anthropic({ url }: Gateway): Anthropic {
@@ -76,7 +63,7 @@ it("OpenAI's client reaches Gemini's own server of that format, its body as it w
   expect(response.status).toBe(200);
   const [received] = server.received;
   expect(received?.url).toBe("/v1beta/openai/chat/completions");
-  expect(received?.headers.authorization).toBe("Bearer google-key");
+  expect(received?.headers.authorization).toBe("Bearer provider-key");
   expect(received?.headers["x-goog-api-key"]).toBeUndefined();
   expect(received?.body.toString()).toBe(body);
 });
@@ -107,7 +94,7 @@ it("Anthropic's client gets text, thoughts and all tokens of Gemini, whole and a
   const [first, second] = server.received;
   expect(first?.url).toBe("/v1beta/models/gemini-2.5-flash:generateContent");
   expect(second?.url).toBe("/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse");
-  expect(first?.headers["x-goog-api-key"]).toBe("google-key");
+  expect(first?.headers["x-goog-api-key"]).toBe("provider-key");
   expect(first?.headers.authorization).toBeUndefined();
   expect(bodyOf(first)).toEqual({
     contents: [{ role: "user", parts: [{ text: "Hello" }] }],

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { everyFormat } from "../harness/ai-gateway.ts";
 import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { startGuardWebhook } from "../harness/guard-webhook.ts";
@@ -85,11 +86,7 @@ beforeAll(async () => {
           policies: {
             backendAuth: { key: "${KEY}" },
             ai: {
-              routes: {
-                "/v1/messages": "messages",
-                "/v1/responses": "responses",
-                "*": "completions",
-              },
+              routes: everyFormat,
               promptGuard: {
                 response: [guard],
                 ...(name.startsWith("webhook") && { window: 64 }),

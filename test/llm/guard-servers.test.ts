@@ -1,5 +1,6 @@
 import OpenAI from "openai";
 import { beforeAll, describe, expect, it } from "vitest";
+import { everyFormat } from "../harness/ai-gateway.ts";
 import { expectedSignature } from "../harness/aws-signature.ts";
 import { compileFile } from "../harness/compile-file.ts";
 import { freePort } from "../harness/free-port.ts";
@@ -168,12 +169,7 @@ beforeAll(async () => {
               apiKey: { keys: [{ key: "${CLIENT_KEY}", metadata: { name: "blue" } }] },
             }),
             ai: {
-              routes: {
-                "/v1/embeddings": "embeddings",
-                "/v1/messages": "messages",
-                "/v1/responses": "responses",
-                "*": "completions",
-              },
+              routes: { "/v1/embeddings": "embeddings", ...everyFormat },
               promptGuard,
             },
           },

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { everyFormat } from "../harness/ai-gateway.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { startScripted } from "../harness/scripted.ts";
 
@@ -152,11 +153,7 @@ beforeAll(async () => {
             matches: [{ path: { pathPrefix: `/${action}/${name}` } }],
             policies: {
               ai: {
-                routes: {
-                  "/v1/messages": "messages",
-                  "/v1/responses": "responses",
-                  "*": "completions",
-                },
+                routes: everyFormat,
                 promptGuard: { response: [guard] },
               },
             },

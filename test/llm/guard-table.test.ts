@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { everyFormat } from "../harness/ai-gateway.ts";
 import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { type GuardWebhook, startGuardWebhook } from "../harness/guard-webhook.ts";
@@ -175,11 +176,7 @@ beforeAll(async () => {
           policies: {
             backendAuth: { key: "${KEY}" },
             ai: {
-              routes: {
-                "/v1/messages": "messages",
-                "/v1/responses": "responses",
-                "*": "completions",
-              },
+              routes: everyFormat,
               promptGuard: { [phase]: [placed(guard)] },
             },
           },

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { everyFormat } from "../harness/ai-gateway.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { gwc } from "../harness/gwc.ts";
 import { startProvider } from "../harness/model-provider.ts";
@@ -42,12 +43,7 @@ const guards = {
 const providers = {
   openai: {
     provider: { openAI: {} },
-    routes: {
-      "/v1/messages": "messages",
-      "/v1/responses": "responses",
-      "/v1/embeddings": "embeddings",
-      "*": "completions",
-    },
+    routes: { "/v1/embeddings": "embeddings", ...everyFormat },
   },
   anthropic: {
     provider: { anthropic: {} },

@@ -4,8 +4,6 @@ import { isDeepStrictEqual } from "node:util";
 import { expect, it } from "vitest";
 import type { JsonObject } from "../../runtime/cel/variables.ts";
 import type { ClientFormat, UpstreamFormat } from "../../runtime/llm/chat/formats.ts";
-import { LlmRefusal } from "../../runtime/llm/chat/llm-error.ts";
-import { refuseUnkept } from "../../runtime/llm/chat/topics.ts";
 import { completionsClient } from "../../runtime/llm/formats/completions/client.ts";
 import { completionsUpstream } from "../../runtime/llm/formats/completions/upstream.ts";
 import { converseUpstream } from "../../runtime/llm/formats/converse/upstream.ts";
@@ -16,6 +14,7 @@ import { responsesClient } from "../../runtime/llm/formats/responses/client.ts";
 import { isObject, type JsonValue } from "../harness/provider-schemas/json-schema.ts";
 import { root } from "../harness/root.ts";
 import { fieldsOfSchema } from "./schema-fields.ts";
+import { sentFor } from "./sent-for.ts";
 
 const upstreams = {
   OpenAI: [completionsUpstream, "gpt-5"],
@@ -32,18 +31,6 @@ const clients = {
 } as const satisfies Readonly<
   Record<string, readonly [ClientFormat, string, string, JsonObject, JsonObject]>
 >;
-
-/** What a provider is sent for a request; undefined: the client is told the field that is in the way. */
-function sentFor(client: ClientFormat, upstream: UpstreamFormat, body: JsonObject): unknown {
-  try {
-    const request = client.readRequest(body);
-    refuseUnkept(request.topics, upstream.fates, "p");
-    return JSON.parse(upstream.writeRequest(request, { provider: "p" }, []));
-  } catch (error) {
-    if (error instanceof LlmRefusal) return undefined;
-    throw error;
-  }
-}
 
 /** The fields of which no value makes a difference to what a provider is sent. */
 function leftOut(name: keyof typeof clients, upstream: keyof typeof upstreams): readonly string[] {

@@ -1,8 +1,8 @@
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { expect, it } from "vitest";
+import { startAiGateway } from "../harness/ai-gateway.ts";
 import { converseResponse, converseStream } from "../harness/bedrock.ts";
-import { startGateway } from "../harness/gateway.ts";
 import { startScripted } from "../harness/scripted.ts";
 
 /** Longer than what Converse, Gemini and OpenAI take. */
@@ -36,26 +36,11 @@ async function startCaller() {
       ]),
     );
   });
-  const gateway = await startGateway({
-    env: { KEY: "key" },
-    listeners: [
-      {
-        routes: [
-          {
-            policies: {
-              backendAuth: { key: "${KEY}" },
-              ai: { routes: { "/v1/messages": "messages", "*": "completions" } },
-            },
-            backends: [
-              {
-                ai: { provider: { bedrock: { region: "eu-west-1" } }, hostOverride: bedrock.host },
-              },
-            ],
-          },
-        ],
-      },
-    ],
-  });
+  const gateway = await startAiGateway(
+    bedrock.host,
+    { "/v1/messages": "messages", "*": "completions" },
+    { provider: { bedrock: { region: "eu-west-1" } } },
+  );
   const sent = () => bedrock.received.map(({ body }) => JSON.parse(body.toString()));
   return { gateway, sent };
 }

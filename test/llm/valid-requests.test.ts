@@ -2,8 +2,6 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { JsonObject } from "../../runtime/cel/variables.ts";
 import type { ClientFormat, UpstreamFormat } from "../../runtime/llm/chat/formats.ts";
-import { LlmRefusal } from "../../runtime/llm/chat/llm-error.ts";
-import { refuseUnkept } from "../../runtime/llm/chat/topics.ts";
 import { completionsClient } from "../../runtime/llm/formats/completions/client.ts";
 import { completionsUpstream } from "../../runtime/llm/formats/completions/upstream.ts";
 import { converseUpstream } from "../../runtime/llm/formats/converse/upstream.ts";
@@ -11,6 +9,7 @@ import { generateContentUpstream } from "../../runtime/llm/formats/generate-cont
 import { messagesClient } from "../../runtime/llm/formats/messages/client.ts";
 import { messagesUpstream } from "../../runtime/llm/formats/messages/upstream.ts";
 import { type ProviderSchema, requestProblems } from "../harness/provider-schema.ts";
+import { sentFor } from "./sent-for.ts";
 import { outputSchema, pixel, tool } from "./table/features.ts";
 
 const RUNS = process.env.GWC_LONG_TESTS === undefined ? 300 : 3_000;
@@ -225,18 +224,6 @@ const messages: fc.Arbitrary<JsonObject> = fc
     ...("tools" in others && { tool_choice: choice }),
   }));
 
-/** What is sent for a request of a client; undefined: it is refused. */
-function written(client: ClientFormat, upstream: UpstreamFormat, body: JsonObject): unknown {
-  try {
-    const request = client.readRequest(body);
-    refuseUnkept(request.topics, upstream.fates, "p");
-    return JSON.parse(upstream.writeRequest(request, { provider: "p" }, []));
-  } catch (error) {
-    if (error instanceof LlmRefusal) return undefined;
-    throw error;
-  }
-}
-
 const clients: readonly (readonly [
   string,
   ClientFormat,
@@ -261,7 +248,7 @@ it.each(pairs)(
     fc.assert(
       fc.property(requests, (body) => {
         expect(requestProblems(own, body)).toEqual([]);
-        const sent = written(client, format, { ...body, model });
+        const sent = sentFor(client, format, { ...body, model });
         if (sent !== undefined) expect(requestProblems(schema, sent)).toEqual([]);
       }),
       { numRuns: RUNS },

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { everythingScript } from "../harness/everything-server.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { startMcpGateway } from "./mcp-gateway.ts";
@@ -60,10 +60,6 @@ beforeAll(async () => {
       rules: templates,
     },
   ]);
-});
-afterAll(async () => {
-  await gateway.stop();
-  await upstream.close();
 });
 beforeEach(() => {
   upstream.response = mcpResponses(results);

@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import type { Gateway } from "../harness/gateway.ts";
 import { settled } from "../harness/settled.ts";
 import { startMcpGateway } from "./mcp-gateway.ts";
@@ -37,10 +37,6 @@ beforeAll(async () => {
       targets: [{ name: "one", stdio: { cmd: process.execPath, args: [script] } }],
     },
   ]);
-});
-afterAll(async () => {
-  await gateway.stop();
-  await upstream.close();
 });
 
 it.each([

@@ -7,7 +7,7 @@ import { TestProcess } from "../harness/test-process.ts";
 import { startMcpGateway } from "./mcp-gateway.ts";
 import { messagesOf } from "./raw-client.ts";
 import { mcpResponses, type RawUpstream, startUpstream } from "./raw-upstream.ts";
-import { ask, connectStateless, envelope, revision } from "./stateless-client.ts";
+import { answerServers, ask, connectStateless, envelope, revision } from "./stateless-client.ts";
 import { as } from "./subjects.ts";
 
 const old = ownScript("conformance/mcp-server.ts");
@@ -61,15 +61,7 @@ describe.each([
     const connect = async () => {
       const capabilities = { elicitation: { form: {} }, sampling: {} };
       const client = await connectStateless(url(route), { capabilities }, headers);
-      client.setRequestHandler("elicitation/create", () => ({
-        action: "accept",
-        content: { username: "ada", email: "a@x.test" },
-      }));
-      client.setRequestHandler("sampling/createMessage", () => ({
-        model: "m",
-        role: "assistant",
-        content: { type: "text", text: "sampled" },
-      }));
+      answerServers(client, { username: "ada", email: "a@x.test" });
       return client;
     };
 

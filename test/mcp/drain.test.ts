@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import type { Gateway } from "../harness/gateway.ts";
 import { startHandwritten } from "./mcp-gateway.ts";
 import { initialize, openSession, post, toolCall } from "./raw-client.ts";
@@ -35,10 +35,6 @@ beforeEach(async () => {
     },
     { CONNECTION_MIN_TERMINATION_DEADLINE: "1s", CONNECTION_TERMINATION_DEADLINE: "1500ms" },
   );
-});
-afterEach(async () => {
-  await gateway.stop();
-  await upstream.close();
 });
 
 it.each(["/mcp", "/merged", "/stdio"])(

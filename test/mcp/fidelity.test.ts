@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Gateway } from "../harness/gateway.ts";
 import { roundTripsUntil } from "../harness/round-trips.ts";
 import { startHandwritten } from "./mcp-gateway.ts";
@@ -27,10 +27,6 @@ beforeAll(async () => {
       },
     ],
   });
-});
-afterAll(async () => {
-  await gateway.stop();
-  await upstream.close();
 });
 beforeEach(() => {
   upstream.response = plain;

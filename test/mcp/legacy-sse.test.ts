@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { beforeAll, beforeEach, expect, it } from "vitest";
 import type { Gateway } from "../harness/gateway.ts";
 import { startMcpGateway } from "./mcp-gateway.ts";
 import { initialize, openSession, post, send } from "./raw-client.ts";
@@ -42,10 +42,6 @@ beforeAll(async () => {
       targets: [{ name: "old", sse: { host: "http://127.0.0.1:1/sse" } }],
     },
   ]);
-});
-afterAll(async () => {
-  await gateway.stop();
-  await upstream.close();
 });
 beforeEach(() => {
   upstream.response = legacy;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Gateway } from "../harness/gateway.ts";
 import { roundTripsUntil } from "../harness/round-trips.ts";
 import { startHandwritten } from "./mcp-gateway.ts";
@@ -62,10 +62,6 @@ beforeAll(async () => {
       { name: "open", path: "/open", targets, timeouts, failureMode: "failOpen" },
     ],
   });
-});
-afterAll(async () => {
-  await gateway.stop();
-  await Promise.all([one.close(), two.close()]);
 });
 beforeEach(() => {
   one.response = paged(["a", "b"]);

@@ -10,7 +10,7 @@ import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { TestProcess } from "../harness/test-process.ts";
 import { startMcpGateway } from "./mcp-gateway.ts";
 import { connectSession } from "./session-client.ts";
-import { connectStateless } from "./stateless-client.ts";
+import { answerServers, connectStateless } from "./stateless-client.ts";
 import { as } from "./subjects.ts";
 
 const scriptOf = (name: string) => path.join(import.meta.dirname, "python", name);
@@ -258,15 +258,7 @@ async function connectWithAnswers(at: string) {
   const client = await connectStateless(at, {
     capabilities: { sampling: {}, elicitation: { form: {} }, roots: {} },
   });
-  client.setRequestHandler("elicitation/create", () => ({
-    action: "accept",
-    content: { name: "my name" },
-  }));
-  client.setRequestHandler("sampling/createMessage", () => ({
-    model: "m",
-    role: "assistant",
-    content: { type: "text", text: "sampled" },
-  }));
+  answerServers(client, { name: "my name" });
   client.setRequestHandler("roots/list", () => ({ roots: [{ uri: "file:///r" }] }));
   return client;
 }

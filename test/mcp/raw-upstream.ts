@@ -1,5 +1,5 @@
-import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import { listen } from "../harness/listen.ts";
 
 /** A request as an upstream saw it. */
 export interface SeenRequest {
@@ -24,10 +24,9 @@ export interface RawUpstream {
   readonly url: string;
   readonly seen: SeenRequest[];
   response: Response;
-  close(): Promise<void>;
 }
 
-/** Starts an upstream on a free port. */
+/** Starts an upstream on a free port. It is gone at the end of the test. */
 export async function startUpstream(response: Response): Promise<RawUpstream> {
   const seen: SeenRequest[] = [];
   const server = createServer((request, response) => {
@@ -51,19 +50,10 @@ export async function startUpstream(response: Response): Promise<RawUpstream> {
       upstream.response(response, one, parse(one.text));
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
   const upstream: RawUpstream = {
-    url: `http://127.0.0.1:${port}/mcp`,
+    url: `http://127.0.0.1:${await listen(server)}/mcp`,
     seen,
     response,
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
   };
   return upstream;
 }

@@ -25,7 +25,6 @@ async function startServer(): Promise<string> {
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write(": here\n\n");
   });
-  atEnd(() => upstream.close());
   return upstream.url;
 }
 

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { compileRule } from "../../compiler/cel/compile.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { startMcpGateway } from "./mcp-gateway.ts";
@@ -55,10 +55,6 @@ beforeAll(async () => {
       })),
     ),
   );
-});
-afterAll(async () => {
-  await gateway.stop();
-  await upstream.close();
 });
 
 /** The names that a caller sees listed. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Gateway } from "../harness/gateway.ts";
 import { startHandwritten, startMcpGateway } from "./mcp-gateway.ts";
 import { initialize, openSession, post, send } from "./raw-client.ts";
@@ -31,10 +31,6 @@ beforeAll(async () => {
     startMcpGateway(routes, key),
     startMcpGateway(routes),
   ]);
-});
-afterAll(async () => {
-  await Promise.all([gateway.stop(), replica.stop(), stranger.stop()]);
-  await upstream.close();
 });
 beforeEach(() => {
   upstream.response = plain;

@@ -49,3 +49,13 @@ export async function connectStateless(
   );
   return client;
 }
+
+/** Lets a client answer what servers ask: its user fills forms in like this, its model says "sampled". */
+export function answerServers(client: Client, content: Record<string, string | boolean>): void {
+  client.setRequestHandler("elicitation/create", () => ({ action: "accept", content }));
+  client.setRequestHandler("sampling/createMessage", () => ({
+    model: "m",
+    role: "assistant",
+    content: { type: "text", text: "sampled" },
+  }));
+}

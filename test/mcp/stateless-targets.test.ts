@@ -6,7 +6,7 @@ import { TestProcess } from "../harness/test-process.ts";
 import { startMcpGateway } from "./mcp-gateway.ts";
 import { messagesOf } from "./raw-client.ts";
 import { type RawUpstream, startUpstream } from "./raw-upstream.ts";
-import { ask, connectStateless, revision } from "./stateless-client.ts";
+import { answerServers, ask, connectStateless, revision } from "./stateless-client.ts";
 
 const script = ownScript("conformance/stateless-server.ts");
 let gateway: Gateway;
@@ -47,15 +47,7 @@ describe.each([
   beforeEach(async () => {
     const capabilities = { elicitation: { form: {} }, sampling: {}, roots: {} };
     client = await connectStateless(url(route), { capabilities });
-    client.setRequestHandler("elicitation/create", () => ({
-      action: "accept",
-      content: { name: "Ada", ok: true, color: "red" },
-    }));
-    client.setRequestHandler("sampling/createMessage", () => ({
-      model: "m",
-      role: "assistant",
-      content: { type: "text", text: "sampled" },
-    }));
+    answerServers(client, { name: "Ada", ok: true, color: "red" });
     client.setRequestHandler("roots/list", () => ({ roots: [{ uri: "file:///r" }] }));
   });
   afterEach(() => client.close());

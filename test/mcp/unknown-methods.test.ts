@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Gateway } from "../harness/gateway.ts";
 import { startMcpGateway } from "./mcp-gateway.ts";
 import { messagesOf, openSession, post } from "./raw-client.ts";
@@ -29,10 +29,6 @@ beforeAll(async () => {
     },
     { name: "named", path: "/named", targets: [one], rules: named, hasSubjects: true },
   ]);
-});
-afterAll(async () => {
-  await gateway.stop();
-  await upstream.close();
 });
 beforeEach(() => {
   upstream.seen.length = 0;

@@ -1,10 +1,11 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { browserPath, isBrowserMissing } from "../harness/browser.ts";
 import { type Echo, startEcho } from "../harness/echo.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
@@ -12,11 +13,7 @@ import { startRoutesText } from "../harness/routes-gateway.ts";
 import { ed25519 } from "../harness/token.ts";
 import { corsRoutes } from "./cors-routes.ts";
 
-/** Debian's browser. CI has to have it; elsewhere these tests are skipped without it. */
-const browser = process.env.CHROMIUM ?? "/usr/bin/chromium";
-const isMissing = !existsSync(browser) && process.env.CI === undefined;
-
-describe.skipIf(isMissing)("a page in a real browser", () => {
+describe.skipIf(isBrowserMissing)("a page in a real browser", () => {
   let profile: string;
   let context: BrowserContext;
   let allowed: Page;
@@ -36,7 +33,7 @@ describe.skipIf(isMissing)("a page in a real browser", () => {
     gateway = await startRoutesText(corsRoutes(upstream, [first ?? ""]), { "keys.json": keySet });
     profile = mkdtempSync(join(tmpdir(), "gwc-chromium-"));
     context = await chromium.launchPersistentContext(profile, {
-      executablePath: browser,
+      executablePath: browserPath,
       headless: true,
       args: flags,
     });

@@ -1,9 +1,9 @@
 import { exportJWK, generateKeyPair } from "jose";
-import { request } from "undici";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Echo, startEcho } from "../harness/echo.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { startRoutesText } from "../harness/routes-gateway.ts";
+import { send } from "../harness/send.ts";
 import { now, publicPart, sign } from "../harness/token.ts";
 import { corsRoutes } from "./cors-routes.ts";
 
@@ -36,13 +36,8 @@ beforeAll(async () => {
 
 type Headers = Record<string, string>;
 
-async function call(method: "GET" | "OPTIONS", path: string, headers: Headers) {
-  const response = await request(`${gateway.url}${path}`, { method, headers });
-  return {
-    status: response.statusCode,
-    headers: response.headers,
-    body: await response.body.text(),
-  };
+function call(method: "GET" | "OPTIONS", path: string, headers: Headers) {
+  return send(`${gateway.url}${path}`, method, headers);
 }
 
 function corsHeaders(headers: Record<string, unknown>): string[] {

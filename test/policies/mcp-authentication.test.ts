@@ -5,6 +5,7 @@ import { type Echo, startEcho } from "../harness/echo.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { IdentityProvider } from "../harness/identity-provider.ts";
 import { startRoutesText } from "../harness/routes-gateway.ts";
+import { send } from "../harness/send.ts";
 import { mcpRoutes } from "./mcp-routes.ts";
 
 let provider: IdentityProvider;
@@ -193,17 +194,9 @@ describe("the registration of clients at Keycloak", () => {
   const path = "/.well-known/oauth-authorization-server/keycloak/mcp/client-registration";
   const client = { redirect_uris: ["http://localhost:1234/callback"], client_name: "test" };
 
-  async function register(body: string) {
-    const response = await request(`${gateway.url}${path}`, {
-      method: "POST",
-      headers: { "content-type": "application/json", origin: "https://inspector.example" },
-      body,
-    });
-    return {
-      status: response.statusCode,
-      headers: response.headers,
-      body: await response.body.text(),
-    };
+  function register(body: string) {
+    const headers = { "content-type": "application/json", origin: "https://inspector.example" };
+    return send(`${gateway.url}${path}`, "POST", headers, body);
   }
 
   it("is announced at the gateway", async () => {

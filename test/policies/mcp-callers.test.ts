@@ -3,6 +3,7 @@ import { beforeAll, expect, it } from "vitest";
 import type { Gateway } from "../harness/gateway.ts";
 import { startMcpServer } from "../harness/mcp-server.ts";
 import { send } from "../harness/send.ts";
+import { initialize } from "../mcp/raw-client.ts";
 import { nowhere, startRoutes } from "./routes.ts";
 
 let gateway: Gateway;
@@ -34,17 +35,6 @@ beforeAll(async () => {
     nowhere,
   );
 });
-
-const initialize = {
-  jsonrpc: "2.0",
-  id: 1,
-  method: "initialize",
-  params: {
-    protocolVersion: "2025-06-18",
-    capabilities: {},
-    clientInfo: { name: "test", version: "1" },
-  },
-};
 
 function post(caller: string, message: object, headers: Record<string, string> = {}) {
   const common = {

@@ -1,25 +1,16 @@
-import { existsSync } from "node:fs";
-import { type Browser, chromium } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Browser } from "playwright-core";
+import { beforeAll, describe, expect, it } from "vitest";
+import { isBrowserMissing, startBrowser } from "../harness/browser.ts";
 import { type LoginWorld, startLoginWorld } from "./oidc-world.ts";
 
-/** Debian's browser. CI has to have it; elsewhere these tests are skipped without it. */
-const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
-const isMissing = !existsSync(executablePath) && process.env.CI === undefined;
-
-describe.skipIf(isMissing)("a person with a real browser", () => {
+describe.skipIf(isBrowserMissing)("a person with a real browser", () => {
   let world: LoginWorld;
   let browser: Browser;
 
   beforeAll(async () => {
     world = await startLoginWorld();
-    browser = await chromium.launch({
-      executablePath,
-      headless: true,
-      args: ["--no-sandbox", "--disable-gpu", "--disable-quic"],
-    });
+    browser = await startBrowser();
   });
-  afterAll(() => browser?.close());
 
   it("logs in, sees the page that was asked for, and logs out", async () => {
     const { base } = world;

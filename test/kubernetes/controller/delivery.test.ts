@@ -17,6 +17,7 @@ import { missingPods, serviceManifest, sliceManifest } from "../../harness/pod-a
 import { send } from "../../harness/send.ts";
 import { temporaryFolder } from "../../harness/temporary-folder.ts";
 import { Workspace } from "../../harness/workspace.ts";
+import { routeManifest } from "./route-manifest.ts";
 
 /** A server on every address of the machine, which answers with this text. */
 async function startPod(text: string): Promise<{ readonly port: number; stop(): void }> {
@@ -57,25 +58,12 @@ spec: { gatewayClassName: gwc, listeners: [{ name: http, port: 8080, protocol: H
 `);
     await api.applyText(serviceManifest("one", first.port));
     await api.applyText(serviceManifest("two", second.port));
-    await api.applyText(route("one", "one"));
+    await api.applyText(routeManifest("one", "one"));
     controller = front.startController();
     await controller.seen(/leading/);
     env = await front.dataPlane();
     agent = await front.startDataPlane(env);
   }, 180_000);
-
-  function route(name: string, backend: string): string {
-    return `
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: { name: ${name} }
-spec:
-  parentRefs: [{ name: front }]
-  rules:
-    - matches: [{ path: { value: /${name} } }]
-      backendRefs: [{ name: ${backend}, port: 80 }]
-`;
-  }
 
   const get = (path: string) =>
     send(`http://127.0.0.1:${port}${path}`, "GET").catch(() => ({ status: 0, body: "" }));
@@ -111,7 +99,7 @@ spec:
   });
 
   it("a new route is served without a connection being closed", async () => {
-    await api.applyText(route("two", "two"));
+    await api.applyText(routeManifest("two", "two"));
     await answered("/two", 200, "second");
     await answered("/one", 200, "first");
   });
@@ -137,7 +125,7 @@ spec:
     );
     const [fourth = 0, fifth = 0] = await Promise.all(pods.map((pod) => listen(pod, "0.0.0.0")));
     await api.applyText(serviceManifest("streams", fourth, { appProtocol: "kubernetes.io/h2c" }));
-    await api.applyText(route("streams", "streams"));
+    await api.applyText(routeManifest("streams", "streams"));
     await answered("/streams", 200, "fourth");
     const stream = send(`http://127.0.0.1:${port}/streams/held`, "GET");
     const response = await eventually(() => held[0] ?? null, "a stream");
@@ -150,8 +138,8 @@ spec:
   });
 
   it("a route whose backend is missing answers 500, and lets no request fall through", async () => {
-    await api.applyText(route("", "one").replace("name:  }", "name: root }"));
-    await api.applyText(route("broken", "nothing"));
+    await api.applyText(routeManifest("", "one").replace("name:  }", "name: root }"));
+    await api.applyText(routeManifest("broken", "nothing"));
     await answered("/anything", 200, "first");
     await answered("/broken", 500);
     await answered("/one", 200, "first");
@@ -222,7 +210,7 @@ spec:
   infrastructure: { parametersRef: { group: gwc.dev, kind: GatewayParameters, name: ${name} } }
   listeners: [{ name: http, port: 8080, protocol: HTTP }]
 `);
-      await api.applyText(route(`beside-${name}`, "one"));
+      await api.applyText(routeManifest(`beside-${name}`, "one"));
       await answered(`/beside-${name}`, 200, "first");
     }
     const restarted = startController(api);
@@ -298,7 +286,7 @@ spec:
       if (index % 2 === 0) socket.write("no HTTP/2 at all\r\n\r\n");
     }
     void call(frame(), known).catch(() => {});
-    await api.applyText(route("among-others", "one"));
+    await api.applyText(routeManifest("among-others", "one"));
     await answered("/among-others", 200, "first");
     expect(controller.hasEnded).toBe(false);
   });
@@ -311,7 +299,7 @@ spec:
     await answered("/one", 200, "first");
     controller = front.startController();
     await controller.seen(/leading/);
-    await api.applyText(route("again", "one"));
+    await api.applyText(routeManifest("again", "one"));
     await answered("/again", 200, "first");
     await programmed("True");
     await agent.stop("SIGKILL");
@@ -352,7 +340,7 @@ spec:
     const [, standbyPort] = await standby.seen(/ready; data planes are served at port (\d+)/);
     const first = new GwcProcess(["agent"], { env: { ...env, XDS_ADDRESS: urlOf(standbyPort) } });
     await first.seen(/following/);
-    await api.applyText(route("found", "one"));
+    await api.applyText(routeManifest("found", "one"));
     await restated();
     await programmed("True");
     expect(leader.output).not.toContain("has 1 data planes");

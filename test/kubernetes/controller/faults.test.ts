@@ -15,6 +15,7 @@ import { listen } from "../../harness/listen.ts";
 import { pause } from "../../harness/pause.ts";
 import { missingPods, serviceManifest } from "../../harness/pod-address.ts";
 import { send } from "../../harness/send.ts";
+import { type Load, startLoad } from "../../harness/steady-load.ts";
 import { temporaryFolder } from "../../harness/temporary-folder.ts";
 
 const isAsked = process.env.GWC_LONG_TESTS === "1";
@@ -31,7 +32,7 @@ describe.runIf(missing === undefined)(`faults around gwc controller${note}`, () 
   let env: Record<string, string>;
   /** The route's version: responses and statuses say which one they are of. */
   let version = 0;
-  let load: { readonly failures: readonly string[]; stop(): Promise<number> } | undefined;
+  let load: Load | undefined;
 
   beforeAll(async () => {
     front = await FrontGateway.start();
@@ -81,30 +82,8 @@ spec:
   async function startAgent(folder = temporaryFolder()): Promise<GwcProcess> {
     const agent = new GwcProcess(["agent"], { env: { ...env, GWC_AGENT_DIR: folder } });
     await served();
-    load = startLoad();
+    load = startLoad(() => `http://127.0.0.1:${port}/`);
     return agent;
-  }
-
-  function startLoad(): NonNullable<typeof load> {
-    const failures: string[] = [];
-    let [isOver, count] = [false, 0];
-    const running = (async () => {
-      while (!isOver) {
-        const { status } = await send(`http://127.0.0.1:${port}/`, "GET").catch(
-          (error: unknown) => ({ status: String(error) }),
-        );
-        count += 1;
-        if (status !== 200) failures.push(`${count}: ${status}`);
-        await pause(10);
-      }
-      return count;
-    })();
-    const stop = () => {
-      isOver = true;
-      return running;
-    };
-    atEnd(stop);
-    return { failures, stop };
   }
 
   /** The newest version is served, and statuses are about it. */

@@ -10,6 +10,7 @@ import type { GwcProcess } from "../../harness/gwc.ts";
 import { type KubernetesApi, missingApiServer } from "../../harness/kubernetes-api.ts";
 import { send } from "../../harness/send.ts";
 import { temporaryFolder } from "../../harness/temporary-folder.ts";
+import { routeManifest } from "./route-manifest.ts";
 
 const missing = missingApiServer();
 const note = missing === undefined ? "" : ` (left out: ${missing})`;
@@ -20,19 +21,6 @@ kind: Service
 metadata: { name: echo }
 spec: { ports: [{ port: 80 }] }
 `;
-
-function route(name: string, backend: string, path = `/${name}`): string {
-  return `
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: { name: ${name} }
-spec:
-  parentRefs: [{ name: front }]
-  rules:
-    - matches: [{ path: { value: ${path} } }]
-      backendRefs: [{ name: ${backend}, port: 80 }]
-`;
-}
 
 interface TestCondition {
   readonly type: string;
@@ -49,7 +37,7 @@ describe.runIf(missing === undefined)(`gwc controller and the status of objects$
     const front = await FrontGateway.start();
     ({ api } = front);
     await api.applyText(ECHO);
-    await api.applyText(route("good", "echo"));
+    await api.applyText(routeManifest("good", "echo"));
     controller = front.startController();
     await controller.seen(/leading/);
   }, 180_000);
@@ -120,7 +108,7 @@ spec:
   });
 
   it("a backend that comes later resolves the reference, without a change of the route", async () => {
-    await api.applyText(route("waits", "late"));
+    await api.applyText(routeManifest("waits", "late"));
     const { reason } = await routeCondition("waits", "ResolvedRefs", "False");
     expect(reason).toBe("BackendNotFound");
     await api.applyText(`
@@ -165,7 +153,7 @@ spec:
     hostname: a.test
     caCertificateRefs: [{ group: "", kind: ConfigMap, name: ca }]
 `);
-    await api.applyText(route("spare", "spare"));
+    await api.applyText(routeManifest("spare", "spare"));
     expect(await said("Accepted False NoValidCACertificate")).toContain(
       "ResolvedRefs False InvalidCACertificateRef",
     );
@@ -173,7 +161,7 @@ spec:
     makeCertificate(folder, "ca");
     await api.applyText(authorities(readFileSync(path.join(folder, "ca.pem"), "utf8")));
     expect(await said("Accepted True Accepted")).toContain("ResolvedRefs True ResolvedRefs");
-    await api.applyText(route("spare", "echo"));
+    await api.applyText(routeManifest("spare", "echo"));
     await eventually(
       async () => ((await policy()).status.ancestors.length === 0 ? true : null),
       "silence",
@@ -188,7 +176,7 @@ spec:
           each.regarding.kind === "HTTPRoute" && each.regarding.name === name,
       );
     };
-    await api.applyText(route("mistaken", "no-such-backend"));
+    await api.applyText(routeManifest("mistaken", "no-such-backend"));
     await routeCondition("mistaken", "ResolvedRefs", "False");
     const [event] = await eventually(async () => {
       const found = await events("mistaken");
@@ -203,7 +191,7 @@ spec:
     expect(message).toContain("no-such-backend");
     expect(event).toMatchObject({ type: "Warning", reason: "BackendNotFound", note: message });
     // Another change that leaves the mistake where it was.
-    await api.applyText(route("mistaken", "no-such-backend", "/elsewhere"));
+    await api.applyText(routeManifest("mistaken", "no-such-backend", "/elsewhere"));
     await eventually(async () => {
       const found = await routeCondition("mistaken", "ResolvedRefs", "False");
       return found.observedGeneration === 2 ? found : null;
@@ -212,7 +200,7 @@ spec:
   });
 
   it("what another controller says of a route stays", async () => {
-    await api.applyText(route("shared", "echo"));
+    await api.applyText(routeManifest("shared", "echo"));
     await routeCondition("shared", "Accepted", "True");
     const url = "/apis/gateway.networking.k8s.io/v1/namespaces/default/httproutes/shared";
     const { body } = await api.ask("GET", url);
@@ -223,7 +211,7 @@ spec:
     };
     const status = { parents: [...body.status.parents, other] };
     await api.ask("PATCH", `${url}/status`, { status }, "application/merge-patch+json");
-    await api.applyText(route("shared", "nothing"));
+    await api.applyText(routeManifest("shared", "nothing"));
     await routeCondition("shared", "ResolvedRefs", "False");
     const after = await api.ask("GET", url);
     const names = after.body.status.parents.map(
@@ -231,7 +219,8 @@ spec:
     );
     expect(names.sort()).toEqual(["gwc.dev/gateway", "other.example/controller"]);
     // Of a Gateway that is not there nobody says anything, and what was said is taken back.
-    const homeless = (name: string) => route(name, "echo").replace("name: front", "name: nobody");
+    const homeless = (name: string) =>
+      routeManifest(name, "echo").replace("name: front", "name: nobody");
     await api.applyText(homeless("homeless"));
     await api.applyText(homeless("shared"));
     await eventually(async () => {
@@ -248,7 +237,7 @@ spec:
   it("nothing is written when nothing has changed", async () => {
     const before = await versionOf("good");
     // A change that reaches the controller after the last write: once it is answered, all is compared.
-    await api.applyText(route("marker", "echo"));
+    await api.applyText(routeManifest("marker", "echo"));
     await routeCondition("marker", "Accepted", "True");
     expect(await versionOf("good")).toBe(before);
   });
@@ -313,7 +302,7 @@ spec:
   gatewayClassName: nobody
   listeners: [{ name: http, port: 8080, protocol: HTTP }]
 `);
-    await api.applyText(route("second-marker", "echo"));
+    await api.applyText(routeManifest("second-marker", "echo"));
     await routeCondition("second-marker", "Accepted", "True");
     const found = await api.get("gateway.networking.k8s.io/v1", "Gateway", "default", "foreign");
     expect(found.status.conditions[0].reason).toBe("Pending");
@@ -354,7 +343,7 @@ spec:
     expect(body).toMatch(/^gwc_controller_leading 0$/m);
     expect(body).toMatch(/^gwc_controller_gateways 1$/m);
     expect(body).toMatch(/^gwc_controller_compile_seconds_bucket\{le="\+Inf"\} [1-9]/m);
-    await api.applyText(route("counted", "echo"));
+    await api.applyText(routeManifest("counted", "echo"));
     const figure = async (name: string) => {
       const now = await send(`http://127.0.0.1:${metrics}/metrics`, "GET");
       return Number(new RegExp(`^gwc_controller_${name} (\\S+)$`, "m").exec(now.body)?.[1]);
@@ -378,7 +367,7 @@ spec:
     const before = await versionOf("good");
     await controller.stop();
     await second.seen(/leading/);
-    await api.applyText(route("after-change", "echo"));
+    await api.applyText(routeManifest("after-change", "echo"));
     await routeCondition("after-change", "Accepted", "True");
     // What was said of the others holds: nobody writes it again.
     expect(await versionOf("good")).toBe(before);
@@ -395,7 +384,7 @@ spec:
     expect(next.output).not.toContain("leading");
     await first.stop("SIGKILL");
     await next.seen(/leading/);
-    await api.applyText(route("after-kill", "echo"));
+    await api.applyText(routeManifest("after-kill", "echo"));
     await routeCondition("after-kill", "Accepted", "True");
   });
 
@@ -405,7 +394,7 @@ spec:
     await api.killServer();
     await follower.seen(/httproutes: /);
     await api.startServer();
-    await api.applyText(route("after-restart", "echo"));
+    await api.applyText(routeManifest("after-restart", "echo"));
     await routeCondition("after-restart", "Accepted", "True");
   });
 });

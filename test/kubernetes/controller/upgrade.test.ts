@@ -3,16 +3,15 @@ import { appendFileSync, cpSync, mkdirSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import path from "node:path";
 import { describe, expect, inject, it } from "vitest";
-import { atEnd } from "../../harness/at-end.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { KubernetesApi, missingApiServer } from "../../harness/kubernetes-api.ts";
 import { listen } from "../../harness/listen.ts";
 import { ownPackage, PACKAGES } from "../../harness/own-package.ts";
-import { pause } from "../../harness/pause.ts";
 import { ISOLATED, missingNetwork, NODE_ADDRESS, PodNetwork } from "../../harness/pod-network.ts";
 import { ProcessKubelet } from "../../harness/process-kubelet.ts";
 import { root } from "../../harness/root.ts";
 import { send } from "../../harness/send.ts";
+import { startLoad } from "../../harness/steady-load.ts";
 import { temporaryFolder } from "../../harness/temporary-folder.ts";
 import { TestProcess } from "../../harness/test-process.ts";
 
@@ -68,7 +67,7 @@ describe.runIf(isInside)("in a network of pods", () => {
       let controller = await startController("other", true);
       await programmed("True");
       await runs("other");
-      const load = startLoad();
+      const load = startLoad(nextPod);
       const replaced = async (release: "this" | "other", backend: [string, number]) => {
         await controller.stop();
         // Pods of the release before are there as long as nobody makes others.
@@ -151,28 +150,10 @@ describe.runIf(isInside)("in a network of pods", () => {
     }, "an answer of every pod");
   }
 
-  /** Asks ready pods without a pause, as a balancer does that follows them. */
-  function startLoad(): { readonly failures: readonly string[]; stop(): Promise<number> } {
-    const failures: string[] = [];
-    let [isOver, count] = [false, 0];
-    const running = (async () => {
-      for (; !isOver; count++) {
-        const addresses = await ready();
-        const address = addresses[count % addresses.length];
-        const { status } = await send(`http://${address}:${PORT}/`, "GET").catch(
-          (error: unknown) => ({ status: String(error) }),
-        );
-        if (status !== 200) failures.push(`${count} at ${address}: ${status}`);
-        await pause(10);
-      }
-      return count;
-    })();
-    const stop = () => {
-      isOver = true;
-      return running;
-    };
-    atEnd(stop);
-    return { failures, stop };
+  /** Asks ready pods, as a balancer does that follows them. */
+  async function nextPod(count: number): Promise<string> {
+    const addresses = await ready();
+    return `http://${addresses[count % addresses.length]}:${PORT}/`;
   }
 });
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { checkManifests, complaints, world } from "../manifests.ts";
+import { checkManifests, complaints, toolsBackend, world } from "../manifests.ts";
 
 function policy(name: string, origin: string, created = ""): string {
   return `
@@ -12,18 +12,11 @@ spec:
 `;
 }
 
-const backend = `
-apiVersion: gwc.dev/v1alpha1
-kind: GatewayBackend
-metadata: {name: tools}
-spec: {static: {host: tools.example.com, port: 80}}
-`;
-
 function originsOf(documents: readonly string[]): {
   origins: readonly string[];
   text: readonly string[];
 } {
-  const checked = checkManifests([world, backend, ...documents].join("\n---\n"));
+  const checked = checkManifests([world, toolsBackend, ...documents].join("\n---\n"));
   const routes = checked.program?.binds.flatMap((bind) =>
     bind.listeners.flatMap((each) => each.routes),
   );

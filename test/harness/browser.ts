@@ -1,0 +1,19 @@
+import { existsSync } from "node:fs";
+import { type Browser, chromium } from "playwright-core";
+import { atEnd } from "./at-end.ts";
+
+/** Debian's browser. */
+export const browserPath: string = process.env.CHROMIUM ?? "/usr/bin/chromium";
+
+/** CI has to have a browser; elsewhere tests are skipped without it. */
+export const isBrowserMissing: boolean = !existsSync(browserPath) && process.env.CI === undefined;
+
+/** Starts a browser. It is gone at the end of the test. */
+export async function startBrowser(): Promise<Browser> {
+  const browser = await chromium.launch({
+    executablePath: browserPath,
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"],
+  });
+  atEnd(() => browser.close());
+  return browser;
+}
