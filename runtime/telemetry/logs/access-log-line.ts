@@ -1,4 +1,4 @@
-import type { FieldWriter } from "../field-writer.ts";
+import { addPlace, type FieldWriter, type RequestPlace } from "../field-writer.ts";
 import { jsonValue, type LogFormat, shortened, TimeText, textValue, visible } from "./log-line.ts";
 
 /** A line of the access log under construction. */
@@ -22,6 +22,9 @@ class TextLine implements AccessLogLine {
   readonly #scope: string;
   readonly #time = new TimeText();
   #line = "";
+  /** Of the last line: mostly the next one's is the same. */
+  #place: RequestPlace | undefined;
+  #placeText = "";
 
   constructor(scope: string) {
     this.#scope = scope;
@@ -29,6 +32,20 @@ class TextLine implements AccessLogLine {
 
   begin(): void {
     this.#line = `${this.#time.format(Date.now())}\tinfo\t${this.#scope}`;
+  }
+
+  place(record: RequestPlace): void {
+    if (!isSamePlace(record, this.#place)) {
+      const line = this.#line;
+      this.#line = "";
+      addPlace(this, record);
+      const { listener, route, upstream } = record;
+      this.#place = { listener, route, upstream };
+      // In one piece.
+      this.#placeText = Buffer.from(this.#line).toString();
+      this.#line = line;
+    }
+    this.#line += this.#placeText;
   }
 
   text(name: string, value: string | undefined): void {
@@ -53,6 +70,14 @@ class TextLine implements AccessLogLine {
   }
 }
 
+function isSamePlace(one: RequestPlace, other: RequestPlace | undefined): boolean {
+  return (
+    one.route === other?.route &&
+    one.upstream === other?.upstream &&
+    one.listener === other?.listener
+  );
+}
+
 /** A number, true, false, null. */
 const isWord = /^[\w.+-]+$/;
 
@@ -68,6 +93,10 @@ class JsonLine implements AccessLogLine {
 
   begin(): void {
     this.#line = `{"level":"info","time":"${this.#time.format(Date.now())}","scope":"${this.#scope}"`;
+  }
+
+  place(record: RequestPlace): void {
+    addPlace(this, record);
   }
 
   text(name: string, value: string | undefined): void {

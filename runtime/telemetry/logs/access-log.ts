@@ -81,9 +81,7 @@ function defaultFields(
   duration: number,
 ): void {
   const { record, original } = exchange;
-  line.text("listener", record.listener);
-  line.text("route", record.route);
-  line.text("endpoint", record.upstream);
+  line.place(record);
   line.plain("src.addr", `${exchange.remoteAddress}:${exchange.remotePort}`);
   line.text("http.method", original.method);
   line.text("http.host", original.host);

@@ -3,12 +3,14 @@ import { write, writeSync } from "node:fs";
 /** Bytes that are gathered before a write, and how long a line waits at most. */
 const batchSize = 65_536;
 const batchDelay = 50;
-/** Characters that wait for a reader that is stuck; further lines are dropped and counted. */
+/** Bytes that wait for a reader that is stuck; further lines are dropped and counted. */
 const maxBacklog = 16 * 1024 * 1024;
 /** Milliseconds that closing waits for the reader. */
 const closeTime = 1000;
 /** Milliseconds until a write is tried again on a pipe that is full. */
 const retryDelay = 10;
+/** Bytes of UTF-8 that a character makes at most: a surrogate pair makes four. */
+const mostBytes = 3;
 
 /**
  * Writes lines to a file descriptor in batches, never waiting for the reader. What is left is written when the
@@ -16,8 +18,15 @@ const retryDelay = 10;
  */
 export class LogWriter {
   readonly #to: number | ((lines: string) => void);
-  #lines = "";
-  #writing: Buffer | undefined;
+  /** What is gathered, up to `#length`. */
+  #lines: Buffer = Buffer.allocUnsafeSlow(batchSize);
+  #length = 0;
+  /** Batches that are full, and their bytes. */
+  readonly #waiting: Buffer[] = [];
+  #waitingBytes = 0;
+  #isWriting = false;
+  /** The memory of a batch that was written. */
+  #free: Buffer | undefined;
   #timer: NodeJS.Timeout | undefined;
   #dropped = 0;
   readonly #atExit = () => this.#finish();
@@ -35,31 +44,41 @@ export class LogWriter {
 
   /** Adds lines, each ended by a line feed. */
   add(lines: string): void {
-    if (this.#lines.length > maxBacklog) {
+    if (this.#waitingBytes > maxBacklog) {
       this.#dropped += lines.split("\n").length - 1;
       return;
     }
-    this.#lines += lines;
-    if (this.#lines.length >= batchSize) this.flush();
-    else this.#timer ??= setTimeout(() => this.flush(), batchDelay);
+    const most = lines.length * mostBytes;
+    if (this.#length + most > this.#lines.length) {
+      this.#endBatch(most);
+      this.flush();
+    }
+    // A line is a string of many pieces: to gather them now costs less than when they have left the processor's cache.
+    this.#length += this.#lines.write(lines, this.#length);
+    this.#timer ??= setTimeout(() => this.flush(), batchDelay);
   }
 
   /** Starts writing what is there. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#writing !== undefined || this.#lines === "") return;
-    const lines = this.#lines;
-    this.#lines = "";
-    if (typeof this.#to === "function") this.#to(lines);
-    else this.#write(this.#to, Buffer.from(lines));
+    if (this.#isWriting) return;
+    if (this.#waiting.length === 0) this.#endBatch(0);
+    const batch = this.#waiting.shift();
+    if (batch === undefined) return;
+    this.#waitingBytes -= batch.length;
+    if (typeof this.#to === "number") this.#write(this.#to, batch, 0);
+    else {
+      this.#to(batch.toString());
+      this.#written(batch);
+    }
   }
 
   /** Resolves when all that was added is written, as far as the reader takes it within a second. */
   async written(): Promise<void> {
     const deadline = Date.now() + closeTime;
     this.flush();
-    while ((this.#writing !== undefined || this.#lines !== "") && Date.now() < deadline) {
+    while ((this.#isWriting || this.#length > 0) && Date.now() < deadline) {
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
   }
@@ -71,18 +90,39 @@ export class LogWriter {
     this.#finish();
   }
 
-  #write(fd: number, batch: Buffer): void {
-    this.#writing = batch;
-    write(fd, batch, (error, written) => {
+  /** Lets what is gathered wait to be written. `most`: the bytes of what is gathered next. */
+  #endBatch(most: number): void {
+    if (this.#length > 0) {
+      this.#waiting.push(this.#lines.subarray(0, this.#length));
+      this.#waitingBytes += this.#length;
+      this.#lines = this.#free ?? Buffer.allocUnsafeSlow(batchSize);
+      this.#free = undefined;
+      this.#length = 0;
+    }
+    if (most > this.#lines.length) this.#lines = Buffer.allocUnsafeSlow(most);
+  }
+
+  /** A batch was handed over: what came meanwhile waits its time, or it would go a line at a time. */
+  #written({ buffer }: Buffer): void {
+    if (buffer.byteLength === batchSize) this.#free = Buffer.from(buffer);
+    if (this.#waiting.length > 0 || this.#timer === undefined) this.flush();
+  }
+
+  /** `from`: what is before that has been written. */
+  #write(fd: number, batch: Buffer, from: number): void {
+    this.#isWriting = true;
+    write(fd, batch, from, (error, written) => {
       if (error?.code === "EAGAIN") {
-        setTimeout(() => this.#write(fd, batch), retryDelay);
+        setTimeout(() => this.#write(fd, batch, from), retryDelay);
+        return;
+      }
+      if (error === null && from + written < batch.length) {
+        this.#write(fd, batch, from + written);
         return;
       }
       // A reader that is gone (EPIPE) must not end the gateway.
-      this.#writing = undefined;
-      if (error === null && written < batch.length) this.#write(fd, batch.subarray(written));
-      // What came meanwhile waits its time, or it would go a line at a time; without a timer that time is over.
-      else if (this.#timer === undefined) this.flush();
+      this.#isWriting = false;
+      this.#written(batch);
     });
   }
 
@@ -90,11 +130,13 @@ export class LogWriter {
   #finish(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const lines = this.#lines;
-    this.#lines = "";
-    if (lines === "") return;
-    if (typeof this.#to === "function") this.#to(lines);
-    else writeAll(this.#to, Buffer.from(lines));
+    this.#endBatch(0);
+    const batches = this.#waiting.splice(0);
+    this.#waitingBytes = 0;
+    for (const batch of batches) {
+      if (typeof this.#to === "number") writeAll(this.#to, batch);
+      else this.#to(batch.toString());
+    }
   }
 }
 
