@@ -1,3 +1,4 @@
+import { copyOf } from "../body/copy-of.ts";
 import type { Http1Lines } from "./fields.ts";
 import { readReceivedFields } from "./received-fields.ts";
 
@@ -49,6 +50,8 @@ export abstract class Http1Message {
   #isPaused = false;
   /** Who is given a piece of the body may ask for more before it has taken that. */
   #isGiving = false;
+  /** What is pushed is its own only until `push` is over. */
+  #isLent = false;
   #problem: string | undefined;
   #trailers: readonly string[] | undefined;
 
@@ -82,7 +85,9 @@ export abstract class Http1Message {
     return this.#problem;
   }
 
-  push(bytes: Buffer): ReadState {
+  /** Takes bytes. Those that are lent are another's again when it is over: it copies what it keeps, and what it gives on. */
+  push(bytes: Buffer, isLent = false): ReadState {
+    this.#isLent = isLent;
     if (this.#isPaused) {
       this.#keep(bytes);
       return "paused";
@@ -129,7 +134,11 @@ export abstract class Http1Message {
   }
 
   #keep(rest: Buffer): void {
-    this.#rest = this.#rest === undefined ? rest : Buffer.concat([this.#rest, rest]);
+    this.#rest = this.#rest === undefined ? this.#own(rest) : Buffer.concat([this.#rest, rest]);
+  }
+
+  #own(bytes: Buffer): Buffer {
+    return this.#isLent ? copyOf(bytes) : bytes;
   }
 
   /** Reads one part, or as much of it as is there; gives where the next one begins. */
@@ -284,10 +293,10 @@ export abstract class Http1Message {
     const begun = this.#begun;
     const whole = begun === undefined ? bytes : Buffer.concat([begun, bytes.subarray(at)]);
     const start = begun === undefined ? at : 0;
-    const end = whole.indexOf(mark, start);
+    const end = mark === emptyLine ? emptyLineIn(whole, start) : whole.indexOf(mark, start);
     if ((end < 0 ? whole.length : end) - start > most) return { lines: undefined, next: -1 };
     if (end < 0) {
-      this.#begun = begun === undefined ? whole.subarray(start) : whole;
+      this.#begun = begun === undefined ? this.#own(whole.subarray(start)) : whole;
       return { lines: undefined, next: bytes.length };
     }
     this.#begun = undefined;
@@ -301,7 +310,7 @@ export abstract class Http1Message {
   #give(chunk: Buffer): void {
     if (chunk.length === 0) return;
     this.#isGiving = true;
-    if (!this.onBody(chunk)) this.#isPaused = true;
+    if (!this.onBody(this.#own(chunk))) this.#isPaused = true;
     this.#isGiving = false;
   }
 
@@ -309,6 +318,24 @@ export abstract class Http1Message {
     this.break(problem);
     return 0;
   }
+}
+
+/**
+ * Where an empty line stands behind another one, from a place on; negative: nowhere. Most bytes are none of a line break: it
+ * looks at every fourth of them.
+ */
+function emptyLineIn(bytes: Buffer, from: number): number {
+  for (let last = from + 3; last < bytes.length; ) {
+    const byte = bytes[last] ?? 0;
+    if (byte === 13) last += 1;
+    else if (byte !== 10) last += 4;
+    else {
+      if (bytes[last - 1] === 13 && bytes[last - 2] === 10 && bytes[last - 3] === 13)
+        return last - 3;
+      last += 2;
+    }
+  }
+  return -1;
 }
 
 /** Its value; negative: it is none. */

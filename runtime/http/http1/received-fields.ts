@@ -1,7 +1,7 @@
 import { isHeader } from "../headers/header-list.ts";
 import { hopByHop } from "../headers/hop-by-hop.ts";
-import { NameBeginnings } from "../headers/name-beginnings.ts";
 import { type Http1Lines, isBlank, isTokenCode, isValueCode } from "./fields.ts";
+import { KnownNames } from "./known-names.ts";
 
 /**
  * The fields of a head as they were received, and what they say of its message (RFC 9112 6, 9), read in one walk over its
@@ -81,8 +81,8 @@ export class ReceivedFields {
   /** Whether the connection is left to another message. `isOld`: this one is of HTTP/1.0. */
   keepsConnection(isOld: boolean): boolean {
     const { connection } = this;
-    if (isOld) return keepAliveToken.test(connection);
-    return connection === "" || !closeToken.test(connection);
+    if (connection === "" || connection === "keep-alive") return !isOld || connection !== "";
+    return isOld ? keepAliveToken.test(connection) : !closeToken.test(connection);
   }
 
   /** Counts one. `isPlain`: it is written as `name: value`. */
@@ -91,9 +91,8 @@ export class ReceivedFields {
     if (!isPlain) this.#arePlain = false;
   }
 
-  /** Takes one that may mean something here, by its places in the text. Gives what is wrong with it. */
-  take(at: number, colon: number, lineEnd: number): string | undefined {
-    const name = this.#text.slice(at, colon).toLowerCase();
+  /** Takes one that means something here, by its places in the text. Gives what is wrong with it. */
+  take(name: string, at: number, colon: number, lineEnd: number): string | undefined {
     switch (name) {
       case "host":
         this.hasTwoHosts ||= this.host !== undefined;
@@ -105,10 +104,8 @@ export class ReceivedFields {
       case "content-type":
         this.contentType ??= this.#value(colon, lineEnd);
         return undefined;
-      default:
-        if (!hopByHop.has(name)) return undefined;
     }
-    this.#kept += this.#text.slice(this.#keptTo, at);
+    if (at > this.#keptTo) this.#kept += this.#text.slice(this.#keptTo, at);
     this.#keptTo = lineEnd + 2;
     return this.#takeOwn(name, colon, lineEnd);
   }
@@ -123,19 +120,16 @@ export class ReceivedFields {
       case "expect":
         this.expect = this.expect === undefined ? value : `${this.expect}, ${value}`;
         break;
-      case "connection": {
-        const options = value.toLowerCase();
-        this.connection += `,${options}`;
-        if (options !== "keep-alive" && options !== "close") this.namesConnectionHeaders = true;
+      case "connection":
+        this.#takeConnection(value === "keep-alive" ? value : value.toLowerCase());
         break;
-      }
       case "keep-alive":
         this.keepAlive += `,${value}`;
         break;
       case "content-length":
-        if (this.length !== undefined || !digits.test(value)) return "no valid Content-Length";
-        this.length = Number(value);
-        if (!Number.isSafeInteger(this.length)) return "no valid Content-Length";
+        if (this.length !== undefined) return "no valid Content-Length";
+        this.length = numberOf(value);
+        if (this.length === undefined) return "no valid Content-Length";
         break;
       case "transfer-encoding":
         // llhttp takes a tab for a part of the word.
@@ -146,6 +140,11 @@ export class ReceivedFields {
         break;
     }
     return undefined;
+  }
+
+  #takeConnection(options: string): void {
+    this.connection = this.connection === "" ? options : `${this.connection},${options}`;
+    if (options !== "keep-alive" && options !== "close") this.namesConnectionHeaders = true;
   }
 
   #value(colon: number, lineEnd: number): string {
@@ -175,8 +174,9 @@ export function readReceivedFields(
     const value = colon + 2;
     const isPlain = bytes[colon + 1] === 0x20 && value < lineEnd && !isBlank(bytes[value]);
     fields.found(isPlain && !isBlank(bytes[lineEnd - 1]));
-    if (beginnings.mayHave(colon - at, bytes[at] ?? 0)) {
-      const problem = fields.take(at - start, colon - start, lineEnd - start);
+    const name = ownNames.at(bytes, at, colon);
+    if (name !== undefined) {
+      const problem = fields.take(name, at - start, colon - start, lineEnd - start);
       if (problem !== undefined) return problem;
     }
     at = lineEnd + 2;
@@ -208,9 +208,20 @@ function valueIn(text: string, colon: number, lineEnd: number): string {
   return text.slice(from, end);
 }
 
-/** The names that `take` knows. */
-const beginnings = new NameBeginnings([...hopByHop, "host", "date", "content-type"]);
+/** RFC 9110 8.6: digits; undefined: it is no number, or none that is exact. */
+function numberOf(value: string): number | undefined {
+  if (value === "" || value.length > 16) return undefined;
+  let number = 0;
+  for (let i = 0; i < value.length; i++) {
+    const digit = value.charCodeAt(i) - 0x30;
+    if (digit < 0 || digit > 9) return undefined;
+    number = number * 10 + digit;
+  }
+  return number <= Number.MAX_SAFE_INTEGER ? number : undefined;
+}
 
-const digits = /^\d{1,16}$/;
+/** The names that `take` knows. */
+const ownNames = new KnownNames([...hopByHop, "host", "date", "content-type"]);
+
 const closeToken = /(?:^|,)\s*close\s*(?:,|$)/;
 const keepAliveToken = /(?:^|,)\s*keep-alive\s*(?:,|$)/;

@@ -1,6 +1,6 @@
 import { METHODS } from "node:http";
 import { headerValue } from "../../headers/header-list.ts";
-import type { Http1Lines } from "../../http1/fields.ts";
+import { type Http1Lines, isTokenCode } from "../../http1/fields.ts";
 import { type ReceivedFields, readReceivedFields } from "../../http1/received-fields.ts";
 
 /** The head of a request (RFC 9112 3, 5), and what it says of what follows. */
@@ -26,15 +26,13 @@ export const unknownExpectation = "an expectation that nobody knows";
 
 /** Reads a head without the empty line behind it. A string is what is wrong. */
 export function readRequestHead(lines: Http1Lines): Http1RequestHead | string {
-  const { text } = lines;
-  const lineEnd = text.indexOf("\r\n");
-  const line = requestLine.exec(text.slice(0, lineEnd));
-  if (line === null) return "no valid request line";
-  const [, method = "", target = "", version = ""] = line;
+  const line = plainRequestLine(lines) ?? anyRequestLine(lines);
+  if (line === undefined) return "no valid request line";
+  const { method, target, version } = line;
   if (!methods.has(method)) return "a method that nobody knows";
-  const fields = readReceivedFields(lines, lineEnd + 2);
+  const fields = readReceivedFields(lines, line.next);
   if (typeof fields === "string") return fields;
-  const { length = 0, isChunked, connection, te } = fields;
+  const { length = 0, isChunked, te } = fields;
   const isOld = version === "1.0";
   // RFC 9112 6.1: who writes chunks in HTTP/1.0 may not mean it.
   if (isOld && isChunked) return "chunks in HTTP/1.0";
@@ -53,7 +51,7 @@ export function readRequestHead(lines: Http1Lines): Http1RequestHead | string {
     expectsContinue: expectation !== undefined,
     acceptsTrailers: te !== "" && !isOld && trailersToken.test(te),
     upgrade:
-      connection === "" || isOld || body !== 0 || !upgradeToken.test(connection)
+      !fields.namesConnectionHeaders || isOld || body !== 0 || !asksForUpgrade(fields)
         ? undefined
         : protocolOf(headerValue(fields.list, "upgrade")),
   };
@@ -65,6 +63,47 @@ function protocolOf(upgrade: string | undefined): string | undefined {
     return undefined;
   return upgrade;
 }
+
+/** A request line (RFC 9112 3), and where the first field stands behind it. */
+interface RequestLine {
+  readonly method: string;
+  readonly target: string;
+  readonly version: string;
+  readonly next: number;
+}
+
+/** Reads one of HTTP/1.1 with one space between its parts, as nearly all are; undefined: it is another one, or none. */
+function plainRequestLine({ text, bytes, start }: Http1Lines): RequestLine | undefined {
+  let methodEnd = start;
+  while (isTokenCode[bytes[methodEnd] ?? 0] === 1) methodEnd++;
+  let targetEnd = methodEnd + 1;
+  while (isTargetCode(bytes[targetEnd] ?? 0)) targetEnd++;
+  if (bytes[methodEnd] !== 0x20 || targetEnd === methodEnd + 1) return undefined;
+  for (let i = 0; i < behindTarget.length; i++) {
+    if (bytes[targetEnd + i] !== behindTarget[i]) return undefined;
+  }
+  const method = text.slice(0, methodEnd - start);
+  const target = text.slice(methodEnd + 1 - start, targetEnd - start);
+  return { method, target, version: "1.1", next: targetEnd + behindTarget.length - start };
+}
+
+function anyRequestLine({ text }: Http1Lines): RequestLine | undefined {
+  const lineEnd = text.indexOf("\r\n");
+  const line = requestLine.exec(text.slice(0, lineEnd));
+  if (line === null) return undefined;
+  const [, method = "", target = "", version = ""] = line;
+  return { method, target, version, next: lineEnd + 2 };
+}
+
+function isTargetCode(code: number): boolean {
+  return code > 0x20 && code < 0x7f;
+}
+
+function asksForUpgrade({ connection }: ReceivedFields): boolean {
+  return upgradeToken.test(connection);
+}
+
+const behindTarget = Buffer.from(" HTTP/1.1\r\n");
 
 /** RFC 9112 3: more than one space is forgiven, as nobody reads it in another way. */
 const requestLine = /^([A-Z][A-Z-]*) +([\x21-\x7e]+) +HTTP\/(1\.[01])$/;
