@@ -278,6 +278,9 @@ describe("who may import whom", () => {
       "runtime/grpc/node/",
       "runtime/net/connector.ts",
       "runtime/net/listen-on.ts",
+      // How a socket that is there reads.
+      "runtime/net/accepted-reads.ts",
+      "runtime/net/pause-reads.ts",
       // What proxies say comes before HTTP and TLS, for whichever server gets the connection then.
       "runtime/net/proxy-protocol/",
       // So does what is passed on of a port where TLS ends.

@@ -11,9 +11,13 @@ export interface Http1ConnectionsPort extends Pick<Http1Port, "serve" | "malform
   readonly tunnelRefusal: () => 400 | 501 | undefined;
 }
 
+/** The most bytes of one read, as Node has it. */
+const readSize = 65_536;
+
 /** The HTTP/1.1 connections of a port. */
 export class Http1Connections implements Http1Port {
   readonly deadlines = new Deadlines();
+  readonly memory: Buffer = Buffer.allocUnsafeSlow(readSize);
   isClosing = false;
   readonly serve: Http1Port["serve"];
   readonly malformed: Http1Port["malformed"];

@@ -1,6 +1,9 @@
 import type { Socket } from "node:net";
+import { readInto } from "../../../net/accepted-reads.ts";
 import type { Deadlines, Timed } from "../../../net/deadlines.ts";
+import { pauseReads } from "../../../net/pause-reads.ts";
 import { SECOND } from "../../../process/units.ts";
+import { copyOf } from "../../body/copy-of.ts";
 import {
   endlessChunkLine,
   endlessHead,
@@ -29,6 +32,8 @@ export interface Http1Port {
   readonly idleTimeout: number;
   /** What the head of a response says of that. */
   readonly keptLines: string;
+  /** What all connections are read into, one after the other. */
+  readonly memory: Buffer;
   /** No more requests are wanted. */
   readonly isClosing: boolean;
   /** Why a tunnel is refused; undefined: clients may ask for one. */
@@ -72,6 +77,7 @@ export class Http1ServerConnection implements RequestConnection, ResponseConnect
     this.#oldAt =
       maxDuration === undefined ? Number.POSITIVE_INFINITY : port.deadlines.after(maxDuration);
     socket.on("data", this.#onData);
+    readInto(socket, port.memory, this.#onRead);
     socket.on("drain", () => this.#response?.drained());
     socket.on("timeout", () => this.#onTimeout());
     socket.on("end", () => this.#onEnd());
@@ -136,22 +142,39 @@ export class Http1ServerConnection implements RequestConnection, ResponseConnect
     return rest;
   }
 
+  /** False: nothing more is read until the socket is resumed. */
+  readonly #onRead = (length: number): boolean => {
+    const { socket } = this;
+    const bytes = this.#port.memory.subarray(0, length);
+    // What comes to a paused socket waits there, and before what comes behind it; so does another protocol.
+    if (socket.isPaused() || socket.readableLength > 0 || this.#phase === "other protocol") {
+      return socket.push(copyOf(bytes));
+    }
+    this.#take(bytes, true);
+    return true;
+  };
+
   readonly #onData = (bytes: Buffer): void => {
     // The stream would do the same in a tick of its own, which costs more than the read.
     this.socket.read(0);
+    this.#take(bytes, false);
+  };
+
+  /** `isLent`: they are another connection's later on. */
+  #take(bytes: Buffer, isLent: boolean): void {
     const request = this.#request;
     if (this.#phase === "end") return;
     if (request?.isComplete !== true) {
-      this.#read(bytes);
+      this.#read(bytes, isLent);
       return;
     }
-    this.#waiting = joined(this.#waiting, bytes);
+    this.#waiting = joined(this.#waiting, isLent ? copyOf(bytes) : bytes);
     this.#boundWaiting(request);
-  };
+  }
 
-  #read(bytes: Buffer): void {
+  #read(bytes: Buffer, isLent: boolean): void {
     this.#request ??= new Http1ServerRequest(this);
-    this.#after(this.#request, this.#request.push(bytes));
+    this.#after(this.#request, this.#request.push(bytes, isLent));
   }
 
   #after(request: Http1ServerRequest, state: ReadState): void {
@@ -205,7 +228,7 @@ export class Http1ServerConnection implements RequestConnection, ResponseConnect
     }
     this.#begin("idle");
     if (rest === undefined) this.#resumeSocket();
-    else this.#read(rest);
+    else this.#read(rest, false);
   }
 
   /** What came is no request, or came too slowly. */
@@ -317,7 +340,7 @@ export class Http1ServerConnection implements RequestConnection, ResponseConnect
 
   #pauseSocket(): void {
     this.#isPaused = true;
-    this.socket.pause();
+    pauseReads(this.socket);
   }
 
   #resumeSocket(): void {

@@ -1,11 +1,12 @@
 import type { Socket } from "node:net";
 import type { Deadlines, Timed } from "../../../net/deadlines.ts";
+import { pauseReads } from "../../../net/pause-reads.ts";
 import { oncePodIsGone } from "../../../net/service-endpoints.ts";
 import { SECOND } from "../../../process/units.ts";
 import { writeFramed } from "../../http1/framed-write.ts";
 import type { ReadState } from "../../http1/message-reader.ts";
 import { type Http1Reader, Http1Response } from "./http1-response.ts";
-import { pauseReads, type ReadTaker } from "./socket-reads.ts";
+import type { ReadTaker } from "./socket-reads.ts";
 
 /** How long a connection without a request is kept where its server does not say: most servers wait longer. */
 const idleTime = 4 * SECOND;

@@ -1,5 +1,5 @@
 import type { OnReadOpts, Socket } from "node:net";
-import { Readable } from "node:stream";
+import { copyOf } from "../../body/copy-of.ts";
 
 /** The most bytes of one read: more no longer makes up for what the processor's cache forgets meanwhile. */
 const mostRead = 131_072;
@@ -77,7 +77,7 @@ export class SocketReads {
     if (socket === undefined || taker === undefined) return false;
     // What comes to a paused socket waits there, and before what comes behind it.
     if (socket.isPaused() || socket.readableLength > 0) {
-      return socket.push(copyOf(this.#current, length));
+      return socket.push(copyOf(this.#current.subarray(0, length)));
     }
     this.#take(taker, length);
     return true;
@@ -86,7 +86,8 @@ export class SocketReads {
   #take(taker: ReadTaker, length: number): void {
     const { shared } = this.#memory;
     let own = this.#current === shared ? undefined : this.#current;
-    if (own === undefined || !taker.canBorrow) taker.take(copyOf(this.#current, length));
+    if (own === undefined || !taker.canBorrow)
+      taker.take(copyOf(this.#current.subarray(0, length)));
     else if (!taker.borrow(own.subarray(0, length))) own = undefined;
     // A connection has memory of its own only while something long comes in.
     const isLong = length >= longRead && taker.canBorrow;
@@ -96,18 +97,4 @@ export class SocketReads {
       if (own !== undefined) this.#memory.give(own);
     }
   }
-}
-
-/**
- * Lets nobody have what a socket reads until it is resumed. It goes on reading for a while, unlike `socket.pause()` where it
- * has memory of its own: the end of the connection is seen meanwhile.
- */
-export function pauseReads(socket: Socket): void {
-  Readable.prototype.pause.call(socket);
-}
-
-function copyOf(bytes: Buffer, length: number): Buffer {
-  const copy = Buffer.allocUnsafe(length);
-  bytes.copy(copy, 0, 0, length);
-  return copy;
 }
