@@ -1,5 +1,6 @@
 import type { FieldWriter } from "../field-writer.ts";
 import { jsonValue, type LogFormat, shortened, TimeText, textValue, visible } from "./log-line.ts";
+import { RepeatedFields } from "./repeated-fields.ts";
 
 /** A line of the access log under construction. */
 export interface AccessLogLine extends FieldWriter {
@@ -21,6 +22,7 @@ export function accessLogLine(
 class TextLine implements AccessLogLine {
   readonly #scope: string;
   readonly #time = new TimeText();
+  readonly #repeated = new RepeatedFields((name, value) => [" ", name, "=", textValue(value)]);
   #line = "";
 
   constructor(scope: string) {
@@ -32,7 +34,8 @@ class TextLine implements AccessLogLine {
   }
 
   text(name: string, value: string | undefined): void {
-    if (value !== undefined) this.#line += ` ${name}=${textValue(shortened(value))}`;
+    if (value === undefined) return;
+    this.#line += this.#repeated.text(name, value) ?? ` ${name}=${textValue(shortened(value))}`;
   }
 
   plain(name: string, value: string): void {
@@ -60,6 +63,7 @@ const isWord = /^[\w.+-]+$/;
 class JsonLine implements AccessLogLine {
   readonly #scope: string;
   readonly #time = new TimeText();
+  readonly #repeated = new RepeatedFields((name, value) => [',"', name, '":', jsonValue(value)]);
   #line = "";
 
   constructor(scope: string) {
@@ -71,7 +75,8 @@ class JsonLine implements AccessLogLine {
   }
 
   text(name: string, value: string | undefined): void {
-    if (value !== undefined) this.#line += `,"${name}":${jsonValue(shortened(value))}`;
+    if (value === undefined) return;
+    this.#line += this.#repeated.text(name, value) ?? `,"${name}":${jsonValue(shortened(value))}`;
   }
 
   plain(name: string, value: string): void {
