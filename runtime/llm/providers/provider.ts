@@ -46,7 +46,7 @@ export interface Provider {
   readonly model: string | undefined;
   /** The headers of every request to it, Host among them: a flat list. */
   readonly headers: readonly string[];
-  /** The same as lines; undefined: they can't be. */
+  /** The same and `bodyHeaders` as lines; undefined: they can't be. */
   readonly headerLines: string | undefined;
   /** Headers of clients that do not go on to it: keys, which are meant for the gateway, and those that it has its own of. */
   readonly withheld: ReadonlySet<string>;
@@ -67,6 +67,11 @@ const credentials = ["authorization", "api-key", "x-api-key", "x-goog-api-key", 
 /** What every request that is read here says anew: its body is another one. */
 const ofBody = ["content-type", "content-encoding", "accept-encoding"];
 
+/** What is said of the body of every request that is read here, and what its response is read as: a flat list. */
+export const bodyHeaders: readonly string[] = [
+  ...["content-type", "application/json", "accept-encoding", "identity"],
+];
+
 /** Opens a provider. Nothing is connected before the first call. Throws StartupError on a malformed URL. */
 export function openProvider(settings: ProviderSettings): Provider {
   const { name, system, model, headers = [], clientKey, health, ...server } = settings;
@@ -81,7 +86,7 @@ export function openProvider(settings: ProviderSettings): Provider {
     system,
     model,
     headers: own,
-    headerLines: fieldLines(own),
+    headerLines: fieldLines([...own, ...bodyHeaders]),
     withheld,
     replaced,
     replacedLines: new HeaderNames(replaced),
