@@ -4,17 +4,28 @@ import { NameBeginnings } from "./name-beginnings.ts";
 export class HeaderNames {
   readonly #names: ReadonlySet<string>;
   readonly #beginnings: NameBeginnings;
+  readonly #prefixes: RegExp | undefined;
 
-  constructor(names: Iterable<string>) {
+  /** `prefixes`: what further names begin with, whatever their case; absent: there are none. */
+  constructor(names: Iterable<string>, prefixes?: readonly string[]) {
     this.#names = new Set(names);
     this.#beginnings = new NameBeginnings(this.#names);
+    this.#prefixes = prefixes && new RegExp(`(?:${prefixes.join("|")})`, "iy");
   }
 
   /** The name, lower case, of the line from `at` on, which ends at `colon`; undefined: it is none of them. */
   nameAt(lines: string, at: number, colon: number): string | undefined {
-    if (!this.#beginnings.mayHave(colon - at, lines.charCodeAt(at))) return undefined;
-    const name = lines.slice(at, colon).toLowerCase();
-    return this.#names.has(name) ? name : undefined;
+    if (this.#beginnings.mayHave(colon - at, lines.charCodeAt(at))) {
+      const name = lines.slice(at, colon).toLowerCase();
+      if (this.#names.has(name)) return name;
+    }
+    return this.#hasPrefix(lines, at) ? lines.slice(at, colon).toLowerCase() : undefined;
+  }
+
+  #hasPrefix(lines: string, at: number): boolean {
+    if (this.#prefixes === undefined) return false;
+    this.#prefixes.lastIndex = at;
+    return this.#prefixes.test(lines);
   }
 }
 

@@ -4,7 +4,12 @@ import { withoutHeaders } from "../../http/headers/header-list.ts";
 import { endToEnd } from "../../http/headers/hop-by-hop.ts";
 import { fieldLines } from "../../http/http1/field-lines.ts";
 import { keyHeaderName } from "../providers/key-header-name.ts";
-import { bodyHeaders, type KeyHeaderName, type Provider } from "../providers/provider.ts";
+import {
+  bodyHeaders,
+  type KeyHeaderName,
+  type Provider,
+  vendorPrefixes,
+} from "../providers/provider.ts";
 import type { LlmTarget } from "./target.ts";
 
 /** The headers of a request to a provider: the client's, less what is not for it, and the provider's own. */
@@ -22,17 +27,18 @@ export function requestLines(
   path: string,
 ): string | undefined {
   // A trace puts a header of its own in the place of the client's.
-  const mayPass = isNative && exchange.trace === undefined;
+  const mayPass = exchange.trace === undefined;
   if (!mayPass || provider.upstream.sendLines === undefined) return undefined;
   const sent = exchange.requestLines;
   const own = provider.headerLines;
   if (sent === undefined || own === undefined) return undefined;
+  const replaced = isNative ? provider.replacedLines : provider.foreignLines;
   const name = provider.clientKey && keyHeaderName(provider.clientKey, path);
   // Mostly the key stands where the provider reads it.
-  const kept = name && withoutOtherLines(sent, provider.replacedLines, name);
+  const kept = name && withoutOtherLines(sent, replaced, name);
   if (kept !== undefined) return kept + own;
   const key = fieldLines(keyHeader(exchange, provider, path));
-  return key === undefined ? undefined : withoutLines(sent, provider.replacedLines) + own + key;
+  return key === undefined ? undefined : withoutLines(sent, replaced) + own + key;
 }
 
 /** The headers of a request that passes as it is, but for credentials. */
@@ -79,7 +85,7 @@ function withoutVendors(headers: readonly string[]): string[] {
   return kept;
 }
 
-const vendorHeader = /^(?:anthropic|openai|x-goog|x-stainless|x-amzn?|x-bedrock|chatgpt)-/i;
+const vendorHeader = new RegExp(`^(?:${vendorPrefixes.join("|")})`, "i");
 
 /** The headers of a provider's response that a client gets beside a body of the gateway's own making. */
 export function forwardedHeaders(headers: readonly string[], { given }: Provider): string[] {

@@ -54,6 +54,8 @@ export interface Provider {
   readonly replaced: ReadonlySet<string>;
   /** The latter, to be found among lines. */
   readonly replacedLines: HeaderNames;
+  /** The same and those that vendors made for their own APIs: what a provider does not get from clients of another format. */
+  readonly foreignLines: HeaderNames;
   /** Headers of responses that the configuration gives: clients get them whoever made the body. */
   readonly given: ReadonlySet<string>;
   readonly clientKey: KeyHeader | undefined;
@@ -66,6 +68,20 @@ const credentials = ["authorization", "api-key", "x-api-key", "x-goog-api-key", 
 
 /** What every request that is read here says anew: its body is another one. */
 const ofBody = ["content-type", "content-encoding", "accept-encoding"];
+
+/** What headers begin with that a vendor made for its own API. */
+export const vendorPrefixes: readonly string[] = [
+  ...[
+    "anthropic-",
+    "openai-",
+    "x-goog-",
+    "x-stainless-",
+    "x-amz-",
+    "x-amzn-",
+    "x-bedrock-",
+    "chatgpt-",
+  ],
+];
 
 /** What is said of the body of every request that is read here, and what its response is read as: a flat list. */
 export const bodyHeaders: readonly string[] = [
@@ -90,6 +106,7 @@ export function openProvider(settings: ProviderSettings): Provider {
     withheld,
     replaced,
     replacedLines: new HeaderNames(replaced),
+    foreignLines: new HeaderNames(replaced, vendorPrefixes),
     given: new Set(changed.map(([header]) => header).filter((header) => !ofBody.includes(header))),
     clientKey,
     health: health && new ServerHealth(health),
