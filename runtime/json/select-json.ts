@@ -32,6 +32,8 @@ interface WantedMember {
   /** What of its value: all, some members, or some members of a list's first element. */
   readonly part: "whole" | "members" | "first";
   readonly members: Wanted;
+  /** The word that was read last: a model's name is mostly the same, and comparing is quicker than making a text. */
+  word: string;
 }
 
 /** The members of a selection, by the lengths of their names: of most others that alone says that nobody wants them. */
@@ -66,9 +68,10 @@ class Wanted {
 function wantedOf(selection: JsonSelection): readonly WantedMember[] {
   return Object.entries(selection).map(([name, part]): WantedMember => {
     const bytes = Buffer.from(JSON.stringify(name).slice(1, -1));
-    if (part === true) return { name, bytes, part: "whole", members: nothing };
-    if (isList(part)) return { name, bytes, part: "first", members: new Wanted(part[0]) };
-    return { name, bytes, part: "members", members: new Wanted(part) };
+    const own = { name, bytes, word: "" };
+    if (part === true) return { ...own, part: "whole", members: nothing };
+    if (isList(part)) return { ...own, part: "first", members: new Wanted(part[0]) };
+    return { ...own, part: "members", members: new Wanted(part) };
   });
 }
 
@@ -134,9 +137,10 @@ function isAt(json: Buffer, at: number, bytes: Buffer): boolean {
 function readValue(
   json: Buffer,
   start: number,
-  { name, part, members }: WantedMember,
+  member: WantedMember,
   selected: Record<string, unknown>,
 ): number {
+  const { name, part, members } = member;
   if (part === "members" && json[start] === openBrace) {
     const some: Record<string, unknown> = {};
     selected[name] = some;
@@ -151,23 +155,39 @@ function readValue(
     }
   }
   const end = endOfValue(json, start);
-  if (part === "whole") selected[name] = valueAt(json, start, end);
+  if (part === "whole") selected[name] = valueAt(json, start, end, member);
   return end;
 }
 
-function valueAt(json: Buffer, start: number, end: number): unknown {
-  const plain = naturalAt(json, start, end) ?? wordAt(json, start, end);
+function valueAt(json: Buffer, start: number, end: number, member: WantedMember): unknown {
+  const plain = naturalAt(json, start, end) ?? wordAt(json, start, end, member);
   return plain ?? JSON.parse(json.toString("utf8", start, end));
 }
 
 /** A string of plain ASCII, as ids and names are; undefined: it is something else. */
-function wordAt(json: Buffer, start: number, end: number): string | undefined {
+function wordAt(
+  json: Buffer,
+  start: number,
+  end: number,
+  member: WantedMember,
+): string | undefined {
   if (json[start] !== quote || json[end - 1] !== quote || end - start < 2) return undefined;
+  if (hasWordAt(json, start + 1, end - 1, member.word)) return member.word;
   for (let i = start + 1; i < end - 1; i++) {
     const code = json[i] ?? 0;
     if (code < 0x20 || code > 0x7e || code === backslash || code === quote) return undefined;
   }
-  return json.toString("latin1", start + 1, end - 1);
+  member.word = json.toString("latin1", start + 1, end - 1);
+  return member.word;
+}
+
+/** Whether a word stands between two places. Words that differ, such as ids, mostly do so at their ends. */
+function hasWordAt(json: Buffer, from: number, to: number, word: string): boolean {
+  if (to - from !== word.length) return false;
+  for (let i = word.length - 1; i >= 0; i--) {
+    if (json[from + i] !== word.charCodeAt(i)) return false;
+  }
+  return true;
 }
 
 /** A number of few digits alone, as counts are; undefined: it is something else. */
@@ -227,7 +247,7 @@ function endOfString(json: Buffer, at: number): number {
 }
 
 /** Longer strings are searched in a way that takes longer to begin. */
-const shortString = 64;
+const shortString = 24;
 
 /** Whether an odd number of backslashes stands before a byte of a string. */
 function isEscaped(json: Buffer, at: number): boolean {

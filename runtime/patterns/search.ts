@@ -1,10 +1,11 @@
 import type { Pattern } from "../cel/functions/pattern.ts";
 import { asksForWriting } from "./asks-for-writing.ts";
-import { Automaton } from "./automaton.ts";
+import { Automaton, isIdle } from "./automaton.ts";
 import { MatchBeginnings } from "./match-beginnings.ts";
 import {
   beginsBeyondAscii,
   hasLoop,
+  noText,
   type PatternProgram,
   programOf,
   requiredCharacters,
@@ -53,5 +54,12 @@ export class Search {
     this.beginnings = automaton.beginnings(beginsBeyondAscii(this.program));
     this.unreadBeginnings = this.readsText ? automaton.beginnings(true) : this.beginnings;
     this.matchBeginnings = new MatchBeginnings(this.program);
+  }
+
+  /** Whether a whole text has no character that a match may begin with: there is none in it. */
+  hasNoBeginning(text: string): boolean {
+    if (!isIdle(this.automaton.initial(noText))) return false;
+    this.beginnings.lastIndex = 0;
+    return !this.beginnings.test(text);
   }
 }

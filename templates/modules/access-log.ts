@@ -93,15 +93,6 @@ const DEFAULT: Readonly<Record<LineField, Code>> = {
   duration: code`line.plain("duration", \`\${Math.round(duration)}ms\`);`,
 };
 
-/** Those that say where a request went, in one. */
-const PLACE: readonly LineField[] = ["listener", "route", "endpoint"];
-
-function firstFields(fields: readonly LineField[]): readonly Code[] {
-  if (!PLACE.every((field) => fields.includes(field))) return fields.map((field) => DEFAULT[field]);
-  const others = fields.filter((field) => !PLACE.includes(field));
-  return [code`line.place(record);`, ...others.map((field) => DEFAULT[field])];
-}
-
 /** Fields that say how a request ended stand after those that its policies and backend noted. */
 const LAST: readonly LineField[] = ["reason", "duration"];
 
@@ -132,7 +123,7 @@ function fieldsFunction(
       ): void {
         const { record } = request;
         ${logVariables(variables)}
-        ${firstFields(first)}
+        ${first.map((field) => DEFAULT[field])}
         ${others(without)}
         ${added.map((field) => addedField(field, expressions))}
         ${last.map((field) => DEFAULT[field])}

@@ -64,6 +64,8 @@ export interface EngineResponse {
   flushHead(): void;
   /** False: wait for `drain`. */
   write(chunk: Uint8Array): boolean;
+  /** The same with a text that has not to be made bytes first. Absent: it has to be. */
+  writeText?(text: string): boolean;
   /** All that was written has left the process: nobody holds its bytes. Absent: they may be held. */
   readonly holdsNothing?: boolean;
   /** Fields that follow the body, as a flat list; before `end`, where the request accepts them. Throws as `writeHead`. */

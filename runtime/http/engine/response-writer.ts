@@ -101,6 +101,9 @@ export class ResponseWriter implements ResponseSink {
   write(chunk: string | Uint8Array): boolean {
     if (this.isOver) return true;
     this.#isFlushed = true;
+    if (typeof chunk === "string" && this.#remaining === undefined && this.#response.writeText) {
+      return this.#response.writeText(chunk);
+    }
     const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
     if (this.#remaining !== undefined) {
       this.#remaining -= bytes.length;

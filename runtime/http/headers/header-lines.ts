@@ -4,16 +4,28 @@ import { NameBeginnings } from "./name-beginnings.ts";
 export class HeaderNames {
   readonly #names: ReadonlySet<string>;
   readonly #beginnings: NameBeginnings;
+  readonly #prefixes: RegExp | undefined;
 
-  constructor(names: Iterable<string>) {
+  /** `prefixes`: what further names begin with, whatever their case; absent: there are none. */
+  constructor(names: Iterable<string>, prefixes?: readonly string[]) {
     this.#names = new Set(names);
     this.#beginnings = new NameBeginnings(this.#names);
+    this.#prefixes = prefixes && new RegExp(`(?:${prefixes.join("|")})`, "iy");
   }
 
-  /** Whether the line from `at` on, whose name ends at `colon`, is of one of them. */
-  hasLine(lines: string, at: number, colon: number): boolean {
-    if (!this.#beginnings.mayHave(colon - at, lines.charCodeAt(at))) return false;
-    return this.#names.has(lines.slice(at, colon).toLowerCase());
+  /** The name, lower case, of the line from `at` on, which ends at `colon`; undefined: it is none of them. */
+  nameAt(lines: string, at: number, colon: number): string | undefined {
+    if (this.#beginnings.mayHave(colon - at, lines.charCodeAt(at))) {
+      const name = lines.slice(at, colon).toLowerCase();
+      if (this.#names.has(name)) return name;
+    }
+    return this.#hasPrefix(lines, at) ? lines.slice(at, colon).toLowerCase() : undefined;
+  }
+
+  #hasPrefix(lines: string, at: number): boolean {
+    if (this.#prefixes === undefined) return false;
+    this.#prefixes.lastIndex = at;
+    return this.#prefixes.test(lines);
   }
 }
 
@@ -23,11 +35,38 @@ export function withoutLines(lines: string, names: HeaderNames): string {
   let keptTo = 0;
   for (let at = 0; at < lines.length; ) {
     const next = lines.indexOf("\r\n", at) + 2;
-    if (names.hasLine(lines, at, lines.indexOf(":", at))) {
+    if (names.nameAt(lines, at, lines.indexOf(":", at)) !== undefined) {
       kept += lines.slice(keptTo, at);
       keptTo = next;
     }
     at = next;
   }
   return keptTo === 0 ? lines : kept + lines.slice(keptTo);
+}
+
+/**
+ * The same, but the line of one of these names stays as it came; undefined: there is none of that name, or there are several,
+ * of which servers might not read the same one.
+ */
+export function withoutOtherLines(
+  lines: string,
+  names: HeaderNames,
+  wanted: string,
+): string | undefined {
+  let kept = "";
+  let keptTo = 0;
+  let hasWanted = false;
+  for (let at = 0; at < lines.length; ) {
+    const next = lines.indexOf("\r\n", at) + 2;
+    const name = names.nameAt(lines, at, lines.indexOf(":", at));
+    if (name === wanted) {
+      if (hasWanted) return undefined;
+      hasWanted = true;
+    } else if (name !== undefined) {
+      kept += lines.slice(keptTo, at);
+      keptTo = next;
+    }
+    at = next;
+  }
+  return hasWanted ? kept + lines.slice(keptTo) : undefined;
 }

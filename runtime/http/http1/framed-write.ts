@@ -29,6 +29,11 @@ export function writeFramed(
   return isReady(socket, isBelow);
 }
 
+/** Whether a text is written as it is with what stands around it: it is short, and of ASCII alone. */
+export function isPlainText(text: string): boolean {
+  return text.length <= onePiece && Buffer.byteLength(text) === text.length;
+}
+
 /** A socket says of one long piece that it is too much, even where the kernel has taken all of it. */
 function isReady(socket: Writable, isBelow: boolean): boolean {
   return isBelow || socket.writableLength === 0;

@@ -38,6 +38,8 @@ export class ReceivedFields {
   hasDate = false;
   /** The first Content-Type; undefined without one. */
   contentType: string | undefined;
+  /** The values of Content-Encoding in one list; undefined without one. */
+  contentCoding: string | undefined;
 
   /** Use `readReceivedFields`. The fields stand in the text from `from` on. */
   constructor(text: string, from: number, isFollowed: boolean) {
@@ -55,6 +57,8 @@ export class ReceivedFields {
 
   /** The value of a field by lower-case name, several joined by `, ` (RFC 9110 5.3); undefined when it is not there. */
   value(name: string): string | undefined {
+    // Whoever reads a body asks for it.
+    if (name === "content-encoding") return this.contentCoding;
     const text = this.#text;
     let value: string | undefined;
     for (let at = this.#from; at < text.length; ) {
@@ -104,6 +108,12 @@ export class ReceivedFields {
       case "content-type":
         this.contentType ??= this.#value(colon, lineEnd);
         return undefined;
+      case "content-encoding": {
+        const coding = this.#value(colon, lineEnd);
+        const { contentCoding } = this;
+        this.contentCoding = contentCoding === undefined ? coding : `${contentCoding}, ${coding}`;
+        return undefined;
+      }
     }
     if (at > this.#keptTo) this.#kept += this.#text.slice(this.#keptTo, at);
     this.#keptTo = lineEnd + 2;
@@ -221,7 +231,7 @@ function numberOf(value: string): number | undefined {
 }
 
 /** The names that `take` knows. */
-const ownNames = new KnownNames([...hopByHop, "host", "date", "content-type"]);
+const ownNames = new KnownNames([...hopByHop, "host", "date", "content-type", "content-encoding"]);
 
 const closeToken = /(?:^|,)\s*close\s*(?:,|$)/;
 const keepAliveToken = /(?:^|,)\s*keep-alive\s*(?:,|$)/;

@@ -286,7 +286,6 @@ class Attempt implements UpstreamHandler {
   /** `text`: what the client gets; undefined: the provider's own. */
   #deliver(text: string | undefined, facts: ResponseFacts, { body, content }: OwnBody): void {
     const { exchange, headers } = this.#context;
-    this.#firstContent = performance.now();
     this.#respond(facts);
     const { status, fields } = this.#received;
     if (text !== undefined || !this.#passes) {

@@ -1,10 +1,15 @@
 import type { Exchange } from "../../http/exchange.ts";
-import { withoutLines } from "../../http/headers/header-lines.ts";
+import { withoutLines, withoutOtherLines } from "../../http/headers/header-lines.ts";
 import { withoutHeaders } from "../../http/headers/header-list.ts";
 import { endToEnd } from "../../http/headers/hop-by-hop.ts";
 import { fieldLines } from "../../http/http1/field-lines.ts";
 import { keyHeaderName } from "../providers/key-header-name.ts";
-import type { KeyHeaderName, Provider } from "../providers/provider.ts";
+import {
+  bodyHeaders,
+  type KeyHeaderName,
+  type Provider,
+  vendorPrefixes,
+} from "../providers/provider.ts";
 import type { LlmTarget } from "./target.ts";
 
 /** The headers of a request to a provider: the client's, less what is not for it, and the provider's own. */
@@ -12,7 +17,7 @@ export function requestHeaders(exchange: Exchange, target: LlmTarget, path: stri
   const { provider, isNative } = target;
   const kept = withoutHeaders(endToEnd(exchange.requestHeaders, "host"), provider.replaced);
   const headers = isNative ? kept : withoutVendors(kept);
-  return headers.concat(ownHeaders(exchange, provider, path), ofBody);
+  return headers.concat(ownHeaders(exchange, provider, path), bodyHeaders);
 }
 
 /** The same as lines; undefined: they are no lines that came, or the provider takes none. */
@@ -22,19 +27,19 @@ export function requestLines(
   path: string,
 ): string | undefined {
   // A trace puts a header of its own in the place of the client's.
-  const mayPass = isNative && exchange.trace === undefined;
+  const mayPass = exchange.trace === undefined;
   if (!mayPass || provider.upstream.sendLines === undefined) return undefined;
   const sent = exchange.requestLines;
   const own = provider.headerLines;
+  if (sent === undefined || own === undefined) return undefined;
+  const replaced = isNative ? provider.replacedLines : provider.foreignLines;
+  const name = provider.clientKey && keyHeaderName(provider.clientKey, path);
+  // Mostly the key stands where the provider reads it.
+  const kept = name && withoutOtherLines(sent, replaced, name);
+  if (kept !== undefined) return kept + own;
   const key = fieldLines(keyHeader(exchange, provider, path));
-  // A client may have sent none.
-  if (sent === undefined || own === undefined || key === undefined) return undefined;
-  return withoutLines(sent, provider.replacedLines) + own + key + linesOfBody;
+  return key === undefined ? undefined : withoutLines(sent, replaced) + own + key;
 }
-
-/** What is said of the body of every request, and what its response is read as. */
-const ofBody = ["content-type", "application/json", "accept-encoding", "identity"];
-const linesOfBody = "content-type: application/json\r\naccept-encoding: identity\r\n";
 
 /** The headers of a request that passes as it is, but for credentials. */
 export function passedHeaders(exchange: Exchange, provider: Provider, path: string): string[] {
@@ -80,7 +85,7 @@ function withoutVendors(headers: readonly string[]): string[] {
   return kept;
 }
 
-const vendorHeader = /^(?:anthropic|openai|x-goog|x-stainless|x-amzn?|x-bedrock|chatgpt)-/i;
+const vendorHeader = new RegExp(`^(?:${vendorPrefixes.join("|")})`, "i");
 
 /** The headers of a provider's response that a client gets beside a body of the gateway's own making. */
 export function forwardedHeaders(headers: readonly string[], { given }: Provider): string[] {

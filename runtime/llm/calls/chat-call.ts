@@ -137,11 +137,14 @@ export function bodyFor({ text, members, model: requested }: ChatCall, model: st
   return body;
 }
 
-/** What a body goes to the provider as: the client's own bytes when nothing was changed in it. */
+/** What a body goes to the provider as: the client's own when nothing was changed in it, unless it is short as bytes. */
 export function writtenBody({ sent }: ChatCall, body: JsonBody): string | Uint8Array {
   const text = body.toString();
-  return text === sent.text ? sent.bytes : text;
+  return text === sent.text && text.length > shortBody ? sent.bytes : text;
 }
+
+/** A text of so many characters is written with the head of a request: making it of its bytes once more would take longer. */
+const shortBody = 4096;
 
 /** The call with an edited body; the call itself when nothing was changed in it. */
 export function editedCall(call: ChatCall, edited: JsonBody): ChatCall {

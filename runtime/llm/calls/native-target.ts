@@ -60,6 +60,7 @@ class NativeStream implements StreamRelay {
 
   push(chunk: Buffer): StreamStep {
     const output: Buffer[] = [];
+    let passed = 0;
     let hasContent = false;
     const events = this.#frames.push(chunk);
     if (events === undefined) return this.#fail(eventTooLong.error);
@@ -77,9 +78,10 @@ class NativeStream implements StreamRelay {
       if (seen === "end") this.#set("ended");
       if (seen === "hidden") continue;
       append(output, raw);
-      this.#events += 1;
+      passed += 1;
     }
-    return { output, hasContent, state: this.#state };
+    this.#events += passed;
+    return { output, areEvents: passed === output.length, hasContent, state: this.#state };
   }
 
   close(): StreamStep {

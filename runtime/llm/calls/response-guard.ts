@@ -75,8 +75,10 @@ export class GuardedStream {
     return this.#stages.some(({ isWaiting }) => isWaiting);
   }
 
-  push({ output, hasContent, state }: StreamStep): void {
-    this.#first({ output: this.#events(output), hasContent, state });
+  push(step: StreamStep): void {
+    const { output, areEvents, hasContent, state } = step;
+    if (areEvents === true) this.#first(step);
+    else this.#first({ output: this.#events(output), hasContent, state });
   }
 
   /** The last events of a stream that failed, with what may go out before them. */

@@ -23,7 +23,8 @@ export class StreamResponse {
   #timer: NodeJS.Timeout | undefined;
   readonly #onDrain: () => void;
   /** What came in this tick, and leaves in one write. */
-  #gathered: Buffer[] = [];
+  #gathered: (string | Uint8Array)[] = [];
+  /** About how many bytes. */
   #gatheredBytes = 0;
   /** The client takes what comes. */
   #isReady = true;
@@ -89,17 +90,17 @@ export class StreamResponse {
     this.#wait();
     if (this.#gathered.length === 0) process.nextTick(() => this.#flush());
     for (const piece of output) {
-      const bytes = bufferOf(piece);
-      this.#gathered.push(bytes);
-      this.#gatheredBytes += bytes.length;
+      this.#gathered.push(piece);
+      this.#gatheredBytes += piece.length;
     }
     if (this.#gatheredBytes > maxAtOnce) this.#flush();
   }
 
   #flush(): void {
-    const [first, ...others] = this.#gathered;
+    const gathered = this.#gathered;
+    const [first] = gathered;
     if (first === undefined) return;
-    this.#send(others.length === 0 ? first : Buffer.concat(this.#gathered));
+    this.#send(gathered.length === 1 ? first : Buffer.concat(gathered.map(bufferOf)));
     this.#gathered = [];
     this.#gatheredBytes = 0;
   }

@@ -3,8 +3,13 @@ export function mapList(
   list: readonly unknown[],
   change: (item: unknown) => unknown,
 ): readonly unknown[] {
-  const changed = list.map(change);
-  return changed.some((each, index) => each !== list[index]) ? changed : list;
+  let changed: unknown[] | undefined;
+  for (let i = 0; i < list.length; i++) {
+    const next = change(list[i]);
+    if (changed === undefined && next !== list[i]) changed = list.slice(0, i);
+    changed?.push(next);
+  }
+  return changed ?? list;
 }
 
 /** The object with its values changed; the object itself when none changes. */
@@ -13,7 +18,8 @@ export function mapObject(
   change: (value: unknown, key: string) => unknown,
 ): Readonly<Record<string, unknown>> {
   let changed: Record<string, unknown> | undefined;
-  for (const [key, value] of Object.entries(object)) {
+  for (const key of Object.keys(object)) {
+    const value = object[key];
     const next = change(value, key);
     if (next === value) continue;
     changed ??= { ...object };

@@ -4,6 +4,8 @@ import type { LlmError } from "./llm-error.ts";
 export interface StreamStep {
   /** In order. */
   readonly output: readonly (string | Uint8Array)[];
+  /** Each piece of the output is one event. Absent: that is not known. */
+  readonly areEvents?: boolean;
   /** The client gets something of the completion: no other provider can take over any more. */
   readonly hasContent: boolean;
   /** `ended`: it is complete; an error: it failed, and `output` is what came before. */

@@ -41,6 +41,7 @@ export class NotedParts implements WholeTexts {
 
   /** The matches that lie in several parts; undefined: there is none. */
   findAcross(guards: readonly PatternGuard[], run: GuardRun): MatchesAcross | undefined {
+    if (this.#turns.every(({ texts }) => texts.length === 1)) return undefined;
     const counts = new Map<PatternGuard, number>();
     const ranges = this.#turns.flatMap(({ texts }) => {
       if (texts.length === 1) return [[]];

@@ -24,7 +24,9 @@ export class PatternTexts implements TextGuards {
 
   replace(text: string, { part, isName }: TextPlace): string {
     if (this.#scope?.includes(part) === false) return text;
-    const known = isName === true ? undefined : this.#parts.get(text);
+    // To look for a text all of it is read.
+    const mayBeKnown = isName !== true && this.#parts.size > 0;
+    const known = mayBeKnown ? this.#parts.get(text) : undefined;
     if (known !== undefined) return known;
     const written = isName === true ? nameOf : asItIs;
     let searched: SearchedText = { text, reading: readingOf(text) };
@@ -50,6 +52,7 @@ export class PatternTexts implements TextGuards {
       const reading = search.readsText ? searched.reading : undefined;
       const read = reading?.text ?? text;
       if (search.required.some((character) => !read.includes(character))) continue;
+      if (search.hasNoBeginning(read)) continue;
       const replacement = new Replacement(search, written(mask));
       const replaced = replacement.replace(text, reading);
       if (this.#count(guard, replacement.matches)) return { text: "", reading: undefined };

@@ -46,7 +46,7 @@ export interface Provider {
   readonly model: string | undefined;
   /** The headers of every request to it, Host among them: a flat list. */
   readonly headers: readonly string[];
-  /** The same as lines; undefined: they can't be. */
+  /** The same and `bodyHeaders` as lines; undefined: they can't be. */
   readonly headerLines: string | undefined;
   /** Headers of clients that do not go on to it: keys, which are meant for the gateway, and those that it has its own of. */
   readonly withheld: ReadonlySet<string>;
@@ -54,6 +54,8 @@ export interface Provider {
   readonly replaced: ReadonlySet<string>;
   /** The latter, to be found among lines. */
   readonly replacedLines: HeaderNames;
+  /** The same and those that vendors made for their own APIs: what a provider does not get from clients of another format. */
+  readonly foreignLines: HeaderNames;
   /** Headers of responses that the configuration gives: clients get them whoever made the body. */
   readonly given: ReadonlySet<string>;
   readonly clientKey: KeyHeader | undefined;
@@ -66,6 +68,25 @@ const credentials = ["authorization", "api-key", "x-api-key", "x-goog-api-key", 
 
 /** What every request that is read here says anew: its body is another one. */
 const ofBody = ["content-type", "content-encoding", "accept-encoding"];
+
+/** What headers begin with that a vendor made for its own API. */
+export const vendorPrefixes: readonly string[] = [
+  ...[
+    "anthropic-",
+    "openai-",
+    "x-goog-",
+    "x-stainless-",
+    "x-amz-",
+    "x-amzn-",
+    "x-bedrock-",
+    "chatgpt-",
+  ],
+];
+
+/** What is said of the body of every request that is read here, and what its response is read as: a flat list. */
+export const bodyHeaders: readonly string[] = [
+  ...["content-type", "application/json", "accept-encoding", "identity"],
+];
 
 /** Opens a provider. Nothing is connected before the first call. Throws StartupError on a malformed URL. */
 export function openProvider(settings: ProviderSettings): Provider {
@@ -81,10 +102,11 @@ export function openProvider(settings: ProviderSettings): Provider {
     system,
     model,
     headers: own,
-    headerLines: fieldLines(own),
+    headerLines: fieldLines([...own, ...bodyHeaders]),
     withheld,
     replaced,
     replacedLines: new HeaderNames(replaced),
+    foreignLines: new HeaderNames(replaced, vendorPrefixes),
     given: new Set(changed.map(([header]) => header).filter((header) => !ofBody.includes(header))),
     clientKey,
     health: health && new ServerHealth(health),

@@ -1,5 +1,6 @@
-import { addPlace, type FieldWriter, type RequestPlace } from "../field-writer.ts";
+import type { FieldWriter } from "../field-writer.ts";
 import { jsonValue, type LogFormat, shortened, TimeText, textValue, visible } from "./log-line.ts";
+import { RepeatedFields } from "./repeated-fields.ts";
 
 /** A line of the access log under construction. */
 export interface AccessLogLine extends FieldWriter {
@@ -21,10 +22,8 @@ export function accessLogLine(
 class TextLine implements AccessLogLine {
   readonly #scope: string;
   readonly #time = new TimeText();
+  readonly #repeated = new RepeatedFields((name, value) => [" ", name, "=", textValue(value)]);
   #line = "";
-  /** Of the last line: mostly the next one's is the same. */
-  #place: RequestPlace | undefined;
-  #placeText = "";
 
   constructor(scope: string) {
     this.#scope = scope;
@@ -34,22 +33,9 @@ class TextLine implements AccessLogLine {
     this.#line = `${this.#time.format(Date.now())}\tinfo\t${this.#scope}`;
   }
 
-  place(record: RequestPlace): void {
-    if (!isSamePlace(record, this.#place)) {
-      const line = this.#line;
-      this.#line = "";
-      addPlace(this, record);
-      const { listener, route, upstream } = record;
-      this.#place = { listener, route, upstream };
-      // In one piece.
-      this.#placeText = Buffer.from(this.#line).toString();
-      this.#line = line;
-    }
-    this.#line += this.#placeText;
-  }
-
   text(name: string, value: string | undefined): void {
-    if (value !== undefined) this.#line += ` ${name}=${textValue(shortened(value))}`;
+    if (value === undefined) return;
+    this.#line += this.#repeated.text(name, value) ?? ` ${name}=${textValue(shortened(value))}`;
   }
 
   plain(name: string, value: string): void {
@@ -70,14 +56,6 @@ class TextLine implements AccessLogLine {
   }
 }
 
-function isSamePlace(one: RequestPlace, other: RequestPlace | undefined): boolean {
-  return (
-    one.route === other?.route &&
-    one.upstream === other?.upstream &&
-    one.listener === other?.listener
-  );
-}
-
 /** A number, true, false, null. */
 const isWord = /^[\w.+-]+$/;
 
@@ -85,6 +63,7 @@ const isWord = /^[\w.+-]+$/;
 class JsonLine implements AccessLogLine {
   readonly #scope: string;
   readonly #time = new TimeText();
+  readonly #repeated = new RepeatedFields((name, value) => [',"', name, '":', jsonValue(value)]);
   #line = "";
 
   constructor(scope: string) {
@@ -95,12 +74,9 @@ class JsonLine implements AccessLogLine {
     this.#line = `{"level":"info","time":"${this.#time.format(Date.now())}","scope":"${this.#scope}"`;
   }
 
-  place(record: RequestPlace): void {
-    addPlace(this, record);
-  }
-
   text(name: string, value: string | undefined): void {
-    if (value !== undefined) this.#line += `,"${name}":${jsonValue(shortened(value))}`;
+    if (value === undefined) return;
+    this.#line += this.#repeated.text(name, value) ?? `,"${name}":${jsonValue(shortened(value))}`;
   }
 
   plain(name: string, value: string): void {

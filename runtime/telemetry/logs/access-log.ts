@@ -81,7 +81,9 @@ function defaultFields(
   duration: number,
 ): void {
   const { record, original } = exchange;
-  line.place(record);
+  line.text("listener", record.listener);
+  line.text("route", record.route);
+  line.text("endpoint", record.upstream);
   line.plain("src.addr", `${exchange.remoteAddress}:${exchange.remotePort}`);
   line.text("http.method", original.method);
   line.text("http.host", original.host);

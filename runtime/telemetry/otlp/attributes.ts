@@ -1,4 +1,4 @@
-import { addPlace, type FieldWriter, type RequestPlace } from "../field-writer.ts";
+import type { FieldWriter } from "../field-writer.ts";
 import type { ItemBuffer } from "./item-buffer.ts";
 import type { AttributeFormat, WrittenAttributes } from "./otlp-format.ts";
 
@@ -96,10 +96,6 @@ export class OtlpAttributes implements FieldWriter, WrittenAttributes {
   constructor(runs: AttributeRuns) {
     this.#runs = runs;
     this.#run = runs.first;
-  }
-
-  place(record: RequestPlace): void {
-    addPlace(this, record);
   }
 
   text(name: string, value: string | undefined): void {

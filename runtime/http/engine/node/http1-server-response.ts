@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import { isFieldValue, isToken } from "../../http1/fields.ts";
-import { type Sent, writeFramed } from "../../http1/framed-write.ts";
+import { isPlainText, type Sent, writeFramed } from "../../http1/framed-write.ts";
 import type { EngineResponse, EngineTunnel, EngineUpgrade, ResponseLines } from "../engine.ts";
 import type { Http1RequestHead } from "./http1-request-head.ts";
 import { SocketBytes } from "./socket-bytes.ts";
@@ -125,6 +125,14 @@ export class Http1ServerResponse implements EngineResponse {
     if (this.#hasBody && chunk.length > 0) return this.#send(chunk, "", undefined);
     this.flushHead();
     return true;
+  }
+
+  writeText(text: string): boolean {
+    const isOpen = !this.#hasLeftHttp && !this.#isGone && !this.#isEnded;
+    const isChunk = isOpen && this.#hasBody && this.#isChunked && text !== "";
+    if (!isChunk || !isPlainText(text)) return this.write(Buffer.from(text));
+    const before = `${this.#takeHead()}${text.length.toString(16)}\r\n`;
+    return this.#socket.write(`${before}${text}\r\n`, "latin1");
   }
 
   /** The queue of a socket is empty when the kernel has all of it, over TLS a little later. */

@@ -3,7 +3,7 @@ import type { Deadlines, Timed } from "../../../net/deadlines.ts";
 import { pauseReads } from "../../../net/pause-reads.ts";
 import { oncePodIsGone } from "../../../net/service-endpoints.ts";
 import { SECOND } from "../../../process/units.ts";
-import { writeFramed } from "../../http1/framed-write.ts";
+import { isPlainText, writeFramed } from "../../http1/framed-write.ts";
 import type { ReadState } from "../../http1/message-reader.ts";
 import { type Http1Reader, Http1Response } from "./http1-response.ts";
 import type { ReadTaker } from "./socket-reads.ts";
@@ -101,10 +101,9 @@ export class Http1Connection implements Timed, ReadTaker {
   send(head: string, body: string | Uint8Array | null): void {
     this.#isSent = true;
     if (body === null) this.#socket.write(head, "latin1");
-    else {
-      const bytes = typeof body === "string" ? Buffer.from(body) : body;
-      writeFramed(this.#socket, head, bytes, "");
-    }
+    else if (typeof body !== "string") writeFramed(this.#socket, head, body, "");
+    else if (isPlainText(body)) this.#socket.write(head + body, "latin1");
+    else writeFramed(this.#socket, head, Buffer.from(body), "");
   }
 
   /** Writes the head of a request whose body is to come. */
