@@ -1,4 +1,5 @@
 import type { CallSpan, ExchangeTrace } from "../exchange-trace.ts";
+import { HeaderNames, withoutLines } from "../headers/header-lines.ts";
 import { replaceHeader } from "../headers/header-list.ts";
 import type { ReceivedFields } from "../http1/received-fields.ts";
 import type {
@@ -48,7 +49,7 @@ function sentInSpan(
   return traced.started(send(traced));
 }
 
-/** Sends a request whose fields go on as lines in the span that was begun for it; none of them may be a `traceparent`. */
+/** Sends a request whose fields go on as lines in the span that was begun for it. */
 export function sendLinesInSpan(
   span: CallSpan,
   upstream: Upstream,
@@ -56,10 +57,17 @@ export function sendLinesInSpan(
   call: LinesCall,
   handler: UpstreamHandler,
 ): UpstreamRequest {
-  describeTarget(span, upstream, call);
-  const lines = `${call.lines}traceparent: ${span.traceparent}\r\n`;
+  span.asks(upstream, call.method, call.path);
+  const lines = tracedLines(span, call.lines);
   return sentInSpan(span, handler, (traced) => send({ ...call, lines }, traced));
 }
+
+/** Lines of headers that say which span they are of, in the place of what came. */
+export function tracedLines(span: CallSpan, lines: string): string {
+  return `${withoutLines(lines, contextLines)}traceparent: ${span.traceparent}\r\n`;
+}
+
+const contextLines = new HeaderNames(["traceparent"]);
 
 /** Asks for another protocol in the same way: the span ends when the upstream has agreed, or not. */
 export function upgradeTraced(
@@ -79,22 +87,7 @@ export function upgradeTraced(
 /** The call says which span it is, and the span what is called. */
 export function describeCall(span: CallSpan, upstream: Upstream, call: UpstreamCall): void {
   replaceHeader(call.headers, "traceparent", span.traceparent);
-  describeTarget(span, upstream, call);
-}
-
-/** By OpenTelemetry's conventions for HTTP clients. A query may hold a key, and is left out. */
-function describeTarget(
-  span: CallSpan,
-  { name, origin }: Upstream,
-  { method, path }: Pick<UpstreamCall, "method" | "path">,
-): void {
-  if (!span.isRecording) return;
-  const colon = name.lastIndexOf(":");
-  const query = path.indexOf("?");
-  span.text("http.request.method", method);
-  span.text("url.full", `${origin}${query < 0 ? path : path.slice(0, query)}`);
-  span.text("server.address", name.slice(0, colon));
-  span.number("server.port", Number(name.slice(colon + 1)));
+  span.asks(upstream, call.method, call.path);
 }
 
 /** Stands between a request and who wants its response, and sees how it ends. */
@@ -102,7 +95,6 @@ class TracedRequest<Handler extends UpstreamHandler> implements UpstreamHandler,
   protected readonly span: CallSpan;
   protected readonly handler: Handler;
   #request: UpstreamRequest | undefined;
-  #error: string | undefined;
 
   constructor(span: CallSpan, handler: Handler) {
     this.span = span;
@@ -115,12 +107,12 @@ class TracedRequest<Handler extends UpstreamHandler> implements UpstreamHandler,
   }
 
   onHead(status: number, headers: readonly string[]): void {
-    this.#note(status);
+    this.span.responded(status);
     this.handler.onHead(status, headers);
   }
 
   onFields(status: number, fields: ReceivedFields): void {
-    this.#note(status);
+    this.span.responded(status);
     if (this.handler.onFields === undefined) this.handler.onHead(status, fields.list);
     else this.handler.onFields(status, fields);
   }
@@ -129,8 +121,12 @@ class TracedRequest<Handler extends UpstreamHandler> implements UpstreamHandler,
     return this.handler.onData(chunk);
   }
 
+  get holdsNothing(): boolean {
+    return this.handler.holdsNothing === true;
+  }
+
   onEnd(trailers: readonly string[] | undefined): void {
-    this.span.end(this.#error);
+    this.span.completed();
     this.handler.onEnd(trailers);
   }
 
@@ -146,11 +142,6 @@ class TracedRequest<Handler extends UpstreamHandler> implements UpstreamHandler,
 
   resume(): void {
     this.#request?.resume();
-  }
-
-  #note(status: number): void {
-    this.span.number("http.response.status_code", status);
-    if (status >= 400) this.#error = String(status);
   }
 }
 

@@ -41,8 +41,6 @@ function sendLines(request: PassedRequest, handler: UpstreamHandler): UpstreamRe
   if (exchange.header("accept") !== accepted || exchange.header("content-type") !== json) {
     return undefined;
   }
-  // The context that came is not the one that goes on.
-  if (span !== undefined && exchange.header("traceparent") !== undefined) return undefined;
   if (isBodySource(body) && body.length === undefined) return undefined;
   const names = mayBeCoded ? withheldLines[credentials] : withheldLinesAndCodings[credentials];
   const host = hostForTarget(exchange, upstream);

@@ -1,33 +1,41 @@
-import { randomBytes } from "node:crypto";
+import { randomFillSync } from "node:crypto";
+import type { HexId } from "../otlp/hex-id.ts";
 
 /** Bytes that are asked for at a time: asking the system for each id would cost more than the span. */
-const supply = 4096;
+const supply = 16_384;
 
 /** Those that no trace and no span may have (W3C Trace Context 3.2.2.3). */
 const noIds: readonly string[] = ["0".repeat(32), "0".repeat(16)];
 
 /** Random ids. */
 export class TraceIds {
-  #digits = "";
+  readonly #bytes = Buffer.allocUnsafeSlow(supply);
+  #text = "";
+  #digits = Buffer.alloc(0);
   #at = 0;
 
   /** 32 hex digits. */
-  traceId(): string {
+  traceId(): HexId {
     return this.#take(32);
   }
 
   /** 16 hex digits. */
-  spanId(): string {
+  spanId(): HexId {
     return this.#take(16);
   }
 
-  #take(count: number): string {
-    if (this.#at + count > this.#digits.length) {
-      this.#digits = randomBytes(supply).toString("hex");
-      this.#at = 0;
-    }
-    const id = this.#digits.slice(this.#at, this.#at + count);
+  #take(count: number): HexId {
+    if (this.#at + count > this.#digits.length) this.#refill();
+    const at = this.#at;
     this.#at += count;
-    return noIds.includes(id) ? this.#take(count) : id;
+    const text = this.#text.slice(at, at + count);
+    return noIds.includes(text) ? this.#take(count) : { text, digits: this.#digits, at };
+  }
+
+  /** Spans that are open have ids of the digits before: those stay as they are. */
+  #refill(): void {
+    this.#text = randomFillSync(this.#bytes).toString("hex");
+    this.#digits = Buffer.from(this.#text, "latin1");
+    this.#at = 0;
   }
 }
