@@ -37,7 +37,7 @@ function sendLines(
   }
   const path = pathFor(exchange, upstream);
   span?.asks(upstream, method, path);
-  const sent = span === undefined ? requestLines : tracedLines(span, requestLines);
+  const sent = span === undefined ? requestLines : tracedLines(exchange, requestLines, span);
   const lines = `${sent}host: ${hostFor(exchange, upstream)}\r\n`;
   return upstream.sendLines({ method, path, lines, body }, relay);
 }

@@ -2,8 +2,8 @@
 export interface ExchangeTrace {
   /** Begins the span of a call that the exchange causes. `name`: what is called, of few values: `GET`, `tools/call echo`. */
   beginCall(name: string): CallSpan;
-  /** The exchange has ended; `status` is undefined when the client left unanswered. */
-  end(status: number | undefined): void;
+  /** The exchange has ended after so many milliseconds; `status` is undefined when the client left unanswered. */
+  end(status: number | undefined, duration: number): void;
 }
 
 /** The span of a call to another server, while it lasts. */

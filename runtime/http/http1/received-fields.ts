@@ -36,6 +36,8 @@ export class ReceivedFields {
   host: string | undefined;
   hasTwoHosts = false;
   hasDate = false;
+  /** One of W3C Trace Context is among them. */
+  hasTraceContext = false;
   /** The first Content-Type; undefined without one. */
   contentType: string | undefined;
 
@@ -104,6 +106,10 @@ export class ReceivedFields {
         return undefined;
       case "content-type":
         this.contentType ??= this.#value(colon, lineEnd);
+        return undefined;
+      case "traceparent":
+      case "tracestate":
+        this.hasTraceContext = true;
         return undefined;
       default:
         if (!hopByHop.has(name)) return undefined;
@@ -209,7 +215,10 @@ function valueIn(text: string, colon: number, lineEnd: number): string {
 }
 
 /** The names that `take` knows. */
-const beginnings = new NameBeginnings([...hopByHop, "host", "date", "content-type"]);
+const beginnings = new NameBeginnings([
+  ...hopByHop,
+  ...["host", "date", "content-type", "traceparent", "tracestate"],
+]);
 
 const digits = /^\d{1,16}$/;
 const closeToken = /(?:^|,)\s*close\s*(?:,|$)/;

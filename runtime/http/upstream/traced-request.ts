@@ -1,3 +1,4 @@
+import type { Exchange } from "../exchange.ts";
 import type { CallSpan, ExchangeTrace } from "../exchange-trace.ts";
 import { HeaderNames, withoutLines } from "../headers/header-lines.ts";
 import { replaceHeader } from "../headers/header-list.ts";
@@ -49,22 +50,27 @@ function sentInSpan(
   return traced.started(send(traced));
 }
 
-/** Sends a request whose fields go on as lines in the span that was begun for it. */
+/** The same with fields that go on as lines (`tracedLines`). */
 export function sendLinesInSpan(
-  span: CallSpan,
+  span: CallSpan | undefined,
   upstream: Upstream,
   send: NonNullable<Upstream["sendLines"]>,
   call: LinesCall,
   handler: UpstreamHandler,
 ): UpstreamRequest {
+  if (span === undefined) return send(call, handler);
   span.asks(upstream, call.method, call.path);
-  const lines = tracedLines(span, call.lines);
-  return sentInSpan(span, handler, (traced) => send({ ...call, lines }, traced));
+  return sentInSpan(span, handler, (traced) => send(call, traced));
 }
 
-/** Lines of headers that say which span they are of, in the place of what came. */
-export function tracedLines(span: CallSpan, lines: string): string {
-  return `${withoutLines(lines, contextLines)}traceparent: ${span.traceparent}\r\n`;
+/** Lines of a request's headers that say which span they are of, in the place of what came. */
+export function tracedLines(
+  { mayHaveTraceContext }: Pick<Exchange, "mayHaveTraceContext">,
+  lines: string,
+  span: CallSpan,
+): string {
+  const kept = mayHaveTraceContext ? withoutLines(lines, contextLines) : lines;
+  return `${kept}traceparent: ${span.traceparent}\r\n`;
 }
 
 const contextLines = new HeaderNames(["traceparent"]);

@@ -74,7 +74,7 @@ class OtlpTracer implements Tracer {
 
   begin(exchange: Exchange): void {
     const { randomSampling, clientSampling } = this.#settings;
-    const parent = readTraceContext(exchange);
+    const parent = exchange.mayHaveTraceContext ? readTraceContext(exchange) : undefined;
     if (parent === undefined) {
       if (randomSampling(exchange)) this.#trace(exchange, undefined);
       return;
@@ -86,14 +86,17 @@ class OtlpTracer implements Tracer {
 
   #trace(exchange: Exchange, parent: TraceContext | undefined): void {
     // A state belongs to the context beside it (3.3).
-    if (parent === undefined && exchange.header("tracestate") !== undefined)
-      exchange.removeRequestHeader("tracestate");
+    if (parent === undefined && exchange.mayHaveTraceContext) dropState(exchange);
     const trace = new RequestTrace(exchange, parent, this.#options);
     const { record } = exchange;
     record.traceId = trace.traceId.text;
     record.spanId = trace.spanId.text;
     exchange.trace = trace;
   }
+}
+
+function dropState(exchange: Exchange): void {
+  if (exchange.header("tracestate") !== undefined) exchange.removeRequestHeader("tracestate");
 }
 
 interface TraceOptions {
@@ -138,7 +141,7 @@ class RequestTrace implements ExchangeTrace, SpanHead, CallingTrace {
       : new OpenSpan(this, spanId, name, output);
   }
 
-  end(status: number | undefined): void {
+  end(status: number | undefined, duration: number): void {
     const { attributes, names, output, paths, written } = this.#options;
     const { format, queue } = output;
     const items = queue.room;
@@ -151,7 +154,7 @@ class RequestTrace implements ExchangeTrace, SpanHead, CallingTrace {
     const error = isFault ? (record.reason ?? String(status)) : undefined;
     written.text("error.type", error);
     const name = names.of(methodName(original.method), route);
-    format.span(items, this, name, SERVER, this.now(), written, error);
+    format.span(items, this, name, SERVER, this.start + duration, written, error);
     queue.added(items);
   }
 

@@ -4,9 +4,6 @@ import type { HexId } from "../otlp/hex-id.ts";
 /** Bytes that are asked for at a time: asking the system for each id would cost more than the span. */
 const supply = 16_384;
 
-/** Those that no trace and no span may have (W3C Trace Context 3.2.2.3). */
-const noIds: readonly string[] = ["0".repeat(32), "0".repeat(16)];
-
 /** Random ids. */
 export class TraceIds {
   readonly #bytes = Buffer.allocUnsafeSlow(supply);
@@ -26,10 +23,12 @@ export class TraceIds {
 
   #take(count: number): HexId {
     if (this.#at + count > this.#digits.length) this.#refill();
+    const digits = this.#digits;
     const at = this.#at;
     this.#at += count;
-    const text = this.#text.slice(at, at + count);
-    return noIds.includes(text) ? this.#take(count) : { text, digits: this.#digits, at };
+    // No trace and no span has an id of zeros (W3C Trace Context 3.2.2.3).
+    if (areZeros(digits, at, at + count)) return this.#take(count);
+    return { text: this.#text.slice(at, at + count), digits, at };
   }
 
   /** Spans that are open have ids of the digits before: those stay as they are. */
@@ -38,4 +37,9 @@ export class TraceIds {
     this.#digits = Buffer.from(this.#text, "latin1");
     this.#at = 0;
   }
+}
+
+function areZeros(digits: Uint8Array, from: number, to: number): boolean {
+  for (let i = from; i < to; i++) if (digits[i] !== 0x30) return false;
+  return true;
 }
