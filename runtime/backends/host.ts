@@ -1,8 +1,9 @@
 import { isBodySource } from "../http/body/body.ts";
 import type { Exchange } from "../http/exchange.ts";
+import type { CallSpan } from "../http/exchange-trace.ts";
 import { endToEnd } from "../http/headers/hop-by-hop.ts";
 import { forwardedTarget } from "../http/routing/verbatim-path.ts";
-import { sendLinesInSpan, sendTraced } from "../http/upstream/traced-request.ts";
+import { describeCall, tracedLines } from "../http/upstream/traced-request.ts";
 import type { Upstream, UpstreamCall, UpstreamRequest } from "../http/upstream/upstream.ts";
 import { Relay } from "./relay.ts";
 import { tunnel } from "./tunnel.ts";
@@ -14,10 +15,10 @@ export function forward(exchange: Exchange, upstream: Upstream): void {
     tunnel(exchange, upstream, upstreamCall(exchange, upstream), exchange.upgrade);
     return;
   }
-  const relay = new Relay(exchange);
+  const span = exchange.trace?.beginCall(exchange.upstreamMethod);
+  const relay = new Relay(exchange, span);
   relay.start(
-    sendLines(exchange, upstream, relay) ??
-      sendTraced(exchange.trace, upstream, upstreamCall(exchange, upstream), relay),
+    sendLines(exchange, upstream, span, relay) ?? sendList(exchange, upstream, span, relay),
   );
 }
 
@@ -25,20 +26,31 @@ export function forward(exchange: Exchange, upstream: Upstream): void {
 function sendLines(
   exchange: Exchange,
   upstream: Upstream,
+  span: CallSpan | undefined,
   relay: Relay,
 ): UpstreamRequest | undefined {
-  const { requestLines, upstreamMethod: method, body, trace } = exchange;
+  const { requestLines, upstreamMethod: method, body } = exchange;
   if (upstream.sendLines === undefined) return undefined;
-  // The context that came is not the one that goes on.
-  if (trace !== undefined && exchange.header("traceparent") !== undefined) return undefined;
   // What stands behind a body in chunks has to be judged by the list.
   if (requestLines === undefined || (isBodySource(body) && body.length === undefined)) {
     return undefined;
   }
-  const lines = `${requestLines}host: ${hostFor(exchange, upstream)}\r\n`;
-  const call = { method, path: pathFor(exchange, upstream), lines, body };
-  if (trace === undefined) return upstream.sendLines(call, relay);
-  return sendLinesInSpan(trace.beginCall(method), upstream, upstream.sendLines, call, relay);
+  const path = pathFor(exchange, upstream);
+  span?.asks(upstream, method, path);
+  const sent = span === undefined ? requestLines : tracedLines(exchange, requestLines, span);
+  const lines = `${sent}host: ${hostFor(exchange, upstream)}\r\n`;
+  return upstream.sendLines({ method, path, lines, body }, relay);
+}
+
+function sendList(
+  exchange: Exchange,
+  upstream: Upstream,
+  span: CallSpan | undefined,
+  relay: Relay,
+): UpstreamRequest {
+  const call = upstreamCall(exchange, upstream);
+  if (span !== undefined) describeCall(span, upstream, call);
+  return upstream.send(call, relay);
 }
 
 /** The request as it goes to an upstream. */

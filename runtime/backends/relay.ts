@@ -1,4 +1,5 @@
 import { type Exchange, logFields } from "../http/exchange.ts";
+import type { CallSpan } from "../http/exchange-trace.ts";
 import { headerValue } from "../http/headers/header-list.ts";
 import { endToEnd } from "../http/headers/hop-by-hop.ts";
 import { sendableTrailers } from "../http/headers/trailers.ts";
@@ -13,35 +14,31 @@ import type {
 /** Passes one response of an upstream on to the client. */
 export class Relay implements UpstreamHandler {
   readonly #exchange: Exchange;
+  readonly #span: CallSpan | undefined;
   #request: UpstreamRequest | undefined;
   #unwanted = 0;
 
-  constructor(exchange: Exchange) {
+  /** `span`: that of the request, which ends with it; absent: it has none, or another one sees to it. */
+  constructor(exchange: Exchange, span?: CallSpan) {
     this.#exchange = exchange;
+    this.#span = span;
   }
 
   /** The request whose response comes; it ends when the client leaves. */
   start(request: UpstreamRequest): void {
     this.#request = request;
-    this.#exchange.onAbort(() => request.abort());
+    this.#exchange.onAbort(() => this.#abort());
   }
 
   onHead(status: number, headers: readonly string[]): void {
-    const { upstreamMethod, original } = this.#exchange;
-    // The length that a response to HEAD announces is not that of a response to what the client asked.
-    const isBodiless = upstreamMethod === "HEAD" && original.method !== "HEAD";
-    const length = isBodiless ? 0 : contentLength(headers);
-    if (this.#exchange.acceptsTrailers && this.#noteStatus(headers)) {
-      // gRPC's status in the head: these are trailers alone, and the head has to end the response.
-      this.#exchange.respond(status, endToEnd(headers, ""));
-      return;
-    }
-    this.#exchange.writeHead(status, endToEnd(headers, ""), length);
+    this.#span?.responded(status);
+    this.#passHead(status, headers);
   }
 
   onFields(status: number, fields: ReceivedFields): void {
+    this.#span?.responded(status);
     const { acceptsTrailers, upstreamMethod, original } = this.#exchange;
-    if (acceptsTrailers || upstreamMethod !== original.method) this.onHead(status, fields.list);
+    if (acceptsTrailers || upstreamMethod !== original.method) this.#passHead(status, fields.list);
     else this.#exchange.passHead(status, fields);
   }
 
@@ -57,6 +54,7 @@ export class Relay implements UpstreamHandler {
   }
 
   onEnd(trailers?: readonly string[]): void {
+    this.#span?.completed();
     if (trailers === undefined) {
       this.#exchange.end();
       return;
@@ -66,6 +64,7 @@ export class Relay implements UpstreamHandler {
   }
 
   onError(failure: UpstreamFailure): void {
+    this.#span?.end(failure.kind);
     const exchange = this.#exchange;
     // The client has another response already, or has left.
     if (exchange.isOver) return;
@@ -85,6 +84,19 @@ export class Relay implements UpstreamHandler {
     refuse(exchange, status, reason, message);
   }
 
+  #passHead(status: number, headers: readonly string[]): void {
+    const { upstreamMethod, original } = this.#exchange;
+    // The length that a response to HEAD announces is not that of a response to what the client asked.
+    const isBodiless = upstreamMethod === "HEAD" && original.method !== "HEAD";
+    const length = isBodiless ? 0 : contentLength(headers);
+    if (this.#exchange.acceptsTrailers && this.#noteStatus(headers)) {
+      // gRPC's status in the head: these are trailers alone, and the head has to end the response.
+      this.#exchange.respond(status, endToEnd(headers, ""));
+      return;
+    }
+    this.#exchange.writeHead(status, endToEnd(headers, ""), length);
+  }
+
   /** Notes gRPC's status for the log; whether there is one. */
   #noteStatus(fields: readonly string[]): boolean {
     const status = headerValue(fields, "grpc-status");
@@ -97,8 +109,13 @@ export class Relay implements UpstreamHandler {
   /** The client has another response already. */
   #drop(chunk: Buffer): true {
     this.#unwanted += chunk.length;
-    if (this.#unwanted > maxUnwanted) this.#request?.abort();
+    if (this.#unwanted > maxUnwanted) this.#abort();
     return true;
+  }
+
+  #abort(): void {
+    this.#span?.end("aborted");
+    this.#request?.abort();
   }
 }
 

@@ -361,7 +361,7 @@ class Running implements RunningGateway {
     this.#requests.ended(exchange, status, duration);
     this.#accessLog?.request(exchange, status, duration);
     this.#audit?.request(exchange, status);
-    exchange.trace?.end(status);
+    exchange.trace?.end(status, duration);
     this.#observer?.ended(exchange, status, duration);
   }
 }

@@ -2,8 +2,8 @@
 export interface ExchangeTrace {
   /** Begins the span of a call that the exchange causes. `name`: what is called, of few values: `GET`, `tools/call echo`. */
   beginCall(name: string): CallSpan;
-  /** The exchange has ended; `status` is undefined when the client left unanswered. */
-  end(status: number | undefined): void;
+  /** The exchange has ended after so many milliseconds; `status` is undefined when the client left unanswered. */
+  end(status: number | undefined, duration: number): void;
 }
 
 /** The span of a call to another server, while it lasts. */
@@ -17,6 +17,20 @@ export interface CallSpan {
   number(name: string, value: number | undefined): void;
   /** A list of texts; undefined adds none. */
   list(name: string, values: readonly string[] | undefined): void;
+  /** Says which server is asked over HTTP, and for what. A query may hold a key, and is left out. */
+  asks(server: CalledOver, method: string, path: string): void;
+  /** The head of an HTTP response has come. */
+  responded(status: number): void;
+  /** All of it has: the call has ended, and a status from 400 up is what went wrong. */
+  completed(): void;
   /** The call has ended; `error`: what went wrong, of few values. Only the first end counts. */
   end(error?: string): void;
+}
+
+/** A server as upstreams have it. */
+interface CalledOver {
+  /** `host:port`, or `unix:/run/agent.sock`. */
+  readonly name: string;
+  /** Scheme, host and port. */
+  readonly origin: string;
 }

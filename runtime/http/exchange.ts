@@ -52,6 +52,8 @@ export interface Exchange extends RequestVariables {
    * undefined: they are not what the client sent, or did not come so.
    */
   readonly requestLines: string | undefined;
+  /** False: neither `traceparent` nor `tracestate` is among them, and nobody has to look. */
+  readonly mayHaveTraceContext: boolean;
   /** Replaces every request header of that name (lower case) with one; the client's own value is gone for `header` too. */
   setRequestHeader(name: string, value: string): void;
   /** Adds a request header; those of the same name stay. */

@@ -113,6 +113,10 @@ export abstract class ReceivedRequest {
     return this.#areHeadersChanged ? undefined : this.#request.fields?.lines;
   }
 
+  get mayHaveTraceContext(): boolean {
+    return this.#areHeadersChanged || this.#request.fields?.hasTraceContext !== false;
+  }
+
   header(name: string): string | undefined {
     const { fields } = this.#request;
     // A list is made for who wants more than one of them.

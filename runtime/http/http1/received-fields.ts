@@ -36,6 +36,8 @@ export class ReceivedFields {
   host: string | undefined;
   hasTwoHosts = false;
   hasDate = false;
+  /** One of W3C Trace Context is among them. */
+  hasTraceContext = false;
   /** The first Content-Type; undefined without one. */
   contentType: string | undefined;
   /** The values of Content-Encoding in one list; undefined without one. */
@@ -114,6 +116,10 @@ export class ReceivedFields {
         this.contentCoding = contentCoding === undefined ? coding : `${contentCoding}, ${coding}`;
         return undefined;
       }
+      case "traceparent":
+      case "tracestate":
+        this.hasTraceContext = true;
+        return undefined;
     }
     if (at > this.#keptTo) this.#kept += this.#text.slice(this.#keptTo, at);
     this.#keptTo = lineEnd + 2;
@@ -231,7 +237,10 @@ function numberOf(value: string): number | undefined {
 }
 
 /** The names that `take` knows. */
-const ownNames = new KnownNames([...hopByHop, "host", "date", "content-type", "content-encoding"]);
+const ownNames = new KnownNames([
+  ...hopByHop,
+  ...["host", "date", "content-type", "content-encoding", "traceparent", "tracestate"],
+]);
 
 const closeToken = /(?:^|,)\s*close\s*(?:,|$)/;
 const keepAliveToken = /(?:^|,)\s*keep-alive\s*(?:,|$)/;

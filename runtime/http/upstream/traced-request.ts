@@ -1,4 +1,6 @@
+import type { Exchange } from "../exchange.ts";
 import type { CallSpan, ExchangeTrace } from "../exchange-trace.ts";
+import { HeaderNames, withoutLines } from "../headers/header-lines.ts";
 import { replaceHeader } from "../headers/header-list.ts";
 import type { ReceivedFields } from "../http1/received-fields.ts";
 import type {
@@ -48,18 +50,30 @@ function sentInSpan(
   return traced.started(send(traced));
 }
 
-/** Sends a request whose fields go on as lines in the span that was begun for it; none of them may be a `traceparent`. */
+/** The same with fields that go on as lines (`tracedLines`). */
 export function sendLinesInSpan(
-  span: CallSpan,
+  span: CallSpan | undefined,
   upstream: Upstream,
   send: NonNullable<Upstream["sendLines"]>,
   call: LinesCall,
   handler: UpstreamHandler,
 ): UpstreamRequest {
-  describeTarget(span, upstream, call);
-  const lines = `${call.lines}traceparent: ${span.traceparent}\r\n`;
-  return sentInSpan(span, handler, (traced) => send({ ...call, lines }, traced));
+  if (span === undefined) return send(call, handler);
+  span.asks(upstream, call.method, call.path);
+  return sentInSpan(span, handler, (traced) => send(call, traced));
 }
+
+/** Lines of a request's headers that say which span they are of, in the place of what came. */
+export function tracedLines(
+  { mayHaveTraceContext }: Pick<Exchange, "mayHaveTraceContext">,
+  lines: string,
+  span: CallSpan,
+): string {
+  const kept = mayHaveTraceContext ? withoutLines(lines, contextLines) : lines;
+  return `${kept}traceparent: ${span.traceparent}\r\n`;
+}
+
+const contextLines = new HeaderNames(["traceparent"]);
 
 /** Asks for another protocol in the same way: the span ends when the upstream has agreed, or not. */
 export function upgradeTraced(
@@ -79,22 +93,7 @@ export function upgradeTraced(
 /** The call says which span it is, and the span what is called. */
 export function describeCall(span: CallSpan, upstream: Upstream, call: UpstreamCall): void {
   replaceHeader(call.headers, "traceparent", span.traceparent);
-  describeTarget(span, upstream, call);
-}
-
-/** By OpenTelemetry's conventions for HTTP clients. A query may hold a key, and is left out. */
-function describeTarget(
-  span: CallSpan,
-  { name, origin }: Upstream,
-  { method, path }: Pick<UpstreamCall, "method" | "path">,
-): void {
-  if (!span.isRecording) return;
-  const colon = name.lastIndexOf(":");
-  const query = path.indexOf("?");
-  span.text("http.request.method", method);
-  span.text("url.full", `${origin}${query < 0 ? path : path.slice(0, query)}`);
-  span.text("server.address", name.slice(0, colon));
-  span.number("server.port", Number(name.slice(colon + 1)));
+  span.asks(upstream, call.method, call.path);
 }
 
 /** Stands between a request and who wants its response, and sees how it ends. */
@@ -102,7 +101,6 @@ class TracedRequest<Handler extends UpstreamHandler> implements UpstreamHandler,
   protected readonly span: CallSpan;
   protected readonly handler: Handler;
   #request: UpstreamRequest | undefined;
-  #error: string | undefined;
 
   constructor(span: CallSpan, handler: Handler) {
     this.span = span;
@@ -115,12 +113,12 @@ class TracedRequest<Handler extends UpstreamHandler> implements UpstreamHandler,
   }
 
   onHead(status: number, headers: readonly string[]): void {
-    this.#note(status);
+    this.span.responded(status);
     this.handler.onHead(status, headers);
   }
 
   onFields(status: number, fields: ReceivedFields): void {
-    this.#note(status);
+    this.span.responded(status);
     if (this.handler.onFields === undefined) this.handler.onHead(status, fields.list);
     else this.handler.onFields(status, fields);
   }
@@ -129,8 +127,12 @@ class TracedRequest<Handler extends UpstreamHandler> implements UpstreamHandler,
     return this.handler.onData(chunk);
   }
 
+  get holdsNothing(): boolean {
+    return this.handler.holdsNothing === true;
+  }
+
   onEnd(trailers: readonly string[] | undefined): void {
-    this.span.end(this.#error);
+    this.span.completed();
     this.handler.onEnd(trailers);
   }
 
@@ -146,11 +148,6 @@ class TracedRequest<Handler extends UpstreamHandler> implements UpstreamHandler,
 
   resume(): void {
     this.#request?.resume();
-  }
-
-  #note(status: number): void {
-    this.span.number("http.response.status_code", status);
-    if (status >= 400) this.#error = String(status);
   }
 }
 

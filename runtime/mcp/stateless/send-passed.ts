@@ -2,7 +2,7 @@ import { isBodySource } from "../../http/body/body.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import type { CallSpan } from "../../http/exchange-trace.ts";
 import { HeaderNames, withoutLines } from "../../http/headers/header-lines.ts";
-import { sendInSpan, sendLinesInSpan } from "../../http/upstream/traced-request.ts";
+import { sendInSpan, sendLinesInSpan, tracedLines } from "../../http/upstream/traced-request.ts";
 import type {
   UpstreamCall,
   UpstreamHandler,
@@ -41,14 +41,12 @@ function sendLines(request: PassedRequest, handler: UpstreamHandler): UpstreamRe
   if (exchange.header("accept") !== accepted || exchange.header("content-type") !== json) {
     return undefined;
   }
-  // The context that came is not the one that goes on.
-  if (span !== undefined && exchange.header("traceparent") !== undefined) return undefined;
   if (isBodySource(body) && body.length === undefined) return undefined;
   const names = mayBeCoded ? withheldLines[credentials] : withheldLinesAndCodings[credentials];
   const host = hostForTarget(exchange, upstream);
-  const lines = `${withoutLines(requestLines, names)}host: ${host}\r\n`;
-  const call = { method: "POST", path: upstream.path, lines, body };
-  if (span === undefined) return upstream.sendLines(call, handler);
+  const kept = withoutLines(requestLines, names);
+  const sent = span === undefined ? kept : tracedLines(exchange, kept, span);
+  const call = { method: "POST", path: upstream.path, lines: `${sent}host: ${host}\r\n`, body };
   return sendLinesInSpan(span, upstream, upstream.sendLines, call, handler);
 }
 

@@ -14,11 +14,19 @@ interface Run {
   readonly text: string;
   /** What stands before the next one. */
   readonly separator: string;
-  readonly next: { readonly name: string; readonly value: string | number; readonly run: Run }[];
+  readonly next: NextRun[];
   /** Too many values have followed: each is written by itself. */
   isVaried: boolean;
   /** The text, once a list has ended with it. */
   bytes: Buffer | undefined;
+}
+
+/** A run with one more attribute, whose value is in two parts where it is a text. */
+interface NextRun {
+  readonly name: string;
+  readonly value: string | number;
+  readonly rest: string;
+  readonly run: Run;
 }
 
 /**
@@ -47,31 +55,34 @@ export class AttributeRuns {
     return this.#later;
   }
 
-  /** The run with one more attribute; undefined: it is written by itself. */
-  after(run: Run, name: string, value: string | number): Run | undefined {
-    for (const each of run.next) {
-      if (each.value === value && each.name === name) return each.run;
+  /** The run with one more attribute, whose value is in two parts where it is a text; undefined: it is written by itself. */
+  after(run: Run, name: string, value: string | number, rest: string): Run | undefined {
+    const { next } = run;
+    for (let i = 0; i < next.length; i++) {
+      const each = next[i];
+      if (each?.name === name && each.value === value && each.rest === rest) return each.run;
     }
-    if (run.isVaried || (typeof value === "string" && value.length > longestKept)) return undefined;
+    if (run.isVaried) return undefined;
+    if (typeof value === "string" && value.length + rest.length > longestKept) return undefined;
     if (run.next.length === mostValues) {
       run.isVaried = true;
       run.next.length = 0;
       return undefined;
     }
-    return this.#add(run, name, value);
+    return this.#add(run, name, value, rest);
   }
 
   /** An attribute by itself, behind others. */
-  text(name: string, value: string | number): string {
+  text(name: string, value: string | number, rest: string): string {
     return typeof value === "string"
-      ? this.format.text(name, value)
+      ? this.format.text(name, value + rest)
       : this.format.number(name, value);
   }
 
-  #add(run: Run, name: string, value: string | number): Run {
+  #add(run: Run, name: string, value: string | number, rest: string): Run {
     const { separator } = this.format;
-    const added = newRun(`${run.text}${run.separator}${this.text(name, value)}`, separator);
-    run.next.push({ name, value, run: added });
+    const added = newRun(`${run.text}${run.separator}${this.text(name, value, rest)}`, separator);
+    run.next.push({ name, value, rest, run: added });
     this.#count += 1;
     if (this.#count === mostRuns) {
       this.#count = 0;
@@ -89,8 +100,9 @@ function newRun(text: string, separator: string): Run {
 /** The attributes of one span, log record or resource. */
 export class OtlpAttributes implements FieldWriter, WrittenAttributes {
   readonly #runs: AttributeRuns;
-  /** What stands before the run. */
-  #written = "";
+  /** What stands before the run: runs, and behind each what is written by itself. */
+  #before: (Run | string)[] | undefined;
+  #lengthBefore = 0;
   #run: Run;
 
   constructor(runs: AttributeRuns) {
@@ -99,15 +111,20 @@ export class OtlpAttributes implements FieldWriter, WrittenAttributes {
   }
 
   text(name: string, value: string | undefined): void {
-    if (value !== undefined) this.#add(name, value);
+    if (value !== undefined) this.#add(name, value, "");
+  }
+
+  /** A text in two parts, of which each is mostly the same as others. */
+  joined(name: string, value: string, rest: string): void {
+    this.#add(name, value, rest);
   }
 
   plain(name: string, value: string): void {
-    this.#add(name, value);
+    this.#add(name, value, "");
   }
 
   number(name: string, value: number | undefined): void {
-    if (value !== undefined) this.#add(name, value);
+    if (value !== undefined) this.#add(name, value, "");
   }
 
   list(name: string, values: readonly string[] | undefined): void {
@@ -117,32 +134,53 @@ export class OtlpAttributes implements FieldWriter, WrittenAttributes {
   json(name: string, value: string): void {
     if (value === "true" || value === "false")
       this.#addAlone(this.#runs.format.boolean(name, value === "true"));
-    else if (isNumber.test(value)) this.#add(name, Number(value));
+    else if (isNumber.test(value)) this.#add(name, Number(value), "");
     else if (isTexts.test(value)) this.list(name, JSON.parse(value));
-    else if (value !== "null") this.#add(name, value);
+    else if (value !== "null") this.#add(name, value, "");
+  }
+
+  /** There are none: those of another span can be added. */
+  clear(): void {
+    this.#before = undefined;
+    this.#lengthBefore = 0;
+    this.#run = this.#runs.first;
   }
 
   get length(): number {
-    return this.#written.length + this.#run.text.length;
+    return this.#lengthBefore + this.#run.text.length;
   }
 
   writeTo(items: ItemBuffer): void {
-    const run = this.#run;
-    run.bytes ??= Buffer.from(run.text, "latin1");
-    if (this.#written !== "") items.text(this.#written);
-    items.piece(run.bytes);
+    const before = this.#before;
+    if (before !== undefined) {
+      for (const part of before) {
+        if (typeof part === "string") items.text(part);
+        else items.piece(bytesOf(part));
+      }
+    }
+    items.piece(bytesOf(this.#run));
   }
 
-  #add(name: string, value: string | number): void {
-    const run = this.#runs.after(this.#run, name, value);
-    if (run === undefined) this.#addAlone(this.#runs.text(name, value));
+  #add(name: string, value: string | number, rest: string): void {
+    const run = this.#runs.after(this.#run, name, value, rest);
+    if (run === undefined) this.#addAlone(this.#runs.text(name, value, rest));
     else this.#run = run;
   }
 
-  #addAlone(text: string): void {
-    this.#written += this.#run.text + this.#run.separator + text;
+  #addAlone(attribute: string): void {
+    const run = this.#run;
+    const text = run.separator + attribute;
+    this.#before ??= [];
+    this.#before.push(run, text);
+    this.#lengthBefore += run.text.length + text.length;
     this.#run = this.#runs.later;
   }
+}
+
+/** A run as bytes, which are kept: a list of attributes has ended with it. */
+function bytesOf(run: Run): Buffer {
+  run.bytes ??= Buffer.from(run.text, "latin1");
+  return run.bytes;
 }
 
 /** A list of JSON with nothing but texts in it. */

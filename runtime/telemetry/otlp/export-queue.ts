@@ -81,19 +81,18 @@ export class ExportQueue {
     this.#lose(1, "its queue is full");
   }
 
-  /** `write` adds an item. */
-  add(write: (items: ItemBuffer) => void): void {
-    if (this.isFull) {
-      this.drop();
-      return;
-    }
+  /** Where an item is added; undefined: there is no room, and it is dropped. `added` follows. */
+  get room(): ItemBuffer | undefined {
+    if (!this.isFull) return this.#batchWithRoom();
+    this.drop();
+    return undefined;
+  }
+
+  /** An item was added to what `room` gave. */
+  added(batch: ItemBuffer): void {
     if (this.#items === 0) this.#context.pending.add(this);
-    const batch = this.#batchWithRoom();
-    const before = batch.length;
-    write(batch);
-    batch.count += 1;
     this.#items += 1;
-    this.#bytes += batch.length - before;
+    this.#bytes += batch.countItem();
     if (this.#items >= batchSize) this.#start();
     else this.#wait(batchDelay);
   }

@@ -7,13 +7,24 @@ export class ItemBuffer {
   #bytes = Buffer.allocUnsafe(firstSize);
   /** Bytes, with the room. */
   #length: number;
+  /** Where the last item that was counted ends. */
+  #counted: number;
   count = 0;
 
   /** `room`: bytes that are free before the items. */
   constructor(room = 0) {
     this.#room = room;
     this.#length = room;
+    this.#counted = room;
     this.#makeRoom(0);
+  }
+
+  /** An item is complete. Gives its bytes. */
+  countItem(): number {
+    const bytes = this.#length - this.#counted;
+    this.#counted = this.#length;
+    this.count += 1;
+    return bytes;
   }
 
   get length(): number {
@@ -53,10 +64,38 @@ export class ItemBuffer {
     this.#length += length;
   }
 
-  piece(bytes: Uint8Array): void {
-    this.#makeRoom(bytes.length);
-    this.#bytes.set(bytes, this.#length);
-    this.#length += bytes.length;
+  /** Gives the place of the bytes, for who writes over some of them. */
+  piece(bytes: Uint8Array): number {
+    const { length } = bytes;
+    const at = this.#length;
+    this.#makeRoom(length);
+    if (length > longestLoop) this.#bytes.set(bytes, at);
+    else this.put(at, bytes, 0, length);
+    this.#length = at + length;
+    return at;
+  }
+
+  /** Writes some bytes of another place over what is there. */
+  put(at: number, from: Uint8Array, start: number, count: number): void {
+    const bytes = this.#bytes;
+    for (let i = 0; i < count; i++) bytes[at + i] = from[start + i] ?? 0;
+  }
+
+  /** Writes what hex digits stand for over what is there. `count`: bytes. */
+  putHex(at: number, digits: Uint8Array, start: number, count: number): void {
+    const bytes = this.#bytes;
+    for (let i = 0, from = start; i < count; i++, from += 2) {
+      bytes[at + i] = (nibble(digits[from] ?? 0) << 4) | nibble(digits[from + 1] ?? 0);
+    }
+  }
+
+  /** Writes 32 bits over what is there, the lowest first. */
+  putWord(at: number, value: number): void {
+    const bytes = this.#bytes;
+    bytes[at] = value;
+    bytes[at + 1] = value >>> 8;
+    bytes[at + 2] = value >>> 16;
+    bytes[at + 3] = value >>> 24;
   }
 
   byte(value: number): void {
@@ -65,9 +104,17 @@ export class ItemBuffer {
     this.#length += 1;
   }
 
+  /** A number of protobuf that is not negative. */
+  varint(value: number): void {
+    let rest = value;
+    for (; rest >= 128; rest = Math.floor(rest / 128)) this.byte((rest % 128) | 128);
+    this.byte(rest);
+  }
+
   /** There are none any more: the next batch has the place of this one. */
   clear(): void {
     this.#length = this.#room;
+    this.#counted = this.#room;
     this.count = 0;
   }
 
@@ -78,6 +125,11 @@ export class ItemBuffer {
     bytes.set(this.#bytes.subarray(0, this.#length));
     this.#bytes = bytes;
   }
+}
+
+/** Of a digit, or of a lower-case letter. */
+function nibble(code: number): number {
+  return code < 58 ? code - 48 : code - 87;
 }
 
 const firstSize = 65_536;

@@ -1,34 +1,28 @@
 import { jsonValue, shortened } from "../logs/log-line.ts";
-import { NanosecondText } from "./nanoseconds.ts";
+import { NanosecondText, nanosecondDigits } from "./nanoseconds.ts";
 import type { AttributeFormat, OtlpFormat } from "./otlp-format.ts";
+import { type SpanForm, SpanForms } from "./span-forms.ts";
 import type { SpanKind } from "./span-head.ts";
 
 /** OTLP's JSON (protobuf's, but for ids, which are hex): 64-bit integers as text, enums as numbers. */
 export function otlpJson(): OtlpFormat {
-  const descriptions: Readonly<Record<SpanKind, Map<string, Buffer>>> = {
-    2: new Map(),
-    3: new Map(),
-  };
+  const forms = new SpanForms(spanForm);
   const times = new NanosecondText();
   return {
     attributes: () => attributeFormat,
     span: (items, head, name, kind, end, attributes, error) => {
-      const { traceId, spanId, parentId, flags, start } = head;
-      items.piece(parts.traceId);
-      items.text(traceId);
-      items.piece(parts.spanId);
-      items.text(spanId);
+      const { traceId, spanId, parentId, start } = head;
+      const form = forms.of(head, name, kind);
+      const at = items.piece(form.bytes);
+      items.put(at + places.traceId, traceId.digits, traceId.at, 32);
+      items.put(at + places.spanId, spanId.digits, spanId.at, 16);
       if (parentId !== undefined) {
-        items.piece(parts.parentId);
-        items.text(parentId);
+        items.put(at + places.parentId, parentId.digits, parentId.at, 16);
       }
-      items.piece(described(descriptions[kind], name, kind, flags));
-      items.text(times.format(start));
-      items.piece(parts.end);
-      items.text(times.format(end));
-      items.piece(parts.attributes);
+      times.put(items, at + form.start, start);
+      times.put(items, at + form.end, end);
       attributes.writeTo(items);
-      if (error === undefined) items.piece(parts.allWell);
+      if (error === undefined) items.piece(allWell);
       else items.text(`],"status":{"code":2,"message":${quoted(error)}}}`);
     },
     logRecord: (items, time, body, attributes, traceId, spanId) => {
@@ -50,15 +44,28 @@ export function otlpJson(): OtlpFormat {
   };
 }
 
-/** What stands between the values of a span. */
-const parts = {
-  traceId: Buffer.from(',{"traceId":"'),
-  spanId: Buffer.from('","spanId":"'),
-  parentId: Buffer.from('","parentSpanId":"'),
-  end: Buffer.from('","endTimeUnixNano":"'),
-  attributes: Buffer.from('","attributes":['),
-  allWell: Buffer.from('],"status":{}}'),
+/** What stands before the ids of a span, and their places in a form. */
+const before = { traceId: ',{"traceId":"', spanId: '","spanId":"', parentId: '","parentSpanId":"' };
+const places = {
+  traceId: before.traceId.length,
+  spanId: before.traceId.length + 32 + before.spanId.length,
+  parentId: before.traceId.length + 32 + before.spanId.length + 16 + before.parentId.length,
 };
+
+/** How a span ends that nothing was wrong with. */
+const allWell = Buffer.from('],"status":{}}');
+
+/** A span up to its attributes. */
+function spanForm(name: string, kind: SpanKind, flags: string, isPart: boolean): SpanForm {
+  const parent = isPart ? before.parentId + " ".repeat(16) : "";
+  const ids = `${before.traceId}${" ".repeat(32)}${before.spanId}${" ".repeat(16)}${parent}`;
+  const number = Number.parseInt(flags, 16);
+  const open = `${ids}","flags":${number},"name":${quoted(name)},"kind":${kind},"startTimeUnixNano":"`;
+  const time = " ".repeat(nanosecondDigits);
+  const between = `${open}${time}","endTimeUnixNano":"`;
+  const bytes = Buffer.from(`${between}${time}","attributes":[`, "latin1");
+  return { bytes, start: open.length, end: between.length };
+}
 
 const attributeFormat: AttributeFormat = {
   separator: ",",
@@ -79,22 +86,6 @@ function attribute(name: string, value: string): string {
 function numberValue(value: number): string {
   if (Number.isSafeInteger(value)) return `"intValue":"${value}"`;
   return `"doubleValue":${Number.isFinite(value) ? value : `"${value}"`}`;
-}
-
-/** Names of spans that are kept as they are written: most have one of few. */
-const mostKept = 256;
-
-/** What is the same for many spans, up to the time of its beginning. */
-function described(kept: Map<string, Buffer>, name: string, kind: SpanKind, flags: string): Buffer {
-  const isRecorded = flags === "01";
-  const known = isRecorded ? kept.get(name) : undefined;
-  if (known !== undefined) return known;
-  const number = Number.parseInt(flags, 16);
-  const made = Buffer.from(
-    `","flags":${number},"name":${quoted(name)},"kind":${kind},"startTimeUnixNano":"`,
-  );
-  if (isRecorded && kept.size < mostKept) kept.set(name, made);
-  return made;
 }
 
 /** A JSON string of ASCII alone. */

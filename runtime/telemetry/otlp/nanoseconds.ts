@@ -1,20 +1,46 @@
+import type { ItemBuffer } from "./item-buffer.ts";
+
+/** Digits of a time: ten for the seconds, and nine behind them. */
+export const nanosecondDigits = 19;
+
 /**
  * Makes OTLP's times: nanoseconds since the epoch as decimal digits. Microseconds are exact, as far as numbers hold them, and
  * the rest are zeros; a second's digits are made once.
  */
 export class NanosecondText {
   #second = -1;
-  #digits = "";
+  #text = "";
+  readonly #digits = new Uint8Array(nanosecondDigits).fill(zero);
 
   /** `milliseconds` since the epoch, with fractions. */
   format(milliseconds: number): string {
+    const microseconds = this.#begin(milliseconds);
+    // The digit before them keeps their zeros.
+    return `${this.#text}${String(1_000_000 + microseconds).slice(1)}000`;
+  }
+
+  /** Writes them over what is there. */
+  put(items: ItemBuffer, at: number, milliseconds: number): void {
+    const digits = this.#digits;
+    let rest = this.#begin(milliseconds) | 0;
+    for (let i = nanosecondDigits - 4; i >= nanosecondDigits - 9; i--) {
+      const tens = (rest / 10) | 0;
+      digits[i] = zero + rest - tens * 10;
+      rest = tens;
+    }
+    items.put(at, digits, 0, nanosecondDigits);
+  }
+
+  /** Makes the digits of the second, and gives the microseconds behind it. */
+  #begin(milliseconds: number): number {
     const second = Math.floor(milliseconds / 1000);
     if (second !== this.#second) {
       this.#second = second;
-      this.#digits = String(second);
+      this.#text = String(second);
+      this.#digits.set(Buffer.from(this.#text.padStart(nanosecondDigits - 9, "0"), "latin1"));
     }
-    const microseconds = Math.floor((milliseconds - second * 1000) * 1000);
-    // The digit before them keeps their zeros.
-    return `${this.#digits}${String(1_000_000 + microseconds).slice(1)}000`;
+    return Math.floor((milliseconds - second * 1000) * 1000);
   }
 }
+
+const zero = 0x30;

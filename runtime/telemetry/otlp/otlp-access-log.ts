@@ -21,15 +21,14 @@ export function otlpAccessLog(collector: Collector): LogExport {
       );
       const runs = new AttributeRuns(format.attributes("logRecord"));
       return (exchange, status, duration, fields) => {
-        if (queue.isFull) {
-          queue.drop();
-          return;
-        }
+        const items = queue.room;
+        if (items === undefined) return;
         const { traceId, spanId } = exchange.record;
         const attributes = new OtlpAttributes(runs);
         fields(attributes, exchange, status, duration);
         const time = exchange.startTime + duration;
-        queue.add((items) => format.logRecord(items, time, "request", attributes, traceId, spanId));
+        format.logRecord(items, time, "request", attributes, traceId, spanId);
+        queue.added(items);
       };
     },
   };

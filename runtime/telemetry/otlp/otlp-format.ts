@@ -60,7 +60,7 @@ export interface OtlpFormat {
   /** Adds an item. Times in milliseconds since the epoch; `error`: what went wrong; undefined: nothing. */
   span(
     items: ItemBuffer,
-    head: Omit<SpanHead, "name" | "kind">,
+    head: SpanHead,
     name: string,
     kind: SpanKind,
     end: number,

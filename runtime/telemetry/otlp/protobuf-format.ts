@@ -3,49 +3,44 @@ import { framePrefix } from "../../grpc/frames.ts";
 import { shortened } from "../logs/log-line.ts";
 import type { ItemBuffer } from "./item-buffer.ts";
 import type { AttributeFormat, AttributeOwner, OtlpFormat } from "./otlp-format.ts";
+import { type SpanForm, SpanForms } from "./span-forms.ts";
+import type { SpanKind } from "./span-head.ts";
 
 /** OTLP's protobuf (opentelemetry-proto 1) as gRPC carries it: the numbers are those of its fields. */
 export function otlpProtobuf(): OtlpFormat {
+  const forms = new SpanForms(spanForm);
   return {
     attributes: (owner) => attributeFormats[owner],
     span: (items, head, name, kind, end, attributes, error) => {
-      const { traceId, spanId, parentId, flags, start } = head;
-      const named = field(5, utf8(name));
-      const failure = error === undefined ? "" : `${field(2, utf8(error))}\x18\x02`;
-      const status = error === undefined ? "" : field(15, failure);
-      const parentLength = parentId === undefined ? 0 : 10;
-      const length = 54 + parentLength + named.length + attributes.length + status.length;
-      items.text(`\x12${varint(length)}\x0a\x10`);
-      addBytes(items, traceId);
-      items.text("\x12\x08");
-      addBytes(items, spanId);
+      const { traceId, spanId, parentId, start } = head;
+      const form = forms.of(head, name, kind);
+      const status = error === undefined ? "" : statusOf(error);
+      const length = form.bytes.length + attributes.length + status.length;
+      items.byte(0x12);
+      items.varint(length);
+      const at = items.piece(form.bytes);
+      items.putHex(at + places.traceId, traceId.digits, traceId.at, 16);
+      items.putHex(at + places.spanId, spanId.digits, spanId.at, 8);
       if (parentId !== undefined) {
-        items.text("\x22\x08");
-        addBytes(items, parentId);
+        items.putHex(at + places.parentId, parentId.digits, parentId.at, 8);
       }
-      items.text(named);
-      items.text(`\x30${char(kind)}\x39`);
-      items.text(nanoseconds(start));
-      items.byte(0x41);
-      items.text(nanoseconds(end));
+      putNanoseconds(items, at + form.start, start);
+      putNanoseconds(items, at + form.end, end);
       attributes.writeTo(items);
-      items.text(`${status}\x85\x01`);
-      addBytes(items, flags);
-      items.text("\0\0\0");
+      items.text(status);
     },
     logRecord: (items, time, body, attributes, traceId, spanId) => {
-      const before = `\x09${nanoseconds(time)}\x10\x09${field(3, "INFO")}${field(5, field(1, utf8(body)))}`;
-      const behind = (traceId === undefined ? 0 : 18) + (spanId === undefined ? 0 : 10);
-      items.text(`\x12${varint(before.length + attributes.length + behind)}${before}`);
+      const before = `\x10\x09${field(3, "INFO")}${field(5, field(1, utf8(body)))}`;
+      const trace = traceId === undefined ? "" : field(9, bytesOf(traceId));
+      const span = spanId === undefined ? "" : field(10, bytesOf(spanId));
+      const length = 9 + before.length + attributes.length + trace.length + span.length;
+      items.byte(0x12);
+      items.varint(length);
+      items.byte(0x09);
+      putNanoseconds(items, items.piece(noTime), time);
+      items.text(before);
       attributes.writeTo(items);
-      if (traceId !== undefined) {
-        items.text("\x4a\x10");
-        addBytes(items, traceId);
-      }
-      if (spanId !== undefined) {
-        items.text("\x52\x08");
-        addBytes(items, spanId);
-      }
+      items.text(trace + span);
     },
     envelope: (_signal, resource) => {
       const scope = field(1, field(1, "gwc"));
@@ -61,6 +56,28 @@ export function otlpProtobuf(): OtlpFormat {
       };
     },
   };
+}
+
+/** A span up to its attributes. */
+function spanForm(name: string, kind: SpanKind, flags: string, isPart: boolean): SpanForm {
+  const parent = isPart ? `\x22\x08${eightBytes}` : "";
+  const ids = `\x0a\x10${eightBytes}${eightBytes}\x12\x08${eightBytes}${parent}`;
+  const flag = char(Number.parseInt(flags, 16));
+  const open = `${ids}${field(5, utf8(name))}\x30${char(kind)}\x85\x01${flag}\0\0\0\x39`;
+  const between = `${open}${eightBytes}\x41`;
+  const bytes = Buffer.from(`${between}${eightBytes}`, "latin1");
+  return { bytes, start: open.length, end: between.length };
+}
+
+/** A place for an id or a time. */
+const eightBytes = "\0".repeat(8);
+const noTime = Buffer.alloc(8);
+
+/** The places of a span's ids in its form. */
+const places = { traceId: 2, spanId: 20, parentId: 30 };
+
+function statusOf(error: string): string {
+  return field(15, `${field(2, utf8(error))}\x18\x02`);
 }
 
 /** Of the frame, of its message and of the scope, with lengths of up to five bytes. */
@@ -97,28 +114,17 @@ function numberValue(value: number): string {
   return `\x18${value < 0 ? negative(value) : varint(value)}`;
 }
 
-/** Adds what hex digits stand for. */
-function addBytes(items: ItemBuffer, hex: string): void {
-  for (let i = 0; i < hex.length; i += 2) {
-    items.byte((nibble(hex.charCodeAt(i)) << 4) | nibble(hex.charCodeAt(i + 1)));
-  }
+/** What hex digits stand for. */
+function bytesOf(hex: string): string {
+  return Buffer.from(hex, "hex").toString("latin1");
 }
 
-/** Of a digit, or of a lower-case letter. */
-function nibble(code: number): number {
-  return code < 58 ? code - 48 : code - 87;
-}
-
-/** A time of so many milliseconds, with fractions, in 64 bits; microseconds are exact, and the rest are zeros. */
-function nanoseconds(milliseconds: number): string {
+/** Writes a time over eight bytes that are there; microseconds are exact, and the rest are zeros. */
+function putNanoseconds(items: ItemBuffer, at: number, milliseconds: number): void {
   const microseconds = Math.floor(milliseconds * 1000);
   const upper = Math.floor(microseconds / 2 ** 32);
-  const lower = (microseconds % 2 ** 32) * 1000;
-  return word(lower % 2 ** 32) + word(upper * 1000 + Math.floor(lower / 2 ** 32));
-}
-
-/** 32 bits, the lowest first. */
-function word(value: number): string {
-  const bits = value | 0;
-  return String.fromCharCode(bits & 255, (bits >>> 8) & 255, (bits >>> 16) & 255, bits >>> 24);
+  const lower = (microseconds - upper * 2 ** 32) * 1000;
+  const carried = Math.floor(lower / 2 ** 32);
+  items.putWord(at, lower - carried * 2 ** 32);
+  items.putWord(at + 4, upper * 1000 + carried);
 }

@@ -1,15 +1,16 @@
-/** What a span is besides its attributes and its end. Times in milliseconds since the epoch, with fractions. */
+import type { HexId } from "./hex-id.ts";
+
+/** Where a span belongs, and when it began. */
 export interface SpanHead {
-  /** 32 lower-case hex digits. */
-  readonly traceId: string;
+  /** 32 digits. */
+  readonly traceId: HexId;
   /** 16 of them. */
-  readonly spanId: string;
-  /** Two of them (W3C Trace Context). */
+  readonly spanId: HexId;
+  /** Two hex digits (W3C Trace Context). */
   readonly flags: string;
   /** The span that it is a part of; undefined: a trace begins with it. */
-  readonly parentId: string | undefined;
-  readonly name: string;
-  readonly kind: SpanKind;
+  readonly parentId: HexId | undefined;
+  /** Milliseconds since the epoch, with fractions. */
   readonly start: number;
 }
 

@@ -4,11 +4,14 @@ import { AttributeRuns, OtlpAttributes } from "../otlp/attributes.ts";
 import type { Collector } from "../otlp/collector.ts";
 import { exportFigures } from "../otlp/export-metrics.ts";
 import { ExportQueue } from "../otlp/export-queue.ts";
+import { type HexId, hexId } from "../otlp/hex-id.ts";
 import { traceSignal } from "../otlp/otlp-format.ts";
 import { type ResourceAttributes, resourceText } from "../otlp/resource.ts";
-import { CLIENT, SERVER, type SpanHead } from "../otlp/span-head.ts";
+import { SERVER, type SpanHead } from "../otlp/span-head.ts";
+import { CalledServers } from "./called-servers.ts";
 import type { Sampling } from "./sampling.ts";
-import { LostSpan, OpenSpan, type SpanOutput } from "./span.ts";
+import { type CallingTrace, LostSpan, OpenSpan, type SpanOutput } from "./span.ts";
+import { SpanNames } from "./span-names.ts";
 import { defaultAttributes, methodName, type SpanAttributes } from "./span-values.ts";
 import { isRecorded, readTraceContext, type TraceContext } from "./trace-context.ts";
 import { TraceIds } from "./trace-ids.ts";
@@ -47,26 +50,31 @@ export function otlpTracing(settings: TracingSettings): Tracing {
         { figures: exportFigures(gateway.metrics, "traces"), warn: gateway.warn, pending },
       );
       const runs = new AttributeRuns(format.attributes("span"));
-      return new OtlpTracer(settings, { format, runs, queue });
+      return new OtlpTracer(settings, { format, runs, queue, servers: new CalledServers() });
     },
   };
 }
 
 class OtlpTracer implements Tracer {
   readonly #settings: TracingSettings;
-  readonly #ids = new TraceIds();
   readonly #options: TraceOptions;
 
   constructor(settings: TracingSettings, output: SpanOutput) {
     this.#settings = settings;
     const { attributes = defaultAttributes, paths } = settings;
-    this.#options = { ids: this.#ids, output, attributes, paths };
+    this.#options = {
+      ids: new TraceIds(),
+      names: new SpanNames(),
+      written: new OtlpAttributes(output.runs),
+      output,
+      attributes,
+      paths,
+    };
   }
 
   begin(exchange: Exchange): void {
     const { randomSampling, clientSampling } = this.#settings;
-    const isPart = exchange.header("traceparent") !== undefined;
-    const parent = isPart ? readTraceContext(exchange.requestHeaders) : undefined;
+    const parent = exchange.mayHaveTraceContext ? readTraceContext(exchange) : undefined;
     if (parent === undefined) {
       if (randomSampling(exchange)) this.#trace(exchange, undefined);
       return;
@@ -77,79 +85,80 @@ class OtlpTracer implements Tracer {
   }
 
   #trace(exchange: Exchange, parent: TraceContext | undefined): void {
-    const { record } = exchange;
-    const ids = this.#ids;
-    const head: RequestHead = {
-      traceId: parent?.traceId ?? ids.traceId(),
-      spanId: ids.spanId(),
-      parentId: parent?.spanId,
-      flags: parent?.flags ?? "01",
-      start: exchange.startTime,
-    };
     // A state belongs to the context beside it (3.3).
-    if (parent === undefined && exchange.header("tracestate") !== undefined)
-      exchange.removeRequestHeader("tracestate");
-    record.traceId = head.traceId;
-    record.spanId = head.spanId;
-    exchange.trace = new RequestTrace(exchange, head, this.#options);
+    if (parent === undefined && exchange.mayHaveTraceContext) dropState(exchange);
+    const trace = new RequestTrace(exchange, parent, this.#options);
+    const { record } = exchange;
+    record.traceId = trace.traceId.text;
+    record.spanId = trace.spanId.text;
+    exchange.trace = trace;
   }
 }
 
-/** What is known of a request's span when it begins. */
-type RequestHead = Omit<SpanHead, "name" | "kind">;
+function dropState(exchange: Exchange): void {
+  if (exchange.header("tracestate") !== undefined) exchange.removeRequestHeader("tracestate");
+}
 
 interface TraceOptions {
   readonly ids: TraceIds;
+  readonly names: SpanNames;
+  /** Those of the span that ends: one at a time. */
+  readonly written: OtlpAttributes;
   readonly output: SpanOutput;
   readonly attributes: SpanAttributes;
   readonly paths: RoutePaths;
 }
 
 /** The span of a request, and those of its calls. */
-class RequestTrace implements ExchangeTrace {
+class RequestTrace implements ExchangeTrace, SpanHead, CallingTrace {
+  readonly traceId: HexId;
+  readonly spanId: HexId;
+  readonly parentId: HexId | undefined;
+  readonly flags: string;
+  readonly start: number;
   readonly #exchange: Exchange;
-  readonly #head: RequestHead;
   readonly #options: TraceOptions;
   /** Steps of the system's clock don't show within a trace. */
   readonly #started = performance.now();
 
-  constructor(exchange: Exchange, head: RequestHead, options: TraceOptions) {
+  constructor(exchange: Exchange, parent: TraceContext | undefined, options: TraceOptions) {
+    const { ids } = options;
+    this.traceId = parent === undefined ? ids.traceId() : hexId(parent.traceId);
+    this.spanId = ids.spanId();
+    this.parentId = parent === undefined ? undefined : hexId(parent.spanId);
+    this.flags = parent === undefined ? "01" : parent.flags;
+    this.start = exchange.startTime;
     this.#exchange = exchange;
-    this.#head = head;
     this.#options = options;
   }
 
   beginCall(name: string): CallSpan {
-    const { traceId, spanId: parentId, flags } = this.#head;
     const { ids, output } = this.#options;
     const spanId = ids.spanId();
-    if (output.queue.isFull) return new LostSpan({ traceId, spanId, flags }, output.queue);
-    const start = this.#now();
-    const head = { traceId, spanId, parentId, flags, name, kind: CLIENT, start };
-    return new OpenSpan(head, output, () => this.#now());
+    const { queue } = output;
+    return queue.isFull
+      ? new LostSpan(this, spanId, queue)
+      : new OpenSpan(this, spanId, name, output);
   }
 
-  end(status: number | undefined): void {
-    const { attributes, output, paths } = this.#options;
+  end(status: number | undefined, duration: number): void {
+    const { attributes, names, output, paths, written } = this.#options;
     const { format, queue } = output;
-    if (queue.isFull) {
-      queue.drop();
-      return;
-    }
+    const items = queue.room;
+    if (items === undefined) return;
     const { record, original } = this.#exchange;
     const route = paths[record.listener ?? ""]?.[record.route ?? ""];
-    const span = new OtlpAttributes(output.runs);
-    attributes(span, this.#exchange, status, route);
+    written.clear();
+    attributes(written, this.#exchange, status, route);
     const isFault = status !== undefined && status >= 500;
     const error = isFault ? (record.reason ?? String(status)) : undefined;
-    span.text("error.type", error);
-    const method = methodName(original.method);
-    const name = route === undefined ? method : `${method} ${route}`;
-    const ended = this.#now();
-    queue.add((items) => format.span(items, this.#head, name, SERVER, ended, span, error));
+    written.text("error.type", error);
+    const name = names.of(methodName(original.method), route);
+    format.span(items, this, name, SERVER, this.start + duration, written, error);
+    queue.added(items);
   }
 
-  #now(): number {
-    return this.#head.start + performance.now() - this.#started;
+  now(): number {
+    return this.start + performance.now() - this.#started;
   }
 }

@@ -37,13 +37,16 @@ export function defaultAttributes(
   span.text("reason", record.reason);
 }
 
-const methods: ReadonlySet<string> = new Set([
-  ...["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"],
-]);
+const methods: ReadonlyMap<string, string> = new Map(
+  ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"].map((method) => [
+    method,
+    method,
+  ]),
+);
 
-/** The method, unless it is one of a client's own making. */
+/** The method, unless it is one of a client's own making: the same text for all, which is found faster than another one. */
 export function methodName(method: string): string {
-  return methods.has(method) ? method : "_OTHER";
+  return methods.get(method) ?? "_OTHER";
 }
 
 /** `1.1` of `HTTP/1.1`. */

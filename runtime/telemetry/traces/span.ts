@@ -1,75 +1,111 @@
 import type { CallSpan } from "../../http/exchange-trace.ts";
 import { type AttributeRuns, OtlpAttributes } from "../otlp/attributes.ts";
 import type { ExportQueue } from "../otlp/export-queue.ts";
+import type { HexId } from "../otlp/hex-id.ts";
 import type { OtlpFormat } from "../otlp/otlp-format.ts";
-import type { SpanHead } from "../otlp/span-head.ts";
-import { type TraceContext, traceparent } from "./trace-context.ts";
+import { CLIENT, type SpanHead } from "../otlp/span-head.ts";
+import type { CalledServers } from "./called-servers.ts";
+import { traceparent } from "./trace-context.ts";
 
 /** How the spans of a process are written, and where they go. */
 export interface SpanOutput {
   readonly format: OtlpFormat;
   readonly runs: AttributeRuns;
   readonly queue: ExportQueue;
+  readonly servers: CalledServers;
+}
+
+/** The trace of a request as its calls see it. */
+export interface CallingTrace {
+  readonly traceId: HexId;
+  readonly spanId: HexId;
+  readonly flags: string;
+  /** Milliseconds since the epoch. */
+  now(): number;
 }
 
 /** The span of a call, which goes to the queue when it ends. */
-export class OpenSpan implements CallSpan {
+export class OpenSpan extends OtlpAttributes implements CallSpan, SpanHead {
   readonly isRecording = true;
-  readonly #head: SpanHead;
-  readonly #now: () => number;
+  readonly spanId: HexId;
+  readonly start: number;
+  readonly #name: string;
+  readonly #trace: CallingTrace;
   readonly #output: SpanOutput;
-  readonly #attributes: OtlpAttributes;
+  #status = 0;
   #isOver = false;
 
-  /** `now`: the clock of the trace, in the unit of its spans. */
-  constructor(head: SpanHead, output: SpanOutput, now: () => number) {
+  constructor(trace: CallingTrace, spanId: HexId, name: string, output: SpanOutput) {
+    super(output.runs);
+    this.spanId = spanId;
+    this.start = trace.now();
+    this.#name = name;
+    this.#trace = trace;
     this.#output = output;
-    this.#attributes = new OtlpAttributes(output.runs);
-    this.#head = head;
-    this.#now = now;
+  }
+
+  get traceId(): HexId {
+    return this.#trace.traceId;
+  }
+
+  get parentId(): HexId {
+    return this.#trace.spanId;
+  }
+
+  get flags(): string {
+    return this.#trace.flags;
   }
 
   get traceparent(): string {
-    return traceparent(this.#head);
+    return traceparent(this.traceId.text, this.spanId.text, this.flags);
   }
 
-  text(name: string, value: string | undefined): void {
-    this.#attributes.text(name, value);
+  asks({ name, origin }: { name: string; origin: string }, method: string, path: string): void {
+    const { address, port } = this.#output.servers.of(name);
+    const query = path.indexOf("?");
+    this.text("http.request.method", method);
+    this.joined("url.full", origin, query < 0 ? path : path.slice(0, query));
+    this.text("server.address", address);
+    this.number("server.port", port);
   }
 
-  number(name: string, value: number | undefined): void {
-    this.#attributes.number(name, value);
+  responded(status: number): void {
+    this.number("http.response.status_code", status);
+    this.#status = status;
   }
 
-  list(name: string, values: readonly string[] | undefined): void {
-    this.#attributes.list(name, values);
+  completed(): void {
+    this.end(this.#status >= 400 ? String(this.#status) : undefined);
   }
 
   end(error?: string): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.text("error.type", error);
-    const { name, kind } = this.#head;
     const { format, queue } = this.#output;
-    const end = this.#now();
-    queue.add((items) => format.span(items, this.#head, name, kind, end, this.#attributes, error));
+    const items = queue.room;
+    if (items === undefined) return;
+    format.span(items, this, this.#name, CLIENT, this.#trace.now(), this, error);
+    queue.added(items);
   }
 }
 
 /** The span of a call that begins while the queue is full: it is passed on as any other, says nothing, and is dropped. */
 export class LostSpan implements CallSpan {
   readonly isRecording = false;
-  readonly #context: TraceContext;
+  readonly #trace: CallingTrace;
+  readonly #spanId: HexId;
   readonly #queue: ExportQueue;
   #isOver = false;
 
-  constructor(context: TraceContext, queue: ExportQueue) {
-    this.#context = context;
+  constructor(trace: CallingTrace, spanId: HexId, queue: ExportQueue) {
+    this.#trace = trace;
+    this.#spanId = spanId;
     this.#queue = queue;
   }
 
   get traceparent(): string {
-    return traceparent(this.#context);
+    return traceparent(this.#trace.traceId.text, this.#spanId.text, this.#trace.flags);
   }
 
   text(): void {}
@@ -77,6 +113,14 @@ export class LostSpan implements CallSpan {
   number(): void {}
 
   list(): void {}
+
+  asks(): void {}
+
+  responded(): void {}
+
+  completed(): void {
+    this.end();
+  }
 
   end(): void {
     if (this.#isOver) return;

@@ -14,14 +14,22 @@ export interface TraceContext {
  * The context of a request; undefined: it has none, or none that is valid, and a trace would begin anew. More than one
  * header is none (3.2).
  */
-export function readTraceContext(headers: readonly string[]): TraceContext | undefined {
-  let value: string | undefined;
-  for (let i = 0; i < headers.length; i += 2) {
-    if (!isHeader(headers[i] ?? "", "traceparent")) continue;
-    if (value !== undefined) return undefined;
-    value = headers[i + 1] ?? "";
-  }
-  return value === undefined ? undefined : parseTraceparent(value.trim());
+export function readTraceContext(request: TracedHead): TraceContext | undefined {
+  const value = request.header("traceparent");
+  if (value === undefined) return undefined;
+  // What several say is one list.
+  const isOne = !value.includes(",") || hasOne(request.requestHeaders, "traceparent");
+  return isOne ? parseTraceparent(value.trim()) : undefined;
+}
+
+/** The headers of a request. */
+interface TracedHead {
+  header(name: string): string | undefined;
+  readonly requestHeaders: readonly string[];
+}
+
+function hasOne(headers: readonly string[], name: string): boolean {
+  return headers.filter((sent, i) => i % 2 === 0 && isHeader(sent, name)).length === 1;
 }
 
 /** What stands in `traceparent`; what a later version has behind the four fields is not read (3.2.4). */
@@ -44,6 +52,6 @@ export function isRecorded({ flags }: TraceContext): boolean {
 }
 
 /** What a call says in `traceparent`. */
-export function traceparent({ traceId, spanId, flags }: TraceContext): string {
+export function traceparent(traceId: string, spanId: string, flags: string): string {
   return `00-${traceId}-${spanId}-${flags}`;
 }

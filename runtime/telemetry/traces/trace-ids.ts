@@ -1,33 +1,45 @@
-import { randomBytes } from "node:crypto";
+import { randomFillSync } from "node:crypto";
+import type { HexId } from "../otlp/hex-id.ts";
 
 /** Bytes that are asked for at a time: asking the system for each id would cost more than the span. */
-const supply = 4096;
-
-/** Those that no trace and no span may have (W3C Trace Context 3.2.2.3). */
-const noIds: readonly string[] = ["0".repeat(32), "0".repeat(16)];
+const supply = 16_384;
 
 /** Random ids. */
 export class TraceIds {
-  #digits = "";
+  readonly #bytes = Buffer.allocUnsafeSlow(supply);
+  #text = "";
+  #digits = Buffer.alloc(0);
   #at = 0;
 
   /** 32 hex digits. */
-  traceId(): string {
+  traceId(): HexId {
     return this.#take(32);
   }
 
   /** 16 hex digits. */
-  spanId(): string {
+  spanId(): HexId {
     return this.#take(16);
   }
 
-  #take(count: number): string {
-    if (this.#at + count > this.#digits.length) {
-      this.#digits = randomBytes(supply).toString("hex");
-      this.#at = 0;
-    }
-    const id = this.#digits.slice(this.#at, this.#at + count);
+  #take(count: number): HexId {
+    if (this.#at + count > this.#digits.length) this.#refill();
+    const digits = this.#digits;
+    const at = this.#at;
     this.#at += count;
-    return noIds.includes(id) ? this.#take(count) : id;
+    // No trace and no span has an id of zeros (W3C Trace Context 3.2.2.3).
+    if (areZeros(digits, at, at + count)) return this.#take(count);
+    return { text: this.#text.slice(at, at + count), digits, at };
   }
+
+  /** Spans that are open have ids of the digits before: those stay as they are. */
+  #refill(): void {
+    this.#text = randomFillSync(this.#bytes).toString("hex");
+    this.#digits = Buffer.from(this.#text, "latin1");
+    this.#at = 0;
+  }
+}
+
+function areZeros(digits: Uint8Array, from: number, to: number): boolean {
+  for (let i = from; i < to; i++) if (digits[i] !== 0x30) return false;
+  return true;
 }

@@ -1,0 +1,49 @@
+import type { SpanHead, SpanKind } from "./span-head.ts";
+
+/** A span up to its attributes, as it is written, with places for what no other span has. */
+export interface SpanForm {
+  readonly bytes: Uint8Array;
+  /** Where the times stand. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Makes the form of the spans that have a name. `isPart`: of another span, whose id has a place too. */
+export type MakeSpanForm = (
+  name: string,
+  kind: SpanKind,
+  flags: string,
+  isPart: boolean,
+) => SpanForm;
+
+/** Forms that are kept: most spans have one of few names. */
+const mostKept = 256;
+
+/** The forms of spans, made once for all that have the same. */
+export class SpanForms {
+  readonly #make: MakeSpanForm;
+  readonly #kept = [new Forms(), new Forms(), new Forms(), new Forms()] as const;
+  #count = 0;
+
+  constructor(make: MakeSpanForm) {
+    this.#make = make;
+  }
+
+  /** That of a span. */
+  of({ flags, parentId }: SpanHead, name: string, kind: SpanKind): SpanForm {
+    const isPart = parentId !== undefined;
+    const [server, call, serverPart, callPart] = this.#kept;
+    const kept = kind === 2 ? (isPart ? serverPart : server) : isPart ? callPart : call;
+    const known = kept.get(flags)?.get(name);
+    if (known !== undefined) return known;
+    const made = this.#make(name, kind, flags, isPart);
+    if (this.#count < mostKept) {
+      this.#count += 1;
+      kept.set(flags, (kept.get(flags) ?? new Map()).set(name, made));
+    }
+    return made;
+  }
+}
+
+/** By flags, then by name. */
+class Forms extends Map<string, Map<string, SpanForm>> {}
