@@ -13,7 +13,9 @@ export function onePath(target: string): string | undefined {
   for (;;) {
     const next = form
       .replace(/\/\/+/, "/")
-      .replace(/\/\.(?=\/|$)/, (_, at: number) => (at + 2 === form.length ? "/" : ""))
+      .replace(/\/\.(?=\/|$)/, (dot, at: number, all: string) =>
+        at + dot.length === all.length ? "/" : "",
+      )
       .replace(/\/(?!\.\.?(?:\/|$))[^/]+\/\.\.(\/|$)/, "/");
     if (next === form) break;
     form = next;
