@@ -21,6 +21,8 @@ interface Read {
 interface Reading {
   readonly requests: readonly Read[];
   readonly problem: string | undefined;
+  /** The last request has ended the connection. */
+  readonly isLast: boolean;
 }
 
 const socket = new Socket();
@@ -37,20 +39,21 @@ function read(pieces: readonly string[], pauses = false): Reading {
         request.resume();
         state = request.readOn();
       }
-      if (state === "broken") return { requests, problem: request.problem };
+      if (state === "broken") return { requests, problem: request.problem, isLast: false };
       if (state !== "ended") break;
       const { method, url, rawHeaders, head, excess } = request;
       // The check of requests behind it refuses these.
-      if (!url.startsWith("/")) return { requests, problem: "another form of target" };
+      if (!url.startsWith("/"))
+        return { requests, problem: "another form of target", isLast: false };
       const text = Buffer.concat(body).toString("latin1");
       requests.push({ method, target: url, headers: rawHeaders, body: text });
       // Nothing behind the last request of a connection counts.
-      if (head?.keepsAlive === false) return { requests, problem: undefined };
+      if (head?.keepsAlive === false) return { requests, problem: undefined, isLast: true };
       bytes = excess;
       [request, body] = begin();
     }
   }
-  return { requests, problem: undefined };
+  return { requests, problem: undefined, isLast: false };
 
   function begin(): [Http1ServerRequest, Buffer[]] {
     const chunks: Buffer[] = [];
@@ -144,6 +147,10 @@ it("a request that is taken is one to llhttp too, and the same; what only llhttp
       const theirs = await readByNode(bytes);
       expect(theirs.slice(0, own.requests.length)).toEqual(own.requests);
       if (theirs.length === own.requests.length) return;
+      // A connection of HTTP/1.0 ends where Connection does not say otherwise; llhttp reads Proxy-Connection as that.
+      const endsSooner = own.problem === undefined && own.isLast;
+      if (endsSooner && /HTTP\/1\.0\r\n(?:.+\r\n)*Proxy-Connection: *keep-alive\r\n/i.test(bytes))
+        return;
       expect(Object.keys(stricter)).toContain(own.problem);
     }),
     { numRuns: comparisons },
