@@ -80,6 +80,21 @@ it.each<[string, Written]>([
     "an address that is the file",
     (each) => ({ type: "input_file", file_url: `data:text/plain,${encodeURIComponent(each)}` }),
   ],
+  [
+    "a text that says it is a PDF",
+    (each) => ({
+      type: "document",
+      source: { type: "base64", media_type: "application/pdf", data: base64(each) },
+    }),
+  ],
+  [
+    "JSON of a vendor's own",
+    (each) => ({ file_data: url("data:application/vnd.orders+json;base64,")(each) }),
+  ],
+  [
+    "an address that says it is a PDF and is a text",
+    (each) => ({ file_url: `data:application/pdf,${encodeURIComponent(each)}` }),
+  ],
 ])("%s is looked into", (_, written) => {
   expect(guarded([written(text)])).toEqual([{ role: "user", content: [written(masked)] }]);
 });
@@ -87,6 +102,16 @@ it.each<[string, Written]>([
 it.each([
   ["an image", { type: "base64", media_type: "image/png", data: base64(text) }],
   ["a PDF", { type: "base64", media_type: "application/pdf", data: base64(`%PDF-1.7 ${text}`) }],
+  [
+    "a PDF as an address",
+    { file_url: `data:application/pdf,%25PDF-1.7 ${encodeURIComponent(text)}` },
+  ],
+  [
+    "a spreadsheet",
+    {
+      file_data: `data:application/vnd.ms-excel;base64,${base64(`PK\u0003\u0004${text}`, "latin1")}`,
+    },
+  ],
   ["bytes", { file_data: Buffer.from([0, 255, 1, 2]).toString("base64") }],
   ["sound", { input_audio: { data: base64(text), format: "wav" } }],
   ["a text without a match", { file_data: "data:text/plain;base64,SGVsbG8" }],

@@ -4,13 +4,17 @@ import { isDeepStrictEqual } from "node:util";
 import { expect, it } from "vitest";
 import type { JsonObject } from "../../runtime/cel/variables.ts";
 import type { ClientFormat, UpstreamFormat } from "../../runtime/llm/chat/formats.ts";
+import type { FieldTable } from "../../runtime/llm/chat/request-fields.ts";
 import { completionsClient } from "../../runtime/llm/formats/completions/client.ts";
+import { completionsFields } from "../../runtime/llm/formats/completions/request-reader.ts";
 import { completionsUpstream } from "../../runtime/llm/formats/completions/upstream.ts";
 import { converseUpstream } from "../../runtime/llm/formats/converse/upstream.ts";
 import { generateContentUpstream } from "../../runtime/llm/formats/generate-content/upstream.ts";
 import { messagesClient } from "../../runtime/llm/formats/messages/client.ts";
+import { messagesFields } from "../../runtime/llm/formats/messages/request-reader.ts";
 import { messagesUpstream } from "../../runtime/llm/formats/messages/upstream.ts";
 import { responsesClient } from "../../runtime/llm/formats/responses/client.ts";
+import { responsesFields } from "../../runtime/llm/formats/responses/request-reader.ts";
 import { isObject, type JsonValue } from "../harness/provider-schemas/json-schema.ts";
 import { root } from "../harness/root.ts";
 import { fieldsOfSchema } from "./schema-fields.ts";
@@ -51,13 +55,15 @@ function leftOut(name: keyof typeof clients, upstream: keyof typeof upstreams): 
   return [...found].flatMap(([field, isLeftOut]) => (isLeftOut ? [field] : [])).sort();
 }
 
+/** Fields by the format of clients: for which providers each is left out. */
+type LeftOut = Readonly<Record<keyof typeof clients, Readonly<Record<string, string>>>>;
+
 /**
  * What is left out on the way to which providers: the completion is right without it. Whatever else a request says makes a
  * difference to what is sent, or is a 400 that names the field.
  */
-const hints: Readonly<Record<keyof typeof clients, Readonly<Record<string, string>>>> = {
+const hints: LeftOut = {
   completions: {
-    // Hints.
     frequency_penalty: "Anthropic Bedrock",
     "messages[].content[].image_url.detail": "Anthropic",
     "messages[].name": "all",
@@ -75,17 +81,8 @@ const hints: Readonly<Record<keyof typeof clients, Readonly<Record<string, strin
     "tools[].function.strict": "Gemini",
     user: "Bedrock Gemini",
     verbosity: "all",
-    // The smallest values of these ask for nothing, or say it elsewhere.
-    logit_bias: "all",
-    modalities: "all",
-    parallel_tool_calls: "all",
-    stream: "Bedrock Gemini",
-    stream_options: "all",
-    "stream_options.include_usage": "all",
-    "tools[].function.parameters": "Gemini",
   },
   messages: {
-    // Hints.
     cache_control: "all",
     "cache_control.ttl": "all",
     "messages[].content[].cache_control": "OpenAI Gemini",
@@ -107,19 +104,8 @@ const hints: Readonly<Record<keyof typeof clients, Readonly<Record<string, strin
     "tools[].input_examples": "all",
     "tools[].strict": "Gemini",
     top_k: "OpenAI",
-    // The smallest values of these ask for nothing, or say it elsewhere.
-    metadata: "all",
-    output_config: "all",
-    stream: "Bedrock Gemini",
-    tool_choice: "all",
-    "tool_choice.disable_parallel_tool_use": "all",
-    "tools[].allowed_callers": "all",
-    "tools[].input_schema.properties": "Gemini",
-    "tools[].input_schema.required": "Gemini",
-    "tools[].type": "all",
   },
   responses: {
-    // Hints.
     context_management: "all",
     "context_management[].compact_threshold": "all",
     "input[].encrypted_content": "all",
@@ -141,7 +127,32 @@ const hints: Readonly<Record<keyof typeof clients, Readonly<Record<string, strin
     "text.verbosity": "all",
     "tools[].defer_loading": "all",
     user: "Bedrock Gemini",
-    // The smallest values of these ask for nothing, or say it elsewhere.
+  },
+};
+
+/** Fields whose smallest values ask for nothing, or say it elsewhere. */
+const saidElsewhere: LeftOut = {
+  completions: {
+    logit_bias: "all",
+    modalities: "all",
+    parallel_tool_calls: "all",
+    stream: "Bedrock Gemini",
+    stream_options: "all",
+    "stream_options.include_usage": "all",
+    "tools[].function.parameters": "Gemini",
+  },
+  messages: {
+    metadata: "all",
+    output_config: "all",
+    stream: "Bedrock Gemini",
+    tool_choice: "all",
+    "tool_choice.disable_parallel_tool_use": "all",
+    "tools[].allowed_callers": "all",
+    "tools[].input_schema.properties": "Gemini",
+    "tools[].input_schema.required": "Gemini",
+    "tools[].type": "all",
+  },
+  responses: {
     include: "all",
     "input[].content": "all",
     "input[].type": "all",
@@ -170,10 +181,34 @@ function names<Name extends string>(record: Readonly<Record<Name, unknown>>): re
 }
 
 it.each(pairs)("nothing but hints of a request of %s is left out for %s", (client, upstream) => {
-  const allowed = Object.entries(hints[client]).filter(
+  const allowed = Object.entries({ ...hints[client], ...saidElsewhere[client] }).filter(
     ([, whom]) => whom === "all" || whom.split(" ").includes(upstream),
   );
   expect(leftOut(client, upstream)).toEqual(allowed.map(([field]) => field).sort());
+});
+
+/** The fields that the readers of a format leave out whatever they say: some are no part of its document. */
+const dropped = {
+  completions: completionsFields,
+  messages: messagesFields,
+  responses: responsesFields,
+} as const satisfies Record<keyof typeof clients, FieldTable>;
+
+const titles = { completions: "chat completions", messages: "messages", responses: "responses" };
+
+it.each(names(clients))("the guide names every hint of %s, and who does not get it", (client) => {
+  const fields: [string, string][] = Object.entries(hints[client]);
+  for (const [field, fate] of Object.entries(dropped[client])) {
+    if (fate === "dropped" && hints[client][field] === undefined) fields.push([field, "all"]);
+  }
+  const rows = Map.groupBy(fields.sort(), ([, whom]) => whom);
+  const expected = [...rows].map(([whom, all]) => {
+    const list = all.map(([field]) => `\`${field}\``).join(", ");
+    return `| ${titles[client]} | ${whom.replaceAll(" ", ", ")} | ${list} |`;
+  });
+  const guide = readFileSync(path.join(root, ".github/guides/models.md"), "utf8");
+  const row = new RegExp(`^\\| ${titles[client]} \\|.*\`.*$`, "gm");
+  expect(guide.match(row)?.sort()).toEqual(expected.sort());
 });
 
 it.each([

@@ -29,9 +29,9 @@ export function writeFramed(
   return isReady(socket, isBelow);
 }
 
-/** Whether a text is written as it is with what stands around it: it is short, and of ASCII alone. */
-export function isPlainText(text: string): boolean {
-  return text.length <= onePiece && Buffer.byteLength(text) === text.length;
+/** Whether a text is written as it is with what stands around it: it is short, and of ASCII alone. `length`: its bytes. */
+export function isPlainText(text: string, length: number | "chunked" | undefined): boolean {
+  return text.length <= onePiece && length === text.length;
 }
 
 /** A socket says of one long piece that it is too much, even where the kernel has taken all of it. */

@@ -114,6 +114,8 @@ export interface LinesCall {
   /** Each with its line break, without hop-by-hop headers and Content-Length; Host is among them. */
   readonly lines: string;
   readonly body: UpstreamCall["body"];
+  /** Bytes of a body that is a text; absent: nobody has counted them. */
+  readonly length?: number | undefined;
 }
 
 /** Receives one response. */

@@ -6,7 +6,7 @@ import type { AttemptOutcome } from "./attempt-outcome.ts";
 import type { CallAttributes } from "./call-attributes.ts";
 import { CallGuards } from "./call-guards.ts";
 import { requestHeaders, requestLines } from "./call-headers.ts";
-import { bodyFor, type ChatCall, renamedCall } from "./chat-call.ts";
+import { bodyFor, type ChatCall, renamedCall, sentLength } from "./chat-call.ts";
 import type { ChatService } from "./chat-service.ts";
 import { beginModelCall, endModelCall } from "./model-span.ts";
 import type { ProviderRequest } from "./provider-request.ts";
@@ -194,18 +194,20 @@ function upstreamRequest(
   try {
     const model = modelOf(call, general);
     const target = general.forModel?.(model) ?? general;
-    const body = bodyFor(call, model);
-    target.prepare?.(body);
-    const path = typeof target.path === "string" ? target.path : target.path(model, call.isStream);
-    const request = {
-      method: "POST",
-      path: target.provider.upstream.basePath + path,
-      body: target.requestBody(call, body),
-    };
-    const lines = requestLines(exchange, target, path);
-    if (lines !== undefined) return { model, target, call: { ...request, lines } };
-    const headers = requestHeaders(exchange, target, path);
-    return { model, target, call: { ...request, headers } };
+    const edited = bodyFor(call, model);
+    target.prepare?.(edited);
+    const endpoint =
+      typeof target.path === "string" ? target.path : target.path(model, call.isStream);
+    const body = target.requestBody(call, edited);
+    const method = "POST";
+    const path = target.provider.upstream.basePath + endpoint;
+    const lines = requestLines(exchange, target, endpoint);
+    if (lines !== undefined) {
+      const length = sentLength(call, body);
+      return { model, target, call: { method, path, lines, body, length } };
+    }
+    const headers = requestHeaders(exchange, target, endpoint);
+    return { model, target, call: { method, path, headers, body } };
   } catch (error) {
     if (error instanceof LlmRefusal) return error;
     throw error;

@@ -143,6 +143,11 @@ export function writtenBody({ sent }: ChatCall, body: JsonBody): string | Uint8A
   return text === sent.text && text.length > shortBody ? sent.bytes : text;
 }
 
+/** Bytes of a body that goes to the provider as text; undefined: it is another one than the client's, or bytes. */
+export function sentLength({ sent }: ChatCall, body: string | Uint8Array): number | undefined {
+  return body === sent.text ? sent.bytes.length : undefined;
+}
+
 /** A text of so many characters is written with the head of a request: making it of its bytes once more would take longer. */
 const shortBody = 4096;
 

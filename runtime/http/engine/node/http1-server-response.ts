@@ -130,8 +130,9 @@ export class Http1ServerResponse implements EngineResponse {
   writeText(text: string): boolean {
     const isOpen = !this.#hasLeftHttp && !this.#isGone && !this.#isEnded;
     const isChunk = isOpen && this.#hasBody && this.#isChunked && text !== "";
-    if (!isChunk || !isPlainText(text)) return this.write(Buffer.from(text));
-    const before = `${this.#takeHead()}${text.length.toString(16)}\r\n`;
+    const length = Buffer.byteLength(text);
+    if (!isChunk || !isPlainText(text, length)) return this.write(Buffer.from(text));
+    const before = `${this.#takeHead()}${length.toString(16)}\r\n`;
     return this.#socket.write(`${before}${text}\r\n`, "latin1");
   }
 

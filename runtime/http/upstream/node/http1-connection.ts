@@ -5,6 +5,7 @@ import { oncePodIsGone } from "../../../net/service-endpoints.ts";
 import { SECOND } from "../../../process/units.ts";
 import { isPlainText, writeFramed } from "../../http1/framed-write.ts";
 import type { ReadState } from "../../http1/message-reader.ts";
+import type { WrittenCall } from "./http1-request-head.ts";
 import { type Http1Reader, Http1Response } from "./http1-response.ts";
 import type { ReadTaker } from "./socket-reads.ts";
 
@@ -97,12 +98,12 @@ export class Http1Connection implements Timed, ReadTaker {
     else this.#letGo();
   }
 
-  /** Writes the head of a request with its whole body; the request is sent. */
-  send(head: string, body: string | Uint8Array | null): void {
+  /** Writes the head of a request with its whole body; the request is sent. `framing`: what the head says of that. */
+  send(head: string, body: string | Uint8Array | null, framing?: WrittenCall["framing"]): void {
     this.#isSent = true;
     if (body === null) this.#socket.write(head, "latin1");
     else if (typeof body !== "string") writeFramed(this.#socket, head, body, "");
-    else if (isPlainText(body)) this.#socket.write(head + body, "latin1");
+    else if (isPlainText(body, framing)) this.#socket.write(head + body, "latin1");
     else writeFramed(this.#socket, head, Buffer.from(body), "");
   }
 

@@ -9,8 +9,8 @@ export interface WrittenCall {
   /** Undefined: a part of it would not stay what it is. */
   readonly head: string | undefined;
   readonly body: UpstreamCall["body"];
-  /** The body goes in chunks (RFC 9112 7.1). */
-  readonly isChunked: boolean;
+  /** Its bytes; `chunked`: it goes in chunks (RFC 9112 7.1); undefined: there is none, and nothing is said of it. */
+  readonly framing: BodyFraming;
 }
 
 /** A request whose fields are written. */
@@ -24,16 +24,16 @@ export function writtenCall({ method, path, headers, body }: UpstreamCall): Writ
 }
 
 /** The same of one whose fields are written already; undefined: they can't be. */
-export function writtenLines({ method, path, lines, body }: WrittenFields): WrittenCall {
-  const framing = framingOf(method, body);
+export function writtenLines({ method, path, lines, body, length }: WrittenFields): WrittenCall {
+  const framing = length ?? framingOf(method, body);
   const isWritable = lines !== undefined && isToken(method) && target.test(path);
   const head = isWritable
     ? `${method} ${path} HTTP/1.1\r\n${lines}${framingLines(framing)}\r\n`
     : undefined;
-  return { method, head, body, isChunked: framing === "chunked" };
+  return { method, head, body, framing };
 }
 
-/** How a body is framed (RFC 9112 6): by its length, in chunks; undefined: there is none, and nothing is said of it. */
+/** How a body is framed (RFC 9112 6). */
 type BodyFraming = number | "chunked" | undefined;
 
 function framingOf(method: string, body: UpstreamCall["body"]): BodyFraming {

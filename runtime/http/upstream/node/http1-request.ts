@@ -16,7 +16,7 @@ export class Http1ClientRequest extends CountedRequest implements Http1User, Wai
   readonly #method: string;
   #head: string | undefined;
   #body: UpstreamCall["body"];
-  readonly #isChunked: boolean;
+  readonly #framing: WrittenCall["framing"];
   #connection: Http1Connection | undefined;
   /** It may be sent again. */
   #canRepeat: boolean;
@@ -25,7 +25,7 @@ export class Http1ClientRequest extends CountedRequest implements Http1User, Wai
   /** `requestTimeout`: milliseconds to the head of the response. `counts`: undefined while nobody counts. */
   constructor(
     pool: Http1Pool,
-    { method, body, head, isChunked }: WrittenCall,
+    { method, body, head, framing }: WrittenCall,
     handler: UpstreamHandler,
     requestTimeout: number | undefined,
     counts: RequestCounts | undefined,
@@ -35,7 +35,7 @@ export class Http1ClientRequest extends CountedRequest implements Http1User, Wai
     this.#method = method;
     this.#head = head;
     this.#body = body;
-    this.#isChunked = isChunked;
+    this.#framing = framing;
     this.#canRepeat = body === null && isSafe(method);
   }
 
@@ -75,11 +75,12 @@ export class Http1ClientRequest extends CountedRequest implements Http1User, Wai
   use(connection: Http1Connection): void {
     const head = this.#head ?? "";
     const body = this.#body;
-    const isChunked = this.#isChunked;
+    const framing = this.#framing;
+    const isChunked = framing === "chunked";
     this.#connection = connection;
     connection.begin(this, this.#method === "HEAD");
     if (!isBodySource(body)) {
-      connection.send(head, body);
+      connection.send(head, body, framing);
       // Its response may be long in coming.
       if (!this.#canRepeat) this.#forget();
       return;

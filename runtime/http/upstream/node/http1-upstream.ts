@@ -28,10 +28,10 @@ export class Http1Upstream extends ServerUpstream {
 
   /** Bound: it is handed on. */
   readonly sendLines = (call: LinesCall, handler: UpstreamHandler): UpstreamRequest => {
-    const { method, path, body } = call;
+    const { method, path, body, length } = call;
     if (method === "CONNECT") return refusedTunnel(handler);
     const lines = this.withCredential(call.lines);
-    return this.#start(writtenLines({ method, path, lines, body }), handler);
+    return this.#start(writtenLines({ method, path, lines, body, length }), handler);
   };
 
   protected override sendRequest(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
