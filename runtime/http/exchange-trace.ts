@@ -10,6 +10,8 @@ export interface ExchangeTrace {
 export interface CallSpan {
   /** What the call says in `traceparent` (W3C Trace Context). */
   readonly traceparent: string;
+  /** The same as a line of HTTP/1.1 with its line break. */
+  readonly traceparentLine: string;
   /** False: nothing that is said of the call is kept, and nobody has to say it. */
   readonly isRecording: boolean;
   /** Adds an attribute; undefined adds none. */

@@ -69,8 +69,7 @@ export function tracedLines(
   lines: string,
   span: CallSpan,
 ): string {
-  const kept = mayHaveTraceContext ? withoutLines(lines, contextLines) : lines;
-  return `${kept}traceparent: ${span.traceparent}\r\n`;
+  return (mayHaveTraceContext ? withoutLines(lines, contextLines) : lines) + span.traceparentLine;
 }
 
 const contextLines = new HeaderNames(["traceparent"]);

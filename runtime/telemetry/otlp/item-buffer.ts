@@ -81,14 +81,6 @@ export class ItemBuffer {
     for (let i = 0; i < count; i++) bytes[at + i] = from[start + i] ?? 0;
   }
 
-  /** Writes what hex digits stand for over what is there. `count`: bytes. */
-  putHex(at: number, digits: Uint8Array, start: number, count: number): void {
-    const bytes = this.#bytes;
-    for (let i = 0, from = start; i < count; i++, from += 2) {
-      bytes[at + i] = (nibble(digits[from] ?? 0) << 4) | nibble(digits[from + 1] ?? 0);
-    }
-  }
-
   /** Writes 32 bits over what is there, the lowest first. */
   putWord(at: number, value: number): void {
     const bytes = this.#bytes;
@@ -125,11 +117,6 @@ export class ItemBuffer {
     bytes.set(this.#bytes.subarray(0, this.#length));
     this.#bytes = bytes;
   }
-}
-
-/** Of a digit, or of a lower-case letter. */
-function nibble(code: number): number {
-  return code < 58 ? code - 48 : code - 87;
 }
 
 const firstSize = 65_536;

@@ -19,10 +19,10 @@ export function otlpProtobuf(): OtlpFormat {
       items.byte(0x12);
       items.varint(length);
       const at = items.piece(form.bytes);
-      items.putHex(at + places.traceId, traceId.digits, traceId.at, 16);
-      items.putHex(at + places.spanId, spanId.digits, spanId.at, 8);
+      items.put(at + places.traceId, traceId.bytes, traceId.at / 2, 16);
+      items.put(at + places.spanId, spanId.bytes, spanId.at / 2, 8);
       if (parentId !== undefined) {
-        items.putHex(at + places.parentId, parentId.digits, parentId.at, 8);
+        items.put(at + places.parentId, parentId.bytes, parentId.at / 2, 8);
       }
       putNanoseconds(items, at + form.start, start);
       putNanoseconds(items, at + form.end, end);

@@ -1,4 +1,4 @@
-import type { SpanHead, SpanKind } from "./span-head.ts";
+import { SERVER, type SpanHead, type SpanKind } from "./span-head.ts";
 
 /** A span up to its attributes, as it is written, with places for what no other span has. */
 export interface SpanForm {
@@ -33,17 +33,34 @@ export class SpanForms {
   of({ flags, parentId }: SpanHead, name: string, kind: SpanKind): SpanForm {
     const isPart = parentId !== undefined;
     const [server, call, serverPart, callPart] = this.#kept;
-    const kept = kind === 2 ? (isPart ? serverPart : server) : isPart ? callPart : call;
-    const known = kept.get(flags)?.get(name);
+    const kept = kind === SERVER ? (isPart ? serverPart : server) : isPart ? callPart : call;
+    const known = kept.of(name, flags);
     if (known !== undefined) return known;
     const made = this.#make(name, kind, flags, isPart);
     if (this.#count < mostKept) {
       this.#count += 1;
-      kept.set(flags, (kept.get(flags) ?? new Map()).set(name, made));
+      kept.keep(name, flags, made);
     }
     return made;
   }
 }
 
-/** By flags, then by name. */
-class Forms extends Map<string, Map<string, SpanForm>> {}
+/** Forms by flags and name. */
+class Forms {
+  readonly #byFlags = new Map<string, Map<string, SpanForm>>();
+  /** What was asked for last is mostly asked for next. */
+  #last: { readonly name: string; readonly flags: string; readonly form: SpanForm } | undefined;
+
+  of(name: string, flags: string): SpanForm | undefined {
+    const last = this.#last;
+    if (last !== undefined && last.name === name && last.flags === flags) return last.form;
+    const form = this.#byFlags.get(flags)?.get(name);
+    if (form !== undefined) this.#last = { name, flags, form };
+    return form;
+  }
+
+  keep(name: string, flags: string, form: SpanForm): void {
+    const named = this.#byFlags.get(flags) ?? new Map();
+    this.#byFlags.set(flags, named.set(name, form));
+  }
+}

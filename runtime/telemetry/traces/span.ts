@@ -5,7 +5,7 @@ import type { HexId } from "../otlp/hex-id.ts";
 import type { OtlpFormat } from "../otlp/otlp-format.ts";
 import { CLIENT, type SpanHead } from "../otlp/span-head.ts";
 import type { CalledServers } from "./called-servers.ts";
-import { traceparent } from "./trace-context.ts";
+import { traceparent, traceparentLine } from "./trace-context.ts";
 
 /** How the spans of a process are written, and where they go. */
 export interface SpanOutput {
@@ -60,6 +60,10 @@ export class OpenSpan extends OtlpAttributes implements CallSpan, SpanHead {
     return traceparent(this.traceId.text, this.spanId.text, this.flags);
   }
 
+  get traceparentLine(): string {
+    return traceparentLine(this.traceId.text, this.spanId.text, this.flags);
+  }
+
   asks({ name, origin }: { name: string; origin: string }, method: string, path: string): void {
     const { address, port } = this.#output.servers.of(name);
     const query = path.indexOf("?");
@@ -106,6 +110,10 @@ export class LostSpan implements CallSpan {
 
   get traceparent(): string {
     return traceparent(this.#trace.traceId.text, this.#spanId.text, this.#trace.flags);
+  }
+
+  get traceparentLine(): string {
+    return traceparentLine(this.#trace.traceId.text, this.#spanId.text, this.#trace.flags);
   }
 
   text(): void {}

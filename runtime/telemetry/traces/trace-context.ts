@@ -55,3 +55,9 @@ export function isRecorded({ flags }: TraceContext): boolean {
 export function traceparent(traceId: string, spanId: string, flags: string): string {
   return `00-${traceId}-${spanId}-${flags}`;
 }
+
+/** The same as a line of HTTP/1.1, in few pieces: all of them are written with each request. */
+export function traceparentLine(traceId: string, spanId: string, flags: string): string {
+  const end = flags === "01" ? "-01\r\n" : `-${flags}\r\n`;
+  return `traceparent: 00-${traceId}-${spanId}${end}`;
+}

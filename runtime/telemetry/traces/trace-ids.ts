@@ -1,4 +1,4 @@
-import { randomFillSync } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { HexId } from "../otlp/hex-id.ts";
 
 /** Bytes that are asked for at a time: asking the system for each id would cost more than the span. */
@@ -6,7 +6,7 @@ const supply = 16_384;
 
 /** Random ids. */
 export class TraceIds {
-  readonly #bytes = Buffer.allocUnsafeSlow(supply);
+  #bytes = Buffer.alloc(0);
   #text = "";
   #digits = Buffer.alloc(0);
   #at = 0;
@@ -28,12 +28,13 @@ export class TraceIds {
     this.#at += count;
     // No trace and no span has an id of zeros (W3C Trace Context 3.2.2.3).
     if (areZeros(digits, at, at + count)) return this.#take(count);
-    return { text: this.#text.slice(at, at + count), digits, at };
+    return { text: this.#text.slice(at, at + count), digits, at, bytes: this.#bytes };
   }
 
   /** Spans that are open have ids of the digits before: those stay as they are. */
   #refill(): void {
-    this.#text = randomFillSync(this.#bytes).toString("hex");
+    this.#bytes = randomBytes(supply);
+    this.#text = this.#bytes.toString("hex");
     this.#digits = Buffer.from(this.#text, "latin1");
     this.#at = 0;
   }
