@@ -2,6 +2,7 @@ import type { MatchValue, RouteValue } from "../../1-parse/standalone/route.ts";
 import { connectionKeys, sectionsOf } from "../../backends/parts/connection-sections.ts";
 import { readBackendPolicies } from "../../backends/parts/read-policies.ts";
 import { readValueMatch } from "../../backends/parts/value-match.ts";
+import { checkAllBackends } from "../../config/all-backends.ts";
 import { isPartial } from "../../config/broken-parts.ts";
 import type { MatchConfig, RouteResource } from "../../config/resources.ts";
 import { routeTraffic } from "../../config/sections.ts";
@@ -63,6 +64,13 @@ export function readRoute(
     from?.isPartial === true || lacksBackend || isOpen || mayCarryOther(origin, context);
   const carried = isUnknown ? undefined : traffic;
   meetRoute(route, read.policies, origin, carried, context);
+  if (!isUnknown) {
+    const placed = known.map((config, index) => ({
+      config,
+      at: childOf(origin, "backends", index),
+    }));
+    checkAllBackends(read.policies, placed, diagnostics);
+  }
   for (const section of sectionsOf(inherited ?? {})) context.sections.meet(section, carried);
   const { matches, policies } = read;
   return [

@@ -14,6 +14,7 @@ import {
   type SessionContext,
 } from "../session/session-context.ts";
 import { endSession, refuseUnknownSession, resumeSession } from "../session/sessions.ts";
+import { untagged } from "../session/tags.ts";
 import { endTargetSession } from "../session/target-end.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import { fanOut } from "../transports/fan-out.ts";
@@ -86,12 +87,13 @@ function sessionContext(
   backend: McpBackend,
   access: McpAuthorization,
 ): HeldContext | undefined {
-  const id = exchange.header("mcp-session-id");
-  if (id === undefined) {
+  const given = exchange.header("mcp-session-id");
+  if (given === undefined) {
     refuse(exchange, 400, "MCP", "Mcp-Session-Id is required");
     return undefined;
   }
-  const session = resumeSession(exchange, backend, access, id);
+  const id = untagged(backend, given);
+  const session = id === undefined ? undefined : resumeSession(exchange, backend, access, id);
   if (session === undefined) refuseUnknownSession(exchange);
   return session && { exchange, backend, access, session };
 }
