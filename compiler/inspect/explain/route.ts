@@ -263,7 +263,7 @@ function fileRoutes(program: Program): readonly FileRoute[] {
   return [
     ...servedRoutes(program).map((served) => ({
       ...served,
-      backend: served.route.backends.map(nodeText).join(", "),
+      backend: served.route.backends.map(sharedText).join(", "),
       guards: guardsOf(served.route.backends),
     })),
     ...servedTcpRoutes(program).map((served) => ({
@@ -312,6 +312,12 @@ function explainNode(
 /** Those of several providers that are alike stand once. */
 function guardsOf(nodes: readonly BackendNode[]): readonly string[] {
   return [...new Set(nodes.flatMap(promptGuards).flatMap(guardLines))];
+}
+
+/** A backend with its share where there are several. */
+function sharedText(node: BackendNode, _: number, { length }: readonly BackendNode[]): string {
+  const weight = "weight" in node && length > 1 ? ` (weight ${node.weight})` : "";
+  return `${nodeText(node)}${weight}`;
 }
 
 /** `ai (group 1: fast (gpt-5), not asked for 10 s after a failure, ...)`: the servers that have names. */
