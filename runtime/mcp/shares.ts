@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { pickUpstream, type WeightedUpstreams, weighUpstreams } from "../backends/weighted.ts";
 import { readWhole } from "../http/buffer-body.ts";
 import type { Exchange } from "../http/exchange.ts";
@@ -7,7 +8,6 @@ import { readMessageBytes } from "./protocol/message.ts";
 import { paramOf } from "./protocol/message-edit.ts";
 import { sessionRevisions } from "./protocol/revisions.ts";
 import { refuseUnknownSession } from "./session/sessions.ts";
-import { untagged } from "./session/tags.ts";
 import type { McpBackend } from "./transports/backend.ts";
 
 /** An MCP backend of several, or the servers of its route that requests are passed on to. */
@@ -26,6 +26,21 @@ export interface Shares {
   readonly backends: readonly McpBackend[];
   readonly hasOthers: boolean;
   readonly weighted: WeightedUpstreams<Share>;
+}
+
+/**
+ * A backend as one of several: a client is known by what the gateway has given it, so nothing is passed on unread. `same`:
+ * how many before it have the same targets.
+ */
+export function sharedBackend(backend: McpBackend, same: number): McpBackend {
+  const hash = createHash("sha256").update(`${backend.targetDigest} ${same}`);
+  const targetDigest = hash.digest("base64url");
+  return {
+    ...backend,
+    passthrough: undefined,
+    targetDigest,
+    tag: `gwc-${targetDigest.slice(0, 8)}.`,
+  };
 }
 
 /** Prepares the choice. */
@@ -60,7 +75,7 @@ export function chooseShare(exchange: Exchange, shares: Shares): Eventual<Share 
 
 /** What no backend here has given is of a server behind the others: its ids are passed on as they are. */
 function ownerOf(shown: string, { backends, hasOthers }: Shares): Share | undefined {
-  const owner = backends.find((backend) => untagged(backend, shown) !== undefined);
+  const owner = backends.find(({ tag }) => tag !== undefined && shown.startsWith(tag));
   return owner ?? (hasOthers ? "others" : undefined);
 }
 

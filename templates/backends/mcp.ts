@@ -23,6 +23,7 @@ const MODULE = "gwc/runtime/mcp/transports/backend";
 const toStateless = imported("gwc/runtime/mcp/bridge/to-stateless", "toStateless");
 const toSessions = imported("gwc/runtime/mcp/bridge/to-sessions", "toSessions");
 const toSingleCalls = imported("gwc/runtime/mcp/bridge/to-single-calls", "toSingleCalls");
+const SHARES = "gwc/runtime/mcp/shares";
 const LIMITS = "gwc/runtime/mcp/transports/default-limits";
 
 type McpNode = BackendNode<"mcp">;
@@ -88,8 +89,18 @@ function servedCode(
       toSessions: code`${toSessions}`,
     }),
     ...(!backend.isStateful && { toSingleCalls: code`${toSingleCalls}` }),
-    ...(before && { share: before.filter((each) => hasSameServers(each, backend)).length }),
   };
+  const alone = code`${open}(${literal(settings)})`;
+  const same = before?.filter((each) => hasSameServers(each, backend)).length;
+  const opened =
+    same === undefined
+      ? alone
+      : code`
+          ${imported(SHARES, "sharedBackend")}(
+            ${alone},
+            ${literal(same)},
+          )
+        `;
   const authorize =
     scope.mcpRule ?? code`${imported("gwc/runtime/mcp/rules/authorization", "allowEverything")}`;
   const access = literal({
@@ -110,7 +121,7 @@ function servedCode(
       ...toolLock(backend, label("toolLock"), scope),
       code`
         ${scope.trace(backend.origin)}
-        const ${label("backend")} = ${open}(${literal(settings)});
+        const ${label("backend")} = ${opened};
       `,
     ],
     backend: label("backend"),

@@ -59,10 +59,10 @@ function ofShares(nodes: AtLeastOne<BackendNode>, scope: BackendScope): BackendC
   const [other, ...more] = nodes.filter((node) => !knowsClients(node));
   const rest = other === undefined ? undefined : ofOneKind(other, [other, ...more], scope);
   const others = [other, ...more].flatMap((node) => node ?? []);
-  const mcp = shares.map(
-    ({ weight, made }) => code`${literal({ weight, backend: made.backend })},`,
-  );
-  const sum = others.reduce((total, node) => total + weightOf(node), 0);
+  const settings = {
+    mcp: shares.map(({ weight, made }) => ({ weight, backend: made.backend })),
+    ...(rest && { others: others.reduce((total, node) => total + weightOf(node), 0) }),
+  };
   const common = shares[0]?.made.shared;
   const ends = shares.map(({ made }, index) => {
     const serve = [...made.token, code`return ${made.call};`];
@@ -82,14 +82,7 @@ function ofShares(nodes: AtLeastOne<BackendNode>, scope: BackendScope): BackendC
       ...shares.flatMap(({ made }) => made.declarations),
       ...(common?.declarations ?? []),
       ...(rest?.declarations ?? []),
-      code`
-        const shares = ${imported(MODULE, "openShares")}({
-          mcp: [
-            ${mcp}
-          ],
-          ${rest === undefined ? [] : [code`others: ${literal(sum)},`]}
-        });
-      `,
+      code`const shares = ${imported(MODULE, "openShares")}(${literal(settings)});`,
     ],
     first: common?.first ?? [],
     guard: common?.guard ?? [],

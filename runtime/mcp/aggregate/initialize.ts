@@ -12,7 +12,6 @@ import { callInSession } from "../session/session-call.ts";
 import { bridgedContext } from "../session/session-context.ts";
 import { sessionTable } from "../session/session-table.ts";
 import { openSession, sessionCaller } from "../session/sessions.ts";
-import { tagged } from "../session/tags.ts";
 import { endTargetSession } from "../session/target-end.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import { type FanOutCall, fanOut, type Outcome } from "../transports/fan-out.ts";
@@ -164,7 +163,7 @@ class Opening {
       this.#giveUp();
       return;
     }
-    const { targets, failureMode, prefix } = this.#backend;
+    const { targets, failureMode, prefix, tag = "" } = this.#backend;
     const outcomes = given.map((outcome, index) =>
       approvedOutcome(this.#exchange, this.#access, targets[index]?.name ?? "", outcome),
     );
@@ -191,7 +190,7 @@ class Opening {
       only?.kind === "response"
         ? only.response.text
         : rpcResult(this.#request.id, mergeInitialize(targets, results));
-    respondRpc(this.#exchange, 200, text, ["mcp-session-id", tagged(this.#backend, id)]);
+    respondRpc(this.#exchange, 200, text, ["mcp-session-id", `${tag}${id}`]);
   }
 
   #read(outcome: Outcome, index: number): InitializeResult {

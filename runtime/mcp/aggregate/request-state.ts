@@ -6,7 +6,6 @@ import { edited, paramOf, replaced } from "../protocol/message-edit.ts";
 import { fieldOf } from "../protocol/message-fields.ts";
 import { type ActiveTarget, isStateless, type SessionContext } from "../session/session-context.ts";
 import { callerBinding } from "../session/sessions.ts";
-import { tagged, untagged } from "../session/tags.ts";
 
 /** A target's state as it is sealed for a client. */
 interface SealedState {
@@ -32,10 +31,11 @@ export function withSealedState(
   const state = stringAt(text, at);
   if (at === undefined || state === undefined) return response;
   const { exchange, backend } = context;
+  const { tag = "" } = backend;
   const own: SealedState = { state, expiresAt: Date.now() + backend.timeouts.input };
   const binding = bindingOf(context, active, request);
   const sealed = sealSession(exchange.gateway.sessionKey, binding, JSON.stringify(own));
-  return edited(response, [replaced(at, JSON.stringify(tagged(backend, sealed)))]);
+  return edited(response, [replaced(at, JSON.stringify(`${tag}${sealed}`))]);
 }
 
 /** The request with the state as its target knows it; undefined: it brings one that is not good for it, or no longer. */
@@ -48,8 +48,10 @@ export function withOpenedState(
   if (at === undefined) return request;
   const { sessionKey } = context.exchange.gateway;
   const binding = bindingOf(context, active, request);
-  const sealed = untagged(context.backend, stringAt(request.text, at) ?? "");
-  const opened = sealed === undefined ? undefined : unsealSession(sessionKey, binding, sealed);
+  const { tag = "" } = context.backend;
+  const shown = stringAt(request.text, at) ?? "";
+  const sealed = shown.startsWith(tag) ? shown.slice(tag.length) : "";
+  const opened = unsealSession(sessionKey, binding, sealed);
   if (opened === undefined) return undefined;
   // Authenticated text that this gateway wrote itself.
   const { state, expiresAt }: SealedState = JSON.parse(opened);

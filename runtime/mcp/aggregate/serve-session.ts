@@ -14,7 +14,6 @@ import {
   type SessionContext,
 } from "../session/session-context.ts";
 import { endSession, refuseUnknownSession, resumeSession } from "../session/sessions.ts";
-import { untagged } from "../session/tags.ts";
 import { endTargetSession } from "../session/target-end.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import { fanOut } from "../transports/fan-out.ts";
@@ -87,13 +86,15 @@ function sessionContext(
   backend: McpBackend,
   access: McpAuthorization,
 ): HeldContext | undefined {
-  const given = exchange.header("mcp-session-id");
-  if (given === undefined) {
+  const id = exchange.header("mcp-session-id");
+  if (id === undefined) {
     refuse(exchange, 400, "MCP", "Mcp-Session-Id is required");
     return undefined;
   }
-  const id = untagged(backend, given);
-  const session = id === undefined ? undefined : resumeSession(exchange, backend, access, id);
+  const { tag = "" } = backend;
+  const session = id.startsWith(tag)
+    ? resumeSession(exchange, backend, access, id.slice(tag.length))
+    : undefined;
   if (session === undefined) refuseUnknownSession(exchange);
   return session && { exchange, backend, access, session };
 }

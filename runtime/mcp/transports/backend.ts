@@ -37,8 +37,6 @@ export interface McpBackendSettings {
   readonly toSessions?: StatelessBridge;
   /** How clients with sessions are served where none are kept: each request opens its own; absent: sessions are kept. */
   readonly toSingleCalls?: StatelessBridge;
-  /** Beside other backends of its route: how many of those before it have the same targets; absent: it has the route for itself. */
-  readonly share?: number;
 }
 
 /** Serves clients that have no session here by targets that have them. */
@@ -114,8 +112,8 @@ export interface McpBackend extends McpBackendSettings {
   readonly passthrough: StreamableHttpTarget | undefined;
   /** Changes when a target becomes another server; part of what a session id is bound to. */
   readonly targetDigest: string;
-  /** What its ids and states begin with, so that a request finds it among the backends of its route; undefined: it has no others. */
-  readonly tag: string | undefined;
+  /** What its ids and states begin with, so that a request finds it among the backends of its route; absent: it has no others. */
+  readonly tag?: string;
   readonly sessionLimits: SessionLimits;
   /**
    * True when a connection of this process keeps the credentials that opened it: whoever uses the session has to show the
@@ -126,17 +124,14 @@ export interface McpBackend extends McpBackendSettings {
 
 /** Makes a backend of its settings. */
 export function openMcpBackend(settings: McpBackendSettings): McpBackend {
-  const { targets, prefix, timeouts, limits, share } = settings;
-  // Among several backends a client is known by what the gateway has given it: nothing is passed on unread.
-  const only = targets.length === 1 && share === undefined ? targets[0] : undefined;
+  const { targets, prefix, timeouts, limits } = settings;
+  const only = targets.length === 1 ? targets[0] : undefined;
   const identities = targets.map((target) => [target.name, target.identity]);
-  const known = share === undefined ? [prefix, identities] : [prefix, identities, share];
-  const digest = createHash("sha256").update(JSON.stringify(known)).digest("base64url");
+  const digest = createHash("sha256").update(JSON.stringify([prefix, identities]));
   return {
     ...settings,
     passthrough: only?.kind === "streamableHttp" && !prefix ? only : undefined,
-    targetDigest: digest,
-    tag: share === undefined ? undefined : `gwc-${digest.slice(0, 8)}.`,
+    targetDigest: digest.digest("base64url"),
     keepsCredentials: targets.some(
       (target) =>
         (target.kind === "sse" || target.kind === "openapi") && target.credentials !== "withhold",

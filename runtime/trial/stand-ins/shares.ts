@@ -3,7 +3,7 @@ import * as real from "../../mcp/shares.ts";
 import type { Eventual } from "../../process/eventual.ts";
 import { currentTrial } from "../trial.ts";
 
-export { openShares } from "../../mcp/shares.ts";
+export { openShares, sharedBackend } from "../../mcp/shares.ts";
 
 /** In the place of mcp/shares.ts: nothing is left to chance, a request goes where the trial means it to. */
 export function chooseShare(
