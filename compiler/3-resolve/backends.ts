@@ -47,7 +47,8 @@ function resolveBackend<Kind extends BackendKind>(
 }
 
 /** The client's token is put back for all backends of a route or for none. */
-function checkTokens(nodes: readonly BackendNode[], diagnostics: Diagnostics): void {
+function checkTokens(all: readonly BackendNode[], diagnostics: Diagnostics): void {
+  const nodes = all.filter((node) => !("isRefused" in node));
   const [first] = nodes;
   if (first === undefined) return;
   const other = nodes.find((node) => passesToken(node) !== passesToken(first));

@@ -1,7 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import { checkAllBackends } from "../../../config/all-backends.ts";
 import { acts, backendTraffic } from "../../../config/sections.ts";
-import { Diagnostics, keyPlace, type Place, placeKey } from "../../../diagnostics/diagnostic.ts";
+import {
+  childOf,
+  Diagnostics,
+  keyPlace,
+  type Place,
+  placeKey,
+} from "../../../diagnostics/diagnostic.ts";
 import {
   policies as kinds,
   type PolicyConfig,
@@ -35,7 +41,7 @@ export function rulePolicies(
   const once = new Map(ofAll.map((config) => [placeKey(config.origin), config]));
   const placed = each.map(({ backend, weight, origin }) => ({
     config: { ...backend.config, weight },
-    at: origin,
+    at: shareOf(origin),
   }));
   checkAllBackends([...once.values()], placed, context.diagnostics);
   return {
@@ -82,7 +88,7 @@ function joined<Kind extends PolicyKind>(
   const field = String(first.origin.path.at(-1));
   const differs = (at: Place, name?: string) => {
     const related = [{ at: keyPlace(first.origin), label: "what another one has" }];
-    diagnostics.report("backends-differ", at, { field, name }, related);
+    diagnostics.report("backends-differ", shareOf(at), { field, name }, related);
   };
   const targets = new Map<string, PolicyConfigs[Kind] | undefined>();
   carrying.forEach(({ backend, origin }, index) => {
@@ -93,15 +99,21 @@ function joined<Kind extends PolicyKind>(
     }
     for (const name of backend.parts.keys()) {
       const config = own && ofTarget(own.config, name);
-      if (targets.has(name) && !isDeepStrictEqual(targets.get(name), config)) differs(origin, name);
-      targets.set(name, config);
+      // The backend whose reference is the mistake is left out: the other one keeps its own.
+      if (!targets.has(name)) targets.set(name, config);
+      else if (!isDeepStrictEqual(targets.get(name), config)) differs(origin, name);
     }
   });
-  const all = [...targets.values()];
-  if (perTarget === undefined || all.every((config) => isDeepStrictEqual(config, all[0])))
-    return first;
+  const isOfAll = configs.every((each) => isDeepStrictEqual(each?.config, first.config));
+  if (perTarget === undefined || isOfAll) return first;
   const said = [...targets].flatMap(([name, config]) =>
     config === undefined ? [] : [[name, config] as const],
   );
+  if (said.length === 0) return undefined;
   return policyConfig(kind, perTarget(undefined, new Map(said)), first.origin);
+}
+
+/** What is wrong is that it has a share of the rule, not what the reference leads to: the rule answers nothing. */
+function shareOf(reference: Place): Place {
+  return childOf(reference, "weight");
 }
