@@ -4,6 +4,7 @@ import type { BackendProtocol } from "../backends/parts/backend-protocol.ts";
 import type { BackendResolveContext } from "../backends/parts/backend-resolve-context.ts";
 import type { ConnectionContext } from "../backends/parts/connection.ts";
 import type { RouteBackend, RouteResource } from "../config/resources.ts";
+import { backendTraffic } from "../config/sections.ts";
 import { type Diagnostics, keyPlace } from "../diagnostics/diagnostic.ts";
 import type { BackendNode, TcpBackendNode } from "../ir/backends.ts";
 import type { PolicyUse } from "../ir/policies.ts";
@@ -46,7 +47,8 @@ function resolveBackend<Kind extends BackendKind>(
 }
 
 /** The client's token is put back for all backends of a route or for none. */
-function checkTokens(nodes: readonly BackendNode[], diagnostics: Diagnostics): void {
+function checkTokens(all: readonly BackendNode[], diagnostics: Diagnostics): void {
+  const nodes = all.filter((node) => !("isRefused" in node));
   const [first] = nodes;
   if (first === undefined) return;
   const other = nodes.find((node) => passesToken(node) !== passesToken(first));
@@ -58,10 +60,20 @@ function passesToken<Kind extends BackendKind>(node: BackendNode<Kind>): boolean
 }
 
 /** The servers whose items the rules of a route are about; undefined where it has none. */
-export function itemTargetsOf<Kind extends BackendKind>([first]: readonly BackendConfig<Kind>[]):
-  | ItemTargets
-  | undefined {
-  return first && backendOf(first.kind).itemTargets?.(first.config);
+export function itemTargetsOf(backends: readonly BackendConfig[]): ItemTargets | undefined {
+  const found = backends.flatMap((backend) => ownItemTargets(backend) ?? []);
+  if (found.length === 0) return undefined;
+  return {
+    names: [...new Set(found.flatMap(({ names }) => names))],
+    arePrefixes: found.every(({ arePrefixes }) => arePrefixes),
+  };
+}
+
+function ownItemTargets<Kind extends BackendKind>({
+  kind,
+  config,
+}: BackendConfig<Kind>): ItemTargets | undefined {
+  return backendOf(kind).itemTargets?.(config);
 }
 
 /** Whether requests of a route use tokens of models that are counted. */
@@ -86,10 +98,10 @@ export function resolveTcpBackend<Kind extends BackendKind>(
   return undefined;
 }
 
-/** What the backends of a route speak. */
+/** What the backends of a route speak; where some speak more than HTTP, that: policies have to hold for them all. */
 export function protocolOf(backends: readonly BackendConfig[]): BackendProtocol {
-  const [first] = backends;
-  return first === undefined ? "http" : backendOf(first.kind).protocol;
+  const protocols = backends.map(({ kind }) => backendOf(kind).protocol);
+  return protocols.find((each) => each !== "http") ?? "http";
 }
 
 /** Whether requests may be to models. */
@@ -111,7 +123,8 @@ export function checkShares(
   const only = backends.find(({ kind }) => backendOf(kind).takesWeight !== true);
   const choice = policies.find(({ kind }) => policyOf(kind).choosesServer === true);
   // Others may have been left out for their mistakes.
-  const isAlone = backends.length < 2 && isPartial !== true;
+  const sharing = backends.filter((each) => backendTraffic(each).includes("shares"));
+  const isAlone = (backends.length < 2 || sharing.length === 1) && isPartial !== true;
   if (isAlone && choice === undefined) reportHealth(backends, diagnostics);
   if (isAlone && choice !== undefined) reportChoice(choice, backends, diagnostics);
   if (backends.length < 2 || only === undefined) return;

@@ -22,7 +22,7 @@ export function resolvePreRouting(
   const place: PolicyPlace = {
     phase: "PreRouting",
     route: {
-      protocol: protocolOf(backends),
+      protocol: protocolOf(backends.slice(0, 1)),
       asksModels: isKnown ? asksModels(backends) : undefined,
       spendsTokens: isKnown ? spendsTokens(backends) : undefined,
       policies: policies.map(({ kind }) => kind),

@@ -29,6 +29,8 @@ interface McpNode {
   readonly sessions: McpSessionsNode | undefined;
   /** Undefined: every tool that a server lists is shown. */
   readonly toolLock: ToolLockNode | undefined;
+  /** Its share of the requests that belong to nobody, in relation to the others' of its route; 0: none. */
+  readonly weight: number;
   readonly origin: Origin;
 }
 
@@ -61,14 +63,17 @@ export const mcp: Backend<"mcp", McpValue, McpConfig, McpNode, never, Kubernetes
   lower: lowerMcp,
   kubernetes: kubernetesMcp,
   protocol: "mcp",
+  takesWeight: true,
   keepsSessions: true,
   carries: ({ config: { targets } }) =>
     targets.map(({ kind, policies: own }) => ({
       traffic: kind === "stdio" ? ["mcp", "children"] : ["mcp", "mcpServers", ...NAMED_SERVER],
       own,
     })),
-  names: ["backend", "allowedOrigins", "toolLock"],
+  names: ["backend", "allowedOrigins", "toolLock", "retryServer", "shares", "share"],
   resolve: resolveMcp,
+  passesToken: ({ targets }) =>
+    targets.some((target) => target.kind !== "stdio" && target.connection.isPassthrough),
   itemTargets: ({ targets, prefixMode }) => ({
     names: targets.map(({ name }) => name),
     arePrefixes: prefixMode === "always" || targets.length > 1,
@@ -114,7 +119,7 @@ const INITIALIZE =
   '"capabilities":{},"clientInfo":{"name":"curl","version":"1"}}}';
 
 function resolveMcp(
-  { config, policies, origin }: BackendUse<McpConfig>,
+  { config, policies, weight = 1, origin }: BackendUse<McpConfig>,
   context: ConnectionContext,
 ): McpNode | undefined {
   const { targets, isStateful, prefixMode, failureMode, sessions, toolLock: named } = config;
@@ -153,6 +158,7 @@ function resolveMcp(
     targets: resolved,
     sessions: sessions && sessionsNode(sessions),
     toolLock,
+    weight,
     origin,
   };
 }

@@ -125,7 +125,7 @@ const TLS: readonly Traffic[] = ["upstreamTls"];
 
 /** The weight of a backend, which shares the requests of a route with others. */
 export function weightSection(origin: Origin): Section {
-  return { name: "weight", actsOn: ["shares"], origin };
+  return { name: "weight", actsOn: ["shares", "mcp"], origin };
 }
 
 /** What there is behind a route with a backend. */

@@ -21,6 +21,11 @@ export function serverTexts<Kind extends BackendKind>(node: BackendNode<Kind>): 
     });
 }
 
+/** The servers behind an MCP backend that gets requests, by name. */
+export function servedTargets(node: BackendNode): readonly string[] {
+  return "weight" in node && node.weight === 0 ? [] : mcpTargets(node);
+}
+
 /** The servers behind an MCP backend, by name. */
 export function mcpTargets<Kind extends BackendKind>(node: BackendNode<Kind>): readonly string[] {
   const unit = backendOf(node.kind);

@@ -130,6 +130,22 @@ export function policyConfig<Kind extends PolicyKind>(
   return { kind, config, origin };
 }
 
+/** The policy of a kind among others; undefined: there is none. */
+export function policyOfKind<Kind extends PolicyKind>(
+  all: readonly PolicyConfig[],
+  kind: Kind,
+): PolicyConfig<Kind> | undefined {
+  for (const each of all) if (isOfKind(each, kind)) return each;
+  return undefined;
+}
+
+function isOfKind<Kind extends PolicyKind>(
+  policy: { readonly kind: PolicyKind },
+  kind: Kind,
+): policy is PolicyConfig<Kind> {
+  return policy.kind === kind;
+}
+
 /** Whether a policy establishes an identity that requests need not have. */
 export function passesAnonymous<Kind extends PolicyKind>({
   kind,

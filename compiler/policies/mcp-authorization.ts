@@ -92,6 +92,10 @@ export const mcpAuthorization: Policy<
       rules: config?.rules ?? [],
       ofTargets: [...targets].map(([target, { rules }]) => ({ target, rules })),
     }),
+    ofTarget: ({ rules, ofTargets }, target) => ({
+      rules: ofTargets.find((each) => each.target === target)?.rules ?? rules,
+      ofTargets: [],
+    }),
   },
   resolve: ({ rules, ofTargets }, context) => {
     const compiled = resolveRules(rules, "mcp", context);

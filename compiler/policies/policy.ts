@@ -116,6 +116,8 @@ export interface KubernetesForm<Config, Value> {
   join?(configs: readonly Config[]): Config;
   /** One configuration of the one that holds for all MCP targets and those that single targets have instead. */
   perTarget?(config: Config | undefined, targets: ReadonlyMap<string, Config>): Config;
+  /** What one configuration says of one MCP target. */
+  ofTarget?(config: Config, target: string): Config;
 }
 
 /** What a policy may ask while its cluster form is read. */

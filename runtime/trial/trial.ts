@@ -16,6 +16,8 @@ export interface TrialRequest {
   readonly body: string | undefined;
   /** What an MCP client asks; undefined: it is no request of one. */
   readonly message: ClientMessage | undefined;
+  /** The MCP server that is meant, where several backends share a route; absent: one of the first backend. */
+  readonly mcpServer?: string | undefined;
   /** The client's IP address. */
   readonly address: string;
   readonly identities: TrialIdentities;

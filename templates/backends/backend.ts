@@ -4,7 +4,7 @@ import type { RouteNode } from "../../compiler/ir/program.ts";
 import type { ServedHost } from "../../compiler/ir/routes.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
 import type { Expressions } from "../code/expression.ts";
-import type { Code, Expression, Hole, ImportSymbol, Printable } from "../code/hole.ts";
+import type { Code, Expression, Hole, ImportSymbol, Name, Printable } from "../code/hole.ts";
 import type { Trace } from "../code/trace.ts";
 import type { RouteVariables } from "../code/variables.ts";
 
@@ -22,6 +22,20 @@ export interface BackendCode {
   readonly isAsync: boolean;
   /** The step returns a promise where it has to wait, and nothing else. */
   readonly mayWait?: true;
+}
+
+/** What one backend of several, that knows the clients it has, adds to the module of their route. */
+export interface ShareCode {
+  /** Module constants. */
+  readonly declarations: readonly Hole[];
+  /** The constant that it is. */
+  readonly backend: Name;
+  /** Statements before the call. */
+  readonly token: readonly Hole[];
+  /** The call that serves a request. */
+  readonly call: Code;
+  /** What all of its kind have together. */
+  readonly shared: Pick<BackendCode, "declarations" | "first" | "guard">;
 }
 
 /** What a backend's template may know of the route around it, whose policies have been written. */
@@ -79,6 +93,15 @@ export type AtLeastOne<Item> = readonly [Item, ...Item[]];
 export interface BackendTemplate<Kind extends BackendKind> {
   /** The code of a route's backends, which are of one kind. */
   readonly code: (nodes: AtLeastOne<BackendNode<Kind>>, scope: BackendScope) => BackendCode;
+  /**
+   * What it is beside others that share its route; `before`: those of its kind that stand before it. Absent: it knows no
+   * client again, and those of its kind share requests as their code says.
+   */
+  readonly share?: (
+    node: BackendNode<Kind>,
+    before: readonly BackendNode<Kind>[],
+    scope: BackendScope,
+  ) => ShareCode;
   /** What it is on a route of connections; absent: it is about requests. */
   readonly connection?: (nodes: AtLeastOne<TcpBackendNode<Kind>>, trace: Trace) => ConnectionPart;
   /** The variables that functions of its own read of the exchange; absent: none. */

@@ -7,16 +7,23 @@ import {
   defaultStdioLimits,
 } from "../../runtime/mcp/transports/default-limits.ts";
 import { code, extension, literal } from "../code/code.ts";
-import type { Code, Printable } from "../code/hole.ts";
+import type { Code, Name, Printable } from "../code/hole.ts";
 import { name as identifier, imported, importedType } from "../code/names.ts";
 import { bytes, changed, milliseconds } from "../code/units.ts";
-import type { AtLeastOne, BackendCode, BackendScope, BackendTemplate } from "./backend.ts";
+import type {
+  AtLeastOne,
+  BackendCode,
+  BackendScope,
+  BackendTemplate,
+  ShareCode,
+} from "./backend.ts";
 import { passthrough, upstreamSettings } from "./parts/connection.ts";
 
 const MODULE = "gwc/runtime/mcp/transports/backend";
 const toStateless = imported("gwc/runtime/mcp/bridge/to-stateless", "toStateless");
 const toSessions = imported("gwc/runtime/mcp/bridge/to-sessions", "toSessions");
 const toSingleCalls = imported("gwc/runtime/mcp/bridge/to-single-calls", "toSingleCalls");
+const SHARES = "gwc/runtime/mcp/shares";
 const LIMITS = "gwc/runtime/mcp/transports/default-limits";
 
 type McpNode = BackendNode<"mcp">;
@@ -26,20 +33,51 @@ const refusalFormat = imported("gwc/runtime/mcp/protocol/json-rpc-refusal", "jso
 /** An MCP endpoint in front of one or more servers. */
 export const mcpTemplate: BackendTemplate<"mcp"> = {
   code: mcpCode,
+  share: (node, before, scope) => servedCode(node, scope, before),
   hasSessions: true,
   keepsLimits: true,
   refusalFormat,
 };
 
 function mcpCode([backend]: AtLeastOne<McpNode>, scope: BackendScope): BackendCode {
+  const { declarations, token, call, shared } = servedCode(backend, scope, undefined);
+  return {
+    declarations: [...declarations, ...shared.declarations],
+    first: shared.first,
+    guard: shared.guard,
+    step: [
+      ...token,
+      ...(scope.variables.hasIdentity ? [] : metadata(backend, scope.hosts)),
+      code`return ${call};`,
+    ],
+    isAsync: false,
+    mayWait: true,
+  };
+}
+
+/** A backend by itself, or as one of several; `before`: those before it. */
+function servedCode(
+  backend: McpNode,
+  scope: BackendScope,
+  before: readonly McpNode[] | undefined,
+): ShareCode {
   const { hasIdentity } = scope.variables;
-  const served = scope.hosts;
-  const hostnames = [...new Set(served.map(({ hostname }) => hostname))];
+  const place = (before?.length ?? 0) + 1;
+  const label = (text: string) => identifier(place === 1 ? text : `${text}${place}`);
+  const again = {
+    server: label(before === undefined ? toServer.constant : toServer.shared),
+    api: label(toApi.constant),
+  };
+  const hostnames = [...new Set(scope.hosts.map(({ hostname }) => hostname))];
   const open = imported(MODULE, "openMcpBackend");
   const settings = {
     route: scope.route.name,
     targets: backend.targets.map((node) =>
-      target(node, hasIdentity ? "withhold" : "forward", scope.tries !== undefined),
+      target(
+        node,
+        hasIdentity ? "withhold" : "forward",
+        scope.tries === undefined ? undefined : again,
+      ),
     ),
     prefix: backend.prefixMode === "always" || backend.targets.length > 1,
     failureMode: backend.failureMode,
@@ -52,51 +90,74 @@ function mcpCode([backend]: AtLeastOne<McpNode>, scope: BackendScope): BackendCo
     }),
     ...(!backend.isStateful && { toSingleCalls: code`${toSingleCalls}` }),
   };
+  const alone = code`${open}(${literal(settings)})`;
+  const same = before?.filter((each) => hasSameServers(each, backend)).length;
+  const opened =
+    same === undefined
+      ? alone
+      : code`
+          ${imported(SHARES, "sharedBackend")}(
+            ${alone},
+            ${literal(same)},
+          )
+        `;
   const authorize =
     scope.mcpRule ?? code`${imported("gwc/runtime/mcp/rules/authorization", "allowEverything")}`;
   const access = literal({
     jwt: scope.variables.argument("jwt"),
     authorize,
     ...(scope.mcpStepUp && { stepUp: scope.mcpStepUp }),
-    ...(backend.toolLock && { toolLock: identifier("toolLock") }),
+    ...(backend.toolLock && { toolLock: label("toolLock") }),
   });
   const allowedOrigins = {
     hostnames: hostnames.includes("*") ? [] : hostnames,
     allowOrigins: scope.allowedOrigins,
   };
   const origin = "gwc/runtime/mcp/origin";
-  const token = passthrough(
-    backend.targets.flatMap((node) => (node.kind === "stdio" ? [] : [node.connection])),
-  );
+  const serve = imported("gwc/runtime/mcp/serve", "serveMcp");
   return {
     declarations: [
-      ...retries(backend, scope),
-      ...toolLock(backend, scope),
+      ...retries(backend, again, scope),
+      ...toolLock(backend, label("toolLock"), scope),
       code`
         ${scope.trace(backend.origin)}
-        const backend = ${open}(${literal(settings)});
+        const ${label("backend")} = ${opened};
       `,
-      code`const allowedOrigins: ${importedType(origin, "OriginSettings")} = ${literal(allowedOrigins)};`,
     ],
-    first: [code`exchange.refusalFormat = ${refusalFormat};`],
-    guard: [
-      code`if (${imported(origin, "refuseForeignOrigin")}(exchange, allowedOrigins)) return;`,
-    ],
-    step: [
-      ...token,
-      ...(hasIdentity ? [] : metadata(backend, served)),
-      code`return ${imported("gwc/runtime/mcp/serve", "serveMcp")}(exchange, backend, ${access});`,
-    ],
-    isAsync: false,
-    mayWait: true,
+    backend: label("backend"),
+    token: passthrough(
+      backend.targets.flatMap((node) => (node.kind === "stdio" ? [] : [node.connection])),
+    ),
+    call: code`${serve}(exchange, ${label("backend")}, ${access})`,
+    shared: {
+      declarations: [
+        code`const allowedOrigins: ${importedType(origin, "OriginSettings")} = ${literal(allowedOrigins)};`,
+      ],
+      first: [code`exchange.refusalFormat = ${refusalFormat};`],
+      guard: [
+        code`if (${imported(origin, "refuseForeignOrigin")}(exchange, allowedOrigins)) return;`,
+      ],
+    },
   };
+}
+
+/** Whether nothing but their place tells two backends apart. */
+function hasSameServers(one: McpNode, other: McpNode): boolean {
+  const [servers, others] = [one, other].map(({ targets }) =>
+    JSON.stringify(targets, (key, each: unknown) => (key === "origin" ? undefined : each)),
+  );
+  return servers === others;
 }
 
 /** Milliseconds for which what a server has listed counts, before a call. */
 const LISTED_FOR = 10_000;
 
 /** The constant that says which items are approved. */
-function toolLock({ toolLock: lock, targets }: McpNode, { trace }: BackendScope): readonly Code[] {
+function toolLock(
+  { toolLock: lock, targets }: McpNode,
+  label: Name,
+  { trace }: BackendScope,
+): readonly Code[] {
   if (lock === undefined) return [];
   const open = imported("gwc/runtime/mcp/rules/tool-lock", "openToolLock");
   const locked = targets.map(({ name }) => {
@@ -118,7 +179,7 @@ function toolLock({ toolLock: lock, targets }: McpNode, { trace }: BackendScope)
   return [
     code`
       ${trace(lock.origin)}
-      const toolLock = ${open}(${literal(settings)});
+      const ${label} = ${open}(${literal(settings)});
     `,
   ];
 }
@@ -129,26 +190,40 @@ function mayBeStateless({ kind, era }: McpNode["targets"][number]): boolean {
 }
 
 /** The constants that say how often requests to servers are sent again. */
-function retries({ targets }: McpNode, { tries, trace }: BackendScope): readonly Code[] {
+function retries(
+  { targets }: McpNode,
+  names: RetryNames,
+  { tries, trace }: BackendScope,
+): readonly Code[] {
   if (tries === undefined) return [];
   const kinds = [...new Set(targets.map(({ kind }) => retryOf[kind]))];
   return kinds.flatMap((retry) => {
     if (retry === undefined) return [];
-    const repeated = imported("gwc/runtime/mcp/transports/repeated-server", retry.make);
+    const make = retry === "api" ? toApi.make : toServer.make;
+    const repeated = imported("gwc/runtime/mcp/transports/repeated-server", make);
     return [
       code`
         ${trace(tries.origin)}
-        const ${identifier(retry.constant)} = ${repeated}(${literal(tries.settings)});
+        const ${names[retry]} = ${repeated}(${literal(tries.settings)});
       `,
     ];
   });
 }
 
-const toServer = { constant: "retry", make: "repeatedServer" } as const;
+/** `shared`: beside servers that requests are passed on to, whose tries have the name. */
+const toServer = { constant: "retry", shared: "retryServer", make: "repeatedServer" } as const;
 const toApi = { constant: "retryApi", make: "repeatedApi" } as const;
 
+/** What the constants are called. */
+type RetryNames = Readonly<Record<"server" | "api", Name>>;
+
 /** What is asked again, and how; a child is not. */
-const retryOf = { streamable: toServer, sse: toServer, openapi: toApi, stdio: undefined } as const;
+const retryOf = {
+  streamable: "server",
+  sse: "server",
+  openapi: "api",
+  stdio: undefined,
+} as const;
 
 /** What goes to all servers has less time by itself; a route's limits can only shorten that. */
 function timeouts(
@@ -223,7 +298,7 @@ const WELL_KNOWN =
 function target(
   node: McpNode["targets"][number],
   credentials: "withhold" | "forward",
-  isTriedAgain: boolean,
+  again: RetryNames | undefined,
 ): Code {
   const { name } = node;
   const era = node.era && { era: node.era };
@@ -235,7 +310,7 @@ function target(
         name,
         ...upstreamSettings(node.url, node.connection),
         credentials: node.connection.isPassthrough ? "token" : credentials,
-        ...(isTriedAgain && { retry: identifier(toServer.constant) }),
+        ...(again && { retry: again.server }),
         ...(node.kind === "streamable" && era),
       };
       return code`${make}(${literal(settings)})`;
@@ -245,7 +320,7 @@ function target(
         name,
         ...upstreamSettings(node.url, node.connection),
         credentials: node.connection.isPassthrough ? "token" : credentials,
-        ...(isTriedAgain && { retry: identifier(toApi.constant) }),
+        ...(again && { retry: again.api }),
         tools: node.tools.map((tool) => ({ ...tool })),
       };
       return code`${imported("gwc/runtime/mcp/transports/openapi", "openapi")}(${literal(settings)})`;

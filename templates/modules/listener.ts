@@ -1,8 +1,9 @@
-import type { ListenerNode, PreRoutingNode } from "../../compiler/ir/program.ts";
+import type { ListenerNode, PreRoutingNode, RouteNode } from "../../compiler/ir/program.ts";
 import { backendTemplateOf } from "../backends/index.ts";
+import { servedKinds } from "../backends/shares.ts";
 import { code, comment, join, literal } from "../code/code.ts";
 import { constantsOf, Expressions } from "../code/expression.ts";
-import type { Code, Hole } from "../code/hole.ts";
+import type { Code, Hole, ImportSymbol } from "../code/hole.ts";
 import { importedType, name } from "../code/names.ts";
 import { type PrintedModule, printModule } from "../code/print.ts";
 import type { Trace } from "../code/trace.ts";
@@ -45,6 +46,7 @@ export function listenerModule(
     variables,
     phase: "PreRouting",
     keepsLimits: false,
+    forwards: true,
   } as const;
   const parts = policyParts(policies, scope).map((part) => keepIdentity(part, variables));
   const isAsync = isAsyncChain(parts);
@@ -77,11 +79,16 @@ export function listenerModule(
 
 /** Whatever the route will be: all clients of the listener read refusals in one way. */
 function refusalStatements({ routes }: ListenerNode): readonly Code[] {
-  const kinds = new Set(routes.map(({ backends: [backend] }) => backend?.kind));
-  const [kind, ...others] = kinds;
-  if (kind === undefined || others.length > 0) return [];
-  const { refusalFormat } = backendTemplateOf(kind);
-  return refusalFormat === undefined ? [] : [code`exchange.refusalFormat = ${refusalFormat};`];
+  const formats = new Set(routes.map(refusalFormat));
+  const [format, ...others] = formats;
+  if (format === undefined || others.length > 0) return [];
+  return [code`exchange.refusalFormat = ${format};`];
+}
+
+/** Of backends that share a route the one with a format says it for all. */
+function refusalFormat({ backends }: RouteNode): ImportSymbol | undefined {
+  const formats = servedKinds(backends).map((kind) => backendTemplateOf(kind).refusalFormat);
+  return formats.find((format) => format !== undefined);
 }
 
 function resultType(isAsync: boolean, isFinal: boolean): Code {

@@ -2,8 +2,9 @@ import type { BackendKind, BackendNode } from "../../compiler/ir/backends.ts";
 import type { PolicyUse } from "../../compiler/ir/policies.ts";
 import type { RouteNode } from "../../compiler/ir/program.ts";
 import type { ServedHost } from "../../compiler/ir/routes.ts";
-import { type BackendCode, type BackendScope, isOfKind } from "../backends/backend.ts";
+import type { BackendCode } from "../backends/backend.ts";
 import { backendTemplateOf } from "../backends/index.ts";
+import { backendsCode, servedKinds } from "../backends/shares.ts";
 import { code, comment, join } from "../code/code.ts";
 import { constantsOf, Expressions } from "../code/expression.ts";
 import type { Code, Hole } from "../code/hole.ts";
@@ -48,6 +49,7 @@ export interface RouteModuleContext {
 export function routeModule(route: RouteNode, context: RouteModuleContext): PrintedModule {
   const { trace, maxBufferSize, hasThreads, preRouting, hosts } = context;
   const [first, ...others] = route.backends;
+  const kinds = servedKinds(route.backends);
   const expressions = new Expressions();
   const variables = new RouteVariables();
   for (const use of preRouting) establishAttributes(use, variables);
@@ -59,7 +61,8 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
     variables,
     maxBufferSize,
     hasThreads,
-    keepsLimits: first !== undefined && backendTemplateOf(first.kind).keepsLimits === true,
+    keepsLimits: kinds.some(keepsLimits),
+    forwards: kinds.length === 0 || !kinds.every(keepsLimits),
   };
   const read = new Set([
     ...context.logged,
@@ -75,7 +78,7 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
   const backend =
     first === undefined
       ? withoutBackend(route)
-      : backendCode(first, others, {
+      : backendsCode([first, ...others], {
           ...{ route, trace, hosts, maxBufferSize, variables, expressions },
           messagesOf: (node) => messages.get(node)?.settings ?? {},
           admissionOf: (node) => messages.get(node)?.admission ?? [],
@@ -88,7 +91,7 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
           mcpStepUp: policies.find((policy) => policy.mcpStepUp !== undefined)?.mcpStepUp,
           mcpMethods: policies.flatMap((policy) => policy.mcpMethods ?? []),
         });
-  const spends = first !== undefined && backendTemplateOf(first.kind).spendsTokens === true;
+  const spends = kinds.some((kind) => backendTemplateOf(kind).spendsTokens === true);
   const isAsked = spends && preRouting.some(asksBeforeCalls);
   const isAsync = waits || isAsked || backend.isAsync || isAsyncChain(parts);
   const exchange = importedType("gwc/runtime/http/exchange", "Exchange");
@@ -150,14 +153,8 @@ function backendReads<Kind extends BackendKind>(node: BackendNode<Kind>): readon
   return backendTemplateOf<Kind>(node.kind).reads?.(node) ?? [];
 }
 
-/** The code of the backends, which are all of the first one's kind. */
-function backendCode<Kind extends BackendKind>(
-  first: BackendNode<Kind>,
-  others: readonly BackendNode[],
-  scope: BackendScope,
-): BackendCode {
-  const same = others.flatMap((node) => (isOfKind(node, first.kind) ? [node] : []));
-  return backendTemplateOf<Kind>(first.kind).code([first, ...same], scope);
+function keepsLimits(kind: BackendKind): boolean {
+  return backendTemplateOf(kind).keepsLimits === true;
 }
 
 /** What headers of modules say of a refusal. */
@@ -165,7 +162,8 @@ const REFUSALS = { notFound: "404", noBackend: "500" } as const;
 
 /** `cors, jwtAuth (strict), then mcp` */
 function chainText({ policies, backends, refusal }: RouteNode): string {
-  const last = backends[0]?.kind ?? (refusal && REFUSALS[refusal]);
+  const kinds = servedKinds(backends).join(" or ");
+  const last = kinds === "" ? refusal && REFUSALS[refusal] : kinds;
   if (last === undefined) return policiesText(policies);
   return policies.length === 0 ? last : `${policiesText(policies)}, then ${last}`;
 }

@@ -57,8 +57,10 @@ export interface RouteScope {
   readonly phase: "PreRouting" | "PostRouting";
   /** The name of the module's function, which no other module of the gateway has. */
   readonly id: string;
-  /** The backend keeps to limits of time and to tries itself. */
+  /** A backend keeps to limits of time and to tries itself. */
   readonly keepsLimits: boolean;
+  /** Requests are passed on to a backend. */
+  readonly forwards: boolean;
   /** All policies of the route, in request order. */
   readonly policies: readonly PolicyUse[];
   /** The CEL variables that the policies before this one declare. */

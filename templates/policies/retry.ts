@@ -16,7 +16,11 @@ const TRIES = `${MODULE}/tries`;
 
 /** `retry`: the request is passed on in attempts. */
 export const retryTemplate: PolicyTemplate<"retry"> = {
-  code: (use, scope) => (scope.keepsLimits ? keptTries(use, scope) : forwardedTries(use, scope)),
+  code: (use, scope) => {
+    if (!scope.keepsLimits) return forwardedTries(use, scope);
+    const kept = keptTries(use, scope);
+    return scope.forwards ? { ...kept, ...forwardedTries(use, scope) } : kept;
+  },
 };
 
 /** The backend sends the request, as often as it is told. */

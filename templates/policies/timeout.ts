@@ -5,12 +5,16 @@ import type { PolicyTemplate } from "./policy.ts";
 
 /** `timeout`: the request is passed on within a limit. */
 export const timeoutTemplate: PolicyTemplate<"timeout"> = {
-  code: ({ settings: { request, attempt }, origin }, { trace, policies, keepsLimits }) => {
-    if (keepsLimits) return { declarations: [], steps: [], limits: { request, attempt } };
+  code: (
+    { settings: { request, attempt }, origin },
+    { trace, policies, keepsLimits, forwards },
+  ) => {
+    const kept = keepsLimits ? { limits: { request, attempt } } : {};
+    if (!forwards) return { declarations: [], steps: [], ...kept };
     // The attempts of a retry have the limits among their settings.
     const isShared = policies.some(({ kind }) => kind === "retry");
     const limits = [request, attempt].filter((limit) => limit !== undefined);
-    if (isShared || limits.length === 0) return { declarations: [], steps: [] };
+    if (isShared || limits.length === 0) return { declarations: [], steps: [], ...kept };
     const within = imported("gwc/runtime/policies/timeout", "forwardWithin");
     return {
       declarations: [
@@ -20,6 +24,7 @@ export const timeoutTemplate: PolicyTemplate<"timeout"> = {
         `,
       ],
       steps: [],
+      ...kept,
       forward: (upstream) => code`${within}(exchange, ${upstream}, timeout)`,
     };
   },

@@ -65,9 +65,7 @@ it("without any weight a request is answered 500, with what policies add", async
   });
 });
 
-it("shares without a sum, and shares with an mcp backend, are reported", () => {
+it("shares without a sum are reported", () => {
   const host = "127.0.0.1:1";
-  const mcp = { targets: [{ name: "one", mcp: { host: "http://127.0.0.1:1/" } }] };
   expect(findings({ policies: {}, backends: [{ host, weight: 0 }] })).toEqual(["no-weight"]);
-  expect(findings({ policies: {}, backends: [{ host }, { mcp }] })).toEqual(["several-backends"]);
 });

@@ -205,3 +205,29 @@ it("names that would forge lines, links or colours are told as they are written"
   expect(lines.filter((line) => line.includes("@everyone")).length).toBeGreaterThan(1);
   for (const line of lines) expect(line.replace(/`[^`]*`/g, "")).not.toContain("@everyone");
 });
+
+it("a name whose TLS is passed on from now on is served unread, not refused", () => {
+  const served = (name: string) =>
+    `{hostname: ${name}.test, protocol: HTTPS, tls: {cert: /c.pem, key: /k.pem}, routes: [{name: ${name}, policies: {csrf: {}}, backends: [{host: "10.0.0.1:80"}]}]}`;
+  const passed = (name: string) =>
+    `{hostname: ${name}.test, protocol: TLS, tcpRoutes: [{backends: [{host: "10.0.0.1:443"}]}]}`;
+  const port = (...listeners: readonly string[]) =>
+    `binds: [{port: 3443, listeners: [${listeners.join(", ")}]}]`;
+  const said = (from: string, to: string) =>
+    diffOf(from, to)
+      .split("\n")
+      .filter((line) => /^(OPENS|CLOSES) /.test(line))
+      .map((line) => line.replace(/ +/g, " "));
+  const [both, one] = [port(served("a"), served("b")), port(passed("a"), served("b"))];
+  expect(said(both, one)).toEqual([
+    "OPENS route a (a.test:3443 /) served by http://10.0.0.1:80 -> TLS passed on, unread",
+    "OPENS port 3443 (connections) no names passed on -> passes connections on",
+  ]);
+  expect(said(one, both)).toEqual([
+    "CLOSES route a (a.test:3443 /) TLS passed on, unread -> served by http://10.0.0.1:80",
+    "CLOSES port 3443 (connections) passes connections on -> no names passed on",
+  ]);
+  expect(said(port(served("a")), port(passed("a")))[0]).toBe(
+    "OPENS port 3443 served -> connections passed on, unread",
+  );
+});

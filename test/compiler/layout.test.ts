@@ -162,3 +162,33 @@ it("of a long table a changed route alters its module and one part, and all part
   const texts = [...tables, "main.ts"].map((name) => [name, after[name] ?? ""] as const);
   expect(changes(Object.fromEntries(texts))).toBe("");
 });
+
+it("biome format would change nothing of backends that share a route", () => {
+  const mcp = (name: string) => ({
+    mcp: { targets: [{ name, mcp: { host: `http://${name}.test/mcp` } }] },
+  });
+  const jwtAuth = { issuer: "https://issuer.test", jwks: { url: "https://issuer.test/keys" } };
+  const route = (name: string, policies: object, ...backends: object[]) => ({
+    ...{ name, policies, backends },
+    matches: [{ path: { pathPrefix: `/${name}` } }],
+  });
+  const routes = [
+    route("two", { jwtAuth, retry: { attempts: 1 } }, mcp("one"), mcp("two")),
+    route("mixed", { timeout: { requestTimeout: "5s" } }, mcp("one"), {
+      host: "a.test:80",
+      weight: 3,
+    }),
+    route(
+      "servers",
+      { retry: { attempts: 2 } },
+      mcp("one"),
+      { host: "a.test:80" },
+      { host: "b.test:80" },
+    ),
+    route("token", { jwtAuth, backendAuth: { passthrough: {} } }, mcp("one"), {
+      host: "a.test:80",
+    }),
+  ];
+  const config = { binds: [{ port: 3000, listeners: [{ routes }] }] };
+  expect(changes(modulesOf(config))).toBe("");
+});

@@ -8,6 +8,8 @@ import { Gateway } from "../harness/gateway.ts";
 import { startScripted } from "../harness/scripted.ts";
 import { send } from "../harness/send.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { initialize, post } from "../mcp/raw-client.ts";
+import { mcpResponses, startUpstream } from "../mcp/raw-upstream.ts";
 
 /** A gateway of manifests with mistakes, as a controller serves it: what has some is left out. */
 async function startIsolated(manifests: string): Promise<Gateway> {
@@ -53,4 +55,54 @@ it("of several backends those that are missing get their share refused, and the 
   expect(new Set(all)).toEqual(new Set([200]));
   expect(await ask("/alone")).toBe(500);
   expect(await ask("/both")).toBe(500);
+});
+
+it("beside another one an MCP backend that is missing gets its share refused, and one with a mistake serves nobody", async () => {
+  const tools =
+    '{"tools":[{"name":"a","inputSchema":{"type":"object"}},{"name":"b","inputSchema":{"type":"object"}}]}';
+  const [stable, canary, plain] = await Promise.all(
+    [0, 1, 2].map(() => startUpstream(mcpResponses({ "tools/list": tools }))),
+  );
+  const place = (url = "") => `{host: 127.0.0.1, port: ${new URL(url).port}, path: /mcp}`;
+  const backend = (name: string, url: string | undefined, policies = "") =>
+    `{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: ${name}}, spec: {mcp: {targets: [{name: ${name}, static: ${place(url)}}]}${policies}}}`;
+  const rule = (value: string, other: string) =>
+    `{matches: [{path: {value: ${value}}}], backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: stable}, ${other}]}`;
+  const mcp = (name: string) => `{group: gwc.dev, kind: GatewayBackend, name: ${name}}`;
+  const rules = (text: string) =>
+    `{mcp: {authorization: {policy: {matchExpressions: ['${text}']}}}}`;
+  const gateway = await startIsolated(
+    [
+      `{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: gw}, spec: {gatewayClassName: gwc, listeners: [{name: a, port: ${await freePort()}, protocol: HTTP}]}}`,
+      backend("stable", stable?.url),
+      backend("broken", canary?.url, `, policies: ${rules('mcp.tool.nam == "a"')}`),
+      backend("unruled", canary?.url),
+      backend("differing", canary?.url, `, policies: ${rules('mcp.tool.name == "a"')}`).replace(
+        "name: differing, static",
+        "name: stable, static",
+      ),
+      `{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, metadata: {name: p}, spec: {targetRefs: [{group: gwc.dev, kind: GatewayBackend, name: unruled}], backend: ${rules('mcp.tool.nam == "a"')}}}`,
+      `{apiVersion: v1, kind: Service, metadata: {name: plain}, spec: {ports: [{port: 80}]}}`,
+      `{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: plain, labels: {kubernetes.io/service-name: plain}}, addressType: IPv4, endpoints: [{addresses: [127.0.0.1]}], ports: [{port: ${new URL(plain?.url ?? "").port}}]}`,
+      `{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: r}, spec: {parentRefs: [{name: gw}], rules: [${[
+        rule("/broken", mcp("broken")),
+        rule("/unruled", mcp("unruled")),
+        rule("/missing", mcp("missing")),
+        rule("/differing", mcp("differing")),
+      ].join(", ")}]}}`,
+      `{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: ruled}, spec: {parentRefs: [{name: gw}], rules: [${rule("/ruled", "{name: plain, port: 80}")}]}}`,
+      `{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, metadata: {name: q}, spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: ruled}], backend: ${rules('mcp.tool.name == "a"')}}}`,
+    ].join("\n---\n"),
+  );
+  for (const path of ["/broken", "/unruled", "/missing", "/differing", "/ruled"]) {
+    const statuses = new Set<number>();
+    for (let sent = 0; sent < 40; sent++) {
+      const opened = await post(`${gateway.url}${path}`, initialize);
+      statuses.add(opened.status);
+    }
+    // One that is not there is its share; where a rule or a backend is wrong nobody is served.
+    expect([path, statuses.has(500), statuses.has(200)]).toEqual([path, true, path === "/missing"]);
+  }
+  expect(canary?.seen).toEqual([]);
+  expect(plain?.seen).toEqual([]);
 });

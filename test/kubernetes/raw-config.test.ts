@@ -158,3 +158,55 @@ it("tells every mistake of a raw configuration where it stands in the manifest, 
     '35 cel-unknown-field: "request" has no field "pth"',
   ]);
 });
+
+it("policies of a raw configuration hold for what it serves, and for nothing of the manifests", async () => {
+  const [port, raw] = [await freePort(), await freePort()];
+  const own = (target: string) => `  rawConfig:
+    policies:
+      - target: {gateway: {}}
+        policy: {authorization: {rules: [{deny: 'request.path == "/closed"'}]}}
+      - target: {route: {name: ${target}}}
+        policy: {requestHeaderModifier: {set: {by: policy}}}
+    binds:
+      - port: ${raw}
+        listeners: [{routes: [{name: echo, backends: [{host: "ECHO"}]}]}]`;
+  const { url } = await startEcho();
+  const config = manifests({ own: own("echo"), port })
+    .replace(
+      "static: {host: 127.0.0.1, port: 9}",
+      `static: {host: 127.0.0.1, port: ${new URL(url).port}}`,
+    )
+    .replace("ECHO", new URL(url).host);
+  const gateway = await startGateway({ config });
+  await gateway.seen(new RegExp(`listening on [^:]+:${raw}`));
+  const ask = async (at: number, path: string) => {
+    const response = await fetch(`http://127.0.0.1:${at}${path}`);
+    return response.ok
+      ? ((await response.json()) as { headers: { by: string } }).headers.by
+      : response.status;
+  };
+  expect(await ask(raw, "/open")).toBe("policy");
+  expect(await ask(raw, "/closed")).toBe(403);
+  expect(await ask(port, "/closed")).toBe("manifests");
+  expect(
+    complaints(checkManifests(manifests({ own: own("nobody").replace("ECHO", "a.test:80") }))),
+  ).toEqual(['27 missing-reference: there is no route "nobody"']);
+  const nothing = "  rawConfig: {policies: [{target: {gateway: {}}, policy: {csrf: {}}}]}";
+  expect(complaints(checkManifests(manifests({ own: nothing })))).toEqual([
+    "23 missing-reference: there is no listener in this file",
+  ]);
+});
+
+it("routes of a raw configuration answer nothing where one of its policies has a mistake", () => {
+  const own = `  rawConfig:
+    policies:
+      - target: {gateway: {}}
+        policy: {authorization: {rule: ['false']}}
+    binds:
+      - port: 9100
+        listeners: [{routes: [{backends: [{host: "a.test:80"}]}]}]
+    mcp: {targets: [{name: a, mcp: {host: "http://a.test/mcp"}}]}`;
+  const checked = checkManifests(manifests({ own }));
+  expect(complaints(checked)[0]).toContain('authorization has no field "rule"');
+  expect(checked.program).toBeUndefined();
+});

@@ -7,6 +7,7 @@ import {
   unsupported,
   unsupportedBut,
 } from "../../schema/schema.ts";
+import { attachedPolicySchema } from "./attached-policy.ts";
 import { namedBackendSchema } from "./backend.ts";
 import { frontendSchema } from "./frontend.ts";
 import { bindSchema } from "./listener.ts";
@@ -59,7 +60,11 @@ export function standaloneFields() {
       description: "Ports that the gateway listens on.",
     }),
     frontendPolicies: frontendSchema(),
-    policies: unsupported("policies that are attached to a target by name"),
+    policies: listOfParts(attachedPolicySchema(), {
+      minItems: 1,
+      description:
+        "Policies that say themselves what they are about. What a route says counts more, then those of its name, of its listener, of the port, and of the gateway; rules are joined.",
+    }),
     backends: listOfParts(namedBackendSchema(), {
       minItems: 1,
       description: "Backends with a name, for several routes: `backend: NAME` means them.",

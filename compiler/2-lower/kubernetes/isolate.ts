@@ -47,9 +47,7 @@ export function isolated(
     if (isAllLost || faults.isBrokenRoute(route)) {
       return [{ ...kept, policies: [], backends: [none(route)] }];
     }
-    const backends = route.backends.map((each) =>
-      lost.includes(each) ? { ...each, isRefused: true as const } : each,
-    );
+    const backends = route.backends.map((each) => (lost.includes(each) ? refused(each) : each));
     return [{ ...kept, backends }];
   });
   return { name, resources: [{ ...gateway, listeners }, ...routes] };
@@ -65,6 +63,15 @@ function isIdleTls({ code, at }: Diagnostic): boolean {
 /** Stands for the backends of a rule with mistakes: no request goes to it. */
 function none({ origin }: Pick<RouteResource, "origin">): RouteResource["backends"][number] {
   return { ...unresolved(origin), weight: 0 };
+}
+
+/** Stands for a backend with mistakes beside others: nothing of it is asked, and its share of the requests gets 500. */
+function refused({ origin, weight }: RouteResource["backends"][number]) {
+  return {
+    ...unresolved(origin),
+    ...(weight !== undefined && { weight }),
+    isRefused: true as const,
+  };
 }
 
 type TargetingPolicy = ManifestOf<"GatewayPolicy" | "BackendTLSPolicy">;

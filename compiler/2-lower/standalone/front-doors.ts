@@ -7,6 +7,7 @@ import type { LlmModelValue } from "../../backends/ai/front-door-schema.ts";
 import { readVirtualModel } from "../../backends/ai/virtual-models.ts";
 import type { BackendConfig } from "../../backends/index.ts";
 import { serversOfDoor } from "../../backends/mcp/front-door.ts";
+import { sectionsOf } from "../../backends/parts/connection-sections.ts";
 import {
   readBackendPolicies,
   readModelPolicies,
@@ -16,7 +17,10 @@ import { isPartial } from "../../config/broken-parts.ts";
 import type { ListenerResource, RouteResource } from "../../config/resources.ts";
 import { routeTraffic } from "../../config/sections.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import { mergeBackendPolicies } from "../../model/backend-policies.ts";
+import { actingThere, over } from "./attached-policies.ts";
 import { readListenerTls } from "./listener-tls.ts";
+import { mergePolicies } from "./route-groups.ts";
 import { type FileContext, meetRoute, meetServers, readPolicies } from "./route-parts.ts";
 
 /** What a file's `llm` or `mcp` stands for: a listener with one route for every request. */
@@ -67,10 +71,19 @@ function frontDoor(
   origin: Origin,
   context: FileContext,
 ): FrontDoor {
-  const isDoorPartial = isPartial(origin, context);
-  const policies = readPolicies(given, childOf(origin, "policies"), context.diagnostics);
+  const { attached, diagnostics } = context;
+  const isDoorPartial = attached.isPartial || isPartial(origin, context);
+  const general = over(attached.onRoutes({ name, port }), attached.onRoute(name));
+  const own = readPolicies(given, childOf(origin, "policies"), diagnostics);
+  const policies = mergePolicies(general.policies, own);
   const carried = isDoorPartial ? undefined : routeTraffic([backend]);
   meetRoute({ policies: given }, policies, origin, carried, context);
+  for (const section of sectionsOf(general.backendPolicies ?? {}))
+    context.sections.meet(section, carried);
+  const before = attached.before({ name, port });
+  const reached = general.backendPolicies && {
+    policies: mergeBackendPolicies(general.backendPolicies, backend.policies),
+  };
   return {
     listener: {
       key: name,
@@ -83,7 +96,7 @@ function frontDoor(
       tls: tls && readListenerTls(tls),
       pathHandling: undefined,
       isPartial: isDoorPartial,
-      policies: [],
+      policies: before,
       origin,
     },
     route: {
@@ -94,8 +107,8 @@ function frontDoor(
       matches: [
         { path: { kind: "prefix", value: "/" }, method: undefined, headers: [], query: [], origin },
       ],
-      policies,
-      backends: [backend],
+      policies: actingThere(policies, general, carried),
+      backends: [{ ...backend, ...reached }],
       origin,
     },
   };

@@ -12,7 +12,13 @@ import {
 import { suggest } from "../../diagnostics/suggestion.ts";
 import type { BackendPolicies } from "../../model/backend-policies.ts";
 import type { MatchRank, ValueMatchConfig } from "../../model/matches.ts";
-import { type PolicyConfig, type PolicyKind, policies, policyOf } from "../../policies/index.ts";
+import {
+  type PolicyConfig,
+  type PolicyKind,
+  policies,
+  policyOf,
+  policyOfKind,
+} from "../../policies/index.ts";
 import type { FileContext } from "./route-parts.ts";
 
 /** A group of routes of the file. */
@@ -123,27 +129,12 @@ function mergeKind<Kind extends PolicyKind>(
   general: readonly PolicyConfig[],
   specific: readonly PolicyConfig[],
 ): PolicyConfig<Kind> | undefined {
-  const first = ofKind(general, kind);
-  const second = ofKind(specific, kind);
+  const first = policyOfKind(general, kind);
+  const second = policyOfKind(specific, kind);
   const { merge, kubernetes } = policyOf(kind);
   if (first === undefined || second === undefined || merge !== "join") return second ?? first;
   const config = kubernetes?.join?.([first.config, second.config]) ?? second.config;
   return { ...second, config };
-}
-
-function ofKind<Kind extends PolicyKind>(
-  all: readonly PolicyConfig[],
-  kind: Kind,
-): PolicyConfig<Kind> | undefined {
-  for (const each of all) if (isOfKind(each, kind)) return each;
-  return undefined;
-}
-
-function isOfKind<Kind extends PolicyKind>(
-  policy: { readonly kind: PolicyKind },
-  kind: Kind,
-): policy is PolicyConfig<Kind> {
-  return policy.kind === kind;
 }
 
 /** The requests that both a route and the route that delegates to it answer; none: no request is of both. */

@@ -28,6 +28,7 @@ import { type BackendPolicies, mergeBackendPolicies } from "../../model/backend-
 import type { Traffic } from "../../model/traffic.ts";
 import { type PolicyConfig, type PolicyKind, policyOf } from "../../policies/index.ts";
 import { validated } from "../../schema/schema.ts";
+import type { PoliciesByTarget } from "./attached.ts";
 import type { Services } from "./services.ts";
 
 /** The policies of a route in request order, each in its canonical form. */
@@ -222,6 +223,8 @@ export interface FileContext {
   readonly backends: ReadonlyMap<string, RouteBackend>;
   /** The file's `services`. */
   readonly services: Services;
+  /** The file's `policies`. */
+  readonly attached: PoliciesByTarget;
   /** Where the file begins: in a manifest it is a part of it. */
   readonly root: Origin;
   /** Where parts with mistakes were left out. */

@@ -2,6 +2,7 @@ import type { MatchValue, RouteValue } from "../../1-parse/standalone/route.ts";
 import { connectionKeys, sectionsOf } from "../../backends/parts/connection-sections.ts";
 import { readBackendPolicies } from "../../backends/parts/read-policies.ts";
 import { readValueMatch } from "../../backends/parts/value-match.ts";
+import { checkAllBackends } from "../../config/all-backends.ts";
 import { isPartial } from "../../config/broken-parts.ts";
 import type { MatchConfig, RouteResource } from "../../config/resources.ts";
 import { routeTraffic } from "../../config/sections.ts";
@@ -9,6 +10,8 @@ import { childOf, type Origin, placeKey } from "../../diagnostics/diagnostic.ts"
 import { mergeBackendPolicies } from "../../model/backend-policies.ts";
 import { NAMED_SERVER } from "../../model/traffic.ts";
 import { respondsToAll, silentPolicies } from "../../policies/index.ts";
+import type { Attached } from "./attached.ts";
+import { actingThere, over } from "./attached-policies.ts";
 import {
   type Delegation,
   delegatedMatches,
@@ -29,13 +32,14 @@ export interface RoutesContext extends FileContext {
 
 /**
  * A route of a file; where it delegates to a group, the routes of the group for its requests, and one that refuses the
- * others. `from`: what the route has from one that delegates to it.
+ * others. `general`: what holds for the routes of its listener; `from`: what it has from one that delegates to it.
  */
 export function readRoute(
   route: RouteValue,
   listener: string,
   origin: Origin,
   context: RoutesContext,
+  general: Attached,
   from?: Delegation,
 ): readonly RouteResource[] {
   const group = route.backends?.find((each) => each?.routeGroup !== undefined)?.routeGroup;
@@ -45,12 +49,13 @@ export function readRoute(
     groupUse.routes.add(placeKey(origin));
     return [];
   }
-  const read = readOwn(route, origin, context, from);
+  const read = readOwn(route, origin, context, general, from);
   if (from !== undefined && read.matches.length === 0 && !read.isPartial) return [];
   groupUse.routes.add(placeKey(origin));
   const listeners = [{ listener, hostnames: from?.hostnames ?? route.hostnames ?? [] }];
-  if (group !== undefined) return delegate(group, { ...read, listeners }, origin, context, from);
-  const inherited = from?.backendPolicies;
+  if (group !== undefined)
+    return delegate(group, { ...read, listeners }, origin, context, general, from);
+  const inherited = read.attached.backendPolicies;
   const backends = readBackends(route, origin, routeTraffic, context, inherited);
   const known = backends.flatMap((backend) => backend ?? []);
   const lacksBackend = backends.some((each) => each === undefined || each.isPartial);
@@ -63,8 +68,16 @@ export function readRoute(
     from?.isPartial === true || lacksBackend || isOpen || mayCarryOther(origin, context);
   const carried = isUnknown ? undefined : traffic;
   meetRoute(route, read.policies, origin, carried, context);
+  const { matches, attached } = read;
+  const policies = actingThere(read.policies, attached, carried);
+  if (!isUnknown) {
+    const placed = known.map((config, index) => ({
+      config,
+      at: childOf(origin, "backends", index),
+    }));
+    checkAllBackends(policies, placed, diagnostics);
+  }
   for (const section of sectionsOf(inherited ?? {})) context.sections.meet(section, carried);
-  const { matches, policies } = read;
   return [
     {
       kind: "route",
@@ -93,14 +106,19 @@ function mayCarryOther(origin: Origin, context: FileContext): boolean {
 /** What a route says, with what it has from the one that delegates to it. */
 interface ReadRoute extends Pick<Delegation, "matches" | "policies" | "isPartial"> {
   readonly value: RouteValue;
+  /** What is said elsewhere, of it among others. */
+  readonly attached: Attached;
 }
 
 function readOwn(
   route: RouteValue,
   origin: Origin,
   context: RoutesContext,
+  general: Attached,
   from: Delegation | undefined,
 ): ReadRoute {
+  const outer = from ?? general;
+  const named = over(outer, context.attached.onRoute(route.name));
   const own = route.matches?.flatMap((match, index) =>
     match === undefined ? [] : [readMatch(match, childOf(origin, "matches", index))],
   ) ?? [readMatch({}, origin)];
@@ -112,8 +130,9 @@ function readOwn(
   return {
     value: route,
     matches: from === undefined ? own : delegatedMatches(from.matches, own),
-    policies: from === undefined ? policies : mergePolicies(from.policies, policies),
-    isPartial: from?.isPartial === true || isPartial(origin, context),
+    policies: mergePolicies(named.policies, policies),
+    attached: named,
+    isPartial: from?.isPartial === true || context.attached.isPartial || isPartial(origin, context),
   };
 }
 
@@ -123,9 +142,10 @@ function delegate(
   route: ReadRoute & Pick<RouteResource, "listeners">,
   origin: Origin,
   context: RoutesContext,
+  general: Attached,
   from: Delegation | undefined,
 ): readonly RouteResource[] {
-  const { value, matches, policies, listeners } = route;
+  const { value, matches, policies, attached, listeners } = route;
   const way = from?.groups ?? [];
   const at = childOf(origin, "backends", 0, "routeGroup");
   const group = findGroup(name, at, context.groups, way, context);
@@ -137,14 +157,14 @@ function delegate(
     hostnames: attachment.hostnames,
     matches,
     policies,
-    backendPolicies: mergeBackendPolicies(from?.backendPolicies, own),
+    backendPolicies: mergeBackendPolicies(attached.backendPolicies, own),
     groups: [...way, name],
     isPartial: route.isPartial,
   };
   const routes = group.routes.flatMap((each, index) => {
     const place = childOf(group.origin, "routes", index);
     if (each === undefined) return [];
-    return readRoute(each, attachment.listener, place, context, delegation);
+    return readRoute(each, attachment.listener, place, context, general, delegation);
   });
   const open = openMatches(
     matches,

@@ -11,9 +11,10 @@ import type {
 } from "../../config/resources.ts";
 import { listenerTraffic, SectionUse } from "../../config/sections.ts";
 import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
+import { AttachedPolicies, actingThere } from "./attached-policies.ts";
 import { readLlm, readMcp } from "./front-doors.ts";
 import { readListenerTls } from "./listener-tls.ts";
-import { readRouteGroups, reportIdleGroups } from "./route-groups.ts";
+import { mergePolicies, readRouteGroups, reportIdleGroups } from "./route-groups.ts";
 import { meetPolicies, readNamedBackends, readPolicies } from "./route-parts.ts";
 import { type RoutesContext, readRoute } from "./routes.ts";
 import { meetServerSections } from "./server-sections.ts";
@@ -33,7 +34,7 @@ export interface ServedParts {
 /** The parts of a file that say what is served. */
 export type ServingValue = Pick<
   StandaloneFile,
-  "binds" | "backends" | "services" | "llm" | "mcp" | "routeGroups"
+  "binds" | "backends" | "services" | "llm" | "mcp" | "routeGroups" | "policies"
 >;
 
 /** What a file serves; a policy that is given twice is reported. */
@@ -44,7 +45,12 @@ export function lowerServed(
 ): ServedParts {
   const sections = new SectionUse();
   const services = new Services(file.services ?? [], childOf(origin, "services"), diagnostics);
+  const attached = new AttachedPolicies(file.policies ?? [], childOf(origin, "policies"), {
+    broken,
+    diagnostics,
+  });
   const backends = readNamedBackends(file.backends ?? [], {
+    attached,
     diagnostics,
     sections,
     services,
@@ -67,6 +73,7 @@ export function lowerServed(
     services,
     groups,
     groupUse,
+    attached,
   };
   const listeners: ListenerResource[] = [];
   const routes: (RouteResource | TcpRouteResource)[] = [];
@@ -75,10 +82,16 @@ export function lowerServed(
       if (listener === undefined) return;
       const at = childOf(origin, "binds", bindIndex, "listeners", listenerIndex);
       const key = `${bindIndex}/${listenerIndex}`;
-      const isListenerPartial = isPartial(at, context, ["routes", "tcpRoutes"]);
+      const isListenerPartial =
+        attached.isPartial || isPartial(at, context, ["routes", "tcpRoutes"]);
       const portOrigin = childOf(origin, "binds", bindIndex, "port");
-      const policies = readPolicies(listener.policies ?? {}, childOf(at, "policies"), diagnostics);
-      const read = { ...readListener(listener, key, bind.port, portOrigin, at), policies };
+      const own = readPolicies(listener.policies ?? {}, childOf(at, "policies"), diagnostics);
+      const named = readListener(listener, key, bind.port, portOrigin, at);
+      const before = attached.before(named);
+      const all = { policies: before, backendPolicies: undefined };
+      const policies = actingThere(mergePolicies(before, own), all, listenerTraffic(named));
+      const general = attached.onRoutes(named);
+      const read = { ...named, policies };
       meetPolicies(policies, isListenerPartial ? undefined : listenerTraffic(read), sections);
       const { address, tunnelProtocol } = bind;
       const tunnel = tunnelProtocol && {
@@ -88,12 +101,12 @@ export function lowerServed(
       listeners.push({ ...read, address, tunnel, isPartial: isListenerPartial });
       listener.routes?.forEach((route, index) => {
         if (route !== undefined)
-          routes.push(...readRoute(route, key, childOf(at, "routes", index), context));
+          routes.push(...readRoute(route, key, childOf(at, "routes", index), context, general));
       });
       listener.tcpRoutes?.forEach((route, index) => {
         if (route === undefined) return;
         const place = childOf(at, "tcpRoutes", index);
-        routes.push(readTcpRoute(route, key, isPassedOn(read), place, context));
+        routes.push(readTcpRoute(route, key, isPassedOn(read), place, context, general));
       });
       // Its protocol may be what was left out.
       if (!isListenerPartial) checkRouteField(listener, at, diagnostics);
@@ -109,6 +122,8 @@ export function lowerServed(
   ].filter((door) => door !== undefined);
   listeners.push(...doors.map(({ listener }) => listener));
   routes.push(...doors.map(({ route }) => route));
+  const names = routes.flatMap(({ name }) => name ?? []);
+  if (broken.length === 0) attached.reportIdle({ listeners, routes: names }, diagnostics);
   const byKey = new Map(listeners.map((each) => [each.key, each]));
   for (const route of routes) {
     if (route.kind === "route") meetServerSections(route, byKey, sections);

@@ -1,9 +1,13 @@
 import type { TcpRouteValue } from "../../1-parse/standalone/tcp-route.ts";
 import type { BackendConfig } from "../../backends/index.ts";
+import { sectionsOf } from "../../backends/parts/connection-sections.ts";
 import { isPartial } from "../../config/broken-parts.ts";
 import type { ListenerResource, TcpRouteResource } from "../../config/resources.ts";
 import { streamTraffic } from "../../config/sections.ts";
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
+import type { Attached } from "./attached.ts";
+import { actingThere, over } from "./attached-policies.ts";
+import { mergePolicies } from "./route-groups.ts";
 import { type FileContext, meetRoute, readBackends, readPolicies } from "./route-parts.ts";
 
 /** A route of connections, which stands on one listener; `isPassedOn`: the client's TLS goes on to its backends. */
@@ -13,14 +17,22 @@ export function readTcpRoute(
   isPassedOn: boolean,
   origin: Origin,
   context: FileContext,
+  general: Attached,
 ): TcpRouteResource {
   const { name, hostnames = [], policies = {} } = route;
   const trafficOf = (backends: readonly BackendConfig[]) => streamTraffic(backends, isPassedOn);
-  const backends = readBackends(route, origin, trafficOf, context);
+  const { attached } = context;
+  const outer = over(general, attached.onRoute(name));
+  const backends = readBackends(route, origin, trafficOf, context, outer.backendPolicies);
   const known = backends.flatMap((backend) => backend ?? []);
-  const isRoutePartial = isPartial(origin, context) || backends.includes(undefined);
-  const read = readPolicies(policies, childOf(origin, "policies"), context.diagnostics);
-  meetRoute(route, read, origin, isRoutePartial ? undefined : trafficOf(known), context);
+  const isRoutePartial =
+    attached.isPartial || isPartial(origin, context) || backends.includes(undefined);
+  const own = readPolicies(policies, childOf(origin, "policies"), context.diagnostics);
+  const carried = trafficOf(known);
+  const read = actingThere(mergePolicies(outer.policies, own), outer, carried);
+  for (const section of sectionsOf(outer.backendPolicies ?? {}))
+    context.sections.meet(section, isRoutePartial ? undefined : carried);
+  meetRoute(route, read, origin, isRoutePartial ? undefined : carried, context);
   return {
     kind: "tcpRoute",
     name,

@@ -97,6 +97,14 @@ export const policyMessages = {
       "The file takes the names of the cluster resources too. A policy stands once on a route: which of two would be " +
       "enforced can't be seen.",
   }),
+  "attached-twice": message<{ field: string }>({
+    severity: "error",
+    text: ({ field }) => `"${field}" is said twice of one target`,
+    hint: () => "keep one of them, or give one a more specific target",
+    explanation:
+      "A policy with a more specific target counts more: those of the gateway, of a port, of a listener, of a route, and what the " +
+      "route says itself. Of two with one target it can't be seen which is meant.",
+  }),
   "header-conflict": message<{ name: string }>({
     severity: "error",
     text: ({ name }) => `the header "${name}" is changed twice`,

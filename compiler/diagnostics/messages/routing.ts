@@ -148,13 +148,32 @@ export const routingMessages = {
       const article = /^[aeim]/.test(kind) ? "an" : "a";
       return `${article} ${kind} backend can't share a route with other backends`;
     },
-    hint: ({ kind }) =>
-      kind === "mcp"
-        ? "put several servers under one mcp backend: its targets are merged into one endpoint"
-        : undefined,
     explanation:
-      "Requests are shared between plain HTTP backends by weight. An MCP session lives on the servers where it began, and " +
-      "a dynamic backend goes where the request says.",
+      "Requests are shared by weight between plain HTTP backends and MCP backends, which know the sessions that they have opened. " +
+      "A dynamic backend goes where the request says, and models have groups and weights of their own.",
+  }),
+  "not-for-all-backends": message<{ field: string; actsOn: string }>({
+    severity: "error",
+    text: ({ field, actsOn }) =>
+      `"${field}" would not hold for this backend, which gets a share of the route's requests: it acts on ${actsOn}`,
+    hint: () => "give the backend a route of its own, or leave the policy out",
+    explanation:
+      "Backends of several kinds share the requests of a route by weight. What a policy of the route says has to hold for all of " +
+      "them, or clients would only have to ask often enough to get past it.",
+  }),
+  "backends-differ": message<{ field: string; name: string | undefined }>({
+    severity: "error",
+    text: ({ field, name }) =>
+      name === undefined
+        ? `"${field}" of this backend is not that of the others that share its rule`
+        : `"${field}" of the target "${name}" is not that of the target with this name behind the same rule`,
+    hint: ({ name }) =>
+      name === undefined
+        ? "say it once, on the route"
+        : "give the targets different names, or the same rules",
+    explanation:
+      "Requests of a rule are shared by weight. A client is asked for its token before it is known which backend serves it, and " +
+      "rules know the servers by their targets' names.",
   }),
   "no-weight": message<{ outcome: string }>({
     severity: "warning",

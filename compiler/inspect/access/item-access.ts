@@ -1,5 +1,5 @@
 import { policiesMet } from "../../ir/access.ts";
-import { mcpTargets } from "../../ir/backend-text.ts";
+import { servedTargets } from "../../ir/backend-text.ts";
 import type { ListenerNode, Program, RouteEntry, RouteNode } from "../../ir/program.ts";
 import { servedRoutes } from "../../ir/routes.ts";
 import type { DataPath } from "../effect/data/data-path.ts";
@@ -61,8 +61,11 @@ export function itemAccess(
     .filter(({ route }) => routeName === undefined || [route.name, route.id].includes(routeName))
     .flatMap(({ route, listeners: [listener] }) => {
       if (listener === undefined) return [];
-      const asked = itemsOf(item, route.backends.flatMap(mcpTargets));
-      return asked.map((each) => accessTo(route, listener, each, asker));
+      const asked = route.backends.flatMap((node) => itemsOf(item, servedTargets(node)));
+      const once = asked.filter(
+        ({ target }, at) => asked.findIndex((each) => each.target === target) === at,
+      );
+      return once.map((each) => accessTo(route, listener, each, asker));
     });
 }
 

@@ -16,18 +16,25 @@ export function bindDifferences(
   port: number,
   before: BindNode | undefined,
   after: BindNode | undefined,
+  /** Whether connections of the port are passed on, before and after. */
+  passesOn: readonly [before: boolean, after: boolean],
   undecided: string[],
 ): readonly Difference[] {
   const subject = `port ${port}`;
+  const [wasPassedOn, isPassedOn] = passesOn;
   if (before === undefined && after !== undefined) {
     const by: SidePlace = { side: "after", origin: after.origin, text: "a new port" };
+    if (wasPassedOn)
+      return [plainDifference("closes", subject, "connections passed on, unread -> served", by)];
     const opened = listenerPairs(before, after).flatMap((pair) => openListener(port, pair, by));
     const empty = plainDifference("opens", `${subject} (new)`, "nothing listened -> 404", by);
     return opened.length > 0 ? opened : [empty];
   }
   if (before !== undefined && after === undefined) {
     const by: SidePlace = { side: "before", origin: before.origin, text: "the port" };
-    return [plainDifference("closes", subject, "served -> nothing listens", by)];
+    return isPassedOn
+      ? [plainDifference("opens", subject, "served -> connections passed on, unread", by)]
+      : [plainDifference("closes", subject, "served -> nothing listens", by)];
   }
   const listeners = listenerPairs(before, after).flatMap((pair) =>
     listenerDifferences(port, pair, undecided),
@@ -86,9 +93,9 @@ function listenerDifferences(
   const where = hostname === "*" ? `:${port}` : `${hostname}:${port}`;
   const { pairs, undecided: open } = routePairs(pair);
   undecided.push(...open);
-  const routes = pairs.flatMap((each) => pairDifferences(each, where, before, after, undecided));
+  const routes = pairs.flatMap((each) => pairDifferences(each, where, pair, undecided));
   if (before === undefined || after === undefined)
-    return routes.length > 0 ? routes : edgeDifferences(`listener ${where}`, before, after);
+    return routes.length > 0 ? routes : edgeDifferences(`listener ${where}`, pair);
   const own = ownDifferences(`listener ${where}`, before, after);
   const said = new Set(own.map(changeKey));
   const rest = routes.filter((each) => !said.has(changeKey(each)));
@@ -99,10 +106,10 @@ function listenerDifferences(
 /** What the policies of a listener do for hosts that had none, or have none any more, and that no route takes. */
 function edgeDifferences(
   listener: string,
-  before: ListenerNode | undefined,
-  after: ListenerNode | undefined,
+  { before, after, isPassedOn }: ListenerPair,
 ): readonly Difference[] {
   const node = after ?? before;
+  const nobody = isPassedOn ? "TLS passed on, unread" : "404";
   const kinds = policiesBefore(node).map(({ kind }) => kind);
   if (node === undefined || kinds.length === 0) return [];
   const isServing = kinds.some((kind) => policyOf(kind).servesPreflights === true);
@@ -110,8 +117,8 @@ function edgeDifferences(
   const by: SidePlace = { side: after ? "after" : "before", origin: node.origin, text: listener };
   return [
     after === undefined
-      ? plainDifference(isServing ? "closes" : "changes", listener, `${text} -> 404`, by)
-      : plainDifference(isServing ? "opens" : "changes", listener, `404 -> ${text}`, by),
+      ? plainDifference(isServing ? "closes" : "changes", listener, `${text} -> ${nobody}`, by)
+      : plainDifference(isServing ? "opens" : "changes", listener, `${nobody} -> ${text}`, by),
   ];
 }
 

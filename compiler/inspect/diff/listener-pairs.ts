@@ -5,6 +5,8 @@ import { coversHost, holderOf } from "../routing/match-request.ts";
 export interface ListenerPair {
   readonly before: ListenerNode | undefined;
   readonly after: ListenerNode | undefined;
+  /** Where there is none, TLS for the hosts is passed on, and whoever is behind it answers. */
+  readonly isPassedOn: boolean;
   /** A host of each kind that listeners and routes tell apart. */
   readonly hosts: readonly HostExample[];
 }
@@ -29,21 +31,18 @@ export function listenerPairs(
   const pairs = new Map<string, { readonly pair: ListenerPair; readonly hosts: HostExample[] }>();
   for (const pattern of names) {
     const host = hostOf(pattern, names);
-    const [a, b] = [before, after].map((bind) => bind && listenerOf(bind, host));
+    const holders = [before, after].map((bind) => bind && holderOf(bind, host));
+    const isPassedOn = holders.includes("passedOn");
+    const [a, b] = holders.map((holder) => (holder === "passedOn" ? undefined : holder));
     if (a === undefined && b === undefined) continue;
-    const key = `${a?.id}\n${b?.id}`;
+    const key = `${a?.id}\n${b?.id}\n${isPassedOn}`;
     const found = pairs.get(key);
     const own = found?.hosts ?? [];
     own.push({ host, isAny: pattern === "*" });
     if (found === undefined)
-      pairs.set(key, { pair: { before: a, after: b, hosts: own }, hosts: own });
+      pairs.set(key, { pair: { before: a, after: b, isPassedOn, hosts: own }, hosts: own });
   }
   return [...pairs.values()].map(({ pair }) => pair);
-}
-
-function listenerOf(bind: BindNode, host: string): ListenerNode | undefined {
-  const holder = holderOf(bind, host);
-  return holder === "passedOn" ? undefined : holder;
 }
 
 /** A host that fits a pattern and no narrower one. */

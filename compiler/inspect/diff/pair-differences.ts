@@ -1,6 +1,7 @@
 import { decidedPolicies, policiesBefore, policiesMet, withoutRules } from "../../ir/access.ts";
 import type { ListenerNode, RouteNode } from "../../ir/program.ts";
 import { type Difference, plainDifference, type SidePlace } from "./difference.ts";
+import type { ListenerPair } from "./listener-pairs.ts";
 import { routeDifferences, servedBy } from "./route-differences.ts";
 import type { RoutePair } from "./route-pairs.ts";
 import { shortList } from "./short-list.ts";
@@ -9,10 +10,10 @@ import { shortList } from "./short-list.ts";
 export function pairDifferences(
   { before, after, requests, region }: RoutePair,
   where: string,
-  oldListener: ListenerNode | undefined,
-  newListener: ListenerNode | undefined,
+  { before: oldListener, after: newListener, isPassedOn }: Omit<ListenerPair, "hosts">,
   undecided: string[],
 ): readonly Difference[] {
+  const nobody = isPassedOn ? PASSED_ON : NOT_FOUND;
   const paths = [...new Set(requests.map(({ path }) => path))];
   const at = `${where} ${pathsOf(after ?? before, after ? newListener : oldListener) ?? shortList(paths)}`;
   const [request] = requests;
@@ -20,11 +21,11 @@ export function pairDifferences(
   if (before === undefined && after !== undefined) {
     const by: SidePlace = { side: "after", origin: after.origin, text: `route ${after.name}` };
     const guards = newListener === undefined ? [] : [guardsText(newListener, after)];
-    const change = `404 -> ${answeredBy(newListener, after)}`;
+    const change = `${nobody.text} -> ${answeredBy(newListener, after)}`;
     return [
       {
         ...plainDifference(
-          after.refusal ? "changes" : "opens",
+          after.refusal ? "changes" : nobody.gained,
           `route ${after.name} (${at})`,
           change,
           by,
@@ -36,11 +37,11 @@ export function pairDifferences(
   }
   if (before !== undefined && after === undefined) {
     const by: SidePlace = { side: "before", origin: before.origin, text: `route ${before.name}` };
-    const change = `${answeredBy(oldListener, before)} -> 404`;
+    const change = `${answeredBy(oldListener, before)} -> ${nobody.text}`;
     return [
       {
         ...plainDifference(
-          before.refusal ? "changes" : "closes",
+          before.refusal ? "changes" : nobody.lost,
           `route ${before.name} (${at})`,
           change,
           by,
@@ -81,6 +82,11 @@ export function pairDifferences(
     : [];
   return [...found.differences, ...taken];
 }
+
+/** What is there where no listener is, and what it is to gain a route in its place, or to lose one to it. */
+const NOT_FOUND = { text: "404", gained: "opens", lost: "closes" } as const;
+/** No policy sees what is passed on. */
+const PASSED_ON = { text: "TLS passed on, unread", gained: "closes", lost: "opens" } as const;
 
 /** `GET //shop.example.com/cart  x-env: dev`; `authority`: for which host, as it is written before the path. */
 export function requestText(

@@ -12,11 +12,13 @@ export function programDiff(before: Program, after: Program): ProgramDiff {
   const ports = new Set([...before.binds, ...after.binds].map(({ port }) => port));
   const requests = [...ports].flatMap((port) => {
     const [old, now] = [before, after].map(({ binds }) => binds.find((each) => each.port === port));
-    return bindDifferences(port, old, now, undecided);
+    const passesOn = ({ tcp }: Program) => tcp.some((each) => each.port === port);
+    return bindDifferences(port, old, now, [passesOn(before), passesOn(after)], undecided);
   });
+  const served = [before, after].map(({ binds }) => new Set(binds.map(({ port }) => port)));
   const differences = [
     ...requests,
-    ...tcpDifferences(before.tcp, after.tcp, undecided),
+    ...tcpDifferences(before.tcp, after.tcp, served, undecided),
     ...needDifferences(before, after),
     ...processDifferences(before, after),
   ];

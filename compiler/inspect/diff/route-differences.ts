@@ -1,6 +1,6 @@
 import { unguarded } from "../../backends/index.ts";
 import { accessOf, decidesAll } from "../../ir/access.ts";
-import { backendText, mcpTargets, NO_BACKEND } from "../../ir/backend-text.ts";
+import { backendText, mcpTargets, NO_BACKEND, servedTargets } from "../../ir/backend-text.ts";
 import type { BackendNode } from "../../ir/backends.ts";
 import type { PolicyUse } from "../../ir/policies.ts";
 import type { RouteNode } from "../../ir/program.ts";
@@ -28,7 +28,7 @@ export function routeDifferences(
   sent: RoutedRequest | undefined,
   region?: () => PairRegion,
 ): { readonly differences: readonly Difference[]; readonly undecided: readonly string[] } {
-  const targets = [before, after].flatMap(({ backends }) => backends.flatMap(mcpTargets));
+  const targets = [before, after].flatMap(({ backends }) => backends.flatMap(servedTargets));
   const access = accessDifferences(
     subject,
     targets,
@@ -36,8 +36,8 @@ export function routeDifferences(
     sent,
     region,
   );
-  const pairs = after.backends.flatMap((node, at) => {
-    const old = before.backends[at];
+  const pairs = after.backends.flatMap((node) => {
+    const old = formerOf(node, before.backends, after.backends);
     return old === undefined ? [] : [[old, node] as const];
   });
   return {
@@ -57,6 +57,20 @@ export function routeDifferences(
     ],
     undecided: access.undecided,
   };
+}
+
+/** What a backend was before: the one with the same MCP servers, else the one at its place among those of its kind. */
+function formerOf(
+  node: BackendNode,
+  before: readonly BackendNode[],
+  after: readonly BackendNode[],
+): BackendNode | undefined {
+  const names = mcpTargets(node).join(" ");
+  const alike = (each: BackendNode) =>
+    each.kind === node.kind && mcpTargets(each).join(" ") === names;
+  const same = before.filter(alike)[after.filter(alike).indexOf(node)];
+  const ofKind = (each: BackendNode) => each.kind === node.kind;
+  return same ?? before.filter(ofKind)[after.filter(ofKind).indexOf(node)];
 }
 
 /** What a policy that is gained or lost does to who may. */
@@ -228,7 +242,9 @@ function backendDifferences(
   const [old, now] = [backendText(before), backendText(after)];
   const [first] = after;
   const by: SidePlace | undefined = first && { side: "after", origin: first.origin, text: now };
-  const [targets, targetsNow] = [before, after].map((nodes) => nodes.flatMap(mcpTargets));
+  const [targets, targetsNow] = [before, after].map((nodes) =>
+    eachOnce(nodes.flatMap(servedTargets)),
+  );
   const servers = listChanges("MCP server", targets ?? [], targetsNow ?? [], "opens");
   const settings = changedSettings(before, after).filter(
     ({ direction }) => old === now || direction !== "changes",
@@ -238,4 +254,12 @@ function backendDifferences(
   );
   if (old === now) return said;
   return [...said, plainDifference("changes", subject, `goes to ${old} -> ${now}`, by)];
+}
+
+/** Several backends may have a server of one name. */
+function eachOnce(names: readonly string[]): readonly string[] {
+  return names.map((name, at) => {
+    const before = names.slice(0, at).filter((each) => each === name).length;
+    return before === 0 ? name : `${name} (of backend ${before + 1})`;
+  });
 }

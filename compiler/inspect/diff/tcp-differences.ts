@@ -12,6 +12,8 @@ import { proxyChanges } from "./proxy-changes.ts";
 export function tcpDifferences(
   before: readonly TcpBindNode[],
   after: readonly TcpBindNode[],
+  /** The ports that serve requests, before and after. */
+  [wasServed, isServed]: readonly ReadonlySet<number>[],
   undecided: string[],
 ): readonly Difference[] {
   const ports = new Set([...before, ...after].map(({ port }) => port));
@@ -20,10 +22,14 @@ export function tcpDifferences(
     const subject = `port ${port} (connections)`;
     if (settingsKey(old) === settingsKey(now)) return [];
     const by = now && ({ side: "after", origin: now.origin, text: subject } as const);
-    if (old === undefined)
-      return [plainDifference("opens", subject, "nothing listened -> passes connections on", by)];
-    if (now === undefined)
-      return [plainDifference("closes", subject, "passes connections on -> nothing listens")];
+    if (old === undefined) {
+      const before = wasServed?.has(port) === true ? "no names passed on" : "nothing listened";
+      return [plainDifference("opens", subject, `${before} -> passes connections on`, by)];
+    }
+    if (now === undefined) {
+      const left = isServed?.has(port) === true ? "no names passed on" : "nothing listens";
+      return [plainDifference("closes", subject, `passes connections on -> ${left}`)];
+    }
     const settings = [
       ...changedSettings(withoutAccess(old), withoutAccess(now)),
       ...proxyChanges(old.proxyProtocol, now.proxyProtocol),

@@ -4,13 +4,16 @@ import type { KubernetesModel } from "../../2-lower/kubernetes/gateway/gateways.
 import { resourceName } from "../../2-lower/kubernetes/inventory/inventory.ts";
 import { carriedBy, whyIdle } from "../../2-lower/kubernetes/policies/applicable.ts";
 import {
-  connectionFields,
   effectivePolicy,
   partPolicy,
   type RulePath,
 } from "../../2-lower/kubernetes/policies/effective.ts";
 import { isConnection } from "../../2-lower/kubernetes/policies/fields.ts";
-import type { EffectiveField, FieldValue } from "../../2-lower/kubernetes/policies/merge.ts";
+import {
+  type EffectiveField,
+  type FieldValue,
+  isBackendLevel,
+} from "../../2-lower/kubernetes/policies/merge.ts";
 import { type SharedTraffic, trafficOf } from "../../2-lower/kubernetes/routes/traffic.ts";
 import { guardLines } from "../../backends/ai/guard-text.ts";
 import { type BackendKind, backendOf, promptGuards } from "../../backends/index.ts";
@@ -23,6 +26,7 @@ import type { ListenerNode, Program, RouteNode } from "../../ir/program.ts";
 import { allRoutes, servedRoutes, servedTcpRoutes } from "../../ir/routes.ts";
 import type { TcpListenerNode, TcpRouteNode } from "../../ir/tcp.ts";
 import type { Manifest, ManifestOf } from "../../manifests/manifests.ts";
+import type { Traffic } from "../../model/traffic.ts";
 import { policies } from "../../policies/index.ts";
 import { type Schema, schemaAt } from "../../schema/schema.ts";
 
@@ -134,10 +138,19 @@ function explainTraffic(
         .flatMap(({ route: node }) => node.backends),
     ),
     fields: trafficFields(traffic, kubernetes).map((field) => {
-      const idle = whyIdle(field, carriedBy(traffic));
+      const idle = whyIdle(field, carriedByAll(traffic));
       return { ...explainField(field, files), ...(idle === undefined ? {} : { idle }) };
     }),
   };
+}
+
+/** What there is behind any of its backends; undefined: one has mistakes (reported). */
+function carriedByAll(traffic: SharedTraffic): readonly Traffic[] | undefined {
+  const backends = traffic.backends.map(({ backend }) => backend);
+  const carried = (backends.length === 0 ? [undefined] : backends).map((backend) =>
+    carriedBy({ ...traffic, backend }),
+  );
+  return carried.includes(undefined) ? undefined : carried.flatMap((each) => each ?? []);
 }
 
 function isOfRule({ resource, path }: Origin, { route, index }: RulePath): boolean {
@@ -166,21 +179,30 @@ function trafficFields(
   traffic: SharedTraffic,
   { context: { policyIndex } }: KubernetesModel,
 ): readonly EffectiveField[] {
-  const { backend, backends } = traffic;
+  const { backends } = traffic;
   const own = backends.length < 2 ? [] : backends;
   const ofAll = effectivePolicy(traffic, policyIndex).filter(
-    ({ field }) => own.length === 0 || !isConnection(field),
+    (field) => own.length === 0 || !isOfBackend(field),
   );
   const ofBackends = own.flatMap((each) =>
-    connectionFields({ ...traffic, backend: each.backend }, undefined, policyIndex).map((field) =>
-      named(field, `to ${backendText({ ...each, weight: 1 }, 0, [each])}`),
-    ),
+    effectivePolicy({ ...traffic, backend: each.backend }, policyIndex)
+      .filter(isOfBackend)
+      .map((field) => named(field, `to ${backendText({ ...each, weight: 1 }, 0, [each])}`)),
   );
-  const ofTargets = [...(backend?.parts ?? [])].flatMap(([target, part]) =>
-    partPolicy(traffic, part, policyIndex).map((field) => named(field, `target ${target}`)),
+  const ofTargets = backends.flatMap(({ backend }) =>
+    [...backend.parts].flatMap(([target, part]) =>
+      partPolicy({ ...traffic, backend }, part, policyIndex).map((field) =>
+        named(field, `target ${target}`),
+      ),
+    ),
   );
   const sorted = ofAll.toSorted((a, b) => position(a) - position(b));
   return [...sorted, ...ofBackends, ...ofTargets];
+}
+
+/** Whether a field may differ between the backends of a rule. */
+function isOfBackend({ field, values }: EffectiveField): boolean {
+  return isConnection(field) || values.some(({ level }) => isBackendLevel(level));
 }
 
 function named(field: EffectiveField, what: string): EffectiveField {
@@ -241,7 +263,7 @@ function fileRoutes(program: Program): readonly FileRoute[] {
   return [
     ...servedRoutes(program).map((served) => ({
       ...served,
-      backend: served.route.backends.map(nodeText).join(", "),
+      backend: served.route.backends.map(sharedText).join(", "),
       guards: guardsOf(served.route.backends),
     })),
     ...servedTcpRoutes(program).map((served) => ({
@@ -290,6 +312,12 @@ function explainNode(
 /** Those of several providers that are alike stand once. */
 function guardsOf(nodes: readonly BackendNode[]): readonly string[] {
   return [...new Set(nodes.flatMap(promptGuards).flatMap(guardLines))];
+}
+
+/** A backend with its share where there are several. */
+function sharedText(node: BackendNode, _: number, { length }: readonly BackendNode[]): string {
+  const weight = "weight" in node && length > 1 ? ` (weight ${node.weight})` : "";
+  return `${nodeText(node)}${weight}`;
 }
 
 /** `ai (group 1: fast (gpt-5), not asked for 10 s after a failure, ...)`: the servers that have names. */

@@ -39,6 +39,7 @@ export function trialRequest(
     headers: { host, ...own, ...Object.fromEntries(given) },
     address: from,
     identities: as,
+    mcpServer: target.kind === "route" ? meantServer(test, target.route, servers) : undefined,
     servers: Object.fromEntries(offered),
     response: {
       status: response.status ?? 200,
@@ -107,6 +108,22 @@ function messageOf({
   if (resource !== undefined)
     return { method: "resources/read", params: { uri: resource }, name: resource };
   return { method: `${list}/list`, params: {}, name: undefined };
+}
+
+/** The server of a route that offers what a test asks for; undefined: none, or any of them. */
+function meantServer(
+  { tool, prompt, resource, list }: GatewayTest,
+  route: RouteNode,
+  servers: TestFile["servers"] = {},
+): string | undefined {
+  const name = tool ?? prompt ?? resource;
+  const kind =
+    list ?? (tool !== undefined ? "tools" : prompt !== undefined ? "prompts" : "resources");
+  return route.backends.flatMap(mcpTargets).find((target) => {
+    const own = { [target]: servers[target] ?? {} };
+    const offered = offeredNames(route, kind, own);
+    return name === undefined ? offered.length > 0 : offered.includes(name);
+  });
 }
 
 /** The names by which clients know what the servers of a route offer. */

@@ -81,6 +81,7 @@ export const standIns: Readonly<Record<string, string>> = {
   "http/upstream/node/negotiated-upstream.ts": "server.ts",
   "http/upstream/node/request-url.ts": "request-url.ts",
   "mcp/rules/tool-lock.ts": "tool-lock.ts",
+  "mcp/shares.ts": "shares.ts",
   "mcp/transports/backend.ts": "mcp-targets.ts",
   "mcp/transports/process-groups.ts": "process-groups.ts",
   "mcp/transports/sse-transport.ts": "transports.ts",

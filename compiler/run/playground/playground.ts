@@ -37,8 +37,7 @@ export function playgroundRoutes(program: Program): readonly RouteRequest[] {
 
 /** Whether a route is spoken to in JSON-RPC. */
 export function speaksMcp({ route }: RouteRequest): boolean {
-  const [backend] = route.backends;
-  return backend !== undefined && backendOf(backend.kind).protocol === "mcp";
+  return route.backends.some(({ kind }) => backendOf(kind).protocol === "mcp");
 }
 
 /** The credential that a request waits for. */

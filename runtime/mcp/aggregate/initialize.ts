@@ -163,7 +163,7 @@ class Opening {
       this.#giveUp();
       return;
     }
-    const { targets, failureMode, prefix } = this.#backend;
+    const { targets, failureMode, prefix, tag = "" } = this.#backend;
     const outcomes = given.map((outcome, index) =>
       approvedOutcome(this.#exchange, this.#access, targets[index]?.name ?? "", outcome),
     );
@@ -190,7 +190,7 @@ class Opening {
       only?.kind === "response"
         ? only.response.text
         : rpcResult(this.#request.id, mergeInitialize(targets, results));
-    respondRpc(this.#exchange, 200, text, ["mcp-session-id", id]);
+    respondRpc(this.#exchange, 200, text, ["mcp-session-id", `${tag}${id}`]);
   }
 
   #read(outcome: Outcome, index: number): InitializeResult {

@@ -31,10 +31,11 @@ export function withSealedState(
   const state = stringAt(text, at);
   if (at === undefined || state === undefined) return response;
   const { exchange, backend } = context;
+  const { tag = "" } = backend;
   const own: SealedState = { state, expiresAt: Date.now() + backend.timeouts.input };
   const binding = bindingOf(context, active, request);
   const sealed = sealSession(exchange.gateway.sessionKey, binding, JSON.stringify(own));
-  return edited(response, [replaced(at, JSON.stringify(sealed))]);
+  return edited(response, [replaced(at, JSON.stringify(`${tag}${sealed}`))]);
 }
 
 /** The request with the state as its target knows it; undefined: it brings one that is not good for it, or no longer. */
@@ -47,7 +48,10 @@ export function withOpenedState(
   if (at === undefined) return request;
   const { sessionKey } = context.exchange.gateway;
   const binding = bindingOf(context, active, request);
-  const opened = unsealSession(sessionKey, binding, stringAt(request.text, at) ?? "");
+  const { tag = "" } = context.backend;
+  const shown = stringAt(request.text, at) ?? "";
+  const sealed = shown.startsWith(tag) ? shown.slice(tag.length) : "";
+  const opened = unsealSession(sessionKey, binding, sealed);
   if (opened === undefined) return undefined;
   // Authenticated text that this gateway wrote itself.
   const { state, expiresAt }: SealedState = JSON.parse(opened);
@@ -55,9 +59,10 @@ export function withOpenedState(
   return edited(request, [replaced(at, JSON.stringify(state))]);
 }
 
-/** A child doesn't know who asks, and one of several targets may not see what is another's. */
+/** A child doesn't know who asks, and one of several targets or backends may not see what is another's. */
 function sealsState(context: SessionContext, { target }: ActiveTarget): boolean {
-  return isStateless(context) && (context.backend.prefix || target.kind === "stdio");
+  const { prefix, tag } = context.backend;
+  return isStateless(context) && (prefix || tag !== undefined || target.kind === "stdio");
 }
 
 function bindingOf(

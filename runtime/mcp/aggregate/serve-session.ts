@@ -91,7 +91,10 @@ function sessionContext(
     refuse(exchange, 400, "MCP", "Mcp-Session-Id is required");
     return undefined;
   }
-  const session = resumeSession(exchange, backend, access, id);
+  const { tag = "" } = backend;
+  const session = id.startsWith(tag)
+    ? resumeSession(exchange, backend, access, id.slice(tag.length))
+    : undefined;
   if (session === undefined) refuseUnknownSession(exchange);
   return session && { exchange, backend, access, session };
 }

@@ -112,6 +112,8 @@ export interface McpBackend extends McpBackendSettings {
   readonly passthrough: StreamableHttpTarget | undefined;
   /** Changes when a target becomes another server; part of what a session id is bound to. */
   readonly targetDigest: string;
+  /** What its ids and states begin with, so that a request finds it among the backends of its route; absent: it has no others. */
+  readonly tag?: string;
   readonly sessionLimits: SessionLimits;
   /**
    * True when a connection of this process keeps the credentials that opened it: whoever uses the session has to show the

@@ -20,8 +20,10 @@ export interface ChainScope {
   readonly hasThreads: boolean;
   /** The name of the module's function, which no other module of the gateway has. */
   readonly id: string;
-  /** The backend keeps to limits of time and to tries itself. */
+  /** A backend keeps to limits of time and to tries itself. */
   readonly keepsLimits: boolean;
+  /** Requests are passed on to a backend. */
+  readonly forwards: boolean;
   /** What the function holds; the policies add to it. */
   readonly variables: RouteVariables;
 }

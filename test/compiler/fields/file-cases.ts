@@ -105,6 +105,13 @@ export const seeds: readonly unknown[] = [
   ),
   gateway({ routes: [{ policies: { oidc: login }, backends: [host] }] }),
   gateway({ policies: { oidc: login }, routes: [{ backends: [host] }] }),
+  ...[{ gateway: {} }, { route: { name: "one" } }].map((target) => ({
+    policies: [{ target, policy: { cors: { allowOrigins: ["https://a.test"] } } }],
+    binds: [
+      { port: 3000, listeners: [{ name: "main", routes: [{ name: "one", backends: [host] }] }] },
+      { port: 3001, listeners: [{ name: "side", routes: [{ name: "two", backends: [host] }] }] },
+    ],
+  })),
   gateway({ routes: [{ backends: [{ aws: agent }] }] }),
   gateway(
     { routes: [{ backends: [{ routeGroup: "a" }] }] },
@@ -281,6 +288,9 @@ export const known: KnownValues = {
   "backendTunnel.proxy.host": ["127.0.0.1:9005", "127.0.0.1:9006"],
   sessionPersistence: [{ absoluteTimeout: "1h" }],
   routeGroup: ["a", "b"],
+  "target.gateway.listenerName": ["main", "side"],
+  "target.gateway.port": [3000, 3001],
+  "target.route.name": ["one", "two"],
   "service.name": ["default/a", "default/b"],
   "service.port": [80, 81],
   agentRuntimeArn: [agentRuntimeArn, agentRuntimeArn.replace("a-1", "b-1")],

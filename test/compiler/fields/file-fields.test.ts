@@ -19,8 +19,12 @@ const NAMES = [
   ...["backends", "routeGroups", "services"].map((part) => `${part}.[].name`),
   "services.[].namespace",
 ];
+/** What nothing refers to, and what has one value that may be left out: a file is one gateway. */
+const LABELS =
+  /^policies\.\[\]\.(name\.|target\.(gateway\.gateway(Name|Namespace)|route\.namespace)$)/;
 /** Any other route and its policies, by the same schema: a bind's route stands for them. */
-const LIKE_A_ROUTE = /^(?:(?:llm|mcp)\.policies|routeGroups\.\[\]\.routes\.\[\])\./;
+const LIKE_A_ROUTE =
+  /^(?:(?:llm|mcp)\.policies|routeGroups\.\[\]\.routes\.\[\]|policies\.\[\]\.policy)\./;
 /** What stands in several places by one schema and one reading: another place of it is put to the question. */
 const REPEATED =
   /\.conditional\.\[\]\.|\.extAuth\.|\.rateLimit\.(remote|global)\.|\.(remoteRateLimit|extProc|endpointPicker)\.policies\.|listeners\.\[\]\.policies\.extAuthz\.policies\.|(tracing|otlp)\.policies\.|(requestMirror|promptGuard)\..*policies\.|webhook\.target\.backend$|(backends|providers|models|defaults)\b.*\.(promptGuard|guardrails)\./;
@@ -59,7 +63,8 @@ const form: ConfigurationForm = {
 };
 const fields = everywhere.filter(({ path }) => {
   const name = path.join(".");
-  return !NAMES.includes(name) && !isRepeated(path) && !EMPTY_CHOICES.test(name);
+  const isLeftOut = NAMES.includes(name) || EMPTY_CHOICES.test(name) || LABELS.test(name);
+  return !isLeftOut && !isRepeated(path);
 });
 
 describe("every field of a standalone file", () => {

@@ -6,6 +6,7 @@ import {
   isOneServer,
 } from "../../../backends/index.ts";
 import type { RouteBackend } from "../../../config/resources.ts";
+import type { Place } from "../../../diagnostics/diagnostic.ts";
 import type { BackendPolicies } from "../../../model/backend-policies.ts";
 import type { Traffic } from "../../../model/traffic.ts";
 import { type PolicyConfig, policyOf } from "../../../policies/index.ts";
@@ -24,6 +25,8 @@ import type { KubernetesBackend } from "./backends.ts";
 export interface WeightedBackend {
   readonly backend: KubernetesBackend;
   readonly weight: number;
+  /** Where the rule refers to it. */
+  readonly origin: Place;
   /** What the reference to it changes of its messages; absent: nothing can be. */
   readonly headers?: Pick<BackendPolicies, "requestHeaders" | "responseHeaders">;
 }

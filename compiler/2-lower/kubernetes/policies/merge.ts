@@ -23,6 +23,11 @@ export const LEVELS = [
 /** A level of precedence. */
 export type Level = (typeof LEVELS)[number];
 
+/** Whether it is about a backend, whatever leads there. */
+export function isBackendLevel(level: Level): boolean {
+  return LEVELS.indexOf(level) > LEVELS.indexOf("inline");
+}
+
 /** What one resource says about one field at one level. */
 export interface FieldValue {
   /** `traffic.cors`, `backend.tcp.connectTimeout`: a field that is replaced as a whole. */
@@ -84,7 +89,7 @@ function byPrecedence(a: FieldValue, b: FieldValue): number {
 function routeStep({ level, depth = 0 }: FieldValue): number {
   const at = LEVELS.indexOf(level);
   if (at < LEVELS.indexOf("route")) return -1;
-  return at > LEVELS.indexOf("inline") ? Number.MAX_SAFE_INTEGER : depth;
+  return isBackendLevel(level) ? Number.MAX_SAFE_INTEGER : depth;
 }
 
 function isBeside(one: FieldValue, other: FieldValue): boolean {

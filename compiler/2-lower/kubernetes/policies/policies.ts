@@ -16,7 +16,7 @@ import { secretFiles } from "../inventory/secrets.ts";
 import { actsThere, carriedBy, meetField } from "./applicable.ts";
 import { effectivePolicy, partPolicy, type RulePath } from "./effective.ts";
 import { isConnection } from "./fields.ts";
-import type { EffectiveField, FieldValue } from "./merge.ts";
+import { type EffectiveField, type FieldValue, isBackendLevel } from "./merge.ts";
 import type { PolicyContext } from "./policy-context.ts";
 import { recordEffect } from "./policy-effects.ts";
 
@@ -24,6 +24,8 @@ import { recordEffect } from "./policy-effects.ts";
 export interface RulePolicies {
   /** In request order, as the standalone file would have them on the route. */
   readonly policies: readonly PolicyConfig[];
+  /** Those of them that only the backend says, or a policy on it. */
+  readonly ofBackend: ReadonlySet<PolicyConfig>;
   /** True when one of them, which is not the route's own, answers: the backends are not reached. */
   readonly headersSent: boolean;
 }
@@ -53,7 +55,16 @@ export function routePolicies(traffic: RulePath, context: PolicyContext): RulePo
     if (!hasServers || !isConnection(field.field)) meetField(field, left, context.sections);
   }
   for (const { field } of acting) if (field !== undefined) recordEffect(field, gateway, context);
-  return { policies: acting.map(({ config }) => config), headersSent };
+  return {
+    policies: acting.map(({ config }) => config),
+    ofBackend: new Set(acting.filter(isOfBackend).map(({ config }) => config)),
+    headersSent,
+  };
+}
+
+/** Whether nothing before the backend says it. */
+function isOfBackend({ field }: ReadPolicy): boolean {
+  return (field?.values ?? []).every(({ level }) => isBackendLevel(level));
 }
 
 /** A policy as the fields of traffic and of targets have it; undefined without any, or with a mistake (reported). */

@@ -21,8 +21,8 @@ import { serverOf } from "../backends/servers.ts";
 import type { KubernetesListener } from "../gateway/listeners.ts";
 import { resourceName } from "../inventory/inventory.ts";
 import type { RulePath } from "../policies/effective.ts";
-import { routePolicies } from "../policies/policies.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
+import { rulePolicies } from "../policies/rule-policies.ts";
 import type { AnyRoute, Attachment, DelegatingRule } from "./attach.ts";
 import { backendHeaders, checkFilters } from "./route-filters.ts";
 
@@ -60,7 +60,7 @@ export function routeResources(
     const backends = ruleBackends({ listener, route, rule }, origin, context);
     const traffic = { listener, route, rule, index, via, backend: backends[0]?.backend };
     checkFilters("a rule", rule, origin, context.diagnostics);
-    const { policies, headersSent } = routePolicies(traffic, context);
+    const { policies, headersSent } = rulePolicies(traffic, backends, context);
     return [
       {
         ...same,
@@ -170,7 +170,7 @@ export function ruleBackends(
     if (weight !== 1) checkWeight(backend, childOf(at, "weight"), context);
     if (route.kind === "GRPCRoute") checkGrpc(backend, childOf(at, "name"), context);
     checkFilters("a backend", reference, at, context.diagnostics);
-    return [{ backend, weight, headers: backendHeaders(reference, at) }];
+    return [{ backend, weight, origin: at, headers: backendHeaders(reference, at) }];
   });
 }
 

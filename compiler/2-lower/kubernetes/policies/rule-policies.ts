@@ -1,0 +1,119 @@
+import { isDeepStrictEqual } from "node:util";
+import { checkAllBackends } from "../../../config/all-backends.ts";
+import { acts, backendTraffic } from "../../../config/sections.ts";
+import {
+  childOf,
+  Diagnostics,
+  keyPlace,
+  type Place,
+  placeKey,
+} from "../../../diagnostics/diagnostic.ts";
+import {
+  policies as kinds,
+  type PolicyConfig,
+  type PolicyConfigs,
+  type PolicyKind,
+  policyConfig,
+  policyOf,
+  policyOfKind,
+} from "../../../policies/index.ts";
+import type { WeightedBackend } from "../backends/backend-configs.ts";
+import type { RulePath } from "./effective.ts";
+import { type RulePolicies, routePolicies } from "./policies.ts";
+import type { PolicyContext } from "./policy-context.ts";
+
+/** The policies of a rule, whichever of its backends serves a request. */
+export function rulePolicies(
+  traffic: RulePath,
+  backends: readonly WeightedBackend[],
+  context: PolicyContext,
+): Pick<RulePolicies, "policies" | "headersSent"> {
+  const hasTargets = backends.some(({ backend }) => backend.parts.size > 0);
+  if (backends.length < 2 || !hasTargets) return routePolicies(traffic, context);
+  const each = backends.map((weighted) => ({
+    ...weighted,
+    ...policiesFor({ ...traffic, backend: weighted.backend }, context),
+  }));
+  // What is said of one backend is not meant for others.
+  const ofAll = each.flatMap(({ policies, ofBackend }) =>
+    policies.filter((config) => !ofBackend.has(config)),
+  );
+  const once = new Map(ofAll.map((config) => [placeKey(config.origin), config]));
+  const placed = each.map(({ backend, weight, origin }) => ({
+    config: { ...backend.config, weight },
+    at: shareOf(origin),
+  }));
+  checkAllBackends([...once.values()], placed, context.diagnostics);
+  return {
+    policies: kinds.flatMap(({ kind }) => joined(kind, each, context) ?? []),
+    headersSent: each.some(({ headersSent }) => headersSent),
+  };
+}
+
+/** What a mistake is in is read for each backend, and told once. */
+function policiesFor(traffic: RulePath, context: PolicyContext): RulePolicies {
+  const found = new Diagnostics();
+  const policies = routePolicies(traffic, { ...context, diagnostics: found });
+  for (const each of found.list) {
+    const isKnown = context.diagnostics.list.some(
+      ({ code, at, params }) =>
+        code === each.code &&
+        placeKey(at) === placeKey(each.at) &&
+        isDeepStrictEqual(params, each.params),
+    );
+    if (!isKnown) context.diagnostics.add(each);
+  }
+  return policies;
+}
+
+/** A backend of a rule, and what holds for the requests that it serves. */
+type Ruled = WeightedBackend & RulePolicies;
+
+/** A policy of the rule, made of what holds for each of its backends; undefined where none that gets requests has it. */
+function joined<Kind extends PolicyKind>(
+  kind: Kind,
+  backends: readonly Ruled[],
+  { diagnostics }: PolicyContext,
+): PolicyConfig<Kind> | undefined {
+  const { actsOn, kubernetes } = policyOf(kind);
+  const isOfRequests = actsOn.includes("requests");
+  const carrying = backends.filter(
+    ({ backend, weight }) =>
+      isOfRequests || (weight > 0 && acts(actsOn, backendTraffic(backend.config))),
+  );
+  const configs = carrying.map(({ policies }) => policyOfKind(policies, kind));
+  const first = configs.find((config) => config !== undefined);
+  if (first === undefined || isOfRequests || carrying.length < 2) return first;
+  const { ofTarget, perTarget } = kubernetes ?? {};
+  const field = String(first.origin.path.at(-1));
+  const differs = (at: Place, name?: string) => {
+    const related = [{ at: keyPlace(first.origin), label: "what another one has" }];
+    diagnostics.report("backends-differ", shareOf(at), { field, name }, related);
+  };
+  const targets = new Map<string, PolicyConfigs[Kind] | undefined>();
+  carrying.forEach(({ backend, origin }, index) => {
+    const own = configs[index];
+    if (ofTarget === undefined) {
+      if (own === undefined || placeKey(own.origin) !== placeKey(first.origin)) differs(origin);
+      return;
+    }
+    for (const name of backend.parts.keys()) {
+      const config = own && ofTarget(own.config, name);
+      // The backend whose reference is the mistake is left out: the other one keeps its own.
+      if (!targets.has(name)) targets.set(name, config);
+      else if (!isDeepStrictEqual(targets.get(name), config)) differs(origin, name);
+    }
+  });
+  const isOfAll = configs.every((each) => isDeepStrictEqual(each?.config, first.config));
+  if (perTarget === undefined || isOfAll) return first;
+  const said = [...targets].flatMap(([name, config]) =>
+    config === undefined ? [] : [[name, config] as const],
+  );
+  if (said.length === 0) return undefined;
+  return policyConfig(kind, perTarget(undefined, new Map(said)), first.origin);
+}
+
+/** What is wrong is that it has a share of the rule, not what the reference leads to: the rule answers nothing. */
+function shareOf(reference: Place): Place {
+  return childOf(reference, "weight");
+}

@@ -1,0 +1,239 @@
+import { isDeepStrictEqual } from "node:util";
+import {
+  type AttachedPolicyValue,
+  DEFAULT_NAME,
+} from "../../1-parse/standalone/attached-policy.ts";
+import { sectionsOf } from "../../backends/parts/connection-sections.ts";
+import { readBackendPolicies } from "../../backends/parts/read-policies.ts";
+import { isPartial } from "../../config/broken-parts.ts";
+import { acts } from "../../config/sections.ts";
+import {
+  type ConfigPath,
+  childOf,
+  type Diagnostics,
+  keyPlace,
+  type Origin,
+} from "../../diagnostics/diagnostic.ts";
+import { suggest } from "../../diagnostics/suggestion.ts";
+import { type BackendPolicies, mergeBackendPolicies } from "../../model/backend-policies.ts";
+import type { Traffic } from "../../model/traffic.ts";
+import { type PolicyConfig, policyOf } from "../../policies/index.ts";
+import type { Attached, NamedListener, PoliciesByTarget } from "./attached.ts";
+import { mergePolicies } from "./route-groups.ts";
+import { readPolicies } from "./route-parts.ts";
+
+/** What a policy of the file may be about. */
+export interface PolicyTargets {
+  readonly listeners: readonly NamedListener[];
+  readonly routes: readonly string[];
+}
+
+/** A policy of the file, and what it is about: one listener, those of a port, all, or the routes with a name. */
+interface AttachedPolicy extends Attached {
+  readonly phase: "route" | "gateway";
+  readonly target:
+    | { readonly kind: "listeners"; readonly name?: string; readonly port?: number }
+    | { readonly kind: "route"; readonly name: string };
+  readonly origin: Origin;
+}
+
+const NOTHING: Attached = { policies: [], backendPolicies: undefined };
+
+/** The `policies` of a file: each says what it is about. */
+export class AttachedPolicies implements PoliciesByTarget {
+  readonly isPartial: boolean;
+  readonly #all: readonly AttachedPolicy[];
+
+  constructor(
+    values: readonly (AttachedPolicyValue | undefined)[],
+    origin: Origin,
+    context: { readonly broken: readonly ConfigPath[]; readonly diagnostics: Diagnostics },
+  ) {
+    this.isPartial = isPartial(origin, context);
+    this.#all = values.flatMap((value, index) =>
+      value === undefined ? [] : [readAttached(value, childOf(origin, index), context.diagnostics)],
+    );
+    this.#all.forEach((each, index) => {
+      for (const before of this.#all.slice(0, index))
+        reportTwice(before, each, context.diagnostics);
+    });
+  }
+
+  onRoutes(listener: NamedListener): Attached {
+    return this.#ofListener(listener, "route");
+  }
+
+  before(listener: NamedListener): readonly PolicyConfig[] {
+    return this.#ofListener(listener, "gateway").policies;
+  }
+
+  onRoute(name: string | undefined): Attached {
+    return joined(
+      this.#all.filter(({ target }) => target.kind === "route" && target.name === name),
+    );
+  }
+
+  /** Reports targets that are not there; their policies would hold for nothing. */
+  reportIdle({ listeners, routes }: PolicyTargets, diagnostics: Diagnostics): void {
+    for (const { target, origin } of this.#all) {
+      const at = childOf(origin, "target");
+      if (target.kind === "route") {
+        if (routes.includes(target.name)) continue;
+        missing(
+          `route "${target.name}"`,
+          childOf(at, "route", "name"),
+          routes,
+          target.name,
+          diagnostics,
+        );
+        continue;
+      }
+      if (listeners.some((listener) => isAbout(target, listener))) continue;
+      const { name, port } = target;
+      const names = listeners.map((each) => each.name);
+      if (name !== undefined)
+        missing(
+          `listener "${name}"`,
+          childOf(at, "gateway", "listenerName"),
+          names,
+          name,
+          diagnostics,
+        );
+      else if (port !== undefined)
+        missing(`listener of port ${port}`, childOf(at, "gateway", "port"), names, "", diagnostics);
+      else missing("listener in this file", keyPlace(childOf(at, "gateway")), [], "", diagnostics);
+    }
+  }
+
+  /** Those of one listener count more than those of its port, and these more than those of all. */
+  #ofListener(listener: NamedListener, phase: AttachedPolicy["phase"]): Attached {
+    const found = this.#all.filter(
+      (each) => each.phase === phase && isAbout(each.target, listener),
+    );
+    return joined(found.toSorted((a, b) => precision(a) - precision(b)));
+  }
+}
+
+/** Policies of a place, without those for all of it that act on something else than there is (`carried`). */
+export function actingThere(
+  policies: readonly PolicyConfig[],
+  { policies: attached }: Attached,
+  carried: readonly Traffic[] | undefined,
+): readonly PolicyConfig[] {
+  if (carried === undefined) return policies;
+  return policies.filter(
+    (each) => !attached.includes(each) || acts(policyOf(each.kind).actsOn, carried),
+  );
+}
+
+/** What is said of something, over what is said of more than that. */
+export function over(general: Attached, specific: Attached): Attached {
+  return {
+    policies: mergePolicies(general.policies, specific.policies),
+    backendPolicies:
+      specific.backendPolicies === undefined
+        ? general.backendPolicies
+        : mergeBackendPolicies(general.backendPolicies, specific.backendPolicies),
+  };
+}
+
+function precision({ target }: AttachedPolicy): number {
+  if (target.kind === "route") return 0;
+  return target.name !== undefined ? 2 : target.port !== undefined ? 1 : 0;
+}
+
+/** Reports what two policies say of one target: which of them counts can't be seen. Rules are joined. */
+function reportTwice(before: AttachedPolicy, each: AttachedPolicy, diagnostics: Diagnostics): void {
+  if (before.phase !== each.phase || !isDeepStrictEqual(before.target, each.target)) return;
+  const said = (of: AttachedPolicy) => [
+    ...of.policies.filter(({ kind }) => policyOf(kind).merge === "replace"),
+    ...sectionsOf(of.backendPolicies ?? {}),
+  ];
+  for (const { origin } of said(each)) {
+    const name = origin.path.at(-1);
+    const first = said(before).find((other) => other.origin.path.at(-1) === name);
+    if (first === undefined) continue;
+    const related = [{ at: keyPlace(first.origin), label: "the first one" }];
+    diagnostics.report("attached-twice", keyPlace(origin), { field: String(name) }, related);
+  }
+}
+
+/** What policies say together, those that count more last. */
+function joined(all: readonly AttachedPolicy[]): Attached {
+  return all.reduce<Attached>(over, NOTHING);
+}
+
+function isAbout(target: AttachedPolicy["target"], { name, port }: NamedListener): boolean {
+  if (target.kind !== "listeners") return false;
+  return (target.name ?? name) === name && (target.port ?? port) === port;
+}
+
+function readAttached(
+  { target, phase = "route", policy }: AttachedPolicyValue,
+  origin: Origin,
+  diagnostics: Diagnostics,
+): AttachedPolicy {
+  const place = childOf(origin, "policy");
+  const policies = readPolicies(policy, place, diagnostics);
+  const backendPolicies = readBackendPolicies(policy, place);
+  const { gateway, route } = target;
+  if (phase === "gateway") reportOfRoutes(policies, backendPolicies, diagnostics);
+  const at = childOf(origin, "target");
+  if (route !== undefined) {
+    if (phase === "gateway") {
+      const params = { field: '"phase: gateway"', actsOn: "listeners", found: "a route" };
+      diagnostics.report("misplaced-field", childOf(origin, "phase"), params);
+    }
+    checkDefault(route.namespace, childOf(at, "route", "namespace"), diagnostics);
+    const named = { kind: "route", name: route.name } as const;
+    return { phase, target: named, policies, backendPolicies, origin };
+  }
+  const { gatewayName, gatewayNamespace, listenerName, port } = gateway ?? {};
+  checkDefault(gatewayName, childOf(at, "gateway", "gatewayName"), diagnostics);
+  checkDefault(gatewayNamespace, childOf(at, "gateway", "gatewayNamespace"), diagnostics);
+  const meant = {
+    kind: "listeners",
+    ...(listenerName !== undefined && { name: listenerName }),
+    ...(port !== undefined && { port }),
+  } as const;
+  return { phase, target: meant, policies, backendPolicies, origin };
+}
+
+/** A file is one gateway, and everything in it has one namespace. */
+function checkDefault(name: string | undefined, at: Origin, diagnostics: Diagnostics): void {
+  if (name === undefined || name === DEFAULT_NAME) return;
+  const candidates = [`"${DEFAULT_NAME}", which is all of this file`];
+  diagnostics.report("missing-reference", at, { what: `"${name}" in a file`, candidates });
+}
+
+/** Reports what does not act before a route is chosen. */
+function reportOfRoutes(
+  policies: readonly PolicyConfig[],
+  backendPolicies: BackendPolicies | undefined,
+  diagnostics: Diagnostics,
+): void {
+  const ofRoutes = policies.filter(({ kind }) => !policyOf(kind).scope.includes("listener"));
+  for (const { origin } of [...ofRoutes, ...sectionsOf(backendPolicies ?? {})]) {
+    const params = {
+      field: `"${origin.path.at(-1)}"`,
+      actsOn: "routes (`phase: route`)",
+      found: "requests before their route is chosen",
+    };
+    diagnostics.report("misplaced-field", keyPlace(origin), params);
+  }
+}
+
+function missing(
+  what: string,
+  at: Origin,
+  candidates: readonly string[],
+  name: string,
+  diagnostics: Diagnostics,
+): void {
+  const near = suggest(name, candidates);
+  diagnostics.report("missing-reference", at, {
+    what,
+    candidates: [...new Set(candidates)].map((each) => `"${each}"`),
+    ...(near === undefined ? {} : { near }),
+  });
+}

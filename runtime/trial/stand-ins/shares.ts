@@ -1,0 +1,21 @@
+import type { Exchange } from "../../http/exchange.ts";
+import * as real from "../../mcp/shares.ts";
+import type { Eventual } from "../../process/eventual.ts";
+import { currentTrial } from "../trial.ts";
+
+export { openShares, sharedBackend } from "../../mcp/shares.ts";
+
+/** In the place of mcp/shares.ts: nothing is left to chance, a request goes where the trial means it to. */
+export function chooseShare(
+  exchange: Exchange,
+  shares: real.Shares,
+): Eventual<real.Share | undefined> {
+  if (exchange.header("mcp-session-id") !== undefined) return real.chooseShare(exchange, shares);
+  const { message, mcpServer } = currentTrial().request;
+  const [first] = shares.backends;
+  if (message === undefined && shares.hasOthers) return "others";
+  const meant = shares.backends.find(({ targets }) =>
+    targets.some(({ name }) => name === mcpServer),
+  );
+  return meant ?? first;
+}
