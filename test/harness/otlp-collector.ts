@@ -68,12 +68,12 @@ export class OtlpCollector extends TestProcess {
 
 /** The same over gRPC; `statuses`: names of gRPC's. */
 export async function startGrpcCollector(...statuses: readonly string[]): Promise<OtlpCollector> {
-  return started(await pythonFor("telemetry"), "grpc", ...statuses);
+  return started(await pythonFor("newest"), "grpc", ...statuses);
 }
 
 /** `statuses`: its first responses (`503`, `503:1` with Retry-After); all others are 200. */
 export async function startCollector(...statuses: readonly string[]): Promise<OtlpCollector> {
-  return started(await pythonFor("telemetry"), ...statuses);
+  return started(await pythonFor("newest"), ...statuses);
 }
 
 async function started(python: string, ...parameters: readonly string[]): Promise<OtlpCollector> {

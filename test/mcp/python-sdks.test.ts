@@ -21,7 +21,7 @@ let clientTwo: TestProcess;
 const url = (route: string) => gateway.url.replace("/mcp", `/${route}`);
 
 beforeAll(async () => {
-  const [one, two] = await Promise.all([pythonFor("mcpWithSessions"), pythonFor("mcp")]);
+  const [one, two] = await Promise.all([pythonFor("tests"), pythonFor("newest")]);
   // Loading an SDK takes a second of a processor: one process is all clients of it, one after the other.
   clientOne = new TestProcess(one, [scriptOf("client_v1.py")]);
   clientTwo = new TestProcess(two, [scriptOf("client_v2.py")]);

@@ -125,7 +125,7 @@ describe("a2a", () => {
 });
 
 it("a client of the A2A SDK finds an agent of it at the gateway, and hears it there, whole and as a stream", async () => {
-  const python = await pythonFor("a2a");
+  const python = await pythonFor("newest");
   const script = (name: string) => path.join(import.meta.dirname, "a2a", name);
   const port = await freePort();
   new TestProcess(python, [script("agent.py"), String(port)]);

@@ -45,6 +45,19 @@ export function falseCondition(
   return { type, status: "False", reason, message: joined([...new Set(messages)]) };
 }
 
+/**
+ * A condition that holds, for the reason `held`, unless there are problems: the first ones in the order given say why it
+ * does not.
+ */
+export function decidedCondition(
+  type: string,
+  held: string,
+  ...causes: readonly (readonly [reason: string, problems: readonly Problem[]])[]
+): Condition {
+  const cause = causes.find(([, problems]) => problems.length > 0);
+  return cause === undefined ? trueCondition(type, held) : falseCondition(type, ...cause);
+}
+
 /** All of them, or as many as a message has room for. */
 function joined(messages: readonly string[]): string {
   let length = 0;

@@ -6,6 +6,7 @@ import { formatPath } from "../../diagnostics/diagnostic.ts";
 import type { ListenerSpec, Manifest, ManifestOf } from "../../manifests/manifests.ts";
 import {
   type Condition,
+  decidedCondition,
   falseCondition,
   type Problem,
   trueCondition,
@@ -126,11 +127,7 @@ function causeOf(problems: readonly Problem[]): string | undefined {
 export function classStatus(problems: readonly Problem[]): object {
   const errors = problems.filter(({ isError }) => isError);
   return {
-    conditions: [
-      errors.length === 0
-        ? trueCondition("Accepted", "Accepted")
-        : falseCondition("Accepted", "InvalidParameters", errors),
-    ],
+    conditions: [decidedCondition("Accepted", "Accepted", ["InvalidParameters", errors])],
     supportedFeatures: supportedFeatures.map((name) => ({ name })),
   };
 }
@@ -145,26 +142,22 @@ function listenerConditions(problems: readonly Problem[]): readonly Condition[] 
   const denied = references.some(({ code }) => code === "reference-not-permitted");
   const conflict = CONFLICTS[conflicts[0]?.code ?? ""];
   return [
-    others.length > 0
-      ? falseCondition("Accepted", unsupported ? "UnsupportedProtocol" : "Invalid", others)
-      : conflict === undefined
-        ? trueCondition("Accepted", "Accepted")
-        : falseCondition("Accepted", conflict, conflicts),
+    decidedCondition(
+      "Accepted",
+      "Accepted",
+      [unsupported ? "UnsupportedProtocol" : "Invalid", others],
+      [conflict ?? "", conflicts],
+    ),
     conflict === undefined
       ? { type: "Conflicted", status: "False", reason: "NoConflicts", message: "" }
       : { ...falseCondition("Conflicted", conflict, conflicts), status: "True" },
-    references.length > 0
-      ? falseCondition(
-          "ResolvedRefs",
-          denied ? "RefNotPermitted" : "InvalidCertificateRef",
-          references,
-        )
-      : kinds.length > 0
-        ? falseCondition("ResolvedRefs", "InvalidRouteKinds", kinds)
-        : trueCondition("ResolvedRefs", "ResolvedRefs"),
-    errors.length === 0
-      ? trueCondition("Programmed", "Programmed")
-      : falseCondition("Programmed", conflict ?? "Invalid", errors),
+    decidedCondition(
+      "ResolvedRefs",
+      "ResolvedRefs",
+      [denied ? "RefNotPermitted" : "InvalidCertificateRef", references],
+      ["InvalidRouteKinds", kinds],
+    ),
+    decidedCondition("Programmed", "Programmed", [conflict ?? "Invalid", errors]),
   ];
 }
 

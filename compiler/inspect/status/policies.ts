@@ -2,7 +2,7 @@ import type { ManifestOf } from "../../manifests/manifests.ts";
 import {
   CONTROLLER,
   type Condition,
-  falseCondition,
+  decidedCondition,
   type Problem,
   trueCondition,
   within,
@@ -33,12 +33,12 @@ export function policyStatus(
   const conflicts = problems.filter(({ code }) => code === "policy-conflict");
   const idle = problems.filter(({ code }) => code === "policy-without-effect");
   const errors = problems.filter((each) => each.isError && !ofTargets.includes(each));
-  const accepted =
-    errors.length > 0
-      ? falseCondition("Accepted", "Invalid", errors)
-      : conflicts.length > 0
-        ? falseCondition("Accepted", "Conflicted", conflicts)
-        : trueCondition("Accepted", "Valid");
+  const accepted = decidedCondition(
+    "Accepted",
+    "Valid",
+    ["Invalid", errors],
+    ["Conflicted", conflicts],
+  );
   const named = ancestors.length > 0 ? ancestors : [missing(policy)];
   const all = named.map((ancestorRef, index) => ({
     ancestorRef,
@@ -56,10 +56,13 @@ export function policyStatus(
 
   function attached(own: readonly Problem[]): Condition {
     const wrong = [...own, ...within(ofTargets, "spec", "targetSelectors")];
-    if (wrong.length > 0) return falseCondition("Attached", "Pending", wrong);
-    if (errors.length > 0) return falseCondition("Attached", "Pending", errors);
-    if (idle.length > 0) return falseCondition("Attached", "NoEffect", idle);
-    return trueCondition("Attached", "Attached");
+    return decidedCondition(
+      "Attached",
+      "Attached",
+      ["Pending", wrong],
+      ["Pending", errors],
+      ["NoEffect", idle],
+    );
   }
 }
 

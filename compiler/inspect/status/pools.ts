@@ -5,9 +5,8 @@ import type { Manifest, ManifestOf } from "../../manifests/manifests.ts";
 import {
   CONTROLLER,
   type Condition,
-  falseCondition,
+  decidedCondition,
   type Problem,
-  trueCondition,
   within,
 } from "./conditions.ts";
 
@@ -25,10 +24,8 @@ export function poolStatus(
     within(errors, "spec", field),
   );
   const others = errors.filter((each) => !pickers.includes(each));
-  const resolved =
-    pickers.length === 0
-      ? trueCondition("ResolvedRefs", "ResolvedRefs")
-      : falseCondition("ResolvedRefs", "InvalidExtensionRef", pickers);
+  const cause = ["InvalidExtensionRef", pickers] as const;
+  const resolved = decidedCondition("ResolvedRefs", "ResolvedRefs", cause);
   const parents = [...gatewaysOf(pool, kubernetes)].map(([gateway, isAttached]) => ({
     parentRef: {
       ...{ group: groupOf("Gateway"), kind: "Gateway" },
@@ -41,8 +38,8 @@ export function poolStatus(
 }
 
 function acceptedBy(isAttached: boolean, errors: readonly Problem[]): Condition {
-  if (errors.length > 0) return falseCondition("Accepted", "Invalid", errors);
-  if (isAttached) return trueCondition("Accepted", "Accepted");
+  if (isAttached || errors.length > 0)
+    return decidedCondition("Accepted", "Accepted", ["Invalid", errors]);
   const message = "no route that leads here is attached to the Gateway";
   return { type: "Accepted", status: "False", reason: "HTTPRouteNotAccepted", message };
 }

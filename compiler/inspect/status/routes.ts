@@ -5,9 +5,8 @@ import type { ParentReference } from "../../manifests/routes.ts";
 import {
   CONTROLLER,
   type Condition,
-  falseCondition,
+  decidedCondition,
   type Problem,
-  trueCondition,
   within,
 } from "./conditions.ts";
 
@@ -21,10 +20,8 @@ export function routeStatus(
   const references = errors.filter(({ path }) => path.includes("backendRefs"));
   const ofParents = within(errors, "spec", "parentRefs");
   const others = errors.filter((each) => !references.includes(each) && !ofParents.includes(each));
-  const resolved =
-    references.length === 0
-      ? trueCondition("ResolvedRefs", "ResolvedRefs")
-      : falseCondition("ResolvedRefs", referenceReason(references), references);
+  const cause = [referenceReason(references), references] as const;
+  const resolved = decidedCondition("ResolvedRefs", "ResolvedRefs", cause);
   const parents = (route.spec?.parentRefs ?? []).flatMap((parentRef, index) => {
     if (parentRef === undefined || isForeign(parentRef, route, kubernetes)) return [];
     const own = within(ofParents, "spec", "parentRefs", index);
@@ -67,13 +64,13 @@ function isForeign(
 }
 
 function acceptedBy(own: readonly Problem[], others: readonly Problem[]): Condition {
-  if (own.length > 0) {
-    const cause = own.find((each) => each.cause !== undefined)?.cause;
-    return falseCondition("Accepted", cause ?? "NoMatchingParent", own);
-  }
-  return others.length === 0
-    ? trueCondition("Accepted", "Accepted")
-    : falseCondition("Accepted", "UnsupportedValue", others);
+  const cause = own.find((each) => each.cause !== undefined)?.cause;
+  return decidedCondition(
+    "Accepted",
+    "Accepted",
+    [cause ?? "NoMatchingParent", own],
+    ["UnsupportedValue", others],
+  );
 }
 
 function referenceReason(problems: readonly Problem[]): string {

@@ -5,7 +5,7 @@ import type { Checked } from "../../compile.ts";
 import { childOf } from "../../diagnostics/diagnostic.ts";
 import { valueAt } from "../../diagnostics/source.ts";
 import type { Manifest, ManifestKind, ManifestOf } from "../../manifests/manifests.ts";
-import { falseCondition, type Problem, problemsByResource, trueCondition } from "./conditions.ts";
+import { decidedCondition, type Problem, problemsByResource } from "./conditions.ts";
 import { classStatus, gatewayStatus, problemsElsewhere } from "./gateways.ts";
 import { withHistory } from "./history.ts";
 import { type Ancestor, policyStatus } from "./policies.ts";
@@ -124,11 +124,9 @@ function statusOfOne(
       return routeStatus(manifest, problems, kubernetes);
     case "GatewayBackend": {
       const errors = problems.filter(({ isError }) => isError);
-      const condition =
-        errors.length === 0
-          ? trueCondition("Accepted", "Accepted")
-          : falseCondition("Accepted", "TranslationError", errors);
-      return { conditions: [condition] };
+      return {
+        conditions: [decidedCondition("Accepted", "Accepted", ["TranslationError", errors])],
+      };
     }
     case "BackendTLSPolicy":
       return tlsPolicyStatus(manifest, problems, kubernetes);

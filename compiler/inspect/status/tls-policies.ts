@@ -4,9 +4,8 @@ import type { Manifest, ManifestOf } from "../../manifests/manifests.ts";
 import {
   CONTROLLER,
   type Condition,
-  falseCondition,
+  decidedCondition,
   type Problem,
-  trueCondition,
   within,
 } from "./conditions.ts";
 import type { Ancestor } from "./policies.ts";
@@ -40,23 +39,20 @@ function acceptedBy(
   authorities: readonly Problem[],
   problems: readonly Problem[],
 ): Condition {
-  const targets = within(errors, "spec", "targetRefs");
-  if (targets.length > 0) return falseCondition("Accepted", "TargetNotFound", targets);
-  if (authorities.length > 0)
-    return falseCondition("Accepted", "NoValidCACertificate", authorities);
-  if (errors.length > 0) return falseCondition("Accepted", "Invalid", errors);
-  const conflicts = problems.filter(({ code }) => code === "policy-conflict");
-  if (conflicts.length > 0) return falseCondition("Accepted", "Conflicted", conflicts);
   const idle = problems.find(({ code }) => code === "policy-without-effect");
-  return trueCondition("Accepted", "Accepted", idle?.message);
+  const accepted = decidedCondition(
+    "Accepted",
+    "Accepted",
+    ["TargetNotFound", within(errors, "spec", "targetRefs")],
+    ["NoValidCACertificate", authorities],
+    ["Invalid", errors],
+    ["Conflicted", problems.filter(({ code }) => code === "policy-conflict")],
+  );
+  return accepted.status === "True" ? { ...accepted, message: idle?.message ?? "" } : accepted;
 }
 
 function resolvedOf(authorities: readonly Problem[]): Condition {
-  if (authorities.length === 0) return trueCondition("ResolvedRefs", "ResolvedRefs");
   const isOther = authorities.some(({ code }) => code === "wrong-reference-kind");
-  return falseCondition(
-    "ResolvedRefs",
-    isOther ? "InvalidKind" : "InvalidCACertificateRef",
-    authorities,
-  );
+  const reason = isOther ? "InvalidKind" : "InvalidCACertificateRef";
+  return decidedCondition("ResolvedRefs", "ResolvedRefs", [reason, authorities]);
 }
