@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { accessLogLine } from "../../runtime/telemetry/logs/access-log-line.ts";
 import { jsonValue, TimeText, textValue } from "../../runtime/telemetry/logs/log-line.ts";
 
 it("plain values stand as they are, all others in quotes", () => {
@@ -23,5 +24,31 @@ it("times have milliseconds and end in Z", () => {
   const time = new TimeText();
   for (const moment of [0, 1, 999, 1000, 1_700_000_000_042, 1_700_000_000_999, 1_699_999_999_001]) {
     expect(time.format(moment)).toBe(new Date(moment).toISOString());
+  }
+});
+
+it.each(["text", "json"] as const)("a line says the same as a line before it did: %s", (format) => {
+  const log = accessLogLine(format);
+  const line = (written: typeof log, model: string | undefined): string => {
+    written.begin();
+    written.text("gen_ai.request.model", model);
+    written.text("route", "chat");
+    // All but the time.
+    return written.end().replace(/[\d-]+T[\d:.]+Z/, "");
+  };
+  const models = [
+    "m",
+    "m",
+    "m",
+    "two words",
+    "two words",
+    "x".repeat(5000),
+    undefined,
+    "m",
+    "m",
+    "",
+  ];
+  for (const model of [...models, ...models]) {
+    expect(line(log, model)).toBe(line(accessLogLine(format), model));
   }
 });

@@ -1,11 +1,23 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { HeaderNames, withoutLines } from "../../runtime/http/headers/header-lines.ts";
+import {
+  HeaderNames,
+  withoutLines,
+  withoutOtherLines,
+} from "../../runtime/http/headers/header-lines.ts";
 import { headerValue, withoutHeaders } from "../../runtime/http/headers/header-list.ts";
 import { fieldLines } from "../../runtime/http/http1/field-lines.ts";
 import { readReceivedFields } from "../../runtime/http/http1/received-fields.ts";
 
-const names = ["Accept", "accept", "Accept-Encoding", "X-A", "x-ab", "Cookie", "TraceParent"];
+const names = [
+  "Accept",
+  "accept",
+  "Accept-Encoding",
+  "X-A",
+  "x-ab",
+  "Cookie",
+  "TraceParent",
+].concat("Content-Encoding");
 const value = fc.constantFrom("", "a", "a: b", "accept: no", "x-a:", "00-1-2-01", "two words");
 
 it("a field is found in the lines as it is found in the list of them", () => {
@@ -34,4 +46,15 @@ it("a client's fields go on as lines without those that a list of them would be 
       expect(withoutLines(fieldLines(list) ?? "", new HeaderNames(unwanted))).toBe(wanted);
     }),
   );
+});
+
+it("the only line of a key stays as it came, and a key that stands twice is nobody's line", () => {
+  const names = new HeaderNames(["authorization", "x-api-key", "accept"], ["openai-", "x-amz-"]);
+  const others = "X-Api-Key: a\r\nOpenAI-Beta: b\r\nTraceParent: c\r\nX-AMZ-Date: d\r\n";
+  const key = "Authorization: Bearer key\r\n";
+  const kept = (lines: string) => withoutOtherLines(lines, names, "authorization");
+  expect(kept(others + key)).toBe(`TraceParent: c\r\n${key}`);
+  expect(kept(key + others)).toBe(`${key}TraceParent: c\r\n`);
+  expect(kept(others)).toBeUndefined();
+  expect(kept(key + others + key)).toBeUndefined();
 });

@@ -1,12 +1,13 @@
 import { joinedLists, PartedReplacement } from "../../patterns/parted-replacement.ts";
 import { isAscii, readCharacter } from "../../patterns/reading.ts";
 import type { PartsGuard } from "../chat/texts.ts";
+import { LongText } from "./long-text.ts";
 import type { PatternGuard } from "./pattern-guard.ts";
 
 /** A part of a text: what came of it, and what went out. */
 interface Part {
-  original: string;
-  written: string;
+  readonly original: LongText;
+  readonly written: LongText;
   /** It could not be decided without the part before it or behind it. */
   isJoined: boolean;
 }
@@ -41,7 +42,7 @@ export class TextParts implements PartsGuard {
 
   push(piece: string): readonly string[] {
     const last = this.#parts.at(-1);
-    if (last !== undefined) last.original += piece;
+    last?.original.add(piece);
     const seen = !isAscii(piece) && this.#holdsMuch() ? withoutUnseen(piece) : piece;
     if (this.#steps.every(isWhole)) return [this.#passWhole(seen)];
     return this.#pass([seen], (replacement, pieces) => replacement.push(pieces));
@@ -63,8 +64,7 @@ export class TextParts implements PartsGuard {
       }
     }
     if (this.#isRejected) return "";
-    const part = this.#parts[0];
-    if (part !== undefined) part.written += text;
+    this.#parts[0]?.written.add(text);
     return text;
   }
 
@@ -109,10 +109,10 @@ export class TextParts implements PartsGuard {
     given.forEach((text, index) => {
       const [part] = this.#parts;
       if (part === undefined) return;
-      part.written += text;
+      part.written.add(text);
       if (index === given.length - 1) return;
       this.#parts.shift();
-      if (part.isJoined) this.#known.set(part.original, part.written);
+      if (part.isJoined) this.#known.set(part.original.text, part.written.text);
     });
   }
 }
@@ -122,7 +122,7 @@ function isWhole({ replacement }: { readonly replacement: PartedReplacement }): 
 }
 
 function newPart(isJoined: boolean): Part {
-  return { original: "", written: "", isJoined };
+  return { original: new LongText(), written: new LongText(), isJoined };
 }
 
 function withoutUnseen(text: string): string {

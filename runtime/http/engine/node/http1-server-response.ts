@@ -130,10 +130,11 @@ export class Http1ServerResponse implements EngineResponse {
   writeText(text: string): boolean {
     const isOpen = !this.#hasLeftHttp && !this.#isGone && !this.#isEnded;
     const isChunk = isOpen && this.#hasBody && this.#isChunked && text !== "";
-    const length = Buffer.byteLength(text);
-    if (!isChunk || !isPlainText(text, length)) return this.write(Buffer.from(text));
-    const before = `${this.#takeHead()}${length.toString(16)}\r\n`;
-    return this.#socket.write(`${before}${text}\r\n`, "latin1");
+    // Put together before it is looked at, so that it is put together once.
+    const all = `${this.#head}${text.length.toString(16)}\r\n${text}\r\n`;
+    if (!isChunk || !isPlainText(all, Buffer.byteLength(all))) return this.write(Buffer.from(text));
+    this.#head = "";
+    return this.#socket.write(all, "latin1");
   }
 
   /** The queue of a socket is empty when the kernel has all of it, over TLS a little later. */
