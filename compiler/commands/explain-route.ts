@@ -136,6 +136,7 @@ const LEVEL_WORDS: Readonly<Record<string, string>> = {
   listenerSet: "on the ListenerSet",
   listener: "on the listener",
   route: "on the route",
+  attached: "by its target",
   rule: "on the rule",
   inline: "in the rule",
   backend: "on the backend",

@@ -4,7 +4,9 @@ import { memoryHost } from "../../compiler/host.ts";
 import { type Echo, startEcho } from "../harness/echo.ts";
 import { freePorts } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { gwc } from "../harness/gwc.ts";
 import { send } from "../harness/send.ts";
+import { Workspace } from "../harness/workspace.ts";
 import { complaints } from "../kubernetes/manifests.ts";
 import { initialize, post } from "../mcp/raw-client.ts";
 import { mcpResponses, startUpstream } from "../mcp/raw-upstream.ts";
@@ -165,7 +167,7 @@ it("targets that are not there, and what can't act there, are mistakes", () => {
     "1 missing-reference: there is no listener of port 3001",
   ]);
   expect(told({ target: { gateway: { gatewayName: "other" } }, policy: csrf })).toEqual([
-    '1 missing-reference: there is no "other" in a file',
+    '1 missing-reference: there is no "other" here, where everything is one gateway\'s',
   ]);
   expect(told({ target: { backend: { backend: {} } }, policy: csrf })).toEqual([
     expect.stringContaining('not-built-yet: "backend" is not built yet'),
@@ -184,4 +186,30 @@ it("targets that are not there, and what can't act there, are mistakes", () => {
   expect(told(...twice.map((policy) => ({ target: { gateway: {} }, policy })))).toEqual([
     '1 attached-twice: "cors" is said twice of one target',
   ]);
+});
+
+it("gwc explain route shows every place that its rules stand in", async () => {
+  const rule = (text: string) => ({ authorization: { rules: [{ deny: text }] } });
+  const config = {
+    policies: [{ target: { gateway: {} }, policy: rule('request.path == "/a"') }],
+    binds: [
+      {
+        port: 3000,
+        listeners: [
+          {
+            routes: [
+              {
+                name: "one",
+                policies: rule('request.path == "/b"'),
+                backends: [{ host: "a.test:80" }],
+              },
+            ],
+          },
+        ],
+      },
+    ],
+  };
+  const { folder } = new Workspace({ "gateway.yaml": JSON.stringify(config) });
+  const { stdout } = await gwc(["explain", "route", "one"], { cwd: folder });
+  expect(stdout).toMatch(/by its target[\s\S]*"\/a"[\s\S]*on the route[\s\S]*"\/b"/);
 });

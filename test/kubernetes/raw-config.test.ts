@@ -161,9 +161,9 @@ it("tells every mistake of a raw configuration where it stands in the manifest, 
 
 it("policies of a raw configuration hold for what it serves, and for nothing of the manifests", async () => {
   const [port, raw] = [await freePort(), await freePort()];
-  const own = (target: string) => `  rawConfig:
+  const own = (target: string, name = "gw") => `  rawConfig:
     policies:
-      - target: {gateway: {}}
+      - target: {gateway: {gatewayName: ${name}, gatewayNamespace: default}}
         policy: {authorization: {rules: [{deny: 'request.path == "/closed"'}]}}
       - target: {route: {name: ${target}}}
         policy: {requestHeaderModifier: {set: {by: policy}}}
@@ -191,6 +191,10 @@ it("policies of a raw configuration hold for what it serves, and for nothing of 
   expect(
     complaints(checkManifests(manifests({ own: own("nobody").replace("ECHO", "a.test:80") }))),
   ).toEqual(['27 missing-reference: there is no route "nobody"']);
+  const other = own("echo", "other").replace("ECHO", "a.test:80");
+  expect(complaints(checkManifests(manifests({ own: other })))).toEqual([
+    `25 missing-reference: there is no "other" here, where everything is one gateway's`,
+  ]);
   const nothing = "  rawConfig: {policies: [{target: {gateway: {}}, policy: {csrf: {}}}]}";
   expect(complaints(checkManifests(manifests({ own: nothing })))).toEqual([
     "23 missing-reference: there is no listener in this file",

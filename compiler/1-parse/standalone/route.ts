@@ -36,7 +36,8 @@ export function routeSchema() {
       policies: routePoliciesSchema(),
       backends: listOfParts(routeBackendSchema(), {
         maxItems: 32,
-        description: "Where requests go: one backend, or several plain HTTP ones by weight.",
+        description:
+          "Where requests go: one backend, or several by weight: plain HTTP ones, and MCP servers.",
       }),
     },
     { hasParts: true },

@@ -22,6 +22,20 @@ import type { Attached, NamedListener, PoliciesByTarget } from "./attached.ts";
 import { mergePolicies } from "./route-groups.ts";
 import { readPolicies } from "./route-parts.ts";
 
+/** What reading the `policies` of a file needs. */
+interface AttachedContext {
+  readonly broken: readonly ConfigPath[];
+  readonly diagnostics: Diagnostics;
+  /** What the one gateway of the file is called, besides `default`; absent: nothing else. */
+  readonly gateway?: GatewayName | undefined;
+}
+
+/** A gateway by its names. */
+export interface GatewayName {
+  readonly name: string;
+  readonly namespace: string;
+}
+
 /** What a policy of the file may be about. */
 export interface PolicyTargets {
   readonly listeners: readonly NamedListener[];
@@ -47,11 +61,11 @@ export class AttachedPolicies implements PoliciesByTarget {
   constructor(
     values: readonly (AttachedPolicyValue | undefined)[],
     origin: Origin,
-    context: { readonly broken: readonly ConfigPath[]; readonly diagnostics: Diagnostics },
+    context: AttachedContext,
   ) {
     this.isPartial = isPartial(origin, context);
     this.#all = values.flatMap((value, index) =>
-      value === undefined ? [] : [readAttached(value, childOf(origin, index), context.diagnostics)],
+      value === undefined ? [] : [readAttached(value, childOf(origin, index), context)],
     );
     this.#all.forEach((each, index) => {
       for (const before of this.#all.slice(0, index))
@@ -171,7 +185,7 @@ function isAbout(target: AttachedPolicy["target"], { name, port }: NamedListener
 function readAttached(
   { target, phase = "route", policy }: AttachedPolicyValue,
   origin: Origin,
-  diagnostics: Diagnostics,
+  { diagnostics, gateway: owner }: AttachedContext,
 ): AttachedPolicy {
   const place = childOf(origin, "policy");
   const policies = readPolicies(policy, place, diagnostics);
@@ -184,13 +198,14 @@ function readAttached(
       const params = { field: '"phase: gateway"', actsOn: "listeners", found: "a route" };
       diagnostics.report("misplaced-field", childOf(origin, "phase"), params);
     }
-    checkDefault(route.namespace, childOf(at, "route", "namespace"), diagnostics);
+    checkName(route.namespace, undefined, childOf(at, "route", "namespace"), diagnostics);
     const named = { kind: "route", name: route.name } as const;
     return { phase, target: named, policies, backendPolicies, origin };
   }
   const { gatewayName, gatewayNamespace, listenerName, port } = gateway ?? {};
-  checkDefault(gatewayName, childOf(at, "gateway", "gatewayName"), diagnostics);
-  checkDefault(gatewayNamespace, childOf(at, "gateway", "gatewayNamespace"), diagnostics);
+  checkName(gatewayName, owner?.name, childOf(at, "gateway", "gatewayName"), diagnostics);
+  const namespaceAt = childOf(at, "gateway", "gatewayNamespace");
+  checkName(gatewayNamespace, owner?.namespace, namespaceAt, diagnostics);
   const meant = {
     kind: "listeners",
     ...(listenerName !== undefined && { name: listenerName }),
@@ -199,11 +214,17 @@ function readAttached(
   return { phase, target: meant, policies, backendPolicies, origin };
 }
 
-/** A file is one gateway, and everything in it has one namespace. */
-function checkDefault(name: string | undefined, at: Origin, diagnostics: Diagnostics): void {
-  if (name === undefined || name === DEFAULT_NAME) return;
-  const candidates = [`"${DEFAULT_NAME}", which is all of this file`];
-  diagnostics.report("missing-reference", at, { what: `"${name}" in a file`, candidates });
+/** A file is one gateway, and everything in it has one namespace. `own`: what that is called elsewhere. */
+function checkName(
+  name: string | undefined,
+  own: string | undefined,
+  origin: Origin,
+  diagnostics: Diagnostics,
+): void {
+  if (name === undefined || name === DEFAULT_NAME || name === own) return;
+  const candidates = [...(own === undefined ? [] : [own]), DEFAULT_NAME].map((each) => `"${each}"`);
+  const what = `"${name}" here, where everything is one gateway's`;
+  diagnostics.report("missing-reference", origin, { what, candidates });
 }
 
 /** Reports what does not act before a route is chosen. */

@@ -11,7 +11,7 @@ import type {
 } from "../../config/resources.ts";
 import { listenerTraffic, SectionUse } from "../../config/sections.ts";
 import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
-import { AttachedPolicies, actingThere } from "./attached-policies.ts";
+import { AttachedPolicies, actingThere, type GatewayName } from "./attached-policies.ts";
 import { readLlm, readMcp } from "./front-doors.ts";
 import { readListenerTls } from "./listener-tls.ts";
 import { mergePolicies, readRouteGroups, reportIdleGroups } from "./route-groups.ts";
@@ -37,17 +37,19 @@ export type ServingValue = Pick<
   "binds" | "backends" | "services" | "llm" | "mcp" | "routeGroups" | "policies"
 >;
 
-/** What a file serves; a policy that is given twice is reported. */
+/** What a file serves; a policy that is given twice is reported. `gateway`: what it is called where it is a part of manifests. */
 export function lowerServed(
   file: ServingValue,
   { origin, broken }: Pick<StandaloneInput, "origin" | "broken">,
   diagnostics: Diagnostics,
+  gateway?: GatewayName,
 ): ServedParts {
   const sections = new SectionUse();
   const services = new Services(file.services ?? [], childOf(origin, "services"), diagnostics);
   const attached = new AttachedPolicies(file.policies ?? [], childOf(origin, "policies"), {
     broken,
     diagnostics,
+    gateway,
   });
   const backends = readNamedBackends(file.backends ?? [], {
     attached,

@@ -18,8 +18,9 @@ import { type SharedTraffic, trafficOf } from "../../2-lower/kubernetes/routes/t
 import { guardLines } from "../../backends/ai/guard-text.ts";
 import { type BackendKind, backendOf, promptGuards } from "../../backends/index.ts";
 import type { Checked } from "../../compile.ts";
-import type { Origin } from "../../diagnostics/diagnostic.ts";
+import { type Origin, placeKey } from "../../diagnostics/diagnostic.ts";
 import { locate, locationText, type SourceFile, valueAt } from "../../diagnostics/source.ts";
+import { accessOf } from "../../ir/access.ts";
 import type { BackendNode } from "../../ir/backends.ts";
 import type { PolicyUse } from "../../ir/policies.ts";
 import type { ListenerNode, Program, RouteNode } from "../../ir/program.ts";
@@ -281,16 +282,15 @@ function explainNode(
   files: readonly SourceFile[],
 ): RouteExplanation {
   const said = (level: string, prefix: string, uses: readonly PolicyUse[]) =>
-    uses.map(({ kind, origin }) => ({
-      field: `${prefix}${kind}`,
-      values: [
-        {
-          value: valueAt(origin, files),
-          source: origin.file,
-          level,
-          at: placeText(origin, files),
-        },
-      ],
+    uses.map((use) => ({
+      field: `${prefix}${use.kind}`,
+      values: placesOf(use).map((origin) => ({
+        value: valueAt(origin, files),
+        source: origin.file,
+        // The file's own `policies` say what they are about.
+        level: origin.path[0] === "policies" ? "attached" : level,
+        at: placeText(origin, files),
+      })),
       overridden: [],
     }));
   const preRouting = "preRouting" in listener ? listener.preRouting : undefined;
@@ -307,6 +307,20 @@ function explainNode(
       ...said("route", "", route.policies),
     ],
   };
+}
+
+/** Where a policy is written: rules that are joined stand in several places. */
+function placesOf(use: PolicyUse): readonly Origin[] {
+  const ofRules = accessOf(use)
+    .flatMap((check) => (check.kind === "rules" ? check.rules : []))
+    .map(({ origin }) => ({
+      ...origin,
+      path: origin.path.slice(0, origin.path.lastIndexOf("rules")),
+    }))
+    .filter(({ path }) => path.at(-1) === use.kind);
+  const others = new Map(ofRules.map((each) => [placeKey(each), each]));
+  others.delete(placeKey(use.origin));
+  return [...others.values(), use.origin];
 }
 
 /** Those of several providers that are alike stand once. */

@@ -77,9 +77,10 @@ export function parametersOf(
 
 /** The content, when the parts that only show here are good; mistakes are reported. */
 function checked(
-  { spec, origin }: ManifestOf<"GatewayParameters">,
-  { diagnostics }: ReferenceContext,
+  manifest: ManifestOf<"GatewayParameters">,
+  { inventory, diagnostics }: ReferenceContext,
 ): ParametersSpec | undefined {
+  const { spec, origin } = manifest;
   if (spec === undefined) return undefined;
   const { rawConfig: given, ...rest } = spec;
   const at = childOf(origin, "spec", "rawConfig");
@@ -87,7 +88,12 @@ function checked(
   const variable = (wanted: string) => spec.env?.findLast(({ name }) => name === wanted)?.value;
   const { value: rawConfig, broken } =
     given === undefined ? ABSENT : parseRawConfig(given, at, variable, diagnostics);
-  const served = rawConfig && lowerServed(rawConfig, { origin: at, broken }, diagnostics);
+  // Of several Gateways a policy could only be about one.
+  const users = (rawConfig?.policies === undefined ? [] : inventory.all("Gateway")).filter(
+    (gateway) => namedParameters(gateway, inventory).includes(manifest),
+  );
+  const only = users.length === 1 ? users[0] : undefined;
+  const served = rawConfig && lowerServed(rawConfig, { origin: at, broken }, diagnostics, only);
   for (const idle of served?.sections.idle() ?? []) reportIdle(idle, diagnostics);
   const parameters: ParametersSpec = { ...rest, rawConfig, served, origin };
   checkOverlays(parameters, diagnostics);
