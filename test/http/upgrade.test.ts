@@ -118,14 +118,14 @@ it("a WebSocket is counted as a request to its upstream, from its beginning to i
 });
 
 it.each([
-  ["timeout", { timeout: { requestTimeout: "100ms" } }],
-  ["retry", { retry: { attempts: 2, codes: [426] }, timeout: { backendRequestTimeout: "100ms" } }],
+  ["timeout", { timeout: { requestTimeout: "2s" } }],
+  ["retry", { retry: { attempts: 2, codes: [426] }, timeout: { backendRequestTimeout: "2s" } }],
 ])("a WebSocket passes through a route with %s, and outlives it", async (_, policies) => {
   const upstream = await startUpstream();
   const routes = [{ policies, backends: [{ host: upstream.url }] }];
   const gateway = await startGateway({ listeners: [{ routes }] });
   const { socket, received } = await openSocket(`ws://127.0.0.1:${gateway.port}/ws`);
-  await pause(300);
+  await pause(2500);
   socket.send("late");
   await eventually(() => (received.length > 0 ? true : null), "the echo");
   expect(received).toEqual(["late"]);
