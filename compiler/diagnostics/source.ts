@@ -155,7 +155,8 @@ function pairsOf(items: readonly Pair[]): ReadonlyMap<string, Pair> {
   return pairs;
 }
 
-const STYLES = {
+/** What locate.ts calls the styles that YAML writes a text in. */
+export const SCALAR_STYLES = {
   PLAIN: "plain",
   QUOTE_SINGLE: "single",
   QUOTE_DOUBLE: "double",
@@ -165,7 +166,7 @@ const STYLES = {
 
 function scalarToken(text: string, node: Node): Parameters<typeof sourceOffset>[0] | undefined {
   if (!isScalar(node) || node.type === undefined || node.range == null) return undefined;
-  const style = Object.entries(STYLES).find(([type]) => type === node.type)?.[1];
+  const style = Object.entries(SCALAR_STYLES).find(([type]) => type === node.type)?.[1];
   if (style === undefined) return undefined;
   const [start, end] = node.range;
   return { text: text.slice(start, end), start, style, value: String(node.value) };

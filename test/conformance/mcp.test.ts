@@ -1,12 +1,10 @@
 import { beforeAll, expect, it } from "vitest";
 import type { Gateway } from "../harness/gateway.ts";
-import { ownScript } from "../harness/own-script.ts";
-import { TestProcess } from "../harness/test-process.ts";
+import { serverScripts, startBothServers } from "../mcp/both-servers.ts";
 import { startHandwritten, startMcpGateway } from "../mcp/mcp-gateway.ts";
 import { expectAsDirectly, mergedRoutes } from "./merged.ts";
 import { verdicts } from "./verdicts.ts";
 
-const script = ownScript("conformance/mcp-server.ts");
 let http: Gateway;
 let stdio: Gateway;
 let direct: ReadonlyMap<string, string>;
@@ -21,24 +19,25 @@ const exceptions: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 beforeAll(async () => {
-  const server = new TestProcess(process.execPath, [script]);
-  const [, port] = await server.seen(/port (\d+)/);
-  const other = ownScript("conformance/stateless-server.ts");
-  const stateless = new TestProcess(process.execPath, [other, "http", "reject"]);
-  const [, statelessPort] = await stateless.seen(/port (\d+)/);
+  const { sessions: port, stateless } = await startBothServers();
   [http, stdio] = await Promise.all([
     startMcpGateway([
       {
         name: "http",
         targets: [{ name: "one", mcp: { host: `http://127.0.0.1:${port}/mcp` } }],
       },
-      ...mergedRoutes({ sessions: port, stateless: statelessPort }),
+      ...mergedRoutes({ sessions: port, stateless }),
     ]),
     startHandwritten({
       routes: [
         {
           name: "stdio",
-          targets: [{ name: "one", stdio: { cmd: process.execPath, args: [script, "stdio"] } }],
+          targets: [
+            {
+              name: "one",
+              stdio: { cmd: process.execPath, args: [serverScripts.sessions, "stdio"] },
+            },
+          ],
           // The suite ends few of its sessions.
           limits: { sessions: 2 },
         },

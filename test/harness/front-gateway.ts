@@ -1,5 +1,6 @@
 import { startController } from "./controller.ts";
 import { freePorts } from "./free-port.ts";
+import { frontManifest, gatewayClass } from "./gateway-class.ts";
 import { GwcProcess } from "./gwc.ts";
 import { KubernetesApi } from "./kubernetes-api.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
@@ -27,20 +28,7 @@ export class FrontGateway {
 
   static async start(): Promise<FrontGateway> {
     const front = new FrontGateway(await KubernetesApi.start(), await freePorts(4));
-    await front.api.applyText(`
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: { name: gwc }
-spec: { controllerName: gwc.dev/gateway }
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: { name: front }
-spec:
-  gatewayClassName: gwc
-  infrastructure: { parametersRef: { group: gwc.dev, kind: GatewayParameters, name: front } }
-  listeners: [{ name: http, port: ${front.port}, protocol: HTTP }]
----
+    await front.api.applyText(`${gatewayClass}---${frontManifest(front.port)}---
 apiVersion: v1
 kind: ServiceAccount
 metadata: { name: front }

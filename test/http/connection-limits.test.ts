@@ -169,7 +169,7 @@ it("a client sees the HTTP/2 settings that are configured, and PINGs that it ans
       http2FrameSize: 20_000,
       http2MaxHeaderSize: 4096,
       http2KeepaliveInterval: "1s",
-      http2KeepaliveTimeout: "300ms",
+      http2KeepaliveTimeout: "10s",
     },
   });
   const raw = new FrameClient(port);

@@ -1,7 +1,8 @@
 import type { Socket } from "node:net";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { freePort } from "../harness/free-port.ts";
+import type { Gateway } from "../harness/gateway.ts";
 import { bytesHeld } from "../harness/kernel-queues.ts";
 import { pause } from "../harness/pause.ts";
 import { RawClient } from "../harness/raw-client.ts";
@@ -14,17 +15,31 @@ import { startPlain } from "./plain-gateway.ts";
 
 const get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
-/** An upstream that answers each request with these bytes; "" closes the connection. */
-function startBytes(bytes: string): Promise<string> {
-  return startRawUpstream((socket) => {
+/** A gateway before an upstream that answers each request with the bytes that were set last; "" closes the connection. */
+async function startBytes() {
+  let bytes = "";
+  const upstream = await startRawUpstream((socket) => {
     socket.on("data", () => {
       if (bytes === "") socket.destroy();
       else socket.write(bytes, "latin1");
     });
   });
+  const { url } = await startPlain(upstream);
+  return {
+    url,
+    answer: (next: string) => {
+      bytes = next;
+    },
+  };
 }
 
 describe("an upstream", () => {
+  let raw: Awaited<ReturnType<typeof startBytes>>;
+
+  beforeAll(async () => {
+    raw = await startBytes();
+  });
+
   it("that is down gives 503 and no internals, and the gateway serves on", async () => {
     const { gateway, url } = await startPlain(`http://127.0.0.1:${await freePort()}`);
     for (let i = 0; i < 2; i++) {
@@ -54,8 +69,8 @@ describe("an upstream", () => {
     ["switches protocols unasked", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n"],
     ["responses a header of 100 KB", `HTTP/1.1 200 OK\r\nX: ${"x".repeat(100_000)}\r\n\r\n`],
   ])("that %s gives 502", async (_name, bytes) => {
-    const { url } = await startPlain(await startBytes(bytes));
-    const response = await fetch(url);
+    raw.answer(bytes);
+    const response = await fetch(raw.url);
     expect(response.status).toBe(502);
     expect(response.headers.get("x")).toBeNull();
   });
@@ -288,8 +303,15 @@ describe("a slow reader", () => {
 });
 
 describe("a handler that throws", () => {
+  let gateway: Gateway;
+  let port: number;
+  let url: string;
+
+  beforeAll(async () => {
+    ({ gateway, port, url } = await startHandwritten("http://127.0.0.1:1"));
+  });
+
   it("is a 500 without internals, with a stack on stderr, and the process lives on", async () => {
-    const { gateway, url } = await startHandwritten("http://127.0.0.1:1");
     const response = await fetch(`${url}/throws`);
     expect(response.status).toBe(500);
     expect(await response.text()).toBe("internal error");
@@ -299,7 +321,6 @@ describe("a handler that throws", () => {
   });
 
   it("shows nothing of the message that could not be read", async () => {
-    const { gateway, url } = await startHandwritten("http://127.0.0.1:1");
     expect((await fetch(`${url}/throws-on-rubbish`)).status).toBe(500);
     await eventually(
       () => /SyntaxError: a text is not valid JSON\n\s+at /.exec(gateway.stderr),
@@ -309,7 +330,6 @@ describe("a handler that throws", () => {
   });
 
   it("outside of any request shows on stderr, and the process lives on", async () => {
-    const { gateway, url } = await startHandwritten("http://127.0.0.1:1");
     await fetch(`${url}/throws-timer`);
     await eventually(
       () => /^bug: Error: a bug in a timer\n\s+at /m.exec(gateway.stderr),
@@ -319,7 +339,6 @@ describe("a handler that throws", () => {
   });
 
   it("after the head breaks the connection off", async () => {
-    const { gateway, port } = await startHandwritten("http://127.0.0.1:1");
     const client = new RawClient(port);
     client.send("GET /throws-later HTTP/1.1\r\nHost: x\r\n\r\n");
     await client.closes();
@@ -327,5 +346,3 @@ describe("a handler that throws", () => {
     await eventually(() => /a bug in the middle/.exec(gateway.stderr), "the stack");
   });
 });
-
-/** The value once it has not changed for a while. */

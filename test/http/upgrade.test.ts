@@ -60,12 +60,9 @@ function echoFrame(frame: Buffer): Buffer {
   return Buffer.concat([Buffer.from([frame[0] ?? 0, length]), text]);
 }
 
-it("a WebSocket passes through to a backend, and its headers with it", async () => {
-  const upstream = await startUpstream();
-  const policies = { cors: { allowOrigins: ["*"] }, backendAuth: { key: "${KEY}" } };
-  const routes = [{ policies, backends: [{ host: upstream.url }] }];
-  const gateway = await startGateway({ env: { KEY: "k" }, listeners: [{ routes }] });
-  const socket = new WebSocket(`ws://127.0.0.1:${gateway.port}/ws?a=b`);
+/** A WebSocket once it is open, and what it has received. It is closed at the end of the test. */
+async function openSocket(url: string) {
+  const socket = new WebSocket(url);
   onTestFinished(() => socket.close());
   const received: string[] = [];
   socket.onmessage = ({ data }) => received.push(data);
@@ -73,6 +70,15 @@ it("a WebSocket passes through to a backend, and its headers with it", async () 
     socket.onopen = resolve;
     socket.onerror = reject;
   });
+  return { socket, received };
+}
+
+it("a WebSocket passes through to a backend, and its headers with it", async () => {
+  const upstream = await startUpstream();
+  const policies = { cors: { allowOrigins: ["*"] }, backendAuth: { key: "${KEY}" } };
+  const routes = [{ policies, backends: [{ host: upstream.url }] }];
+  const gateway = await startGateway({ env: { KEY: "k" }, listeners: [{ routes }] });
+  const { socket, received } = await openSocket(`ws://127.0.0.1:${gateway.port}/ws?a=b`);
   for (const text of ["one", "two"]) {
     socket.send(text);
     await eventually(() => (received.at(-1) === text ? true : null), text);
@@ -112,21 +118,14 @@ it("a WebSocket is counted as a request to its upstream, from its beginning to i
 });
 
 it.each([
-  ["timeout", { timeout: { requestTimeout: "100ms" } }],
-  ["retry", { retry: { attempts: 2, codes: [426] }, timeout: { backendRequestTimeout: "100ms" } }],
+  ["timeout", { timeout: { requestTimeout: "2s" } }],
+  ["retry", { retry: { attempts: 2, codes: [426] }, timeout: { backendRequestTimeout: "2s" } }],
 ])("a WebSocket passes through a route with %s, and outlives it", async (_, policies) => {
   const upstream = await startUpstream();
   const routes = [{ policies, backends: [{ host: upstream.url }] }];
   const gateway = await startGateway({ listeners: [{ routes }] });
-  const socket = new WebSocket(`ws://127.0.0.1:${gateway.port}/ws`);
-  onTestFinished(() => socket.close());
-  const received: string[] = [];
-  socket.onmessage = ({ data }) => received.push(data);
-  await new Promise((resolve, reject) => {
-    socket.onopen = resolve;
-    socket.onerror = reject;
-  });
-  await pause(300);
+  const { socket, received } = await openSocket(`ws://127.0.0.1:${gateway.port}/ws`);
+  await pause(2500);
   socket.send("late");
   await eventually(() => (received.length > 0 ? true : null), "the echo");
   expect(received).toEqual(["late"]);

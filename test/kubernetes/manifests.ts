@@ -78,3 +78,33 @@ kind: GatewayBackend
 metadata: {name: tools}
 spec: {static: {host: tools.example.com, port: 80}}
 `;
+
+/** The Gateway `gw` with these listeners, each a line of YAML. */
+export function gatewayWith(...listeners: readonly string[]): string {
+  return `
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: gw}
+spec:
+  gatewayClassName: gwc
+  listeners:
+    - ${listeners.join("\n    - ")}`;
+}
+
+/** The route `web` of the Gateway `gw`, and the Service that it leads to. */
+export function webRoute(port: number): string {
+  return `
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: web}
+spec:
+  parentRefs: [{name: gw}]
+  rules: [{backendRefs: [{name: web, port: ${port}}]}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec: {ports: [{port: ${port}}]}
+`;
+}

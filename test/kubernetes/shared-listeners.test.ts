@@ -1,29 +1,12 @@
 import { expect, it } from "vitest";
 import { emitModules } from "../../compiler/4-emit/modules.ts";
-import { checkManifests, complaints } from "./manifests.ts";
+import { checkManifests, complaints, gatewayWith, webRoute } from "./manifests.ts";
 
-const world = `
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: gw}
-spec:
-  gatewayClassName: gwc
-  listeners:
-    - {name: one, port: 8080, protocol: HTTP, hostname: one.example.com}
-    - {name: two, port: 8081, protocol: HTTP}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: web}
-spec:
-  parentRefs: [{name: gw}]
-  rules: [{backendRefs: [{name: web, port: 80}]}]
----
-apiVersion: v1
-kind: Service
-metadata: {name: web}
-spec: {ports: [{port: 80}]}
----
+const gateway = gatewayWith(
+  "{name: one, port: 8080, protocol: HTTP, hostname: one.example.com}",
+  "{name: two, port: 8081, protocol: HTTP}",
+);
+const world = `${gateway}${webRoute(80)}---
 apiVersion: gwc.dev/v1alpha1
 kind: GatewayPolicy
 metadata: {name: limit}

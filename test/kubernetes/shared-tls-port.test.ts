@@ -3,17 +3,9 @@ import { reachedRoute } from "../../compiler/inspect/explain/request.ts";
 import { statusOf } from "../../compiler/inspect/status/status.ts";
 import { kubernetesResources } from "../../templates/kubernetes/resources.ts";
 import { clientPorts } from "../../templates/modules/client-ports.ts";
-import { checkManifests, complaints } from "./manifests.ts";
+import { checkManifests, complaints, gatewayWith, webRoute } from "./manifests.ts";
 
-const routes = `
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: web}
-spec:
-  parentRefs: [{name: gw}]
-  rules: [{backendRefs: [{name: web, port: 443}]}]
----
+const routes = `${webRoute(443)}---
 apiVersion: gateway.networking.k8s.io/v1
 kind: TLSRoute
 metadata: {name: db}
@@ -23,26 +15,16 @@ spec:
   rules: [{backendRefs: [{name: web, port: 443}]}]
 ---
 apiVersion: v1
-kind: Service
-metadata: {name: web}
-spec: {ports: [{port: 443}]}
----
-apiVersion: v1
 kind: Secret
 metadata: {name: cert}
 type: kubernetes.io/tls
 `;
 
-const gateway = (db: string) => `
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: gw}
-spec:
-  gatewayClassName: gwc
-  listeners:
-    - {name: web, port: 8443, protocol: HTTPS, hostname: "*.example.com", tls: {certificateRefs: [{name: cert}]}}
-    - {name: db, port: 8443, protocol: TLS, hostname: db.example.com, ${db}}
-${routes}`;
+const gateway = (db: string) =>
+  gatewayWith(
+    '{name: web, port: 8443, protocol: HTTPS, hostname: "*.example.com", tls: {certificateRefs: [{name: cert}]}}',
+    `{name: db, port: 8443, protocol: TLS, hostname: db.example.com, ${db}}`,
+  ) + routes;
 
 function conditions(text: string): string {
   const checked = checkManifests(text);

@@ -8,6 +8,7 @@ import { startGateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
 import { root } from "../harness/root.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { gatewayWith } from "./manifests.ts";
 
 let [plain, secure] = [0, 0];
 
@@ -53,15 +54,10 @@ function manifests(one: number, two: number): string {
   const backend = (name: string, port: number) =>
     `{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: ${name}}, spec: {static: {host: 127.0.0.1, port: ${port}}}}`;
   return [
-    `
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: gw}
-spec:
-  gatewayClassName: gwc
-  listeners:
-    - {name: plain, port: ${plain}, protocol: HTTP}
-    - {name: secure, port: ${secure}, protocol: HTTPS, tls: {certificateRefs: [{name: cert}]}}`,
+    gatewayWith(
+      `{name: plain, port: ${plain}, protocol: HTTP}`,
+      `{name: secure, port: ${secure}, protocol: HTTPS, tls: {certificateRefs: [{name: cert}]}}`,
+    ),
     `
 apiVersion: gateway.networking.k8s.io/v1
 kind: HTTPRoute

@@ -113,13 +113,13 @@ describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
     const one = { name: "one", mcp: { host: upstream.url } };
     const targets = path === "/merged" ? [one, { ...one, name: "two" }] : [one];
     const brief = await startHandwritten({
-      routes: [{ name: "brief", path, targets, timeouts: { session: 1500 } }],
+      routes: [{ name: "brief", path, targets, timeouts: { session: 4000 } }],
     });
     try {
       const session = await openSession(at(brief, path));
       expect((await post(at(brief, path), ping, session)).status).toBe(200);
       const status = async () => (await post(at(brief, path), ping, session)).status;
-      await expect.poll(status, { timeout: 5000 }).toBe(404);
+      await expect.poll(status).toBe(404);
       const before = upstream.seen.length;
       expect(await status()).toBe(404);
       expect(upstream.seen.length).toBe(before);

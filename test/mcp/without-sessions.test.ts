@@ -1,27 +1,20 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { expositionOf } from "../harness/exposition.ts";
 import type { Gateway } from "../harness/gateway.ts";
-import { ownScript } from "../harness/own-script.ts";
-import { TestProcess } from "../harness/test-process.ts";
+import { serverScripts, startBothServers } from "./both-servers.ts";
 import { startMcpGateway } from "./mcp-gateway.ts";
 import { initialize, messagesOf, post, send, toolCall } from "./raw-client.ts";
 import { mcpResponses, type RawUpstream, startUpstream } from "./raw-upstream.ts";
 import { connectSession } from "./session-client.ts";
 import { connectStateless } from "./stateless-client.ts";
 
-const old = ownScript("conformance/mcp-server.ts");
-const stateless = ownScript("conformance/stateless-server.ts");
+const { sessions: old, stateless } = serverScripts;
 let gateway: Gateway;
 let raw: RawUpstream;
 const url = (route: string) => gateway.url.replace("/mcp", `/${route}`);
 
 beforeAll(async () => {
-  const [server, other] = [
-    new TestProcess(process.execPath, [old]),
-    new TestProcess(process.execPath, [stateless, "http", "reject"]),
-  ];
-  const [, port] = await server.seen(/port (\d+)/);
-  const [, newPort] = await other.seen(/port (\d+)/);
+  const { sessions: port, stateless: newPort } = await startBothServers();
   raw = await startUpstream(() => {});
   const http = { name: "http", mcp: { host: `http://127.0.0.1:${port}/mcp` } };
   const stdio = { name: "stdio", stdio: { cmd: process.execPath, args: [old, "stdio"] } };

@@ -64,7 +64,7 @@ describe("servers that come and go", () => {
 
   it("a name that vanishes and comes back is refused in between, and asked again", async () => {
     const services = await startEnvoyServices();
-    const policies = { tcp: { connectTimeout: "500ms" } };
+    const policies = { tcp: { connectTimeout: "5s" } };
     const own = await startRoutes(
       { a: { policies: { extAuthz: { host: `auth.test:${services.port}`, policies } } } },
       await startEcho(),

@@ -15,6 +15,7 @@ import { IdentityProvider } from "../harness/identity-provider.ts";
 import { startMcpServer } from "../harness/mcp-server.ts";
 import { startRoutesText } from "../harness/routes-gateway.ts";
 import { mcpRoutes } from "./mcp-routes.ts";
+import { PatientUser } from "./patient-user.ts";
 
 let provider: IdentityProvider;
 let silent: IdentityProvider;
@@ -81,7 +82,7 @@ describe("a client that has to register and ask its user", () => {
     ["/silent/mcp", null],
     ["/auth0/mcp", "https://api.example"],
   ])("sends the user of %s to the provider, for that resource", async (path, audience) => {
-    const user = new PatientUser();
+    const user = new RegisteredClient();
     const url = new URL(`${gateway.url}${path}`);
     const transport = new StreamableHTTPClientTransport(url, { authProvider: user });
     const client = new Client({ name: "test", version: "1.0.0" });
@@ -100,7 +101,7 @@ describe("a client of the stateless revision that asks its user", () => {
   const clientMetadataUrl = "https://client.example/oauth/client.json";
 
   async function sentAway(path: string) {
-    const user = Object.assign(new PatientUser(), { clientMetadataUrl });
+    const user = Object.assign(new RegisteredClient(), { clientMetadataUrl });
     const transport = new ModernTransport(new URL(`${gateway.url}${path}`), { authProvider: user });
     const client = new ModernClient({ name: "test", version: "1.0.0" });
     await expect(client.connect(transport)).rejects.toThrow();
@@ -137,12 +138,9 @@ describe("a client of the stateless revision that asks its user", () => {
   });
 });
 
-/** A client's memory whose user never comes back from the provider's page. */
-class PatientUser implements OAuthClientProvider {
-  readonly redirectUrl = "http://localhost:1234/callback";
-  readonly clientMetadata = { redirect_uris: [this.redirectUrl], client_name: "test" };
+/** A patient user's client that registers itself. */
+class RegisteredClient extends PatientUser implements OAuthClientProvider {
   client: OAuthClientInformationMixed | undefined;
-  sentTo: URL | undefined;
 
   clientInformation(): OAuthClientInformationMixed | undefined {
     return this.client;
@@ -153,16 +151,4 @@ class PatientUser implements OAuthClientProvider {
   }
 
   tokens(): undefined {}
-
-  saveTokens(): void {}
-
-  redirectToAuthorization(url: URL): void {
-    this.sentTo = url;
-  }
-
-  saveCodeVerifier(): void {}
-
-  codeVerifier(): string {
-    return "";
-  }
 }

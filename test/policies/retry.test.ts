@@ -36,7 +36,7 @@ beforeAll(async () => {
     {
       plain: { policies: { retry }, backends },
       quick: { policies: { retry: { attempts: 2, codes: [503] } }, backends },
-      each: { policies: { retry, timeout: { backendRequestTimeout: "200ms" } }, backends },
+      each: { policies: { retry, timeout: { backendRequestTimeout: "1s" } }, backends },
       all: {
         policies: { retry: { ...retry, attempts: 100 }, timeout: { requestTimeout: "1s" } },
         backends,

@@ -13,6 +13,7 @@ import { startMcpServer } from "../harness/mcp-server.ts";
 import { startRoutesText } from "../harness/routes-gateway.ts";
 import { post, type RawResponse, toolCall } from "../mcp/raw-client.ts";
 import { ask, revision } from "../mcp/stateless-client.ts";
+import { PatientUser } from "./patient-user.ts";
 
 let provider: IdentityProvider;
 let gateway: Gateway;
@@ -169,14 +170,12 @@ describe("a client that can ask for more", () => {
   });
 });
 
-/** A client's memory whose user has a token, and never comes back from the provider's page. */
-class UserWithToken implements OAuthClientProvider {
-  readonly redirectUrl = "http://localhost:1234/callback";
-  readonly clientMetadata = { redirect_uris: [this.redirectUrl] };
-  sentTo: URL | undefined;
+/** A patient user who has a token. */
+class UserWithToken extends PatientUser implements OAuthClientProvider {
   readonly #token: string;
 
   constructor(token: string) {
+    super();
     this.#token = token;
   }
 
@@ -186,17 +185,5 @@ class UserWithToken implements OAuthClientProvider {
 
   tokens() {
     return { access_token: this.#token, token_type: "Bearer" };
-  }
-
-  saveTokens(): void {}
-
-  redirectToAuthorization(url: URL): void {
-    this.sentTo = url;
-  }
-
-  saveCodeVerifier(): void {}
-
-  codeVerifier(): string {
-    return "";
   }
 }

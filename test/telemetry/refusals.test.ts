@@ -117,17 +117,7 @@ it("an MCP tool that rules deny and one that is not there are the same to a clie
       },
     ],
   });
-  const call = async (name: string): Promise<string> => {
-    const response = await fetch(gateway.url, {
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        accept: "application/json, text/event-stream",
-      },
-      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name } }),
-    });
-    return response.text();
-  };
+  const call = async (name: string) => (await callTool(gateway, name)).text();
   expect(await call("one_drop")).toContain("Unknown tool: one_drop");
   expect(await call("three_drop")).toContain("Unknown tool: three_drop");
   const lines = await eventually(() => {
@@ -169,14 +159,7 @@ it("a message that fails at its target is counted so, though its response passes
     listeners: [{ routes: [{ backends: [{ mcp: { targets: [target] } }] }] }],
   });
   for (const name of Object.keys(responses)) {
-    const response = await fetch(gateway.url, {
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        accept: "application/json, text/event-stream",
-      },
-      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name } }),
-    });
+    const response = await callTool(gateway, name);
     expect(response.status).toBe(200);
     await response.text();
   }
@@ -244,3 +227,12 @@ it("the log says which rule and which limit refused a request, and no client hea
   ]);
   expect(gateway.output).not.toContain("a-secret");
 });
+
+/** Calls a tool of the gateway's root, without a session. */
+function callTool({ url }: Gateway, name: string): Promise<Response> {
+  return fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name } }),
+  });
+}

@@ -122,9 +122,7 @@ function subject(port: number, options: ConnectionOptions): Promise<string> {
 }
 
 async function until(look: () => Promise<boolean>, what: string): Promise<void> {
-  for (const started = Date.now(); !(await look()); await pause(100)) {
-    if (Date.now() - started > 20_000) throw new Error(`waited in vain for ${what}`);
-  }
+  await eventually(async () => (await look()) || null, what);
 }
 
 async function startHttp2(port: number, servername: string) {

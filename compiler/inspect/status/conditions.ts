@@ -49,7 +49,7 @@ export function falseCondition(
  * A condition that holds, for the reason `held`, unless there are problems: the first ones in the order given say why it
  * does not.
  */
-export function decidedCondition(
+export function conditionFrom(
   type: string,
   held: string,
   ...causes: readonly (readonly [reason: string, problems: readonly Problem[]])[]

@@ -6,7 +6,7 @@ import { formatPath } from "../../diagnostics/diagnostic.ts";
 import type { ListenerSpec, Manifest, ManifestOf } from "../../manifests/manifests.ts";
 import {
   type Condition,
-  decidedCondition,
+  conditionFrom,
   falseCondition,
   type Problem,
   trueCondition,
@@ -127,7 +127,7 @@ function causeOf(problems: readonly Problem[]): string | undefined {
 export function classStatus(problems: readonly Problem[]): object {
   const errors = problems.filter(({ isError }) => isError);
   return {
-    conditions: [decidedCondition("Accepted", "Accepted", ["InvalidParameters", errors])],
+    conditions: [conditionFrom("Accepted", "Accepted", ["InvalidParameters", errors])],
     supportedFeatures: supportedFeatures.map((name) => ({ name })),
   };
 }
@@ -142,7 +142,7 @@ function listenerConditions(problems: readonly Problem[]): readonly Condition[] 
   const denied = references.some(({ code }) => code === "reference-not-permitted");
   const conflict = CONFLICTS[conflicts[0]?.code ?? ""];
   return [
-    decidedCondition(
+    conditionFrom(
       "Accepted",
       "Accepted",
       [unsupported ? "UnsupportedProtocol" : "Invalid", others],
@@ -151,13 +151,13 @@ function listenerConditions(problems: readonly Problem[]): readonly Condition[] 
     conflict === undefined
       ? { type: "Conflicted", status: "False", reason: "NoConflicts", message: "" }
       : { ...falseCondition("Conflicted", conflict, conflicts), status: "True" },
-    decidedCondition(
+    conditionFrom(
       "ResolvedRefs",
       "ResolvedRefs",
       [denied ? "RefNotPermitted" : "InvalidCertificateRef", references],
       ["InvalidRouteKinds", kinds],
     ),
-    decidedCondition("Programmed", "Programmed", [conflict ?? "Invalid", errors]),
+    conditionFrom("Programmed", "Programmed", [conflict ?? "Invalid", errors]),
   ];
 }
 

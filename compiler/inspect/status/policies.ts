@@ -2,7 +2,7 @@ import type { ManifestOf } from "../../manifests/manifests.ts";
 import {
   CONTROLLER,
   type Condition,
-  decidedCondition,
+  conditionFrom,
   type Problem,
   trueCondition,
   within,
@@ -33,7 +33,7 @@ export function policyStatus(
   const conflicts = problems.filter(({ code }) => code === "policy-conflict");
   const idle = problems.filter(({ code }) => code === "policy-without-effect");
   const errors = problems.filter((each) => each.isError && !ofTargets.includes(each));
-  const accepted = decidedCondition(
+  const accepted = conditionFrom(
     "Accepted",
     "Valid",
     ["Invalid", errors],
@@ -56,7 +56,7 @@ export function policyStatus(
 
   function attached(own: readonly Problem[]): Condition {
     const wrong = [...own, ...within(ofTargets, "spec", "targetSelectors")];
-    return decidedCondition(
+    return conditionFrom(
       "Attached",
       "Attached",
       ["Pending", wrong],

@@ -2,13 +2,7 @@ import { resourceKind } from "../../1-parse/kubernetes/kinds.ts";
 import type { KubernetesModel } from "../../2-lower/kubernetes/gateway/gateways.ts";
 import { groupOf, isGranted } from "../../2-lower/kubernetes/inventory/references.ts";
 import type { Manifest, ManifestOf } from "../../manifests/manifests.ts";
-import {
-  CONTROLLER,
-  type Condition,
-  decidedCondition,
-  type Problem,
-  within,
-} from "./conditions.ts";
+import { CONTROLLER, type Condition, conditionFrom, type Problem, within } from "./conditions.ts";
 
 /**
  * The status of an InferencePool: what each Gateway makes of it whose routes lead there (Gateway API inference extension).
@@ -25,7 +19,7 @@ export function poolStatus(
   );
   const others = errors.filter((each) => !pickers.includes(each));
   const cause = ["InvalidExtensionRef", pickers] as const;
-  const resolved = decidedCondition("ResolvedRefs", "ResolvedRefs", cause);
+  const resolved = conditionFrom("ResolvedRefs", "ResolvedRefs", cause);
   const parents = [...gatewaysOf(pool, kubernetes)].map(([gateway, isAttached]) => ({
     parentRef: {
       ...{ group: groupOf("Gateway"), kind: "Gateway" },
@@ -39,7 +33,7 @@ export function poolStatus(
 
 function acceptedBy(isAttached: boolean, errors: readonly Problem[]): Condition {
   if (isAttached || errors.length > 0)
-    return decidedCondition("Accepted", "Accepted", ["Invalid", errors]);
+    return conditionFrom("Accepted", "Accepted", ["Invalid", errors]);
   const message = "no route that leads here is attached to the Gateway";
   return { type: "Accepted", status: "False", reason: "HTTPRouteNotAccepted", message };
 }

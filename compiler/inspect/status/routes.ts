@@ -2,13 +2,7 @@ import { GATEWAY_GROUP, resourceKind } from "../../1-parse/kubernetes/kinds.ts";
 import type { KubernetesModel } from "../../2-lower/kubernetes/gateway/gateways.ts";
 import type { AnyRoute } from "../../2-lower/kubernetes/routes/attach.ts";
 import type { ParentReference } from "../../manifests/routes.ts";
-import {
-  CONTROLLER,
-  type Condition,
-  decidedCondition,
-  type Problem,
-  within,
-} from "./conditions.ts";
+import { CONTROLLER, type Condition, conditionFrom, type Problem, within } from "./conditions.ts";
 
 /** The status of a route: what each of its parents makes of it. */
 export function routeStatus(
@@ -21,7 +15,7 @@ export function routeStatus(
   const ofParents = within(errors, "spec", "parentRefs");
   const others = errors.filter((each) => !references.includes(each) && !ofParents.includes(each));
   const cause = [referenceReason(references), references] as const;
-  const resolved = decidedCondition("ResolvedRefs", "ResolvedRefs", cause);
+  const resolved = conditionFrom("ResolvedRefs", "ResolvedRefs", cause);
   const parents = (route.spec?.parentRefs ?? []).flatMap((parentRef, index) => {
     if (parentRef === undefined || isForeign(parentRef, route, kubernetes)) return [];
     const own = within(ofParents, "spec", "parentRefs", index);
@@ -65,7 +59,7 @@ function isForeign(
 
 function acceptedBy(own: readonly Problem[], others: readonly Problem[]): Condition {
   const cause = own.find((each) => each.cause !== undefined)?.cause;
-  return decidedCondition(
+  return conditionFrom(
     "Accepted",
     "Accepted",
     [cause ?? "NoMatchingParent", own],

@@ -5,7 +5,7 @@ import type { Checked } from "../../compile.ts";
 import { childOf } from "../../diagnostics/diagnostic.ts";
 import { valueAt } from "../../diagnostics/source.ts";
 import type { Manifest, ManifestKind, ManifestOf } from "../../manifests/manifests.ts";
-import { decidedCondition, type Problem, problemsByResource } from "./conditions.ts";
+import { conditionFrom, type Problem, problemsByResource } from "./conditions.ts";
 import { classStatus, gatewayStatus, problemsElsewhere } from "./gateways.ts";
 import { withHistory } from "./history.ts";
 import { type Ancestor, policyStatus } from "./policies.ts";
@@ -125,7 +125,7 @@ function statusOfOne(
     case "GatewayBackend": {
       const errors = problems.filter(({ isError }) => isError);
       return {
-        conditions: [decidedCondition("Accepted", "Accepted", ["TranslationError", errors])],
+        conditions: [conditionFrom("Accepted", "Accepted", ["TranslationError", errors])],
       };
     }
     case "BackendTLSPolicy":

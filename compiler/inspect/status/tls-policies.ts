@@ -1,13 +1,7 @@
 import type { KubernetesModel } from "../../2-lower/kubernetes/gateway/gateways.ts";
 import { groupOf } from "../../2-lower/kubernetes/inventory/references.ts";
 import type { Manifest, ManifestOf } from "../../manifests/manifests.ts";
-import {
-  CONTROLLER,
-  type Condition,
-  decidedCondition,
-  type Problem,
-  within,
-} from "./conditions.ts";
+import { CONTROLLER, type Condition, conditionFrom, type Problem, within } from "./conditions.ts";
 import type { Ancestor } from "./policies.ts";
 
 /** The status of a BackendTLSPolicy: for each Gateway whose traffic it acts on. Without one there is nothing to say (GEP-713). */
@@ -40,7 +34,7 @@ function acceptedBy(
   problems: readonly Problem[],
 ): Condition {
   const idle = problems.find(({ code }) => code === "policy-without-effect");
-  const accepted = decidedCondition(
+  const accepted = conditionFrom(
     "Accepted",
     "Accepted",
     ["TargetNotFound", within(errors, "spec", "targetRefs")],
@@ -54,5 +48,5 @@ function acceptedBy(
 function resolvedOf(authorities: readonly Problem[]): Condition {
   const isOther = authorities.some(({ code }) => code === "wrong-reference-kind");
   const reason = isOther ? "InvalidKind" : "InvalidCACertificateRef";
-  return decidedCondition("ResolvedRefs", "ResolvedRefs", [reason, authorities]);
+  return conditionFrom("ResolvedRefs", "ResolvedRefs", [reason, authorities]);
 }

@@ -6,14 +6,7 @@ import {
   type ScalarToken,
   sourceOffset,
 } from "../../../compiler/diagnostics/locate.ts";
-
-const STYLES = {
-  PLAIN: "plain",
-  QUOTE_SINGLE: "single",
-  QUOTE_DOUBLE: "double",
-  BLOCK_LITERAL: "literal",
-  BLOCK_FOLDED: "folded",
-} as const;
+import { SCALAR_STYLES } from "../../../compiler/diagnostics/source.ts";
 
 /** The value of the key `k` in a document, and its token; undefined when YAML refuses the text or reads no string. */
 function scalarOf(
@@ -25,7 +18,7 @@ function scalarOf(
   const inner = isMap(outer) ? outer.get("o", true) : undefined;
   const node = isMap(inner) ? inner.get("k", true) : undefined;
   if (!isScalar(node) || typeof node.value !== "string" || node.range == null) return undefined;
-  const style = Object.entries(STYLES).find(([type]) => type === node.type)?.[1];
+  const style = Object.entries(SCALAR_STYLES).find(([type]) => type === node.type)?.[1];
   if (style === undefined) return undefined;
   const [start, end] = node.range;
   return {

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { startController } from "../../harness/controller.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { freePort, freePorts } from "../../harness/free-port.ts";
+import { gatewayClass } from "../../harness/gateway-class.ts";
 import { GwcProcess } from "../../harness/gwc.ts";
 import { KubernetesApi, missingApiServer } from "../../harness/kubernetes-api.ts";
 import { send } from "../../harness/send.ts";
@@ -19,12 +20,7 @@ describe.runIf(missing === undefined)(`gwc controller runs Gateways${note}`, () 
     api = await KubernetesApi.start();
     const [listener, stats, ready, xdsPort] = await freePorts(4);
     port = listener ?? 0;
-    await api.applyText(`
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: { name: gwc }
-spec: { controllerName: gwc.dev/gateway }
----
+    await api.applyText(`${gatewayClass}---
 apiVersion: gwc.dev/v1alpha1
 kind: GatewayParameters
 metadata: { name: own }

@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import path from "node:path";
 import { describe, expect, inject, it } from "vitest";
 import { eventually } from "../../harness/eventually.ts";
+import { frontManifest, gatewayClass } from "../../harness/gateway-class.ts";
 import { KubernetesApi, missingApiServer } from "../../harness/kubernetes-api.ts";
 import { listen } from "../../harness/listen.ts";
 import { ownPackage, PACKAGES } from "../../harness/own-package.ts";
@@ -205,27 +206,14 @@ ports: [{ name: "", port: ${port} }]
 }
 
 function manifests(backend: number): string {
-  return `
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: { name: gwc }
-spec: { controllerName: gwc.dev/gateway }
----
+  return `${gatewayClass}---
 apiVersion: gwc.dev/v1alpha1
 kind: GatewayParameters
 metadata: { name: front }
 spec:
   shutdown: { min: 3, max: 10 }
   deployment: { spec: { replicas: 2 } }
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: { name: front }
-spec:
-  gatewayClassName: gwc
-  infrastructure: { parametersRef: { group: gwc.dev, kind: GatewayParameters, name: front } }
-  listeners: [{ name: http, port: ${PORT}, protocol: HTTP }]
----
+---${frontManifest(PORT)}---
 apiVersion: v1
 kind: Service
 metadata: { name: one }

@@ -88,9 +88,8 @@ export function requestHeaderPolicies(
   place: string,
   notes: string[],
 ): DraftFields {
-  const set: Record<string, string> = {};
-  const add: Record<string, string> = {};
-  const remove: string[] = [];
+  const modifier = emptyModifier();
+  const { set, add, remove } = modifier;
   const expressions: Record<string, string> = {};
   const policies: Record<string, unknown> = {};
   for (const { name, value = "", how } of changes) {
@@ -118,8 +117,8 @@ export function requestHeaderPolicies(
       (how === "add" ? add : set)[name] = isSecret ? `\${${variable}}` : text.text;
     }
   }
-  const modifier = headerModifier(set, add, remove);
-  if (modifier !== undefined) policies.requestHeaderModifier = modifier;
+  const written = withoutEmpty(modifier);
+  if (written !== undefined) policies.requestHeaderModifier = written;
   if (Object.keys(expressions).length > 0)
     policies.transformations = { request: { set: expressions } };
   return policies;
@@ -131,24 +130,31 @@ export function responseHeaderPolicies(
   place: string,
   notes: string[],
 ): DraftFields {
-  const set: Record<string, string> = {};
-  const add: Record<string, string> = {};
-  const remove: string[] = [];
+  const modifier = emptyModifier();
+  const { set, add, remove } = modifier;
   for (const { name, value = "", how } of changes) {
     const text = caddyText(value);
     if (how === "remove") remove.push(name);
     else if (text !== undefined && "text" in text) (how === "add" ? add : set)[name] = text.text;
     else notes.push(`${place}: the response header ${name} is left out`);
   }
-  const modifier = headerModifier(set, add, remove);
-  return modifier === undefined ? {} : { responseHeaderModifier: modifier };
+  const written = withoutEmpty(modifier);
+  return written === undefined ? {} : { responseHeaderModifier: written };
 }
 
-function headerModifier(
-  set: DraftFields,
-  add: DraftFields,
-  remove: readonly string[],
-): DraftFields | undefined {
+/** What a policy changes of headers. */
+interface Modifier {
+  readonly set: Record<string, string>;
+  readonly add: Record<string, string>;
+  readonly remove: string[];
+}
+
+function emptyModifier(): Modifier {
+  return { set: {}, add: {}, remove: [] };
+}
+
+/** The parts that change something; undefined: nothing does. */
+function withoutEmpty({ set, add, remove }: Modifier): DraftFields | undefined {
   const modifier = {
     ...(Object.keys(set).length > 0 && { set }),
     ...(Object.keys(add).length > 0 && { add }),

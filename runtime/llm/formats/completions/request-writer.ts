@@ -1,9 +1,10 @@
 import type { JsonObject } from "../../../cel/variables.ts";
-import type { ContentBlock, ToolCallBlock, ToolResultBlock } from "../../chat/content.ts";
+import type { ContentBlock, ToolResultBlock } from "../../chat/content.ts";
 import type { Dialect } from "../../chat/formats.ts";
 import type { ChatRequest, OutputFormat, Reasoning, ToolChoice, Turn } from "../../chat/request.ts";
 import type { TopicFates } from "../../chat/topics.ts";
 import { dataUrl } from "../data-url.ts";
+import { completionsToolCall } from "./tool-call.ts";
 
 /** What chat completions can say of what a request may ask for. */
 export const completionsFates: TopicFates = {
@@ -134,18 +135,7 @@ function assistantMessage(blocks: readonly ContentBlock[]): JsonObject {
   return {
     role: "assistant",
     content: texts.length === 0 ? (calls.length === 0 ? "" : null) : texts.join(""),
-    ...(calls.length > 0 && { tool_calls: calls.map(toolCall) }),
-  };
-}
-
-function toolCall({ id, name, input, signature }: ToolCallBlock): JsonObject {
-  return {
-    id,
-    type: "function",
-    function: { name, arguments: input },
-    ...(signature !== undefined && {
-      extra_content: { google: { thought_signature: signature } },
-    }),
+    ...(calls.length > 0 && { tool_calls: calls.map(completionsToolCall) }),
   };
 }
 

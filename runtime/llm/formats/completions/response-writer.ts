@@ -1,6 +1,5 @@
-import type { JsonObject } from "../../../cel/variables.ts";
-import type { ToolCallBlock } from "../../chat/content.ts";
 import type { ChatResponse, StopReason } from "../../chat/response.ts";
+import { completionsToolCall } from "./tool-call.ts";
 import { completionsUsage } from "./usage.ts";
 
 /** Writes a whole completion as OpenAI's chat completions do. */
@@ -28,7 +27,7 @@ export function writeCompletionsResponse(response: ChatResponse): string {
           refusal: null,
           ...(reasoning.length > 0 && { reasoning_content: reasoning.join("\n") }),
           ...(signature?.kind === "reasoning" && { reasoning_signature: signature.signature }),
-          ...(calls.length > 0 && { tool_calls: calls.map(writeCall) }),
+          ...(calls.length > 0 && { tool_calls: calls.map(completionsToolCall) }),
         },
         logprobs: null,
         finish_reason: finishReason(response.stop, calls.length > 0),
@@ -36,17 +35,6 @@ export function writeCompletionsResponse(response: ChatResponse): string {
     ],
     ...(usage && { usage: completionsUsage(usage) }),
   });
-}
-
-function writeCall({ id, name, input, signature }: ToolCallBlock): JsonObject {
-  return {
-    id,
-    type: "function",
-    function: { name, arguments: input },
-    ...(signature !== undefined && {
-      extra_content: { google: { thought_signature: signature } },
-    }),
-  };
 }
 
 /** `finish_reason`; providers without a word for calls say that the turn ended. */
