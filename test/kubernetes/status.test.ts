@@ -355,3 +355,16 @@ it("a GatewayClass says which features of the Gateway API it has, in their order
   expect(names).toContain("HTTPRoute");
   expect(names).toEqual(names.toSorted());
 });
+
+it("a share that a policy of the route would not hold for is unsupported, and the reference is resolved", () => {
+  const shared =
+    "parentRefs: [{kind: ListenerSet, name: set}], rules: [{backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: mcp}, {name: web, port: 80}]}]";
+  const backend =
+    "{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: mcp}, spec: {mcp: {targets: [{name: t, static: {host: a.test, port: 80}}]}}}";
+  const rules = "backend: {mcp: {authorization: {policy: {matchExpressions: ['true']}}}}";
+  const { parents } = statusOfOne("HTTPRoute r", route(shared), backend, policy(rules, "r"));
+  expect(brief(parents?.[0]?.conditions)).toEqual([
+    "Accepted=False UnsupportedValue",
+    "ResolvedRefs=True ResolvedRefs",
+  ]);
+});

@@ -11,7 +11,10 @@ export function routeStatus(
   kubernetes: KubernetesModel,
 ): object | undefined {
   const errors = problems.filter(({ isError }) => isError);
-  const references = errors.filter(({ path }) => path.includes("backendRefs"));
+  // The share that a backend has says nothing of whether it is there.
+  const references = errors.filter(
+    ({ path }) => path.includes("backendRefs") && path.at(-1) !== "weight",
+  );
   const ofParents = within(errors, "spec", "parentRefs");
   const others = errors.filter((each) => !references.includes(each) && !ofParents.includes(each));
   const cause = [referenceReason(references), references] as const;
