@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, renameSync } from "node:fs";
 import path from "node:path";
 import { build } from "esbuild";
+import { builtinHttp } from "../../compiler/4-emit/builtin-http.ts";
 import { REQUIRE } from "../../compiler/package/compiled.ts";
 import { keepNewest, touch } from "./keep-newest.ts";
 import { SCRIPT_NAMES, SCRIPTS } from "./own-script.ts";
@@ -27,6 +28,7 @@ export async function writeOwnScripts(): Promise<string> {
       platform: "node",
       target: "node24",
       banner: { js: REQUIRE },
+      plugins: [builtinHttp],
       logLevel: "warning",
       absWorkingDir: root,
     });
