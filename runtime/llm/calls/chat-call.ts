@@ -137,7 +137,7 @@ export function bodyFor({ text, members, model: requested }: ChatCall, model: st
   return body;
 }
 
-/** What a body goes to the provider as: the client's own when nothing was changed in it, unless it is short as bytes. */
+/** What a body goes to the provider as: a text, or the client's own bytes when nothing was changed in a long one. */
 export function writtenBody({ sent }: ChatCall, body: JsonBody): string | Uint8Array {
   const text = body.toString();
   return text === sent.text && text.length > shortBody ? sent.bytes : text;
