@@ -61,7 +61,6 @@ export const mcp: Backend<"mcp", McpValue, McpConfig, McpNode, never, Kubernetes
   lower: lowerMcp,
   kubernetes: kubernetesMcp,
   protocol: "mcp",
-  keepsSessions: true,
   carries: ({ config: { targets } }) =>
     targets.map(({ kind, policies: own }) => ({
       traffic: kind === "stdio" ? ["mcp", "children"] : ["mcp", "mcpServers", ...NAMED_SERVER],

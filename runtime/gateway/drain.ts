@@ -9,16 +9,18 @@ export const longestTimer = 2_147_483_647;
 
 /**
  * Ends the service: readiness is 503 at once, listeners stay open for the minimum, requests and streams end by
- * themselves until the maximum, then with an explicit error, and then the connections are broken off.
+ * themselves until the maximum, then with an explicit error, and then the connections are broken off. `othersClosed`: is
+ * asked for what else must have ended by itself.
  */
 export async function drain(
   context: LiveContext,
   listeners: Listeners,
   settings: DrainSettings,
+  othersClosed?: () => Promise<void>,
 ): Promise<void> {
   context.isDraining = true;
   await pause(settings.min);
-  const closed = listeners.close();
+  const closed = listeners.close().then(othersClosed);
   if (!(await endsWithin(closed, settings.max - settings.min))) {
     context.reachDeadline();
     if (!(await endsWithin(closed, finalGrace))) listeners.closeAllConnections();

@@ -95,6 +95,8 @@ export interface BackendTemplate<Kind extends BackendKind> {
   readonly refusalFormat?: ImportSymbol;
   /** It keeps sessions that survive a change of the pod when all pods have one key. */
   readonly hasSessions?: true;
+  /** How threads serve what one of them holds (`Gateway.handover`); absent: none of them holds anything. */
+  readonly handover?: ImportSymbol;
 }
 
 /** Whether a node is of a kind. */

@@ -27,6 +27,7 @@ const refusalFormat = imported("gwc/runtime/mcp/protocol/json-rpc-refusal", "jso
 export const mcpTemplate: BackendTemplate<"mcp"> = {
   code: mcpCode,
   hasSessions: true,
+  handover: imported("gwc/runtime/mcp/session-handover", "sessionHandover"),
   keepsLimits: true,
   refusalFormat,
 };

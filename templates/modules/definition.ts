@@ -40,8 +40,16 @@ export function gatewayValue(program: Program, names: MainNames): Printable {
     addresses: { ...process.addresses },
     drain: { min: milliseconds(process.drain.min), max: milliseconds(process.drain.max) },
     workerThreads: process.workers && threadsValue(process.workers),
+    handover: process.workers && handoverCode(binds),
     maxBufferedBytes: process.maxBufferedBytes && bytes(process.maxBufferedBytes),
   };
+}
+
+/** What a backend holds of its clients is reached from any thread. */
+function handoverCode(binds: readonly BindNode[]): ImportSymbol | undefined {
+  const routes = binds.flatMap(({ listeners }) => listeners.flatMap(({ routes: own }) => own));
+  const backends = routes.flatMap((route) => route.backends);
+  return backends.map(({ kind }) => backendTemplateOf(kind).handover).find((each) => each);
 }
 
 function threadsValue({ threads }: WorkersNode): Printable {

@@ -7,12 +7,25 @@ export interface WorkerStart extends WorkerPlace {
   readonly kind: "gwc-worker";
   /** Whether it says what all of them do. */
   readonly speaks: boolean;
+  /** Ways to those that serve already. */
+  readonly links: readonly WorkerLink[];
+}
+
+/** The way from one thread to another. */
+export interface WorkerLink {
+  /** The other one's. */
+  readonly index: number;
+  readonly port: MessagePort;
 }
 
 /** What the process asks of a thread that serves. */
 export type WorkerOrder =
   /** To end as SIGTERM has it. */
   | { readonly kind: "end" }
+  /** No thread has a connection any more. */
+  | { readonly kind: "allClosed" }
+  /** There is another thread. */
+  | { readonly kind: "link"; readonly link: WorkerLink }
   /** To say what it has counted. */
   | { readonly kind: "count"; readonly question: number };
 
@@ -20,6 +33,8 @@ export type WorkerOrder =
 export type WorkerReport =
   /** It serves all ports. */
   | { readonly kind: "serving" }
+  /** It ends, and has no connection any more. */
+  | { readonly kind: "closed" }
   /** It can't start: the message is for the operator. */
   | { readonly kind: "failed"; readonly message: string }
   /** Lines for the log. */

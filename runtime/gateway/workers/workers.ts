@@ -1,4 +1,4 @@
-import { isMainThread, workerData } from "node:worker_threads";
+import { isMainThread, MessageChannel, workerData } from "node:worker_threads";
 import { StartupError } from "../../process/startup-error.ts";
 import { releaseLock } from "../../process/thread-lock.ts";
 import { SECOND } from "../../process/units.ts";
@@ -17,7 +17,7 @@ import { serviceEndpoints } from "../services.ts";
 import { EVERY_ADDRESS, endOnSignal, logUncaughtErrors, startGateway } from "../start.ts";
 import { serveAsWorker } from "./serve-as-worker.ts";
 import { workerCount } from "./worker-count.ts";
-import type { WorkerStart } from "./worker-messages.ts";
+import type { WorkerLink, WorkerStart } from "./worker-messages.ts";
 import { WorkerHandle } from "./worker-thread.ts";
 
 /**
@@ -38,7 +38,9 @@ import { WorkerHandle } from "./worker-thread.ts";
  * - metrics: asked of every thread when somebody reads them, and merged as their table says. What a thread that broke down
  *   had counted when somebody last read them is kept.
  * What they do not share is right in each alone: pools, verified tokens, documents of other servers, how servers do.
- * Whatever would be wrong in each alone (limits that are written down, MCP sessions, the audit log) is refused by the compiler
+ * - what one of them holds for a client (MCP sessions): a request that needs it is handed over (Handover), over ports that
+ *   lead from each to each. No thread ends before the others have closed their connections.
+ * Whatever would be wrong in each alone (limits that are written down, the audit log) is refused by the compiler
  * beside `workerThreads`, for which WORKER_THREADS can say another number, but not where the configuration has none.
  *
  * A thread that ends unasked is started again, after a while if it lasted no longer than that; the others go on.
@@ -155,18 +157,35 @@ class Workers {
 
   #start(index: number, speaks: boolean): WorkerHandle {
     const place = { index, count: this.#count, buffers: this.#buffers };
+    const links = this.#gateway.handover === undefined ? [] : this.#linksTo(index);
     const thread = new WorkerHandle(
       this.#script,
-      { kind: "gwc-worker", ...place, speaks },
+      { kind: "gwc-worker", ...place, speaks, links },
       this.#env,
       {
         lines: (lines) => this.#writer.add(lines),
         memory: (name, bytes) => this.#memoryOf(name, bytes),
+        closed: () => this.#endTogether(),
         ended: (ended, failure) => this.#ended(ended, failure),
       },
     );
     this.#threads.set(index, thread);
     return thread;
+  }
+
+  /** A way from each of the others to this one, and back. */
+  #linksTo(index: number): readonly WorkerLink[] {
+    return this.#list().map((other) => {
+      const { port1, port2 } = new MessageChannel();
+      other.link({ index, port: port1 });
+      return { index: other.index, port: port2 };
+    });
+  }
+
+  /** Those that have no connection any more wait for the last one: it may need what they hold. */
+  #endTogether(): void {
+    const threads = this.#list();
+    if (threads.every(({ isClosed }) => isClosed)) for (const thread of threads) thread.allClosed();
   }
 
   #memoryOf(name: string, bytes: number): SharedArrayBuffer {
@@ -183,6 +202,7 @@ class Workers {
     for (const memory of this.#memory.values()) releaseLock(memory, index);
     if (this.#threads.size === 0) this.#onAllEnded?.();
     this.#past.push(...thread.lastFigures.filter(({ kind }) => kind !== "gauge"));
+    if (this.#closing !== undefined) this.#endTogether();
     if (this.#closing !== undefined || !this.#isOpen) return;
     this.#log.warn(`a thread has ended${failure === undefined ? "" : `: ${failure}`}`);
     const lasted = performance.now() - startedAt;

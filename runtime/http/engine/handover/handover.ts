@@ -1,0 +1,98 @@
+import type { MessagePort } from "node:worker_threads";
+import { type LineListener, type ThreadLine, ThreadLinks } from "../../../process/thread-links.ts";
+import type { EngineRequest, EngineResponse, PortHandover, ServeRequest } from "../engine.ts";
+import { GivenAway } from "./given-away.ts";
+import { HandedOverRequest } from "./handed-over-request.ts";
+import { HandedOverResponse } from "./handed-over-response.ts";
+import type { HandedOver, HandoverMessage } from "./handover-message.ts";
+
+/** Which thread a request belongs to; undefined: any may serve it. */
+export type OwnerOf = (request: EngineRequest) => number | undefined;
+
+/**
+ * Hands requests over to the threads that hold what they need, whole and before anything has been done with them: whatever is
+ * decided, counted and logged of a request is, once, where it is served. The thread with the connection passes bytes on.
+ */
+export class Handover {
+  readonly #thread: number;
+  readonly #ownerOf: OwnerOf;
+  readonly #ports = new Map<string, ServeRequest>();
+  readonly #links = new ThreadLinks<HandoverMessage>((first, line) => this.#receive(first, line));
+
+  /** `thread`: which one this is. */
+  constructor(thread: number, ownerOf: OwnerOf) {
+    this.#thread = thread;
+    this.#ownerOf = ownerOf;
+  }
+
+  /** `port` leads to the thread of this index from now on. */
+  link(index: number, port: MessagePort): void {
+    this.#links.add(index, port);
+  }
+
+  /** The port that is called so in every thread. */
+  port(name: string): PortHandover {
+    return {
+      open: (serve) => this.#ports.set(name, serve),
+      takes: (request, response, framing) => {
+        const owner = this.#ownerOf(request);
+        if (owner === undefined || owner === this.#thread) return false;
+        const { upgrade, tunnel }: EngineResponse = response;
+        if (upgrade !== undefined || tunnel !== undefined) return false;
+        const given = new GivenAway(request, response);
+        const line = this.#links.open(owner, given);
+        // Whoever may have held something for it is gone: it is served as by a process that has started again.
+        if (line === undefined) return false;
+        given.start(line, name, framing);
+        return true;
+      },
+    };
+  }
+
+  #receive(
+    first: HandoverMessage,
+    line: ThreadLine<HandoverMessage>,
+  ): LineListener<HandoverMessage> {
+    const serve = first.kind === "request" ? this.#ports.get(first.port) : undefined;
+    if (first.kind !== "request" || serve === undefined) throw new Error("no request of a port");
+    return served(first, line, serve);
+  }
+}
+
+function served(
+  head: HandedOver,
+  line: ThreadLine<HandoverMessage>,
+  serve: ServeRequest,
+): LineListener<HandoverMessage> {
+  const request = new HandedOverRequest(head, line);
+  const response = new HandedOverResponse(line);
+  serve(request, response, head.framing);
+  const close = (isFinished: boolean) => {
+    if (!isFinished) request.abort();
+    response.close(isFinished);
+  };
+  return {
+    onMessage: (message) => {
+      switch (message.kind) {
+        case "body":
+          request.received(message.bytes);
+          return;
+        case "bodyEnd":
+          request.ended(message.trailers);
+          return;
+        case "bodyAbort":
+          request.abort();
+          return;
+        case "sent":
+          response.taken(message.bytes);
+          return;
+        case "close":
+          line.hangUp();
+          close(message.isFinished);
+          return;
+        default:
+      }
+    },
+    onLost: () => close(false),
+  };
+}
