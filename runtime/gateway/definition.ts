@@ -30,6 +30,8 @@ export interface Gateway {
   readonly workerThreads?: WorkerThreads;
   /** How several threads serve requests that need what one of them holds, by the index of each; absent: none does. */
   readonly handover?: (thread: number) => Handover;
+  /** More than so many could not divide a limit among them; absent: none is divided but that of connections. */
+  readonly mostThreads?: number;
   /** Bytes of messages that are held at once because somebody reads them whole; absent: a quarter of the memory there is. */
   readonly maxBufferedBytes?: number;
 }

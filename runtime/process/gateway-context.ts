@@ -48,8 +48,39 @@ export interface GatewayContext {
 export interface SharedThreads {
   /** Which one this is, from 0. */
   readonly index: number;
+  readonly count: number;
   /** Memory that all of them have under this name: zeros, when it is asked for first. */
   memory(name: string, bytes: number): SharedArrayBuffer;
+  /** Undefined: no call of any of them waits. */
+  readonly calls: WaitingCalls | undefined;
+}
+
+/** The calls that wait for their clients in one thread each, where the next request may reach another one. */
+export interface WaitingCalls {
+  /** How those of this thread go on. */
+  serve(goOn: GoOn): void;
+  /** Lets one of another thread go on. Undefined: there is no such thread, or it does not serve now. */
+  goOn(thread: number, ...call: Parameters<GoOn>): CallHandle | undefined;
+}
+
+/** Goes on with the call that waits under an id, with its client's next request. Undefined: none does. */
+export type GoOn = (id: string, request: string, listener: CallListener) => CallHandle | undefined;
+
+/** Takes what comes of a call, as texts. */
+export interface CallListener {
+  /** False: send no more until `resume`. */
+  onMessage(text: string): boolean;
+  onResponse(text: string): void;
+  /** `text`: what it is, as JSON. */
+  onFailure(text: string): void;
+  /** No call waits under the id any more, or its thread has ended. */
+  onGone(): void;
+}
+
+/** A call that goes on. */
+export interface CallHandle {
+  cancel(): void;
+  resume(): void;
 }
 
 /** A session that holds something open in this process. */

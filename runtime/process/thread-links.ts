@@ -63,7 +63,7 @@ class Link<Message> {
   constructor(port: MessagePort, take: LineTaker<Message>) {
     this.#port = port;
     port.on("message", ({ line, isFirst, message }: Envelope<Message>) => {
-      if (isFirst) this.#listeners.set(-line, take(message, this.#line(-line, false)));
+      if (isFirst) this.#take(-line, message, take);
       else this.#listeners.get(-line)?.onMessage(message);
     });
   }
@@ -80,6 +80,13 @@ class Link<Message> {
     for (const listener of listeners) listener.onLost();
   }
 
+  #take(line: number, first: Message, take: LineTaker<Message>): void {
+    this.#listeners.set(line, silent);
+    const listener = take(first, this.#line(line, false));
+    // What was said at once may have been all.
+    if (this.#listeners.has(line)) this.#listeners.set(line, listener);
+  }
+
   #line(line: number, isOpener: boolean): ThreadLine<Message> {
     let isFirst = isOpener;
     return {
@@ -92,3 +99,6 @@ class Link<Message> {
     };
   }
 }
+
+/** Whoever hears nothing yet. */
+const silent: LineListener<unknown> = { onMessage: () => {}, onLost: () => {} };

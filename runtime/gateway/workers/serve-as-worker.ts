@@ -13,7 +13,7 @@ export async function serveAsWorker(gateway: Gateway, start: WorkerStart): Promi
   logUncaughtErrors();
   try {
     const handover = gateway.handover?.(start.index);
-    for (const { index, port } of start.links) handover?.link(index, port);
+    for (const link of start.links) handover?.link(link);
     const othersClosed = Promise.withResolvers<void>();
     const opening = openGateway(withShare(gateway, start), {
       defaultAddress: EVERY_ADDRESS,
@@ -23,6 +23,7 @@ export async function serveAsWorker(gateway: Gateway, start: WorkerStart): Promi
         memory: askForMemory,
         log: (lines) => say({ kind: "lines", lines }),
         handover,
+        calls: handover?.calls,
         allClosed: () => {
           say({ kind: "closed" });
           return othersClosed.promise;
@@ -33,7 +34,7 @@ export async function serveAsWorker(gateway: Gateway, start: WorkerStart): Promi
     parentPort?.on("message", (order: WorkerOrder) => {
       switch (order.kind) {
         case "link":
-          handover?.link(order.link.index, order.link.port);
+          handover?.link(order.link);
           return;
         case "allClosed":
           // What other threads have said last is heard before.

@@ -1,4 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
+import type { ThreadPorts } from "../../http/engine/handover/handover.ts";
 import type { FamilyFigures } from "../../telemetry/metrics/merged-exposition.ts";
 import type { WorkerPlace } from "./worker-place.ts";
 
@@ -8,14 +9,7 @@ export interface WorkerStart extends WorkerPlace {
   /** Whether it says what all of them do. */
   readonly speaks: boolean;
   /** Ways to those that serve already. */
-  readonly links: readonly WorkerLink[];
-}
-
-/** The way from one thread to another. */
-export interface WorkerLink {
-  /** The other one's. */
-  readonly index: number;
-  readonly port: MessagePort;
+  readonly links: readonly ThreadPorts[];
 }
 
 /** What the process asks of a thread that serves. */
@@ -25,7 +19,7 @@ export type WorkerOrder =
   /** No thread has a connection any more. */
   | { readonly kind: "allClosed" }
   /** There is another thread. */
-  | { readonly kind: "link"; readonly link: WorkerLink }
+  | { readonly kind: "link"; readonly link: ThreadPorts }
   /** To say what it has counted. */
   | { readonly kind: "count"; readonly question: number };
 

@@ -1,7 +1,8 @@
 import { type MessagePort, Worker } from "node:worker_threads";
+import type { ThreadPorts } from "../../http/engine/handover/handover.ts";
 import { bugText } from "../../process/bug-text.ts";
 import type { FamilyFigures } from "../../telemetry/metrics/merged-exposition.ts";
-import type { WorkerLink, WorkerOrder, WorkerReport, WorkerStart } from "./worker-messages.ts";
+import type { WorkerOrder, WorkerReport, WorkerStart } from "./worker-messages.ts";
 
 /** Who is told of what a thread does. */
 export interface ThreadOwner {
@@ -35,7 +36,7 @@ export class WorkerHandle {
     this.#worker = new Worker(new URL(script), {
       workerData: start,
       env,
-      transferList: start.links.map(({ port }) => port),
+      transferList: start.links.flatMap(portsOf),
     });
     let failure: string | undefined;
     this.#worker.on("message", (report: WorkerReport) => {
@@ -82,8 +83,8 @@ export class WorkerHandle {
   }
 
   /** Gives it the way to another one. */
-  link(link: WorkerLink): void {
-    this.#order({ kind: "link", link }, [link.port]);
+  link(link: ThreadPorts): void {
+    this.#order({ kind: "link", link }, portsOf(link));
   }
 
   /** No thread has a connection any more. */
@@ -110,4 +111,8 @@ export class WorkerHandle {
     this.#questions.get(question)?.(figures);
     this.#questions.delete(question);
   }
+}
+
+function portsOf({ requests, calls }: ThreadPorts): readonly MessagePort[] {
+  return [requests, calls];
 }

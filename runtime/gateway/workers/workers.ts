@@ -1,4 +1,5 @@
 import { isMainThread, MessageChannel, workerData } from "node:worker_threads";
+import type { ThreadPorts } from "../../http/engine/handover/handover.ts";
 import { StartupError } from "../../process/startup-error.ts";
 import { releaseLock } from "../../process/thread-lock.ts";
 import { SECOND } from "../../process/units.ts";
@@ -17,7 +18,7 @@ import { serviceEndpoints } from "../services.ts";
 import { EVERY_ADDRESS, endOnSignal, logUncaughtErrors, startGateway } from "../start.ts";
 import { serveAsWorker } from "./serve-as-worker.ts";
 import { workerCount } from "./worker-count.ts";
-import type { WorkerLink, WorkerStart } from "./worker-messages.ts";
+import type { WorkerStart } from "./worker-messages.ts";
 import { WorkerHandle } from "./worker-thread.ts";
 
 /**
@@ -174,11 +175,12 @@ class Workers {
   }
 
   /** A way from each of the others to this one, and back. */
-  #linksTo(index: number): readonly WorkerLink[] {
+  #linksTo(index: number): readonly ThreadPorts[] {
     return this.#list().map((other) => {
-      const { port1, port2 } = new MessageChannel();
-      other.link({ index, port: port1 });
-      return { index: other.index, port: port2 };
+      const requests = new MessageChannel();
+      const calls = new MessageChannel();
+      other.link({ index, requests: requests.port1, calls: calls.port1 });
+      return { index: other.index, requests: requests.port2, calls: calls.port2 };
     });
   }
 

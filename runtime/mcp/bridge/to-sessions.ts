@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { GatewayContext } from "../../process/gateway-context.ts";
+import type { CallListener, GatewayContext } from "../../process/gateway-context.ts";
 import { unsealSession } from "../../process/session-seal.ts";
 import { type Message, ownMessage } from "../protocol/message.ts";
 import { inputMethods } from "../protocol/methods.ts";
@@ -62,7 +62,7 @@ class StatelessRequest implements Call {
   readonly #request: Message;
   readonly #sink: CallSink;
   readonly #pool: LeasePool<LeasedCall>;
-  #call: LeasedCall | undefined;
+  #call: Call | undefined;
   #isOver = false;
 
   constructor(caller: StatelessCaller, options: LeaseOptions, request: Message, sink: CallSink) {
@@ -107,34 +107,58 @@ class StatelessRequest implements Call {
     const { caller } = owner;
     const binding = this.#binding();
     const askable = askableMethods(this.#request, options);
-    this.#call = new LeasedCall({
+    const call = new LeasedCall({
       pool: this.#pool,
       lease,
       backend,
-      buffers: exchange.gateway.buffers,
+      gateway: exchange.gateway,
       key: to,
       caller,
       askable,
       binding,
     });
-    await this.#call.start(this.#leg());
+    this.#call = call;
+    await call.start(this.#leg(), exchange);
   }
 
   #goOn(state: string): void {
-    const { sessionKey } = this.#caller.exchange.gateway;
+    const { sessionKey, threads } = this.#caller.exchange.gateway;
     const sealed = unsealSession(sessionKey, this.#binding(), state);
     if (sealed === undefined) {
       this.#refuse("Invalid requestState");
       return;
     }
     // Authenticated text that this gateway wrote itself.
-    const { id, expiresAt }: ParkedState = JSON.parse(sealed);
-    this.#call = expiresAt > Date.now() ? this.#pool.unpark(id) : undefined;
-    if (this.#call === undefined) {
-      this.#refuse(
-        "The call that this requestState goes on with is over, or waits elsewhere: call again",
-      );
-    } else this.#call.goOn(this.#leg());
+    const { id, expiresAt, thread }: ParkedState = JSON.parse(sealed);
+    if (expiresAt <= Date.now()) this.#refuseGone();
+    else if (thread === undefined || thread === threads?.index) this.#goOnHere(id);
+    else this.#goOnElsewhere(thread, id);
+  }
+
+  #goOnHere(id: string): void {
+    const call = this.#pool.unpark(id);
+    this.#call = call;
+    if (call === undefined) this.#refuseGone();
+    else call.goOn(this.#leg());
+  }
+
+  /** The policies of this request have run here: it is the call alone that goes on in its own thread. */
+  #goOnElsewhere(thread: number, id: string): void {
+    const { calls } = this.#caller.exchange.gateway.threads ?? {};
+    const isTaken = (text: string) => this.#sink.onMessage(ownMessage(text));
+    this.#call = calls?.goOn(thread, id, this.#request.text, {
+      onMessage: (text) => this.#isOver || isTaken(text),
+      onResponse: (text) => this.#isOver || this.#sink.onResponse(ownMessage(text)),
+      onFailure: (text) => this.#isOver || this.#sink.onFailure(JSON.parse(text)),
+      onGone: () => this.#isOver || this.#refuseGone(),
+    });
+    if (this.#call === undefined) this.#refuseGone();
+  }
+
+  #refuseGone(): void {
+    this.#refuse(
+      "The call that this requestState goes on with is over, or waits elsewhere: call again",
+    );
   }
 
   #refuse(message: string): void {
@@ -142,7 +166,7 @@ class StatelessRequest implements Call {
   }
 
   #leg(): Leg {
-    return { exchange: this.#caller.exchange, request: this.#request, sink: this.#sink };
+    return { request: this.#request, sink: this.#sink };
   }
 
   /** Where a state of this request is valid. */
@@ -163,13 +187,29 @@ function askableMethods({ method }: Message, { said }: LeaseOptions): ReadonlySe
 function leasePool({
   sessions,
   metrics,
-}: Pick<GatewayContext, "sessions" | "metrics">): LeasePool<LeasedCall> {
+  threads,
+}: Pick<GatewayContext, "sessions" | "metrics" | "threads">): LeasePool<LeasedCall> {
   const found = sessions.get(poolKey);
   // Only this function writes under the key.
   if (found !== undefined) return found as LeasePool<LeasedCall>;
-  const pool = new LeasePool<LeasedCall>(metrics.part(McpMetrics));
+  const pool = new LeasePool<LeasedCall>(metrics.part(McpMetrics), threads);
+  threads?.calls?.serve((id, text, listener) => {
+    const call = pool.unpark(id);
+    // The thread that hands it over has read it.
+    call?.goOn({ request: ownMessage(text), sink: textSink(listener) });
+    return call;
+  });
   sessions.set(poolKey, pool);
   return pool;
+}
+
+/** Where the client's request is another thread's. */
+function textSink(listener: CallListener): CallSink {
+  return {
+    onMessage: ({ text }) => listener.onMessage(text),
+    onResponse: ({ text }) => listener.onResponse(text),
+    onFailure: (failure) => listener.onFailure(JSON.stringify(failure)),
+  };
 }
 
 const poolKey = "mcp leases";

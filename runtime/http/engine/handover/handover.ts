@@ -1,4 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
+import { ThreadCalls } from "../../../process/thread-calls.ts";
 import { type LineListener, type ThreadLine, ThreadLinks } from "../../../process/thread-links.ts";
 import type { EngineRequest, EngineResponse, PortHandover, ServeRequest } from "../engine.ts";
 import { GivenAway } from "./given-away.ts";
@@ -9,6 +10,14 @@ import type { HandedOver, HandoverMessage } from "./handover-message.ts";
 /** Which thread a request belongs to; undefined: any may serve it. */
 export type OwnerOf = (request: EngineRequest) => number | undefined;
 
+/** The ways from one thread to another. */
+export interface ThreadPorts {
+  /** The other one's. */
+  readonly index: number;
+  readonly requests: MessagePort;
+  readonly calls: MessagePort;
+}
+
 /**
  * Hands requests over to the threads that hold what they need, whole and before anything has been done with them: whatever is
  * decided, counted and logged of a request is, once, where it is served. The thread with the connection passes bytes on.
@@ -17,6 +26,8 @@ export class Handover {
   readonly #thread: number;
   readonly #ownerOf: OwnerOf;
   readonly #ports = new Map<string, ServeRequest>();
+  /** What waits in each of them where requests can't be told to whom they belong before they are read. */
+  readonly calls = new ThreadCalls();
   readonly #links = new ThreadLinks<HandoverMessage>((first, line) => this.#receive(first, line));
 
   /** `thread`: which one this is. */
@@ -25,9 +36,10 @@ export class Handover {
     this.#ownerOf = ownerOf;
   }
 
-  /** `port` leads to the thread of this index from now on. */
-  link(index: number, port: MessagePort): void {
-    this.#links.add(index, port);
+  /** These lead to the thread of this index from now on. */
+  link({ index, requests, calls }: ThreadPorts): void {
+    this.#links.add(index, requests);
+    this.calls.link(index, calls);
   }
 
   /** The port that is called so in every thread. */
