@@ -4,6 +4,8 @@ import type { LiveContext } from "./live-context.ts";
 
 /** Milliseconds that streams have to write their last event once the maximum is over. */
 const finalGrace = 250;
+/** The same where they may be another thread's. */
+const threadsGrace = 1000;
 /** A timer that is set for longer fires at once: 31 bits of milliseconds, 24 days. */
 export const longestTimer = 2_147_483_647;
 
@@ -23,7 +25,8 @@ export async function drain(
   const closed = listeners.close().then(othersClosed);
   if (!(await endsWithin(closed, settings.max - settings.min))) {
     context.reachDeadline();
-    if (!(await endsWithin(closed, finalGrace))) listeners.closeAllConnections();
+    if (!(await endsWithin(closed, othersClosed ? threadsGrace : finalGrace)))
+      listeners.closeAllConnections();
     await closed;
     // A server has closed a moment before its last exchange has ended.
     await pause(0);

@@ -51,20 +51,26 @@ export interface SharedThreads {
   readonly count: number;
   /** Memory that all of them have under this name: zeros, when it is asked for first. */
   memory(name: string, bytes: number): SharedArrayBuffer;
-  /** Undefined: no call of any of them waits. */
-  readonly calls: WaitingCalls | undefined;
+  /** Undefined: none holds what another one would call. */
+  readonly calls: CallsElsewhere | undefined;
 }
 
-/** The calls that wait for their clients in one thread each, where the next request may reach another one. */
-export interface WaitingCalls {
-  /** How those of this thread go on. */
-  serve(goOn: GoOn): void;
-  /** Lets one of another thread go on. Undefined: there is no such thread, or it does not serve now. */
-  goOn(thread: number, ...call: Parameters<GoOn>): CallHandle | undefined;
+/** The other threads, as one of them calls what they hold: it is called with texts. */
+export interface CallsElsewhere {
+  /** False: there is no such thread, or it does not serve now. */
+  reaches(thread: number): boolean;
+  /** `address`: what is called there. Undefined: the thread is not reached. */
+  call(thread: number, ...call: ThreadCall): CallHandle | undefined;
 }
 
-/** Goes on with the call that waits under an id, with its client's next request. Undefined: none does. */
-export type GoOn = (id: string, request: string, listener: CallListener) => CallHandle | undefined;
+/** What is called, with which request, and who takes what comes of it. */
+export type ThreadCall = readonly [address: string, request: string, listener: CallListener];
+
+/** Serves a call of another thread. Undefined: what it calls is not there. */
+export type ServeThreadCall = (
+  gateway: GatewayContext,
+  ...call: ThreadCall
+) => CallHandle | undefined;
 
 /** Takes what comes of a call, as texts. */
 export interface CallListener {
@@ -73,11 +79,11 @@ export interface CallListener {
   onResponse(text: string): void;
   /** `text`: what it is, as JSON. */
   onFailure(text: string): void;
-  /** No call waits under the id any more, or its thread has ended. */
+  /** What was called is not there any more, or its thread has ended. */
   onGone(): void;
 }
 
-/** A call that goes on. */
+/** A call under way. */
 export interface CallHandle {
   cancel(): void;
   resume(): void;

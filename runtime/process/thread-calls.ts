@@ -1,15 +1,20 @@
 import type { MessagePort } from "node:worker_threads";
-import type { CallHandle, CallListener, GoOn, WaitingCalls } from "./gateway-context.ts";
+import type {
+  CallHandle,
+  CallsElsewhere,
+  GatewayContext,
+  ServeThreadCall,
+  ThreadCall,
+} from "./gateway-context.ts";
 import { type LineListener, type ThreadLine, ThreadLinks } from "./thread-links.ts";
 
 /** What two threads say about a call. */
 type CallMessage =
-  /** The client of the call that waits under this id has come back, with this request. */
-  | { readonly kind: "goOn"; readonly id: string; readonly request: string }
+  | { readonly kind: "call"; readonly address: string; readonly request: string }
   | { readonly kind: "message"; readonly text: string }
   | { readonly kind: "response"; readonly text: string }
   | { readonly kind: "failure"; readonly text: string }
-  /** No call waits under the id. */
+  /** What it calls is not there. */
   | { readonly kind: "gone" }
   /** So many messages are with the client. */
   | { readonly kind: "heard"; readonly count: number }
@@ -18,26 +23,27 @@ type CallMessage =
 /** Messages on the way to a client at most. */
 const mostUnheard = 16;
 
-/** The calls that wait in the threads of a process, as one of them reaches those of the others. */
-export class ThreadCalls implements WaitingCalls {
+/** Calls of a thread to others of its process, and of those to it. */
+export class ThreadCalls implements CallsElsewhere {
+  /** Undefined until the ports are prepared: no other thread knows of anything here before. */
+  gateway: GatewayContext | undefined;
+  readonly #serve: ServeThreadCall;
   readonly #links = new ThreadLinks<CallMessage>((first, line) => this.#receive(first, line));
-  #goOn: GoOn | undefined;
+
+  constructor(serve: ServeThreadCall) {
+    this.#serve = serve;
+  }
 
   /** `port` leads to the thread of this index from now on. */
   link(index: number, port: MessagePort): void {
     this.#links.add(index, port);
   }
 
-  serve(goOn: GoOn): void {
-    this.#goOn = goOn;
+  reaches(thread: number): boolean {
+    return this.#links.reaches(thread);
   }
 
-  goOn(
-    thread: number,
-    id: string,
-    request: string,
-    listener: CallListener,
-  ): CallHandle | undefined {
+  call(thread: number, ...[address, request, listener]: ThreadCall): CallHandle | undefined {
     let isFull = false;
     let heard = 0;
     const sayHeard = () => {
@@ -72,7 +78,7 @@ export class ThreadCalls implements WaitingCalls {
       onLost: () => listener.onGone(),
     });
     if (line === undefined) return undefined;
-    line.say({ kind: "goOn", id, request });
+    line.say({ kind: "call", address, request });
     return {
       cancel: () => {
         end();
@@ -89,8 +95,8 @@ export class ThreadCalls implements WaitingCalls {
       line.hangUp();
     };
     const call =
-      first.kind === "goOn"
-        ? this.#goOn?.(first.id, first.request, {
+      first.kind === "call" && this.gateway !== undefined
+        ? this.#serve(this.gateway, first.address, first.request, {
             onMessage: (text) => {
               line.say({ kind: "message", text });
               return ++unheard < mostUnheard;

@@ -48,7 +48,12 @@ export class ThreadLinks<Message> {
     });
   }
 
-  /** Undefined: there is no such thread, or it does not serve now. */
+  /** False: there is no such thread, or it does not serve now. */
+  reaches(index: number): boolean {
+    return this.#links.has(index);
+  }
+
+  /** Undefined: it is not reached. */
   open(index: number, listener: LineListener<Message>): ThreadLine<Message> | undefined {
     return this.#links.get(index)?.open(listener);
   }

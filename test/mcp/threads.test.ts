@@ -8,6 +8,7 @@ import { expositionOf } from "../harness/exposition.ts";
 import { breakDown, fragileThreads } from "../harness/fragile-threads.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { isAlive } from "../harness/is-alive.ts";
+import { ownScript } from "../harness/own-script.ts";
 import { RawClient } from "../harness/raw-client.ts";
 import { startAskingServer } from "./asking-server.ts";
 import type { RouteConfig } from "./gateway-config.ts";
@@ -262,6 +263,9 @@ describe("a thread that breaks down", () => {
         () => "broken",
       ),
     );
+    const active = async () =>
+      (await expositionOf(await gateway.statsPort())).value("gwc_requests_active");
+    await expect.poll(active).toBe(hanging.length);
     breakDown(gateway, 1);
     await gateway.seen(/a thread has ended/);
     for (const [index, session] of sessions.entries())
@@ -371,6 +375,49 @@ describe("a call that waits for a client without sessions", () => {
       expect(error.message).toMatch(/is over, or waits elsewhere/);
     }
   });
+});
+
+it("a child without sessions is one for all requests of a caller, whatever thread they reach", async () => {
+  const server = ownScript("conformance/stateless-server.ts");
+  const stdio = { name: "stdio", stdio: { cmd: process.execPath, args: [server, "stdio"] } };
+  const gateway = await startThreads([{ name: "mcp", targets: [stdio], hasSubjects: true }]);
+  const started = async () =>
+    (await expositionOf(await gateway.statsPort())).value(
+      'gwc_mcp_stdio_processes{target="stdio"}',
+    );
+  const list = async (subject: string) =>
+    (await ask(gateway.url, "tools/list", {}, as(subject))).status;
+  for (const subject of ["ada", "bob", "eve"])
+    expect(new Set(await Promise.all(many.map(() => list(subject))))).toEqual(new Set([200]));
+  expect(await started()).toBe(3);
+  // What a server asks in one request it reads in the next: the state is the process's own.
+  const call = async (params: object = {}) =>
+    JSON.parse(
+      (
+        await ask(
+          gateway.url,
+          "tools/call",
+          {
+            name: "test_input_required_result_request_state",
+            arguments: {},
+            ...params,
+          },
+          as("ada"),
+        )
+      ).text,
+    );
+  for (const _ of many.slice(0, 10)) {
+    const { inputRequests, requestState } = (await call()).result;
+    const [name = ""] = Object.keys(inputRequests);
+    const inputResponses = { [name]: { action: "accept", content: { ok: true } } };
+    expect(JSON.stringify(await call({ requestState, inputResponses }))).toContain("state-ok");
+  }
+  for (const index of [0, 1, 2]) {
+    const from = gateway.output.length;
+    breakDown(gateway, index);
+    await gateway.seen(/another thread serves in its place/, from);
+    expect(await list("ada")).toBe(200);
+  }
 });
 
 it("as many threads as sessions that a caller may have divide them among themselves", async () => {

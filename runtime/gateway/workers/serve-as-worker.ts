@@ -41,11 +41,12 @@ export async function serveAsWorker(gateway: Gateway, start: WorkerStart): Promi
           setImmediate(othersClosed.resolve);
           return;
         case "end":
-          void opening.then((running) => running.close()).then(() => process.exit(0));
+          void opening.then((running) => running.close()).then(() => process.exit(0), ignored);
           return;
         case "count":
-          void opening.then((running) =>
-            say({ ...order, kind: "counted", figures: running.figures() }),
+          void opening.then(
+            (running) => say({ ...order, kind: "counted", figures: running.figures() }),
+            ignored,
           );
       }
     });
@@ -57,6 +58,9 @@ export async function serveAsWorker(gateway: Gateway, start: WorkerStart): Promi
     process.exit(1);
   }
 }
+
+/** Why it can't be opened is said once. */
+const ignored = () => {};
 
 /** Milliseconds that the main thread may take: it serves no request. */
 const longestWait = 30 * SECOND;

@@ -1,3 +1,4 @@
+import type { GatewayContext } from "../../process/gateway-context.ts";
 import type { PeerConnection } from "../../tls/client-certificate.ts";
 import type { BodySink, BodySource } from "../body/body.ts";
 import type { ReceivedFields } from "../http1/received-fields.ts";
@@ -115,7 +116,7 @@ export type ServeRequest = (
 /** A port that several threads of a process have (handover/handover.ts). */
 export interface PortHandover {
   /** How this thread serves what came to another one. */
-  open(serve: ServeRequest): void;
+  open(serve: ServeRequest, gateway: GatewayContext): void;
   /** True: another thread sees the request through. */
   takes(...request: Parameters<ServeRequest>): boolean;
 }

@@ -8,6 +8,7 @@ import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import { McpMetrics } from "../rules/mcp-metrics.ts";
 import type { StatelessBridge, StatelessCaller } from "../transports/backend.ts";
 import { type Call, type CallSink, endedCall } from "../transports/target.ts";
+import { callElsewhere, textSink } from "../transports/thread-call.ts";
 import { type LeaseOptions, openLease } from "./lease.ts";
 import { LeasePool } from "./lease-pool.ts";
 import { LeasedCall, type Leg, type ParkedState } from "./leased-call.ts";
@@ -145,14 +146,13 @@ class StatelessRequest implements Call {
   /** The policies of this request have run here: it is the call alone that goes on in its own thread. */
   #goOnElsewhere(thread: number, id: string): void {
     const { calls } = this.#caller.exchange.gateway.threads ?? {};
-    const isTaken = (text: string) => this.#sink.onMessage(ownMessage(text));
-    this.#call = calls?.goOn(thread, id, this.#request.text, {
-      onMessage: (text) => this.#isOver || isTaken(text),
-      onResponse: (text) => this.#isOver || this.#sink.onResponse(ownMessage(text)),
-      onFailure: (text) => this.#isOver || this.#sink.onFailure(JSON.parse(text)),
-      onGone: () => this.#isOver || this.#refuseGone(),
-    });
-    if (this.#call === undefined) this.#refuseGone();
+    if (calls === undefined) {
+      this.#refuseGone();
+      return;
+    }
+    const address: WaitingCall = { kind: "waiting", id };
+    const gone = () => this.#refuseGone();
+    this.#call = callElsewhere(calls, { thread, address }, this.#request, this.#sink, gone);
   }
 
   #refuseGone(): void {
@@ -183,7 +183,25 @@ function askableMethods({ method }: Message, { said }: LeaseOptions): ReadonlySe
   return new Set(mayAsk ? [...inputMethods].filter((each) => isAnswerable(said, each)) : []);
 }
 
-/** The pool of this process. */
+/** A call that waits in another thread than its client has come back to. */
+export interface WaitingCall {
+  readonly kind: "waiting";
+  readonly id: string;
+}
+
+/** Goes on with one of this thread. Undefined: it is over. `text`: the request, which its thread has read. */
+export function goOnFromElsewhere(
+  gateway: GatewayContext,
+  { id }: WaitingCall,
+  text: string,
+  listener: CallListener,
+): Call | undefined {
+  const call = leasePool(gateway).unpark(id);
+  call?.goOn({ request: ownMessage(text), sink: textSink(listener) });
+  return call;
+}
+
+/** The pool of this thread. */
 function leasePool({
   sessions,
   metrics,
@@ -193,23 +211,8 @@ function leasePool({
   // Only this function writes under the key.
   if (found !== undefined) return found as LeasePool<LeasedCall>;
   const pool = new LeasePool<LeasedCall>(metrics.part(McpMetrics), threads);
-  threads?.calls?.serve((id, text, listener) => {
-    const call = pool.unpark(id);
-    // The thread that hands it over has read it.
-    call?.goOn({ request: ownMessage(text), sink: textSink(listener) });
-    return call;
-  });
   sessions.set(poolKey, pool);
   return pool;
-}
-
-/** Where the client's request is another thread's. */
-function textSink(listener: CallListener): CallSink {
-  return {
-    onMessage: ({ text }) => listener.onMessage(text),
-    onResponse: ({ text }) => listener.onResponse(text),
-    onFailure: (failure) => listener.onFailure(JSON.stringify(failure)),
-  };
 }
 
 const poolKey = "mcp leases";

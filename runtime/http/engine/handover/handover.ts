@@ -1,4 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
+import type { ServeThreadCall } from "../../../process/gateway-context.ts";
 import { ThreadCalls } from "../../../process/thread-calls.ts";
 import { type LineListener, type ThreadLine, ThreadLinks } from "../../../process/thread-links.ts";
 import type { EngineRequest, EngineResponse, PortHandover, ServeRequest } from "../engine.ts";
@@ -26,12 +27,13 @@ export class Handover {
   readonly #thread: number;
   readonly #ownerOf: OwnerOf;
   readonly #ports = new Map<string, ServeRequest>();
-  /** What waits in each of them where requests can't be told to whom they belong before they are read. */
-  readonly calls = new ThreadCalls();
+  /** Of what can't be told from a request's head: the calls that come of it are made elsewhere. */
+  readonly calls: ThreadCalls;
   readonly #links = new ThreadLinks<HandoverMessage>((first, line) => this.#receive(first, line));
 
   /** `thread`: which one this is. */
-  constructor(thread: number, ownerOf: OwnerOf) {
+  constructor(thread: number, ownerOf: OwnerOf, serveCall: ServeThreadCall) {
+    this.calls = new ThreadCalls(serveCall);
     this.#thread = thread;
     this.#ownerOf = ownerOf;
   }
@@ -45,7 +47,10 @@ export class Handover {
   /** The port that is called so in every thread. */
   port(name: string): PortHandover {
     return {
-      open: (serve) => this.#ports.set(name, serve),
+      open: (serve, gateway) => {
+        this.#ports.set(name, serve);
+        this.calls.gateway = gateway;
+      },
       takes: (request, response, framing) => {
         const owner = this.#ownerOf(request);
         if (owner === undefined || owner === this.#thread) return false;

@@ -88,7 +88,7 @@ export class HttpServer implements PortServer {
   setHandlers(handlers: ServerHandlers): void {
     this.#handlers = handlers;
     const { passthrough, handover } = handlers;
-    handover?.open((...request) => acceptRequest(...request, this.#port));
+    handover?.open((...request) => acceptRequest(...request, this.#port), this.#port.gateway);
     if (passthrough !== undefined)
       this.#passthrough = passthrough.open(this.#port.gateway, this.#passthrough);
     this.#server.maxConnections = handlers.connections.maxConnections;
