@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { beforeAll, describe, expect, it } from "vitest";
+import { bundle } from "../harness/bundle.ts";
 import { everythingScript, startEverything } from "../harness/everything-server.ts";
 import { expositionOf } from "../harness/exposition.ts";
 import { breakDown, fragileThreads } from "../harness/fragile-threads.ts";
@@ -10,6 +11,7 @@ import type { Gateway } from "../harness/gateway.ts";
 import { isAlive } from "../harness/is-alive.ts";
 import { ownScript } from "../harness/own-script.ts";
 import { RawClient } from "../harness/raw-client.ts";
+import { settled } from "../harness/settled.ts";
 import { startAskingServer } from "./asking-server.ts";
 import type { RouteConfig } from "./gateway-config.ts";
 import { startMcpGateway } from "./mcp-gateway.ts";
@@ -40,6 +42,19 @@ const apart: typeof fetch = (url, init) => {
   headers.set("connection", "close");
   return fetch(url, { ...init, headers });
 };
+
+/** A request, as it is sent. */
+function requestText(path: string, session: Session, body: string, fields = ""): string {
+  const lines = [
+    `POST ${path} HTTP/1.1`,
+    "Host: x",
+    "Accept: application/json, text/event-stream",
+    "Content-Type: application/json",
+    `Mcp-Session-Id: ${session["mcp-session-id"]}`,
+    `Content-Length: ${body.length}`,
+  ];
+  return `${lines.join("\r\n")}\r\n${fields}\r\n${body}`;
+}
 
 type Session = Readonly<Record<string, string>>;
 const threadOf = (session: Session) => session["mcp-session-id"]?.split(".").at(-1) ?? "";
@@ -151,9 +166,7 @@ describe("a request that another thread serves", () => {
       many.map(async (id) => {
         const client = new RawClient(gateway.port);
         const body = JSON.stringify(toolCall("args", id));
-        const head = `POST /child HTTP/1.1\r\nHost: x\r\nAccept: application/json, text/event-stream\r\nContent-Type: application/json\r\nMcp-Session-Id: ${session["mcp-session-id"]}\r\nContent-Length: ${body.length}\r\n\r\n`;
-        client.send(head);
-        client.send(body);
+        client.send(requestText("/child", session, body));
         await client.receives(/"result"/);
         const { localPort } = client.socket;
         client.socket.destroy();
@@ -215,6 +228,33 @@ describe("a request that another thread serves", () => {
     await expect.poll(() => isLeft().length).toBe(many.length);
   });
 
+  it("stops its server while its client does not read", async () => {
+    const sent = new Map<unknown, number>();
+    const notice = `data: {"jsonrpc":"2.0","method":"x","params":{"x":"${"x".repeat(1_000_000)}"}}\n\n`;
+    upstream.response = (response, request, message) => {
+      if (message.method !== "tools/call") return mcpResponses({})(response, request, message);
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      const pump = () => {
+        const megabytes = (sent.get(message.id) ?? 0) + 1;
+        if (response.destroyed || megabytes > 200) return;
+        sent.set(message.id, megabytes);
+        if (response.write(notice)) setImmediate(pump);
+        else response.once("drain", pump);
+      };
+      pump();
+    };
+    const session = await openSession(at("/http"));
+    const clients = many.slice(0, 8).map((id) => {
+      const client = new RawClient(gateway.port);
+      client.socket.pause();
+      client.send(requestText("/http", session, JSON.stringify(toolCall("flood", id))));
+      return client;
+    });
+    const most = await settled(() => (sent.size < 8 ? -Math.random() : Math.max(...sent.values())));
+    expect(most).toBeLessThan(50);
+    for (const client of clients) client.socket.destroy();
+  });
+
   it("is nobody else's, whatever thread it reaches, and no index makes another thread of it", async () => {
     const session = await openSession(at("/child"), as("ada"));
     const { "mcp-session-id": id = "" } = session;
@@ -240,9 +280,8 @@ describe("a request that another thread serves", () => {
     }
     const client = new RawClient(gateway.port);
     const body = JSON.stringify(toolCall("args"));
-    client.send(
-      `POST /child HTTP/1.1\r\nHost: x\r\nAccept: application/json, text/event-stream\r\nContent-Type: application/json\r\nMcp-Session-Id: ${session["mcp-session-id"]}\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
-    );
+    const text = requestText("/child", session, body, "Expect: 100-continue\r\n");
+    client.send(text.slice(0, -body.length));
     await client.receives(/^HTTP\/1.1 100 Continue/);
     for (const byte of body) client.send(byte);
     await client.receives(/"result"/);
@@ -435,4 +474,17 @@ it("as many threads as sessions that a caller may have divide them among themsel
   );
   expect(found.filter((status) => status === 200)).toHaveLength(2);
   expect((await post(gateway.url, initialize)).status).toBe(200);
+});
+
+it("a gateway of one thread carries nothing of what several need", async () => {
+  const modules = async (file: object) => {
+    const routes = [{ backends: [{ mcp: { targets: [child] } }] }];
+    const files = await bundle({
+      config: { ...file, binds: [{ port: 3000, listeners: [{ routes }] }] },
+    });
+    return files.find(({ path }) => path === "modules.json")?.text;
+  };
+  const several = /http\/engine\/handover|process\/thread-(calls|links)|mcp\/session-handover/;
+  expect(await modules({ config: { workerThreads: 2 } })).toMatch(several);
+  expect(await modules({})).not.toMatch(several);
 });
