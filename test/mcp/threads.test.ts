@@ -1,13 +1,18 @@
+import { readFileSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
 import { connect } from "node:http2";
+import { request as httpsRequest } from "node:https";
+import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { beforeAll, describe, expect, it } from "vitest";
 import { bundle } from "../harness/bundle.ts";
+import { makeCertificate } from "../harness/certificate.ts";
 import { everythingScript, startEverything } from "../harness/everything-server.ts";
 import { expositionOf } from "../harness/exposition.ts";
 import { breakDown, fragileThreads } from "../harness/fragile-threads.ts";
-import type { Gateway } from "../harness/gateway.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { isAlive } from "../harness/is-alive.ts";
 import { ownScript } from "../harness/own-script.ts";
 import { RawClient } from "../harness/raw-client.ts";
@@ -286,6 +291,53 @@ describe("a request that another thread serves", () => {
     for (const byte of body) client.send(byte);
     await client.receives(/"result"/);
   });
+});
+
+it("a request that is handed over says the same of its connection: TLS, its server's name, its certificate", async () => {
+  const { folder, ...options } = fragileThreads(threads);
+  makeCertificate(folder, "site");
+  makeCertificate(folder, "ca");
+  for (const commonName of ["ada", "bob"])
+    makeCertificate(folder, commonName, { signer: "ca", commonName });
+  const rule =
+    'request.scheme == "https" && source.subjectCn == "ada" && source.address == "127.0.0.1"';
+  const route = {
+    policies: { authorization: { rules: [rule] } },
+    backends: [{ mcp: { targets: [child] } }],
+  };
+  const tls = { cert: "site.pem", key: "site.key", root: "ca.pem" };
+  const listener = { hostname: "tools.example.com", protocol: "HTTPS", tls, routes: [route] };
+  const gateway = await startGateway({ listeners: [listener], folder, ...options });
+  await gateway.seen(/3 threads serve/);
+  const ask = (who: string, session: Session, message: object) =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      const request = httpsRequest(gateway.url.replace("http:", "https:"), {
+        method: "POST",
+        agent: false,
+        rejectUnauthorized: false,
+        servername: "tools.example.com",
+        cert: readFileSync(path.join(folder, `${who}.pem`)),
+        key: readFileSync(path.join(folder, `${who}.key`)),
+        headers: {
+          host: "tools.example.com",
+          accept: "application/json, text/event-stream",
+          "content-type": "application/json",
+          ...session,
+        },
+      });
+      request.on("error", reject).on("response", (response) => resolve(response.resume()));
+      request.end(JSON.stringify(message));
+    });
+  const opened = await ask("ada", {}, initialize);
+  const session = { "mcp-session-id": String(opened.headers["mcp-session-id"]) };
+  for (const [who, status] of [
+    ["ada", 200],
+    ["bob", 403],
+  ] as const) {
+    const asked = many.map((id) => ask(who, session, { jsonrpc: "2.0", id, method: "ping" }));
+    const found = (await Promise.all(asked)).map(({ statusCode }) => statusCode);
+    expect(new Set(found)).toEqual(new Set([status]));
+  }
 });
 
 describe("a thread that breaks down", () => {
