@@ -51,42 +51,6 @@ export interface SharedThreads {
   readonly count: number;
   /** Memory that all of them have under this name: zeros, when it is asked for first. */
   memory(name: string, bytes: number): SharedArrayBuffer;
-  /** Undefined: none holds what another one would call. */
-  readonly calls: CallsElsewhere | undefined;
-}
-
-/** The other threads, as one of them calls what they hold: it is called with texts. */
-export interface CallsElsewhere {
-  /** False: there is no such thread, or it does not serve now. */
-  reaches(thread: number): boolean;
-  /** `address`: what is called there. Undefined: the thread is not reached. */
-  call(thread: number, ...call: ThreadCall): CallHandle | undefined;
-}
-
-/** What is called, with which request, and who takes what comes of it. */
-export type ThreadCall = readonly [address: string, request: string, listener: CallListener];
-
-/** Serves a call of another thread. Undefined: what it calls is not there. */
-export type ServeThreadCall = (
-  gateway: GatewayContext,
-  ...call: ThreadCall
-) => CallHandle | undefined;
-
-/** Takes what comes of a call, as texts. */
-export interface CallListener {
-  /** False: send no more until `resume`. */
-  onMessage(text: string): boolean;
-  onResponse(text: string): void;
-  /** `text`: what it is, as JSON. */
-  onFailure(text: string): void;
-  /** What was called is not there any more, or its thread has ended. */
-  onGone(): void;
-}
-
-/** A call under way. */
-export interface CallHandle {
-  cancel(): void;
-  resume(): void;
 }
 
 /** A session that holds something open in this process. */

@@ -1,12 +1,32 @@
 import type { MessagePort } from "node:worker_threads";
-import type {
-  CallHandle,
-  CallsElsewhere,
-  GatewayContext,
-  ServeThreadCall,
-  ThreadCall,
-} from "./gateway-context.ts";
+import type { GatewayContext } from "./gateway-context.ts";
 import { type LineListener, type ThreadLine, ThreadLinks } from "./thread-links.ts";
+
+/** What is called, with which request, and who takes what comes of it. */
+export type ThreadCall = readonly [address: string, request: string, listener: CallListener];
+
+/** Serves a call of another thread. Undefined: what it calls is not there. */
+export type ServeThreadCall = (
+  gateway: GatewayContext,
+  ...call: ThreadCall
+) => CallHandle | undefined;
+
+/** Takes what comes of a call, as texts. */
+export interface CallListener {
+  /** False: send no more until `resume`. */
+  onMessage(text: string): boolean;
+  onResponse(text: string): void;
+  /** `text`: what it is, as JSON. */
+  onFailure(text: string): void;
+  /** What was called is not there any more, or its thread has ended. */
+  onGone(): void;
+}
+
+/** A call under way. */
+export interface CallHandle {
+  cancel(): void;
+  resume(): void;
+}
 
 /** What two threads say about a call. */
 type CallMessage =
@@ -24,7 +44,7 @@ type CallMessage =
 const mostUnheard = 16;
 
 /** Calls of a thread to others of its process, and of those to it. */
-export class ThreadCalls implements CallsElsewhere {
+export class ThreadCalls {
   /** Undefined until the ports are prepared: no other thread knows of anything here before. */
   gateway: GatewayContext | undefined;
   readonly #serve: ServeThreadCall;
@@ -39,10 +59,12 @@ export class ThreadCalls implements CallsElsewhere {
     this.#links.add(index, port);
   }
 
+  /** False: there is no such thread, or it does not serve now. */
   reaches(thread: number): boolean {
     return this.#links.reaches(thread);
   }
 
+  /** Undefined: the thread is not reached. */
   call(thread: number, ...[address, request, listener]: ThreadCall): CallHandle | undefined {
     let isFull = false;
     let heard = 0;

@@ -23,7 +23,6 @@ export async function serveAsWorker(gateway: Gateway, start: WorkerStart): Promi
         memory: askForMemory,
         log: (lines) => say({ kind: "lines", lines }),
         handover,
-        calls: handover?.calls,
         allClosed: () => {
           say({ kind: "closed" });
           return othersClosed.promise;

@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
-import type { CallListener, GatewayContext } from "../../process/gateway-context.ts";
+import type { GatewayContext } from "../../process/gateway-context.ts";
 import { unsealSession } from "../../process/session-seal.ts";
 import { type Message, ownMessage } from "../protocol/message.ts";
 import { inputMethods } from "../protocol/methods.ts";
 import { newestSessionRevision } from "../protocol/revisions.ts";
 import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import { McpMetrics } from "../rules/mcp-metrics.ts";
+import { elsewhereOf } from "../stateless/elsewhere.ts";
 import type { StatelessBridge, StatelessCaller } from "../transports/backend.ts";
 import { type Call, type CallSink, endedCall } from "../transports/target.ts";
-import { callElsewhere, textSink } from "../transports/thread-call.ts";
 import { type LeaseOptions, openLease } from "./lease.ts";
 import { LeasePool } from "./lease-pool.ts";
 import { LeasedCall, type Leg, type ParkedState } from "./leased-call.ts";
@@ -145,14 +145,10 @@ class StatelessRequest implements Call {
 
   /** The policies of this request have run here: it is the call alone that goes on in its own thread. */
   #goOnElsewhere(thread: number, id: string): void {
-    const { calls } = this.#caller.exchange.gateway.threads ?? {};
-    if (calls === undefined) {
-      this.#refuseGone();
-      return;
-    }
-    const address: WaitingCall = { kind: "waiting", id };
-    const gone = () => this.#refuseGone();
-    this.#call = callElsewhere(calls, { thread, address }, this.#request, this.#sink, gone);
+    const onGone = () => this.#refuseGone();
+    const elsewhere = elsewhereOf(this.#caller.exchange.gateway);
+    if (elsewhere === undefined) onGone();
+    else this.#call = elsewhere.goOn({ thread, id, onGone }, this.#request, this.#sink);
   }
 
   #refuseGone(): void {
@@ -183,21 +179,10 @@ function askableMethods({ method }: Message, { said }: LeaseOptions): ReadonlySe
   return new Set(mayAsk ? [...inputMethods].filter((each) => isAnswerable(said, each)) : []);
 }
 
-/** A call that waits in another thread than its client has come back to. */
-export interface WaitingCall {
-  readonly kind: "waiting";
-  readonly id: string;
-}
-
-/** Goes on with one of this thread. Undefined: it is over. `text`: the request, which its thread has read. */
-export function goOnFromElsewhere(
-  gateway: GatewayContext,
-  { id }: WaitingCall,
-  text: string,
-  listener: CallListener,
-): Call | undefined {
+/** Goes on with a call of this thread whose client has come back to another one. Undefined: it is over. */
+export function goOnFromElsewhere(gateway: GatewayContext, id: string, leg: Leg): Call | undefined {
   const call = leasePool(gateway).unpark(id);
-  call?.goOn({ request: ownMessage(text), sink: textSink(listener) });
+  call?.goOn(leg);
   return call;
 }
 

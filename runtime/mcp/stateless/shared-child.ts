@@ -1,45 +1,22 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type { Exchange } from "../../http/exchange.ts";
-import type { CallListener, GatewayContext } from "../../process/gateway-context.ts";
+import type { GatewayContext } from "../../process/gateway-context.ts";
 import { withParams } from "../protocol/envelope.ts";
-import { type Message, ownMessage, withId } from "../protocol/message.ts";
+import { type Message, withId } from "../protocol/message.ts";
 import { progressTokenOf, withProgressToken } from "../protocol/progress-token.ts";
-import { type ConnectionUse, openChild } from "../session/open-connection.ts";
+import { openChild } from "../session/open-connection.ts";
 import { sessionTable } from "../session/session-table.ts";
 import type { McpBackend, RequestOwner } from "../transports/backend.ts";
 import { beginMcpCall, tracedSink, withTrace } from "../transports/call-span.ts";
 import { noteTargetEra } from "../transports/noted-eras.ts";
-import {
-  type Call,
-  type CallSink,
-  endedCall,
-  type StdioCommand,
-  type StdioTarget,
-  type TargetFailure,
-} from "../transports/target.ts";
-import type { TargetConnection } from "../transports/target-connection.ts";
-import { callElsewhere, textSink } from "../transports/thread-call.ts";
+import type { Call, CallSink, StdioTarget, TargetFailure } from "../transports/target.ts";
 import { discoverRequest, verdictSink } from "./discovery.ts";
-
-/** What a child is sent: one of this thread, or of another one. */
-export type ChildConnection = Pick<TargetConnection, "call" | "close" | "isOpen">;
+import { type ChildAddress, type ChildConnection, elsewhereOf } from "./elsewhere.ts";
 
 /** A child that is there, or why there is none. */
 export type SharedChild =
   | { readonly connection: ChildConnection }
   | { readonly failure: TargetFailure };
-
-/** Which child: all that another thread needs to know to start it. */
-export interface ChildAddress {
-  readonly kind: "child";
-  /** Whose it is. */
-  readonly key: string;
-  readonly caller: string;
-  readonly target: StdioCommand;
-  readonly use: ConnectionUse & Pick<McpBackend, "sessionLimits">;
-  /** It is of no use: it ends, in the place of a call. */
-  readonly ends?: true;
-}
 
 /**
  * The child of a target without sessions for all requests of one owner: what it keeps in its process is not for others. It
@@ -61,54 +38,12 @@ export function sharedChild(
     target: { name, command, args, env },
     use: { limits, timeouts, failureMode, sessionLimits },
   };
-  return childElsewhere(gateway, address) ?? childHere(gateway, address);
+  const connection = elsewhereOf(gateway)?.child(address);
+  return connection === undefined ? childHere(gateway, address) : { connection };
 }
 
-/** Undefined: it is this thread's. */
-function childElsewhere(
-  { threads }: GatewayContext,
-  address: ChildAddress,
-): SharedChild | undefined {
-  if (threads?.calls === undefined) return undefined;
-  const { calls, count, index } = threads;
-  const thread = createHash("sha256").update(address.key).digest().readUInt32BE() % count;
-  // One that does not serve has no child either.
-  if (thread === index || !calls.reaches(thread)) return undefined;
-  const connection: ChildConnection = {
-    isOpen: true,
-    call: (request, sink) =>
-      callElsewhere(calls, { thread, address }, request, sink, () =>
-        sink.onFailure({ kind: "closed", detail: "its thread has ended" }),
-      ),
-    close: () => {
-      const end = { thread, address: { ...address, ends: true } };
-      callElsewhere(calls, end, discoverRequest('"end"'), nobody, () => {});
-    },
-  };
-  return { connection };
-}
-
-const nobody: CallSink = { onMessage: () => true, onResponse: () => {}, onFailure: () => {} };
-
-/** Calls a child of this thread for another one. Undefined: it has ended. `text`: the request, which its thread has read. */
-export function callChildFromElsewhere(
-  gateway: GatewayContext,
-  address: ChildAddress,
-  text: string,
-  listener: CallListener,
-): Call | undefined {
-  const child = childHere(gateway, address);
-  const sink = textSink(listener);
-  if ("failure" in child) {
-    sink.onFailure(child.failure);
-    return endedCall;
-  }
-  if (address.ends !== true) return child.connection.call(ownMessage(text), sink);
-  child.connection.close();
-  return undefined;
-}
-
-function childHere(
+/** The same in this thread, whatever its key is. */
+export function childHere(
   gateway: GatewayContext,
   { key, caller, target, use }: ChildAddress,
 ): SharedChild {

@@ -1,6 +1,6 @@
 import type { MessagePort } from "node:worker_threads";
-import type { ServeThreadCall } from "../../../process/gateway-context.ts";
-import { ThreadCalls } from "../../../process/thread-calls.ts";
+import type { GatewayContext } from "../../../process/gateway-context.ts";
+import { type ServeThreadCall, ThreadCalls } from "../../../process/thread-calls.ts";
 import { type LineListener, type ThreadLine, ThreadLinks } from "../../../process/thread-links.ts";
 import type { EngineRequest, EngineResponse, PortHandover, ServeRequest } from "../engine.ts";
 import { GivenAway } from "./given-away.ts";
@@ -10,6 +10,15 @@ import type { HandedOver, HandoverMessage } from "./handover-message.ts";
 
 /** Which thread a request belongs to; undefined: any may serve it. */
 export type OwnerOf = (request: EngineRequest) => number | undefined;
+
+/** What is handed over. */
+export interface HandoverSettings {
+  readonly ownerOf: OwnerOf;
+  /** Serves what other threads call here. */
+  readonly serveCall: ServeThreadCall;
+  /** Called before this thread serves. `calls`: how it calls others. */
+  readonly open: (gateway: GatewayContext, calls: ThreadCalls) => void;
+}
 
 /** The ways from one thread to another. */
 export interface ThreadPorts {
@@ -25,23 +34,23 @@ export interface ThreadPorts {
  */
 export class Handover {
   readonly #thread: number;
-  readonly #ownerOf: OwnerOf;
+  readonly #settings: HandoverSettings;
   readonly #ports = new Map<string, ServeRequest>();
   /** Of what can't be told from a request's head: the calls that come of it are made elsewhere. */
-  readonly calls: ThreadCalls;
+  readonly #calls: ThreadCalls;
   readonly #links = new ThreadLinks<HandoverMessage>((first, line) => this.#receive(first, line));
 
   /** `thread`: which one this is. */
-  constructor(thread: number, ownerOf: OwnerOf, serveCall: ServeThreadCall) {
-    this.calls = new ThreadCalls(serveCall);
+  constructor(thread: number, settings: HandoverSettings) {
+    this.#calls = new ThreadCalls(settings.serveCall);
     this.#thread = thread;
-    this.#ownerOf = ownerOf;
+    this.#settings = settings;
   }
 
   /** These lead to the thread of this index from now on. */
   link({ index, requests, calls }: ThreadPorts): void {
     this.#links.add(index, requests);
-    this.calls.link(index, calls);
+    this.#calls.link(index, calls);
   }
 
   /** The port that is called so in every thread. */
@@ -49,10 +58,11 @@ export class Handover {
     return {
       open: (serve, gateway) => {
         this.#ports.set(name, serve);
-        this.calls.gateway = gateway;
+        this.#calls.gateway = gateway;
+        this.#settings.open(gateway, this.#calls);
       },
       takes: (request, response, framing) => {
-        const owner = this.#ownerOf(request);
+        const owner = this.#settings.ownerOf(request);
         if (owner === undefined || owner === this.#thread) return false;
         const { upgrade, tunnel }: EngineResponse = response;
         if (upgrade !== undefined || tunnel !== undefined) return false;
