@@ -74,6 +74,14 @@ const restartDelay = SECOND;
 /** Milliseconds that threads have beyond the drain's last deadline: the time for collectors, and some. */
 const endMargin = 5 * SECOND;
 
+/** A way between a thread that starts and another one. */
+interface NewLink {
+  /** For the one that starts. */
+  readonly to: ThreadPorts;
+  /** Gives its end to the other one. */
+  readonly giveBack: () => void;
+}
+
 /** The threads of a process, seen from the main one. */
 class Workers {
   readonly #gateway: Gateway;
@@ -158,7 +166,8 @@ class Workers {
 
   #start(index: number, speaks: boolean): WorkerHandle {
     const place = { index, count: this.#count, buffers: this.#buffers };
-    const links = this.#gateway.handover === undefined ? [] : this.#linksTo(index);
+    const made = this.#linksTo(index);
+    const links = made.map(({ to }) => to);
     const thread = new WorkerHandle(
       this.#script,
       { kind: "gwc-worker", ...place, speaks, links },
@@ -171,16 +180,24 @@ class Workers {
       },
     );
     this.#threads.set(index, thread);
+    void thread.serving().then(() => {
+      // Until it serves, nothing is handed over to it: what it holds is not there yet.
+      if (thread.isServing) for (const { giveBack } of made) giveBack();
+    });
     return thread;
   }
 
-  /** A way from each of the others to this one, and back. */
-  #linksTo(index: number): readonly ThreadPorts[] {
+  /** A way from this one to each of the others, and back. */
+  #linksTo(index: number): readonly NewLink[] {
+    if (this.#gateway.handover === undefined) return [];
     return this.#list().map((other) => {
       const requests = new MessageChannel();
       const calls = new MessageChannel();
-      other.link({ index, requests: requests.port1, calls: calls.port1 });
-      return { index: other.index, requests: requests.port2, calls: calls.port2 };
+      const back = { index, requests: requests.port1, calls: calls.port1 };
+      return {
+        to: { index: other.index, requests: requests.port2, calls: calls.port2 },
+        giveBack: () => other.link(back),
+      };
     });
   }
 

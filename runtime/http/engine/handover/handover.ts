@@ -81,8 +81,11 @@ export class Handover {
     line: ThreadLine<HandoverMessage>,
   ): LineListener<HandoverMessage> {
     const serve = first.kind === "request" ? this.#ports.get(first.port) : undefined;
-    if (first.kind !== "request" || serve === undefined) throw new Error("no request of a port");
-    return served(first, line, serve);
+    if (first.kind === "request" && serve !== undefined) return served(first, line, serve);
+    // It has ended and starts again: whatever was meant is not there.
+    line.say({ kind: "destroy" });
+    line.hangUp();
+    return { onMessage: () => {}, onLost: () => {} };
   }
 }
 
