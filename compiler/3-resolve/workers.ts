@@ -1,4 +1,3 @@
-import { backendOf } from "../backends/index.ts";
 import { type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import { nameList } from "../diagnostics/name-list.ts";
 import type { PolicyKind, PolicyUse } from "../ir/policies.ts";
@@ -27,11 +26,6 @@ export function checkWorkers(
   ];
   const found: readonly LocalState[] = [
     ...policies.filter(keepsCounts).map(({ kind, origin }) => ({ what: kind, origin })),
-    ...[...routes].flatMap((route) =>
-      route.backends
-        .filter(({ kind }) => backendOf(kind).keepsSessions === true)
-        .map(({ kind }) => ({ what: `${kind} backends`, origin: route.origin })),
-    ),
     ...(audit === undefined ? [] : [{ what: "the audit log", origin: gateway }]),
   ];
   if (found.length === 0) return;

@@ -53,8 +53,6 @@ export interface Backend<
   readonly carries: (use: CarryingBackend<Config>) => readonly CarriedTraffic[];
   /** A route may have several, each with a share of its requests. */
   readonly takesWeight?: true;
-  /** What it knows of its clients stands in the memory of one thread: another one would not know them. */
-  readonly keepsSessions?: true;
   /** Clients choose what is reached through it: a rule has to say who may. */
   readonly isOpenProxy?: true;
   /** Names that its generated code declares: no route is called so. A number may follow each. */

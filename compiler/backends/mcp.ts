@@ -64,7 +64,6 @@ export const mcp: Backend<"mcp", McpValue, McpConfig, McpNode, never, Kubernetes
   kubernetes: kubernetesMcp,
   protocol: "mcp",
   takesWeight: true,
-  keepsSessions: true,
   carries: ({ config: { targets } }) =>
     targets.map(({ kind, policies: own }) => ({
       traffic: kind === "stdio" ? ["mcp", "children"] : ["mcp", "mcpServers", ...NAMED_SERVER],

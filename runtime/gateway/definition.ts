@@ -1,3 +1,4 @@
+import type { Handover } from "../http/engine/handover/handover.ts";
 import type { Mesh } from "../mesh/mesh.ts";
 import type { ConnectionSettings } from "../net/connection-settings.ts";
 import type { AccessLogSettings } from "../telemetry/logs/access-log.ts";
@@ -27,6 +28,10 @@ export interface Gateway {
   readonly drain: DrainSettings;
   /** How many threads serve its ports; absent: one. */
   readonly workerThreads?: WorkerThreads;
+  /** How several threads serve requests that need what one of them holds, by the index of each; absent: none does. */
+  readonly handover?: (thread: number) => Handover;
+  /** More than so many could not divide a limit among them; absent: none is divided but that of connections. */
+  readonly mostThreads?: number;
   /** Bytes of messages that are held at once because somebody reads them whole; absent: a quarter of the memory there is. */
   readonly maxBufferedBytes?: number;
 }

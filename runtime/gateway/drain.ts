@@ -4,24 +4,29 @@ import type { LiveContext } from "./live-context.ts";
 
 /** Milliseconds that streams have to write their last event once the maximum is over. */
 const finalGrace = 250;
+/** The same where they may be another thread's. */
+const threadsGrace = 1000;
 /** A timer that is set for longer fires at once: 31 bits of milliseconds, 24 days. */
 export const longestTimer = 2_147_483_647;
 
 /**
  * Ends the service: readiness is 503 at once, listeners stay open for the minimum, requests and streams end by
- * themselves until the maximum, then with an explicit error, and then the connections are broken off.
+ * themselves until the maximum, then with an explicit error, and then the connections are broken off. `othersClosed`: is
+ * asked for what else must have ended by itself.
  */
 export async function drain(
   context: LiveContext,
   listeners: Listeners,
   settings: DrainSettings,
+  othersClosed?: () => Promise<void>,
 ): Promise<void> {
   context.isDraining = true;
   await pause(settings.min);
-  const closed = listeners.close();
+  const closed = listeners.close().then(othersClosed);
   if (!(await endsWithin(closed, settings.max - settings.min))) {
     context.reachDeadline();
-    if (!(await endsWithin(closed, finalGrace))) listeners.closeAllConnections();
+    if (!(await endsWithin(closed, othersClosed ? threadsGrace : finalGrace)))
+      listeners.closeAllConnections();
     await closed;
     // A server has closed a moment before its last exchange has ended.
     await pause(0);

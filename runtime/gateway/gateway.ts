@@ -1,4 +1,5 @@
 import { setTimeout } from "node:timers/promises";
+import type { Handover } from "../http/engine/handover/handover.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { SharedThreads } from "../process/gateway-context.ts";
 import { offerMetrics } from "../process/metrics-source.ts";
@@ -86,6 +87,10 @@ export interface WorkerThread extends WorkerPlace, SharedThreads {
   readonly speaks: boolean;
   /** Takes lines of the log, each ended by a line feed. */
   readonly log: (lines: string) => void;
+  /** Undefined: requests are served by whichever thread they reach. */
+  readonly handover: Handover | undefined;
+  /** Resolves when no thread has a connection any more: until then others may need what this one holds. */
+  readonly allClosed: () => Promise<void>;
 }
 
 /** Opens everything a definition says. Throws StartupError when it can't. */
@@ -264,7 +269,7 @@ class Running implements RunningGateway {
   async #close(): Promise<void> {
     if (this.#worker === undefined) this.#log.info("draining");
     this.#audit?.action("draining", this.#build.configDigest);
-    await drain(this.#context, this.#listeners, this.#settings.drain);
+    await drain(this.#context, this.#listeners, this.#settings.drain, this.#worker?.allClosed);
     this.#mesh.close();
     await this.#context.flush();
     await this.#flushExports();
@@ -318,6 +323,7 @@ class Running implements RunningGateway {
       denied: (rule) => this.#denied(rule),
       failed: reportBug,
       warn: (message) => this.#log.warn(message),
+      handover: this.#worker?.handover,
       // The log of these settings; that of the ones before may still be in use.
       broken: new ProcessLog(logFormat, logLevels, this.#writer).connections,
     };

@@ -66,7 +66,7 @@ export function httpPort({
     handle,
     prepare: (context) => {
       const { connections, metrics, exchangeBegan, exchangeEnded } = context;
-      const { refused, denied, failed, warn, broken } = context;
+      const { refused, denied, failed, warn, broken, handover } = context;
       const malformedCount = metrics.counter(malformedRequests);
       return prepareHttp(
         {
@@ -79,6 +79,7 @@ export function httpPort({
           denied,
           proxyProtocol,
           passthrough: passthrough?.prepare(context, connectionRules),
+          handover: handover?.port(`${address ?? ""}:${port}`),
           connections,
           ended: exchangeEnded,
           failed: ({ method, record }, error) =>

@@ -1,3 +1,4 @@
+import type { Handover } from "../http/engine/handover/handover.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { ConnectionSettings } from "../net/connection-settings.ts";
 import type { PreparedPort } from "../net/port-server.ts";
@@ -49,6 +50,8 @@ export interface PortContext {
   readonly failed: (where: string, error: unknown) => void;
   /** Something that the operator should know: a certificate that can't be used. */
   readonly warn: (message: string) => void;
+  /** What other threads do for this one, and it for them; undefined: nothing. */
+  readonly handover: Handover | undefined;
   /** Why a connection was broken off; undefined when the log leaves that out. */
   readonly broken: ((message: string) => void) | undefined;
 }

@@ -34,6 +34,7 @@ export function serviceEndpoints(pages: ServicePages): readonly Endpoint[] {
       denied: nothing,
       proxyProtocol: undefined,
       passthrough: undefined,
+      handover: undefined,
       ended: nothing,
       failed: ({ method, path }, error) => reportBug(`${method} ${path}`, error),
       malformed: nothing,

@@ -48,6 +48,7 @@ export interface GatewayContext {
 export interface SharedThreads {
   /** Which one this is, from 0. */
   readonly index: number;
+  readonly count: number;
   /** Memory that all of them have under this name: zeros, when it is asked for first. */
   memory(name: string, bytes: number): SharedArrayBuffer;
 }

@@ -85,6 +85,7 @@ function send(
       denied: () => {},
       proxyProtocol: undefined,
       passthrough: undefined,
+      handover: undefined,
       ended: () => {},
       failed: (_, error) => {
         failure = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -118,6 +118,10 @@ export interface BackendTemplate<Kind extends BackendKind> {
   readonly refusalFormat?: ImportSymbol;
   /** It keeps sessions that survive a change of the pod when all pods have one key. */
   readonly hasSessions?: true;
+  /** How threads serve what one of them holds (`Gateway.handover`); absent: none of them holds anything. */
+  readonly handover?: ImportSymbol;
+  /** How many threads can divide its limits among them, one each at least; absent: any number. */
+  readonly mostThreads?: (node: BackendNode<Kind>) => number;
 }
 
 /** Whether a node is of a kind. */

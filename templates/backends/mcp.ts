@@ -1,6 +1,7 @@
 import type { BackendNode } from "../../compiler/ir/backends.ts";
 import type { ServedHost } from "../../compiler/ir/routes.ts";
 import type { RouteMatch } from "../../compiler/model/matches.ts";
+import type { McpLimits } from "../../runtime/mcp/transports/backend.ts";
 import {
   defaultMcpLimits,
   defaultMcpTimeouts,
@@ -35,6 +36,8 @@ export const mcpTemplate: BackendTemplate<"mcp"> = {
   code: mcpCode,
   share: (node, before, scope) => servedCode(node, scope, before),
   hasSessions: true,
+  handover: imported("gwc/runtime/mcp/session-handover", "sessionHandover"),
+  mostThreads: (node) => Math.min(...Object.values(sessionLimits(node))),
   keepsLimits: true,
   refusalFormat,
 };
@@ -244,19 +247,28 @@ function timeouts(
 }
 
 /** Sessions that hold child processes are fewer. */
-function limits({ targets, sessions }: McpNode, { maxBufferSize }: BackendScope): Printable {
-  const isStdio = targets.some(({ kind }) => kind === "stdio");
-  const base = imported(LIMITS, isStdio ? "defaultStdioLimits" : "defaultMcpLimits");
-  const before = isStdio ? defaultStdioLimits : defaultMcpLimits;
-  const max = sessions?.max ?? before.sessions;
+function limits(node: McpNode, { maxBufferSize }: BackendScope): Printable {
+  const base = imported(LIMITS, isStdio(node) ? "defaultStdioLimits" : "defaultMcpLimits");
+  const before = defaultLimits(node);
+  const { sessions, sessionsPerCaller } = sessionLimits(node);
   return extension(base, {
     body: changed(maxBufferSize, before.body, bytes),
-    sessions: changed(max, before.sessions),
-    sessionsPerCaller: changed(
-      sessions?.maxPerCaller ?? Math.ceil(max / 2),
-      before.sessionsPerCaller,
-    ),
+    sessions: changed(sessions, before.sessions),
+    sessionsPerCaller: changed(sessionsPerCaller, before.sessionsPerCaller),
   });
+}
+
+function sessionLimits(node: McpNode): Pick<McpLimits, "sessions" | "sessionsPerCaller"> {
+  const max = node.sessions?.max ?? defaultLimits(node).sessions;
+  return { sessions: max, sessionsPerCaller: node.sessions?.maxPerCaller ?? Math.ceil(max / 2) };
+}
+
+function defaultLimits(node: McpNode): McpLimits {
+  return isStdio(node) ? defaultStdioLimits : defaultMcpLimits;
+}
+
+function isStdio({ targets }: McpNode): boolean {
+  return targets.some(({ kind }) => kind === "stdio");
 }
 
 /** A single server behind a route without token check is its own OAuth resource server: it answers for its metadata. */

@@ -40,8 +40,22 @@ export function gatewayValue(program: Program, names: MainNames): Printable {
     addresses: { ...process.addresses },
     drain: { min: milliseconds(process.drain.min), max: milliseconds(process.drain.max) },
     workerThreads: process.workers && threadsValue(process.workers),
+    ...(process.workers && heldState(binds)),
     maxBufferedBytes: process.maxBufferedBytes && bytes(process.maxBufferedBytes),
   };
+}
+
+/** What backends hold for their clients is reached from any thread, and their limits are divided among all. */
+function heldState(binds: readonly BindNode[]): Readonly<Record<string, Printable | undefined>> {
+  const routes = binds.flatMap(({ listeners }) => listeners.flatMap(({ routes: own }) => own));
+  const backends = routes.flatMap((route) => route.backends);
+  const [handover] = backends.flatMap(({ kind }) => backendTemplateOf(kind).handover ?? []);
+  const limits = backends.flatMap((node) => mostThreads(node) ?? []);
+  return { handover, mostThreads: limits.length === 0 ? undefined : Math.min(...limits) };
+}
+
+function mostThreads<Kind extends BackendKind>(node: BackendNode<Kind>): number | undefined {
+  return backendTemplateOf<Kind>(node.kind).mostThreads?.(node);
 }
 
 function threadsValue({ threads }: WorkersNode): Printable {

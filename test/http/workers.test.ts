@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs";
 import { Agent, get } from "node:http";
 import { availableParallelism } from "node:os";
 import path from "node:path";
@@ -8,33 +7,21 @@ import type { WorkerThreads } from "../../runtime/gateway/definition.ts";
 import { workerCount } from "../../runtime/gateway/workers/worker-count.ts";
 import { BufferBudget } from "../../runtime/process/buffer-budget.ts";
 import { eventually } from "../harness/eventually.ts";
+import { breakDown, fragileThreads } from "../harness/fragile-threads.ts";
 import { Gateway, startGateway } from "../harness/gateway.ts";
 import { RawClient } from "../harness/raw-client.ts";
-import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { startUpstream } from "../harness/upstream.ts";
-
-/** Loaded by every thread: one ends when a file says so, as it would when it has no memory left. */
-const fragile = `
-const { existsSync, rmSync } = require("node:fs");
-const { isMainThread, workerData } = require("node:worker_threads");
-if (!isMainThread) setInterval(() => {
-  const file = "end-" + workerData?.index;
-  if (!existsSync(file)) return;
-  rmSync(file);
-  process.exit(7);
-}, 20).unref();
-`;
 
 async function startThreads(
   upstream: string,
   env: Readonly<Record<string, string>> = {},
   routes: readonly object[] = [{ name: "plain", backends: [{ host: upstream }] }],
 ): Promise<Gateway> {
+  const { env: fragile, ...threads } = fragileThreads(2);
   return startGateway({
     listeners: [{ name: "http", routes }],
-    file: { config: { workerThreads: 2 } },
-    folder: temporaryFolder({ "fragile.cjs": fragile }),
-    env: { NODE_OPTIONS: "--require ./fragile.cjs", ...env },
+    ...threads,
+    env: { ...fragile, ...env },
   });
 }
 
@@ -94,7 +81,7 @@ describe("two threads", () => {
     expect(await figure(gateway, served)).toBe(20);
     for (const index of ["0", "1"]) {
       const from = gateway.output.length;
-      writeFileSync(path.join(gateway.folder, `end-${index}`), "");
+      breakDown(gateway, index);
       await gateway.seen(/warn\s+gateway a thread has ended/, from);
       await requests(gateway, 5);
       await gateway.seen(/another thread serves in its place/, from);
@@ -160,7 +147,7 @@ describe("limits of two threads", () => {
     expect(await passed(gateway, 80, "/")).toBe(30);
     expect(await passed(gateway, 80, "/keyed/a")).toBe(30);
     expect(await passed(gateway, 40, "/keyed/b")).toBe(30);
-    writeFileSync(path.join(gateway.folder, "end-0"), "");
+    breakDown(gateway, 0);
     await gateway.seen(/another thread serves in its place/);
     expect(await passed(gateway, 20, "/")).toBe(0);
     expect(await passed(gateway, 20, "/keyed/a")).toBe(0);

@@ -1,17 +1,19 @@
 import path from "node:path";
-import { Gateway, startGateway } from "../harness/gateway.ts";
+import { Gateway, type GatewayOptions, startGateway } from "../harness/gateway.ts";
 import { ownScript } from "../harness/own-script.ts";
 import type { GatewayFixture, RouteConfig } from "./gateway-config.ts";
 import { issuer, keySet } from "./subjects.ts";
 
 type Environment = Readonly<Record<string, string>>;
 
-/** A compiled gateway with these routes; its URL is that of `/mcp`. */
+/** A compiled gateway with these routes; its URL is that of `/mcp`. `options`: how else it is built and run. */
 export async function startMcpGateway(
   routes: readonly RouteConfig[],
   env: Environment = {},
+  options: GatewayOptions & { readonly file?: object } = {},
 ): Promise<Gateway> {
-  const gateway = await startGateway({ listeners: [{ routes: routes.map(routeOf) }], env });
+  const listeners = [{ routes: routes.map(routeOf) }];
+  const gateway = await startGateway({ listeners, ...options, env: { ...options.env, ...env } });
   gateway.path = "/mcp";
   return gateway;
 }

@@ -11,6 +11,7 @@ import {
 export async function connectSession(
   url: string,
   capabilities: object = { sampling: {}, elicitation: { form: {} }, roots: {} },
+  send: typeof fetch = fetch,
 ): Promise<Client> {
   const client = new Client({ name: "test", version: "1" }, { capabilities });
   const content = { type: "text", text: "sampled" } as const;
@@ -31,7 +32,7 @@ export async function connectSession(
   if ("roots" in capabilities) {
     client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: [{ uri: "file:///r" }] }));
   }
-  const transport = new StreamableHTTPClientTransport(new URL(url));
+  const transport = new StreamableHTTPClientTransport(new URL(url), { fetch: send });
   // Its optional members are typed without undefined; under exactOptionalPropertyTypes the two don't meet.
   await client.connect(transport as Transport);
   return client;

@@ -15,10 +15,9 @@ export const connectionMessages = {
     text: ({ what }) => `${what} can't be served by several threads`,
     hint: () => "leave workerThreads out, or serve that by a gateway of its own",
     explanation:
-      "Threads share their ports: each connection belongs to one of them. An MCP session would be unknown to the thread that " +
-      "gets its next request, a limit that is written down (by the hour, day or month) has one thread that writes it, and a " +
-      "login would be in the audit log once for each. Shorter limits are counted together, and so are those that a server " +
-      "counts (`remoteRateLimit`).",
+      "Threads share their ports: each connection belongs to one of them. A limit that is written down (by the hour, day or " +
+      "month) has one thread that writes it, and a login would be in the audit log once for each. Shorter limits are counted " +
+      "together, and so are those that a server counts (`remoteRateLimit`). Sessions of MCP are reached from any of them.",
   }),
   "tls-versions": message<{ min: string; max: string }>({
     severity: "error",

@@ -12,15 +12,44 @@ export async function serveAsWorker(gateway: Gateway, start: WorkerStart): Promi
   const say = (report: WorkerReport) => parentPort?.postMessage(report);
   logUncaughtErrors();
   try {
-    const running = await openGateway(withShare(gateway, start), {
+    const handover = gateway.handover?.(start.index);
+    for (const link of start.links) handover?.link(link);
+    const othersClosed = Promise.withResolvers<void>();
+    const opening = openGateway(withShare(gateway, start), {
       defaultAddress: EVERY_ADDRESS,
       build: bundleInfo,
-      worker: { ...start, memory: askForMemory, log: (lines) => say({ kind: "lines", lines }) },
+      worker: {
+        ...start,
+        memory: askForMemory,
+        log: (lines) => say({ kind: "lines", lines }),
+        handover,
+        allClosed: () => {
+          say({ kind: "closed" });
+          return othersClosed.promise;
+        },
+      },
     });
+    // Before it serves: what comes at once may be another thread's.
     parentPort?.on("message", (order: WorkerOrder) => {
-      if (order.kind === "end") void running.close().then(() => process.exit(0));
-      else say({ ...order, kind: "counted", figures: running.figures() });
+      switch (order.kind) {
+        case "link":
+          handover?.link(order.link);
+          return;
+        case "allClosed":
+          // What other threads have said last is heard before.
+          setImmediate(othersClosed.resolve);
+          return;
+        case "end":
+          void opening.then((running) => running.close()).then(() => process.exit(0), ignored);
+          return;
+        case "count":
+          void opening.then(
+            (running) => say({ ...order, kind: "counted", figures: running.figures() }),
+            ignored,
+          );
+      }
     });
+    await opening;
     say({ kind: "serving" });
   } catch (error) {
     if (!(error instanceof StartupError)) throw error;
@@ -28,6 +57,9 @@ export async function serveAsWorker(gateway: Gateway, start: WorkerStart): Promi
     process.exit(1);
   }
 }
+
+/** Why it can't be opened is said once. */
+const ignored = () => {};
 
 /** Milliseconds that the main thread may take: it serves no request. */
 const longestWait = 30 * SECOND;

@@ -6,17 +6,17 @@ import type { Gateway, WorkerThreads } from "../definition.ts";
 const most = 256;
 
 /** What a gateway says of them. */
-interface WorkerSettings extends Pick<Gateway, "workerThreads"> {
+interface WorkerSettings extends Pick<Gateway, "workerThreads" | "mostThreads"> {
   readonly connections: Pick<Gateway["connections"], "maxConnections">;
 }
 
 /** How many threads serve: as configured, or as WORKER_THREADS says. Throws StartupError when that is malformed. */
 export function workerCount(
-  { workerThreads = 1, connections }: WorkerSettings,
+  { workerThreads = 1, mostThreads = most, connections }: WorkerSettings,
   variable: string | undefined,
 ): number {
   const wanted = threadsOf(readThreads(variable) ?? workerThreads);
-  return Math.max(1, Math.min(wanted, most, connections.maxConnections));
+  return Math.max(1, Math.min(wanted, most, mostThreads, connections.maxConnections));
 }
 
 function threadsOf(threads: WorkerThreads): number {

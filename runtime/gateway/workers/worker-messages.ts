@@ -1,4 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
+import type { ThreadPorts } from "../../http/engine/handover/handover.ts";
 import type { FamilyFigures } from "../../telemetry/metrics/merged-exposition.ts";
 import type { WorkerPlace } from "./worker-place.ts";
 
@@ -7,12 +8,18 @@ export interface WorkerStart extends WorkerPlace {
   readonly kind: "gwc-worker";
   /** Whether it says what all of them do. */
   readonly speaks: boolean;
+  /** Ways to those that serve already. */
+  readonly links: readonly ThreadPorts[];
 }
 
 /** What the process asks of a thread that serves. */
 export type WorkerOrder =
   /** To end as SIGTERM has it. */
   | { readonly kind: "end" }
+  /** No thread has a connection any more. */
+  | { readonly kind: "allClosed" }
+  /** There is another thread. */
+  | { readonly kind: "link"; readonly link: ThreadPorts }
   /** To say what it has counted. */
   | { readonly kind: "count"; readonly question: number };
 
@@ -20,6 +27,8 @@ export type WorkerOrder =
 export type WorkerReport =
   /** It serves all ports. */
   | { readonly kind: "serving" }
+  /** It ends, and has no connection any more. */
+  | { readonly kind: "closed" }
   /** It can't start: the message is for the operator. */
   | { readonly kind: "failed"; readonly message: string }
   /** Lines for the log. */

@@ -1,4 +1,5 @@
-import { Worker } from "node:worker_threads";
+import { type MessagePort, Worker } from "node:worker_threads";
+import type { ThreadPorts } from "../../http/engine/handover/handover.ts";
 import { bugText } from "../../process/bug-text.ts";
 import type { FamilyFigures } from "../../telemetry/metrics/merged-exposition.ts";
 import type { WorkerOrder, WorkerReport, WorkerStart } from "./worker-messages.ts";
@@ -7,6 +8,8 @@ import type { WorkerOrder, WorkerReport, WorkerStart } from "./worker-messages.t
 export interface ThreadOwner {
   lines(lines: string): void;
   memory(name: string, bytes: number): SharedArrayBuffer;
+  /** It ends, and has no connection any more. */
+  closed(): void;
   /** It has ended, whoever wanted it. `failure`: why it could not start. */
   ended(thread: WorkerHandle, failure: string | undefined): void;
 }
@@ -18,6 +21,8 @@ export class WorkerHandle {
   readonly startedAt = performance.now();
   /** It serves all ports. */
   isServing = false;
+  /** It ends, and has no connection any more. */
+  isClosed = false;
   /** What it had counted when it was asked last. */
   lastFigures: readonly FamilyFigures[] = [];
   readonly #worker: Worker;
@@ -28,11 +33,18 @@ export class WorkerHandle {
   /** `script`: the URL of the bundle, which the thread loads for itself. */
   constructor(script: string, start: WorkerStart, env: NodeJS.ProcessEnv, owner: ThreadOwner) {
     this.index = start.index;
-    this.#worker = new Worker(new URL(script), { workerData: start, env });
+    this.#worker = new Worker(new URL(script), {
+      workerData: start,
+      env,
+      transferList: start.links.flatMap(portsOf),
+    });
     let failure: string | undefined;
     this.#worker.on("message", (report: WorkerReport) => {
       if (report.kind === "lines") owner.lines(report.lines);
-      else if (report.kind === "memory") {
+      else if (report.kind === "closed") {
+        this.isClosed = true;
+        owner.closed();
+      } else if (report.kind === "memory") {
         report.port.postMessage(owner.memory(report.name, report.bytes));
         Atomics.store(report.signal, 0, 1);
         Atomics.notify(report.signal, 0);
@@ -70,6 +82,16 @@ export class WorkerHandle {
     });
   }
 
+  /** Gives it the way to another one. */
+  link(link: ThreadPorts): void {
+    this.#order({ kind: "link", link }, portsOf(link));
+  }
+
+  /** No thread has a connection any more. */
+  allClosed(): void {
+    this.#order({ kind: "allClosed" });
+  }
+
   /** Ends it as SIGTERM has it. */
   end(): void {
     this.#order({ kind: "end" });
@@ -80,8 +102,8 @@ export class WorkerHandle {
     await this.#worker.terminate();
   }
 
-  #order(order: WorkerOrder): void {
-    this.#worker.postMessage(order);
+  #order(order: WorkerOrder, moved: readonly MessagePort[] = []): void {
+    this.#worker.postMessage(order, moved);
   }
 
   #counted(question: number, figures: readonly FamilyFigures[]): void {
@@ -89,4 +111,8 @@ export class WorkerHandle {
     this.#questions.get(question)?.(figures);
     this.#questions.delete(question);
   }
+}
+
+function portsOf({ requests, calls }: ThreadPorts): readonly MessagePort[] {
+  return [requests, calls];
 }

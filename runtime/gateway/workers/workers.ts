@@ -1,4 +1,5 @@
-import { isMainThread, workerData } from "node:worker_threads";
+import { isMainThread, MessageChannel, workerData } from "node:worker_threads";
+import type { ThreadPorts } from "../../http/engine/handover/handover.ts";
 import { StartupError } from "../../process/startup-error.ts";
 import { releaseLock } from "../../process/thread-lock.ts";
 import { SECOND } from "../../process/units.ts";
@@ -38,7 +39,9 @@ import { WorkerHandle } from "./worker-thread.ts";
  * - metrics: asked of every thread when somebody reads them, and merged as their table says. What a thread that broke down
  *   had counted when somebody last read them is kept.
  * What they do not share is right in each alone: pools, verified tokens, documents of other servers, how servers do.
- * Whatever would be wrong in each alone (limits that are written down, MCP sessions, the audit log) is refused by the compiler
+ * - what one of them holds for a client (MCP sessions): a request that needs it is handed over (Handover), over ports that
+ *   lead from each to each. No thread ends before the others have closed their connections.
+ * Whatever would be wrong in each alone (limits that are written down, the audit log) is refused by the compiler
  * beside `workerThreads`, for which WORKER_THREADS can say another number, but not where the configuration has none.
  *
  * A thread that ends unasked is started again, after a while if it lasted no longer than that; the others go on.
@@ -70,6 +73,14 @@ function isStart(value: unknown): value is WorkerStart {
 const restartDelay = SECOND;
 /** Milliseconds that threads have beyond the drain's last deadline: the time for collectors, and some. */
 const endMargin = 5 * SECOND;
+
+/** A way between a thread that starts and another one. */
+interface NewLink {
+  /** For the one that starts. */
+  readonly to: ThreadPorts;
+  /** Gives its end to the other one. */
+  readonly giveBack: () => void;
+}
 
 /** The threads of a process, seen from the main one. */
 class Workers {
@@ -155,18 +166,45 @@ class Workers {
 
   #start(index: number, speaks: boolean): WorkerHandle {
     const place = { index, count: this.#count, buffers: this.#buffers };
+    const made = this.#linksTo(index);
+    const links = made.map(({ to }) => to);
     const thread = new WorkerHandle(
       this.#script,
-      { kind: "gwc-worker", ...place, speaks },
+      { kind: "gwc-worker", ...place, speaks, links },
       this.#env,
       {
         lines: (lines) => this.#writer.add(lines),
         memory: (name, bytes) => this.#memoryOf(name, bytes),
+        closed: () => this.#endTogether(),
         ended: (ended, failure) => this.#ended(ended, failure),
       },
     );
     this.#threads.set(index, thread);
+    void thread.serving().then(() => {
+      // Until it serves, nothing is handed over to it: what it holds is not there yet.
+      if (thread.isServing) for (const { giveBack } of made) giveBack();
+    });
     return thread;
+  }
+
+  /** A way from this one to each of the others, and back. */
+  #linksTo(index: number): readonly NewLink[] {
+    if (this.#gateway.handover === undefined) return [];
+    return this.#list().map((other) => {
+      const requests = new MessageChannel();
+      const calls = new MessageChannel();
+      const back = { index, requests: requests.port1, calls: calls.port1 };
+      return {
+        to: { index: other.index, requests: requests.port2, calls: calls.port2 },
+        giveBack: () => other.link(back),
+      };
+    });
+  }
+
+  /** Those that have no connection any more wait for the last one: it may need what they hold. */
+  #endTogether(): void {
+    const threads = this.#list();
+    if (threads.every(({ isClosed }) => isClosed)) for (const thread of threads) thread.allClosed();
   }
 
   #memoryOf(name: string, bytes: number): SharedArrayBuffer {
@@ -183,6 +221,7 @@ class Workers {
     for (const memory of this.#memory.values()) releaseLock(memory, index);
     if (this.#threads.size === 0) this.#onAllEnded?.();
     this.#past.push(...thread.lastFigures.filter(({ kind }) => kind !== "gauge"));
+    if (this.#closing !== undefined) this.#endTogether();
     if (this.#closing !== undefined || !this.#isOpen) return;
     this.#log.warn(`a thread has ended${failure === undefined ? "" : `: ${failure}`}`);
     const lasted = performance.now() - startedAt;

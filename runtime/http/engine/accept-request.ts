@@ -1,19 +1,11 @@
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import { refuse } from "../refuse.ts";
 import { absoluteFacts, authorityFacts, readAbsoluteForm } from "./absolute-form.ts";
-import type { EngineRequest, EngineResponse } from "./engine.ts";
+import type { EngineRequest, EngineResponse, Framing } from "./engine.ts";
 import { EngineExchange } from "./engine-exchange.ts";
 import { type FramingFields, framingFields } from "./framing-fields.ts";
 import type { ServerHandlers } from "./server-handlers.ts";
 import { type RequestFacts, type RequestFault, validateRequest } from "./validate-request.ts";
-
-/** What an engine knows of a request beyond its head. */
-export interface Framing {
-  /** HTTP/2: whether a body follows. */
-  readonly hasBody?: boolean;
-  /** HTTP/1.1: it says `Expect: 100-continue`. */
-  readonly expectsContinue?: boolean;
-}
 
 /** Where a request came in. */
 export interface RequestPort {

@@ -1,3 +1,4 @@
+import type { GatewayContext } from "../../process/gateway-context.ts";
 import type { PeerConnection } from "../../tls/client-certificate.ts";
 import type { BodySink, BodySource } from "../body/body.ts";
 import type { ReceivedFields } from "../http1/received-fields.ts";
@@ -97,4 +98,27 @@ export interface EngineTunnel {
    * what can't be a header, with nothing sent.
    */
   accept(headers: readonly string[]): BodySource;
+}
+
+/** What an engine knows of a request beyond its head. */
+export interface Framing {
+  /** HTTP/2: whether a body follows. */
+  readonly hasBody?: boolean;
+  /** HTTP/1.1: it says `Expect: 100-continue`. */
+  readonly expectsContinue?: boolean;
+}
+
+/** Sees a request through. */
+export type ServeRequest = (
+  request: EngineRequest,
+  response: EngineResponse,
+  framing: Framing,
+) => void;
+
+/** A port that several threads of a process have (handover/handover.ts). */
+export interface PortHandover {
+  /** How this thread serves what came to another one. */
+  open(serve: ServeRequest, gateway: GatewayContext): void;
+  /** True: another thread sees the request through. */
+  takes(...request: Parameters<ServeRequest>): boolean;
 }

@@ -3,6 +3,7 @@ import type { ConnectionSettings } from "../../net/connection-settings.ts";
 import type { ProxyProtocolSettings } from "../../net/proxy-protocol/proxied-connections.ts";
 import type { PreparedPassthrough } from "../../net/tls-passthrough.ts";
 import type { Exchange, Handled } from "../exchange.ts";
+import type { PortHandover } from "./engine.ts";
 
 /** What a server does with requests. */
 export interface ServerHandlers {
@@ -39,6 +40,8 @@ export interface ServerHandlers {
   readonly warn: (message: string) => void;
   /** Why a connection was broken off, for a log that wants to know. */
   readonly broken: ((message: string) => void) | undefined;
+  /** Requests of other threads, and for them; undefined: whatever comes is served here. */
+  readonly handover: PortHandover | undefined;
   /** How connections are held; those that are open keep what they were opened with. */
   readonly connections: ConnectionSettings;
 }

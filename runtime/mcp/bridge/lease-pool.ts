@@ -1,7 +1,7 @@
-import type { LiveSession } from "../../process/gateway-context.ts";
+import type { LiveSession, SharedThreads } from "../../process/gateway-context.ts";
 import { MINUTE } from "../../process/units.ts";
 import type { McpMetrics } from "../rules/mcp-metrics.ts";
-import type { SessionLimits } from "../transports/backend.ts";
+import { type SessionLimits, sessionShare } from "../transports/backend.ts";
 import type { Lease } from "./lease.ts";
 
 /** A call that waits for its client to say more. */
@@ -35,8 +35,11 @@ export class LeasePool<Parked extends ParkedCall> implements LiveSession {
   readonly #shares = new Map<string, number>();
   readonly #metrics: McpMetrics;
 
-  constructor(metrics: McpMetrics) {
+  readonly #threads: SharedThreads | undefined;
+
+  constructor(metrics: McpMetrics, threads: SharedThreads | undefined) {
     this.#metrics = metrics;
+    this.#threads = threads;
   }
 
   /** A session that its client has used before; `key` says whose it is. */
@@ -66,7 +69,8 @@ export class LeasePool<Parked extends ParkedCall> implements LiveSession {
   }
 
   /** False: too many wait. */
-  park(id: string, call: Parked, { live, perCaller }: SessionLimits): boolean {
+  park(id: string, call: Parked, limits: SessionLimits): boolean {
+    const { live, perCaller } = sessionShare(limits, this.#threads);
     const own = this.#shares.get(call.caller) ?? 0;
     if (this.#parked.size >= live || own >= perCaller) return false;
     this.#parked.set(id, call);

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Exchange } from "../../http/exchange.ts";
-import type { BufferBudget } from "../../process/buffer-budget.ts";
+import type { GatewayContext } from "../../process/gateway-context.ts";
 import { sealSession } from "../../process/session-seal.ts";
 import { type Message, ownMessage, textAt, withId } from "../protocol/message.ts";
 import { progressTokenOf, withProgressToken } from "../protocol/progress-token.ts";
@@ -18,7 +18,6 @@ const gathering = 20;
 
 /** The request of a client without sessions that is served now. */
 export interface Leg {
-  readonly exchange: Exchange;
   readonly request: Message;
   readonly sink: CallSink;
 }
@@ -28,8 +27,7 @@ export interface LeasedCallOptions {
   readonly pool: LeasePool<LeasedCall>;
   readonly lease: Lease;
   readonly backend: McpBackend;
-  /** Counts the response that waits for its client. */
-  readonly buffers: BufferBudget;
+  readonly gateway: GatewayContext;
   /** Whose session it is; undefined: nobody else's request may use it. */
   readonly key: string | undefined;
   /** Whose share of what waits it takes. */
@@ -45,6 +43,8 @@ export interface ParkedState {
   readonly id: string;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
+  /** Where it waits; absent: the process has one thread. */
+  readonly thread?: number;
 }
 
 /**
@@ -74,13 +74,13 @@ export class LeasedCall implements ParkedCall {
     return this.#options.caller;
   }
 
-  async start(leg: Leg): Promise<void> {
+  async start(leg: Leg, exchange: Exchange): Promise<void> {
     this.#leg = leg;
     const { lease } = this.#options;
     lease.onMessage = (message) => this.#take(message);
-    await this.#setLogLevel(leg);
+    await this.#setLogLevel(leg, exchange);
     if (this.#isOver) return;
-    this.#call = lease.link.call(leg.exchange, sessionRequest(leg.request), {
+    this.#call = lease.link.call(exchange, sessionRequest(leg.request), {
       onMessage: (message) => this.#take(message),
       onResponse: (response) => this.#finish(response),
       onFailure: (failure) => this.#fail(failure),
@@ -122,7 +122,7 @@ export class LeasedCall implements ParkedCall {
   }
 
   /** A server logs for the whole session: it has to know what this request wants. */
-  async #setLogLevel({ exchange, request }: Leg): Promise<void> {
+  async #setLogLevel({ request }: Leg, exchange: Exchange): Promise<void> {
     const { lease, backend } = this.#options;
     const level = logLevelOf(request);
     if (level === undefined || level === lease.logLevel) return;
@@ -178,7 +178,7 @@ export class LeasedCall implements ParkedCall {
     this.#gatherTimer = undefined;
     const leg = this.#leg;
     if (leg === undefined || this.#isOver) return;
-    const { pool, backend, binding } = this.#options;
+    const { pool, backend, binding, gateway } = this.#options;
     const id = randomUUID();
     if (!pool.park(id, this, backend.sessionLimits)) {
       this.#call?.cancel();
@@ -191,8 +191,9 @@ export class LeasedCall implements ParkedCall {
     this.#call?.resume();
     const { input } = backend.timeouts;
     this.#parkTimer = setTimeout(() => this.expire(), input);
-    const parked: ParkedState = { id, expiresAt: Date.now() + input };
-    const state = sealSession(leg.exchange.gateway.sessionKey, binding, JSON.stringify(parked));
+    const thread = gateway.threads && { thread: gateway.threads.index };
+    const parked: ParkedState = { id, expiresAt: Date.now() + input, ...thread };
+    const state = sealSession(gateway.sessionKey, binding, JSON.stringify(parked));
     const result = `{"resultType":"input_required","inputRequests":{${this.#questionTexts().join(",")}},"requestState":"${state}"}`;
     leg.sink.onResponse(ownMessage(rpcResult(leg.request.id, result)));
   }
@@ -214,7 +215,7 @@ export class LeasedCall implements ParkedCall {
   #keep(response: Message): void {
     this.#call = undefined;
     const bytes = Buffer.byteLength(response.text);
-    if (this.#options.buffers.take(bytes)) this.#kept = { response, bytes };
+    if (this.#options.gateway.buffers.take(bytes)) this.#kept = { response, bytes };
     else this.expire();
   }
 
@@ -243,7 +244,7 @@ export class LeasedCall implements ParkedCall {
     this.#isOver = true;
     clearTimeout(this.#gatherTimer);
     clearTimeout(this.#parkTimer);
-    if (this.#kept !== undefined) this.#options.buffers.give(this.#kept.bytes);
+    if (this.#kept !== undefined) this.#options.gateway.buffers.give(this.#kept.bytes);
     this.#kept = undefined;
   }
 }

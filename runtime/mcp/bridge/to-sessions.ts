@@ -6,6 +6,7 @@ import { inputMethods } from "../protocol/methods.ts";
 import { newestSessionRevision } from "../protocol/revisions.ts";
 import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import { McpMetrics } from "../rules/mcp-metrics.ts";
+import { elsewhereOf } from "../stateless/elsewhere.ts";
 import type { StatelessBridge, StatelessCaller } from "../transports/backend.ts";
 import { type Call, type CallSink, endedCall } from "../transports/target.ts";
 import { type LeaseOptions, openLease } from "./lease.ts";
@@ -62,7 +63,7 @@ class StatelessRequest implements Call {
   readonly #request: Message;
   readonly #sink: CallSink;
   readonly #pool: LeasePool<LeasedCall>;
-  #call: LeasedCall | undefined;
+  #call: Call | undefined;
   #isOver = false;
 
   constructor(caller: StatelessCaller, options: LeaseOptions, request: Message, sink: CallSink) {
@@ -107,34 +108,53 @@ class StatelessRequest implements Call {
     const { caller } = owner;
     const binding = this.#binding();
     const askable = askableMethods(this.#request, options);
-    this.#call = new LeasedCall({
+    const call = new LeasedCall({
       pool: this.#pool,
       lease,
       backend,
-      buffers: exchange.gateway.buffers,
+      gateway: exchange.gateway,
       key: to,
       caller,
       askable,
       binding,
     });
-    await this.#call.start(this.#leg());
+    this.#call = call;
+    await call.start(this.#leg(), exchange);
   }
 
   #goOn(state: string): void {
-    const { sessionKey } = this.#caller.exchange.gateway;
+    const { sessionKey, threads } = this.#caller.exchange.gateway;
     const sealed = unsealSession(sessionKey, this.#binding(), state);
     if (sealed === undefined) {
       this.#refuse("Invalid requestState");
       return;
     }
     // Authenticated text that this gateway wrote itself.
-    const { id, expiresAt }: ParkedState = JSON.parse(sealed);
-    this.#call = expiresAt > Date.now() ? this.#pool.unpark(id) : undefined;
-    if (this.#call === undefined) {
-      this.#refuse(
-        "The call that this requestState goes on with is over, or waits elsewhere: call again",
-      );
-    } else this.#call.goOn(this.#leg());
+    const { id, expiresAt, thread }: ParkedState = JSON.parse(sealed);
+    if (expiresAt <= Date.now()) this.#refuseGone();
+    else if (thread === undefined || thread === threads?.index) this.#goOnHere(id);
+    else this.#goOnElsewhere(thread, id);
+  }
+
+  #goOnHere(id: string): void {
+    const call = this.#pool.unpark(id);
+    this.#call = call;
+    if (call === undefined) this.#refuseGone();
+    else call.goOn(this.#leg());
+  }
+
+  /** The policies of this request have run here: it is the call alone that goes on in its own thread. */
+  #goOnElsewhere(thread: number, id: string): void {
+    const onGone = () => this.#refuseGone();
+    const elsewhere = elsewhereOf(this.#caller.exchange.gateway);
+    if (elsewhere === undefined) onGone();
+    else this.#call = elsewhere.goOn({ thread, id, onGone }, this.#request, this.#sink);
+  }
+
+  #refuseGone(): void {
+    this.#refuse(
+      "The call that this requestState goes on with is over, or waits elsewhere: call again",
+    );
   }
 
   #refuse(message: string): void {
@@ -142,7 +162,7 @@ class StatelessRequest implements Call {
   }
 
   #leg(): Leg {
-    return { exchange: this.#caller.exchange, request: this.#request, sink: this.#sink };
+    return { request: this.#request, sink: this.#sink };
   }
 
   /** Where a state of this request is valid. */
@@ -159,15 +179,23 @@ function askableMethods({ method }: Message, { said }: LeaseOptions): ReadonlySe
   return new Set(mayAsk ? [...inputMethods].filter((each) => isAnswerable(said, each)) : []);
 }
 
-/** The pool of this process. */
+/** Goes on with a call of this thread whose client has come back to another one. Undefined: it is over. */
+export function goOnFromElsewhere(gateway: GatewayContext, id: string, leg: Leg): Call | undefined {
+  const call = leasePool(gateway).unpark(id);
+  call?.goOn(leg);
+  return call;
+}
+
+/** The pool of this thread. */
 function leasePool({
   sessions,
   metrics,
-}: Pick<GatewayContext, "sessions" | "metrics">): LeasePool<LeasedCall> {
+  threads,
+}: Pick<GatewayContext, "sessions" | "metrics" | "threads">): LeasePool<LeasedCall> {
   const found = sessions.get(poolKey);
   // Only this function writes under the key.
   if (found !== undefined) return found as LeasePool<LeasedCall>;
-  const pool = new LeasePool<LeasedCall>(metrics.part(McpMetrics));
+  const pool = new LeasePool<LeasedCall>(metrics.part(McpMetrics), threads);
   sessions.set(poolKey, pool);
   return pool;
 }

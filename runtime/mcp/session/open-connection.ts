@@ -1,9 +1,11 @@
 import type { Exchange } from "../../http/exchange.ts";
+import type { GatewayContext } from "../../process/gateway-context.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import { openSseTransport } from "../transports/sse-transport.ts";
 import { openStdioTransport } from "../transports/stdio-transport.ts";
-import type { LiveTarget, TargetFailure } from "../transports/target.ts";
+import type { LiveTarget, StdioCommand, TargetFailure } from "../transports/target.ts";
 import { TargetConnection } from "../transports/target-connection.ts";
+import type { Transport, TransportEvents, TransportHost } from "../transports/transport.ts";
 import { headersForTarget } from "../transports/upstream-headers.ts";
 import type { LiveParts } from "./session.ts";
 import { sessionTable } from "./session-table.ts";
@@ -23,22 +25,48 @@ export function openConnection(
   target: LiveTarget,
   live: LiveParts,
 ): OpenedConnection {
-  const table = sessionTable(exchange.gateway);
-  const host = table.host(exchange.gateway, backend.limits.message);
+  const { gateway } = exchange;
+  if (target.kind === "stdio") return openChild(gateway, backend, target, live);
+  return open(gateway, backend, target.name, live, (host, events) => {
+    const headers = headersForTarget(exchange, target);
+    return target.kind === "sse"
+      ? openSseTransport(target, headers, host, events)
+      : target.open(headers, host, events);
+  });
+}
+
+/** How a connection is used. */
+export type ConnectionUse = Pick<McpBackend, "limits" | "timeouts" | "failureMode">;
+
+/** Starts a child alone, which nobody's request is needed for. */
+export function openChild(
+  gateway: GatewayContext,
+  use: ConnectionUse,
+  target: StdioCommand,
+  live: LiveParts,
+): OpenedConnection {
+  return open(gateway, use, target.name, live, (host, events) =>
+    openStdioTransport(target, host, events),
+  );
+}
+
+function open(
+  gateway: GatewayContext,
+  { limits, timeouts, failureMode }: ConnectionUse,
+  name: string,
+  live: LiveParts,
+  openTransport: (host: TransportHost, events: TransportEvents) => Transport,
+): OpenedConnection {
+  const table = sessionTable(gateway);
+  const host = table.host(gateway, limits.message);
   try {
     const connection = new TargetConnection({
-      name: target.name,
-      callTimeout: backend.timeouts.call,
+      name,
+      callTimeout: timeouts.call,
       host,
-      open: (events) => {
-        if (target.kind === "stdio") return openStdioTransport(target, host, events);
-        const headers = headersForTarget(exchange, target);
-        return target.kind === "sse"
-          ? openSseTransport(target, headers, host, events)
-          : target.open(headers, host, events);
-      },
+      open: (events) => openTransport(host, events),
       onGone: () => {
-        if (live.isEstablished && backend.failureMode === "failClosed") table.closeLive(live);
+        if (live.isEstablished && failureMode === "failClosed") table.closeLive(live);
       },
     });
     live.connections.push(connection);

@@ -1,9 +1,8 @@
 import { randomBytes } from "node:crypto";
-import type { GatewayContext, LiveSession } from "../../process/gateway-context.ts";
+import type { GatewayContext, LiveSession, SharedThreads } from "../../process/gateway-context.ts";
 import { sealNonce } from "../../process/session-seal.ts";
-import type { Metrics } from "../../telemetry/metrics/metrics.ts";
 import { mcpSessions } from "../../telemetry/metrics/table/mcp.ts";
-import type { SessionLimits } from "../transports/backend.ts";
+import { type SessionLimits, sessionShare } from "../transports/backend.ts";
 import { ProcessCounts } from "../transports/process-counts.ts";
 import { ProcessGroups } from "../transports/process-groups.ts";
 import type { TransportHost } from "../transports/transport.ts";
@@ -32,11 +31,13 @@ export interface SessionTable extends LiveSession {
 }
 
 /** The table of this process. */
-export function sessionTable(gateway: Pick<GatewayContext, "sessions" | "metrics">): SessionTable {
+export function sessionTable(
+  gateway: Pick<GatewayContext, "sessions" | "metrics" | "threads">,
+): SessionTable {
   const found = gateway.sessions.get(tableKey);
   // Only this function writes under the key.
   if (found !== undefined) return found as SessionTable;
-  const table = new Sessions(gateway.metrics);
+  const table = new Sessions(gateway);
   gateway.sessions.set(tableKey, table);
   return table;
 }
@@ -67,7 +68,10 @@ class Sessions implements SessionTable {
   #sweeper: NodeJS.Timeout | undefined;
   #sweepInterval = 0;
 
-  constructor(metrics: Metrics) {
+  readonly #threads: SharedThreads | undefined;
+
+  constructor({ metrics, threads }: Pick<GatewayContext, "metrics" | "threads">) {
+    this.#threads = threads;
     metrics.read(mcpSessions, () => [[[], this.#live.size]]);
   }
 
@@ -187,7 +191,8 @@ class Sessions implements SessionTable {
   }
 
   /** No caller makes others lose a session as long as it has as many as they, or its share of all. */
-  #makeRoom({ live: most, perCaller }: SessionLimits, caller: string): boolean {
+  #makeRoom(limits: SessionLimits, caller: string): boolean {
+    const { live: most, perCaller } = sessionShare(limits, this.#threads);
     const counts = new Map<string, number>();
     for (const live of this.#live.values()) {
       counts.set(live.caller, (counts.get(live.caller) ?? 0) + 1);

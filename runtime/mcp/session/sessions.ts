@@ -11,6 +11,7 @@ import {
   sessionOf,
   sessionState,
 } from "./session.ts";
+import { markedId, ownerMark } from "./session-owner.ts";
 import { sessionTable } from "./session-table.ts";
 
 /** Opens a session for this client and gives it its id. */
@@ -26,7 +27,9 @@ export function openSession(
   const isShort = initialize !== undefined && initialize.length <= longestInitialize;
   const expiresAt = Date.now() + backend.timeouts.session;
   const parts = { ...opened, initialize: isShort ? ownText(initialize) : undefined };
-  const id = sealSession(gateway.sessionKey, binding, sessionState(parts, expiresAt));
+  const owner = ownerMark(gateway.threads?.index);
+  const state = sessionState(parts, expiresAt);
+  const id = `${sealSession(gateway.sessionKey, binding + owner, state)}${owner}`;
   const session = newSession(id, binding, parts, expiresAt);
   sessionTable(gateway).remember(session);
   note(exchange, session);
@@ -53,7 +56,8 @@ export function resumeSession(
     note(exchange, known);
     return known;
   }
-  const state = unsealSession(gateway.sessionKey, binding, id);
+  const { sealed, owner } = markedId(id);
+  const state = unsealSession(gateway.sessionKey, binding + owner, sealed);
   if (state === undefined) return undefined;
   const session = sessionOf(id, binding, state, (live) => table.findLive(live));
   if (session === undefined) return undefined;

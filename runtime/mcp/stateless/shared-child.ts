@@ -1,47 +1,65 @@
 import { randomUUID } from "node:crypto";
 import type { Exchange } from "../../http/exchange.ts";
+import type { GatewayContext } from "../../process/gateway-context.ts";
 import { withParams } from "../protocol/envelope.ts";
 import { type Message, withId } from "../protocol/message.ts";
 import { progressTokenOf, withProgressToken } from "../protocol/progress-token.ts";
-import { openConnection } from "../session/open-connection.ts";
+import { openChild } from "../session/open-connection.ts";
 import { sessionTable } from "../session/session-table.ts";
 import type { McpBackend, RequestOwner } from "../transports/backend.ts";
 import { beginMcpCall, tracedSink, withTrace } from "../transports/call-span.ts";
 import { noteTargetEra } from "../transports/noted-eras.ts";
 import type { Call, CallSink, StdioTarget, TargetFailure } from "../transports/target.ts";
-import type { TargetConnection } from "../transports/target-connection.ts";
 import { discoverRequest, verdictSink } from "./discovery.ts";
+import { type ChildAddress, type ChildConnection, elsewhereOf } from "./elsewhere.ts";
 
 /** A child that is there, or why there is none. */
 export type SharedChild =
-  | { readonly connection: TargetConnection }
+  | { readonly connection: ChildConnection }
   | { readonly failure: TargetFailure };
 
 /**
  * The child of a target without sessions for all requests of one owner: what it keeps in its process is not for others. It
- * is started, and found again while it runs.
+ * is started, and found again while it runs, in the one of several threads that its key chooses.
  */
 export function sharedChild(
-  exchange: Exchange,
+  { gateway }: Exchange,
   backend: McpBackend,
   target: StdioTarget,
   { binding, caller }: RequestOwner,
 ): SharedChild {
-  const table = sessionTable(exchange.gateway);
-  // Who is not known is known by an address.
-  const key = `${binding}\n${caller}\n${target.name}`;
-  const live = table.openLive(backend.sessionLimits, caller, key);
+  const { name, command, args, env } = target;
+  const { limits, timeouts, failureMode, sessionLimits } = backend;
+  const address: ChildAddress = {
+    kind: "child",
+    // Who is not known is known by an address.
+    key: `${binding}\n${caller}\n${name}`,
+    caller,
+    target: { name, command, args, env },
+    use: { limits, timeouts, failureMode, sessionLimits },
+  };
+  const connection = elsewhereOf(gateway)?.child(address);
+  return connection === undefined ? childHere(gateway, address) : { connection };
+}
+
+/** The same in this thread, whatever its key is. */
+export function childHere(
+  gateway: GatewayContext,
+  { key, caller, target, use }: ChildAddress,
+): SharedChild {
+  const table = sessionTable(gateway);
+  const live = table.openLive(use.sessionLimits, caller, key);
   if (live === undefined) return { failure: { kind: "connect", detail: "too many children" } };
   const [running] = live.connections;
   if (running?.isOpen === true) return { connection: running };
   live.connections.length = 0;
   live.isEstablished = true;
-  return openConnection(exchange, backend, target, live);
+  return openChild(gateway, use, target, live);
 }
 
 /** Asks a child whether it speaks the stateless revision. Undefined: it is gone. */
 export function discoverChild(
-  connection: TargetConnection,
+  connection: ChildConnection,
   deadline: number,
 ): Promise<boolean | undefined> {
   return new Promise((resolve) => {
@@ -60,7 +78,7 @@ export function discoverChild(
 export function callChild(
   exchange: Exchange,
   target: StdioTarget,
-  connection: TargetConnection,
+  connection: ChildConnection,
   request: Message,
   sink: CallSink,
 ): Call {

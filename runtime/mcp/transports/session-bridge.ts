@@ -10,7 +10,7 @@ export interface BridgedSession {
   /** What the target offers (see session.ts). */
   readonly features: string;
   /** Of a child; undefined over HTTP. */
-  readonly connection: TargetConnection | undefined;
+  readonly connection: Pick<TargetConnection, "call" | "close" | "isOpen"> | undefined;
   /** From which on the client wants log messages; undefined: it has not said. */
   logLevel: string | undefined;
   /** The URIs that the client has subscribed to. */
@@ -60,7 +60,7 @@ export interface SessionBridge {
 /** A session that has not been used yet. */
 export function newBridgedSession(
   features: string,
-  connection: TargetConnection | undefined,
+  connection: BridgedSession["connection"],
 ): BridgedSession {
   return {
     kind: "stateless",

@@ -3,7 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import { onOneLine } from "../../json/json-text.ts";
 import { LineReader } from "../protocol/line-reader.ts";
 import { signalGroup } from "./process-groups.ts";
-import type { StdioTarget } from "./target.ts";
+import type { StdioCommand } from "./target.ts";
 import type { Transport, TransportEvents, TransportHost } from "./transport.ts";
 
 /**
@@ -11,7 +11,7 @@ import type { Transport, TransportEvents, TransportHost } from "./transport.ts";
  * way out, with whatever the server has started itself.
  */
 export function openStdioTransport(
-  target: StdioTarget,
+  target: StdioCommand,
   host: TransportHost,
   events: TransportEvents,
 ): Transport {
@@ -27,14 +27,14 @@ const exitGrace = 250;
 const longestLogLine = 8192;
 
 class StdioTransport implements Transport {
-  readonly #target: StdioTarget;
+  readonly #target: StdioCommand;
   readonly #host: TransportHost;
   readonly #events: TransportEvents;
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
 
   #isOpen = true;
 
-  constructor(target: StdioTarget, host: TransportHost, events: TransportEvents) {
+  constructor(target: StdioCommand, host: TransportHost, events: TransportEvents) {
     this.#target = target;
     this.#host = host;
     this.#events = events;

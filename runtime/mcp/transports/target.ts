@@ -35,14 +35,18 @@ export interface SseTarget {
   readonly identity: string;
 }
 
-/** A server that is started as a child process, one for each session. */
-export interface StdioTarget {
-  readonly kind: "stdio";
+/** What a child process is started as. */
+export interface StdioCommand {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
   /** The whole environment of the child. */
   readonly env: Readonly<Record<string, string>>;
+}
+
+/** A server that is started as a child process, one for each session. */
+export interface StdioTarget extends StdioCommand {
+  readonly kind: "stdio";
   readonly identity: string;
   readonly era: TargetEra;
 }

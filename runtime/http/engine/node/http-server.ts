@@ -15,8 +15,8 @@ import type { GatewayContext } from "../../../process/gateway-context.ts";
 import type { Certificates } from "../../../tls/certificates.ts";
 import { handshakeOptions, isSameHandshake } from "../../../tls/handshake.ts";
 import type { TlsSettings } from "../../../tls/tls-settings.ts";
-import { acceptRequest, type Framing, type RequestPort } from "../accept-request.ts";
-import type { EngineRequest, EngineResponse } from "../engine.ts";
+import { acceptRequest, type RequestPort } from "../accept-request.ts";
+import type { EngineRequest, EngineResponse, Framing } from "../engine.ts";
 import type { ServerHandlers } from "../server-handlers.ts";
 import { Http1Connections } from "./http1-connections.ts";
 import { bodyTime, headTime } from "./http1-server-connection.ts";
@@ -87,7 +87,8 @@ export class HttpServer implements PortServer {
   /** The next request gets these. */
   setHandlers(handlers: ServerHandlers): void {
     this.#handlers = handlers;
-    const { passthrough } = handlers;
+    const { passthrough, handover } = handlers;
+    handover?.open((...request) => acceptRequest(...request, this.#port), this.#port.gateway);
     if (passthrough !== undefined)
       this.#passthrough = passthrough.open(this.#port.gateway, this.#passthrough);
     this.#server.maxConnections = handlers.connections.maxConnections;
@@ -188,6 +189,7 @@ export class HttpServer implements PortServer {
   }
 
   #serve(request: EngineRequest, response: EngineResponse, framing: Framing): void {
+    if (this.#handlers.handover?.takes(request, response, framing) === true) return;
     acceptRequest(request, response, framing, this.#port);
   }
 }

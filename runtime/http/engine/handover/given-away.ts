@@ -1,0 +1,145 @@
+import type { LineListener, ThreadLine } from "../../../process/thread-links.ts";
+import type { BodySink } from "../../body/body.ts";
+import type { EngineConnection, EngineRequest, EngineResponse, Framing } from "../engine.ts";
+import {
+  type HandedBack,
+  type HandedOverConnection,
+  type HandoverMessage,
+  handoverWindow,
+  ownBytes,
+} from "./handover-message.ts";
+
+/** A request of a connection of this thread that another one serves. */
+export class GivenAway implements LineListener<HandoverMessage>, BodySink {
+  readonly #request: EngineRequest;
+  readonly #response: EngineResponse;
+  #line: ThreadLine<HandoverMessage> | undefined;
+  /** Bytes of the body that the other thread has not read. */
+  #unread = 0;
+  /** Bytes of the response that are with the client, or with its connection, and of which the other thread does not know. */
+  #sent = 0;
+  #isFull = false;
+
+  constructor(request: EngineRequest, response: EngineResponse) {
+    this.#request = request;
+    this.#response = response;
+    response.on("drain", () => {
+      this.#isFull = false;
+      this.#saySent();
+    });
+    response.on("close", () => {
+      this.#line?.say({ kind: "close", isFinished: response.writableFinished });
+      this.#line?.hangUp();
+    });
+  }
+
+  start(line: ThreadLine<HandoverMessage>, port: string, framing: Framing): void {
+    this.#line = line;
+    const { method, url, rawHeaders, httpVersion, acceptsTrailers, trailers, socket } =
+      this.#request;
+    const whole = this.#request.takeWhole?.();
+    const body = whole && ownBytes(whole);
+    const connection = factsOf(socket);
+    line.say(
+      {
+        kind: "request",
+        port,
+        method,
+        url,
+        rawHeaders,
+        httpVersion,
+        acceptsTrailers,
+        framing,
+        connection,
+        body,
+        trailers,
+      },
+      body === undefined ? [] : [body.buffer],
+    );
+  }
+
+  onMessage(message: HandoverMessage): void {
+    switch (message.kind) {
+      case "response":
+        this.#write(message);
+        return;
+      case "flow":
+        this.#request.flow(this);
+        return;
+      case "read":
+        this.#unread -= message.bytes;
+        if (this.#unread < handoverWindow.most) this.#request.resume();
+        return;
+      case "discard":
+        this.#request.discard();
+        return;
+      case "continue":
+        this.#response.writeContinue();
+        return;
+      case "destroy":
+        this.#response.destroy();
+        return;
+      case "reset":
+        this.#request.socket.resetAndDestroy();
+        return;
+      default:
+    }
+  }
+
+  /** Nobody can say how far the request has come. */
+  onLost(): void {
+    this.#line = undefined;
+    this.#response.destroy();
+  }
+
+  onData(chunk: Buffer): void {
+    this.#unread += chunk.length;
+    if (this.#unread >= handoverWindow.most) this.#request.pause();
+    const bytes = ownBytes(chunk);
+    this.#line?.say({ kind: "body", bytes }, [bytes.buffer]);
+  }
+
+  onEnd(): void {
+    this.#line?.say({ kind: "bodyEnd", trailers: this.#request.trailers });
+  }
+
+  onAbort(): void {
+    this.#line?.say({ kind: "bodyAbort" });
+  }
+
+  #write({ head, bytes, trailers, isLast }: HandedBack): void {
+    const response = this.#response;
+    if (head !== undefined) response.writeHead(head.status, head.fields);
+    if (trailers !== undefined) response.setTrailers(trailers);
+    if (isLast) response.end(bytes);
+    else if (bytes === undefined) response.flushHead();
+    else {
+      this.#sent += bytes.length;
+      if (!response.write(bytes)) this.#isFull = true;
+      else if (this.#sent >= handoverWindow.said && !this.#isFull) this.#saySent();
+    }
+  }
+
+  #saySent(): void {
+    if (this.#sent === 0) return;
+    this.#line?.say({ kind: "sent", bytes: this.#sent });
+    this.#sent = 0;
+  }
+}
+
+function factsOf(connection: EngineConnection): HandedOverConnection {
+  const { remoteAddress, remotePort, localAddress, localPort, encrypted, servername } = connection;
+  const isAuthorized = connection.authorized === true;
+  const shown = isAuthorized ? connection.getPeerX509Certificate?.() : undefined;
+  const { subject, issuer, subjectAltName } = shown ?? {};
+  return {
+    remoteAddress,
+    remotePort,
+    localAddress,
+    localPort,
+    encrypted: encrypted === true,
+    servername: typeof servername === "string" ? servername : undefined,
+    authorized: isAuthorized,
+    certificate: shown && { subject, issuer, subjectAltName },
+  };
+}

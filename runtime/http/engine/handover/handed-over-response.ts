@@ -1,0 +1,101 @@
+import type { ThreadLine } from "../../../process/thread-links.ts";
+import { isFieldValue, isToken } from "../../http1/fields.ts";
+import type { EngineResponse } from "../engine.ts";
+import {
+  type HandedBack,
+  type HandoverMessage,
+  handoverWindow,
+  ownBytes,
+} from "./handover-message.ts";
+
+/** The response to a request whose connection another thread has. */
+export class HandedOverResponse implements EngineResponse {
+  statusCode = 0;
+  headersSent = false;
+  writableFinished = false;
+  readonly #line: ThreadLine<HandoverMessage>;
+  /** Of a response that has begun and of which nothing was sent. */
+  #head: HandedBack["head"];
+  #trailers: readonly string[] | undefined;
+  /** Bytes on the way to the client. */
+  #sent = 0;
+  #isFull = false;
+  #isOver = false;
+  readonly #drainListeners: (() => void)[] = [];
+  readonly #closeListeners: (() => void)[] = [];
+
+  constructor(line: ThreadLine<HandoverMessage>) {
+    this.#line = line;
+  }
+
+  writeHead(status: number, head: readonly string[]): void {
+    if (!Number.isInteger(status) || status < 200 || status > 999) throw new Error("no status");
+    checkFields(head);
+    this.#head = { status, fields: head };
+    this.statusCode = status;
+    this.headersSent = true;
+  }
+
+  writeContinue(): void {
+    this.#line.say({ kind: "continue" });
+  }
+
+  flushHead(): void {
+    if (this.#head !== undefined) this.#say(undefined, false);
+  }
+
+  write(chunk: Uint8Array): boolean {
+    this.#sent += chunk.length;
+    this.#say(chunk, false);
+    this.#isFull = this.#sent >= handoverWindow.most;
+    return !this.#isFull;
+  }
+
+  setTrailers(trailers: readonly string[]): void {
+    checkFields(trailers);
+    this.#trailers = trailers;
+  }
+
+  end(chunk?: Uint8Array): void {
+    this.#say(chunk, true);
+    this.#isOver = true;
+  }
+
+  destroy(): void {
+    if (!this.#isOver) this.#line.say({ kind: "destroy" });
+    this.#isOver = true;
+  }
+
+  on(event: "drain" | "close", listener: () => void): void {
+    (event === "drain" ? this.#drainListeners : this.#closeListeners).push(listener);
+  }
+
+  /** The client has taken so many bytes. */
+  taken(bytes: number): void {
+    this.#sent -= bytes;
+    if (!this.#isFull || this.#sent >= handoverWindow.most) return;
+    this.#isFull = false;
+    for (const listener of this.#drainListeners) listener();
+  }
+
+  /** It is over, one way or the other. */
+  close(isFinished: boolean): void {
+    this.#isOver = true;
+    this.writableFinished = isFinished;
+    for (const listener of this.#closeListeners.splice(0)) listener();
+  }
+
+  #say(chunk: Uint8Array | undefined, isLast: boolean): void {
+    if (this.#isOver) return;
+    const bytes = chunk === undefined || chunk.length === 0 ? undefined : ownBytes(chunk);
+    const part = { kind: "response", head: this.#head, trailers: this.#trailers } as const;
+    this.#head = undefined;
+    this.#line.say({ ...part, bytes, isLast }, bytes === undefined ? [] : [bytes.buffer]);
+  }
+}
+
+/** Throws on what can't be a field: where it is written that would be too late. */
+function checkFields(list: readonly string[]): void {
+  const isWrong = list.some((text, at) => !(at % 2 === 0 ? isToken(text) : isFieldValue(text)));
+  if (isWrong) throw new Error("a field that can't be written");
+}

@@ -1,0 +1,128 @@
+import type { MessagePort } from "node:worker_threads";
+import type { GatewayContext } from "../../../process/gateway-context.ts";
+import { type ServeThreadCall, ThreadCalls } from "../../../process/thread-calls.ts";
+import { type LineListener, type ThreadLine, ThreadLinks } from "../../../process/thread-links.ts";
+import type { EngineRequest, EngineResponse, PortHandover, ServeRequest } from "../engine.ts";
+import { GivenAway } from "./given-away.ts";
+import { HandedOverRequest } from "./handed-over-request.ts";
+import { HandedOverResponse } from "./handed-over-response.ts";
+import type { HandedOver, HandoverMessage } from "./handover-message.ts";
+
+/** Which thread a request belongs to; undefined: any may serve it. */
+export type OwnerOf = (request: EngineRequest) => number | undefined;
+
+/** What is handed over. */
+export interface HandoverSettings {
+  readonly ownerOf: OwnerOf;
+  /** Serves what other threads call here. */
+  readonly serveCall: ServeThreadCall;
+  /** Called before this thread serves. `calls`: how it calls others. */
+  readonly open: (gateway: GatewayContext, calls: ThreadCalls) => void;
+}
+
+/** The ways from one thread to another. */
+export interface ThreadPorts {
+  /** The other one's. */
+  readonly index: number;
+  readonly requests: MessagePort;
+  readonly calls: MessagePort;
+}
+
+/**
+ * Hands requests over to the threads that hold what they need, whole and before anything has been done with them: whatever is
+ * decided, counted and logged of a request is, once, where it is served. The thread with the connection passes bytes on.
+ */
+export class Handover {
+  readonly #thread: number;
+  readonly #settings: HandoverSettings;
+  readonly #ports = new Map<string, ServeRequest>();
+  /** Of what can't be told from a request's head: the calls that come of it are made elsewhere. */
+  readonly #calls: ThreadCalls;
+  readonly #links = new ThreadLinks<HandoverMessage>((first, line) => this.#receive(first, line));
+
+  /** `thread`: which one this is. */
+  constructor(thread: number, settings: HandoverSettings) {
+    this.#calls = new ThreadCalls(settings.serveCall);
+    this.#thread = thread;
+    this.#settings = settings;
+  }
+
+  /** These lead to the thread of this index from now on. */
+  link({ index, requests, calls }: ThreadPorts): void {
+    this.#links.add(index, requests);
+    this.#calls.link(index, calls);
+  }
+
+  /** The port that is called so in every thread. */
+  port(name: string): PortHandover {
+    return {
+      open: (serve, gateway) => {
+        this.#ports.set(name, serve);
+        this.#calls.gateway = gateway;
+        this.#settings.open(gateway, this.#calls);
+      },
+      takes: (request, response, framing) => {
+        const owner = this.#settings.ownerOf(request);
+        if (owner === undefined || owner === this.#thread) return false;
+        const { upgrade, tunnel }: EngineResponse = response;
+        if (upgrade !== undefined || tunnel !== undefined) return false;
+        const given = new GivenAway(request, response);
+        const line = this.#links.open(owner, given);
+        // Whoever may have held something for it is gone: it is served as by a process that has started again.
+        if (line === undefined) return false;
+        given.start(line, name, framing);
+        return true;
+      },
+    };
+  }
+
+  #receive(
+    first: HandoverMessage,
+    line: ThreadLine<HandoverMessage>,
+  ): LineListener<HandoverMessage> {
+    const serve = first.kind === "request" ? this.#ports.get(first.port) : undefined;
+    if (first.kind === "request" && serve !== undefined) return served(first, line, serve);
+    // It has ended and starts again: whatever was meant is not there.
+    line.say({ kind: "destroy" });
+    line.hangUp();
+    return { onMessage: () => {}, onLost: () => {} };
+  }
+}
+
+function served(
+  head: HandedOver,
+  line: ThreadLine<HandoverMessage>,
+  serve: ServeRequest,
+): LineListener<HandoverMessage> {
+  const request = new HandedOverRequest(head, line);
+  const response = new HandedOverResponse(line);
+  serve(request, response, head.framing);
+  const close = (isFinished: boolean) => {
+    if (!isFinished) request.abort();
+    response.close(isFinished);
+  };
+  return {
+    onMessage: (message) => {
+      switch (message.kind) {
+        case "body":
+          request.received(message.bytes);
+          return;
+        case "bodyEnd":
+          request.ended(message.trailers);
+          return;
+        case "bodyAbort":
+          request.abort();
+          return;
+        case "sent":
+          response.taken(message.bytes);
+          return;
+        case "close":
+          line.hangUp();
+          close(message.isFinished);
+          return;
+        default:
+      }
+    },
+    onLost: () => close(false),
+  };
+}

@@ -1,0 +1,121 @@
+import { createHash } from "node:crypto";
+import { Handover } from "../http/engine/handover/handover.ts";
+import type { GatewayContext } from "../process/gateway-context.ts";
+import type { CallListener, ServeThreadCall, ThreadCalls } from "../process/thread-calls.ts";
+import { goOnFromElsewhere } from "./bridge/to-sessions.ts";
+import { type Message, ownMessage } from "./protocol/message.ts";
+import { sessionOwner } from "./session/session-owner.ts";
+import { discoverRequest } from "./stateless/discovery.ts";
+import { type ChildAddress, type Elsewhere, useElsewhere } from "./stateless/elsewhere.ts";
+import { childHere } from "./stateless/shared-child.ts";
+import { type Call, type CallSink, endedCall } from "./transports/target.ts";
+
+/** Lets any thread of a process serve the sessions of all, and call what they hold. `thread`: which one this is. */
+export function sessionHandover(thread: number): Handover {
+  return new Handover(thread, {
+    ownerOf: sessionOwner,
+    serveCall,
+    open: (gateway, calls) => useElsewhere(gateway, elsewhere(gateway, calls)),
+  });
+}
+
+/** A call that waits for its client. */
+interface WaitingAddress {
+  readonly kind: "waiting";
+  readonly id: string;
+}
+
+/** Where a call goes. */
+interface Destination {
+  readonly thread: number;
+  readonly address: WaitingAddress | ChildAddress;
+  /** What is called is not there any more. */
+  readonly onGone: () => void;
+}
+
+function elsewhere({ threads }: GatewayContext, calls: ThreadCalls): Elsewhere {
+  return {
+    goOn: ({ thread, id, onGone }, request, sink) =>
+      callElsewhere(calls, { thread, address: { kind: "waiting", id }, onGone }, request, sink),
+    child: (address) => {
+      const count = threads?.count ?? 1;
+      const thread = createHash("sha256").update(address.key).digest().readUInt32BE() % count;
+      // One that does not serve has no child either.
+      if (thread === threads?.index || !calls.reaches(thread)) return undefined;
+      const gone = { kind: "closed", detail: "its thread has ended" } as const;
+      return {
+        isOpen: true,
+        call: (request, sink) => {
+          const onGone = () => sink.onFailure(gone);
+          return callElsewhere(calls, { thread, address, onGone }, request, sink);
+        },
+        close: () => {
+          const end = { thread, address: { ...address, ends: true }, onGone: () => {} } as const;
+          callElsewhere(calls, end, discoverRequest('"end"'), nobody);
+        },
+      };
+    },
+    close: () => {},
+  };
+}
+
+const nobody: CallSink = { onMessage: () => true, onResponse: () => {}, onFailure: () => {} };
+
+function callElsewhere(
+  calls: ThreadCalls,
+  { thread, address, onGone }: Destination,
+  request: Message,
+  sink: CallSink,
+): Call {
+  let isOver = false;
+  const unlessOver = (hear: () => void) => {
+    const wasOver = isOver;
+    isOver = true;
+    if (!wasOver) hear();
+  };
+  const call = calls.call(thread, JSON.stringify(address), request.text, {
+    onMessage: (text) => isOver || sink.onMessage(ownMessage(text)),
+    onResponse: (text) => unlessOver(() => sink.onResponse(ownMessage(text))),
+    onFailure: (text) => unlessOver(() => sink.onFailure(JSON.parse(text))),
+    onGone: () => unlessOver(onGone),
+  });
+  if (call === undefined) unlessOver(onGone);
+  return {
+    cancel: () => unlessOver(() => call?.cancel()),
+    resume: () => call?.resume(),
+  };
+}
+
+const serveCall: ServeThreadCall = (gateway, text, request, listener) => {
+  // Another thread of this process has written it, and has read the request.
+  const address: WaitingAddress | ChildAddress = JSON.parse(text);
+  const sink = textSink(listener);
+  return address.kind === "waiting"
+    ? goOnFromElsewhere(gateway, address.id, { request: ownMessage(request), sink })
+    : callChild(gateway, address, ownMessage(request), sink);
+};
+
+/** Undefined: it has ended. */
+function callChild(
+  gateway: GatewayContext,
+  address: ChildAddress,
+  request: Message,
+  sink: CallSink,
+): Call | undefined {
+  const child = childHere(gateway, address);
+  if ("failure" in child) {
+    sink.onFailure(child.failure);
+    return endedCall;
+  }
+  if (address.ends !== true) return child.connection.call(request, sink);
+  child.connection.close();
+  return undefined;
+}
+
+function textSink(listener: CallListener): CallSink {
+  return {
+    onMessage: ({ text }) => listener.onMessage(text),
+    onResponse: ({ text }) => listener.onResponse(text),
+    onFailure: (failure) => listener.onFailure(JSON.stringify(failure)),
+  };
+}

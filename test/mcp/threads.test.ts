@@ -1,0 +1,545 @@
+import { readFileSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
+import { connect } from "node:http2";
+import { request as httpsRequest } from "node:https";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import { beforeAll, describe, expect, it } from "vitest";
+import { bundle } from "../harness/bundle.ts";
+import { makeCertificate } from "../harness/certificate.ts";
+import { everythingScript, startEverything } from "../harness/everything-server.ts";
+import { expositionOf } from "../harness/exposition.ts";
+import { breakDown, fragileThreads } from "../harness/fragile-threads.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { isAlive } from "../harness/is-alive.ts";
+import { ownScript } from "../harness/own-script.ts";
+import { RawClient } from "../harness/raw-client.ts";
+import { settled } from "../harness/settled.ts";
+import { startAskingServer } from "./asking-server.ts";
+import type { RouteConfig } from "./gateway-config.ts";
+import { startMcpGateway } from "./mcp-gateway.ts";
+import { initialize, messagesOf, openSession, post, send, toolCall } from "./raw-client.ts";
+import { mcpResponses, type RawUpstream, startUpstream } from "./raw-upstream.ts";
+import { connectSession } from "./session-client.ts";
+import { ask } from "./stateless-client.ts";
+import { as } from "./subjects.ts";
+
+const threads = 3;
+/** So many connections reach every thread: the kernel chooses, and that one of three stays out is less likely than a lost packet. */
+const many = Array.from({ length: 40 }, (_, index) => index);
+const script = fileURLToPath(new URL("./fixtures/scripted-stdio.mjs", import.meta.url));
+const child = { name: "child", stdio: { cmd: process.execPath, args: [script] } };
+
+async function startThreads(
+  routes: readonly RouteConfig[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Gateway> {
+  const gateway = await startMcpGateway(routes, env, fragileThreads(threads));
+  await gateway.seen(/3 threads serve/);
+  return gateway;
+}
+
+/** Over a connection of its own, as every request of raw-client.ts is. */
+const apart: typeof fetch = (url, init) => {
+  const headers = new Headers(init?.headers);
+  headers.set("connection", "close");
+  return fetch(url, { ...init, headers });
+};
+
+/** A request, as it is sent. */
+function requestText(path: string, session: Session, body: string, fields = ""): string {
+  const lines = [
+    `POST ${path} HTTP/1.1`,
+    "Host: x",
+    "Accept: application/json, text/event-stream",
+    "Content-Type: application/json",
+    `Mcp-Session-Id: ${session["mcp-session-id"]}`,
+    `Content-Length: ${body.length}`,
+  ];
+  return `${lines.join("\r\n")}\r\n${fields}\r\n${body}`;
+}
+
+type Session = Readonly<Record<string, string>>;
+const threadOf = (session: Session) => session["mcp-session-id"]?.split(".").at(-1) ?? "";
+
+/** A session that this thread has. */
+async function sessionOf(url: string, thread: string, headers: Session = {}): Promise<Session> {
+  for (;;) {
+    const session = await openSession(url, headers);
+    if (threadOf(session) === thread) return session;
+    await send(url, { method: "DELETE", headers: session });
+  }
+}
+
+/** The statuses of a request in this session, over many connections. */
+async function statuses(url: string, session: Session): Promise<ReadonlySet<number>> {
+  const sent = many.map((id) => post(url, { jsonrpc: "2.0", id, method: "ping" }, session));
+  return new Set((await Promise.all(sent)).map(({ status }) => status));
+}
+
+describe("a session over many connections, of a client of", () => {
+  let gateway: Gateway;
+
+  beforeAll(async () => {
+    const [http, sse] = await Promise.all([
+      startEverything("streamableHttp"),
+      startEverything("sse"),
+    ]);
+    const targets = {
+      http: { name: "http", mcp: { host: `http://127.0.0.1:${http}/mcp` } },
+      sse: { name: "sse", sse: { host: `http://127.0.0.1:${sse}/sse` } },
+      stdio: { name: "stdio", stdio: { cmd: process.execPath, args: [everythingScript()] } },
+    };
+    gateway = await startThreads([
+      { name: "http", path: "/http", targets: [targets.http] },
+      { name: "sse", path: "/sse", targets: [targets.sse] },
+      { name: "stdio", path: "/stdio", targets: [targets.stdio] },
+      { name: "all", path: "/all", targets: [targets.stdio, targets.http, targets.sse] },
+    ]);
+  });
+
+  it.each([
+    ["/http", ""],
+    ["/sse", ""],
+    ["/stdio", ""],
+    ["/all", "stdio_"],
+    ["/all", "http_"],
+    ["/all", "sse_"],
+  ])(
+    "%s finds the tools %j, is asked, hears what happens, and ends it everywhere",
+    async (path, prefix) => {
+      const url = gateway.url.replace("/mcp", path);
+      const client = await connectSession(url, undefined, apart);
+      const logged: unknown[] = [];
+      client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => {
+        logged.push(params);
+      });
+      const call = async (name: string, args: Readonly<Record<string, unknown>> = {}) =>
+        JSON.stringify(await client.callTool({ name: prefix + name, arguments: args }));
+      const echoed = many.map((index) => call("echo", { message: `message ${index}` }));
+      for (const [index, text] of (await Promise.all(echoed)).entries())
+        expect(text).toContain(`Echo: message ${index}"`);
+      const large = "x".repeat(1_000_000);
+      expect(await call("echo", { message: large })).toContain(large);
+      const progress: number[] = [];
+      const long = { duration: 0.3, steps: 3 };
+      await client.callTool(
+        { name: `${prefix}trigger-long-running-operation`, arguments: long },
+        undefined,
+        { onprogress: (step) => progress.push(step.progress) },
+      );
+      expect(progress).toEqual([1, 2, 3]);
+      expect(await call("trigger-sampling-request", { prompt: "hi" })).toContain("sampled");
+      expect(await call("trigger-elicitation-request")).toContain("accept");
+      // The GET stream.
+      await call("toggle-simulated-logging");
+      await expect.poll(() => logged.length, { timeout: 20_000 }).toBeGreaterThan(0);
+      const { transport } = client;
+      if (!(transport instanceof StreamableHTTPClientTransport))
+        throw new Error("another transport");
+      const session = { "mcp-session-id": transport.sessionId ?? "" };
+      await transport.terminateSession();
+      await client.close();
+      expect(await statuses(url, session)).toEqual(new Set([404]));
+    },
+  );
+});
+
+describe("a request that another thread serves", () => {
+  let gateway: Gateway;
+  let upstream: RawUpstream;
+  const at = (path: string) => gateway.url.replace("/mcp", path);
+
+  beforeAll(async () => {
+    upstream = await startUpstream(mcpResponses({ "tools/call": '{"content":[]}' }));
+    gateway = await startThreads([
+      { name: "child", path: "/child", targets: [child], hasSubjects: true },
+      { name: "http", path: "/http", targets: [{ name: "http", mcp: { host: upstream.url } }] },
+    ]);
+  });
+
+  it("is logged and counted once, with its client's address", async () => {
+    const session = await openSession(at("/child"));
+    const served = /^gwc_requests_total\{.*route="child",method="POST",status="200".* (\d+)$/m;
+    const count = async () =>
+      Number(served.exec((await expositionOf(await gateway.statsPort())).text)?.[1]);
+    const before = await count();
+    const from = gateway.output.length;
+    const ports = await Promise.all(
+      many.map(async (id) => {
+        const client = new RawClient(gateway.port);
+        const body = JSON.stringify(toolCall("args", id));
+        client.send(requestText("/child", session, body));
+        await client.receives(/"result"/);
+        const { localPort } = client.socket;
+        client.socket.destroy();
+        return localPort;
+      }),
+    );
+    expect((await count()) - before).toBe(many.length);
+    for (const port of ports) {
+      const address = `src.addr=127.0.0.1:${port} `;
+      await gateway.seen(new RegExp(address), from);
+      expect(gateway.output.slice(from).split(address)).toHaveLength(2);
+    }
+  });
+
+  it("may come over HTTP/2", async () => {
+    const session = await openSession(at("/child"));
+    const call = (id: number) =>
+      new Promise<string>((resolve, reject) => {
+        const client = connect(at(""));
+        client.on("error", reject);
+        const stream = client.request({
+          ":method": "POST",
+          ":path": "/child",
+          accept: "application/json, text/event-stream",
+          "content-type": "application/json",
+          ...session,
+        });
+        let text = "";
+        stream.setEncoding("utf8");
+        stream.on("data", (chunk: string) => {
+          text += chunk;
+        });
+        stream.on("end", () => {
+          client.close();
+          resolve(text);
+        });
+        stream.end(JSON.stringify(toolCall("echo-id", id)));
+      });
+    for (const text of await Promise.all(many.map(call))) expect(text).toContain('"result"');
+  });
+
+  it("ends when its client leaves", async () => {
+    upstream.response = (response, request, message) => {
+      if (message.method !== "tools/call") return mcpResponses({})(response, request, message);
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(": there\n\n");
+    };
+    const session = await openSession(at("/http"));
+    const calls = many.map((id) =>
+      send(at("/http"), {
+        headers: session,
+        body: JSON.stringify(toolCall("hang", id)),
+        leaveAfter: 1,
+      }),
+    );
+    await Promise.all(calls);
+    const isLeft = () =>
+      upstream.seen.filter(({ text, isLeft }) => isLeft && text.includes("hang"));
+    await expect.poll(() => isLeft().length).toBe(many.length);
+  });
+
+  it("stops its server while its client does not read", async () => {
+    const sent = new Map<unknown, number>();
+    const notice = `data: {"jsonrpc":"2.0","method":"x","params":{"x":"${"x".repeat(1_000_000)}"}}\n\n`;
+    upstream.response = (response, request, message) => {
+      if (message.method !== "tools/call") return mcpResponses({})(response, request, message);
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      const pump = () => {
+        const megabytes = (sent.get(message.id) ?? 0) + 1;
+        if (response.destroyed || megabytes > 200) return;
+        sent.set(message.id, megabytes);
+        if (response.write(notice)) setImmediate(pump);
+        else response.once("drain", pump);
+      };
+      pump();
+    };
+    const session = await openSession(at("/http"));
+    const clients = many.slice(0, 8).map((id) => {
+      const client = new RawClient(gateway.port);
+      client.socket.pause();
+      client.send(requestText("/http", session, JSON.stringify(toolCall("flood", id))));
+      return client;
+    });
+    const most = await settled(() => (sent.size < 8 ? -Math.random() : Math.max(...sent.values())));
+    expect(most).toBeLessThan(50);
+    for (const client of clients) client.socket.destroy();
+  });
+
+  it("is nobody else's, whatever thread it reaches, and no index makes another thread of it", async () => {
+    const session = await openSession(at("/child"), as("ada"));
+    const { "mcp-session-id": id = "" } = session;
+    expect(await statuses(at("/child"), session)).toEqual(new Set([200]));
+    expect(await statuses(at("/child"), { ...session, ...as("bob") })).toEqual(new Set([404]));
+    const [sealed] = id.split(".");
+    const others = ["", ".0", ".1", ".2", ".3", ".999", ".1000", ".-1", ".x", ".00"];
+    for (const other of others.filter((mark) => !id.endsWith(mark) || mark === "")) {
+      const forged = { ...session, "mcp-session-id": `${sealed}${other}` };
+      expect([other, await statuses(at("/child"), forged)]).toEqual([other, new Set([404])]);
+    }
+  });
+
+  it("has its body passed on as it comes, however slowly, and refused where it is too long", async () => {
+    const session = await openSession(at("/child"));
+    for (const size of [1_000_000, 3_000_000]) {
+      const args = { text: "y".repeat(size) };
+      const sent = many
+        .slice(0, 8)
+        .map((id) => post(at("/child"), toolCall("args", id, args), session));
+      const found = (await Promise.all(sent)).map(({ status }) => status);
+      expect(new Set(found)).toEqual(new Set([size < 2_000_000 ? 200 : 413]));
+    }
+    const client = new RawClient(gateway.port);
+    const body = JSON.stringify(toolCall("args"));
+    const text = requestText("/child", session, body, "Expect: 100-continue\r\n");
+    client.send(text.slice(0, -body.length));
+    await client.receives(/^HTTP\/1.1 100 Continue/);
+    for (const byte of body) client.send(byte);
+    await client.receives(/"result"/);
+  });
+});
+
+it("a request that is handed over says the same of its connection: TLS, its server's name, its certificate", async () => {
+  const { folder, ...options } = fragileThreads(threads);
+  makeCertificate(folder, "site");
+  makeCertificate(folder, "ca");
+  for (const commonName of ["ada", "bob"])
+    makeCertificate(folder, commonName, { signer: "ca", commonName });
+  const rule =
+    'request.scheme == "https" && source.subjectCn == "ada" && source.address == "127.0.0.1"';
+  const route = {
+    policies: { authorization: { rules: [rule] } },
+    backends: [{ mcp: { targets: [child] } }],
+  };
+  const tls = { cert: "site.pem", key: "site.key", root: "ca.pem" };
+  const listener = { hostname: "tools.example.com", protocol: "HTTPS", tls, routes: [route] };
+  const gateway = await startGateway({ listeners: [listener], folder, ...options });
+  await gateway.seen(/3 threads serve/);
+  const ask = (who: string, session: Session, message: object) =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      const request = httpsRequest(gateway.url.replace("http:", "https:"), {
+        method: "POST",
+        agent: false,
+        rejectUnauthorized: false,
+        servername: "tools.example.com",
+        cert: readFileSync(path.join(folder, `${who}.pem`)),
+        key: readFileSync(path.join(folder, `${who}.key`)),
+        headers: {
+          host: "tools.example.com",
+          accept: "application/json, text/event-stream",
+          "content-type": "application/json",
+          ...session,
+        },
+      });
+      request.on("error", reject).on("response", (response) => resolve(response.resume()));
+      request.end(JSON.stringify(message));
+    });
+  const opened = await ask("ada", {}, initialize);
+  const session = { "mcp-session-id": String(opened.headers["mcp-session-id"]) };
+  for (const [who, status] of [
+    ["ada", 200],
+    ["bob", 403],
+  ] as const) {
+    const asked = many.map((id) => ask(who, session, { jsonrpc: "2.0", id, method: "ping" }));
+    const found = (await Promise.all(asked)).map(({ statusCode }) => statusCode);
+    expect(new Set(found)).toEqual(new Set([status]));
+  }
+});
+
+describe("a thread that breaks down", () => {
+  it("takes its own sessions and their children along, and leaves the others alone", async () => {
+    const gateway = await startThreads([{ name: "mcp", targets: [child] }]);
+    const sessions: Session[] = [];
+    for (const index of ["0", "1", "2"]) sessions.push(await sessionOf(gateway.url, index));
+    const childOf = async (session: Session) =>
+      Number(/"text":"(\d+)/.exec((await post(gateway.url, toolCall("pids"), session)).text)?.[1]);
+    const children = await Promise.all(sessions.map(childOf));
+    const hanging = sessions.map((session) =>
+      post(gateway.url, toolCall("hang", "h"), session).then(
+        () => "response",
+        () => "broken",
+      ),
+    );
+    const active = async () =>
+      (await expositionOf(await gateway.statsPort())).value("gwc_requests_active");
+    await expect.poll(active).toBe(hanging.length);
+    breakDown(gateway, 1);
+    await gateway.seen(/a thread has ended/);
+    for (const [index, session] of sessions.entries())
+      expect(await statuses(gateway.url, session)).toEqual(new Set([index === 1 ? 404 : 200]));
+    // While it starts, too, each request has its response.
+    const [, lost = {}] = sessions;
+    while (!gateway.output.includes("another thread serves in its place"))
+      expect(await statuses(gateway.url, lost)).toEqual(new Set([404]));
+    for (const [index, session] of sessions.entries())
+      expect(await statuses(gateway.url, session)).toEqual(new Set([index === 1 ? 404 : 200]));
+    expect(await hanging[1]).toBe("broken");
+    await expect
+      .poll(() => children.map(isAlive), { timeout: 10_000 })
+      .toEqual([true, false, true]);
+    const again = await sessionOf(gateway.url, "1");
+    expect(await statuses(gateway.url, again)).toEqual(new Set([200]));
+    expect(await gateway.stop()).toBe(0);
+  });
+});
+
+describe("threads that drain", () => {
+  it("wait for what they serve for each other, and then end together", async () => {
+    const open: (() => void)[] = [];
+    const upstream = await startUpstream((response, request, message) => {
+      if (message.method !== "tools/call") return mcpResponses({})(response, request, message);
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(": there\n\n");
+      const done = { jsonrpc: "2.0", id: message.id, result: { content: [] } };
+      open.push(() => response.end(`data: ${JSON.stringify(done)}\n\n`));
+    });
+    const targets = ["a", "b"].map((name) => ({ name, mcp: { host: upstream.url } }));
+    const gateway = await startThreads([{ name: "mcp", targets }]);
+    const session = await openSession(gateway.url);
+    const calls = many.map((id) => post(gateway.url, toolCall("a_wait", id), session));
+    await expect.poll(() => open.length).toBe(many.length);
+    gateway.signal("SIGTERM");
+    await gateway.seen(/draining/);
+    for (const finish of open) finish();
+    for (const response of await Promise.all(calls))
+      expect(messagesOf(response).at(-1)).toHaveProperty("result");
+    expect(await gateway.exited).toBe(0);
+  });
+
+  it("end streams at the deadline, whichever thread has the connection", async () => {
+    const gateway = await startThreads([{ name: "mcp", targets: [child] }], {
+      CONNECTION_TERMINATION_DEADLINE: "1s",
+      CONNECTION_MIN_TERMINATION_DEADLINE: "0s",
+    });
+    const session = await openSession(gateway.url);
+    const calls = many.map((id) => post(gateway.url, toolCall("hang", id), session));
+    const streams = [1, 2, 3].map(() => send(gateway.url, { method: "GET", headers: session }));
+    await expect
+      .poll(async () =>
+        (await expositionOf(await gateway.statsPort())).value("gwc_requests_active"),
+      )
+      .toBe(many.length + 3);
+    gateway.signal("SIGTERM");
+    for (const response of await Promise.all(calls)) expect(response.text).toContain('"error"');
+    for (const { status } of await Promise.all(streams)) expect(status).toBe(200);
+    expect(await gateway.exited).toBe(0);
+  });
+});
+
+describe("a call that waits for a client without sessions", () => {
+  let gateway: Gateway;
+
+  beforeAll(async () => {
+    const asking = await startAskingServer();
+    const targets = [{ name: "asking", mcp: { host: asking.url } }];
+    gateway = await startThreads([{ name: "mcp", targets, hasSubjects: true }]);
+  });
+
+  const call = async (params: object = {}, headers = {}) =>
+    JSON.parse(
+      JSON.stringify(
+        messagesOf(
+          await ask(gateway.url, "tools/call", { name: "t", arguments: {}, ...params }, headers),
+        ).at(-1),
+      ),
+    );
+  const waiting = async () =>
+    (await expositionOf(await gateway.statsPort())).value('gwc_mcp_waiting_calls{era="stateless"}');
+  const inputResponses = { r1: { action: "accept" } };
+
+  it("goes on wherever the client comes back to", async () => {
+    const asked = await Promise.all(many.map(() => call()));
+    expect(await waiting()).toBe(many.length);
+    const ended = await Promise.all(
+      asked.map(({ result }) => call({ requestState: result.requestState, inputResponses })),
+    );
+    for (const { result } of ended) expect(result).toMatchObject({ resultType: "complete" });
+    expect(await waiting()).toBe(0);
+  });
+
+  it("is its caller's on every thread, goes on once, and is over when its thread is", async () => {
+    const { requestState } = (await call({}, as("ada"))).result;
+    const goOn = (headers: object) => call({ requestState, inputResponses }, headers);
+    for (const { error } of await Promise.all(many.map(() => goOn(as("bob")))))
+      expect(error).toMatchObject({ code: -32602, message: "Invalid requestState" });
+    const found = await Promise.all(many.map(() => goOn(as("ada"))));
+    expect(found.filter(({ result }) => result !== undefined)).toHaveLength(1);
+    const before = await Promise.all(many.map(() => call()));
+    for (const index of [0, 1, 2]) {
+      const from = gateway.output.length;
+      breakDown(gateway, index);
+      await gateway.seen(/another thread serves in its place/, from);
+    }
+    for (const { result } of before) {
+      const { error } = await call({ requestState: result.requestState, inputResponses });
+      expect(error.message).toMatch(/is over, or waits elsewhere/);
+    }
+  });
+});
+
+it("a child without sessions is one for all requests of a caller, whatever thread they reach", async () => {
+  const server = ownScript("conformance/stateless-server.ts");
+  const stdio = { name: "stdio", stdio: { cmd: process.execPath, args: [server, "stdio"] } };
+  const gateway = await startThreads([{ name: "mcp", targets: [stdio], hasSubjects: true }]);
+  const started = async () =>
+    (await expositionOf(await gateway.statsPort())).value(
+      'gwc_mcp_stdio_processes{target="stdio"}',
+    );
+  const list = async (subject: string) =>
+    (await ask(gateway.url, "tools/list", {}, as(subject))).status;
+  for (const subject of ["ada", "bob", "eve"])
+    expect(new Set(await Promise.all(many.map(() => list(subject))))).toEqual(new Set([200]));
+  expect(await started()).toBe(3);
+  // What a server asks in one request it reads in the next: the state is the process's own.
+  const call = async (params: object = {}) =>
+    JSON.parse(
+      (
+        await ask(
+          gateway.url,
+          "tools/call",
+          {
+            name: "test_input_required_result_request_state",
+            arguments: {},
+            ...params,
+          },
+          as("ada"),
+        )
+      ).text,
+    );
+  for (const _ of many.slice(0, 10)) {
+    const { inputRequests, requestState } = (await call()).result;
+    const [name = ""] = Object.keys(inputRequests);
+    const inputResponses = { [name]: { action: "accept", content: { ok: true } } };
+    expect(JSON.stringify(await call({ requestState, inputResponses }))).toContain("state-ok");
+  }
+  for (const index of [0, 1, 2]) {
+    const from = gateway.output.length;
+    breakDown(gateway, index);
+    await gateway.seen(/another thread serves in its place/, from);
+    expect(await list("ada")).toBe(200);
+  }
+});
+
+it("as many threads as sessions that a caller may have divide them among themselves", async () => {
+  const sessions = { max: 6, maxPerCaller: 2 };
+  const gateway = await startMcpGateway(
+    [{ name: "mcp", targets: [child], sessions }],
+    {},
+    fragileThreads(4),
+  );
+  await gateway.seen(/2 threads serve/);
+  const opened: Session[] = [];
+  for (const _ of many) opened.push(await openSession(gateway.url));
+  const found = await Promise.all(
+    opened.map(async (session) => (await post(gateway.url, toolCall("args"), session)).status),
+  );
+  expect(found.filter((status) => status === 200)).toHaveLength(2);
+  expect((await post(gateway.url, initialize)).status).toBe(200);
+});
+
+it("a gateway of one thread carries nothing of what several need", async () => {
+  const modules = async (file: object) => {
+    const routes = [{ backends: [{ mcp: { targets: [child] } }] }];
+    const files = await bundle({
+      config: { ...file, binds: [{ port: 3000, listeners: [{ routes }] }] },
+    });
+    return files.find(({ path }) => path === "modules.json")?.text;
+  };
+  const several = /http\/engine\/handover|process\/thread-(calls|links)|mcp\/session-handover/;
+  expect(await modules({ config: { workerThreads: 2 } })).toMatch(several);
+  expect(await modules({})).not.toMatch(several);
+});
