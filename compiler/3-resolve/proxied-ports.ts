@@ -1,4 +1,4 @@
-import type { ProxyProtocolSettings } from "../../runtime/net/proxy-protocol/proxied-connections.ts";
+import type { ProxyProtocolSettings } from "../../runtime/net/proxy-protocol/proxy-protocol.ts";
 import type { GatewayResource, ListenerResource } from "../config/resources.ts";
 import { type Diagnostics, keyPlace } from "../diagnostics/diagnostic.ts";
 

@@ -1,4 +1,4 @@
-import type { ProxyProtocolSettings } from "../../runtime/net/proxy-protocol/proxied-connections.ts";
+import type { ProxyProtocolSettings } from "../../runtime/net/proxy-protocol/proxy-protocol.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import { addressRanges } from "../schema/address-ranges.ts";
 

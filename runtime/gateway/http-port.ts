@@ -1,7 +1,7 @@
 import { prepareHttp } from "../http/engine/prepare-http.ts";
 import type { Handler } from "../http/exchange.ts";
 import type { ConnectionRules } from "../net/connection-rules.ts";
-import type { ProxyProtocolSettings } from "../net/proxy-protocol/proxied-connections.ts";
+import type { ProxyProtocol } from "../net/proxy-protocol/proxy-protocol.ts";
 import type { PreparedPassthrough } from "../net/tls-passthrough.ts";
 import { malformedRequests } from "../telemetry/metrics/table/requests.ts";
 import type { TlsSettings } from "../tls/tls-settings.ts";
@@ -25,7 +25,7 @@ export interface HttpPortSettings {
   /** Who may connect. Absent: everybody. */
   readonly connectionRules?: ConnectionRules;
   /** Proxies say for whom connections are made. Absent: connections are their clients' own. */
-  readonly proxyProtocol?: ProxyProtocolSettings;
+  readonly proxyProtocol?: ProxyProtocol;
   /** The connections of a port with TLS that are for somebody else. Absent: there are none. */
   readonly passthrough?: PortPassthrough;
   /** Routes one request and responds to it. */

@@ -1,6 +1,6 @@
 import type { ConnectionRules } from "../net/connection-rules.ts";
 import type { PortServer, PreparedPort } from "../net/port-server.ts";
-import type { ProxyProtocolSettings } from "../net/proxy-protocol/proxied-connections.ts";
+import type { ProxyProtocol } from "../net/proxy-protocol/proxy-protocol.ts";
 import type { ConnectionHandler } from "../tcp/connection.ts";
 import { type PortMode, TcpServer, type TcpServerHandlers } from "../tcp/server.ts";
 import { Certificates } from "../tls/certificates.ts";
@@ -18,7 +18,7 @@ export interface TcpPortSettings {
   /** Who may connect. Absent: everybody. */
   readonly connectionRules?: ConnectionRules;
   /** Proxies say for whom connections are made. Absent: connections are their clients' own. */
-  readonly proxyProtocol?: ProxyProtocolSettings;
+  readonly proxyProtocol?: ProxyProtocol;
   /** Fields that the access log leaves out; absent: none. */
   readonly withoutFields?: readonly string[];
   readonly handle: ConnectionHandler;

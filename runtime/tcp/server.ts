@@ -2,10 +2,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
 import { listenOn } from "../net/listen-on.ts";
 import type { PortServer } from "../net/port-server.ts";
-import {
-  ProxiedConnections,
-  type ProxyProtocolSettings,
-} from "../net/proxy-protocol/proxied-connections.ts";
+import { ProxiedServer, type ProxyProtocol } from "../net/proxy-protocol/proxy-protocol.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import type { Certificates } from "../tls/certificates.ts";
 import { handshakeOptions, isSameHandshake } from "../tls/handshake.ts";
@@ -22,7 +19,7 @@ export type PortMode =
 /** What a server does with connections. */
 export interface TcpServerHandlers extends TcpConnectionHandlers {
   /** Proxies say for whom connections are made; undefined: connections are their clients' own. */
-  readonly proxyProtocol: ProxyProtocolSettings | undefined;
+  readonly proxyProtocol: ProxyProtocol | undefined;
   /** Why a connection was broken off, for a log that wants to know. */
   readonly broken: ((message: string) => void) | undefined;
   /** Connections that the port has at once; one more is closed as soon as it is there. */
@@ -39,7 +36,7 @@ export class TcpServer implements PortServer {
   readonly #gateway: GatewayContext;
   readonly #server: Server | TlsServer;
   readonly #connections: TcpConnections;
-  readonly #proxied = new ProxiedConnections();
+  readonly #proxied: ProxiedServer;
 
   constructor(handlers: TcpServerHandlers, mode: PortMode, gateway: GatewayContext) {
     this.#handlers = handlers;
@@ -48,7 +45,7 @@ export class TcpServer implements PortServer {
     this.#connections = new TcpConnections(gateway);
     this.#server = this.#create(mode);
     this.#server.on("drop", () => this.#handlers.refused());
-    this.#proxied.comeFirst(this.#server, () => this.#handlers);
+    this.#proxied = new ProxiedServer(this.#server, () => this.#handlers);
     this.#use(mode);
   }
 

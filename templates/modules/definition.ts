@@ -121,7 +121,7 @@ function httpPort(bind: BindNode, program: Program, names: MainNames): Code {
     address,
     config: originText(origin),
     connectionRules: program.connectionRules && connectionRules,
-    proxyProtocol: proxyProtocol && { ...proxyProtocol },
+    proxyProtocol: proxyProtocol && proxyProtocolCode(proxyProtocol),
     tls: tls && tlsValue(tls, listeners),
     isForwardProxy: listeners.some(isForwardProxy) || undefined,
     takesTunnels: listeners.some(takesTunnels) || undefined,
@@ -130,6 +130,11 @@ function httpPort(bind: BindNode, program: Program, names: MainNames): Code {
     handle: code`${name(handlerOf(bind, names))}`,
   };
   return code`${imported("gwc/runtime/gateway/http-port", "httpPort")}(${literal(settings)})`;
+}
+
+function proxyProtocolCode(settings: NonNullable<BindNode["proxyProtocol"]>): Code {
+  const open = imported("gwc/runtime/net/proxy-protocol/proxied-connections", "proxyProtocol");
+  return code`${open}(${literal({ ...settings })})`;
 }
 
 /** What a port of HTTPS passes on; undefined: nothing. */
@@ -194,7 +199,7 @@ function tcpPort(
     address,
     config: originText(origin),
     connectionRules: program.connectionRules && connectionRules,
-    proxyProtocol: proxyProtocol && { ...proxyProtocol },
+    proxyProtocol: proxyProtocol && proxyProtocolCode(proxyProtocol),
     withoutFields: fieldsLeftOut(program),
   };
   const handle = code`${name(connections.get(port) ?? "")}`;

@@ -1,6 +1,6 @@
 import type { ConnectionRules } from "../../net/connection-rules.ts";
 import type { ConnectionSettings } from "../../net/connection-settings.ts";
-import type { ProxyProtocolSettings } from "../../net/proxy-protocol/proxied-connections.ts";
+import type { ProxyProtocol } from "../../net/proxy-protocol/proxy-protocol.ts";
 import type { PreparedPassthrough } from "../../net/tls-passthrough.ts";
 import type { Exchange, Handled } from "../exchange.ts";
 import type { PortHandover } from "./engine.ts";
@@ -22,7 +22,7 @@ export interface ServerHandlers {
   /** A client was not allowed to connect, by this rule. */
   readonly denied: (rule: string) => void;
   /** Proxies say for whom connections are made; undefined: connections are their clients' own. */
-  readonly proxyProtocol: ProxyProtocolSettings | undefined;
+  readonly proxyProtocol: ProxyProtocol | undefined;
   /** Passes connections on whose TLS is for somebody else; undefined: all of it ends here. */
   readonly passthrough: PreparedPassthrough | undefined;
   /**

@@ -1,48 +1,24 @@
-import type { EventEmitter } from "node:events";
 import { BlockList, isIPv6, type Socket } from "node:net";
 import { SECOND } from "../../process/units.ts";
-import { comeFirst } from "../come-first.ts";
 import { type ProxiedClient, type ProxyHeader, readProxyHeader } from "./proxy-header.ts";
+import type { ProxiedClients, ProxyProtocol, ProxyProtocolSettings } from "./proxy-protocol.ts";
 
-/** Who may say for whom a connection is made, and how. */
-export interface ProxyProtocolSettings {
-  readonly versions: readonly (1 | 2)[];
-  /** A connection may come without a header; absent: it is closed. */
-  readonly isOptional?: true;
-  /** Addresses and ranges of the proxies; absent: everybody. */
-  readonly trustedSources?: readonly string[];
-}
-
-/** What a port has to do with proxies. */
-interface ProxiedPort {
-  /** Undefined: nothing. */
-  readonly proxyProtocol: ProxyProtocolSettings | undefined;
-  /** Why a connection was broken off, for a log that wants to know. */
-  readonly broken: ((message: string) => void) | undefined;
+/** Lets proxies say for whom they make connections. */
+export function proxyProtocol(settings: ProxyProtocolSettings): ProxyProtocol {
+  return { ...settings, open: () => new ProxiedConnections() };
 }
 
 /** How long a proxy may take to send its header, in milliseconds. */
 const patience = 10 * SECOND;
 
 /** The connections of a port that proxies make for clients: what each is said to be. */
-export class ProxiedConnections {
+class ProxiedConnections implements ProxiedClients {
   readonly #waiting = new Set<Socket>();
   /** The clients behind connections whose TLS ends here, by the proxy's end of each. */
   readonly #clients = new Map<string, ProxiedClient>();
   #sources: { readonly of: readonly string[]; readonly list: BlockList } | undefined;
 
-  /** Takes the headers off a server's connections before it does anything with them, TLS included. */
-  comeFirst(server: EventEmitter, settings: () => ProxiedPort): void {
-    comeFirst(server, (socket, go) => {
-      const { proxyProtocol, broken } = settings();
-      const refused = (why: string) =>
-        broken?.(`the connection of ${socket.remoteAddress} is closed: ${why}`);
-      if (proxyProtocol === undefined) go();
-      else this.#receive(socket, proxyProtocol, go, refused);
-    });
-  }
-
-  #receive(
+  receive(
     socket: Socket,
     settings: ProxyProtocolSettings,
     then: () => void,
@@ -72,7 +48,6 @@ export class ProxiedConnections {
     });
   }
 
-  /** Gives a connection the address of its client; of TLS, once the handshake is over. */
   name(socket: Socket): void {
     const client = this.#clients.get(peerOf(socket));
     if (client === undefined) return;
@@ -83,7 +58,6 @@ export class ProxiedConnections {
     });
   }
 
-  /** Closes the connections that have not said for whom they are. */
   close(): void {
     for (const socket of this.#waiting) socket.destroy();
   }

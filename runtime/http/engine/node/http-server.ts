@@ -9,7 +9,7 @@ import { forbiddingRule } from "../../../net/connection-rules.ts";
 import type { ConnectionSettings } from "../../../net/connection-settings.ts";
 import { listenOn } from "../../../net/listen-on.ts";
 import type { PortServer } from "../../../net/port-server.ts";
-import { ProxiedConnections } from "../../../net/proxy-protocol/proxied-connections.ts";
+import { ProxiedServer } from "../../../net/proxy-protocol/proxy-protocol.ts";
 import type { TlsPassthrough } from "../../../net/tls-passthrough.ts";
 import type { GatewayContext } from "../../../process/gateway-context.ts";
 import type { Certificates } from "../../../tls/certificates.ts";
@@ -32,7 +32,7 @@ export class HttpServer implements PortServer {
   readonly #http2: Http2Connections;
   /** Plain connections that have said nothing yet. */
   readonly #silent: Set<Socket> = new Set();
-  readonly #proxied = new ProxiedConnections();
+  readonly #proxied: ProxiedServer;
   #certificates: Certificates | undefined;
   /** Takes connections that are for somebody else; kept for those that it has once none are to be taken any more. */
   #passthrough: TlsPassthrough | undefined;
@@ -81,7 +81,7 @@ export class HttpServer implements PortServer {
     }
     this.setHandlers(handlers);
     this.#server.on("drop", () => this.#handlers.refused());
-    this.#proxied.comeFirst(this.#server, () => this.#handlers);
+    this.#proxied = new ProxiedServer(this.#server, () => this.#handlers);
   }
 
   /** The next request gets these. */
