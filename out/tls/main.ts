@@ -11,6 +11,7 @@ import { dispatch } from "gwc/runtime/http/routing/dispatch";
 import { defaultConnections } from "gwc/runtime/net/default-connections";
 import { file } from "gwc/runtime/process/startup-values";
 import { SECOND } from "gwc/runtime/process/units";
+import { endTls } from "gwc/runtime/tls/certificates";
 import { site } from "./routes/site.ts";
 
 // gateway.yaml binds[0].listeners[0]
@@ -38,7 +39,7 @@ export const gateway: Gateway = {
     httpPort({
       port: 8443,
       config: "gateway.yaml binds[0].port",
-      tls: {
+      tls: endTls({
         certificates: [
           {
             hostname: "localhost",
@@ -61,7 +62,7 @@ export const gateway: Gateway = {
           "ECDHE-RSA-CHACHA20-POLY1305",
         ],
         alpn: ["h2", "http/1.1"],
-      },
+      }),
       handle: onPort8443,
     }),
   ],

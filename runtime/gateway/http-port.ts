@@ -4,7 +4,7 @@ import type { ConnectionRules } from "../net/connection-rules.ts";
 import type { ProxyProtocol } from "../net/proxy-protocol/proxy-protocol.ts";
 import type { PreparedPassthrough } from "../net/tls-passthrough.ts";
 import { malformedRequests } from "../telemetry/metrics/table/requests.ts";
-import type { TlsSettings } from "../tls/tls-settings.ts";
+import type { PortTls } from "../tls/certificates.ts";
 import type { Port, PortContext } from "./port.ts";
 
 /** What a port of HTTP is made of. */
@@ -15,7 +15,7 @@ export interface HttpPortSettings {
   /** Where the configuration says so, for the message when the port can't be opened. */
   readonly config: string;
   /** One certificate per listener, chosen by SNI. Absent: plain HTTP. */
-  readonly tls?: TlsSettings;
+  readonly tls?: PortTls;
   /** True where requests choose their destination: a client may send the target in absolute form. Absent: false. */
   readonly isForwardProxy?: boolean;
   /** True where a backend takes tunnels: a client may ask for one with CONNECT. Absent: false. */

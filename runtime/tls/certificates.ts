@@ -12,6 +12,18 @@ import type { CertificateSettings, TlsSettings } from "./tls-settings.ts";
 const watchInterval = 1000;
 const settleTime = 250;
 
+/** TLS that a port ends, and what reads its files, which no gateway without it carries. */
+export interface PortTls {
+  readonly settings: TlsSettings;
+  /** Throws an Error that says what can't be read. */
+  readonly open: () => Certificates;
+}
+
+/** Ends TLS at a port. */
+export function endTls(settings: TlsSettings): PortTls {
+  return { settings, open: () => new Certificates(settings) };
+}
+
 /**
  * The certificates of one bind, with what its TLS allows, read from their files and again when they change. A change that can't be read keeps
  * what was there and is reported.

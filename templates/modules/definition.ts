@@ -122,7 +122,7 @@ function httpPort(bind: BindNode, program: Program, names: MainNames): Code {
     config: originText(origin),
     connectionRules: program.connectionRules && connectionRules,
     proxyProtocol: proxyProtocol && proxyProtocolCode(proxyProtocol),
-    tls: tls && tlsValue(tls, listeners),
+    tls: tls && code`${END_TLS}(${literal(tlsValue(tls, listeners))})`,
     isForwardProxy: listeners.some(isForwardProxy) || undefined,
     takesTunnels: listeners.some(takesTunnels) || undefined,
     keepsPaths: listeners.some(({ pathHandling }) => pathHandling === "verbatim") || undefined,
@@ -131,6 +131,8 @@ function httpPort(bind: BindNode, program: Program, names: MainNames): Code {
   };
   return code`${imported("gwc/runtime/gateway/http-port", "httpPort")}(${literal(settings)})`;
 }
+
+const END_TLS = imported("gwc/runtime/tls/certificates", "endTls");
 
 function proxyProtocolCode(settings: NonNullable<BindNode["proxyProtocol"]>): Code {
   const open = imported("gwc/runtime/net/proxy-protocol/proxied-connections", "proxyProtocol");
