@@ -1,7 +1,8 @@
 import type { LiveSession, SharedThreads } from "../../process/gateway-context.ts";
 import { MINUTE } from "../../process/units.ts";
 import type { McpMetrics } from "../rules/mcp-metrics.ts";
-import { type SessionLimits, sessionShare } from "../transports/backend.ts";
+import type { SessionLimits } from "../transports/backend.ts";
+import { sessionShare } from "../transports/session-share.ts";
 import type { Lease } from "./lease.ts";
 
 /** A call that waits for its client to say more. */

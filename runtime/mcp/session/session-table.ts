@@ -2,9 +2,10 @@ import { randomBytes } from "node:crypto";
 import type { GatewayContext, LiveSession, SharedThreads } from "../../process/gateway-context.ts";
 import { sealNonce } from "../../process/session-seal.ts";
 import { mcpSessions } from "../../telemetry/metrics/table/mcp.ts";
-import { type SessionLimits, sessionShare } from "../transports/backend.ts";
+import type { SessionLimits } from "../transports/backend.ts";
 import { ProcessCounts } from "../transports/process-counts.ts";
 import { ProcessGroups } from "../transports/process-groups.ts";
+import { sessionShare } from "../transports/session-share.ts";
 import type { TransportHost } from "../transports/transport.ts";
 import type { LiveParts, McpSession } from "./session.ts";
 

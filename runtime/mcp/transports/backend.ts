@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import type { Exchange } from "../../http/exchange.ts";
 import { openUpstream } from "../../http/upstream/open-upstream.ts";
 import type { Upstream, UpstreamSettings } from "../../http/upstream/upstream.ts";
-import type { SharedThreads } from "../../process/gateway-context.ts";
 import type { Message } from "../protocol/message.ts";
 import { inheritedEnvironment } from "./child-environment.ts";
 import { Replicas } from "./replicas.ts";
@@ -105,16 +104,6 @@ export interface SessionLimits {
   readonly perCaller: number;
   /** The most bytes of one message from a target. */
   readonly message: number;
-}
-
-/** What a thread may hold of them: all of the process have as many together, as long as there are not more threads than sessions. */
-export function sessionShare(
-  limits: SessionLimits,
-  threads: SharedThreads | undefined,
-): Pick<SessionLimits, "live" | "perCaller"> {
-  if (threads === undefined) return limits;
-  const share = (limit: number) => Math.max(1, Math.floor(limit / threads.count));
-  return { live: share(limits.live), perCaller: share(limits.perCaller) };
 }
 
 /** The MCP servers of a route, ready to be used; nothing is connected or started before a session needs it. */
