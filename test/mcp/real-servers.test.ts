@@ -12,30 +12,15 @@ import {
   ResourceUpdatedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { everythingScript, startEverything } from "../harness/everything-server.ts";
 import type { Gateway } from "../harness/gateway.ts";
+import { everythingRoutes } from "./everything-routes.ts";
 import { startMcpGateway } from "./mcp-gateway.ts";
 
 const run = promisify(execFile);
 let gateway: Gateway;
 
 beforeAll(async () => {
-  const [http, sse] = await Promise.all([
-    startEverything("streamableHttp"),
-    startEverything("sse"),
-  ]);
-  const targets = {
-    http: { name: "http", mcp: { host: `http://127.0.0.1:${http}/mcp` } },
-    sse: { name: "sse", sse: { host: `http://127.0.0.1:${sse}/sse` } },
-    stdio: { name: "stdio", stdio: { cmd: process.execPath, args: [everythingScript()] } },
-  };
-  gateway = await startMcpGateway([
-    { name: "http", path: "/http", targets: [targets.http] },
-    { name: "sse", path: "/sse", targets: [targets.sse] },
-    { name: "stdio", path: "/stdio", targets: [targets.stdio] },
-    { name: "all", path: "/all", targets: [targets.stdio, targets.http, targets.sse] },
-    { name: "pair", path: "/pair", targets: [{ ...targets.http, name: "stdio" }, targets.http] },
-  ]);
+  gateway = await startMcpGateway(await everythingRoutes());
 });
 
 // The everything server: directly, behind one live connection, and as a part of a merged route of either kind.

@@ -9,7 +9,6 @@ import { LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/type
 import { beforeAll, describe, expect, it } from "vitest";
 import { bundle } from "../harness/bundle.ts";
 import { makeCertificate } from "../harness/certificate.ts";
-import { everythingScript, startEverything } from "../harness/everything-server.ts";
 import { expositionOf } from "../harness/exposition.ts";
 import { breakDown, fragileThreads } from "../harness/fragile-threads.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
@@ -18,6 +17,7 @@ import { ownScript } from "../harness/own-script.ts";
 import { RawClient } from "../harness/raw-client.ts";
 import { settled } from "../harness/settled.ts";
 import { startAskingServer } from "./asking-server.ts";
+import { everythingRoutes } from "./everything-routes.ts";
 import type { RouteConfig } from "./gateway-config.ts";
 import { startMcpGateway } from "./mcp-gateway.ts";
 import { initialize, messagesOf, openSession, post, send, toolCall } from "./raw-client.ts";
@@ -83,21 +83,7 @@ describe("a session over many connections, of a client of", () => {
   let gateway: Gateway;
 
   beforeAll(async () => {
-    const [http, sse] = await Promise.all([
-      startEverything("streamableHttp"),
-      startEverything("sse"),
-    ]);
-    const targets = {
-      http: { name: "http", mcp: { host: `http://127.0.0.1:${http}/mcp` } },
-      sse: { name: "sse", sse: { host: `http://127.0.0.1:${sse}/sse` } },
-      stdio: { name: "stdio", stdio: { cmd: process.execPath, args: [everythingScript()] } },
-    };
-    gateway = await startThreads([
-      { name: "http", path: "/http", targets: [targets.http] },
-      { name: "sse", path: "/sse", targets: [targets.sse] },
-      { name: "stdio", path: "/stdio", targets: [targets.stdio] },
-      { name: "all", path: "/all", targets: [targets.stdio, targets.http, targets.sse] },
-    ]);
+    gateway = await startThreads(await everythingRoutes());
   });
 
   it.each([
