@@ -11,6 +11,7 @@ import { requireOpenModels } from "./calls/open-models.ts";
 import { recordCall } from "./calls/record-call.ts";
 import { refuseMethod } from "./calls/respond-error.ts";
 import { respondRefusal } from "./calls/respond-failed-call.ts";
+import { unasked } from "./calls/target.ts";
 import type { TransformedRequest } from "./calls/transform-fields.ts";
 import { unknownModel } from "./calls/unknown-model.ts";
 
@@ -50,6 +51,7 @@ function serveCall(
   const conditions = new ReadCall(exchange, call);
   const targets = service.targets(call.model, conditions);
   if (targets === undefined) throw unknownModel(call.model);
+  if (targets === unasked) return service.estimate?.(exchange, call);
   if (service.expectsTokens === true && !expectTokens(exchange, call)) return;
   const facts = { exchange, service, call, conditions, attributes, tried };
   return new AskedCall(facts, targets).askNext();

@@ -1,6 +1,6 @@
 import { bufferBody } from "../http/buffer-body.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { readCall } from "./calls/chat-call.ts";
+import { type ChatCall, readCall } from "./calls/chat-call.ts";
 import { refuseMethod, respondError } from "./calls/respond-error.ts";
 import { LlmRefusal } from "./chat/llm-error.ts";
 import { messagesErrors } from "./formats/messages/errors.ts";
@@ -11,11 +11,16 @@ export async function serveTokenEstimate(exchange: Exchange, limit: number): Pro
   try {
     if (refuseMethod(exchange, messagesErrors)) return;
     if (!(await bufferBody(exchange, limit))) return;
-    const body = JSON.stringify({ input_tokens: estimateTokens(readCall(exchange).body) });
-    exchange.respond(200, ["content-type", "application/json"], body);
+    respondTokenEstimate(exchange, readCall(exchange));
   } catch (error) {
     if (!(error instanceof LlmRefusal)) throw error;
     exchange.record.reason = "BadRequest";
     respondError(exchange, error.error, messagesErrors);
   }
+}
+
+/** Says about how many tokens a request of the Messages API has. Throws LlmRefusal when it is no JSON inside. */
+export function respondTokenEstimate(exchange: Exchange, call: ChatCall): void {
+  const body = JSON.stringify({ input_tokens: estimateTokens(call.body) });
+  exchange.respond(200, ["content-type", "application/json"], body);
 }

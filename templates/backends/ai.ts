@@ -64,9 +64,20 @@ function refusalFormats({ routes }: AiNode): readonly Hole[] {
   if (first === undefined) return [];
   const passes = routes.some(({ suffix, type }) => suffix === "" && type === "Passthrough");
   if (passes) return [first, ...others].map((each) => ifStatement([isFor(each)], refuseAs(each)));
-  const differing = others.findIndex(({ type }) => refusalOf(type) !== refusalOf(first.type));
-  const rest = differing === -1 ? [] : others.slice(differing);
+  const rest = others.filter((each, at) => !isImplied(each, [first, ...others.slice(0, at)]));
   return [refuseAs(first), ...rest.map((each) => ifStatement([isFor(each)], refuseAs(each)))];
+}
+
+/** What is said of shorter ones is right for this one, too. What is said of the first is said of every path. */
+function isImplied(node: PathNode, [first, ...shorter]: AtLeastOne<PathNode>): boolean {
+  const isAlike = (other: PathNode): boolean => refusalOf(other.type) === refusalOf(node.type);
+  return isAlike(first) && shorter.every((other) => isAlike(other) || !mayBeBoth(other, node));
+}
+
+/** Whether a path may be one of each. */
+function mayBeBoth(shorter: PathNode, longer: PathNode): boolean {
+  const hasParts = [shorter, longer].some(({ type }) => routeTypeCodes[type].hasParts === true);
+  return hasParts || longer.suffix.endsWith(shorter.suffix);
 }
 
 /** OpenAI's APIs have one form of errors. */

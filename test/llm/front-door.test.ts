@@ -300,3 +300,53 @@ it("a conditional virtual model is the first one whose condition holds", async (
   const models = await new OpenAI({ apiKey: "x", baseURL: `${door.url}/v1` }).models.list();
   expect(models.data.map(({ id }) => id)).toEqual(["claude", "smart", "strict"]);
 });
+
+it("tokens are counted by who counts them for a model, and estimated for the others", async () => {
+  const counter = await startScripted((response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end('{"input_tokens":42}');
+  });
+  const params = { hostOverride: counter.host };
+  const failover = (...models: readonly string[]) => ({
+    failover: { targets: models.map((model, priority) => ({ model, priority })) },
+  });
+  const door = await startGateway({
+    config: {
+      llm: {
+        port: await freePort(),
+        models: [
+          { name: "fast", provider: "anthropic", params: { ...params, model: "claude-haiku-4-5" } },
+          { name: "claude-*", provider: "anthropic", params },
+          { name: "claude-like", provider: "openAI", params },
+          { name: "gpt-*", provider: "openAI", params },
+        ],
+        virtualModels: [
+          { name: "counted", routing: failover("fast", "gpt-5") },
+          { name: "estimated", routing: failover("gpt-5", "fast") },
+          {
+            name: "mixed",
+            routing: { weighted: { targets: [{ model: "fast" }, { model: "gpt-5" }] } },
+          },
+        ],
+      },
+    },
+  });
+  const client = new Anthropic({ apiKey: "x", baseURL: door.url, maxRetries: 0 });
+  const count = async (model: string) =>
+    (await client.messages.countTokens({ model, messages })).input_tokens;
+  const counts: Record<string, number> = {};
+  for (const model of ["fast", "claude-opus-4-5", "counted"]) counts[model] = await count(model);
+  for (const model of ["claude-like", "gpt-5", "estimated", "mixed"]) {
+    counts[model] = await count(model);
+  }
+  const estimate = 6;
+  expect(counts).toEqual({
+    ...{ fast: 42, "claude-opus-4-5": 42, counted: 42 },
+    ...{ "claude-like": estimate, "gpt-5": estimate, estimated: estimate, mixed: estimate },
+  });
+  expect(counter.received.map(({ url }) => url)).toEqual(
+    Array.from({ length: 3 }, () => "/v1/messages/count_tokens"),
+  );
+  await door.seen(/operation\.name=count_tokens gen_ai\.request\.model=gpt-5 /);
+  await expect(count("other")).rejects.toMatchObject({ status: 404 });
+});

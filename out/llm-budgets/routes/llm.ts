@@ -299,8 +299,6 @@ export function llm(exchange: Exchange): Handled {
   exchange.refusalFormat = completionsRefusal;
   if (exchange.path.endsWith("/messages")) exchange.refusalFormat = messagesRefusal;
   if (isOfApi(exchange.path, "/responses")) exchange.refusalFormat = completionsRefusal;
-  if (exchange.path.endsWith("/embeddings")) exchange.refusalFormat = completionsRefusal;
-  if (exchange.path.endsWith("/chat/completions")) exchange.refusalFormat = completionsRefusal;
   if (exchange.path.endsWith("/messages/count_tokens")) exchange.refusalFormat = messagesRefusal;
   const apiKey = requireApiKey(exchange, apiKeys);
   if (apiKey === undefined) return;

@@ -6,7 +6,7 @@ import { notFound } from "gwc/runtime/http/refuse";
 import type { ChatService } from "gwc/runtime/llm/calls/chat-service";
 import { oneTarget } from "gwc/runtime/llm/calls/choose-target";
 import { nativeTarget } from "gwc/runtime/llm/calls/native-target";
-import type { LlmTarget } from "gwc/runtime/llm/calls/target";
+import { type LlmTarget, unasked } from "gwc/runtime/llm/calls/target";
 import { translatedTarget } from "gwc/runtime/llm/calls/translated-target";
 import { completionsClient } from "gwc/runtime/llm/formats/completions/client";
 import { completionsErrors, completionsRefusal } from "gwc/runtime/llm/formats/completions/errors";
@@ -20,13 +20,14 @@ import { messagesUpstream } from "gwc/runtime/llm/formats/messages/upstream";
 import { responsesClient } from "gwc/runtime/llm/formats/responses/client";
 import { responsesErrors } from "gwc/runtime/llm/formats/responses/errors";
 import { responsesNative } from "gwc/runtime/llm/formats/responses/native";
+import { tokenCountNative } from "gwc/runtime/llm/formats/token-count/native";
 import { type ListedModel, serveModels } from "gwc/runtime/llm/models";
 import { isOfApi } from "gwc/runtime/llm/path-rest";
 import { keyHeader } from "gwc/runtime/llm/providers/key-header";
 import { openProvider } from "gwc/runtime/llm/providers/provider";
 import { type ResponsesService, serveResponses } from "gwc/runtime/llm/responses";
 import { serveChat } from "gwc/runtime/llm/serve";
-import { serveTokenEstimate } from "gwc/runtime/llm/token-count";
+import { respondTokenEstimate } from "gwc/runtime/llm/token-count";
 import { env } from "gwc/runtime/process/startup-values";
 import { MiB, SECOND } from "gwc/runtime/process/units";
 
@@ -59,6 +60,39 @@ const providers = {
     connectTimeout: 10 * SECOND,
     clientKey: "authorization",
   }),
+};
+
+// gateway.yaml llm
+const tokenCountModels = {
+  fast: oneTarget(
+    nativeTarget({
+      provider: providers.fast,
+      path: "/v1/messages/count_tokens",
+      format: tokenCountNative,
+    }),
+  ),
+};
+
+// gateway.yaml llm
+function tokenCountTargets(model: string | undefined): Iterable<LlmTarget> | undefined {
+  switch (model) {
+    case "fast":
+      return tokenCountModels.fast(model);
+    case "local":
+      return unasked;
+  }
+  if (model?.startsWith("gpt-") === true) return unasked;
+  return undefined;
+}
+
+// gateway.yaml llm
+const tokenCountService: ChatService = {
+  errors: messagesErrors,
+  operation: "count_tokens",
+  limit: 2 * MiB,
+  targets: tokenCountTargets,
+  providerHeader: "x-llm-provider",
+  estimate: respondTokenEstimate,
 };
 
 // gateway.yaml llm
@@ -243,11 +277,9 @@ export function llm(exchange: Exchange): Handled {
   exchange.refusalFormat = completionsRefusal;
   if (exchange.path.endsWith("/messages")) exchange.refusalFormat = messagesRefusal;
   if (isOfApi(exchange.path, "/responses")) exchange.refusalFormat = completionsRefusal;
-  if (exchange.path.endsWith("/embeddings")) exchange.refusalFormat = completionsRefusal;
-  if (exchange.path.endsWith("/chat/completions")) exchange.refusalFormat = completionsRefusal;
   if (exchange.path.endsWith("/messages/count_tokens")) exchange.refusalFormat = messagesRefusal;
   if (exchange.path.endsWith("/messages/count_tokens")) {
-    return serveTokenEstimate(exchange, 2 * MiB);
+    return serveChat(exchange, tokenCountService);
   }
   if (exchange.path.endsWith("/chat/completions")) return serveChat(exchange, completionsService);
   if (exchange.path.endsWith("/embeddings")) return serveChat(exchange, embeddingsService);

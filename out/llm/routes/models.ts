@@ -313,7 +313,6 @@ export function models(exchange: Exchange): Handled {
   exchange.refusalFormat = completionsRefusal;
   if (exchange.path.endsWith("/v1/messages")) exchange.refusalFormat = messagesRefusal;
   if (isOfApi(exchange.path, "/v1/responses")) exchange.refusalFormat = completionsRefusal;
-  if (exchange.path.endsWith("/v1/chat/completions")) exchange.refusalFormat = completionsRefusal;
   if (exchange.path.endsWith("/v1/messages/count_tokens")) exchange.refusalFormat = messagesRefusal;
   const apiKey = requireApiKey(exchange, apiKeys);
   if (apiKey === undefined) return;

@@ -1,5 +1,7 @@
+import type { Exchange } from "../../http/exchange.ts";
 import type { ErrorFormat } from "../chat/formats.ts";
 import type { TextFormat } from "../chat/texts.ts";
+import type { ChatCall } from "./chat-call.ts";
 import type { ConditionalChoice } from "./target.ts";
 
 /** One route type of a route: which clients it is for, and who responds to them. */
@@ -23,4 +25,6 @@ export interface ChatService {
   readonly attemptTimeout?: number;
   /** The response header that names the provider; absent: none does. */
   readonly providerHeader?: string;
+  /** Responds where nobody is asked (`unasked`); absent: somebody always is. */
+  readonly estimate?: (exchange: Exchange, call: ChatCall) => void;
 }

@@ -19,6 +19,9 @@ export type ConditionalChoice = (
   request: TransformedRequest,
 ) => Iterable<LlmTarget> | undefined;
 
+/** The targets of a call for which nobody is asked: the gateway responds itself. */
+export const unasked: readonly LlmTarget[] = [];
+
 /** A provider, with what it is asked. */
 export interface AnyTarget {
   readonly provider: Provider;

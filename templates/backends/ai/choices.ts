@@ -34,7 +34,8 @@ function onlyOf<Target>(groups: readonly (readonly Target[])[]): Target | undefi
 export interface ModelChoice {
   /** What clients call it, with one `*` at an end at most. */
   readonly model: string;
-  readonly targets: Printable;
+  /** Absent: nobody is asked. */
+  readonly targets?: Printable;
   /** Who serves it depends on the request. */
   readonly isConditional?: true;
 }
@@ -48,7 +49,9 @@ export function choiceByModel(
 ): { readonly declarations: readonly Code[]; readonly choice: Name } {
   const table = name(`${label}Models`);
   const choice = name(`${label}Targets`);
-  const members = Object.fromEntries(models.map(({ model, targets }) => [model, targets]));
+  const members = Object.fromEntries(
+    models.flatMap(({ model, targets }) => (targets === undefined ? [] : [[model, targets]])),
+  );
   const target = importedType(`${CALLS}/target`, "LlmTarget");
   const isConditional = models.some((each) => each.isConditional === true);
   const request = importedType(`${CALLS}/transform-fields`, "TransformedRequest");
@@ -72,7 +75,8 @@ export function choiceByModel(
 
 function cases(models: readonly ModelChoice[], table: Name): readonly Code[] {
   const isAny = ({ model }: ModelChoice): boolean => model === "*";
-  const statementOf = ({ model, isConditional }: ModelChoice): Code => {
+  const statementOf = ({ model, targets, isConditional }: ModelChoice): Code => {
+    if (targets === undefined) return code`return ${imported(`${CALLS}/target`, "unasked")};`;
     const args = isConditional === true ? code`model, request` : code`model`;
     return isIdentifier(model)
       ? code`return ${table}.${name(model)}(${args});`

@@ -59,19 +59,23 @@ function askedCode(
   { trace, maxBufferSize, limits, tries }: BackendScope,
 ): ServiceCode {
   const groups = servingGroups(type, node.groups);
-  if (groups.length === 0 || !countsAll(type, node)) return estimateCode(maxBufferSize);
+  if (groups.length === 0) return estimateCode(maxBufferSize);
   const { service, errors = "completions" } = routeTypeCodes[type];
   const id = name(service);
   const targetsOf = (group: readonly ProviderNode[]): readonly Code[] =>
     group.map((each) => targetCode(type, asked, each, functions));
   const targetsOfModel = (index: number): readonly Code[] =>
     servingGroups(type, [node.groups[index] ?? []]).flatMap(targetsOf);
+  const isServed = (group: number): boolean => isSome(targetsOfModel(group));
+  const unasked = type === "TokenCount" ? unaskedModels(node, isServed) : [];
+  const virtual = node.virtualModels.filter((each) => !unasked.includes(each.name));
   const byModel = node.served && [
     ...node.served.flatMap((model, index) => {
       const targets = targetsOfModel(index);
-      return targets.length === 0 ? [] : [{ model, targets: choiceOfCalls([targets]) }];
+      return isSome(targets) ? [{ model, targets: choiceOfCalls([targets]) }] : [];
     }),
-    ...virtualChoices(node.virtualModels, targetsOfModel, functions),
+    ...virtualChoices(virtual, targetsOfModel, functions),
+    ...unasked.map((model) => ({ model })),
   ];
   const { declarations, choice } =
     byModel === undefined
@@ -89,6 +93,7 @@ function askedCode(
     keepAlive: asked.operation === "chat" ? milliseconds(node.streamKeepAlive) : undefined,
     ...timeouts(limits),
     providerHeader: providerHeader(node),
+    estimate: isSome(unasked) ? imported(`${LLM}/token-count`, "respondTokenEstimate") : undefined,
   };
   if (type === "Responses") {
     const room = `${LLM}/responses`;
@@ -132,10 +137,21 @@ function servingGroups(type: RouteType, groups: Groups): Groups {
     .filter((group) => group.length > 0);
 }
 
-/** Of the models of a front door the tokens of all are counted by their providers, or of none. */
-function countsAll(type: RouteType, { served, groups }: AiNode): boolean {
-  if (type !== "TokenCount" || served === undefined) return true;
-  return groups.flat().every(({ endpoints }) => endpoints.TokenCount !== undefined);
+/** The models of a front door for which nobody is asked; of a virtual one those count that are asked first. */
+function unaskedModels(
+  { served = [], virtualModels }: AiNode,
+  isServed: (group: number) => boolean,
+): readonly string[] {
+  const virtual = virtualModels.filter(({ routing }) => {
+    const first = routing.kind === "failover" ? (routing.tiers[0] ?? []) : routing.targets;
+    return !first.every(({ group }) => isServed(group));
+  });
+  const own = served.filter((_, group) => !isServed(group));
+  return [...own, ...virtual.map((each) => each.name)];
+}
+
+function isSome(list: readonly unknown[]): boolean {
+  return list.length > 0;
 }
 
 function estimateCode(maxBufferSize: number): ServiceCode {
