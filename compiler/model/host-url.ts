@@ -114,5 +114,7 @@ function hostAdvice(host: string): string | undefined {
   const [, variable] = /\$\{?([A-Za-z_]\w*)/.exec(host) ?? [];
   if (variable !== undefined) return `a variable is written \${${variable}}`;
   if (host.includes("@")) return "credentials of a server stand in `backendAuth`";
-  return /^[\w.-]+$/.test(host) ? `say the port: ${host}:8080` : undefined;
+  if (!/^[\w.-]+$/.test(host)) return undefined;
+  const port = `say the port: ${host}:8080`;
+  return /\.[a-z]{2,}$/i.test(host) ? `write https://${host}, or ${port}` : port;
 }

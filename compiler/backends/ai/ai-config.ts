@@ -21,6 +21,7 @@ export interface ProviderConfig {
   readonly optionsOrigin: Origin;
   /** Another server that speaks as the provider does: `host:port`, or a URL. */
   readonly server: Text | undefined;
+  readonly serverOrigin: Origin;
   /** Another port of the provider's own server. */
   readonly port: number | undefined;
   /** Where it serves the API, in the place of the provider's own path. */

@@ -139,6 +139,7 @@ function lowerProvider(
     options,
     optionsOrigin: childOf(origin, "provider", key),
     server: hostOverride,
+    serverOrigin: childOf(origin, "hostOverride"),
     port: undefined,
     path: pathOverride,
     tokenize: isTokenized ? childOf(origin, "tokenize") : undefined,

@@ -76,8 +76,9 @@ function readModel(
     // Entries of one name share it: each is told from the others.
     name: index === 0 ? name : `${name}-${index + 1}`,
     options: optionsFor(provider, params),
-    optionsOrigin: childOf(origin, "params"),
+    optionsOrigin: paramsOrigin,
     server: hostOverride,
+    serverOrigin: childOf(paramsOrigin, "hostOverride"),
     port: undefined,
     path: pathOverride,
     tokenize: tokenize ? childOf(paramsOrigin, "tokenize") : undefined,

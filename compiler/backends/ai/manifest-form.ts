@@ -60,6 +60,7 @@ function lowerProvider(value: Provider | NamedProvider, origin: Origin): Provide
     options,
     optionsOrigin: childOf(origin, options.kind),
     server: serverOf(host, port),
+    serverOrigin: childOf(origin, "host"),
     port: host === undefined ? port : undefined,
     path,
     tokenize: undefined,

@@ -6,7 +6,7 @@ import {
   mergeBackendPolicies,
 } from "../../model/backend-policies.ts";
 import type { AwsScope } from "../../model/cloud-credentials.ts";
-import { hostUrl } from "../../model/host-url.ts";
+import { forwardUrl } from "../../model/host-url.ts";
 import { camelCase } from "../../model/identifiers.ts";
 import type { LlmPolicies, RouteType } from "../../model/llm-policies.ts";
 import type { Text } from "../../model/texts.ts";
@@ -44,7 +44,7 @@ export function resolveProvider(
   context: BackendResolveContext,
 ): AiProviderNode | undefined {
   const { inherited, isOne } = place;
-  const { name, options, server, port, path, origin } = config;
+  const { name, options, server, serverOrigin, port, path, origin } = config;
   const unit = providerOf(options.kind);
   const merged = mergeBackendPolicies(inherited, config.policies);
   const { health } = merged;
@@ -62,7 +62,7 @@ export function resolveProvider(
   const url =
     server === undefined
       ? ownUrl(options, port)
-      : hostUrl(server, childOf(origin, "hostOverride"), context.diagnostics);
+      : forwardUrl(server, serverOrigin, context.diagnostics);
   reportShared(config, inherited, context.diagnostics);
   if (server !== undefined) reportRepeatedPath(config, endpoints, url, context.diagnostics);
   if (merged.auth?.kind === "aws" && aws === undefined) {
@@ -111,20 +111,30 @@ function resolveTransforms(
   return fields && { fields, origin };
 }
 
-/** The path of a server's URL stands before those of the API: where both begin alike, one is too many. */
+/** The path of a server's URL stands before those of the API: what ends the one and begins the other is one too many. */
 function reportRepeatedPath(
-  { origin }: ProviderConfig,
+  { serverOrigin }: ProviderConfig,
   endpoints: AiProviderNode["endpoints"] | undefined,
   url: Text | undefined,
   diagnostics: Diagnostics,
 ): void {
   if (typeof url !== "string") return;
   const base = new URL(url).pathname.replace(/\/$/, "");
-  const paths = Object.values(endpoints ?? {}).map(({ path }) => path);
-  const repeated = base === "" ? undefined : paths.find((path) => path.startsWith(`${base}/`));
-  if (repeated === undefined) return;
-  const params = { base, path: repeated };
-  diagnostics.report("repeated-base-path", childOf(origin, "hostOverride"), params);
+  const { Completions: first, ...others } = endpoints ?? {};
+  for (const { path } of [...(first ? [first] : []), ...Object.values(others)]) {
+    const repeated = repeatedPart(base, path);
+    if (repeated === undefined) continue;
+    const params = { base, path, repeated, field: String(serverOrigin.path.at(-1)) };
+    diagnostics.report("repeated-base-path", serverOrigin, params);
+    return;
+  }
+}
+
+/** The most that a path has at its end and another one at its begin, in whole segments; undefined: nothing. */
+function repeatedPart(before: string, path: string): string | undefined {
+  const ends = [...`${path}/`.matchAll(/\//g)].map(({ index }) => index).filter((end) => end > 0);
+  const parts = ends.map((end) => path.slice(0, end));
+  return parts.findLast((part) => before.endsWith(part));
 }
 
 /** When one of several providers is left alone: nothing but the responses to its calls says how it does. */
