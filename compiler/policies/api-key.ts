@@ -156,6 +156,7 @@ export const apiKey: Policy<
     },
   },
   resolve: (config, context) => {
+    reportRepeatedKeys(config.keys, context);
     const keys = config.keys.map((source) => withoutLiteralKey(source, context));
     for (const key of keys) {
       meetModels(key, context);
@@ -208,6 +209,22 @@ function modelChanges(
   return is === undefined
     ? [{ direction: "opens", text: `key ${name}: every model` }]
     : [{ direction: "closes", text: `key ${name}: only the models ${is.join(", ")}` }];
+}
+
+/** A key has one holder. */
+function reportRepeatedKeys(keys: readonly ApiKeySourceNode[], context: ResolveContext): void {
+  const known = new Map<string, Origin>();
+  for (const source of keys) {
+    const { kind, origin } = source;
+    const value = kind === "key" ? source.key : kind === "hash" ? source.sha256 : source.file;
+    const text = JSON.stringify([kind, value]);
+    const first = known.get(text);
+    if (first === undefined) known.set(text, origin);
+    else {
+      const related = [{ at: first, label: "the first one" }];
+      context.diagnostics.report("repeated-key", origin, {}, related);
+    }
+  }
 }
 
 /** Models are asked for by requests to models alone. */

@@ -3,6 +3,7 @@ import type { ExpressionConfig } from "../backends/parts/expressions.ts";
 import { checkHeaderName } from "../backends/parts/header-fields.ts";
 import { resolveOfRequest } from "../backends/parts/known-identities.ts";
 import { resolveExpressions } from "../backends/parts/named-expressions.ts";
+import { childOf } from "../diagnostics/diagnostic.ts";
 import type { NamedExpression } from "../model/expressions.ts";
 import type { Infer } from "../schema/schema.ts";
 import type {
@@ -137,9 +138,12 @@ function resolveOptional(config: ExpressionConfig | undefined, context: ResolveC
 }
 
 function resolveCache(
-  { key, ttl, maxEntries }: VerdictCacheConfig,
+  { key, ttl, maxEntries, origin }: VerdictCacheConfig,
   context: ResolveContext,
 ): VerdictCacheNode | undefined {
   const compiled = key.flatMap((each) => resolveOfRequest(each, ofRequest, context) ?? []);
-  return compiled.length === key.length ? { key: compiled, ttl, maxEntries } : undefined;
+  if (compiled.length !== key.length) return undefined;
+  if (compiled.every(({ variables }) => variables.length === 0))
+    context.diagnostics.report("shared-verdict", childOf(origin, "key"), {});
+  return { key: compiled, ttl, maxEntries };
 }

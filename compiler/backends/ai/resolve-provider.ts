@@ -9,7 +9,7 @@ import type { AwsScope } from "../../model/cloud-credentials.ts";
 import { forwardUrl } from "../../model/host-url.ts";
 import { camelCase } from "../../model/identifiers.ts";
 import type { LlmPolicies, RouteType } from "../../model/llm-policies.ts";
-import type { Text } from "../../model/texts.ts";
+import { reportRepeatedPath } from "../../model/repeated-path.ts";
 import { AMBIENT_AWS, AMBIENT_GCP } from "../parts/ambient-credentials.ts";
 import type { BackendResolveContext } from "../parts/backend-resolve-context.ts";
 import {
@@ -64,7 +64,8 @@ export function resolveProvider(
       ? ownUrl(options, port)
       : forwardUrl(server, serverOrigin, context.diagnostics);
   reportShared(config, inherited, context.diagnostics);
-  if (server !== undefined) reportRepeatedPath(config, endpoints, url, context.diagnostics);
+  if (server !== undefined && url !== undefined)
+    reportRepeatedPath(url, pathsOf(endpoints ?? {}), serverOrigin, context.diagnostics);
   if (merged.auth?.kind === "aws" && aws === undefined) {
     const params = { field: "aws", actsOn: "requests to services of AWS", found: undefined };
     context.diagnostics.report("misplaced-field", keyPlace(merged.auth.origin), params);
@@ -111,30 +112,9 @@ function resolveTransforms(
   return fields && { fields, origin };
 }
 
-/** The path of a server's URL stands before those of the API: what ends the one and begins the other is one too many. */
-function reportRepeatedPath(
-  { serverOrigin }: ProviderConfig,
-  endpoints: AiProviderNode["endpoints"] | undefined,
-  url: Text | undefined,
-  diagnostics: Diagnostics,
-): void {
-  if (typeof url !== "string") return;
-  const base = new URL(url).pathname.replace(/\/$/, "");
-  const { Completions: first, ...others } = endpoints ?? {};
-  for (const { path } of [...(first ? [first] : []), ...Object.values(others)]) {
-    const repeated = repeatedPart(base, path);
-    if (repeated === undefined) continue;
-    const params = { base, path, repeated, field: String(serverOrigin.path.at(-1)) };
-    diagnostics.report("repeated-base-path", serverOrigin, params);
-    return;
-  }
-}
-
-/** The most that a path has at its end and another one at its begin, in whole segments; undefined: nothing. */
-function repeatedPart(before: string, path: string): string | undefined {
-  const ends = [...`${path}/`.matchAll(/\//g)].map(({ index }) => index).filter((end) => end > 0);
-  const parts = ends.map((end) => path.slice(0, end));
-  return parts.findLast((part) => before.endsWith(part));
+/** The paths of an API, that of chats first. */
+function pathsOf({ Completions, ...others }: AiProviderNode["endpoints"]): readonly string[] {
+  return [...(Completions ? [Completions] : []), ...Object.values(others)].map(({ path }) => path);
 }
 
 /** When one of several providers is left alone: nothing but the responses to its calls says how it does. */

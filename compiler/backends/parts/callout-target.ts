@@ -1,8 +1,9 @@
-import { childOf, type Diagnostics, keyPlace } from "../../diagnostics/diagnostic.ts";
-import type { ServerNode } from "./destination.ts";
+import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
+import type { Text } from "../../model/texts.ts";
+import type { DestinationNode } from "./destination.ts";
 
 /** A server that holds a request up, with a limit of time, in milliseconds. */
-export interface CalloutTarget extends Pick<ServerNode, "url" | "connection"> {
+export interface CalloutTarget extends Pick<DestinationNode, "url" | "connection"> {
   readonly deadline: number;
 }
 
@@ -13,7 +14,7 @@ const DEADLINE = 2_000;
 export function calloutTarget({
   url,
   connection,
-}: Pick<ServerNode, "url" | "connection">): CalloutTarget {
+}: Pick<DestinationNode, "url" | "connection">): CalloutTarget {
   const { requestTimeout: deadline = DEADLINE, ...rest } = connection;
   return { url, connection: rest, deadline };
 }
@@ -25,9 +26,11 @@ export function grpcTarget(
     connection,
     http,
     responseHeaders,
-  }: Pick<ServerNode, "url" | "connection" | "http" | "responseHeaders">,
+    origin,
+  }: Pick<DestinationNode, "url" | "connection" | "http" | "responseHeaders" | "origin">,
   diagnostics: Diagnostics,
 ): CalloutTarget {
+  reportGrpcPath(url, false, origin, diagnostics);
   if (http?.version === "HTTP1")
     diagnostics.report("grpc-over-http1", childOf(http.origin, "version"), {});
   if (responseHeaders !== undefined) {
@@ -36,4 +39,16 @@ export function grpcTarget(
   }
   const { version: _, responseHeaders: __, ...own } = connection;
   return calloutTarget({ url, connection: own });
+}
+
+/** The address of a server of gRPC names no path; `isCollector`: it may be spoken to in another way. */
+export function reportGrpcPath(
+  url: Text,
+  isCollector: boolean,
+  origin: Origin,
+  diagnostics: Diagnostics,
+): void {
+  if (typeof url !== "string" || url.startsWith("unix:")) return;
+  const { pathname: path } = new URL(url);
+  if (path !== "/") diagnostics.report("grpc-with-path", origin, { path, isCollector });
 }

@@ -47,6 +47,27 @@ export const connectionMessages = {
       "Authorization servers (with protocol grpc), processors, limit services and endpoint pickers are called over gRPC. " +
       "gRPC stands on HTTP/2, and is spoken over nothing else.",
   }),
+  "repeated-base-path": message<{
+    base: string;
+    path: string;
+    repeated: string;
+    field: string;
+  }>({
+    severity: "error",
+    text: ({ base, path, repeated }) =>
+      `requests would go to "${base}${path}": "${repeated}" stands there twice`,
+    hint: ({ repeated, field }) => `take "${repeated}" out of \`${field}\``,
+    explanation:
+      "Paths of an API (a provider's, or the `pathOverride` in their place; `/v1/traces` of a collector) are put behind the path of the server's URL. Clients of OpenAI's API are given a base URL that ends in `/v1`; here the paths have it already.",
+  }),
+  "grpc-with-path": message<{ path: string; isCollector: boolean }>({
+    severity: "error",
+    text: ({ path }) => `this server speaks gRPC, which has no place for the path "${path}"`,
+    hint: ({ isCollector }) =>
+      isCollector ? "take it out, or send over HTTP (`http` as the protocol)" : "take it out",
+    explanation:
+      "The path of a call over gRPC is the name of its method, such as `/envoy.service.auth.v3.Authorization/Check`, and no other stands before it.",
+  }),
   "mixed-passthrough": message<Record<never, never>>({
     severity: "error",
     text: () => "one backend of this route gets the client's token and another one does not",

@@ -73,19 +73,6 @@ export const llmMessages = {
     explanation:
       "Who is asked and where follows from the model of a request, and how its response is read from `stream`. Fields that the configuration sets go to the provider alone: another model or a stream there would be what nobody expects.",
   }),
-  "repeated-base-path": message<{
-    base: string;
-    path: string;
-    repeated: string;
-    field: string;
-  }>({
-    severity: "error",
-    text: ({ base, path, repeated }) =>
-      `requests would go to "${base}${path}": "${repeated}" stands there twice`,
-    hint: ({ repeated, field }) => `take "${repeated}" out of \`${field}\``,
-    explanation:
-      "Paths of the provider's API, or the `pathOverride` in their place, are put behind the path of the server's URL. Clients of OpenAI's API are given a base URL that ends in `/v1`; here the paths have it already.",
-  }),
   "no-model-known": message<Record<never, never>>({
     severity: "warning",
     text: () => "no model of this route is known: the list that clients get is empty",

@@ -174,6 +174,21 @@ export const policyMessages = {
       "Who the client is follows from its credential, so an expression that finds the credential reads the request and " +
       "the connection only.",
   }),
+  "shared-verdict": message<Record<never, never>>({
+    severity: "warning",
+    text: () =>
+      "this key is the same for every request: whoever is asked about first decides for all",
+    hint: () => 'name who asks and what for: request.headers["authorization"], request.path',
+    explanation:
+      "A verdict that is kept holds for all requests with its key, so the key has to say everything that the authorization server decides by.",
+  }),
+  "repeated-key": message<Record<never, never>>({
+    severity: "error",
+    text: () => "this key stands here twice",
+    hint: () => "remove one of them",
+    explanation:
+      "A key has one holder. Of two entries with one key the second one would decide what is known of its holder and which models it may ask for, and the first one nothing.",
+  }),
   "limits-nobody": message<{ variable: string; policies: string }>({
     severity: "warning",
     text: ({ variable, policies }) =>

@@ -44,6 +44,7 @@ export interface VerdictCacheConfig {
   /** Milliseconds. */
   readonly ttl: number;
   readonly maxEntries: number;
+  readonly origin: Origin;
 }
 
 /** An authorization server and what it is asked. */

@@ -92,7 +92,7 @@ const fields = {
   ),
   failureMode: either(
     choice("What happens.", ["deny", "allow"]),
-    object({ denyWithStatus: integer("The status.", 200, 599) }, { required: ["denyWithStatus"] }),
+    object({ denyWithStatus: integer("The status.", 400, 599) }, { required: ["denyWithStatus"] }),
     {
       default: "deny",
       description:
@@ -185,5 +185,6 @@ function lowerCache(
     key: key.map((text, index) => ({ text, origin: childOf(origin, "key", index) })),
     ttl: parseTimer(ttl) ?? 0,
     maxEntries,
+    origin,
   };
 }
