@@ -1,6 +1,7 @@
 import { canonicalPath } from "../../runtime/http/routing/canonical-path.ts";
 import type { Expression } from "../../templates/code/hole.ts";
 import { addProblems } from "../cel/parse/problems.ts";
+import { canBeginWith } from "../cel/regex/can-begin-with.ts";
 import { compileConstantPattern } from "../cel/regex/pattern.ts";
 import { intersectHostnames } from "../config/hostnames.ts";
 import type {
@@ -160,8 +161,10 @@ function resolveMatch(match: MatchConfig, context: RouteContext): RouteMatch | u
   const { kind, value } = match.path;
   let path: RouteMatch["path"];
   if (kind === "regex") {
-    const test = resolvePattern(value, "path", childOf(match.origin, "path", "regex"), context);
+    const at = childOf(match.origin, "path", "regex");
+    const test = resolvePattern(value, "path", at, context);
     if (test === undefined) return undefined;
+    if (!canBeginWith(value, "/")) context.diagnostics.report("no-path-matches", at, {});
     path = { kind, value, test };
   } else {
     path = { kind, value: kind === "prefix" ? trimmedPrefix(value) : value };
@@ -184,8 +187,12 @@ function resolveMatch(match: MatchConfig, context: RouteContext): RouteMatch | u
 
 /** Requests have one form of their paths: what is written in another one is never asked for. */
 function checkForm(path: string, origin: Origin, { diagnostics }: RouteContext): void {
+  const [ahead = "", query] = path.split(/[?#]/);
   const form = canonicalPath(path);
-  if (form !== path) diagnostics.report("path-never-sent", childOf(origin, "path"), { path, form });
+  if (query !== undefined)
+    diagnostics.report("query-in-path", childOf(origin, "path"), { path, ahead });
+  else if (form !== path)
+    diagnostics.report("path-never-sent", childOf(origin, "path"), { path, form });
   else if (/\/\*+$/.test(path))
     diagnostics.report("star-in-path", childOf(origin, "path"), { path });
 }

@@ -84,6 +84,7 @@ export function checkUrl(url: Text, origin: Origin, diagnostics: Diagnostics): b
   if (
     isHttp &&
     HOST_NAME.test(parsed.hostname) &&
+    parsed.port !== "0" &&
     parsed.username === "" &&
     parsed.password === "" &&
     parsed.hash === ""

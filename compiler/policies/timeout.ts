@@ -1,6 +1,6 @@
 import { span } from "../manifests/field-types.ts";
 import { parseDuration, parseTimer } from "../schema/duration.ts";
-import { duration, eitherField, type Infer, object } from "../schema/schema.ts";
+import { duration, eitherField, type Infer, object, type ValueCheck } from "../schema/schema.ts";
 import type { Policy } from "./policy.ts";
 
 /** Milliseconds from the sending of a request to the end of its response; undefined: no limit. */
@@ -27,6 +27,9 @@ const schema = object(
     checks: [
       eitherField("requestTimeout", "request"),
       eitherField("backendRequestTimeout", "backendRequest"),
+      ...["requestTimeout", "request"].flatMap((request) =>
+        ["backendRequestTimeout", "backendRequest"].map((attempt) => isNoLonger(attempt, request)),
+      ),
     ],
     description: "How long the backend may take; 0 is no limit.",
   },
@@ -43,14 +46,7 @@ const ruleSchema = object(
     backendRequest: span("For one attempt at the backend."),
   },
   {
-    checks: [
-      {
-        message: "one attempt takes at most as long as the request",
-        field: "backendRequest",
-        holds: ({ request, backendRequest }) => isWithin(backendRequest, request),
-        cel: "!(has(self.request) && has(self.backendRequest) && duration(self.request) != duration('0s') && duration(self.backendRequest) > duration(self.request))",
-      },
-    ],
+    checks: [isNoLonger("backendRequest", "request")],
   },
 );
 
@@ -99,6 +95,16 @@ function limit(text: string | undefined): number | undefined {
 }
 
 /** Gateway API: zero is no limit. What is no duration is another mistake. */
+/** The time of one attempt ends before that of the request does, or says nothing. */
+function isNoLonger(attempt: string, request: string): ValueCheck {
+  return {
+    message: "one attempt takes at most as long as the request",
+    field: attempt,
+    holds: (value) => isWithin(value[attempt], value[request]),
+    cel: `!(has(self.${request}) && has(self.${attempt}) && duration(self.${request}) != duration('0s') && duration(self.${attempt}) > duration(self.${request}))`,
+  };
+}
+
 function isWithin(short: unknown, long: unknown): boolean {
   const [attempt, request] = [short, long].map((text) => parseDuration(String(text)));
   return attempt === undefined || request === undefined || request === 0 || attempt <= request;

@@ -89,6 +89,21 @@ export const routingMessages = {
       "decoded, other encodings are in upper case, repeated slashes are one, `.` and `..` segments are resolved. That form " +
       "is matched, shown to rules, logged and forwarded. A match has to be written in it.",
   }),
+  "query-in-path": message<{ path: string; ahead: string }>({
+    severity: "error",
+    text: ({ path }) => `no request has the path "${path}": a query is no part of a path`,
+    hint: ({ ahead }) =>
+      `write "${ahead}", and what the query holds in the match's own list for it`,
+    explanation:
+      "The path of a request ends before its `?`. Parameters of the query are matched by `query` (`queryParams` in manifests).",
+  }),
+  "no-path-matches": message<Record<never, never>>({
+    severity: "error",
+    text: () => 'no path matches this pattern: paths begin with "/", and are matched as a whole',
+    hint: () => 'begin it with "/", or with ".*" for whatever stands before',
+    explanation:
+      "A `regex` of a path has to match all of it, from its first slash to its end. `admin` matches the text `admin` alone, which is no path; `.*/admin` matches every path that ends so.",
+  }),
   "star-in-path": message<{ path: string }>({
     severity: "warning",
     text: ({ path }) => `"${path}" matches a star in the path, nothing else`,

@@ -1,0 +1,39 @@
+import { RE2JS } from "re2js";
+import {
+  alternative,
+  alternativeMatch,
+  anyButLineFeed,
+  anyRune,
+  deadEnd,
+  match,
+  rune,
+} from "../../../runtime/patterns/pattern-codes.ts";
+import type { PatternInstruction } from "../../../runtime/patterns/pattern-program.ts";
+
+/** Whether a match of a pattern, which was checked, may begin with a character that has no case. Assertions are taken to hold. */
+export function canBeginWith(pattern: string, character: string): boolean {
+  const { inst: program, start }: { inst: readonly PatternInstruction[]; start: number } =
+    RE2JS.compile(pattern).re2Input.prog;
+  const open = [start];
+  const seen = new Set<number>();
+  for (let place = open.pop(); place !== undefined; place = open.pop()) {
+    const instruction = program[place];
+    if (instruction === undefined || seen.has(place)) continue;
+    seen.add(place);
+    if (takes(instruction, character)) return true;
+    open.push(...placesBehind(instruction));
+  }
+  return false;
+}
+
+/** Where a program goes on without a character. */
+function placesBehind({ op, out, arg }: PatternInstruction): readonly number[] {
+  if (op === alternative || op === alternativeMatch) return [out, arg];
+  return op === match || op === deadEnd || op >= rune ? [] : [out];
+}
+
+function takes({ op, runes }: PatternInstruction, character: string): boolean {
+  if (op === anyRune || op === anyButLineFeed) return true;
+  const code = character.codePointAt(0) ?? 0;
+  return runes.some((from, at) => at % 2 === 0 && from <= code && code <= (runes[at + 1] ?? from));
+}
