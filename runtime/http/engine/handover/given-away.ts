@@ -1,6 +1,6 @@
 import type { LineListener, ThreadLine } from "../../../process/thread-links.ts";
 import type { BodySink } from "../../body/body.ts";
-import type { EngineConnection, EngineRequest, EngineResponse, Framing } from "../engine.ts";
+import type { EngineConnection, EngineRequest, EngineResponse } from "../engine.ts";
 import {
   type HandedBack,
   type HandedOverConnection,
@@ -8,21 +8,30 @@ import {
   handoverWindow,
   ownBytes,
 } from "./handover-message.ts";
+import type { GivenRequest } from "./lost-request.ts";
 
 /** A request of a connection of this thread that another one serves. */
 export class GivenAway implements LineListener<HandoverMessage>, BodySink {
+  readonly #given: GivenRequest;
   readonly #request: EngineRequest;
   readonly #response: EngineResponse;
+  readonly #lose: (isResponded: boolean) => void;
   #line: ThreadLine<HandoverMessage> | undefined;
   /** Bytes of the body that the other thread has not read. */
   #unread = 0;
   /** Bytes of the response that are with the client, or with its connection, and of which the other thread does not know. */
   #sent = 0;
   #isFull = false;
+  /** All of the response is here. */
+  #isResponded = false;
 
-  constructor(request: EngineRequest, response: EngineResponse) {
+  /** `lose` is called when the other thread has ended before the response has. */
+  constructor(given: GivenRequest, lose: (isResponded: boolean) => void) {
+    const { request, response } = given;
+    this.#given = given;
     this.#request = request;
     this.#response = response;
+    this.#lose = lose;
     response.on("drain", () => {
       this.#isFull = false;
       this.#saySent();
@@ -33,8 +42,9 @@ export class GivenAway implements LineListener<HandoverMessage>, BodySink {
     });
   }
 
-  start(line: ThreadLine<HandoverMessage>, port: string, framing: Framing): void {
+  start(line: ThreadLine<HandoverMessage>, port: string): void {
     this.#line = line;
+    const { framing } = this.#given;
     const { method, url, rawHeaders, httpVersion, acceptsTrailers, trailers, socket } =
       this.#request;
     const whole = this.#request.takeWhole?.();
@@ -82,14 +92,17 @@ export class GivenAway implements LineListener<HandoverMessage>, BodySink {
       case "reset":
         this.#request.socket.resetAndDestroy();
         return;
+      case "gone":
+        this.#line?.hangUp();
+        this.onLost();
+        return;
       default:
     }
   }
 
-  /** Nobody can say how far the request has come. */
   onLost(): void {
     this.#line = undefined;
-    this.#response.destroy();
+    this.#lose(this.#isResponded);
   }
 
   onData(chunk: Buffer): void {
@@ -111,8 +124,10 @@ export class GivenAway implements LineListener<HandoverMessage>, BodySink {
     const response = this.#response;
     if (head !== undefined) response.writeHead(head.status, head.fields);
     if (trailers !== undefined) response.setTrailers(trailers);
-    if (isLast) response.end(bytes);
-    else if (bytes === undefined) response.flushHead();
+    if (isLast) {
+      this.#isResponded = true;
+      response.end(bytes);
+    } else if (bytes === undefined) response.flushHead();
     else {
       this.#sent += bytes.length;
       if (!response.write(bytes)) this.#isFull = true;

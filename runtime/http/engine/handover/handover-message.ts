@@ -52,7 +52,9 @@ type ResponsePart =
   | { readonly kind: "continue" }
   | HandedBack
   | { readonly kind: "destroy" }
-  | { readonly kind: "reset" };
+  | { readonly kind: "reset" }
+  /** Nobody serves it there. */
+  | { readonly kind: "gone" };
 
 /** A piece of the response. */
 export interface HandedBack {
