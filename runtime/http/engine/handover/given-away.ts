@@ -1,5 +1,5 @@
 import type { LineListener, ThreadLine } from "../../../process/thread-links.ts";
-import type { BodySink } from "../../body/body.ts";
+import type { BodySink, BodySource } from "../../body/body.ts";
 import type { EngineConnection, EngineRequest, EngineResponse } from "../engine.ts";
 import {
   type HandedBack,
@@ -15,6 +15,8 @@ export class GivenAway implements LineListener<HandoverMessage>, BodySink {
   readonly #given: GivenRequest;
   readonly #request: EngineRequest;
   readonly #response: EngineResponse;
+  /** Where the client's bytes come from: its request, or what its connection has changed to. */
+  #client: Pick<BodySource, "flow" | "pause" | "resume" | "discard">;
   readonly #lose: (isResponded: boolean) => void;
   #line: ThreadLine<HandoverMessage> | undefined;
   /** Bytes of the body that the other thread has not read. */
@@ -30,6 +32,7 @@ export class GivenAway implements LineListener<HandoverMessage>, BodySink {
     const { request, response } = given;
     this.#given = given;
     this.#request = request;
+    this.#client = request;
     this.#response = response;
     this.#lose = lose;
     response.on("drain", () => {
@@ -49,6 +52,7 @@ export class GivenAway implements LineListener<HandoverMessage>, BodySink {
       this.#request;
     const whole = this.#request.takeWhole?.();
     const body = whole && ownBytes(whole);
+    const upgrade = this.#response.upgrade?.protocol;
     const connection = factsOf(socket);
     line.say(
       {
@@ -63,6 +67,7 @@ export class GivenAway implements LineListener<HandoverMessage>, BodySink {
         connection,
         body,
         trailers,
+        upgrade,
       },
       body === undefined ? [] : [body.buffer],
     );
@@ -74,17 +79,20 @@ export class GivenAway implements LineListener<HandoverMessage>, BodySink {
         this.#write(message);
         return;
       case "flow":
-        this.#request.flow(this);
+        this.#client.flow(this);
         return;
       case "read":
         this.#unread -= message.bytes;
-        if (this.#unread < handoverWindow.most) this.#request.resume();
+        if (this.#unread < handoverWindow.most) this.#client.resume();
         return;
       case "discard":
-        this.#request.discard();
+        this.#client.discard();
         return;
       case "continue":
         this.#response.writeContinue();
+        return;
+      case "switch":
+        this.#switch(message.fields);
         return;
       case "destroy":
         this.#response.destroy();
@@ -107,7 +115,7 @@ export class GivenAway implements LineListener<HandoverMessage>, BodySink {
 
   onData(chunk: Buffer): void {
     this.#unread += chunk.length;
-    if (this.#unread >= handoverWindow.most) this.#request.pause();
+    if (this.#unread >= handoverWindow.most) this.#client.pause();
     const bytes = ownBytes(chunk);
     this.#line?.say({ kind: "body", bytes }, [bytes.buffer]);
   }
@@ -118,6 +126,11 @@ export class GivenAway implements LineListener<HandoverMessage>, BodySink {
 
   onAbort(): void {
     this.#line?.say({ kind: "bodyAbort" });
+  }
+
+  #switch(fields: readonly string[]): void {
+    const { upgrade } = this.#response;
+    if (upgrade !== undefined) this.#client = upgrade.accept(fields);
   }
 
   #write({ head, bytes, trailers, isLast }: HandedBack): void {

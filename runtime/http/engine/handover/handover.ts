@@ -4,7 +4,7 @@ import { type ServeThreadCall, ThreadCalls } from "../../../process/thread-calls
 import { type LineListener, type ThreadLine, ThreadLinks } from "../../../process/thread-links.ts";
 import type { RefusalFormat } from "../../refusal-format.ts";
 import { acceptRequest } from "../accept-request.ts";
-import type { EngineRequest, EngineResponse } from "../engine.ts";
+import type { EngineRequest } from "../engine.ts";
 import type { PortHandover, RequestPort } from "../server-handlers.ts";
 import { GivenAway } from "./given-away.ts";
 import { HandedOverRequest } from "./handed-over-request.ts";
@@ -70,8 +70,8 @@ export class Handover {
       takes: (request, response, framing) => {
         const owner = this.#settings.ownerOf(request);
         if (owner === undefined || owner === this.#thread) return false;
-        const { upgrade, tunnel }: EngineResponse = response;
-        if (upgrade !== undefined || tunnel !== undefined) return false;
+        // Nobody whose requests belong to a thread opens tunnels.
+        if (response.tunnel !== undefined) return false;
         const given = { request, response, framing, givenAt: performance.now() };
         const away = new GivenAway(given, (isResponded) => this.#lose(name, given, isResponded));
         const line = this.#links.open(owner, away);
@@ -107,7 +107,7 @@ function served(
   port: RequestPort,
 ): LineListener<HandoverMessage> {
   const request = new HandedOverRequest(head, line);
-  const response = new HandedOverResponse(line);
+  const response = new HandedOverResponse(line, head.upgrade, request);
   acceptRequest(request, response, head.framing, port);
   const close = (isFinished: boolean) => {
     if (!isFinished) request.abort();
