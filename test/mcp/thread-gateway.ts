@@ -83,7 +83,8 @@ export async function connectionTo(url: string, thread: string): Promise<RawClie
   }
 }
 
-function threadOf(session: string | undefined): string {
+/** The index that stands behind a session id. */
+export function threadOf(session: string | undefined): string {
   return session?.split(".").at(-1) ?? "";
 }
 
