@@ -3,6 +3,7 @@ import { Handover } from "../http/engine/handover/handover.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import type { CallListener, ServeThreadCall, ThreadCalls } from "../process/thread-calls.ts";
 import { goOnFromElsewhere } from "./bridge/to-sessions.ts";
+import { jsonRpcRefusal } from "./protocol/json-rpc-refusal.ts";
 import { type Message, ownMessage } from "./protocol/message.ts";
 import { sessionOwner } from "./session/session-owner.ts";
 import { discoverRequest } from "./stateless/discovery.ts";
@@ -14,6 +15,7 @@ import { type Call, type CallSink, endedCall } from "./transports/target.ts";
 export function sessionHandover(thread: number): Handover {
   return new Handover(thread, {
     ownerOf: sessionOwner,
+    refusalFormat: jsonRpcRefusal,
     serveCall,
     open: (gateway, calls) => useElsewhere(gateway, elsewhere(gateway, calls)),
   });

@@ -3,43 +3,31 @@ import type { IncomingMessage } from "node:http";
 import { connect } from "node:http2";
 import { request as httpsRequest } from "node:https";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { beforeAll, describe, expect, it } from "vitest";
 import { bundle } from "../harness/bundle.ts";
 import { makeCertificate } from "../harness/certificate.ts";
 import { expositionOf } from "../harness/exposition.ts";
-import { breakDown, fragileThreads } from "../harness/fragile-threads.ts";
+import { fragileThreads } from "../harness/fragile-threads.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
-import { isAlive } from "../harness/is-alive.ts";
-import { ownScript } from "../harness/own-script.ts";
 import { RawClient } from "../harness/raw-client.ts";
 import { settled } from "../harness/settled.ts";
-import { startAskingServer } from "./asking-server.ts";
 import { everythingRoutes } from "./everything-routes.ts";
-import type { RouteConfig } from "./gateway-config.ts";
 import { startMcpGateway } from "./mcp-gateway.ts";
-import { initialize, messagesOf, openSession, post, send, toolCall } from "./raw-client.ts";
+import { initialize, openSession, post, send, toolCall } from "./raw-client.ts";
 import { mcpResponses, type RawUpstream, startUpstream } from "./raw-upstream.ts";
 import { connectSession } from "./session-client.ts";
-import { ask } from "./stateless-client.ts";
 import { as } from "./subjects.ts";
-
-const threads = 3;
-/** So many connections reach every thread: the kernel chooses, and that one of three stays out is less likely than a lost packet. */
-const many = Array.from({ length: 40 }, (_, index) => index);
-const script = fileURLToPath(new URL("./fixtures/scripted-stdio.mjs", import.meta.url));
-const child = { name: "child", stdio: { cmd: process.execPath, args: [script] } };
-
-async function startThreads(
-  routes: readonly RouteConfig[],
-  env: Readonly<Record<string, string>> = {},
-): Promise<Gateway> {
-  const gateway = await startMcpGateway(routes, env, fragileThreads(threads));
-  await gateway.seen(/3 threads serve/);
-  return gateway;
-}
+import {
+  child,
+  many,
+  requestText,
+  type Session,
+  startThreads,
+  statuses,
+  threads,
+} from "./thread-gateway.ts";
 
 /** Over a connection of its own, as every request of raw-client.ts is. */
 const apart: typeof fetch = (url, init) => {
@@ -47,37 +35,6 @@ const apart: typeof fetch = (url, init) => {
   headers.set("connection", "close");
   return fetch(url, { ...init, headers });
 };
-
-/** A request, as it is sent. */
-function requestText(path: string, session: Session, body: string, fields = ""): string {
-  const lines = [
-    `POST ${path} HTTP/1.1`,
-    "Host: x",
-    "Accept: application/json, text/event-stream",
-    "Content-Type: application/json",
-    `Mcp-Session-Id: ${session["mcp-session-id"]}`,
-    `Content-Length: ${body.length}`,
-  ];
-  return `${lines.join("\r\n")}\r\n${fields}\r\n${body}`;
-}
-
-type Session = Readonly<Record<string, string>>;
-const threadOf = (session: Session) => session["mcp-session-id"]?.split(".").at(-1) ?? "";
-
-/** A session that this thread has. */
-async function sessionOf(url: string, thread: string, headers: Session = {}): Promise<Session> {
-  for (;;) {
-    const session = await openSession(url, headers);
-    if (threadOf(session) === thread) return session;
-    await send(url, { method: "DELETE", headers: session });
-  }
-}
-
-/** The statuses of a request in this session, over many connections. */
-async function statuses(url: string, session: Session): Promise<ReadonlySet<number>> {
-  const sent = many.map((id) => post(url, { jsonrpc: "2.0", id, method: "ping" }, session));
-  return new Set((await Promise.all(sent)).map(({ status }) => status));
-}
 
 describe("a session over many connections, of a client of", () => {
   let gateway: Gateway;
@@ -271,7 +228,7 @@ describe("a request that another thread serves", () => {
     }
     const client = new RawClient(gateway.port);
     const body = JSON.stringify(toolCall("args"));
-    const text = requestText("/child", session, body, "Expect: 100-continue\r\n");
+    const text = requestText("/child", session, body, { fields: "Expect: 100-continue\r\n" });
     client.send(text.slice(0, -body.length));
     await client.receives(/^HTTP\/1.1 100 Continue/);
     for (const byte of body) client.send(byte);
@@ -323,180 +280,6 @@ it("a request that is handed over says the same of its connection: TLS, its serv
     const asked = many.map((id) => ask(who, session, { jsonrpc: "2.0", id, method: "ping" }));
     const found = (await Promise.all(asked)).map(({ statusCode }) => statusCode);
     expect(new Set(found)).toEqual(new Set([status]));
-  }
-});
-
-describe("a thread that breaks down", () => {
-  it("takes its own sessions and their children along, and leaves the others alone", async () => {
-    const gateway = await startThreads([{ name: "mcp", targets: [child] }]);
-    const sessions: Session[] = [];
-    for (const index of ["0", "1", "2"]) sessions.push(await sessionOf(gateway.url, index));
-    const childOf = async (session: Session) =>
-      Number(/"text":"(\d+)/.exec((await post(gateway.url, toolCall("pids"), session)).text)?.[1]);
-    const children = await Promise.all(sessions.map(childOf));
-    const hanging = sessions.map((session) =>
-      post(gateway.url, toolCall("hang", "h"), session).then(
-        () => "response",
-        () => "broken",
-      ),
-    );
-    const active = async () =>
-      (await expositionOf(await gateway.statsPort())).value("gwc_requests_active");
-    await expect.poll(active).toBe(hanging.length);
-    breakDown(gateway, 1);
-    await gateway.seen(/a thread has ended/);
-    for (const [index, session] of sessions.entries())
-      expect(await statuses(gateway.url, session)).toEqual(new Set([index === 1 ? 404 : 200]));
-    // While it starts, too, each request has its response.
-    const [, lost = {}] = sessions;
-    while (!gateway.output.includes("another thread serves in its place"))
-      expect(await statuses(gateway.url, lost)).toEqual(new Set([404]));
-    for (const [index, session] of sessions.entries())
-      expect(await statuses(gateway.url, session)).toEqual(new Set([index === 1 ? 404 : 200]));
-    expect(await hanging[1]).toBe("broken");
-    await expect
-      .poll(() => children.map(isAlive), { timeout: 10_000 })
-      .toEqual([true, false, true]);
-    const again = await sessionOf(gateway.url, "1");
-    expect(await statuses(gateway.url, again)).toEqual(new Set([200]));
-    expect(await gateway.stop()).toBe(0);
-  });
-});
-
-describe("threads that drain", () => {
-  it("wait for what they serve for each other, and then end together", async () => {
-    const open: (() => void)[] = [];
-    const upstream = await startUpstream((response, request, message) => {
-      if (message.method !== "tools/call") return mcpResponses({})(response, request, message);
-      response.writeHead(200, { "content-type": "text/event-stream" });
-      response.write(": there\n\n");
-      const done = { jsonrpc: "2.0", id: message.id, result: { content: [] } };
-      open.push(() => response.end(`data: ${JSON.stringify(done)}\n\n`));
-    });
-    const targets = ["a", "b"].map((name) => ({ name, mcp: { host: upstream.url } }));
-    const gateway = await startThreads([{ name: "mcp", targets }]);
-    const session = await openSession(gateway.url);
-    const calls = many.map((id) => post(gateway.url, toolCall("a_wait", id), session));
-    await expect.poll(() => open.length).toBe(many.length);
-    gateway.signal("SIGTERM");
-    await gateway.seen(/draining/);
-    for (const finish of open) finish();
-    for (const response of await Promise.all(calls))
-      expect(messagesOf(response).at(-1)).toHaveProperty("result");
-    expect(await gateway.exited).toBe(0);
-  });
-
-  it("end streams at the deadline, whichever thread has the connection", async () => {
-    const gateway = await startThreads([{ name: "mcp", targets: [child] }], {
-      CONNECTION_TERMINATION_DEADLINE: "1s",
-      CONNECTION_MIN_TERMINATION_DEADLINE: "0s",
-    });
-    const session = await openSession(gateway.url);
-    const calls = many.map((id) => post(gateway.url, toolCall("hang", id), session));
-    const streams = [1, 2, 3].map(() => send(gateway.url, { method: "GET", headers: session }));
-    await expect
-      .poll(async () =>
-        (await expositionOf(await gateway.statsPort())).value("gwc_requests_active"),
-      )
-      .toBe(many.length + 3);
-    gateway.signal("SIGTERM");
-    for (const response of await Promise.all(calls)) expect(response.text).toContain('"error"');
-    for (const { status } of await Promise.all(streams)) expect(status).toBe(200);
-    expect(await gateway.exited).toBe(0);
-  });
-});
-
-describe("a call that waits for a client without sessions", () => {
-  let gateway: Gateway;
-
-  beforeAll(async () => {
-    const asking = await startAskingServer();
-    const targets = [{ name: "asking", mcp: { host: asking.url } }];
-    gateway = await startThreads([{ name: "mcp", targets, hasSubjects: true }]);
-  });
-
-  const call = async (params: object = {}, headers = {}) =>
-    JSON.parse(
-      JSON.stringify(
-        messagesOf(
-          await ask(gateway.url, "tools/call", { name: "t", arguments: {}, ...params }, headers),
-        ).at(-1),
-      ),
-    );
-  const waiting = async () =>
-    (await expositionOf(await gateway.statsPort())).value('gwc_mcp_waiting_calls{era="stateless"}');
-  const inputResponses = { r1: { action: "accept" } };
-
-  it("goes on wherever the client comes back to", async () => {
-    const asked = await Promise.all(many.map(() => call()));
-    expect(await waiting()).toBe(many.length);
-    const ended = await Promise.all(
-      asked.map(({ result }) => call({ requestState: result.requestState, inputResponses })),
-    );
-    for (const { result } of ended) expect(result).toMatchObject({ resultType: "complete" });
-    expect(await waiting()).toBe(0);
-  });
-
-  it("is its caller's on every thread, goes on once, and is over when its thread is", async () => {
-    const { requestState } = (await call({}, as("ada"))).result;
-    const goOn = (headers: object) => call({ requestState, inputResponses }, headers);
-    for (const { error } of await Promise.all(many.map(() => goOn(as("bob")))))
-      expect(error).toMatchObject({ code: -32602, message: "Invalid requestState" });
-    const found = await Promise.all(many.map(() => goOn(as("ada"))));
-    expect(found.filter(({ result }) => result !== undefined)).toHaveLength(1);
-    const before = await Promise.all(many.map(() => call()));
-    for (const index of [0, 1, 2]) {
-      const from = gateway.output.length;
-      breakDown(gateway, index);
-      await gateway.seen(/another thread serves in its place/, from);
-    }
-    for (const { result } of before) {
-      const { error } = await call({ requestState: result.requestState, inputResponses });
-      expect(error.message).toMatch(/is over, or waits elsewhere/);
-    }
-  });
-});
-
-it("a child without sessions is one for all requests of a caller, whatever thread they reach", async () => {
-  const server = ownScript("conformance/stateless-server.ts");
-  const stdio = { name: "stdio", stdio: { cmd: process.execPath, args: [server, "stdio"] } };
-  const gateway = await startThreads([{ name: "mcp", targets: [stdio], hasSubjects: true }]);
-  const started = async () =>
-    (await expositionOf(await gateway.statsPort())).value(
-      'gwc_mcp_stdio_processes{target="stdio"}',
-    );
-  const list = async (subject: string) =>
-    (await ask(gateway.url, "tools/list", {}, as(subject))).status;
-  for (const subject of ["ada", "bob", "eve"])
-    expect(new Set(await Promise.all(many.map(() => list(subject))))).toEqual(new Set([200]));
-  expect(await started()).toBe(3);
-  // What a server asks in one request it reads in the next: the state is the process's own.
-  const call = async (params: object = {}) =>
-    JSON.parse(
-      (
-        await ask(
-          gateway.url,
-          "tools/call",
-          {
-            name: "test_input_required_result_request_state",
-            arguments: {},
-            ...params,
-          },
-          as("ada"),
-        )
-      ).text,
-    );
-  for (const _ of many.slice(0, 10)) {
-    const { inputRequests, requestState } = (await call()).result;
-    const [name = ""] = Object.keys(inputRequests);
-    const inputResponses = { [name]: { action: "accept", content: { ok: true } } };
-    expect(JSON.stringify(await call({ requestState, inputResponses }))).toContain("state-ok");
-  }
-  for (const index of [0, 1, 2]) {
-    const from = gateway.output.length;
-    breakDown(gateway, index);
-    await gateway.seen(/another thread serves in its place/, from);
-    expect(await list("ada")).toBe(200);
   }
 });
 

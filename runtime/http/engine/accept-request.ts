@@ -4,14 +4,8 @@ import { absoluteFacts, authorityFacts, readAbsoluteForm } from "./absolute-form
 import type { EngineRequest, EngineResponse, Framing } from "./engine.ts";
 import { EngineExchange } from "./engine-exchange.ts";
 import { type FramingFields, framingFields } from "./framing-fields.ts";
-import type { ServerHandlers } from "./server-handlers.ts";
+import type { RequestPort, ServerHandlers } from "./server-handlers.ts";
 import { type RequestFacts, type RequestFault, validateRequest } from "./validate-request.ts";
-
-/** Where a request came in. */
-export interface RequestPort {
-  readonly handlers: () => ServerHandlers;
-  readonly gateway: GatewayContext;
-}
 
 /** Makes an exchange of a request and sees it through: checked, handled, counted. */
 export function acceptRequest(
@@ -23,24 +17,12 @@ export function acceptRequest(
   const started = performance.now();
   const handlers = port.handlers();
   const facts = factsOf(request, handlers);
-  const isServed = "host" in facts;
-  const exchange = new EngineExchange(
-    request,
-    response,
-    isServed ? framed(facts, framing) : { ...malformed, target: request.url },
-    port.gateway,
-  );
-  response.on("close", () => {
-    if (!response.writableFinished) exchange.clientLeft();
-    const status = response.headersSent ? response.statusCode : undefined;
-    handlers.ended(exchange, status, performance.now() - started);
-    exchange.close();
-  });
+  const exchange = exchangeOf(request, response, framing, facts, port.gateway);
   exchange.minBodyRate = handlers.connections.minBodyRate;
   exchange.expectsContinue = framing.expectsContinue ?? expectsContinue(exchange, framing);
   if (response.upgrade !== undefined || response.tunnel !== undefined) exchange.closeConnection();
-  handlers.began(exchange);
-  if (!isServed) {
+  countExchange(exchange, response, handlers, started);
+  if (!("host" in facts)) {
     exchange.closeConnection();
     refuse(exchange, facts.status, "BadRequest", facts.detail);
     return;
@@ -58,7 +40,8 @@ export function acceptRequest(
   }
 }
 
-function factsOf(
+/** What is to be known of a request before anybody is asked about it; or why nobody is. */
+export function factsOf(
   request: EngineRequest,
   { isForwardProxy, keepsPaths, connections: { maxHeaders } }: ServerHandlers,
 ): RequestFacts | RequestFault {
@@ -74,6 +57,35 @@ function factsOf(
     keepsPaths,
   });
   return absolute === undefined ? facts : absoluteFacts(facts, absolute);
+}
+
+/** The exchange of a request; `facts`: what `factsOf` says of it. */
+export function exchangeOf(
+  request: EngineRequest,
+  response: EngineResponse,
+  framing: Framing,
+  facts: RequestFacts | RequestFault,
+  gateway: GatewayContext,
+): EngineExchange {
+  const isServed = "host" in facts;
+  const known = isServed ? framed(facts, framing) : { ...malformed, target: request.url };
+  return new EngineExchange(request, response, known, gateway);
+}
+
+/** Says that an exchange has begun, and when it has ended. `started`: milliseconds of the monotonic clock. */
+export function countExchange(
+  exchange: EngineExchange,
+  response: EngineResponse,
+  handlers: ServerHandlers,
+  started: number,
+): void {
+  response.on("close", () => {
+    if (!response.writableFinished) exchange.clientLeft();
+    const status = response.headersSent ? response.statusCode : undefined;
+    handlers.ended(exchange, status, performance.now() - started);
+    exchange.close();
+  });
+  handlers.began(exchange);
 }
 
 /** CONNECT names a host and a port, and nothing there (RFC 9112 3.2.3). */

@@ -1,4 +1,3 @@
-import type { GatewayContext } from "../../process/gateway-context.ts";
 import type { PeerConnection } from "../../tls/client-certificate.ts";
 import type { BodySink, BodySource } from "../body/body.ts";
 import type { ReceivedFields } from "../http1/received-fields.ts";
@@ -114,11 +113,3 @@ export type ServeRequest = (
   response: EngineResponse,
   framing: Framing,
 ) => void;
-
-/** A port that several threads of a process have (handover/handover.ts). */
-export interface PortHandover {
-  /** How this thread serves what came to another one. */
-  open(serve: ServeRequest, gateway: GatewayContext): void;
-  /** True: another thread sees the request through. */
-  takes(...request: Parameters<ServeRequest>): boolean;
-}

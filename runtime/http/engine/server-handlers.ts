@@ -2,8 +2,9 @@ import type { ConnectionRules } from "../../net/connection-rules.ts";
 import type { ConnectionSettings } from "../../net/connection-settings.ts";
 import type { ProxyProtocol } from "../../net/proxy-protocol/proxy-protocol.ts";
 import type { PreparedPassthrough } from "../../net/tls-passthrough.ts";
+import type { GatewayContext } from "../../process/gateway-context.ts";
 import type { Exchange, Handled } from "../exchange.ts";
-import type { PortHandover } from "./engine.ts";
+import type { ServeRequest } from "./engine.ts";
 
 /** What a server does with requests. */
 export interface ServerHandlers {
@@ -44,4 +45,18 @@ export interface ServerHandlers {
   readonly handover: PortHandover | undefined;
   /** How connections are held; those that are open keep what they were opened with. */
   readonly connections: ConnectionSettings;
+}
+
+/** Where a request came in. */
+export interface RequestPort {
+  readonly handlers: () => ServerHandlers;
+  readonly gateway: GatewayContext;
+}
+
+/** A port that several threads of a process have (handover/handover.ts). */
+export interface PortHandover {
+  /** Where this thread serves what came to another one. */
+  open(port: RequestPort): void;
+  /** True: another thread sees the request through. */
+  takes(...request: Parameters<ServeRequest>): boolean;
 }

@@ -1,6 +1,6 @@
 import type { LineListener, ThreadLine } from "../../../process/thread-links.ts";
-import type { BodySink } from "../../body/body.ts";
-import type { EngineConnection, EngineRequest, EngineResponse, Framing } from "../engine.ts";
+import type { BodySink, BodySource } from "../../body/body.ts";
+import type { EngineConnection, EngineRequest, EngineResponse } from "../engine.ts";
 import {
   type HandedBack,
   type HandedOverConnection,
@@ -8,21 +8,33 @@ import {
   handoverWindow,
   ownBytes,
 } from "./handover-message.ts";
+import type { GivenRequest } from "./lost-request.ts";
 
 /** A request of a connection of this thread that another one serves. */
 export class GivenAway implements LineListener<HandoverMessage>, BodySink {
+  readonly #given: GivenRequest;
   readonly #request: EngineRequest;
   readonly #response: EngineResponse;
+  /** Where the client's bytes come from: its request, or what its connection has changed to. */
+  #client: Pick<BodySource, "flow" | "pause" | "resume" | "discard">;
+  readonly #lose: (isResponded: boolean) => void;
   #line: ThreadLine<HandoverMessage> | undefined;
   /** Bytes of the body that the other thread has not read. */
   #unread = 0;
   /** Bytes of the response that are with the client, or with its connection, and of which the other thread does not know. */
   #sent = 0;
   #isFull = false;
+  /** All of the response is here. */
+  #isResponded = false;
 
-  constructor(request: EngineRequest, response: EngineResponse) {
+  /** `lose` is called when the other thread has ended before the response has. */
+  constructor(given: GivenRequest, lose: (isResponded: boolean) => void) {
+    const { request, response } = given;
+    this.#given = given;
     this.#request = request;
+    this.#client = request;
     this.#response = response;
+    this.#lose = lose;
     response.on("drain", () => {
       this.#isFull = false;
       this.#saySent();
@@ -33,12 +45,14 @@ export class GivenAway implements LineListener<HandoverMessage>, BodySink {
     });
   }
 
-  start(line: ThreadLine<HandoverMessage>, port: string, framing: Framing): void {
+  start(line: ThreadLine<HandoverMessage>, port: string): void {
     this.#line = line;
+    const { framing } = this.#given;
     const { method, url, rawHeaders, httpVersion, acceptsTrailers, trailers, socket } =
       this.#request;
     const whole = this.#request.takeWhole?.();
     const body = whole && ownBytes(whole);
+    const upgrade = this.#response.upgrade?.protocol;
     const connection = factsOf(socket);
     line.say(
       {
@@ -53,6 +67,7 @@ export class GivenAway implements LineListener<HandoverMessage>, BodySink {
         connection,
         body,
         trailers,
+        upgrade,
       },
       body === undefined ? [] : [body.buffer],
     );
@@ -64,17 +79,20 @@ export class GivenAway implements LineListener<HandoverMessage>, BodySink {
         this.#write(message);
         return;
       case "flow":
-        this.#request.flow(this);
+        this.#client.flow(this);
         return;
       case "read":
         this.#unread -= message.bytes;
-        if (this.#unread < handoverWindow.most) this.#request.resume();
+        if (this.#unread < handoverWindow.most) this.#client.resume();
         return;
       case "discard":
-        this.#request.discard();
+        this.#client.discard();
         return;
       case "continue":
         this.#response.writeContinue();
+        return;
+      case "switch":
+        this.#switch(message.fields);
         return;
       case "destroy":
         this.#response.destroy();
@@ -82,19 +100,22 @@ export class GivenAway implements LineListener<HandoverMessage>, BodySink {
       case "reset":
         this.#request.socket.resetAndDestroy();
         return;
+      case "gone":
+        this.#line?.hangUp();
+        this.onLost();
+        return;
       default:
     }
   }
 
-  /** Nobody can say how far the request has come. */
   onLost(): void {
     this.#line = undefined;
-    this.#response.destroy();
+    this.#lose(this.#isResponded);
   }
 
   onData(chunk: Buffer): void {
     this.#unread += chunk.length;
-    if (this.#unread >= handoverWindow.most) this.#request.pause();
+    if (this.#unread >= handoverWindow.most) this.#client.pause();
     const bytes = ownBytes(chunk);
     this.#line?.say({ kind: "body", bytes }, [bytes.buffer]);
   }
@@ -107,12 +128,19 @@ export class GivenAway implements LineListener<HandoverMessage>, BodySink {
     this.#line?.say({ kind: "bodyAbort" });
   }
 
+  #switch(fields: readonly string[]): void {
+    const { upgrade } = this.#response;
+    if (upgrade !== undefined) this.#client = upgrade.accept(fields);
+  }
+
   #write({ head, bytes, trailers, isLast }: HandedBack): void {
     const response = this.#response;
     if (head !== undefined) response.writeHead(head.status, head.fields);
     if (trailers !== undefined) response.setTrailers(trailers);
-    if (isLast) response.end(bytes);
-    else if (bytes === undefined) response.flushHead();
+    if (isLast) {
+      this.#isResponded = true;
+      response.end(bytes);
+    } else if (bytes === undefined) response.flushHead();
     else {
       this.#sent += bytes.length;
       if (!response.write(bytes)) this.#isFull = true;

@@ -1,10 +1,11 @@
 import type { ThreadLine } from "../../../process/thread-links.ts";
-import type { BodySink } from "../../body/body.ts";
+import type { BodySink, BodySource } from "../../body/body.ts";
 import type { EngineConnection, EngineRequest } from "../engine.ts";
 import type { HandedOver, HandoverMessage } from "./handover-message.ts";
 
-/** A request whose connection another thread has. */
-export class HandedOverRequest implements EngineRequest {
+/** A request whose connection another thread has; and what its client sends when that has left HTTP, in the place of a body. */
+export class HandedOverRequest implements EngineRequest, BodySource {
+  readonly length = undefined;
   readonly method: string;
   readonly url: string;
   readonly rawHeaders: string[];

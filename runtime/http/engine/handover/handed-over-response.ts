@@ -1,6 +1,7 @@
 import type { ThreadLine } from "../../../process/thread-links.ts";
+import type { BodySource } from "../../body/body.ts";
 import { isFieldValue, isToken } from "../../http1/fields.ts";
-import type { EngineResponse } from "../engine.ts";
+import type { EngineResponse, EngineUpgrade } from "../engine.ts";
 import {
   type HandedBack,
   type HandoverMessage,
@@ -23,9 +24,20 @@ export class HandedOverResponse implements EngineResponse {
   #isOver = false;
   readonly #drainListeners: (() => void)[] = [];
   readonly #closeListeners: (() => void)[] = [];
+  readonly upgrade?: EngineUpgrade;
 
-  constructor(line: ThreadLine<HandoverMessage>) {
+  /** `protocol`: what its connection can change to; `client`: what its client sends then. */
+  constructor(line: ThreadLine<HandoverMessage>, protocol: string | undefined, client: BodySource) {
     this.#line = line;
+    if (protocol === undefined) return;
+    const accept = (fields: readonly string[]) => {
+      checkFields(fields);
+      line.say({ kind: "switch", fields });
+      this.statusCode = 101;
+      this.headersSent = true;
+      return client;
+    };
+    this.upgrade = { protocol, accept };
   }
 
   writeHead(status: number, head: readonly string[]): void {

@@ -19,6 +19,8 @@ export interface HandedOver {
   /** All of the body, where it has come already. */
   readonly body: Uint8Array | undefined;
   readonly trailers: readonly string[] | undefined;
+  /** The protocol that the client asks for, and that its connection can change to. */
+  readonly upgrade: string | undefined;
 }
 
 /** `EngineConnection` as data. */
@@ -33,7 +35,7 @@ export interface HandedOverConnection {
   readonly certificate: ShownCertificate | undefined;
 }
 
-/** Of the body, and of the client. */
+/** Of the body, or what comes when the connection has left HTTP; and of the client. */
 type BodyPart =
   | { readonly kind: "body"; readonly bytes: Uint8Array }
   | { readonly kind: "bodyEnd"; readonly trailers: readonly string[] | undefined }
@@ -51,8 +53,12 @@ type ResponsePart =
   | { readonly kind: "read"; readonly bytes: number }
   | { readonly kind: "continue" }
   | HandedBack
+  /** To change to the other protocol, with these fields. */
+  | { readonly kind: "switch"; readonly fields: readonly string[] }
   | { readonly kind: "destroy" }
-  | { readonly kind: "reset" };
+  | { readonly kind: "reset" }
+  /** Nobody serves it there. */
+  | { readonly kind: "gone" };
 
 /** A piece of the response. */
 export interface HandedBack {

@@ -2,11 +2,15 @@ import type { MessagePort } from "node:worker_threads";
 import type { GatewayContext } from "../../../process/gateway-context.ts";
 import { type ServeThreadCall, ThreadCalls } from "../../../process/thread-calls.ts";
 import { type LineListener, type ThreadLine, ThreadLinks } from "../../../process/thread-links.ts";
-import type { EngineRequest, EngineResponse, PortHandover, ServeRequest } from "../engine.ts";
+import type { RefusalFormat } from "../../refusal-format.ts";
+import { acceptRequest } from "../accept-request.ts";
+import type { EngineRequest } from "../engine.ts";
+import type { PortHandover, RequestPort } from "../server-handlers.ts";
 import { GivenAway } from "./given-away.ts";
 import { HandedOverRequest } from "./handed-over-request.ts";
 import { HandedOverResponse } from "./handed-over-response.ts";
 import type { HandedOver, HandoverMessage } from "./handover-message.ts";
+import { endLost, type GivenRequest } from "./lost-request.ts";
 
 /** Which thread a request belongs to; undefined: any may serve it. */
 export type OwnerOf = (request: EngineRequest) => number | undefined;
@@ -14,6 +18,8 @@ export type OwnerOf = (request: EngineRequest) => number | undefined;
 /** What is handed over. */
 export interface HandoverSettings {
   readonly ownerOf: OwnerOf;
+  /** How it is said that a request is lost with the thread that it belongs to. */
+  readonly refusalFormat: RefusalFormat;
   /** Serves what other threads call here. */
   readonly serveCall: ServeThreadCall;
   /** Called before this thread serves. `calls`: how it calls others. */
@@ -35,7 +41,7 @@ export interface ThreadPorts {
 export class Handover {
   readonly #thread: number;
   readonly #settings: HandoverSettings;
-  readonly #ports = new Map<string, ServeRequest>();
+  readonly #ports = new Map<string, RequestPort>();
   /** Of what can't be told from a request's head: the calls that come of it are made elsewhere. */
   readonly #calls: ThreadCalls;
   readonly #links = new ThreadLinks<HandoverMessage>((first, line) => this.#receive(first, line));
@@ -56,34 +62,40 @@ export class Handover {
   /** The port that is called so in every thread. */
   port(name: string): PortHandover {
     return {
-      open: (serve, gateway) => {
-        this.#ports.set(name, serve);
-        this.#calls.gateway = gateway;
-        this.#settings.open(gateway, this.#calls);
+      open: (port) => {
+        this.#ports.set(name, port);
+        this.#calls.gateway = port.gateway;
+        this.#settings.open(port.gateway, this.#calls);
       },
       takes: (request, response, framing) => {
         const owner = this.#settings.ownerOf(request);
         if (owner === undefined || owner === this.#thread) return false;
-        const { upgrade, tunnel }: EngineResponse = response;
-        if (upgrade !== undefined || tunnel !== undefined) return false;
-        const given = new GivenAway(request, response);
-        const line = this.#links.open(owner, given);
+        // Nobody whose requests belong to a thread opens tunnels.
+        if (response.tunnel !== undefined) return false;
+        const given = { request, response, framing, givenAt: performance.now() };
+        const away = new GivenAway(given, (isResponded) => this.#lose(name, given, isResponded));
+        const line = this.#links.open(owner, away);
         // Whoever may have held something for it is gone: it is served as by a process that has started again.
         if (line === undefined) return false;
-        given.start(line, name, framing);
+        away.start(line, name);
         return true;
       },
     };
+  }
+
+  #lose(port: string, given: GivenRequest, isResponded: boolean): void {
+    const own = this.#ports.get(port);
+    if (own !== undefined) endLost(given, own, this.#settings.refusalFormat, isResponded);
   }
 
   #receive(
     first: HandoverMessage,
     line: ThreadLine<HandoverMessage>,
   ): LineListener<HandoverMessage> {
-    const serve = first.kind === "request" ? this.#ports.get(first.port) : undefined;
-    if (first.kind === "request" && serve !== undefined) return served(first, line, serve);
+    const port = first.kind === "request" ? this.#ports.get(first.port) : undefined;
+    if (first.kind === "request" && port !== undefined) return served(first, line, port);
     // It has ended and starts again: whatever was meant is not there.
-    line.say({ kind: "destroy" });
+    line.say({ kind: "gone" });
     line.hangUp();
     return { onMessage: () => {}, onLost: () => {} };
   }
@@ -92,11 +104,11 @@ export class Handover {
 function served(
   head: HandedOver,
   line: ThreadLine<HandoverMessage>,
-  serve: ServeRequest,
+  port: RequestPort,
 ): LineListener<HandoverMessage> {
   const request = new HandedOverRequest(head, line);
-  const response = new HandedOverResponse(line);
-  serve(request, response, head.framing);
+  const response = new HandedOverResponse(line, head.upgrade, request);
+  acceptRequest(request, response, head.framing, port);
   const close = (isFinished: boolean) => {
     if (!isFinished) request.abort();
     response.close(isFinished);

@@ -15,9 +15,9 @@ import type { GatewayContext } from "../../../process/gateway-context.ts";
 import type { Certificates } from "../../../tls/certificates.ts";
 import { handshakeOptions, isSameHandshake } from "../../../tls/handshake.ts";
 import type { TlsSettings } from "../../../tls/tls-settings.ts";
-import { acceptRequest, type RequestPort } from "../accept-request.ts";
+import { acceptRequest } from "../accept-request.ts";
 import type { EngineRequest, EngineResponse, Framing } from "../engine.ts";
-import type { ServerHandlers } from "../server-handlers.ts";
+import type { RequestPort, ServerHandlers } from "../server-handlers.ts";
 import { Http1Connections } from "./http1-connections.ts";
 import { bodyTime, headTime } from "./http1-server-connection.ts";
 import { Http2Connections, type Http2Limits } from "./http2-connections.ts";
@@ -88,7 +88,7 @@ export class HttpServer implements PortServer {
   setHandlers(handlers: ServerHandlers): void {
     this.#handlers = handlers;
     const { passthrough, handover } = handlers;
-    handover?.open((...request) => acceptRequest(...request, this.#port), this.#port.gateway);
+    handover?.open(this.#port);
     if (passthrough !== undefined)
       this.#passthrough = passthrough.open(this.#port.gateway, this.#passthrough);
     this.#server.maxConnections = handlers.connections.maxConnections;

@@ -1,0 +1,41 @@
+import type { RefusalFormat } from "../../refusal-format.ts";
+import { refuse } from "../../refuse.ts";
+import { countExchange, exchangeOf, factsOf } from "../accept-request.ts";
+import type { EngineRequest, EngineResponse, Framing } from "../engine.ts";
+import type { RequestPort } from "../server-handlers.ts";
+
+/** A request that was handed over, of which its own thread knows what it was given. */
+export interface GivenRequest {
+  readonly request: EngineRequest;
+  readonly response: EngineResponse;
+  readonly framing: Framing;
+  /** When it was handed over: milliseconds of the monotonic clock. */
+  readonly givenAt: number;
+}
+
+/**
+ * Ends a request whose thread has ended: nobody else logs and counts it, and nobody can say how far it has come. It is not
+ * tried again, as what it asks for may have been done. `isResponded`: all of its response was given.
+ */
+export function endLost(
+  { request, response, framing, givenAt }: GivenRequest,
+  port: RequestPort,
+  refusalFormat: RefusalFormat,
+  isResponded: boolean,
+): void {
+  const handlers = port.handlers();
+  const facts = factsOf(request, handlers);
+  const exchange = exchangeOf(request, response, framing, facts, port.gateway);
+  countExchange(exchange, response, handlers, givenAt);
+  if (isResponded) return;
+  exchange.refusalFormat = refusalFormat;
+  if (response.headersSent) {
+    exchange.record.reason = "Internal";
+    exchange.abort();
+    return;
+  }
+  refuse(exchange, 500, "Internal", detail);
+  request.discard();
+}
+
+const detail = "The gateway has lost this request: what it asks for may have been done";
