@@ -4,7 +4,7 @@ import type { GuardPattern } from "./pattern-guard.ts";
 
 /** Social security numbers of the United States; areas that were never given are none. */
 export function ssn(): GuardPattern {
-  return namedPattern("<SSN>", {
+  return namedPattern("<SSN>", () => ({
     pattern: compilePattern(
       "[0-9]{3}(?:-[0-9]{2}-|\\.[0-9]{2}\\.| [0-9]{2} )[0-9]{4}|[0-9]{5}-[0-9]{4}|[0-9]{3}-[0-9]{6}|[0-9]{9}",
     ),
@@ -13,40 +13,40 @@ export function ssn(): GuardPattern {
       const area = Number(match.slice(0, 3));
       return isApart(before, after) && area > 0 && area !== 666 && area < 900;
     },
-  });
+  }));
 }
 
 /** Numbers of payment cards, with their check digit. */
 export function creditCard(): GuardPattern {
-  return namedPattern("<CREDIT_CARD>", {
+  return namedPattern("<CREDIT_CARD>", () => ({
     pattern: compilePattern("[1-6][0-9]{3}[ -]?[0-9]{3,4}[ -]?[0-9]{3,4}[ -]?[0-9]{3,7}"),
     longest: 22,
     isValid: (match, before, after) => isApart(before, after) && hasCheckDigit(match),
-  });
+  }));
 }
 
 /** Social insurance numbers of Canada, with their check digit. */
 export function caSin(): GuardPattern {
-  return namedPattern("<CA_SIN>", {
+  return namedPattern("<CA_SIN>", () => ({
     pattern: compilePattern("[1-79][0-9]{2}(?:[- ][0-9]{3}[- ]|[0-9]{3})[0-9]{3}"),
     longest: 11,
     isValid: (match, before, after) => isApart(before, after) && hasCheckDigit(match),
-  });
+  }));
 }
 
 /** Addresses of mail. */
 export function email(): GuardPattern {
-  return namedPattern("<EMAIL_ADDRESS>", {
+  return namedPattern("<EMAIL_ADDRESS>", () => ({
     pattern: compilePattern(
       "[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@(?:[A-Za-z0-9-]{1,63}\\.){1,3}[A-Za-z]{2,24}",
     ),
     longest: 281,
-  });
+  }));
 }
 
 /** Numbers of telephones: with a country's code, in North America's form, or with a leading zero or brackets. */
 export function phoneNumber(): GuardPattern {
-  return namedPattern("<PHONE_NUMBER>", {
+  return namedPattern("<PHONE_NUMBER>", () => ({
     pattern: compilePattern(
       "\\+[0-9]{1,3}[ .-]?(?:\\([0-9]{1,4}\\)[ .-]?)?[0-9]{1,4}(?:[ .-]?[0-9]{2,4}){2,4}|" +
         "(?:1[ .-]?)?(?:\\([2-9][0-9]{2}\\) ?|[2-9][0-9]{2}[ .-]?)[2-9][0-9]{2}[ .-]?[0-9]{4}|" +
@@ -55,12 +55,19 @@ export function phoneNumber(): GuardPattern {
     ),
     longest: 38,
     isValid: (_match, before, after) => isApart(before, after),
-  });
+  }));
 }
 
-function namedPattern(mask: string, settings: SearchSettings): GuardPattern {
-  return { search: new Search(settings), mask };
+/** One for the whole process: what is known of a pattern is large. */
+function namedPattern(mask: string, settingsOf: () => SearchSettings): GuardPattern {
+  const known = patterns.get(mask);
+  if (known !== undefined) return known;
+  const made = { search: new Search(settingsOf()), mask };
+  patterns.set(mask, made);
+  return made;
 }
+
+const patterns = new Map<string, GuardPattern>();
 
 /** Not a part of a longer number. */
 function isApart(before: string, after: string): boolean {

@@ -30,7 +30,18 @@ export function rejectPatterns(
   return { kind: "regex", patterns, rejection };
 }
 
-/** A pattern of the configuration, of RE2 syntax; the build has checked it. `longest`: see `SearchSettings`. */
+/**
+ * A pattern of the configuration, of RE2 syntax; the build has checked it. `longest`: see `SearchSettings`. The same pattern
+ * is one, also in code that takes the place of other code while the gateway runs: what is known of it is large.
+ */
 export function guardPattern(pattern: string, longest: number): GuardPattern {
-  return { search: new Search({ pattern: compilePattern(pattern), longest }), mask: "<masked>" };
+  const key = `${longest} ${pattern}`;
+  const known = patterns.get(key);
+  if (known !== undefined) return known;
+  const search = new Search({ pattern: compilePattern(pattern), longest });
+  const made = { search, mask: "<masked>" };
+  patterns.set(key, made);
+  return made;
 }
+
+const patterns = new Map<string, GuardPattern>();
