@@ -203,6 +203,9 @@ describe("who may import whom", () => {
         return false;
       // How the lists of MCP are asked for and called is said once.
       if (to === "runtime/mcp/protocol/item-lists.ts" && folder === "compiler") return false;
+      // Which fields requests to models have is said once: gateways read them, and the compiler judges those that it sets.
+      if (/^runtime\/llm\/formats\/[a-z]+\/request-fields\.ts$/.test(to) && folder === "compiler")
+        return false;
       // What a library's patterns are made of is said once: gateways run them, and the compiler measures them.
       if (to === "runtime/patterns/pattern-codes.ts" && folder === "compiler") return false;
       // Defaults stand once, where generated code names them.

@@ -45,6 +45,7 @@ export function checkProviders(
       reportFixedFields(fields, diagnostics);
     }
   }
+  for (const each of distinct(policies.map((own) => own?.prompts))) reportRoles(each, diagnostics);
   const naming = distinct(open.map((each) => each.policies?.transformations)).map(placeOf);
   for (const part of distinct(policies.map((own) => own?.transformations))) {
     // Where no model is fixed an expression may say which one is asked.
@@ -118,6 +119,22 @@ function reportFixedFields(
     }
   }
 }
+
+function reportRoles(
+  { value, origin }: NonNullable<LlmPolicies["prompts"]>,
+  diagnostics: Diagnostics,
+): void {
+  for (const part of ["prepend", "append"] as const) {
+    for (const [index, { role }] of value[part].entries()) {
+      if (roles.includes(role)) continue;
+      const at = childOf(origin, part, index, "role");
+      diagnostics.report("unknown-prompt-role", at, { role, roles });
+    }
+  }
+}
+
+/** Who may say what stands before or after a prompt: results of tools belong to calls. */
+const roles: readonly string[] = ["system", "developer", "user", "assistant"];
 
 /** Names are replaced once: an alias that stands for another one does not get that one's model. */
 function reportAliases(

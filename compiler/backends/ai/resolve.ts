@@ -5,6 +5,7 @@ import type { BackendResolveContext } from "../parts/backend-resolve-context.ts"
 import type { AiConfig } from "./ai-config.ts";
 import type { AiNode, AiProviderNode, ModelNode } from "./ai-node.ts";
 import { checkProviders } from "./check-providers.ts";
+import { checkRequestFields } from "./check-request-fields.ts";
 import { type ProviderPlace, providerAwsScope, resolveProvider } from "./resolve-provider.ts";
 import { resolveVirtualModels, sharedGroups, type VirtualModelNode } from "./virtual-models.ts";
 
@@ -35,6 +36,7 @@ export function resolveAi(
   }
   reportIdleCaching(config, ai, context.diagnostics);
   checkProviders(config.groups.flat(), groups.flat(), types, context.diagnostics);
+  checkRequestFields(groups.flat(), types, context.diagnostics);
   if (virtualModels === undefined) return undefined;
   const models =
     served === undefined ? listedModels(groups.flat()) : namedModels(served, virtualModels, groups);

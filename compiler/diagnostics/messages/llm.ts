@@ -1,4 +1,4 @@
-import { message } from "./message.ts";
+import { didYouMean, message } from "./message.ts";
 
 /** Mistakes in backends of models. */
 export const llmMessages = {
@@ -72,6 +72,36 @@ export const llmMessages = {
         : "take it out: clients say whether they take a stream",
     explanation:
       "Who is asked and where follows from the model of a request, and how its response is read from `stream`. Fields that the configuration sets go to the provider alone: another model or a stream there would be what nobody expects.",
+  }),
+  "misspelt-request-field": message<{ name: string; suggestion: string }>({
+    severity: "warning",
+    text: ({ name }) => `requests to models have no field "${name}"`,
+    hint: ({ suggestion }) => didYouMean(suggestion),
+    explanation:
+      "Fields that the configuration sets go to the provider as they are called: one with a mistake in its name is refused there with every request, or does nothing. Fields that a server has beyond its API are not judged.",
+  }),
+  "untranslated-request-field": message<{ name: string; refused: readonly string[] }>({
+    severity: "warning",
+    text: ({ name, refused }) =>
+      `every request is refused for "${name}" that is translated: ${refused.join(", ")}`,
+    hint: () => "set it for providers alone that are asked in the client's format, or take it out",
+    explanation:
+      "Fields are set before a request is translated. What the provider's format cannot say is a 400 that names the field, as if the client had sent it.",
+  }),
+  "dropped-request-field": message<{ name: string }>({
+    severity: "warning",
+    text: ({ name }) =>
+      `"${name}" reaches no provider: it is a hint that their formats do not have`,
+    hint: () => "take it out",
+    explanation:
+      "Hints without which a completion is right are left out where a request is translated. This one is left out of every request of the route.",
+  }),
+  "unknown-prompt-role": message<{ role: string; roles: readonly string[] }>({
+    severity: "warning",
+    text: ({ role }) => `"${role}" is no role that a prompt begins or ends with`,
+    hint: ({ roles }) => `one of: ${roles.join(", ")}`,
+    explanation:
+      "A message that the configuration adds is one of the system's, the user's or the model's. Providers refuse requests with other roles, and results of tools without the call before them.",
   }),
   "no-model-known": message<Record<never, never>>({
     severity: "warning",

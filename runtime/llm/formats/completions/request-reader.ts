@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import type { ContentBlock, MediaSource, TextBlock } from "../../chat/content.ts";
 import { type ChatRequest, type ListedTool, type OutputFormat, Turns } from "../../chat/request.ts";
-import { checkFields, type FieldTable, refused } from "../../chat/request-fields.ts";
+import { checkFields } from "../../chat/request-fields.ts";
 import { RequestObject, unsupportedField, wrongField } from "../../chat/request-object.ts";
 import { type NoteTopic, noteBlankStop, type Topic } from "../../chat/topics.ts";
 import { readDataUrl } from "../data-url.ts";
@@ -12,6 +12,7 @@ import {
   readSchemaOutput,
   readToolChoice,
 } from "../openai-fields.ts";
+import { completionsFields } from "./request-fields.ts";
 
 /** Reads a request of OpenAI's chat completions. Throws LlmRefusal. */
 export function readCompletionsRequest(body: JsonObject): ChatRequest {
@@ -63,45 +64,6 @@ export function readCompletionsRequest(body: JsonObject): ChatRequest {
     topics,
   };
 }
-
-/** What is done with each field of the body (OpenAI, CreateChatCompletionRequest). */
-export const completionsFields: FieldTable = {
-  model: "read",
-  messages: "read",
-  stream: "read",
-  stream_options: "read",
-  max_tokens: "read",
-  max_completion_tokens: "read",
-  temperature: "read",
-  top_p: "read",
-  frequency_penalty: "read",
-  presence_penalty: "read",
-  seed: "read",
-  n: "read",
-  stop: "read",
-  tools: "read",
-  tool_choice: "read",
-  parallel_tool_calls: "read",
-  response_format: "read",
-  reasoning_effort: "read",
-  user: "read",
-  safety_identifier: "read",
-  metadata: "dropped",
-  service_tier: "dropped",
-  prompt_cache_key: "dropped",
-  prompt_cache_retention: "dropped",
-  verbosity: "dropped",
-  prediction: "dropped",
-  store: { refusedUnless: [false] },
-  logprobs: { refusedUnless: [false] },
-  top_logprobs: { refusedUnless: [0] },
-  logit_bias: { refusedUnless: [{}] },
-  modalities: { refusedUnless: [["text"]] },
-  audio: refused,
-  web_search_options: refused,
-  functions: { refusedUnless: [[]] },
-  function_call: { refusedUnless: ["none", "auto"] },
-};
 
 function readMessages(
   fields: RequestObject,

@@ -16,9 +16,10 @@ import {
   type ToolChoice,
   Turns,
 } from "../../chat/request.ts";
-import { checkFields, type FieldTable, refused, refuseField } from "../../chat/request-fields.ts";
+import { checkFields, refuseField } from "../../chat/request-fields.ts";
 import { RequestObject, unsupportedField, wrongField } from "../../chat/request-object.ts";
 import { noteBlankStop, type Topic } from "../../chat/topics.ts";
+import { messagesFields } from "./request-fields.ts";
 
 /** Reads a request of Anthropic's Messages API. Throws LlmRefusal. */
 export function readMessagesRequest(body: JsonObject): ChatRequest {
@@ -26,33 +27,6 @@ export function readMessagesRequest(body: JsonObject): ChatRequest {
   checkFields(fields, messagesFields);
   return new MessagesReader(fields).read();
 }
-
-/** What is done with each field of the body (Anthropic, Create a Message). */
-export const messagesFields: FieldTable = {
-  model: "read",
-  max_tokens: "read",
-  messages: "read",
-  system: "read",
-  stream: "read",
-  temperature: "read",
-  top_p: "read",
-  top_k: "read",
-  stop_sequences: "read",
-  tools: "read",
-  tool_choice: "read",
-  thinking: "read",
-  output_config: "read",
-  output_format: "read",
-  metadata: "read",
-  cache_control: "read",
-  service_tier: "dropped",
-  inference_geo: { refusedUnless: ["global"] },
-  context_management: "dropped",
-  diagnostics: "dropped",
-  speed: "dropped",
-  container: refused,
-  mcp_servers: { refusedUnless: [[]] },
-};
 
 class MessagesReader {
   readonly #fields: RequestObject;

@@ -8,7 +8,7 @@ import type {
   ToolResultBlock,
 } from "../../chat/content.ts";
 import { type ChatRequest, type OutputFormat, Turns } from "../../chat/request.ts";
-import { checkFields, type FieldTable, refused } from "../../chat/request-fields.ts";
+import { checkFields } from "../../chat/request-fields.ts";
 import { RequestObject, unsupportedField, wrongField } from "../../chat/request-object.ts";
 import type { NoteTopic, Topic } from "../../chat/topics.ts";
 import { readDataUrl } from "../data-url.ts";
@@ -20,6 +20,7 @@ import {
   readToolChoice,
 } from "../openai-fields.ts";
 import { readReplay } from "./replay.ts";
+import { responsesFields } from "./request-fields.ts";
 
 /** Reads a request of OpenAI's Responses API. Throws LlmRefusal. */
 export function readResponsesRequest(body: JsonObject): ChatRequest {
@@ -27,47 +28,6 @@ export function readResponsesRequest(body: JsonObject): ChatRequest {
   checkFields(fields, responsesFields);
   return new ResponsesReader(fields).read();
 }
-
-/**
- * What is done with each field of the body (OpenAI, CreateResponse). What is kept between requests is kept at OpenAI:
- * no other provider can take up a conversation that is not in the request.
- */
-export const responsesFields: FieldTable = {
-  model: "read",
-  input: "read",
-  instructions: "read",
-  stream: "read",
-  max_output_tokens: "read",
-  temperature: "read",
-  top_p: "read",
-  tools: "read",
-  tool_choice: "read",
-  parallel_tool_calls: "read",
-  text: "read",
-  reasoning: "read",
-  include: "read",
-  user: "read",
-  safety_identifier: "read",
-  // The response says that nothing is stored.
-  store: "dropped",
-  stream_options: "dropped",
-  metadata: "dropped",
-  client_metadata: "dropped",
-  service_tier: "dropped",
-  prompt_cache_key: "dropped",
-  prompt_cache_options: "dropped",
-  prompt_cache_retention: "dropped",
-  context_management: "dropped",
-  // Of tools that the provider itself has.
-  max_tool_calls: "dropped",
-  background: { refusedUnless: [false] },
-  previous_response_id: refused,
-  conversation: refused,
-  prompt: refused,
-  moderation: refused,
-  truncation: { refusedUnless: ["disabled"] },
-  top_logprobs: { refusedUnless: [0] },
-};
 
 class ResponsesReader {
   readonly #fields: RequestObject;

@@ -1,0 +1,124 @@
+import type { LlmFormatName } from "../../../runtime/llm/chat/formats.ts";
+import type { FieldTable } from "../../../runtime/llm/chat/request-fields.ts";
+import { completionsFields } from "../../../runtime/llm/formats/completions/request-fields.ts";
+import { embeddingsFields } from "../../../runtime/llm/formats/embeddings/request-fields.ts";
+import { messagesFields } from "../../../runtime/llm/formats/messages/request-fields.ts";
+import { responsesFields } from "../../../runtime/llm/formats/responses/request-fields.ts";
+import {
+  childOf,
+  type Diagnostics,
+  keyPlace,
+  type Place,
+  placeKey,
+} from "../../diagnostics/diagnostic.ts";
+import { suggest } from "../../diagnostics/suggestion.ts";
+import type { Json } from "../../model/json.ts";
+import type { RouteType } from "../../model/llm-policies.ts";
+import type { AiProviderNode } from "./ai-node.ts";
+import type { LlmEndpoint } from "./providers/provider.ts";
+
+/** Requests whose fields can be set: the format in which they pass as they are, and what is done with fields elsewhere. */
+const readTypes: Readonly<
+  Partial<Record<RouteType, { readonly native: LlmFormatName; readonly fields: FieldTable }>>
+> = {
+  Completions: { native: "completions", fields: completionsFields },
+  Messages: { native: "messages", fields: messagesFields },
+  Responses: { native: "responses", fields: responsesFields },
+  Embeddings: { native: "embeddings", fields: embeddingsFields },
+};
+
+/** A field that the configuration sets, and what becomes of it. */
+interface SetField {
+  readonly name: string;
+  /** Undefined: an expression makes it. */
+  readonly value: Json | undefined;
+  readonly origin: Place;
+  /** Of what requests, to which providers it is refused: `Completions to claude`. */
+  readonly refused: string[];
+  /** How often it goes to a provider, or is left out on the way. */
+  sent: number;
+  leftOut: number;
+}
+
+/** Reports fields of requests that the configuration sets and no provider can be sent. */
+export function checkRequestFields(
+  providers: readonly AiProviderNode[],
+  types: ReadonlySet<RouteType>,
+  diagnostics: Diagnostics,
+): void {
+  const set = new Map<string, SetField>();
+  for (const provider of providers) {
+    for (const given of fieldsOf(provider)) {
+      const key = placeKey(given.origin);
+      const field = set.get(key) ?? { ...given, refused: [], sent: 0, leftOut: 0 };
+      set.set(key, field);
+      for (const type of types) follow(field, type, provider);
+    }
+  }
+  for (const field of set.values()) reportField(field, types, diagnostics);
+}
+
+function fieldsOf({
+  policies,
+}: AiProviderNode): readonly Pick<SetField, "name" | "value" | "origin">[] {
+  if (policies === undefined) return [];
+  const { defaults, overrides, transformations } = policies;
+  const values = [defaults, overrides].flatMap((part) =>
+    part === undefined
+      ? []
+      : Object.entries(part.value).map(([name, value]) => ({
+          ...{ name, value, origin: childOf(part.origin, name) },
+        })),
+  );
+  const made = (transformations?.value ?? []).map(({ name, origin }) => ({
+    ...{ name, value: undefined, origin },
+  }));
+  return [...values, ...made];
+}
+
+/** Finds out what becomes of a field in requests of a type to a provider. */
+function follow(field: SetField, type: RouteType, { name, endpoints }: AiProviderNode): void {
+  const read = readTypes[type];
+  const endpoint = endpoints[type];
+  if (read === undefined || endpoint === undefined) return;
+  if (formatsOf(endpoint).includes(read.native)) {
+    field.sent += 1;
+    return;
+  }
+  const fate = Object.hasOwn(read.fields, field.name) ? read.fields[field.name] : undefined;
+  if (fate === "dropped") field.leftOut += 1;
+  else if (fate === "read" || isHarmless(field, fate?.refusedUnless)) field.sent += 1;
+  else field.refused.push(`${type} to ${name}`);
+}
+
+function formatsOf({ format, branches = [] }: LlmEndpoint): readonly LlmFormatName[] {
+  return [format, ...branches.map((branch) => branch.format)];
+}
+
+/** Whether the value asks for nothing; what an expression makes may be such a value where there is one. */
+function isHarmless({ value }: SetField, harmless: readonly unknown[] = []): boolean {
+  if (value === undefined) return harmless.length > 0;
+  return harmless.some((each) => JSON.stringify(each) === JSON.stringify(value));
+}
+
+function reportField(
+  { name, origin, refused, sent, leftOut }: SetField,
+  types: ReadonlySet<RouteType>,
+  diagnostics: Diagnostics,
+): void {
+  const at = keyPlace(origin);
+  const tables = Object.values(readTypes).map(({ fields }) => fields);
+  const isKnown = tables.some((fields) => Object.hasOwn(fields, name));
+  const known = [...types].flatMap((type) => Object.keys(readTypes[type]?.fields ?? {}));
+  const suggestion = isKnown || name.length < MIN_LENGTH ? undefined : suggest(name, known);
+  if (suggestion !== undefined) {
+    diagnostics.report("misspelt-request-field", at, { name, suggestion });
+  } else if (refused.length > 0) {
+    diagnostics.report("untranslated-request-field", at, { name, refused });
+  } else if (sent === 0 && leftOut > 0) {
+    diagnostics.report("dropped-request-field", at, { name });
+  }
+}
+
+/** Short names are near to each other by chance. */
+const MIN_LENGTH = 5;

@@ -1,0 +1,10 @@
+import type { FieldTable } from "../../chat/request-fields.ts";
+
+/** What is done with each field of the body (OpenAI, CreateEmbeddingRequest). */
+export const embeddingsFields: FieldTable = {
+  model: "read",
+  input: "read",
+  dimensions: "read",
+  encoding_format: "read",
+  user: "dropped",
+};
