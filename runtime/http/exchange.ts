@@ -6,6 +6,7 @@ import type { CountedBuffer } from "./body/counted-buffer.ts";
 import type { ExchangeTrace } from "./exchange-trace.ts";
 import type { StrippedCredential } from "./headers/credential-location.ts";
 import type { RequestTrailers } from "./headers/request-trailers.ts";
+import type { AddedFields } from "./http1/added-fields.ts";
 import type { ReceivedFields } from "./http1/received-fields.ts";
 import { NotedFields } from "./noted-fields.ts";
 import type { RefusalFormat } from "./refusal-format.ts";
@@ -124,13 +125,8 @@ export interface Exchange extends RequestVariables {
   writeHead(status: number, headers: readonly string[], length?: number): void;
   /** The same with the fields of a response that was received, which go on as they came unless a policy changes them. */
   passHead(status: number, fields: ReceivedFields): void;
-  /** Answers at once with such fields, and a flat list of others, which are not among them. */
-  passWhole(
-    status: number,
-    fields: ReceivedFields,
-    added: readonly string[],
-    body: Uint8Array,
-  ): void;
+  /** Answers at once with such fields, and with others, which are not among them. */
+  passWhole(status: number, fields: ReceivedFields, added: AddedFields, body: Uint8Array): void;
   /** The protocol that the client asks its connection to change to (RFC 9110 7.8), as sent; undefined: none. */
   readonly upgrade: string | undefined;
   /**

@@ -3,7 +3,16 @@
  * escapes stay as they were sent. Every function expects text that `JSON.parse` has accepted.
  */
 
-import { jsonCode } from "./json-characters.ts";
+import {
+  backslash,
+  closeBrace,
+  closeBracket,
+  comma,
+  openBrace,
+  openBracket,
+  quote,
+} from "./json-characters.ts";
+import { tooDeep } from "./json-codes.ts";
 
 /** A stretch of a text: `text.slice(start, end)`. */
 export interface TextRange {
@@ -132,8 +141,6 @@ export function onOneLine(text: string): string {
   return text.includes("\n") || text.includes("\r") ? text.replace(/[\r\n]/g, " ") : text;
 }
 
-const { quote, backslash, comma, openBrace, closeBrace, openBracket, closeBracket } = jsonCode;
-
 function isSpace(code: number): boolean {
   // Most of what is looked at is none.
   if (code > 0x20) return false;
@@ -157,9 +164,6 @@ export function nextItem(text: string, end: number): number {
   const i = skipSpace(text, end);
   return text.charCodeAt(i) === comma ? skipSpace(text, i + 1) : i;
 }
-
-/** In the place of an end. */
-export const tooDeep = -1;
 
 /** Where the value at `at` ends: behind its last character. `tooDeep`: it holds more than `maxDepth` objects and lists in one another. */
 export function endOfValue(text: string, at: number, maxDepth = Number.POSITIVE_INFINITY): number {

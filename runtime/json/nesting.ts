@@ -1,4 +1,5 @@
-import { endOfValue, skipSpace, tooDeep } from "./json-text.ts";
+import { tooDeep } from "./json-codes.ts";
+import { endOfValue, skipSpace } from "./json-text.ts";
 
 /** Objects in objects in lists: more than any tool's schema has, and less than what recursion bears. */
 export const maxDepth = 256;

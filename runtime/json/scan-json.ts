@@ -1,4 +1,14 @@
-import { jsonCode } from "./json-characters.ts";
+import {
+  backslash,
+  closeBrace,
+  colon,
+  comma,
+  nine,
+  openBrace,
+  openBracket,
+  quote,
+  zero,
+} from "./json-characters.ts";
 import { endOfString, type Member, skipSpace, stringOf } from "./json-text.ts";
 
 /** A member of a scanned object. */
@@ -28,8 +38,6 @@ export function scanJson(
   const end = isObject ? endOfObject(text, start, wanted, members) : endOfAny(text, start);
   return end !== notJson && skipSpace(text, end) === text.length ? members : undefined;
 }
-
-const { quote, backslash, comma, colon, openBrace, closeBrace, openBracket } = jsonCode;
 
 /** From `{` to `}`, and from `[` to `]`. */
 const toClosing = 2;
@@ -223,12 +231,11 @@ function isHex(code: number): boolean {
 }
 
 function isDigit(code: number): boolean {
-  return code >= 0x30 && code <= 0x39;
+  return code >= zero && code <= nine;
 }
 
 const minus = 0x2d;
 const plus = 0x2b;
-const zero = 0x30;
 
 function endOfNumber(text: string, at: number): number {
   let i = text.charCodeAt(at) === minus ? at + 1 : at;

@@ -1,4 +1,20 @@
-import { jsonCode } from "./json-characters.ts";
+import {
+  backslash,
+  closeBrace,
+  comma,
+  openBrace,
+  openBracket,
+  quote,
+  zero,
+} from "./json-characters.ts";
+import {
+  afterSpace,
+  containerEnd,
+  isAt,
+  plainStringEnd,
+  stringEnd,
+  valueEnd,
+} from "./json-codes.ts";
 
 /** Which members of an object are wanted: whole (`true`), or some of theirs. Of a list, those of its first element. */
 export interface JsonSelection {
@@ -15,11 +31,11 @@ export type JsonSelector = (json: Buffer) => Record<string, unknown> | undefined
 export function jsonSelector(selection: JsonSelection): JsonSelector {
   const wanted = new Wanted(selection);
   return (json) => {
-    const at = skipSpace(json, 0);
+    const at = afterSpace(json, 0);
     if (json[at] !== openBrace) return undefined;
     const selected: Record<string, unknown> = {};
     const end = readMembers(json, at, wanted, selected);
-    const isWhole = json[end] === closeBrace && skipSpace(json, end + 1) === json.length;
+    const isWhole = json[end] === closeBrace && afterSpace(json, end + 1) === json.length;
     return isWhole ? selected : undefined;
   };
 }
@@ -82,8 +98,6 @@ function isList(part: JsonSelection | readonly [JsonSelection]): part is readonl
 /** Of a value that is taken as a whole. */
 const nothing = new Wanted({});
 
-const { quote, backslash, comma, openBrace, closeBrace, openBracket, closeBracket } = jsonCode;
-
 /** Reads the object at `at`; where its closing brace is. */
 function readMembers(
   json: Buffer,
@@ -91,29 +105,19 @@ function readMembers(
   wanted: Wanted,
   selected: Record<string, unknown>,
 ): number {
-  let i = skipSpace(json, at + 1);
+  let i = afterSpace(json, at + 1);
   while (i < json.length && json[i] !== closeBrace) {
-    const plainEnd = endOfPlainKey(json, i);
-    const keyEnd = plainEnd === -1 ? endOfString(json, i) : plainEnd;
+    const plainEnd = plainStringEnd(json, i);
+    const keyEnd = plainEnd === -1 ? stringEnd(json, i) : plainEnd;
     const member =
       plainEnd === -1 ? escapedAt(json, i, keyEnd, wanted) : wanted.plain(json, i + 1, keyEnd - 1);
-    const start = skipSpace(json, skipSpace(json, keyEnd) + 1);
+    const start = afterSpace(json, afterSpace(json, keyEnd) + 1);
     const end =
-      member === undefined ? endOfValue(json, start) : readValue(json, start, member, selected);
-    i = skipSpace(json, end);
-    if (json[i] === comma) i = skipSpace(json, i + 1);
+      member === undefined ? valueEnd(json, start) : readValue(json, start, member, selected);
+    i = afterSpace(json, end);
+    if (json[i] === comma) i = afterSpace(json, i + 1);
   }
   return i;
-}
-
-/** Where the key at `at` ends; -1: it has escapes, or no end. */
-function endOfPlainKey(json: Buffer, at: number): number {
-  for (let i = at + 1; i < json.length; i++) {
-    const code = json[i];
-    if (code === quote) return i + 1;
-    if (code === backslash) return -1;
-  }
-  return -1;
 }
 
 /** What is wanted of a key that may be written with escapes. */
@@ -126,11 +130,6 @@ function escapedAt(
   // Without an end it is none.
   if (!json.subarray(at, end).includes(backslash)) return undefined;
   return wanted.named(JSON.parse(json.toString("utf8", at, end)));
-}
-
-function isAt(json: Buffer, at: number, bytes: Buffer): boolean {
-  for (let i = 0; i < bytes.length; i++) if (json[at + i] !== bytes[i]) return false;
-  return true;
 }
 
 /** Reads the value of a wanted member; where it ends. */
@@ -147,14 +146,14 @@ function readValue(
     return readMembers(json, start, members, some) + 1;
   }
   if (part === "first" && json[start] === openBracket) {
-    const first = skipSpace(json, start + 1);
+    const first = afterSpace(json, start + 1);
     if (json[first] === openBrace) {
       const some: Record<string, unknown> = {};
       selected[name] = [some];
-      return endOfContainer(json, readMembers(json, first, members, some) + 1, 1);
+      return containerEnd(json, readMembers(json, first, members, some) + 1, 1);
     }
   }
-  const end = endOfValue(json, start);
+  const end = valueEnd(json, start);
   if (part === "whole") selected[name] = valueAt(json, start, end, member);
   return end;
 }
@@ -203,72 +202,4 @@ function naturalAt(json: Buffer, start: number, end: number): number | undefined
   return length > 0 ? value : undefined;
 }
 
-const zero = 0x30;
 const fewDigits = 15;
-
-/** The first byte that is not white space, from `at` on. */
-function skipSpace(json: Buffer, at: number): number {
-  let i = at;
-  while (isSpace(json[i])) i++;
-  return i;
-}
-
-function isSpace(code = 0): boolean {
-  // Most of what is looked at is none.
-  if (code > 0x20) return false;
-  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
-}
-
-/** Where the value at `at` ends: behind its last byte. */
-function endOfValue(json: Buffer, at: number): number {
-  const code = json[at];
-  if (code === quote) return endOfString(json, at);
-  if (code === openBrace || code === openBracket) return endOfContainer(json, at, 0);
-  let i = at;
-  while (i < json.length) {
-    const code = json[i];
-    if (code === comma || code === closeBrace || code === closeBracket || isSpace(code)) break;
-    i++;
-  }
-  return i;
-}
-
-/** Where the string at `at` ends. The quotes of long ones are found by `indexOf`, which looks at many bytes at once. */
-function endOfString(json: Buffer, at: number): number {
-  const short = Math.min(json.length, at + shortString);
-  for (let i = at + 1; i < short; i++) {
-    const code = json[i];
-    if (code === quote) return i + 1;
-    if (code === backslash) break;
-  }
-  let end = json.indexOf(quote, at + 1);
-  while (end !== -1 && isEscaped(json, end)) end = json.indexOf(quote, end + 1);
-  return end === -1 ? json.length : end + 1;
-}
-
-/** Longer strings are searched in a way that takes longer to begin. */
-const shortString = 24;
-
-/** Whether an odd number of backslashes stands before a byte of a string. */
-function isEscaped(json: Buffer, at: number): boolean {
-  let i = at;
-  while (json[i - 1] === backslash) i--;
-  return (at - i) % 2 === 1;
-}
-
-/** Counts brackets instead of recursing: depth is the sender's choice. `open`: how many stand before `at`. */
-function endOfContainer(json: Buffer, at: number, open: number): number {
-  let depth = open;
-  let i = at;
-  while (i < json.length) {
-    const code = json[i];
-    if (code === quote) {
-      i = endOfString(json, i);
-      continue;
-    }
-    i++;
-    if (code === openBrace || code === openBracket) depth++;
-    else if ((code === closeBrace || code === closeBracket) && --depth === 0) return i;
-  }
-  return json.length;
-}

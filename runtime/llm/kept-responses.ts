@@ -75,7 +75,7 @@ function serveGuarded(exchange: Exchange, { service, keeper, path, texts }: Guar
     call,
     target,
     model: "",
-    headers: providerHeader === undefined ? [] : [providerHeader, provider.name],
+    headers: provider.shown.in(providerHeader),
     timeout,
     keepAlive,
     errors,

@@ -53,6 +53,20 @@ export class MatchReader {
     return isIdle(this.#state);
   }
 
+  /** Nothing of the text is held, and no match has begun in it. */
+  get isAtRest(): boolean {
+    return this.text === "" && this.end < 0 && this.isIdle;
+  }
+
+  /** Passes over a text, where nothing is held, in which somebody else has found no match to begin. `last`: its last character. */
+  passOver(last: string): void {
+    const { automaton } = this.#search;
+    this.previous = last;
+    this.#state = automaton.initial(this.beforeOf(0));
+    this.#threads = automaton.threadsOf(this.#state);
+    this.#generation = automaton.generation;
+  }
+
   /** The text goes on. */
   append(text: string): void {
     this.text += text;

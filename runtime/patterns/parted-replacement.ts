@@ -44,6 +44,22 @@ export class PartedReplacement {
     return this.#waiting === undefined;
   }
 
+  /** Nothing waits, and no match goes on. */
+  get isAtRest(): boolean {
+    return this.#waiting === undefined && this.#replacement.isAtRest;
+  }
+
+  /** The character before what waits; "": the text begins there. */
+  get before(): string {
+    return this.#replacement.before;
+  }
+
+  /** So much of the part that came last has passed while it was at rest, and has no match. `last`: the last character of that. */
+  passOver(length: number, last: string): void {
+    this.#length += length;
+    this.#replacement.passOver(length, last);
+  }
+
   /** How many matches there have been. */
   get matches(): number {
     return Math.max(this.#released, this.#replacement.matches);

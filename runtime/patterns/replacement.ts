@@ -56,6 +56,18 @@ export class Replacement {
     return isFirst ? this.#decide(piece, undefined) : this.#push(piece, undefined);
   }
 
+  /** Nothing waits, and no match goes on. */
+  get isAtRest(): boolean {
+    const isHeld = this.#half !== "" || this.#written !== undefined || this.#isReplaced;
+    return !isHeld && this.#reader.isAtRest;
+  }
+
+  /** So much of the text has passed while it was at rest, and has no match. `last`: the last character of that. */
+  passOver(length: number, last: string): void {
+    this.#passed += length;
+    this.#reader.passOver(last);
+  }
+
   /** What came and is not decided, as it is written. */
   get waiting(): string {
     return (this.#written?.text ?? this.#reader.text) + this.#half;

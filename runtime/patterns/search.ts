@@ -56,9 +56,14 @@ export class Search {
     this.matchBeginnings = new MatchBeginnings(this.program);
   }
 
+  /** No match begins but with a character that leaves the automaton's first state. */
+  get needsBeginning(): boolean {
+    return isIdle(this.automaton.initial(noText));
+  }
+
   /** Whether a whole text has no character that a match may begin with: there is none in it. */
   hasNoBeginning(text: string): boolean {
-    if (!isIdle(this.automaton.initial(noText))) return false;
+    if (!this.needsBeginning) return false;
     this.beginnings.lastIndex = 0;
     return !this.beginnings.test(text);
   }

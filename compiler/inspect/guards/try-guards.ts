@@ -70,12 +70,11 @@ async function tryPatterns(
 /** The guard as generated code has it. */
 async function patternGuard({ patterns, rejection }: RegexGuardNode): Promise<PatternGuard> {
   const named = await import("../../../runtime/llm/guards/named-patterns.ts");
-  const { guardPattern } = await import("../../../runtime/llm/guards/pattern-guard.ts");
-  return {
-    kind: "regex",
-    patterns: patterns.map((each) =>
-      each.kind === "named" ? named[each.name]() : guardPattern(each.pattern, each.longest),
-    ),
-    rejection,
-  };
+  const { guardPattern, maskPatterns, rejectPatterns } = await import(
+    "../../../runtime/llm/guards/pattern-guard.ts"
+  );
+  const given = patterns.map((each) =>
+    each.kind === "named" ? named[each.name]() : guardPattern(each.pattern, each.longest),
+  );
+  return rejection === undefined ? maskPatterns(given) : rejectPatterns(given, rejection);
 }

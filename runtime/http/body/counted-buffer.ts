@@ -7,7 +7,8 @@ const blockSize = 4096;
 /** A message that is gathered until it is whole. Its bytes count against the budget of the process. */
 export class CountedBuffer {
   readonly #budget: BufferBudget | undefined;
-  #pieces: Buffer[] = [];
+  /** Undefined without any. Most messages are one piece: a list that others were added to would have room for 17. */
+  #pieces: Buffer[] | undefined;
   /** The last piece, where it is a block with room for more. */
   #block: Buffer | undefined;
   #blockLength = 0;
@@ -31,10 +32,12 @@ export class CountedBuffer {
       return false;
     }
     this.#length += piece.length;
-    if (piece.length < smallPiece && this.#pieces.length > 0) this.#append(piece);
+    const pieces = this.#pieces;
+    if (pieces === undefined) this.#pieces = [piece];
+    else if (piece.length < smallPiece) this.#append(pieces, piece);
     else {
       this.#closeBlock();
-      this.#pieces.push(piece);
+      pieces.push(piece);
     }
     return true;
   }
@@ -42,9 +45,10 @@ export class CountedBuffer {
   /** All that is held, in one. */
   bytes(): Buffer {
     this.#closeBlock();
-    const [only] = this.#pieces;
-    if (this.#pieces.length === 1 && only !== undefined) return only;
-    const whole = Buffer.concat(this.#pieces, this.#length);
+    const pieces = this.#pieces ?? [];
+    const [only] = pieces;
+    if (pieces.length === 1 && only !== undefined) return only;
+    const whole = Buffer.concat(pieces, this.#length);
     this.#pieces = [whole];
     return whole;
   }
@@ -54,22 +58,22 @@ export class CountedBuffer {
     this.#isReleased = true;
     this.#budget?.give(this.#length);
     this.#length = 0;
-    this.#pieces = [];
+    this.#pieces = undefined;
     this.#block = undefined;
   }
 
-  #append(piece: Buffer): void {
+  #append(pieces: Buffer[], piece: Buffer): void {
     if (this.#block === undefined || this.#blockLength + piece.length > blockSize) {
       this.#closeBlock();
       this.#block = Buffer.allocUnsafeSlow(blockSize);
-      this.#pieces.push(this.#block);
+      pieces.push(this.#block);
     }
     piece.copy(this.#block, this.#blockLength);
     this.#blockLength += piece.length;
   }
 
   #closeBlock(): void {
-    if (this.#block === undefined) return;
+    if (this.#block === undefined || this.#pieces === undefined) return;
     this.#pieces[this.#pieces.length - 1] = this.#block.subarray(0, this.#blockLength);
     this.#block = undefined;
     this.#blockLength = 0;

@@ -7,6 +7,7 @@ import type { ExchangeTrace } from "../exchange-trace.ts";
 import type { StrippedCredential } from "../headers/credential-location.ts";
 import type { HeaderList } from "../headers/header-list.ts";
 import { endToEnd } from "../headers/hop-by-hop.ts";
+import type { AddedFields } from "../http1/added-fields.ts";
 import type { ReceivedFields } from "../http1/received-fields.ts";
 import { type RefusalFormat, textRefusal } from "../refusal-format.ts";
 import { RequestAttributes } from "../request-attributes.ts";
@@ -176,9 +177,9 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
     else if (!this.headersSent && !this.isOver) this.#writer.passHead(status, fields);
   }
 
-  passWhole(status: number, fields: ReceivedFields, added: HeaderList, body: Uint8Array): void {
+  passWhole(status: number, fields: ReceivedFields, added: AddedFields, body: Uint8Array): void {
     if (this.#sink !== this.#writer)
-      this.respond(status, [...endToEnd(fields.list, ""), ...added], body);
+      this.respond(status, [...endToEnd(fields.list, ""), ...added.list], body);
     else if (!this.headersSent && !this.isOver) this.#writer.passWhole(status, fields, added, body);
   }
 

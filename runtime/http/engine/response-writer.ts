@@ -3,7 +3,7 @@ import type { BodySource } from "../body/body.ts";
 import { type HeaderList, headerValue } from "../headers/header-list.ts";
 import { endToEnd } from "../headers/hop-by-hop.ts";
 import { ResponseHeaderEdits } from "../headers/response-header-edits.ts";
-import { fieldLines } from "../http1/field-lines.ts";
+import { type AddedFields, addedFields } from "../http1/added-fields.ts";
 import type { ReceivedFields } from "../http1/received-fields.ts";
 import type { ResponseSink } from "../response-sink.ts";
 import type { EngineRequest, EngineResponse, EngineTunnel } from "./engine.ts";
@@ -23,8 +23,8 @@ export class ResponseWriter implements ResponseSink {
   #headers: HeaderList | undefined;
   /** What was sent as it was received. */
   #passed: ReceivedFields | undefined;
-  /** What was added to that: a flat list. */
-  #added: HeaderList = [];
+  /** What was added to that. */
+  #added = nothingAdded;
   #edits: ResponseHeaderEdits | undefined;
   /** Bytes of the body still to come, when its length was announced. */
   #remaining: number | undefined;
@@ -46,7 +46,7 @@ export class ResponseWriter implements ResponseSink {
   /** As they were sent; empty before. */
   get headers(): HeaderList {
     if (this.#headers === undefined && this.#passed !== undefined) {
-      this.#headers = [...endToEnd(this.#passed.list, ""), ...this.#added];
+      this.#headers = [...endToEnd(this.#passed.list, ""), ...this.#added.list];
     }
     return this.#headers ?? [];
   }
@@ -79,18 +79,18 @@ export class ResponseWriter implements ResponseSink {
   /** Sends the head of a response with the fields that were received, as they came where nobody changes them. */
   passHead(status: number, fields: ReceivedFields): void {
     const { length, isFollowed } = fields;
-    if (this.#passLines(status, fields, [], length)) {
+    if (this.#passLines(status, fields, nothingAdded, length)) {
       this.#expectBody(length, isFollowed && length !== undefined);
     } else this.writeHead(status, endToEnd(fields.list, ""), length);
   }
 
   /** The same with the whole body, and with fields that are not among those. */
-  passWhole(status: number, fields: ReceivedFields, added: HeaderList, body: Uint8Array): void {
+  passWhole(status: number, fields: ReceivedFields, added: AddedFields, body: Uint8Array): void {
     if (this.isOver) return;
     if (this.#passLines(status, fields, added, body.length)) {
       this.isOver = true;
       this.#response.end(body);
-    } else this.respond(status, [...endToEnd(fields.list, ""), ...added], body);
+    } else this.respond(status, [...endToEnd(fields.list, ""), ...added.list], body);
   }
 
   /** Sends the head, unless a piece of the body has taken it along. */
@@ -168,14 +168,14 @@ export class ResponseWriter implements ResponseSink {
   #passLines(
     status: number,
     fields: ReceivedFields,
-    added: HeaderList,
+    added: AddedFields,
     length: number | undefined,
   ): boolean {
     const passed = this.#edits === undefined ? fields.lines : undefined;
-    const more = fieldLines(added);
-    if (passed === undefined || more === undefined || fields.host !== undefined) return false;
+    const { lines } = added;
+    if (passed === undefined || lines === undefined || fields.host !== undefined) return false;
     if (!this.#response.writeLines) return false;
-    this.#response.writeLines(status, passed + more, {
+    this.#response.writeLines(status, passed + lines, {
       length: status === 204 ? undefined : length,
       hasDate: fields.hasDate,
       closes: this.closesConnection || this.#gateway.isDraining,
@@ -226,6 +226,8 @@ export class ResponseWriter implements ResponseSink {
     return client;
   }
 }
+
+const nothingAdded = addedFields([]);
 
 /** No closure for each response. */
 function flushLate(writer: ResponseWriter): void {

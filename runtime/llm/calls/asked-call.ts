@@ -121,7 +121,7 @@ export class AskedCall {
     };
     exchange.record.upstream = provider.upstream.name;
     attributes.provider = provider.system;
-    const headers = providerHeader === undefined ? [] : [providerHeader, provider.name];
+    const headers = provider.shown.in(providerHeader);
     const left = Math.min(attemptTimeout ?? Number.POSITIVE_INFINITY, this.#deadline - start);
     const timeout = left === Number.POSITIVE_INFINITY ? undefined : left;
     attempt(asked, {

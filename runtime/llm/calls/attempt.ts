@@ -2,6 +2,7 @@ import { decodeBody, isCoded } from "../../http/body/content-coding.ts";
 import type { CountedBuffer } from "../../http/body/counted-buffer.ts";
 import { type Exchange, logFields } from "../../http/exchange.ts";
 import { endToEnd } from "../../http/headers/hop-by-hop.ts";
+import type { AddedFields } from "../../http/http1/added-fields.ts";
 import type { ReceivedFields } from "../../http/http1/received-fields.ts";
 import type {
   UpstreamFailure,
@@ -35,8 +36,8 @@ export interface AttemptContext {
   readonly call: ChatCall;
   readonly target: LlmTarget;
   readonly model: string;
-  /** What every response says beside what the provider does: a flat list. */
-  readonly headers: readonly string[];
+  /** What every response says beside what the provider does. */
+  readonly headers: AddedFields;
   /** Milliseconds to the end of its response; undefined: no limit. */
   readonly timeout: number | undefined;
   /** How the client reads errors. */
@@ -67,6 +68,8 @@ class Attempt implements UpstreamHandler {
   #client: StreamResponse | undefined;
   /** The pieces of a response that is read as a whole. */
   #gathered: CountedBuffer | undefined;
+  /** All of it, where it came in one short piece that goes on in this turn: nothing has to count it. */
+  #sole: Buffer | undefined;
   /** The body of a whole response goes to the client as it is. */
   #passes = false;
   #isOver = false;
@@ -131,7 +134,11 @@ class Attempt implements UpstreamHandler {
   onData(chunk: Buffer): boolean {
     if (this.#isOver) return true;
     if (this.#relay !== undefined) return this.#takeStep(this.#relay.push(chunk));
-    const { exchange } = this.#context;
+    const { exchange, guard } = this.#context;
+    if (this.#passes && guard === undefined && this.#isSole(chunk)) {
+      this.#sole = chunk;
+      return true;
+    }
     this.#gathered ??= exchange.newBuffer();
     const isError = this.#status >= 300;
     const limit = isError ? maxError : maxWhole;
@@ -139,17 +146,22 @@ class Attempt implements UpstreamHandler {
       return this.#tooLong(isError);
     }
     if (exchange.headersSent) return this.#paced(exchange.write(chunk));
-    const isHeld = !this.#passes || this.#context.guard !== undefined;
+    const isHeld = !this.#passes || guard !== undefined;
     if (isHeld || this.#gathered.length <= maxAtOnce) return true;
     this.#firstContent = performance.now();
     exchange.writeHead(this.#status, this.#passedHeaders());
     return this.#paced(exchange.write(this.#gathered.bytes()));
   }
 
+  /** Whether a piece is all of the response, and short. */
+  #isSole(chunk: Buffer): boolean {
+    return this.#head?.fields?.length === chunk.length && chunk.length <= maxAtOnce;
+  }
+
   /** Those of the provider, for a body that is its own. */
   #passedHeaders(): string[] {
     const passed = endToEnd(this.#received.headers, "");
-    passed.push(...this.#context.headers);
+    passed.push(...this.#context.headers.list);
     return passed;
   }
 
@@ -240,7 +252,7 @@ class Attempt implements UpstreamHandler {
 
   #whole(): void {
     const coding = this.#received.value("content-encoding");
-    const body = this.#gathered?.bytes() ?? nothing;
+    const body = this.#sole ?? this.#gathered?.bytes() ?? nothing;
     if (isCoded(coding)) void this.#decoded(body, coding);
     else this.#read(body, body);
   }
@@ -299,13 +311,13 @@ class Attempt implements UpstreamHandler {
     const { exchange, errors, headers } = this.#context;
     exchange.record.reason = "PromptGuard";
     this.#respond(facts, error);
-    respondError(exchange, error, errors, headers);
+    respondError(exchange, error, errors, headers.list);
   }
 
   /** Those of a body that is made here. */
   #ownHeaders(type: string): string[] {
     const forwarded = forwardedHeaders(this.#received.headers, this.#context.target.provider);
-    return [...forwarded, "content-type", type, ...this.#context.headers];
+    return [...forwarded, "content-type", type, ...this.#context.headers.list];
   }
 
   /** Undefined: it is not what the provider says it is. */

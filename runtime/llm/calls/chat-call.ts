@@ -5,7 +5,9 @@ import type { HeaderList } from "../../http/headers/header-list.ts";
 import { hasLongNumber, parseExact } from "../../json/exact-json.ts";
 import { foldCase } from "../../json/fold-case.ts";
 import { JsonBody } from "../../json/json-body.ts";
+import { codesOf } from "../../json/json-codes.ts";
 import { type Member, ownText } from "../../json/json-text.ts";
+import { KnownKeys } from "../../json/known-keys.ts";
 import { maxDepth } from "../../json/nesting.ts";
 import { readMembers } from "../../json/read-members.ts";
 import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
@@ -80,7 +82,7 @@ export interface CallFacts
 export function readCall(client: Exchange): ChatCall {
   const bytes = client.bufferedBody ?? new Uint8Array();
   const text = textOf(bytes);
-  const members = membersOf(text);
+  const members = membersOf(text, bytes);
   const repeated = repeatedKey(members);
   if (repeated !== undefined)
     throw invalid(`"${repeated}" stands twice in the request body`, repeated);
@@ -154,7 +156,9 @@ const shortBody = 4096;
 /** The call with an edited body; the call itself when nothing was changed in it. */
 export function editedCall(call: ChatCall, edited: JsonBody): ChatCall {
   const text = edited.toString();
-  return text === call.text ? call : call.with({ text, members: membersOf(text) });
+  return text === call.text
+    ? call
+    : call.with({ text, members: membersOf(text, Buffer.from(text)) });
 }
 
 /** The call as if its client had asked for another model. */
@@ -172,13 +176,21 @@ export function editedObject(call: ChatCall, body: JsonBody): JsonObject {
   return edited;
 }
 
-function membersOf(text: string): readonly Member[] {
-  const members = readMembers(text, maxDepth);
+/** `bytes`: the text's. */
+function membersOf(text: string, bytes: Uint8Array): readonly Member[] {
+  const members = readMembers(text, codesOf(text, bytes), { maxDepth, known });
   if (members === "no-json") throw noJson();
   if (members === "too-deep") throw invalid("the request body is nested too deeply");
   if (members === "no-object") throw invalid("the request body must be a JSON object");
   return members;
 }
+
+/** Keys that most requests of any format have some of. */
+const known = new KnownKeys([
+  ...["model", "stream", "messages", "input", "tools", "tool_choice", "stream_options"],
+  ...["max_tokens", "max_completion_tokens", "max_output_tokens", "temperature", "top_p"],
+  ...["system", "instructions", "response_format", "metadata", "stop", "user"],
+]);
 
 /** The value of a member of which only a short one is any good. */
 function shortValue(text: string, { start, end }: Member): unknown {

@@ -4,11 +4,15 @@ const mostPieces = 64;
 /** A text that comes in many small pieces, and is held for long: as a sum of strings each piece would stay an object. */
 export class LongText {
   #text = "";
-  #pieces: string[] = [];
+  /** What came last, as a sum. */
+  #sum = "";
+  #pieces = 0;
 
   /** Adds a piece at its end. */
   add(piece: string): void {
-    if (this.#pieces.push(piece) === mostPieces) this.#join();
+    this.#sum += piece;
+    this.#pieces += 1;
+    if (this.#pieces === mostPieces) this.#join();
   }
 
   /** All of it. */
@@ -18,7 +22,9 @@ export class LongText {
   }
 
   #join(): void {
-    this.#text = [this.#text, ...this.#pieces].join("");
-    this.#pieces = [];
+    // What a list is joined to is one piece.
+    this.#text = [this.#text, this.#sum].join("");
+    this.#sum = "";
+    this.#pieces = 0;
   }
 }

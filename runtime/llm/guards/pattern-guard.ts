@@ -1,5 +1,6 @@
 import { compilePattern } from "../../cel/functions/pattern.ts";
 import { Search } from "../../patterns/search.ts";
+import { SharedBeginnings } from "../../patterns/shared-beginnings.ts";
 import type { Guard } from "./guard.ts";
 import type { GuardRejection } from "./guard-run.ts";
 
@@ -7,6 +8,7 @@ import type { GuardRejection } from "./guard-run.ts";
 export interface PatternGuard extends Guard {
   /** In the order in which they are looked for. */
   readonly patterns: readonly GuardPattern[];
+  readonly beginnings: SharedBeginnings;
   /** What clients get when there is a match; undefined: matches are masked. */
   readonly rejection: GuardRejection | undefined;
 }
@@ -19,7 +21,7 @@ export interface GuardPattern {
 
 /** A guard that puts a mask in the place of matches. */
 export function maskPatterns(patterns: readonly GuardPattern[]): PatternGuard {
-  return { kind: "regex", patterns, rejection: undefined };
+  return { kind: "regex", patterns, beginnings: beginningsOf(patterns), rejection: undefined };
 }
 
 /** A guard that lets nothing pass that has a match. */
@@ -27,7 +29,11 @@ export function rejectPatterns(
   patterns: readonly GuardPattern[],
   rejection: GuardRejection,
 ): PatternGuard {
-  return { kind: "regex", patterns, rejection };
+  return { kind: "regex", patterns, beginnings: beginningsOf(patterns), rejection };
+}
+
+function beginningsOf(patterns: readonly GuardPattern[]): SharedBeginnings {
+  return new SharedBeginnings(patterns.map(({ search }) => search));
 }
 
 /**

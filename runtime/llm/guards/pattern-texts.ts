@@ -47,7 +47,10 @@ export class PatternTexts implements TextGuards {
     written: (mask: string) => string,
   ): SearchedText {
     let searched = given;
-    for (const { search, mask } of guard.patterns) {
+    const { patterns, beginnings } = guard;
+    let hasNone = beginnings.areMissingIn(given.reading?.text ?? given.text);
+    for (const { search, mask } of patterns) {
+      if (hasNone && beginnings.has(search)) continue;
       const { text } = searched;
       const reading = search.readsText ? searched.reading : undefined;
       const read = reading?.text ?? text;
@@ -56,7 +59,10 @@ export class PatternTexts implements TextGuards {
       const replacement = new Replacement(search, written(mask));
       const replaced = replacement.replace(text, reading);
       if (this.#count(guard, replacement.matches)) return { text: "", reading: undefined };
-      if (replaced !== text) searched = { text: replaced, reading: readingOf(replaced) };
+      if (replaced === text) continue;
+      searched = { text: replaced, reading: readingOf(replaced) };
+      // A mask may have what others begin with.
+      hasNone = false;
     }
     return searched;
   }

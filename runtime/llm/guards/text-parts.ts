@@ -1,5 +1,6 @@
 import { joinedLists, PartedReplacement } from "../../patterns/parted-replacement.ts";
 import { isAscii, readCharacter } from "../../patterns/reading.ts";
+import { UnmatchedText } from "../../patterns/unmatched-text.ts";
 import type { PartsGuard } from "../chat/texts.ts";
 import { LongText } from "./long-text.ts";
 import type { PatternGuard } from "./pattern-guard.ts";
@@ -23,6 +24,12 @@ export class TextParts implements PartsGuard {
   /** Those of which something waits, and the one that goes on. */
   #parts: Part[] = [newPart(false)];
   #isRejected = false;
+  /** Reads for all patterns while they are at rest; undefined: it can't. */
+  readonly #unmatched: UnmatchedText | undefined;
+  #isUnmatched = false;
+  /** How much of the text it gave, and the last character of that. */
+  #passed = 0;
+  #last = "";
 
   /** `count`: hears of matches; true: the text is rejected. `known`: gets what parts have become. */
   constructor(
@@ -38,14 +45,54 @@ export class TextParts implements PartsGuard {
         replacement: new PartedReplacement(search, mask),
       })),
     );
+    this.#unmatched = UnmatchedText.of(
+      guards.flatMap(({ patterns }) => patterns.map(({ search }) => search)),
+    );
+    this.#rest();
   }
 
   push(piece: string): readonly string[] {
     const last = this.#parts.at(-1);
     last?.original.add(piece);
-    const seen = !isAscii(piece) && this.#holdsMuch() ? withoutUnseen(piece) : piece;
-    if (this.#steps.every(isWhole)) return [this.#passWhole(seen)];
-    return this.#pass([seen], (replacement, pieces) => replacement.push(pieces));
+    if (this.#isUnmatched) {
+      const text = this.#unmatched?.push(piece);
+      if (text !== undefined) return [this.#passUnmatched(text)];
+    }
+    const whole = this.#readOn() + piece;
+    const seen = !isAscii(whole) && this.#holdsMuch() ? withoutUnseen(whole) : whole;
+    const given = this.#steps.every(isWhole)
+      ? [this.#passWhole(seen)]
+      : this.#pass([seen], (replacement, pieces) => replacement.push(pieces));
+    this.#rest();
+    return given;
+  }
+
+  #passUnmatched(text: string): string {
+    if (text === "") return text;
+    this.#passed += text.length;
+    this.#last = text.charAt(text.length - 1);
+    this.#parts[0]?.written.add(text);
+    return text;
+  }
+
+  /** Each pattern reads for itself from here on. What was held, and is to be read by them. */
+  #readOn(): string {
+    if (!this.#isUnmatched) return "";
+    this.#isUnmatched = false;
+    if (this.#passed > 0) {
+      for (const { replacement } of this.#steps) replacement.passOver(this.#passed, this.#last);
+      this.#passed = 0;
+    }
+    return this.#unmatched?.take() ?? "";
+  }
+
+  /** They need not read for themselves while none of them has anything to decide. */
+  #rest(): void {
+    if (this.#unmatched === undefined || this.#isRejected || this.#parts.length > 1) return;
+    const [first] = this.#steps;
+    if (first === undefined || !this.#steps.every(isAtRest)) return;
+    this.#unmatched.begin(first.replacement.before);
+    this.#isUnmatched = true;
   }
 
   #holdsMuch(): boolean {
@@ -70,7 +117,9 @@ export class TextParts implements PartsGuard {
 
   next(): readonly string[] {
     this.#parts.push(newPart(true));
-    const output = this.#pass(["", ""], (replacement, pieces) => replacement.push(pieces));
+    const output = this.#pass([this.#readOn(), ""], (replacement, pieces) =>
+      replacement.push(pieces),
+    );
     // It waits for the next one.
     const [first] = this.#parts;
     if (first !== undefined && this.#parts.length > 1) first.isJoined = true;
@@ -78,13 +127,13 @@ export class TextParts implements PartsGuard {
   }
 
   release(): readonly string[] {
-    return this.#pass([""], (replacement, pieces) => {
+    return this.#pass([this.#readOn()], (replacement, pieces) => {
       return joinedLists(replacement.push(pieces), replacement.release());
     });
   }
 
   end(): readonly string[] {
-    return this.#pass([""], (replacement, pieces) => {
+    return this.#pass([this.#readOn()], (replacement, pieces) => {
       return joinedLists(replacement.push(pieces), replacement.end());
     });
   }
@@ -119,6 +168,10 @@ export class TextParts implements PartsGuard {
 
 function isWhole({ replacement }: { readonly replacement: PartedReplacement }): boolean {
   return replacement.isWhole;
+}
+
+function isAtRest({ replacement }: { readonly replacement: PartedReplacement }): boolean {
+  return replacement.isAtRest;
 }
 
 function newPart(isJoined: boolean): Part {

@@ -3,6 +3,7 @@ import { HeaderNames } from "../../http/headers/header-lines.ts";
 import { fieldLines } from "../../http/http1/field-lines.ts";
 import { openUpstream } from "../../http/upstream/open-upstream.ts";
 import type { Upstream, UpstreamSettings } from "../../http/upstream/upstream.ts";
+import { ShownName } from "./shown-name.ts";
 
 /** Complete settings of one provider of a route. */
 export interface ProviderSettings extends UpstreamSettings {
@@ -42,6 +43,8 @@ export interface KeyHeaderByPath {
 /** A server of models. */
 export interface Provider {
   readonly name: string;
+  /** The same, for clients. */
+  readonly shown: ShownName;
   readonly system: string;
   readonly model: string | undefined;
   /** The headers of every request to it, Host among them: a flat list. */
@@ -99,6 +102,7 @@ export function openProvider(settings: ProviderSettings): Provider {
   const own = [...headers, "host", upstream.authority];
   return {
     name,
+    shown: new ShownName(name),
     system,
     model,
     headers: own,
