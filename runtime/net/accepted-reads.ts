@@ -10,6 +10,7 @@ export type ReadCallback = (length: number) => boolean;
  * another way, and the socket goes on with `data` events.
  */
 export function readInto(socket: Socket, memory: Buffer, callback: ReadCallback): boolean {
+  const places = knownPlaces();
   const handle: unknown = Reflect.get(socket, "_handle");
   if (places === undefined || !isReader(handle)) return false;
   Reflect.set(socket, places.memory, memory);
@@ -33,7 +34,16 @@ function isReader(handle: unknown): handle is Reader {
 }
 
 /** Where a socket has its memory and its callback; undefined: not where they were found before. */
-const places = findPlaces();
+const knownPlaces = atFirstUse(findPlaces);
+
+/** Gives what is made when it is asked for first: a module that is loaded makes no socket. */
+function atFirstUse<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
 
 function findPlaces(): { readonly memory: symbol; readonly callback: symbol } | undefined {
   const memory = Buffer.alloc(1);

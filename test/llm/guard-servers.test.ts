@@ -3,32 +3,19 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { everyFormat } from "../harness/ai-gateway.ts";
 import { expectedSignature } from "../harness/aws-signature.ts";
 import { compileFile } from "../harness/compile-file.ts";
-import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { type GuardWebhook, startGuardWebhook } from "../harness/guard-webhook.ts";
 import { startProvider } from "../harness/model-provider.ts";
 import { type Scripted, startScripted } from "../harness/scripted.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
-import { modelsRoute } from "../kubernetes/models-route.ts";
 import { asks } from "./ask.ts";
 import { startGuardServices } from "./guard-servers.ts";
-
-const long = `${"All is well here. ".repeat(40)}secret7 ${"And so it goes on. ".repeat(40)}`;
-const replies = [
-  { prompt: "long", response: { content: long } },
-  { prompt: "", response: { content: "Hello there." } },
-];
+import { long, replies, rubbish, serverGuards } from "./server-guards.ts";
 
 let webhook: GuardWebhook;
 let services: Scripted;
 let provider: Scripted;
 let gateway: Gateway;
-
-/** What a webhook is told to do by its path: no response that makes sense. */
-const rubbish = [
-  ...["no-json", "no-object", "no-action", "list", "number", "fewer", "no-content", "no-utf8"],
-  ...["deep", "empty"],
-];
 
 beforeAll(async () => {
   [webhook, services, provider] = await Promise.all([
@@ -39,118 +26,7 @@ beforeAll(async () => {
   const identity = await startScripted((response) =>
     response.end(JSON.stringify({ access_token: "entra-token", expires_in: "3600" })),
   );
-  const hook = (kind: string) => ({ webhook: { target: { host: `${webhook.url}/${kind}` } } });
-  const guards: Readonly<Record<string, object>> = {
-    headers: {
-      request: [
-        {
-          webhook: {
-            target: { host: `${webhook.url}/pass` },
-            forwardHeaderMatches: [
-              { name: "X-Tenant", value: { exact: "a" } },
-              { name: "x-trace", value: { regex: "[0-9]+" } },
-            ],
-          },
-        },
-      ],
-    },
-    made: {
-      request: [
-        {
-          webhook: {
-            target: { host: webhook.url },
-            forwardHeaderMatches: [{ name: "x-tenant", value: { regex: ".*" } }],
-            headers: {
-              "X-Tenant": 'request.headers["x-tenant"] + "-1"',
-              "x-key": "apiKey.name",
-              "x-none": 'request.headers["x-missing"]',
-              ":path": '"/mask" + "/request"',
-            },
-          },
-        },
-      ],
-    },
-    windows: { response: [hook("mask")], window: 64 },
-    ended: { response: [hook("reject")], window: 64 },
-    vectors: { request: [{ regex: { rules: [{ builtin: "email" }] } }] },
-    bytes: { request: [{ regex: { rules: [{ builtin: "creditCard" }] } }] },
-    named: { request: [{ webhook: { target: { backend: "hook" } } }] },
-    ordered: {
-      request: [
-        { regex: { rules: [{ pattern: "secret1" }] } },
-        hook("mask"),
-        { regex: { rules: [{ pattern: "\\[hidden\\]" }], action: "reject" } },
-      ],
-    },
-    tools: { request: [{ ...hook("mask"), scope: ["toolInput", "toolOutput"] }] },
-    system: {
-      request: [{ regex: { rules: [{ builtin: "email" }] }, scope: ["systemPrompt"] }],
-    },
-    bedrock: {
-      request: [
-        {
-          bedrockGuardrails: {
-            guardrailIdentifier: "arn:aws:bedrock:eu-west-1:1:guardrail/abc",
-            guardrailVersion: "2",
-            region: "eu-west-1",
-            host: `http://${services.host}/masks`,
-            policies: {
-              backendAuth: { aws: { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "${KEY}" } },
-            },
-          },
-        },
-      ],
-    },
-    armor: {
-      request: [
-        {
-          googleModelArmor: {
-            templateId: "shield",
-            projectId: "shop-1",
-            location: "europe-west4",
-            host: `http://${services.host}/finds`,
-            policies: { backendAuth: { key: "${KEY}" } },
-          },
-        },
-      ],
-    },
-    azure: {
-      request: [
-        {
-          azureContentSafety: {
-            endpoint: `http://${services.host}/finds`,
-            analyzeText: { severityThreshold: 6, blocklistNames: ["rivals"] },
-            policies: { backendAuth: { key: "${KEY}" } },
-          },
-        },
-      ],
-    },
-    token: {
-      request: [
-        {
-          azureContentSafety: {
-            endpoint: `http://${services.host}/finds`,
-            detectJailbreak: {},
-            policies: { backendAuth: { azure: { implicit: {} } } },
-          },
-        },
-      ],
-    },
-    unwatched: { response: [hook("reject")], streaming: "Disabled" },
-    own: {
-      request: [
-        {
-          ...hook("reject-bare"),
-          rejection: {
-            status: 422,
-            body: "<p>No.</p>",
-            headers: { set: { "content-type": "text/html" } },
-          },
-        },
-      ],
-    },
-    ...Object.fromEntries(rubbish.map((kind) => [kind, { request: [hook(kind)] }])),
-  };
+  const guards = serverGuards(webhook.url, services.host);
   gateway = await startGateway({
     env: {
       KEY: "provider-key",
@@ -488,45 +364,4 @@ describe("services of other makers", () => {
     expect(JSON.parse(String(request?.body))).toEqual({ userPromptData: { text: "Hello" } });
     expect(request?.headers.authorization).toBe("Bearer provider-key");
   });
-});
-
-it("a Service's webhook guards what manifests say", async () => {
-  const [name, port] = webhook.url.slice("http://".length).split(":");
-  const { url } = await startGateway({
-    config: `${modelsRoute(await freePort())}apiVersion: gwc.dev/v1alpha1
-kind: GatewayBackend
-metadata: {name: models}
-spec:
-  ai: {provider: {llmProvider1: {}, host: 127.0.0.1, port: ${provider.host.split(":")[1]}}}
-  policies:
-    auth: {secretRef: {name: key}}
-    ai:
-      promptGuard:
-        request:
-          - webhook:
-              backendRef: {group: gwc.dev, kind: GatewayBackend, name: hook}
-              forwardHeaderMatches: [{name: X-Tenant, value: manifests}]
-        response: [{webhook: {backendRef: {group: gwc.dev, kind: GatewayBackend, name: hook}}}]
----
-apiVersion: gwc.dev/v1alpha1
-kind: GatewayBackend
-metadata: {name: hook}
-spec: {static: {host: ${name}, port: ${port}}}
----
-apiVersion: v1
-kind: Secret
-metadata: {name: key}
-stringData: {Authorization: hidden}
-`,
-    env: { GWC_SECRETS_DIR: temporaryFolder({ "key/Authorization": "provider-key" }) },
-  });
-  const own = new OpenAI({ apiKey: "k", baseURL: `${url}/v1`, maxRetries: 0 });
-  const headers = { "x-tenant": "manifests" };
-  const messages = [{ role: "user" as const, content: "A long secret1." }];
-  const whole = await own.chat.completions.create({ model: "m", messages }, { headers });
-  expect(provider.received.at(-1)?.body.toString()).toContain("A long [hidden].");
-  expect(whole.choices[0]?.message.content).toBe(long.replace("secret7", "[hidden]"));
-  expect(
-    webhook.seen().at(-1)?.headers["x-tenant"] ?? webhook.seen().at(-1)?.headers["X-Tenant"],
-  ).toBe(undefined);
 });

@@ -1,44 +1,8 @@
-import OpenAI from "openai";
+import type OpenAI from "openai";
 import { expect, it } from "vitest";
-import { startAiGateway } from "../harness/ai-gateway.ts";
-import { type Gateway, startGateway } from "../harness/gateway.ts";
-import { startProvider } from "../harness/model-provider.ts";
 import { startScripted } from "../harness/scripted.ts";
 import { send } from "../harness/send.ts";
-
-const replies = [
-  { prompt: "Hello", response: { content: "Hi there." } },
-  {
-    prompt: "weather",
-    response: {
-      toolCalls: [
-        { name: "get_weather", arguments: '{"city":"Paris"}' },
-        { name: "get_weather", arguments: '{"city":"Rome"}' },
-      ],
-    },
-  },
-];
-
-const provided = { openai: { openAI: {} }, anthropic: { anthropic: {} } };
-const providers = ["openai", "anthropic"] as const;
-
-/** A gateway whose clients speak the Responses API. */
-function startResponses(
-  name: keyof typeof provided,
-  host: string,
-  ai: object = {},
-): Promise<Gateway> {
-  const routes = { "/v1/responses": "responses" };
-  return startAiGateway(host, routes, { provider: provided[name], ai });
-}
-
-async function startClient(provider: keyof typeof provided): Promise<OpenAI> {
-  return openai(await startResponses(provider, (await startProvider(replies)).host));
-}
-
-function openai({ url }: Gateway): OpenAI {
-  return new OpenAI({ apiKey: "client-key", baseURL: `${url}/v1`, maxRetries: 0 });
-}
+import { openai, providers, startClient, startResponses } from "./responses-gateway.ts";
 
 const tools: OpenAI.Responses.Tool[] = [
   {
@@ -377,41 +341,4 @@ it("a provider of another format keeps no responses", async () => {
   const gateway = await startResponses("anthropic", "127.0.0.1:9");
   const call = openai(gateway).responses.retrieve("resp_1");
   await expect(call).rejects.toMatchObject({ status: 404, type: "invalid_request_error" });
-});
-
-it("prompts of the configuration stand around the instructions and the input", async () => {
-  const { received, host } = await startScripted((response) => response.end("{}"));
-  const prompts = {
-    prepend: [
-      { role: "system", content: "First." },
-      { role: "user", content: "Before." },
-    ],
-    append: [{ role: "user", content: "After." }],
-  };
-  const gateway = await startGateway({
-    listeners: [
-      {
-        routes: [
-          {
-            policies: { ai: { routes: { "*": "responses" }, prompts } },
-            backends: [{ ai: { provider: { openAI: {} }, hostOverride: host } }],
-          },
-        ],
-      },
-    ],
-  });
-  const json = { "content-type": "application/json" };
-  const ask = (body: string) => send(`${gateway.url}/v1/responses`, "POST", json, body);
-  await ask(
-    '{"model":"m", "instructions":"Own.", "input":"Hello", "max_output_tokens":9007199254740993}',
-  );
-  await ask('{"model":"m", "input":[ {"role":"user","content":"Hi"} ]}');
-  expect(received[0]?.body.toString()).toBe(
-    '{"model":"m","instructions":"First.\\n\\nOwn.","input":[{"role":"user","content":"Before."},' +
-      '{"role":"user","content":"Hello"},{"role":"user","content":"After."}],"max_output_tokens":9007199254740993}',
-  );
-  expect(JSON.parse(received[1]?.body.toString() ?? "")).toMatchObject({
-    instructions: "First.",
-    input: [{ content: "Before." }, { content: "Hi" }, { content: "After." }],
-  });
 });

@@ -1,12 +1,7 @@
 import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { connect as connectHttp2 } from "node:http2";
-import {
-  type AddressInfo,
-  connect as connectTcp,
-  createServer,
-  type TcpNetConnectOpts,
-} from "node:net";
+import { type AddressInfo, connect as connectTcp, type TcpNetConnectOpts } from "node:net";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import {
@@ -16,7 +11,7 @@ import {
   type TLSSocket,
 } from "node:tls";
 import { promisify } from "node:util";
-import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { atEnd } from "../harness/at-end.ts";
 import { makeCertificate } from "../harness/certificate.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -26,6 +21,7 @@ import { GwcProcess } from "../harness/gwc.ts";
 import { RawClient } from "../harness/raw-client.ts";
 import { refusals } from "../harness/refusals.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { inPieces } from "./in-pieces.ts";
 
 const folder = temporaryFolder();
 let backend = 0;
@@ -387,25 +383,3 @@ it("what else shares a port, and a hostname that both have, is refused when it i
   ] as const)
     expect(refusals({ listeners: [...listeners] }), JSON.stringify(listeners)).toContain(code);
 });
-
-/** The port of somebody who passes what a client says on, one byte after the other. */
-async function inPieces(to: number): Promise<number> {
-  const server = createServer((socket) => {
-    const other = connectTcp({ port: to, host: "127.0.0.1", noDelay: true });
-    let way = Promise.resolve();
-    socket.on("data", (chunk) => {
-      for (const byte of chunk)
-        way = way.then(
-          () => new Promise((resolve) => other.write(Buffer.of(byte), () => setImmediate(resolve))),
-        );
-    });
-    socket.on("end", () => way.then(() => other.end()));
-    other.pipe(socket);
-    for (const each of [socket, other]) each.on("error", () => {});
-  });
-  onTestFinished(() => {
-    server.close();
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return (server.address() as AddressInfo).port;
-}

@@ -3,9 +3,6 @@ import type { Message } from "../protocol/message.ts";
 import { isListMethod } from "../protocol/primitives.ts";
 import { respondRpcError, rpcCode } from "../protocol/rpc-response.ts";
 import { hidesNothing, type McpAuthorization } from "../rules/authorization.ts";
-import { updatesFilter } from "../rules/list-filter.ts";
-import { isLockedCall } from "../session/locked-call.ts";
-import { isLockedOpening, openingFilter } from "../session/opening.ts";
 import { isDoubtful } from "../stateless/response-status.ts";
 import { sendPassed } from "../stateless/send-passed.ts";
 import { statelessFilter, withShownSubscriptions } from "../stateless/shown-lists.ts";
@@ -14,6 +11,7 @@ import type { McpBackend } from "../transports/backend.ts";
 import { beginMcpCall } from "../transports/call-span.ts";
 import { noteTargetEra } from "../transports/noted-eras.ts";
 import type { CallSink, StreamableHttpTarget } from "../transports/target.ts";
+import { passedFilter } from "./passed-filter.ts";
 import type { PassthroughMessage } from "./passthrough.ts";
 import { PassthroughRelay } from "./passthrough-relay.ts";
 import { sendIfLocked } from "./send-if-locked.ts";
@@ -29,7 +27,6 @@ export function passStateless(
   access: McpAuthorization,
   post: PassthroughMessage | undefined,
 ): void {
-  const isOpenRoute = hidesNothing(access);
   const method = post?.message.method ?? exchange.header("mcp-method");
   const sent = post && shownOf(exchange, access, target, post);
   if (post !== undefined && sent === undefined) {
@@ -41,14 +38,10 @@ export function passStateless(
     return;
   }
   const isList = method !== undefined && isListMethod(method);
-  const isLocked = isLockedOpening(access, method);
-  const otherFilter = isLocked ? openingFilter : updatesFilter;
+  const passed = { method, isList, listFilter: statelessFilter };
   const relay = new PassthroughRelay(exchange, target, {
+    ...passedFilter(exchange, access, target.name, passed),
     requestId: sent?.message.kind === "request" ? sent.message.id : undefined,
-    filter: isOpenRoute
-      ? undefined
-      : (isList ? statelessFilter : otherFilter)(exchange, access, target.name),
-    isList: isList || isLocked,
     readsRefusals: true,
     limit: backend.limits.message,
     deadline: method === "subscriptions/listen" ? undefined : backend.timeouts.request,
@@ -61,16 +54,12 @@ export function passStateless(
   const send = () => {
     const span = beginMcpCall(exchange.trace, target, sent?.message, method ?? "POST");
     const body = sent?.bytes ?? exchange.body;
-    const request = { exchange, target, body, span, mayBeCoded: isOpenRoute };
+    const request = { exchange, target, body, span, mayBeCoded: hidesNothing(access) };
     relay.start((handler) => sendPassed(request, handler));
   };
-  if (post === undefined || !isLockedCall(access, post.message)) {
-    send();
-    return;
-  }
   const ask = (request: Message, sink: CallSink) =>
     callStateless(exchange, target, backend.limits.message, request, sink, []);
-  void sendIfLocked({ exchange, backend, access, target, request: post.message }, ask, send);
+  sendIfLocked({ exchange, backend, access, target, request: post?.message }, ask, send);
 }
 
 /** The message as the target gets it: a client listens to nothing that the rules hide from it. */

@@ -15,10 +15,8 @@ import {
 import { type Message, textAt } from "../protocol/message.ts";
 import { isListMethod } from "../protocol/primitives.ts";
 import { hidesNothing, type McpAuthorization } from "../rules/authorization.ts";
-import { rulesFilter, updatesFilter } from "../rules/list-filter.ts";
+import { rulesFilter } from "../rules/list-filter.ts";
 import { targetEventId } from "../session/event-ids.ts";
-import { isLockedCall } from "../session/locked-call.ts";
-import { isLockedOpening, openingFilter } from "../session/opening.ts";
 import {
   type HttpSession,
   type McpSession,
@@ -26,7 +24,11 @@ import {
   type SessionParts,
 } from "../session/session.ts";
 import { callInSession } from "../session/session-call.ts";
-import { sendInSession } from "../session/session-request.ts";
+import {
+  type SessionOwner,
+  type SessionRequestOptions,
+  sendInSession,
+} from "../session/session-request.ts";
 import {
   endSession,
   openSession,
@@ -37,6 +39,7 @@ import type { McpBackend } from "../transports/backend.ts";
 import { noteTargetEra } from "../transports/noted-eras.ts";
 import type { CallSink, StreamableHttpTarget } from "../transports/target.ts";
 import { headersForTarget } from "../transports/upstream-headers.ts";
+import { passedFilter } from "./passed-filter.ts";
 import { PassthroughRelay } from "./passthrough-relay.ts";
 import { RefusedSessions } from "./refused-sessions.ts";
 import { sendIfLocked } from "./send-if-locked.ts";
@@ -75,23 +78,58 @@ export function passThrough(
     return;
   }
   noteTargetEra(exchange, "sessions");
-  const isOpenRoute = hidesNothing(access);
-  const isList = mayList(exchange, post);
-  const isLocked = isLockedOpening(access, post?.message.method);
-  const otherFilter = isLocked ? openingFilter : updatesFilter;
-  const lastEventId = exchange.header("last-event-id");
   const opening = isOpening ? newHttpSession() : undefined;
-  const relay = new PassthroughRelay(exchange, target, {
+  const relay = relayOf(exchange, backend, target, access, { post, session, opening });
+  const options = requestInSession(exchange, access, target, {
+    session: opening ?? httpSession(session),
+    owner: session,
+    message: post?.message,
+    body: post?.bytes ?? null,
+  });
+  if (isOpening && backend.toStateless !== undefined) {
+    const onVerdict = (hasSessions: boolean) => {
+      target.era.noteSessions(hasSessions);
+      if (hasSessions) return;
+      relay.leave();
+      serveSessionPost(exchange, backend, access, post.message);
+    };
+    relay.start((handler) => sendInSession(options, new RefusedSessions(handler, onVerdict)));
+    return;
+  }
+  const ask = (request: Message, sink: CallSink) => {
+    const context = { exchange, backend, session: session ?? noSession };
+    return callInSession(context, target, httpSession(session) ?? newHttpSession(), request, sink);
+  };
+  const send = () => relay.start((handler) => sendInSession(options, handler));
+  sendIfLocked({ exchange, backend, access, target, request: post?.message }, ask, send);
+}
+
+/** What a client's request is about. */
+interface PassedParts {
+  readonly post: PassthroughMessage | undefined;
+  /** Undefined: it names none. */
+  readonly session: McpSession | undefined;
+  /** The one that it opens at the target; undefined: it opens none. */
+  readonly opening: HttpSession | undefined;
+}
+
+/** What passes the response on. */
+function relayOf(
+  exchange: Exchange,
+  backend: McpBackend,
+  target: StreamableHttpTarget,
+  access: McpAuthorization,
+  { post, session, opening }: PassedParts,
+): PassthroughRelay {
+  const method = post?.message.method;
+  const passed = { method, isList: mayList(exchange, post), listFilter: rulesFilter };
+  return new PassthroughRelay(exchange, target, {
+    ...passedFilter(exchange, access, target.name, passed),
     requestId: post?.message.kind === "request" ? post.message.id : undefined,
-    filter: isOpenRoute
-      ? undefined
-      : (isList ? rulesFilter : otherFilter)(exchange, access, target.name),
-    isList: isList || isLocked,
-    readsRefusals: isLocked,
     limit: backend.limits.message,
     deadline: exchange.method === "GET" ? undefined : backend.timeouts.request,
     onSession:
-      isOpening && opening !== undefined
+      post !== undefined && opening !== undefined
         ? (id) => {
             const parts = partsOf(post.message, { ...opening, id });
             return openSession(exchange, backend, access, parts).id;
@@ -104,10 +142,23 @@ export function passThrough(
           }
         : undefined,
   });
-  const options = {
+}
+
+/** Of a request that names no session. */
+const noSession: SessionOwner = { initialize: undefined, isEnded: false };
+
+/** The client's request as it goes to the target. */
+function requestInSession(
+  exchange: Exchange,
+  access: McpAuthorization,
+  target: StreamableHttpTarget,
+  sent: Pick<SessionRequestOptions, "session" | "owner" | "message" | "body">,
+): SessionRequestOptions {
+  const isOpenRoute = hidesNothing(access);
+  const lastEventId = exchange.header("last-event-id");
+  return {
+    ...sent,
     target,
-    session: opening ?? httpSession(session),
-    owner: session,
     method: methodOf(exchange),
     headers: headersForTarget(exchange, target),
     version: exchange.header("mcp-protocol-version"),
@@ -115,30 +166,7 @@ export function passThrough(
     lastEventId:
       isOpenRoute || lastEventId === undefined ? lastEventId : targetEventId(exchange, lastEventId),
     trace: exchange.trace,
-    message: post?.message,
-    body: post?.bytes ?? null,
   };
-  if (!isOpening || backend.toStateless === undefined) {
-    const send = () => relay.start((handler) => sendInSession(options, handler));
-    if (post === undefined || !isLockedCall(access, post.message)) {
-      send();
-      return;
-    }
-    const owner = session ?? { initialize: undefined, isEnded: false };
-    const context = { exchange, backend, session: owner };
-    const own = httpSession(session) ?? newHttpSession();
-    const ask = (request: Message, sink: CallSink) =>
-      callInSession(context, target, own, request, sink);
-    void sendIfLocked({ exchange, backend, access, target, request: post.message }, ask, send);
-    return;
-  }
-  const onVerdict = (hasSessions: boolean) => {
-    target.era.noteSessions(hasSessions);
-    if (hasSessions) return;
-    relay.leave();
-    serveSessionPost(exchange, backend, access, post.message);
-  };
-  relay.start((handler) => sendInSession(options, new RefusedSessions(handler, onVerdict)));
 }
 
 /** Whether a target has ended its session, or says that it is no more. */

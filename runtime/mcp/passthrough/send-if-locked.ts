@@ -3,7 +3,7 @@ import type { Message } from "../protocol/message.ts";
 import { respondRpc } from "../protocol/rpc-response.ts";
 import type { McpAuthorization } from "../rules/authorization.ts";
 import { respondFailure } from "../session/failure-response.ts";
-import { checkLock, type LockedCall } from "../session/locked-call.ts";
+import { checkLock, isLockedCall, type LockedCall } from "../session/locked-call.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import type { StreamableHttpTarget } from "../transports/target.ts";
 
@@ -13,12 +13,23 @@ export interface PassedCall {
   readonly backend: McpBackend;
   readonly access: McpAuthorization;
   readonly target: StreamableHttpTarget;
-  readonly request: Message;
+  /** Undefined: it says nothing of an item. */
+  readonly request: Message | undefined;
 }
 
-/** Sends a request when its item is as it was locked; responds when it is not, or nobody can say. */
-export async function sendIfLocked(
-  { exchange, backend, access, target, request }: PassedCall,
+/**
+ * Sends a request: one for an item that has to be held against a lock when that is as it was locked. Responds when it is not,
+ * or nobody can say.
+ */
+export function sendIfLocked(call: PassedCall, ask: LockedCall["ask"], send: () => void): void {
+  const { access, request } = call;
+  if (request === undefined || !isLockedCall(access, request)) send();
+  else void sendChecked(call, request, ask, send);
+}
+
+async function sendChecked(
+  { exchange, backend, access, target }: PassedCall,
+  request: Message,
   ask: LockedCall["ask"],
   send: () => void,
 ): Promise<void> {

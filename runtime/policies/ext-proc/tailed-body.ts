@@ -1,4 +1,5 @@
 import type { BodySink, BodySource } from "../../http/body/body.ts";
+import { PassedBody } from "../../http/body/passed-body.ts";
 
 /** Who says what becomes of the end of a body. */
 export interface BodyTail {
@@ -9,50 +10,34 @@ export interface BodyTail {
 }
 
 /** A body that goes on as it comes, and whose end waits for what a processor says of the trailers. */
-export class TailedBody implements BodySource, BodySink {
-  readonly length = undefined;
-  readonly #source: BodySource;
+export class TailedBody extends PassedBody {
   readonly #tail: BodyTail;
-  #sink: BodySink | undefined;
   #trailers: readonly string[] | undefined;
 
   constructor(source: BodySource, tail: BodyTail) {
-    this.#source = source;
+    super(source);
     this.#tail = tail;
   }
 
-  get trailers(): readonly string[] | undefined {
-    return this.#trailers ?? this.#source.trailers;
+  override get length(): undefined {
+    return undefined;
   }
 
-  flow(sink: BodySink): void {
-    this.#sink = sink;
-    this.#source.flow(this);
+  override get trailers(): readonly string[] | undefined {
+    return this.#trailers ?? super.trailers;
   }
 
-  pause(): void {
-    this.#source.pause();
+  override discard(): void {
+    if (this.sink !== undefined) this.#tail.discarded();
+    this.sink = undefined;
+    super.discard();
   }
 
-  resume(): void {
-    this.#source.resume();
-  }
-
-  discard(): void {
-    if (this.#sink !== undefined) this.#tail.discarded();
-    this.#sink = undefined;
-    this.#source.discard();
-  }
-
-  onData(chunk: Buffer): void {
-    this.#sink?.onData(chunk);
-  }
-
-  onEnd(): void {
+  override onEnd(): void {
     this.#tail.ended();
   }
 
-  onAbort(): void {
+  override onAbort(): void {
     this.breakOff();
   }
 
@@ -68,8 +53,8 @@ export class TailedBody implements BodySource, BodySink {
   }
 
   #end(): BodySink | undefined {
-    const sink = this.#sink;
-    this.#sink = undefined;
+    const { sink } = this;
+    this.sink = undefined;
     return sink;
   }
 }

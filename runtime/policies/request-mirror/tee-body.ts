@@ -1,4 +1,5 @@
 import type { BodySink, BodySource } from "../../http/body/body.ts";
+import { PassedBody } from "../../http/body/passed-body.ts";
 import type { BufferBudget } from "../../process/buffer-budget.ts";
 
 /** Bytes that a copy may be behind before it is given up. */
@@ -8,54 +9,33 @@ const maxBehind = 262_144;
  * A body that flows to two readers: the first one sets the pace, the copy follows as it can and is broken off when it
  * falls too far behind.
  */
-export class TeeBody implements BodySource, BodySink {
-  readonly length: number | undefined;
+export class TeeBody extends PassedBody {
   readonly copy: BodyCopy;
-  readonly #source: BodySource;
-  #sink: BodySink | undefined;
 
   /** What the copy holds back counts against `budget`. */
   constructor(source: BodySource, budget: BufferBudget) {
-    this.length = source.length;
-    this.#source = source;
+    super(source);
     this.copy = new BodyCopy(source, budget);
   }
 
-  get trailers(): readonly string[] | undefined {
-    return this.#source.trailers;
-  }
-
-  flow(sink: BodySink): void {
-    this.#sink = sink;
-    this.#source.flow(this);
-  }
-
-  pause(): void {
-    this.#source.pause();
-  }
-
-  resume(): void {
-    this.#source.resume();
-  }
-
-  discard(): void {
-    this.#source.discard();
+  override discard(): void {
+    super.discard();
     this.copy.onAbort();
   }
 
-  onData(chunk: Buffer): void {
+  override onData(chunk: Buffer): void {
     this.copy.onData(chunk);
-    this.#sink?.onData(chunk);
+    super.onData(chunk);
   }
 
-  onEnd(): void {
+  override onEnd(): void {
     this.copy.onEnd();
-    this.#sink?.onEnd();
+    super.onEnd();
   }
 
-  onAbort(): void {
+  override onAbort(): void {
     this.copy.onAbort();
-    this.#sink?.onAbort();
+    super.onAbort();
   }
 }
 

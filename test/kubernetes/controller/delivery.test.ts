@@ -1,6 +1,5 @@
-import { createServer } from "node:http";
 import { connect as connectHttp2, createServer as createHttp2Server } from "node:http2";
-import { connect, createServer as createProxy } from "node:net";
+import { connect } from "node:net";
 import { beforeAll, describe, expect, it } from "vitest";
 import {
   type CertificatePair,
@@ -18,19 +17,7 @@ import { send } from "../../harness/send.ts";
 import { temporaryFolder } from "../../harness/temporary-folder.ts";
 import { Workspace } from "../../harness/workspace.ts";
 import { routeManifest } from "./route-manifest.ts";
-
-/** A server on every address of the machine, which answers with this text. */
-async function startPod(text: string): Promise<{ readonly port: number; stop(): void }> {
-  const server = createServer((_, response) => response.end(text));
-  await new Promise<void>((resolve) => {
-    server.listen(0, () => resolve());
-  });
-  const bound = server.address();
-  const port = typeof bound === "object" ? (bound?.port ?? 0) : 0;
-  const stop = () => server.close().closeAllConnections();
-  atEnd(stop);
-  return { port, stop };
-}
+import { startPod, startService } from "./stand-in-pods.ts";
 
 const missing = missingPods();
 const note = missing === undefined ? "" : ` (left out: ${missing})`;
@@ -367,30 +354,6 @@ spec:
   });
 
   const urlOf = (own: number | string | undefined) => `http://127.0.0.1:${own}`;
-
-  /** A port whose connections go on to the first of these that takes them. */
-  async function startService(ports: readonly number[]): Promise<number> {
-    const server = createProxy((socket) => {
-      socket.on("error", () => {});
-      const open = ([first, ...others]: readonly number[]): void => {
-        if (first === undefined) {
-          socket.destroy();
-          return;
-        }
-        const target = connect(first, "127.0.0.1", () => {
-          socket.pipe(target).pipe(socket);
-          target.on("close", () => socket.destroy());
-          socket.on("close", () => target.destroy());
-        });
-        target.on("error", () => {
-          if (target.bytesRead === 0 && !socket.destroyed) open(others);
-        });
-      };
-      open(ports);
-    });
-    atEnd(() => server.close());
-    return listen(server);
-  }
 
   /** Changes the Gateway, so that its status has to be written anew. */
   async function restated(): Promise<void> {

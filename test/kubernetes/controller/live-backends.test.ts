@@ -21,6 +21,8 @@ import {
 import { send } from "../../harness/send.ts";
 import { SessionReplica } from "../../harness/session-replica.ts";
 import { Workspace } from "../../harness/workspace.ts";
+import { listed } from "./listed-tools.ts";
+import { OLD_POOLS, type PoolParent, poolDefinition } from "./pool-definition.ts";
 
 const missing = missingPods();
 const GATEWAY = `
@@ -56,13 +58,13 @@ kind: GatewayBackend
 metadata: { name: tools }
 spec: { mcp: { targets: [{ name: all, selector: { services: { matchLabels: { tools: yes-1 } } } }] } }
 ---${routeTo("tools", "/mcp")}`);
-    await listed((names) => names.includes("hello"));
+    await listed(port, (names) => names.includes("hello"));
     await api.applyText(tools("text", "yes-1"));
-    const both = await listed((names) => names.some((name) => name.includes("text")));
+    const both = await listed(port, (names) => names.some((name) => name.includes("text")));
     expect(both).toContain("all-math_hello");
     expect(both).toContain("all-text_hello");
     await api.applyText(tools("math", "no-1"));
-    await listed((names) => names.includes("hello"));
+    await listed(port, (names) => names.includes("hello"));
   });
 
   it("a lock in a ConfigMap decides which tools there are, from when it comes and as it is changed", async () => {
@@ -94,7 +96,7 @@ spec:
     }, "a status that names the ConfigMap that is not there");
     await approve(tools);
     const exactly = (...names: string[]) =>
-      listed((found) => found.join() === names.join(), "/locked");
+      listed(port, (found) => found.join() === names.join(), "/locked");
     await exactly("hello", "add", "drop");
     await approve({ hello: tools.hello, add: tools.add });
     await exactly("hello", "add");
@@ -120,7 +122,7 @@ spec:
     sessionRouting: Stateful
     targets: [{ name: all, selector: { services: { matchLabels: { own: replicated } } } }]
 ---${routeTo("replicated", "/replicated")}`);
-    await listed((names) => names.includes("where"), "/replicated");
+    await listed(port, (names) => names.includes("where"), "/replicated");
     const open = async () => {
       const client = new Client({ name: "test", version: "1.0.0" });
       const url = new URL(`http://127.0.0.1:${port}/replicated`);
@@ -156,35 +158,6 @@ spec:
     expect(replicas.map(({ foreign }) => foreign)).toEqual([[], []]);
     for (const { client } of sessions) await client.close();
   });
-
-  /** The tools that a client gets, as soon as they are like this. */
-  function listed(
-    isWanted: (names: readonly string[]) => boolean,
-    at = "/mcp",
-  ): Promise<readonly string[]> {
-    let last = "";
-    return eventually(
-      async () => {
-        const client = new Client({ name: "test", version: "1.0.0" });
-        try {
-          const transport = new StreamableHTTPClientTransport(
-            new URL(`http://127.0.0.1:${port}${at}`),
-          );
-          // The SDK's own type says its sessionId is optional, which exactOptionalPropertyTypes takes by its word.
-          await client.connect(transport as Parameters<typeof client.connect>[0]);
-          const names = (await client.listTools()).tools.map(({ name }) => name);
-          last = names.join();
-          return isWanted(names) ? names : null;
-        } catch (error) {
-          last = String(error);
-          return null;
-        } finally {
-          await client.close();
-        }
-      },
-      () => `tools, which are ${last}`,
-    );
-  }
 
   it("a picker chooses from the pods of a pool that are ready, and no Service has to name them", async () => {
     const models = createHttpServer((_, response) => response.end("model"));
@@ -421,49 +394,4 @@ spec:
     - matches: [{ path: { value: ${path} } }]
       backendRefs: [{ group: gwc.dev, kind: GatewayBackend, name: ${backend} }]
 `;
-}
-
-/** The kind as the Gateway API inference extension names it; its fields are checked by gwc. */
-const poolDefinition = `
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata:
-  name: inferencepools.inference.networking.k8s.io
-  annotations: { api-approved.kubernetes.io: "unapproved, a test's own" }
-spec:
-  group: inference.networking.k8s.io
-  names: { kind: InferencePool, listKind: InferencePoolList, plural: inferencepools, singular: inferencepool }
-  scope: Namespaced
-  versions:
-    - name: v1
-      served: true
-      storage: true
-      subresources: { status: {} }
-      schema:
-        openAPIV3Schema:
-          type: object
-          properties:
-            spec: { type: object, x-kubernetes-preserve-unknown-fields: true }
-            status: { type: object, properties: { parents: { type: array, maxItems: 32, items: {
-              type: object,
-              properties: {
-                controllerName: { type: string }, parentRef: { type: object, additionalProperties: { type: string } },
-                conditions: { type: array, items: { type: object, x-kubernetes-preserve-unknown-fields: true } } } } } } }
-`;
-
-/** The first definition of the kind, which is of another group. */
-const OLD_POOLS = poolDefinition
-  .replaceAll("inference.networking.k8s.io", "inference.networking.x-k8s.io")
-  .replace("name: v1\n", "name: v1alpha2\n")
-  .replace("parents:", "parent:")
-  .replace("controllerName: { type: string }, ", "");
-
-interface PoolParent {
-  readonly parentRef: {
-    readonly name: string;
-    readonly apiVersion?: string;
-    readonly kind?: string;
-  };
-  readonly controllerName?: string;
-  readonly conditions: readonly { readonly type: string; readonly reason: string }[];
 }

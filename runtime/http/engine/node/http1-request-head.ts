@@ -51,7 +51,7 @@ export function readRequestHead(lines: Http1Lines): Http1RequestHead | string {
     expectsContinue: expectation !== undefined,
     acceptsTrailers: te !== "" && !isOld && trailersToken.test(te),
     upgrade:
-      !fields.namesConnectionHeaders || isOld || body !== 0 || !asksForUpgrade(fields)
+      !fields.namesConnectionHeaders || isOld || body !== 0 || !upgradeToken.test(fields.connection)
         ? undefined
         : protocolOf(headerValue(fields.list, "upgrade")),
   };
@@ -97,10 +97,6 @@ function anyRequestLine({ text }: Http1Lines): RequestLine | undefined {
 
 function isTargetCode(code: number): boolean {
   return code > 0x20 && code < 0x7f;
-}
-
-function asksForUpgrade({ connection }: ReceivedFields): boolean {
-  return upgradeToken.test(connection);
 }
 
 const behindTarget = Buffer.from(" HTTP/1.1\r\n");

@@ -130,9 +130,10 @@ export class Http1ServerResponse implements EngineResponse {
   writeText(text: string): boolean {
     const isOpen = !this.#hasLeftHttp && !this.#isGone && !this.#isEnded;
     const isChunk = isOpen && this.#hasBody && this.#isChunked && text !== "";
+    if (!isChunk) return this.write(Buffer.from(text));
     // Put together before it is looked at, so that it is put together once.
     const all = `${this.#head}${text.length.toString(16)}\r\n${text}\r\n`;
-    if (!isChunk || !isPlainText(all, Buffer.byteLength(all))) return this.write(Buffer.from(text));
+    if (!isPlainText(all, Buffer.byteLength(all))) return this.write(Buffer.from(text));
     this.#head = "";
     return this.#socket.write(all, "latin1");
   }
