@@ -5,7 +5,8 @@ import { expositionOf } from "../harness/exposition.ts";
 import { breakDown } from "../harness/fragile-threads.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { isAlive } from "../harness/is-alive.ts";
-import { pause } from "../harness/pause.ts";
+import { bytesTaken, bytesUnread } from "../harness/kernel-queues.ts";
+import { settled } from "../harness/settled.ts";
 import { initialize, messagesOf, openSession, post, send, toolCall } from "./raw-client.ts";
 import { mcpResponses, type RawUpstream, startUpstream } from "./raw-upstream.ts";
 import {
@@ -120,7 +121,8 @@ describe("a request whose thread breaks down while another one has its connectio
     const body = JSON.stringify(toolCall("silent", 1, { text: "x".repeat(500_000) }));
     const text = requestText("/http", session, body);
     client.send(text.slice(0, -10));
-    await pause(100);
+    // The other thread has read of it what its own one can't hold.
+    await expect.poll(() => bytesTaken(client.socket)).toBe(client.socket.bytesWritten);
     await breakIt();
     await client.receives(lost);
     expect(await lineOf(client.socket.localPort)).toContain("http.status=500 reason=Internal");
@@ -148,7 +150,8 @@ describe("a request whose thread breaks down while another one has its connectio
     from = gateway.output.length;
     client.socket.pause();
     client.send(requestText("/child", huge, JSON.stringify(toolCall("huge", 1, { size }))));
-    await pause(500);
+    // All of it is with the thread of the connection, whose client reads nothing.
+    await settled(() => bytesUnread(client.socket));
     await breakIt();
     client.socket.resume();
     await eventually(() => client.received.length > size || null, "the response");

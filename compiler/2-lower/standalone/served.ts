@@ -79,41 +79,11 @@ export function lowerServed(
   };
   const listeners: ListenerResource[] = [];
   const routes: (RouteResource | TcpRouteResource)[] = [];
-  file.binds?.forEach((bind, bindIndex) => {
-    bind?.listeners.forEach((listener, listenerIndex) => {
-      if (listener === undefined) return;
-      const at = childOf(origin, "binds", bindIndex, "listeners", listenerIndex);
-      const key = `${bindIndex}/${listenerIndex}`;
-      const isListenerPartial =
-        attached.isPartial || isPartial(at, context, ["routes", "tcpRoutes"]);
-      const portOrigin = childOf(origin, "binds", bindIndex, "port");
-      const own = readPolicies(listener.policies ?? {}, childOf(at, "policies"), diagnostics);
-      const named = readListener(listener, key, bind.port, portOrigin, at);
-      const before = attached.before(named);
-      const all = { policies: before, backendPolicies: undefined };
-      const policies = actingThere(mergePolicies(before, own), all, listenerTraffic(named));
-      const general = attached.onRoutes(named);
-      const read = { ...named, policies };
-      meetPolicies(policies, isListenerPartial ? undefined : listenerTraffic(read), sections);
-      const { address, tunnelProtocol } = bind;
-      const tunnel = tunnelProtocol && {
-        protocol: tunnelProtocol,
-        origin: childOf(origin, "binds", bindIndex, "tunnelProtocol"),
-      };
-      listeners.push({ ...read, address, tunnel, isPartial: isListenerPartial });
-      listener.routes?.forEach((route, index) => {
-        if (route !== undefined)
-          routes.push(...readRoute(route, key, childOf(at, "routes", index), context, general));
-      });
-      listener.tcpRoutes?.forEach((route, index) => {
-        if (route === undefined) return;
-        const place = childOf(at, "tcpRoutes", index);
-        routes.push(readTcpRoute(route, key, isPassedOn(read), place, context, general));
-      });
-      // Its protocol may be what was left out.
-      if (!isListenerPartial) checkRouteField(listener, at, diagnostics);
-    });
-  });
+  for (const each of boundListeners(file, origin)) {
+    const read = readBoundListener(each, context);
+    listeners.push(read.listener);
+    routes.push(...read.routes);
+  }
   if (broken.length === 0) {
     reportIdleGroups(groups, groupUse, diagnostics);
     services.reportIdle();
@@ -126,11 +96,79 @@ export function lowerServed(
   routes.push(...doors.map(({ route }) => route));
   const names = routes.flatMap(({ name }) => name ?? []);
   if (broken.length === 0) attached.reportIdle({ listeners, routes: names }, diagnostics);
+  meetServers({ listeners, routes }, sections);
+  return { listeners, routes, backends, sections };
+}
+
+/** Notes which parts act on the servers that routes lead to. */
+function meetServers(
+  { listeners, routes }: Pick<ServedParts, "listeners" | "routes">,
+  sections: SectionUse,
+): void {
   const byKey = new Map(listeners.map((each) => [each.key, each]));
   for (const route of routes) {
     if (route.kind === "route") meetServerSections(route, byKey, sections);
   }
-  return { listeners, routes, backends, sections };
+}
+
+type BindValue = NonNullable<NonNullable<ServingValue["binds"]>[number]>;
+
+/** A listener of a port, and where both stand. */
+interface BoundListener {
+  readonly bind: BindValue;
+  readonly bindAt: Origin;
+  readonly listener: ListenerValue;
+  readonly at: Origin;
+  readonly key: string;
+}
+
+function boundListeners({ binds = [] }: ServingValue, origin: Origin): readonly BoundListener[] {
+  return binds.flatMap((bind, bindIndex) => {
+    const bindAt = childOf(origin, "binds", bindIndex);
+    return (bind?.listeners ?? []).flatMap((listener, index) => {
+      if (bind === undefined || listener === undefined) return [];
+      const at = childOf(bindAt, "listeners", index);
+      return { bind, bindAt, listener, at, key: `${bindIndex}/${index}` };
+    });
+  });
+}
+
+/** A listener, and the routes that it says itself. */
+function readBoundListener(
+  { bind, bindAt, listener, at, key }: BoundListener,
+  context: RoutesContext,
+): Pick<ServedParts, "routes"> & { readonly listener: ListenerResource } {
+  const { attached, diagnostics, sections } = context;
+  const isListenerPartial = attached.isPartial || isPartial(at, context, ["routes", "tcpRoutes"]);
+  const own = readPolicies(listener.policies ?? {}, childOf(at, "policies"), diagnostics);
+  const named = readListener(listener, key, bind.port, childOf(bindAt, "port"), at);
+  const before = attached.before(named);
+  const all = { policies: before, backendPolicies: undefined };
+  const policies = actingThere(mergePolicies(before, own), all, listenerTraffic(named));
+  const general = attached.onRoutes(named);
+  const read = { ...named, policies };
+  meetPolicies(policies, isListenerPartial ? undefined : listenerTraffic(read), sections);
+  const { address, tunnelProtocol } = bind;
+  const tunnel = tunnelProtocol && {
+    protocol: tunnelProtocol,
+    origin: childOf(bindAt, "tunnelProtocol"),
+  };
+  const routes = (listener.routes ?? []).flatMap((route, index) => {
+    const place = childOf(at, "routes", index);
+    return route === undefined ? [] : readRoute(route, key, place, context, general);
+  });
+  const tcpRoutes = (listener.tcpRoutes ?? []).flatMap((route, index) => {
+    const place = childOf(at, "tcpRoutes", index);
+    return route === undefined
+      ? []
+      : readTcpRoute(route, key, isPassedOn(read), place, context, general);
+  });
+  // Its protocol may be what was left out.
+  if (!isListenerPartial) checkRouteField(listener, at, diagnostics);
+  return {
+    listener: { ...read, address, tunnel, isPartial: isListenerPartial },
+    routes: [...routes, ...tcpRoutes],
+  };
 }
 
 /** What a listener says of itself. */

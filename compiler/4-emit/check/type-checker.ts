@@ -1,5 +1,5 @@
 import path from "node:path";
-import type { ts } from "ts-morph";
+import type { Project, ts } from "ts-morph";
 
 /** The file that says how TypeScript is asked. */
 export const checkerFile: string = import.meta.filename;
@@ -43,62 +43,11 @@ export async function typeFindings(
   runtime: RuntimeModules,
 ): Promise<readonly EmitFinding[]> {
   const { Project, ts } = await loadTypescript();
-  const options = compilerOptions(ts);
-  const files = new Map(modules.map((module) => [GENERATED + module.path, module.text]));
-  files.set(NODE_TYPES, NODE);
-  // ts-morph brings TypeScript's own declarations as texts.
-  const libraries = new Project({ useInMemoryFileSystem: true }).getModuleResolutionHost();
-  const readText = (name: string): string | undefined =>
-    files.get(name) ?? (name.startsWith(`${LIBRARIES}lib.`) ? libraries.readFile(name) : undefined);
-
-  /** The file that stands for a runtime module: its declaration, or its source. */
-  const runtimeFile = (name: string): string | undefined => {
-    const source = runtime.sourceOf(name);
-    if (source === undefined) return undefined;
-    let declaration = runtime.knownDeclaration(source);
-    if (declaration === undefined) {
-      declaration = declarationIn(ts, source);
-      runtime.keepDeclaration(source, declaration);
-    }
-    const file = `${RUNTIME}${name}${declaration === SOURCE_ITSELF ? ".ts" : ".d.ts"}`;
-    files.set(file, declaration === SOURCE_ITSELF ? source : declaration);
-    return file;
-  };
-  const runtimeFiles = new Map<string, string | undefined>();
-  const resolve = (name: string, from: string): string | undefined => {
-    if (!name.startsWith(".") && !name.startsWith("gwc/runtime/")) return undefined;
-    const file = name.startsWith(".")
-      ? path.posix.resolve(path.posix.dirname(from), name)
-      : `${RUNTIME}${name.slice("gwc/runtime/".length)}.ts`;
-    if (!file.startsWith(RUNTIME)) return file;
-    const module = file.slice(RUNTIME.length).replace(/(\.d)?\.ts$/, "");
-    if (!runtimeFiles.has(module)) runtimeFiles.set(module, runtimeFile(module));
-    return runtimeFiles.get(module);
-  };
-
+  const texts = generatedTexts(modules, new Project({ useInMemoryFileSystem: true }));
   const program = ts.createProgram({
     rootNames: [...unchecked.map(({ path: name }) => GENERATED + name), NODE_TYPES],
-    options,
-    host: {
-      fileExists: (name) => readText(name) !== undefined,
-      readFile: readText,
-      getSourceFile: (name, version) => {
-        const text = readText(name);
-        return text === undefined ? undefined : ts.createSourceFile(name, text, version);
-      },
-      resolveModuleNames: (names, from) =>
-        names.map((name) => {
-          const resolvedFileName = resolve(name, from);
-          return resolvedFileName === undefined ? undefined : { resolvedFileName };
-        }),
-      getDefaultLibFileName: () => `${LIBRARIES}lib.esnext.d.ts`,
-      getDefaultLibLocation: () => LIBRARIES,
-      getCurrentDirectory: () => "/",
-      getCanonicalFileName: (name) => name,
-      useCaseSensitiveFileNames: () => true,
-      getNewLine: () => "\n",
-      writeFile: () => {},
-    },
+    options: compilerOptions(ts),
+    host: compilerHost(ts, texts, runtimeResolver(ts, runtime, texts.files)),
   });
   return unchecked.flatMap(({ path: module }) => {
     const source = program.getSourceFile(GENERATED + module);
@@ -112,6 +61,82 @@ export async function typeFindings(
       message: ts.flattenDiagnosticMessageText(messageText, " "),
     }));
   });
+}
+
+/** What the type check reads. */
+interface CheckedTexts {
+  /** By their paths. */
+  readonly files: Map<string, string>;
+  readonly read: (name: string) => string | undefined;
+}
+
+/** `libraries`: ts-morph brings TypeScript's own declarations as texts. */
+function generatedTexts(modules: readonly ModuleText[], libraries: Project): CheckedTexts {
+  const files = new Map(modules.map((module) => [GENERATED + module.path, module.text]));
+  files.set(NODE_TYPES, NODE);
+  const own = libraries.getModuleResolutionHost();
+  const read = (name: string) =>
+    files.get(name) ?? (name.startsWith(`${LIBRARIES}lib.`) ? own.readFile(name) : undefined);
+  return { files, read };
+}
+
+/** Finds the file that an import of a file means; what it is of the runtime joins `files`. */
+function runtimeResolver(
+  typescript: typeof ts,
+  runtime: RuntimeModules,
+  files: Map<string, string>,
+): (name: string, from: string) => string | undefined {
+  /** The file that stands for a runtime module: its declaration, or its source. */
+  const runtimeFile = (name: string): string | undefined => {
+    const source = runtime.sourceOf(name);
+    if (source === undefined) return undefined;
+    let declaration = runtime.knownDeclaration(source);
+    if (declaration === undefined) {
+      declaration = declarationIn(typescript, source);
+      runtime.keepDeclaration(source, declaration);
+    }
+    const file = `${RUNTIME}${name}${declaration === SOURCE_ITSELF ? ".ts" : ".d.ts"}`;
+    files.set(file, declaration === SOURCE_ITSELF ? source : declaration);
+    return file;
+  };
+  const runtimeFiles = new Map<string, string | undefined>();
+  return (name, from) => {
+    if (!name.startsWith(".") && !name.startsWith("gwc/runtime/")) return undefined;
+    const file = name.startsWith(".")
+      ? path.posix.resolve(path.posix.dirname(from), name)
+      : `${RUNTIME}${name.slice("gwc/runtime/".length)}.ts`;
+    if (!file.startsWith(RUNTIME)) return file;
+    const module = file.slice(RUNTIME.length).replace(/(\.d)?\.ts$/, "");
+    if (!runtimeFiles.has(module)) runtimeFiles.set(module, runtimeFile(module));
+    return runtimeFiles.get(module);
+  };
+}
+
+function compilerHost(
+  typescript: typeof ts,
+  { read }: CheckedTexts,
+  resolve: (name: string, from: string) => string | undefined,
+): ts.CompilerHost {
+  return {
+    fileExists: (name) => read(name) !== undefined,
+    readFile: read,
+    getSourceFile: (name, version) => {
+      const text = read(name);
+      return text === undefined ? undefined : typescript.createSourceFile(name, text, version);
+    },
+    resolveModuleNames: (names, from) =>
+      names.map((name) => {
+        const resolvedFileName = resolve(name, from);
+        return resolvedFileName === undefined ? undefined : { resolvedFileName };
+      }),
+    getDefaultLibFileName: () => `${LIBRARIES}lib.esnext.d.ts`,
+    getDefaultLibLocation: () => LIBRARIES,
+    getCurrentDirectory: () => "/",
+    getCanonicalFileName: (name) => name,
+    useCaseSensitiveFileNames: () => true,
+    getNewLine: () => "\n",
+    writeFile: () => {},
+  };
 }
 
 /**

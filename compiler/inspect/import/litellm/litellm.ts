@@ -188,7 +188,36 @@ function modelOf(entry: Fields, index: number, source: SourceFields): ImportedMo
     notes.push(
       `line ${line}: the server's URL has a user or a password, which is not here: say it in requestHeaders as \${NAME}`,
     );
-  switch (place.provider) {
+  Object.assign(own, placeParams(place.provider, base, text, notes, line));
+  const defaults = Object.fromEntries(
+    DEFAULTS.filter((field) => params[field] !== undefined).map((field) => {
+      take(field);
+      return [field, params[field]];
+    }),
+  );
+  const headers = extraHeaders(name, params, at, source, notes);
+  const organization = text("organization");
+  if (organization !== undefined) headers["openai-organization"] = organization;
+  const found = {
+    name,
+    provider: place.provider,
+    params: Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined)),
+    ...(Object.keys(defaults).length > 0 && { defaults }),
+    ...(Object.keys(headers).length > 0 && { requestHeaders: { set: headers } }),
+  };
+  return { model: found, notes };
+}
+
+/** What a provider needs to know of where its models are. `text`: takes a field of the model. */
+function placeParams(
+  provider: string,
+  base: string | undefined,
+  text: (field: string) => string | undefined,
+  notes: string[],
+  line: number,
+): Record<string, unknown> {
+  const own: Record<string, unknown> = {};
+  switch (provider) {
     case "azure":
       own.azureHost = base?.replace(/^https?:\/\//, "").replace(/\/.*$/, "");
       own.azureApiVersion = text("api_version");
@@ -206,14 +235,19 @@ function modelOf(entry: Fields, index: number, source: SourceFields): ImportedMo
       own.awsRegion = text("aws_region_name");
       break;
     default:
-      Object.assign(own, serverOf(base, place.provider, notes, line));
+      Object.assign(own, serverOf(base, provider, notes, line));
   }
-  const defaults = Object.fromEntries(
-    DEFAULTS.filter((field) => params[field] !== undefined).map((field) => {
-      take(field);
-      return [field, params[field]];
-    }),
-  );
+  return own;
+}
+
+/** Headers that each request gets, without credentials in text. */
+function extraHeaders(
+  name: string,
+  params: Fields,
+  at: ConfigPath,
+  source: SourceFields,
+  notes: string[],
+): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [header, value] of Object.entries(fieldsOf(params.extra_headers))) {
     source.take(...at, "litellm_params", "extra_headers", header);
@@ -225,16 +259,7 @@ function modelOf(entry: Fields, index: number, source: SourceFields): ImportedMo
     const where = source.line(...at, "litellm_params", "extra_headers", header);
     notes.push(`line ${where} has a credential in text: put it into the variable ${variable}`);
   }
-  const organization = text("organization");
-  if (organization !== undefined) headers["openai-organization"] = organization;
-  const found = {
-    name,
-    provider: place.provider,
-    params: Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined)),
-    ...(Object.keys(defaults).length > 0 && { defaults }),
-    ...(Object.keys(headers).length > 0 && { requestHeaders: { set: headers } }),
-  };
-  return { model: found, notes };
+  return headers;
 }
 
 /** Whose model it is by its name, and where that is served. */
