@@ -19,6 +19,10 @@ export class JointAutomaton {
   readonly #members: readonly Member[];
   /** Of each state those of the members. */
   readonly #table: StateTable<readonly number[]>;
+  /** Where nothing has begun: at the beginning of a text, and behind a character. */
+  readonly #initials = new Int32Array(2);
+  /** A member has made its states anew: there are too many. */
+  #isLost = false;
 
   private constructor(searches: readonly Search[]) {
     this.longest = Math.max(...searches.map(({ settings }) => settings.longest));
@@ -27,7 +31,7 @@ export class JointAutomaton {
       search,
       automaton: new Automaton(search.program),
     }));
-    this.#table = new StateTable(() => {});
+    this.#table = new StateTable(() => this.#initials.fill(0));
   }
 
   /** Undefined: there is none, or one asks what stands beside its matches, and has to read for itself. */
@@ -49,9 +53,14 @@ export class JointAutomaton {
 
   /** The state where nothing has begun. `before`: the character there; "": the text begins. Undefined: it has too many states. */
   initial(before: string): number | undefined {
-    if (this.#members.some(({ automaton }) => automaton.generation > 0)) return undefined;
+    if (this.#isLost) return undefined;
     const beside = before === "" ? noText : otherCharacter;
-    return this.#number(this.#members.map(({ automaton }) => automaton.initial(beside)));
+    const at = before === "" ? 0 : 1;
+    const known = this.#initials[at];
+    if (known) return known;
+    const made = this.#number(this.#members.map(({ automaton }) => automaton.initial(beside)));
+    this.#initials[at] = made;
+    return made;
   }
 
   /** The state behind a further ASCII character. */
@@ -70,10 +79,9 @@ export class JointAutomaton {
   };
 
   #number(states: readonly number[]): number {
-    const bits =
-      (states.every(isIdle) ? allIdle : 0) |
-      (states.some((state) => (state & decidingBits) !== 0) ? undecided : 0) |
-      (this.#members.some(({ automaton }) => automaton.generation > 0) ? undecided : 0);
+    this.#isLost ||= this.#members.some(({ automaton }) => automaton.generation > 0);
+    const isPlain = !this.#isLost && states.every((state) => (state & decidingBits) === 0);
+    const bits = (states.every(isIdle) ? allIdle : 0) | (isPlain ? 0 : undecided);
     return this.#table.numberOf(`${states.join()} ${bits}`, states, bits);
   }
 }
