@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../cel/variables.ts";
+import type { JointAutomaton } from "../../patterns/joint-automaton.ts";
 import type { StreamStep } from "../chat/stream-step.ts";
 import { mapMembers, type TextFormat } from "../chat/texts.ts";
 import type { TextPart } from "../chat/whole-texts.ts";
@@ -6,7 +7,7 @@ import type { GuardRun } from "./guard-run.ts";
 import { MaskedParts, NotedParts } from "./joined-parts.ts";
 import type { PatternGuard } from "./pattern-guard.ts";
 import { PatternStage } from "./pattern-stage.ts";
-import { PatternTexts } from "./pattern-texts.ts";
+import { jointAutomaton, PatternTexts } from "./pattern-texts.ts";
 import type { GuardStep, StreamStage } from "./prompt-guard.ts";
 
 /** Guards one after the other that look for patterns: each text passes all of them at once. `scope`: texts of requests; absent: all. */
@@ -20,14 +21,16 @@ export function patternGuards(
 class PatternGuards implements GuardStep {
   readonly guards: readonly PatternGuard[];
   readonly #scope: readonly TextPart[] | undefined;
+  readonly #automaton: JointAutomaton | undefined;
 
   constructor(guards: readonly PatternGuard[], scope: readonly TextPart[] | undefined) {
     this.guards = guards;
     this.#scope = scope;
+    this.#automaton = jointAutomaton(guards);
   }
 
   guardMembers(body: JsonObject, keys: readonly string[], run: GuardRun): JsonObject {
-    const texts = new PatternTexts(this.guards, run, this.#scope);
+    const texts = new PatternTexts(this.guards, run, this.#scope, this.#automaton);
     const noted = new NotedParts(texts, this.#scope);
     const isRequest = run.phase === "request";
     const guarded = mapMembers(body, keys, noted, isRequest);
@@ -45,6 +48,7 @@ class PatternGuards implements GuardStep {
   }
 
   openStage(format: TextFormat, run: GuardRun, next: (step: StreamStep) => void): StreamStage {
-    return new PatternStage(format.openStream(new PatternTexts(this.guards, run)), run, next);
+    const texts = new PatternTexts(this.guards, run, undefined, this.#automaton);
+    return new PatternStage(format.openStream(texts), run, next);
   }
 }

@@ -1,3 +1,4 @@
+import { JointAutomaton } from "../../patterns/joint-automaton.ts";
 import { type Reading, readingOf } from "../../patterns/reading.ts";
 import { Replacement } from "../../patterns/replacement.ts";
 import type { PartsGuard, PieceGuard, TextGuards } from "../chat/texts.ts";
@@ -12,14 +13,21 @@ export class PatternTexts implements TextGuards {
   readonly #guards: readonly PatternGuard[];
   readonly #run: GuardRun;
   readonly #scope: readonly TextPart[] | undefined;
+  readonly #automaton: JointAutomaton | undefined;
   /** What parts of streamed texts have become that could not be decided alone: formats say them again as a whole. */
   readonly #parts = new Map<string, string>();
 
-  /** `scope`: which whole texts are looked at; absent: all. */
-  constructor(guards: readonly PatternGuard[], run: GuardRun, scope?: readonly TextPart[]) {
+  /** `scope`: which whole texts are looked at; absent: all. `automaton`: that of all patterns, which is made once. */
+  constructor(
+    guards: readonly PatternGuard[],
+    run: GuardRun,
+    scope?: readonly TextPart[],
+    automaton: JointAutomaton | undefined = jointAutomaton(guards),
+  ) {
     this.#guards = guards;
     this.#run = run;
     this.#scope = scope;
+    this.#automaton = automaton;
   }
 
   replace(text: string, { part, isName }: TextPlace): string {
@@ -85,7 +93,12 @@ export class PatternTexts implements TextGuards {
   }
 
   openParts(): PartsGuard {
-    return new TextParts(this.#guards, this.#count, this.#parts);
+    return new TextParts({
+      guards: this.#guards,
+      automaton: this.#automaton,
+      count: this.#count,
+      known: this.#parts,
+    });
   }
 
   /** True: the text is rejected. */
@@ -96,6 +109,11 @@ export class PatternTexts implements TextGuards {
     if (rejection !== undefined) this.#run.reject(guard, rejection);
     return rejection !== undefined;
   };
+}
+
+/** What reads for all patterns of guards as long as they find nothing; undefined: nothing can. */
+export function jointAutomaton(guards: readonly PatternGuard[]): JointAutomaton | undefined {
+  return JointAutomaton.of(guards.flatMap(({ patterns }) => patterns.map(({ search }) => search)));
 }
 
 /** A text, and how it reads where that is another one. */

@@ -1,3 +1,4 @@
+import type { JointAutomaton } from "../../patterns/joint-automaton.ts";
 import { joinedLists, PartedReplacement } from "../../patterns/parted-replacement.ts";
 import { isAscii, readCharacter } from "../../patterns/reading.ts";
 import { UnmatchedText } from "../../patterns/unmatched-text.ts";
@@ -11,6 +12,17 @@ interface Part {
   readonly written: LongText;
   /** It could not be decided without the part before it or behind it. */
   isJoined: boolean;
+}
+
+/** What a text in parts passes. */
+export interface TextPartsSettings {
+  readonly guards: readonly PatternGuard[];
+  /** Of all their patterns; undefined: each of them reads by itself. */
+  readonly automaton: JointAutomaton | undefined;
+  /** Hears of matches; true: the text is rejected. */
+  readonly count: (guard: PatternGuard, matches: number) => boolean;
+  /** Gets what parts have become. */
+  readonly known: Map<string, string>;
 }
 
 /** One text in parts that passes all patterns, one after the other. */
@@ -31,12 +43,7 @@ export class TextParts implements PartsGuard {
   #passed = 0;
   #last = "";
 
-  /** `count`: hears of matches; true: the text is rejected. `known`: gets what parts have become. */
-  constructor(
-    guards: readonly PatternGuard[],
-    count: (guard: PatternGuard, matches: number) => boolean,
-    known: Map<string, string>,
-  ) {
+  constructor({ guards, automaton, count, known }: TextPartsSettings) {
     this.#count = count;
     this.#known = known;
     this.#steps = guards.flatMap((guard) =>
@@ -45,9 +52,7 @@ export class TextParts implements PartsGuard {
         replacement: new PartedReplacement(search, mask),
       })),
     );
-    this.#unmatched = UnmatchedText.of(
-      guards.flatMap(({ patterns }) => patterns.map(({ search }) => search)),
-    );
+    this.#unmatched = automaton && new UnmatchedText(automaton);
     this.#rest();
   }
 
@@ -91,8 +96,7 @@ export class TextParts implements PartsGuard {
     if (this.#unmatched === undefined || this.#isRejected || this.#parts.length > 1) return;
     const [first] = this.#steps;
     if (first === undefined || !this.#steps.every(isAtRest)) return;
-    this.#unmatched.begin(first.replacement.before);
-    this.#isUnmatched = true;
+    this.#isUnmatched = this.#unmatched.begin(first.replacement.before);
   }
 
   #holdsMuch(): boolean {
