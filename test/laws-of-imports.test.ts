@@ -224,6 +224,7 @@ describe("who may import whom", () => {
       "runtime/net/listen-on.ts",
       // How a socket that is there reads.
       "runtime/net/accepted-reads.ts",
+      "runtime/net/socket-reads.ts",
       "runtime/net/pause-reads.ts",
       // What proxies say comes before HTTP and TLS, for whichever server gets the connection then.
       "runtime/net/proxy-protocol/",

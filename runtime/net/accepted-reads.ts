@@ -1,19 +1,26 @@
 import { Socket } from "node:net";
 
-/** Takes what was read: so many bytes, at the beginning of the memory. False: nothing more is read until the socket is resumed. */
-export type ReadCallback = (length: number) => boolean;
+/** What a socket is read into. */
+export interface Reads {
+  /** The memory of the next read: asked for at once, and behind each read. */
+  readonly buffer: () => Buffer;
+  /** Takes what was read: so many bytes, at the beginning of the memory. False: nothing more is read until the socket is resumed. */
+  readonly callback: (length: number) => boolean;
+}
 
 /**
- * Reads a socket that a server has accepted into memory of the caller's from now on, as `onread` of node:net does for sockets
- * that are opened: without it each read takes and gives back 64 KB, which costs more than to read a request. Node has that
- * for opened sockets alone, though what it does then is the same for both; so this does it. False: this Node does it in
- * another way, and the socket goes on with `data` events.
+ * Reads a socket that is there already into memory of the caller's from now on, as `onread` of node:net does for sockets that
+ * are yet to be opened: without it each read takes and gives back 64 KB, which costs more than to read a request. Accepted
+ * sockets can't have that of Node, though what it does then is the same for all; so this does it. False: this Node does it
+ * in another way, and the socket goes on with `data` events.
  */
-export function readInto(socket: Socket, memory: Buffer, callback: ReadCallback): boolean {
+export function readInto(socket: Socket, { buffer, callback }: Reads): boolean {
   const places = knownPlaces();
   const handle: unknown = Reflect.get(socket, "_handle");
   if (places === undefined || !isReader(handle)) return false;
+  const memory = buffer();
   Reflect.set(socket, places.memory, memory);
+  Reflect.set(socket, places.buffer, buffer);
   Reflect.set(socket, places.callback, callback);
   handle.useUserBuffer(memory);
   return true;
@@ -33,7 +40,7 @@ function isReader(handle: unknown): handle is Reader {
   );
 }
 
-/** Where a socket has its memory and its callback; undefined: not where they were found before. */
+/** Where a socket has its memory, what gives the next one, and its callback; undefined: not where they were found before. */
 const knownPlaces = atFirstUse(findPlaces);
 
 /** Gives what is made when it is asked for first: a module that is loaded makes no socket. */
@@ -45,13 +52,19 @@ function atFirstUse<Value>(make: () => Value): () => Value {
   };
 }
 
-function findPlaces(): { readonly memory: symbol; readonly callback: symbol } | undefined {
-  const memory = Buffer.alloc(1);
-  const callback = () => true;
-  const socket = new Socket({ onread: { buffer: memory, callback } });
-  const placeOf = (value: unknown) =>
-    Object.getOwnPropertySymbols(socket).find((symbol) => Reflect.get(socket, symbol) === value);
-  const [memoryAt, callbackAt] = [placeOf(memory), placeOf(callback)];
-  if (memoryAt === undefined || callbackAt === undefined) return undefined;
-  return { memory: memoryAt, callback: callbackAt };
+function findPlaces() {
+  const given = Buffer.alloc(1);
+  const asked = () => given;
+  const called = () => true;
+  const memory = placeOf(given, new Socket({ onread: { buffer: given, callback: called } }));
+  const asking = new Socket({ onread: { buffer: asked, callback: called } });
+  const [buffer, callback] = [placeOf(asked, asking), placeOf(called, asking)];
+  if (memory === undefined || buffer === undefined || callback === undefined) return undefined;
+  return { memory, buffer, callback };
+}
+
+function placeOf(value: unknown, socket: Socket): symbol | undefined {
+  return Object.getOwnPropertySymbols(socket).find(
+    (symbol) => Reflect.get(socket, symbol) === value,
+  );
 }

@@ -1,10 +1,4 @@
-import {
-  connect as connectTcp,
-  isIP,
-  type LookupFunction,
-  type OnReadOpts,
-  type Socket,
-} from "node:net";
+import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls, type SecureContext } from "node:tls";
 import type { UpstreamTls } from "../tls/upstream-tls.ts";
 import { connectCounts } from "./connect-metrics.ts";
@@ -63,14 +57,8 @@ export interface ServerConnection {
   destroy(): unknown;
 }
 
-/**
- * Opens one connection: `done` is called once. `reads`: what it is read into where it is plain and leads straight to the
- * server; then it gives no `data`.
- */
-export type Connect = (
-  done: (error: Error | null, socket: Socket | null) => void,
-  reads?: OnReadOpts,
-) => void;
+/** Opens one connection: `done` is called once. */
+export type Connect = (done: (error: Error | null, socket: Socket | null) => void) => void;
 
 /** Opens the way to `host:port` through a proxy: `done` is called once. */
 export type OpenTunnel = (
@@ -84,11 +72,7 @@ export function connector(settings: ConnectorSettings): Connect {
   let session: Buffer | undefined;
   let sessionContext: SecureContext | undefined;
   /** `tunnel`: what is connected to the destination already; undefined: nothing is. */
-  const open = (
-    done: Parameters<Connect>[0],
-    tunnel: Socket | undefined,
-    onread: OnReadOpts | undefined,
-  ) => {
+  const open = (done: Parameters<Connect>[0], tunnel: Socket | undefined) => {
     const { tls, timeout } = settings;
     const counts = connectCounts(settings.countedAs ?? `${settings.host}:${settings.port}`);
     const pod = podFor(settings, tunnel !== undefined);
@@ -107,7 +91,7 @@ export function connector(settings: ConnectorSettings): Connect {
     const place = addressOf(settings, pod);
     const socket =
       options === undefined
-        ? (tunnel ?? connectTcp({ ...place, noDelay: true, ...(onread && { onread }) }))
+        ? (tunnel ?? connectTcp({ ...place, noDelay: true }))
         : openTls(tunnel === undefined ? place : { socket: tunnel }, alpn, {
             ...options,
             ...(isResumed && session !== undefined && { session }),
@@ -144,11 +128,11 @@ export function connector(settings: ConnectorSettings): Connect {
     else socket.once(options === undefined ? "connect" : "secureConnect", onConnected);
   };
   const { tunnel: openTunnel } = settings;
-  if (openTunnel === undefined) return (done, reads) => open(done, undefined, reads);
+  if (openTunnel === undefined) return (done) => open(done, undefined);
   return (done) =>
     openTunnel(authorityOf(settings), (error, tunnel) => {
       if (tunnel === null) done(error, null);
-      else open(done, tunnel, undefined);
+      else open(done, tunnel);
     });
 }
 

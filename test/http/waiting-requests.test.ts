@@ -69,12 +69,10 @@ it("a request that waits for a connection has all of its own response, and nothi
   const { port } = server.address() as AddressInfo;
   let opened = 0;
   // The second connection never comes to be.
-  const open: Connect = (done, onread) => {
+  const open: Connect = (done) => {
     opened += 1;
     if (opened > 1) return;
-    const socket = connect({ port, host: "127.0.0.1", ...(onread && { onread }) }, () =>
-      done(null, socket),
-    );
+    const socket = connect({ port, host: "127.0.0.1" }, () => done(null, socket));
     atEnd(() => socket.destroy());
   };
   const pool = new Http1Pool(open);

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import type { ConnectionSettings } from "../../../net/connection-settings.ts";
 import { Deadlines } from "../../../net/deadlines.ts";
+import { ReadMemory } from "../../../net/socket-reads.ts";
 import { SECOND } from "../../../process/units.ts";
 import { type Http1Port, Http1ServerConnection } from "./http1-server-connection.ts";
 
@@ -11,13 +12,13 @@ export interface Http1ConnectionsPort extends Pick<Http1Port, "serve" | "malform
   readonly tunnelRefusal: () => 400 | 501 | undefined;
 }
 
-/** The most bytes of one read, as Node has it. */
+/** The most bytes of a read of something short: most requests are read whole. */
 const readSize = 65_536;
 
 /** The HTTP/1.1 connections of a port. */
 export class Http1Connections implements Http1Port {
   readonly deadlines = new Deadlines();
-  readonly memory: Buffer = Buffer.allocUnsafeSlow(readSize);
+  readonly memory: ReadMemory = new ReadMemory(readSize);
   isClosing = false;
   readonly serve: Http1Port["serve"];
   readonly malformed: Http1Port["malformed"];

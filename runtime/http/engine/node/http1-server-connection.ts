@@ -1,7 +1,12 @@
 import type { Socket } from "node:net";
-import { readInto } from "../../../net/accepted-reads.ts";
 import type { Deadlines, Timed } from "../../../net/deadlines.ts";
 import { pauseReads } from "../../../net/pause-reads.ts";
+import {
+  type Borrower,
+  type ReadMemory,
+  type ReadTaker,
+  SocketReads,
+} from "../../../net/socket-reads.ts";
 import { SECOND } from "../../../process/units.ts";
 import { copyOf } from "../../body/copy-of.ts";
 import {
@@ -32,8 +37,8 @@ export interface Http1Port {
   readonly idleTimeout: number;
   /** What the head of a response says of that. */
   readonly keptLines: string;
-  /** What all connections are read into, one after the other. */
-  readonly memory: Buffer;
+  /** What connections are read into. */
+  readonly memory: ReadMemory;
   /** No more requests are wanted. */
   readonly isClosing: boolean;
   /** Why a tunnel is refused; undefined: clients may ask for one. */
@@ -50,10 +55,13 @@ export interface Http1Port {
 type Phase = "head" | "body" | "response" | "idle" | "end" | "other protocol";
 
 /** A client's connection of HTTP/1.1: one request after the other (RFC 9112 9.3). */
-export class Http1ServerConnection implements RequestConnection, ResponseConnection, Timed {
+export class Http1ServerConnection
+  implements RequestConnection, ResponseConnection, ReadTaker, Timed
+{
   readonly socket: Socket;
   deadline: number;
   readonly #port: Http1Port;
+  readonly #reads: SocketReads;
   /** The tick at which it has lasted as long as it may. */
   readonly #oldAt: number;
   #phase: Phase = "head";
@@ -77,7 +85,7 @@ export class Http1ServerConnection implements RequestConnection, ResponseConnect
     this.#oldAt =
       maxDuration === undefined ? Number.POSITIVE_INFINITY : port.deadlines.after(maxDuration);
     socket.on("data", this.#onData);
-    readInto(socket, port.memory, this.#onRead);
+    this.#reads = new SocketReads(socket, port.memory, this);
     socket.on("drain", () => this.#response?.drained());
     socket.on("timeout", () => this.#onTimeout());
     socket.on("end", () => this.#onEnd());
@@ -136,23 +144,28 @@ export class Http1ServerConnection implements RequestConnection, ResponseConnect
     this.#waiting = undefined;
     this.#begin("other protocol");
     // Whoever takes the bytes lets them flow.
+    this.#reads.end();
     this.socket.off("data", this.#onData);
     this.socket.setTimeout(0);
     this.socket.pause();
     return rest;
   }
 
-  /** False: nothing more is read until the socket is resumed. */
-  readonly #onRead = (length: number): boolean => {
-    const { socket } = this;
-    const bytes = this.#port.memory.subarray(0, length);
-    // What comes to a paused socket waits there, and before what comes behind it; so does another protocol.
-    if (socket.isPaused() || socket.readableLength > 0 || this.#phase === "other protocol") {
-      return socket.push(copyOf(bytes));
-    }
+  take(bytes: Buffer): void {
     this.#take(bytes, true);
-    return true;
-  };
+  }
+
+  get borrower(): Borrower | undefined {
+    return this.#request?.borrower;
+  }
+
+  lend(bytes: Buffer): boolean {
+    const request = this.#request;
+    this.#take(bytes, false);
+    // What stands behind the request is another one's, or waits.
+    const isAlone = this.#request === undefined || this.#request === request;
+    return isAlone && this.#waiting === undefined && request?.holdsNothing === true;
+  }
 
   readonly #onData = (bytes: Buffer): void => {
     // The stream would do the same in a tick of its own, which costs more than the read.
@@ -160,7 +173,7 @@ export class Http1ServerConnection implements RequestConnection, ResponseConnect
     this.#take(bytes, false);
   };
 
-  /** `isLent`: they are another connection's later on. */
+  /** `isLent`: they are another's when it is over. */
   #take(bytes: Buffer, isLent: boolean): void {
     const request = this.#request;
     if (this.#phase === "end") return;

@@ -59,6 +59,15 @@ export class Http1ServerRequest extends Http1Message implements EngineRequest {
     return this.#head?.version ?? "";
   }
 
+  /** Whoever gets what comes of the body now; undefined: nobody does. */
+  get borrower(): BodySink | undefined {
+    return this.#isPaused ? undefined : this.#sink;
+  }
+
+  override get holdsNothing(): boolean {
+    return this.#held === undefined && super.holdsNothing;
+  }
+
   get acceptsTrailers(): boolean {
     return this.#head?.acceptsTrailers === true;
   }

@@ -2,12 +2,17 @@ import type { Socket } from "node:net";
 import type { Deadlines, Timed } from "../../../net/deadlines.ts";
 import { pauseReads } from "../../../net/pause-reads.ts";
 import { oncePodIsGone } from "../../../net/service-endpoints.ts";
+import {
+  type Borrower,
+  type ReadMemory,
+  type ReadTaker,
+  SocketReads,
+} from "../../../net/socket-reads.ts";
 import { SECOND } from "../../../process/units.ts";
 import { isPlainText, writeFramed } from "../../http1/framed-write.ts";
 import type { ReadState } from "../../http1/message-reader.ts";
 import type { WrittenCall } from "./http1-request-head.ts";
 import { type Http1Reader, Http1Response } from "./http1-response.ts";
-import type { ReadTaker } from "./socket-reads.ts";
 
 /** How long a connection without a request is kept where its server does not say: most servers wait longer. */
 const idleTime = 4 * SECOND;
@@ -16,15 +21,13 @@ const idleTime = 4 * SECOND;
 const maxIdleTime = 600 * SECOND;
 
 /** A request that is on a connection. */
-export interface Http1User extends Http1Reader {
+export interface Http1User extends Http1Reader, Borrower {
   /** The response is complete; the connection is another's from now on. */
   onComplete(trailers: readonly string[] | undefined): void;
   /** The connection has ended before that. */
   onClose(reason: CloseReason): void;
   /** What was written has gone out, after a `write` that gave false. */
   onDrain(): void;
-  /** Nobody holds bytes of the pieces that it got. */
-  readonly holdsNothing: boolean;
 }
 
 /** Why a connection ended under a request. */
@@ -38,6 +41,8 @@ export interface CloseReason {
 /** What a connection needs of its pool. */
 export interface Http1Owner {
   readonly deadlines: Deadlines;
+  /** What connections are read into. */
+  readonly memory: ReadMemory;
   /** It can carry the next request. */
   onIdle(connection: Http1Connection): void;
   onGone(connection: Http1Connection): void;
@@ -63,7 +68,8 @@ export class Http1Connection implements Timed, ReadTaker {
   constructor(socket: Socket, owner: Http1Owner) {
     this.#socket = socket;
     this.#owner = owner;
-    socket.on("data", (bytes: Buffer) => this.take(bytes));
+    socket.on("data", (bytes: Buffer) => this.#read(bytes, false));
+    new SocketReads(socket, owner.memory, this);
     socket.on("drain", () => this.#user?.onDrain());
     socket.on("end", () => this.#onEnd());
     socket.on("error", (error) => {
@@ -132,22 +138,23 @@ export class Http1Connection implements Timed, ReadTaker {
     if (state === "open") this.#resumeSocket();
   }
 
+  /** All that was written has left the process. */
+  get hasSentAll(): boolean {
+    return this.#socket.writableLength === 0;
+  }
+
   take(bytes: Buffer): void {
-    const response = this.#response;
-    // What nobody asked for would be taken for the next response.
-    if (response === undefined) this.#socket.destroy();
-    else this.#after(response.push(bytes));
+    this.#read(bytes, true);
   }
 
-  get canBorrow(): boolean {
-    return this.#user?.holdsNothing === true;
+  get borrower(): Borrower | undefined {
+    return this.#user;
   }
 
-  borrow(bytes: Buffer): boolean {
-    const user = this.#user;
+  lend(bytes: Buffer): boolean {
     const response = this.#response;
-    this.take(bytes);
-    return user?.holdsNothing === true && response?.holdsNothing === true;
+    this.#read(bytes, false);
+    return response?.holdsNothing === true;
   }
 
   /** Closes it, and the request on it is told nothing. */
@@ -155,6 +162,14 @@ export class Http1Connection implements Timed, ReadTaker {
     this.#user = undefined;
     this.#response = undefined;
     this.#socket.destroy();
+  }
+
+  /** `isLent`: they are another's when it is over. */
+  #read(bytes: Buffer, isLent: boolean): void {
+    const response = this.#response;
+    // What nobody asked for would be taken for the next response.
+    if (response === undefined) this.#socket.destroy();
+    else this.#after(response.push(bytes, isLent));
   }
 
   #after(state: ReadState): void {

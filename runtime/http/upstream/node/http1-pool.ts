@@ -1,7 +1,7 @@
 import type { Connect } from "../../../net/connector.ts";
 import { Deadlines } from "../../../net/deadlines.ts";
+import { longRead, ReadMemory } from "../../../net/socket-reads.ts";
 import { Http1Connection, type Http1Owner } from "./http1-connection.ts";
-import { ReadMemory, SocketReads } from "./socket-reads.ts";
 
 /** Who waits for a connection. */
 export interface Waiter {
@@ -23,6 +23,11 @@ export class Http1Pool implements Http1Owner {
 
   constructor(connect: Connect) {
     this.#connect = connect;
+  }
+
+  get memory(): ReadMemory {
+    this.#memory ??= new ReadMemory(longRead);
+    return this.#memory;
   }
 
   /** For the metrics. */
@@ -73,14 +78,10 @@ export class Http1Pool implements Http1Owner {
 
   #open(): void {
     this.#opening += 1;
-    this.#memory ??= new ReadMemory();
-    const reads = new SocketReads(this.#memory);
     this.#connect((error, socket) => {
       this.#opening -= 1;
       if (socket !== null) {
-        const connection = new Http1Connection(socket, this);
-        reads.giveTo(connection, socket);
-        this.onIdle(connection);
+        this.onIdle(new Http1Connection(socket, this));
         return;
       }
       // One attempt was made for each that waits.
@@ -88,6 +89,6 @@ export class Http1Pool implements Http1Owner {
       if (first === undefined) return;
       this.#waiting.delete(first);
       first.onNoConnection(error ?? new Error("no connection"));
-    }, reads.options);
+    });
   }
 }

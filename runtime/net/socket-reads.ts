@@ -1,0 +1,132 @@
+import type { Socket } from "node:net";
+import { copyOf } from "../http/body/copy-of.ts";
+import { readInto } from "./accepted-reads.ts";
+
+/** The most bytes of one read: more no longer makes up for what the processor's cache forgets meanwhile. */
+const mostRead = 262_144;
+
+/** A read of so many bytes is a part of something long, of which more is to come. */
+export const longRead = 8192;
+
+/** The most pieces of memory that wait for another connection. */
+const mostFree = 16;
+
+/** Who is given what was read, to pass it on. */
+export interface Borrower {
+  /** Nobody holds bytes of what it was given: all of them have left the process. Absent: they may be held. */
+  readonly holdsNothing?: boolean;
+}
+
+/** Who takes what a connection reads. */
+export interface ReadTaker {
+  /** Takes bytes that are another's when it is over: it copies what it keeps. */
+  take(bytes: Buffer): void;
+  /** Whoever is given at once, without a copy, what comes now; undefined: nobody. */
+  readonly borrower: Borrower | undefined;
+  /** Takes bytes that are the borrower's until it holds nothing. False: some of them are kept beside it. */
+  lend(bytes: Buffer): boolean;
+}
+
+/** The memory that the connections of a pool, or of a port, are read into. */
+export class ReadMemory {
+  /** Of all connections: what is read into it is copied at once. Nothing waits in it for its next message. */
+  readonly shared: Buffer;
+  readonly #free: Buffer[] = [];
+
+  /** `size`: the bytes of what all connections share. */
+  constructor(size: number) {
+    this.shared = Buffer.allocUnsafeSlow(size);
+  }
+
+  /** A piece for one connection alone. */
+  take(): Buffer {
+    return this.#free.pop() ?? Buffer.allocUnsafeSlow(mostRead);
+  }
+
+  /** Takes a piece back that nobody holds and no connection reads into. */
+  give(piece: Buffer): void {
+    if (this.#free.length < mostFree) this.#free.push(piece);
+  }
+}
+
+/**
+ * Reads a socket. Node gives each read new memory of 64 KB, and clearing that away costs more than a long body's way
+ * through the process: here memory is used again as soon as what was read has left. A short read is copied, and so is the
+ * first one of something long.
+ */
+export class SocketReads {
+  readonly #socket: Socket;
+  readonly #memory: ReadMemory;
+  readonly #taker: ReadTaker;
+  /** What the socket reads into, and what it will when this read was taken. */
+  #current: Buffer;
+  #next: Buffer;
+  /** What has not left the process when the read was over. */
+  #lent: { readonly piece: Buffer; readonly borrower: Borrower } | undefined;
+  #isOver = false;
+
+  /** The socket may still give bytes as `data`: those that were read before. */
+  constructor(socket: Socket, memory: ReadMemory, taker: ReadTaker) {
+    this.#socket = socket;
+    this.#memory = memory;
+    this.#taker = taker;
+    this.#current = memory.shared;
+    this.#next = memory.shared;
+    const buffer = () => {
+      this.#current = this.#next;
+      return this.#current;
+    };
+    readInto(socket, { buffer, callback: (length) => this.#read(length) });
+  }
+
+  /** What comes from now on is no longer its taker's: the socket gives it as `data`. */
+  end(): void {
+    this.#isOver = true;
+  }
+
+  /** False: nothing more is read for now. */
+  #read(length: number): boolean {
+    const socket = this.#socket;
+    const bytes = this.#current.subarray(0, length);
+    const own = this.#current === this.#memory.shared ? undefined : this.#current;
+    this.#takeBack();
+    // What comes to a paused socket waits there, and before what comes behind it.
+    if (this.#isOver || socket.isPaused() || socket.readableLength > 0) {
+      this.#goOn(own, false);
+      return socket.push(copyOf(bytes));
+    }
+    const isFree = this.#give(bytes, own);
+    this.#goOn(isFree ? own : undefined, length >= longRead);
+    return true;
+  }
+
+  /** False: the memory is held. */
+  #give(bytes: Buffer, own: Buffer | undefined): boolean {
+    const taker = this.#taker;
+    const { borrower } = taker;
+    if (own === undefined || borrower?.holdsNothing !== true) {
+      taker.take(bytes);
+      return true;
+    }
+    if (!taker.lend(bytes)) return false;
+    if (borrower.holdsNothing) return true;
+    this.#lent = { piece: own, borrower };
+    return false;
+  }
+
+  /** A connection has memory of its own only while something long comes in and goes on as fast. */
+  #goOn(own: Buffer | undefined, isLong: boolean): void {
+    if (isLong && this.#taker.borrower?.holdsNothing === true) {
+      this.#next = own ?? this.#memory.take();
+      return;
+    }
+    this.#next = this.#memory.shared;
+    if (own !== undefined) this.#memory.give(own);
+  }
+
+  #takeBack(): void {
+    if (this.#lent?.borrower.holdsNothing !== true) return;
+    this.#memory.give(this.#lent.piece);
+    this.#lent = undefined;
+  }
+}
