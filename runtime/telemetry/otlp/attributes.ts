@@ -19,6 +19,15 @@ interface Run {
   isVaried: boolean;
   /** The text, once a list has ended with it. */
   bytes: Buffer | undefined;
+  /** The same with what was the first to stand around it. */
+  enclosed: EnclosedRun | undefined;
+}
+
+/** A run that is a whole list of attributes, with what stands before and behind it. */
+interface EnclosedRun {
+  readonly open: Uint8Array;
+  readonly close: Uint8Array;
+  readonly bytes: Buffer;
 }
 
 /** A run with one more attribute, whose value is in two parts where it is a text. */
@@ -94,7 +103,7 @@ export class AttributeRuns {
 }
 
 function newRun(text: string, separator: string): Run {
-  return { text, separator, next: [], isVaried: false, bytes: undefined };
+  return { text, separator, next: [], isVaried: false, bytes: undefined, enclosed: undefined };
 }
 
 /** The attributes of one span, log record or resource. */
@@ -159,6 +168,20 @@ export class OtlpAttributes implements FieldWriter, WrittenAttributes {
       }
     }
     items.piece(bytesOf(this.#run));
+  }
+
+  writeBetween(items: ItemBuffer, open: Uint8Array, close: Uint8Array): number {
+    if (this.#before === undefined) {
+      const run = this.#run;
+      run.enclosed ??= { open, close, bytes: Buffer.concat([open, bytesOf(run), close]) };
+      const { enclosed } = run;
+      // Most items with these attributes are alike in all else, but for ids and times: they are copied in one piece.
+      if (enclosed.open === open && enclosed.close === close) return items.piece(enclosed.bytes);
+    }
+    const at = items.piece(open);
+    this.writeTo(items);
+    items.piece(close);
+    return at;
   }
 
   #add(name: string, value: string | number, rest: string): void {

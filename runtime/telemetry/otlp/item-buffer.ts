@@ -5,6 +5,8 @@
 export class ItemBuffer {
   readonly #room: number;
   #bytes = Buffer.allocUnsafe(firstSize);
+  /** The same. */
+  #view = viewOf(this.#bytes);
   /** Bytes, with the room. */
   #length: number;
   /** Where the last item that was counted ends. */
@@ -70,24 +72,20 @@ export class ItemBuffer {
     const at = this.#length;
     this.#makeRoom(length);
     if (length > longestLoop) this.#bytes.set(bytes, at);
-    else this.put(at, bytes, 0, length);
+    else for (let i = 0; i < length; i++) this.#bytes[at + i] = bytes[i] ?? 0;
     this.#length = at + length;
     return at;
   }
 
-  /** Writes some bytes of another place over what is there. */
-  put(at: number, from: Uint8Array, start: number, count: number): void {
-    const bytes = this.#bytes;
-    for (let i = 0; i < count; i++) bytes[at + i] = from[start + i] ?? 0;
+  /** Writes some bytes of another place over what is there, four at a time: `count` is a multiple of that. */
+  put(at: number, from: DataView, start: number, count: number): void {
+    const view = this.#view;
+    for (let i = 0; i < count; i += 4) view.setUint32(at + i, from.getUint32(start + i));
   }
 
   /** Writes 32 bits over what is there, the lowest first. */
   putWord(at: number, value: number): void {
-    const bytes = this.#bytes;
-    bytes[at] = value;
-    bytes[at + 1] = value >>> 8;
-    bytes[at + 2] = value >>> 16;
-    bytes[at + 3] = value >>> 24;
+    this.#view.setUint32(at, value, true);
   }
 
   byte(value: number): void {
@@ -116,7 +114,13 @@ export class ItemBuffer {
     const bytes = Buffer.allocUnsafe(Math.max(least, this.#bytes.length * 2));
     bytes.set(this.#bytes.subarray(0, this.#length));
     this.#bytes = bytes;
+    this.#view = viewOf(bytes);
   }
+}
+
+/** Bytes as numbers of several. */
+export function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, length);
 }
 
 const firstSize = 65_536;

@@ -1,5 +1,5 @@
 import { jsonValue, shortened } from "../logs/log-line.ts";
-import { NanosecondText, nanosecondDigits } from "./nanoseconds.ts";
+import { NanosecondText, noNanoseconds } from "./nanoseconds.ts";
 import type { AttributeFormat, OtlpFormat } from "./otlp-format.ts";
 import { type SpanForm, SpanForms } from "./span-forms.ts";
 import type { SpanKind } from "./span-head.ts";
@@ -13,7 +13,8 @@ export function otlpJson(): OtlpFormat {
     span: (items, head, name, kind, end, attributes, error) => {
       const { traceId, spanId, parentId, start } = head;
       const form = forms.of(head, name, kind);
-      const at = items.piece(form.bytes);
+      const close = error === undefined ? allWell : nothing;
+      const at = attributes.writeBetween(items, form.bytes, close);
       items.put(at + places.traceId, traceId.digits, traceId.at, 32);
       items.put(at + places.spanId, spanId.digits, spanId.at, 16);
       if (parentId !== undefined) {
@@ -21,9 +22,7 @@ export function otlpJson(): OtlpFormat {
       }
       times.put(items, at + form.start, start);
       times.put(items, at + form.end, end);
-      attributes.writeTo(items);
-      if (error === undefined) items.piece(allWell);
-      else items.text(`],"status":{"code":2,"message":${quoted(error)}}}`);
+      if (error !== undefined) items.text(`],"status":{"code":2,"message":${quoted(error)}}}`);
     },
     logRecord: (items, time, body, attributes, traceId, spanId) => {
       items.text(
@@ -54,6 +53,7 @@ const places = {
 
 /** How a span ends that nothing was wrong with. */
 const allWell = Buffer.from('],"status":{}}');
+const nothing = Buffer.alloc(0);
 
 /** A span up to its attributes. */
 function spanForm(name: string, kind: SpanKind, flags: string, isPart: boolean): SpanForm {
@@ -61,9 +61,8 @@ function spanForm(name: string, kind: SpanKind, flags: string, isPart: boolean):
   const ids = `${before.traceId}${" ".repeat(32)}${before.spanId}${" ".repeat(16)}${parent}`;
   const number = Number.parseInt(flags, 16);
   const open = `${ids}","flags":${number},"name":${quoted(name)},"kind":${kind},"startTimeUnixNano":"`;
-  const time = " ".repeat(nanosecondDigits);
-  const between = `${open}${time}","endTimeUnixNano":"`;
-  const bytes = Buffer.from(`${between}${time}","attributes":[`, "latin1");
+  const between = `${open}${noNanoseconds}","endTimeUnixNano":"`;
+  const bytes = Buffer.from(`${between}${noNanoseconds}","attributes":[`, "latin1");
   return { bytes, start: open.length, end: between.length };
 }
 

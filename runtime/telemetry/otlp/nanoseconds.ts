@@ -1,7 +1,10 @@
-import type { ItemBuffer } from "./item-buffer.ts";
+import { type ItemBuffer, viewOf } from "./item-buffer.ts";
 
-/** Digits of a time: ten for the seconds, and nine behind them. */
-export const nanosecondDigits = 19;
+/** A time as it stands before one is put over it: ten digits for the seconds, and nine behind them. */
+export const noNanoseconds = "0".repeat(19);
+
+/** Digits down to microseconds: the rest are zeros. */
+const putDigits = 16;
 
 /**
  * Makes OTLP's times: nanoseconds since the epoch as decimal digits. Microseconds are exact, as far as numbers hold them, and
@@ -10,7 +13,8 @@ export const nanosecondDigits = 19;
 export class NanosecondText {
   #second = -1;
   #text = "";
-  readonly #digits = new Uint8Array(nanosecondDigits).fill(zero);
+  readonly #digits = new Uint8Array(putDigits);
+  readonly #view = viewOf(this.#digits);
 
   /** `milliseconds` since the epoch, with fractions. */
   format(milliseconds: number): string {
@@ -19,16 +23,16 @@ export class NanosecondText {
     return `${this.#text}${String(1_000_000 + microseconds).slice(1)}000`;
   }
 
-  /** Writes them over what is there. */
+  /** Writes them over `noNanoseconds`. */
   put(items: ItemBuffer, at: number, milliseconds: number): void {
     const digits = this.#digits;
     let rest = this.#begin(milliseconds) | 0;
-    for (let i = nanosecondDigits - 4; i >= nanosecondDigits - 9; i--) {
+    for (let i = putDigits - 1; i >= putDigits - 6; i--) {
       const tens = (rest / 10) | 0;
       digits[i] = zero + rest - tens * 10;
       rest = tens;
     }
-    items.put(at, digits, 0, nanosecondDigits);
+    items.put(at, this.#view, 0, putDigits);
   }
 
   /** Makes the digits of the second, and gives the microseconds behind it. */
@@ -37,7 +41,7 @@ export class NanosecondText {
     if (second !== this.#second) {
       this.#second = second;
       this.#text = String(second);
-      this.#digits.set(Buffer.from(this.#text.padStart(nanosecondDigits - 9, "0"), "latin1"));
+      this.#digits.set(Buffer.from(this.#text.padStart(putDigits - 6, "0"), "latin1"));
     }
     return Math.floor((milliseconds - second * 1000) * 1000);
   }

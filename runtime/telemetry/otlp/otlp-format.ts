@@ -44,6 +44,8 @@ export interface WrittenAttributes {
   /** Bytes. */
   readonly length: number;
   writeTo(items: ItemBuffer): void;
+  /** Writes them between what stands around those of many items. Gives the place where it begins. */
+  writeBetween(items: ItemBuffer, open: Uint8Array, close: Uint8Array): number;
 }
 
 /** What stands around the items of a request. */

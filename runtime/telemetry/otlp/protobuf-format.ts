@@ -18,7 +18,7 @@ export function otlpProtobuf(): OtlpFormat {
       const length = form.bytes.length + attributes.length + status.length;
       items.byte(0x12);
       items.varint(length);
-      const at = items.piece(form.bytes);
+      const at = attributes.writeBetween(items, form.bytes, nothing);
       items.put(at + places.traceId, traceId.bytes, traceId.at / 2, 16);
       items.put(at + places.spanId, spanId.bytes, spanId.at / 2, 8);
       if (parentId !== undefined) {
@@ -26,7 +26,6 @@ export function otlpProtobuf(): OtlpFormat {
       }
       putNanoseconds(items, at + form.start, start);
       putNanoseconds(items, at + form.end, end);
-      attributes.writeTo(items);
       items.text(status);
     },
     logRecord: (items, time, body, attributes, traceId, spanId) => {
@@ -72,6 +71,7 @@ function spanForm(name: string, kind: SpanKind, flags: string, isPart: boolean):
 /** A place for an id or a time. */
 const eightBytes = "\0".repeat(8);
 const noTime = Buffer.alloc(8);
+const nothing = Buffer.alloc(0);
 
 /** The places of a span's ids in its form. */
 const places = { traceId: 2, spanId: 20, parentId: 30 };

@@ -1,14 +1,15 @@
 import { randomBytes } from "node:crypto";
 import type { HexId } from "../otlp/hex-id.ts";
+import { viewOf } from "../otlp/item-buffer.ts";
 
 /** Bytes that are asked for at a time: asking the system for each id would cost more than the span. */
 const supply = 16_384;
 
 /** Random ids. */
 export class TraceIds {
-  #bytes = Buffer.alloc(0);
+  #bytes = viewOf(Buffer.alloc(0));
   #text = "";
-  #digits = Buffer.alloc(0);
+  #digits = this.#bytes;
   #at = 0;
 
   /** 32 hex digits. */
@@ -22,7 +23,7 @@ export class TraceIds {
   }
 
   #take(count: number): HexId {
-    if (this.#at + count > this.#digits.length) this.#refill();
+    if (this.#at + count > this.#digits.byteLength) this.#refill();
     const digits = this.#digits;
     const at = this.#at;
     this.#at += count;
@@ -33,14 +34,15 @@ export class TraceIds {
 
   /** Spans that are open have ids of the digits before: those stay as they are. */
   #refill(): void {
-    this.#bytes = randomBytes(supply);
-    this.#text = this.#bytes.toString("hex");
-    this.#digits = Buffer.from(this.#text, "latin1");
+    const bytes = randomBytes(supply);
+    this.#bytes = viewOf(bytes);
+    this.#text = bytes.toString("hex");
+    this.#digits = viewOf(Buffer.from(this.#text, "latin1"));
     this.#at = 0;
   }
 }
 
-function areZeros(digits: Uint8Array, from: number, to: number): boolean {
-  for (let i = from; i < to; i++) if (digits[i] !== 0x30) return false;
+function areZeros(digits: DataView, from: number, to: number): boolean {
+  for (let i = from; i < to; i++) if (digits.getUint8(i) !== 0x30) return false;
   return true;
 }
