@@ -16,6 +16,7 @@ export interface NativeSettings extends TargetSettings {
 
 /** A provider that speaks the client's format: bytes pass through. */
 export function nativeTarget({ format, ...settings }: NativeSettings): LlmTarget {
+  const isGuarded = settings.guard !== undefined && settings.guard.response.length > 0;
   const select = jsonSelector({ ...format.reads, id: true, error: true });
   return {
     ...settings,
@@ -32,7 +33,8 @@ export function nativeTarget({ format, ...settings }: NativeSettings): LlmTarget
       if (isJsonObject(body.error) && body.id === undefined) throw new Error("it is an error");
       return { text: undefined, facts: format.readResponse(body) };
     },
-    openStream: (call, model) => new NativeStream(format, { body: call.readBody() ?? {}, model }),
+    openStream: (call, model) =>
+      new NativeStream(format, { body: call.readBody() ?? {}, model }, isGuarded),
   };
 }
 
@@ -41,14 +43,17 @@ class NativeStream implements StreamRelay {
   readonly #frames = new SseFrames(maxEvent);
   readonly #format: NativeFormat;
   readonly #watcher: StreamWatcher;
+  readonly #isGuarded: boolean;
   readonly ping: string;
   /** How many events the client got. */
   #events = 0;
   pieces = 0;
   #state: StreamStep["state"] = "open";
 
-  constructor(format: NativeFormat, request: AskedRequest) {
+  /** `isGuarded`: events that came together stay apart, as each of them is looked at. */
+  constructor(format: NativeFormat, request: AskedRequest, isGuarded: boolean) {
     this.#format = format;
+    this.#isGuarded = isGuarded;
     this.#watcher = format.watchStream(request);
     this.ping =
       format.name === "messages" ? 'event: ping\ndata: {"type":"ping"}\n\n' : ": ping\n\n";
@@ -77,7 +82,8 @@ class NativeStream implements StreamRelay {
       }
       if (seen === "end") this.#set("ended");
       if (seen === "hidden") continue;
-      append(output, raw);
+      if (this.#isGuarded) output.push(raw);
+      else append(output, raw);
       passed += 1;
     }
     this.#events += passed;
