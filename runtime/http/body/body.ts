@@ -28,8 +28,8 @@ export interface BodySink {
   onEnd(): void;
   /** The sender left before the body was complete. */
   onAbort(): void;
-  /** Nobody holds bytes of the pieces that `onData` got, as all of them have left the process. Absent: they may be held. */
-  readonly holdsNothing?: boolean;
+  /** Whoever `onData` passes the pieces on to, all of them and at once: whether it holds bytes of them. Absent: they may be held. */
+  readonly carrier?: { readonly holdsNothing: boolean };
 }
 
 /** Why a body could not be read whole. */

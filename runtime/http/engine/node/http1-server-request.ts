@@ -59,9 +59,9 @@ export class Http1ServerRequest extends Http1Message implements EngineRequest {
     return this.#head?.version ?? "";
   }
 
-  /** Whoever gets what comes of the body now; undefined: nobody does. */
-  get borrower(): BodySink | undefined {
-    return this.#isPaused ? undefined : this.#sink;
+  /** Whoever what comes of the body now is passed on to; undefined: it may be held. */
+  get borrower(): BodySink["carrier"] {
+    return this.#isPaused ? undefined : this.#sink?.carrier;
   }
 
   override get holdsNothing(): boolean {

@@ -139,7 +139,7 @@ export class Http1Connection implements Timed, ReadTaker {
   }
 
   /** All that was written has left the process. */
-  get hasSentAll(): boolean {
+  get holdsNothing(): boolean {
     return this.#socket.writableLength === 0;
   }
 

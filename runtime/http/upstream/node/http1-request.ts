@@ -88,9 +88,7 @@ export class Http1ClientRequest extends CountedRequest implements Http1User, Wai
     this.#sentBody = body;
     connection.writeHead(head);
     body.flow({
-      get holdsNothing() {
-        return connection.hasSentAll;
-      },
+      carrier: connection,
       onData: (chunk) => {
         if (this.#connection !== connection || chunk.length === 0) return;
         if (!connection.write(chunk, isChunked)) body.pause();
