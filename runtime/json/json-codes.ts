@@ -1,3 +1,4 @@
+import { endianness } from "node:os";
 import {
   backslash,
   closeBrace,
@@ -18,6 +19,7 @@ export type JsonCodes = Uint8Array | Uint16Array;
 export function codesOf(text: string, bytes: Uint8Array): JsonCodes {
   if (text.length === bytes.length) return bytes;
   const units = Buffer.from(text, "utf16le");
+  if (endianness() === "BE") units.swap16();
   return new Uint16Array(units.buffer, units.byteOffset, text.length);
 }
 
