@@ -13,7 +13,7 @@ import {
 } from "../../diagnostics/diagnostic.ts";
 import { suggest } from "../../diagnostics/suggestion.ts";
 import type { Json } from "../../model/json.ts";
-import type { RouteType } from "../../model/llm-policies.ts";
+import type { Configured, RouteType } from "../../model/llm-policies.ts";
 import type { AiProviderNode } from "./ai-node.ts";
 import type { LlmEndpoint } from "./providers/provider.ts";
 
@@ -27,12 +27,16 @@ const readTypes: Readonly<
   Embeddings: { native: "embeddings", fields: embeddingsFields },
 };
 
-/** A field that the configuration sets, and what becomes of it. */
-interface SetField {
+/** A field that the configuration sets. */
+interface GivenField {
   readonly name: string;
   /** Undefined: an expression makes it. */
   readonly value: Json | undefined;
   readonly origin: Place;
+}
+
+/** The same, and what becomes of it. */
+interface SetField extends GivenField {
   /** Of what requests, to which providers it is refused: `Completions to claude`. */
   readonly refused: string[];
   /** How often it goes to a provider, or is left out on the way. */
@@ -58,22 +62,23 @@ export function checkRequestFields(
   for (const field of set.values()) reportField(field, types, diagnostics);
 }
 
-function fieldsOf({
-  policies,
-}: AiProviderNode): readonly Pick<SetField, "name" | "value" | "origin">[] {
-  if (policies === undefined) return [];
-  const { defaults, overrides, transformations } = policies;
-  const values = [defaults, overrides].flatMap((part) =>
-    part === undefined
-      ? []
-      : Object.entries(part.value).map(([name, value]) => ({
-          ...{ name, value, origin: childOf(part.origin, name) },
-        })),
-  );
-  const made = (transformations?.value ?? []).map(({ name, origin }) => ({
-    ...{ name, value: undefined, origin },
-  }));
-  return [...values, ...made];
+function fieldsOf({ policies }: AiProviderNode): readonly GivenField[] {
+  const made = policies?.transformations?.value ?? [];
+  return [
+    ...membersOf(policies?.defaults),
+    ...membersOf(policies?.overrides),
+    ...made.map(({ name, origin }) => ({ name, value: undefined, origin })),
+  ];
+}
+
+function membersOf(
+  part: Configured<Readonly<Record<string, Json>>> | undefined,
+): readonly GivenField[] {
+  if (part === undefined) return [];
+  const { value: members, origin } = part;
+  return Object.entries(members).map(([name, value]) => {
+    return { name, value, origin: childOf(origin, name) };
+  });
 }
 
 /** Finds out what becomes of a field in requests of a type to a provider. */
@@ -96,7 +101,7 @@ function formatsOf({ format, branches = [] }: LlmEndpoint): readonly LlmFormatNa
 }
 
 /** Whether the value asks for nothing; what an expression makes may be such a value where there is one. */
-function isHarmless({ value }: SetField, harmless: readonly unknown[] = []): boolean {
+function isHarmless({ value }: GivenField, harmless: readonly unknown[] = []): boolean {
   if (value === undefined) return harmless.length > 0;
   return harmless.some((each) => JSON.stringify(each) === JSON.stringify(value));
 }
