@@ -62,7 +62,7 @@ export function plainStringEnd(json: JsonCodes, at: number): number {
 }
 
 /** Longer strings are searched in a way that takes longer to begin. */
-const shortString = 24;
+export const shortString = 24;
 
 /** Where the string at `at` ends. The quotes of long ones are found by `indexOf`, which looks at many codes at once. */
 export function stringEnd(json: JsonCodes, at: number): number {
@@ -107,7 +107,8 @@ export function isAt(json: JsonCodes, at: number, wanted: Uint8Array): boolean {
   return true;
 }
 
-function isSpace(code = 0): boolean {
+/** Whether a code is white space; none is, behind the end. */
+export function isSpace(code = 0): boolean {
   // Most of what is looked at is none.
   if (code > 0x20) return false;
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;

@@ -12,7 +12,7 @@ import {
   openBracket,
   quote,
 } from "./json-characters.ts";
-import { tooDeep } from "./json-codes.ts";
+import { isSpace, shortString, tooDeep } from "./json-codes.ts";
 
 /** A stretch of a text: `text.slice(start, end)`. */
 export interface TextRange {
@@ -141,12 +141,6 @@ export function onOneLine(text: string): string {
   return text.includes("\n") || text.includes("\r") ? text.replace(/[\r\n]/g, " ") : text;
 }
 
-function isSpace(code: number): boolean {
-  // Most of what is looked at is none.
-  if (code > 0x20) return false;
-  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
-}
-
 /** The decoded string of a span. `longestPart`: a longer one is not left a part of the text. */
 export function stringOf(
   text: string,
@@ -172,9 +166,6 @@ export function endOfValue(text: string, at: number, maxDepth = Number.POSITIVE_
   if (code === openBrace || code === openBracket) return endOfContainer(text, at, maxDepth);
   return endOfScalar(text, at);
 }
-
-/** Longer strings are searched in a way that takes longer to begin. */
-const shortString = 24;
 
 /** Where the string at `at` ends. The quotes of long ones are found by `indexOf`, which looks at many characters at once. */
 export function endOfString(text: string, at: number): number {
