@@ -22,6 +22,7 @@ beforeAll(async () => {
     { file: "key.json" },
   ];
   const routes = {
+    "/v1/messages/count_tokens": "tokenCount",
     "/v1/messages": "messages",
     "/v1/models": "models",
     "/v1/realtime": "realtime",
@@ -110,6 +111,21 @@ it("the models that are listed are those that may be asked", async () => {
   expect(await idsOf("small-key")).toEqual(["fast"]);
   expect(await idsOf("any-key")).toEqual(["fast", "slow"]);
   await expect(openai("small-key").models.retrieve("slow")).rejects.toMatchObject({ status: 404 });
+});
+
+it("tokens are estimated for models that are open", async () => {
+  const count = (model: string) =>
+    new Anthropic({
+      apiKey: "small-key",
+      baseURL: gateway.url,
+      maxRetries: 0,
+    }).messages.countTokens({
+      model,
+      messages,
+    });
+  expect((await count("fast")).input_tokens).toBeGreaterThan(0);
+  await gateway.seen(/operation\.name=count_tokens gen_ai\.request\.model=fast /);
+  await expect(count("slow")).rejects.toMatchObject({ status: 403 });
 });
 
 it("nothing passes unread where not every model is open", async () => {

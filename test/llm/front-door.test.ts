@@ -350,3 +350,15 @@ it("tokens are counted by who counts them for a model, and estimated for the oth
   await door.seen(/operation\.name=count_tokens gen_ai\.request\.model=gpt-5 /);
   await expect(count("other")).rejects.toMatchObject({ status: 404 });
 });
+
+it("tokens are estimated for the models of a front door where nobody counts any", async () => {
+  const door = await startGateway({
+    config: {
+      llm: { port: await freePort(), models: [{ name: "gpt-*", provider: "openAI", params: {} }] },
+    },
+  });
+  const client = new Anthropic({ apiKey: "x", baseURL: door.url, maxRetries: 0 });
+  const count = (model: string) => client.messages.countTokens({ model, messages });
+  expect((await count("gpt-5")).input_tokens).toBe(6);
+  await expect(count("other")).rejects.toMatchObject({ status: 404 });
+});

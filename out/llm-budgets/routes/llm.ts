@@ -12,7 +12,7 @@ import { notFound } from "gwc/runtime/http/refuse";
 import type { ChatService } from "gwc/runtime/llm/calls/chat-service";
 import { oneTarget } from "gwc/runtime/llm/calls/choose-target";
 import { nativeTarget } from "gwc/runtime/llm/calls/native-target";
-import type { LlmTarget } from "gwc/runtime/llm/calls/target";
+import { type LlmTarget, unasked } from "gwc/runtime/llm/calls/target";
 import { translatedTarget } from "gwc/runtime/llm/calls/translated-target";
 import { completionsErrors, completionsRefusal } from "gwc/runtime/llm/formats/completions/errors";
 import { completionsNative } from "gwc/runtime/llm/formats/completions/native";
@@ -27,7 +27,7 @@ import { isOfApi } from "gwc/runtime/llm/path-rest";
 import { openProvider } from "gwc/runtime/llm/providers/provider";
 import { type ResponsesService, serveResponses } from "gwc/runtime/llm/responses";
 import { serveChat } from "gwc/runtime/llm/serve";
-import { serveTokenEstimate } from "gwc/runtime/llm/token-count";
+import { respondTokenEstimate } from "gwc/runtime/llm/token-count";
 import { openApiKeys, plaintextKey, requireApiKey } from "gwc/runtime/policies/api-key";
 import {
   openKeptKeyedRateLimit,
@@ -130,6 +130,26 @@ const providers = {
     connectTimeout: 10 * SECOND,
     authorization: `Bearer ${env("OPENAI_API_KEY")}`,
   }),
+};
+
+// gateway.yaml llm
+function tokenCountTargets(model: string | undefined): Iterable<LlmTarget> | undefined {
+  switch (model) {
+    case "gpt-5":
+      return unasked;
+    case "gpt-5-mini":
+      return unasked;
+  }
+  return undefined;
+}
+
+// gateway.yaml llm
+const tokenCountService: ChatService = {
+  errors: messagesErrors,
+  operation: "count_tokens",
+  limit: 2 * MiB,
+  targets: tokenCountTargets,
+  estimate: respondTokenEstimate,
 };
 
 // gateway.yaml llm
@@ -317,7 +337,7 @@ export function llm(exchange: Exchange): Handled {
   }
   if (refuseOverTokenLimit(exchange, tokensPerDay)) return;
   if (exchange.path.endsWith("/messages/count_tokens")) {
-    return serveTokenEstimate(exchange, 2 * MiB);
+    return serveChat(exchange, tokenCountService);
   }
   if (exchange.path.endsWith("/chat/completions")) return serveChat(exchange, completionsService);
   if (exchange.path.endsWith("/embeddings")) return serveChat(exchange, embeddingsService);

@@ -25,6 +25,11 @@ export function choiceOfSettings(groups: readonly (readonly Printable[])[]): Pri
     : code`${imported(CHOOSE, "oneTarget")}(${literal(only)})`;
 }
 
+/** The choice where nobody is asked. */
+export function noChoice(): Printable {
+  return code`() => ${imported(`${CALLS}/target`, "unasked")}`;
+}
+
 function onlyOf<Target>(groups: readonly (readonly Target[])[]): Target | undefined {
   const [only, ...others] = groups.flat();
   return others.length === 0 ? only : undefined;
@@ -56,12 +61,13 @@ export function choiceByModel(
   const isConditional = models.some((each) => each.isConditional === true);
   const request = importedType(`${CALLS}/transform-fields`, "TransformedRequest");
   const rest = isConditional ? code`, request: ${request}` : code``;
+  const tableCode = code`
+    ${trace(origin)}
+    const ${table} = ${literal(members)};
+  `;
   return {
     declarations: [
-      code`
-        ${trace(origin)}
-        const ${table} = ${literal(members)};
-      `,
+      ...(Object.keys(members).length === 0 ? [] : [tableCode]),
       code`
         ${trace(origin)}
         function ${choice}(model: string | undefined${rest}): Iterable<${target}> | undefined {

@@ -7,7 +7,7 @@ import { imported, importedType, name } from "../../code/names.ts";
 import { call, value } from "../../code/syntax.ts";
 import { bytes, milliseconds } from "../../code/units.ts";
 import type { BackendScope } from "../backend.ts";
-import { choiceByModel, choiceOfCalls, choiceOfSettings } from "./choices.ts";
+import { choiceByModel, choiceOfCalls, choiceOfSettings, noChoice } from "./choices.ts";
 import type { AiFunctions } from "./functions.ts";
 import { providerReference } from "./providers.ts";
 import { type AskedType, formatExport, routeTypeCodes } from "./route-types.ts";
@@ -59,7 +59,7 @@ function askedCode(
   { trace, maxBufferSize, limits, tries }: BackendScope,
 ): ServiceCode {
   const groups = servingGroups(type, node.groups);
-  if (groups.length === 0) return estimateCode(maxBufferSize);
+  const asksProviders = isSome(groups);
   const { service, errors = "completions" } = routeTypeCodes[type];
   const id = name(service);
   const targetsOf = (group: readonly ProviderNode[]): readonly Code[] =>
@@ -77,15 +77,12 @@ function askedCode(
     ...virtualChoices(virtual, targetsOfModel, functions),
     ...unasked.map((model) => ({ model })),
   ];
+  const always = asksProviders ? choiceOfCalls(groups.map(targetsOf)) : noChoice();
   const { declarations, choice } =
     byModel === undefined
-      ? { declarations: [], choice: choiceOfCalls(groups.map(targetsOf)) }
+      ? { declarations: [], choice: always }
       : choiceByModel(service.replace("Service", ""), byModel, node.origin, trace);
-  const settings = {
-    errors: formatExport(errors, "errors", "Errors"),
-    operation: asked.operation,
-    limit: bytes(maxBufferSize),
-    targets: choice,
+  const called = asksProviders && {
     texts: groups.flat().some(({ guard }) => guard !== undefined)
       ? formatExport(asked.texts, "texts", "Texts")
       : undefined,
@@ -93,7 +90,15 @@ function askedCode(
     keepAlive: asked.operation === "chat" ? milliseconds(node.streamKeepAlive) : undefined,
     ...timeouts(limits),
     providerHeader: providerHeader(node),
-    estimate: isSome(unasked) ? imported(`${LLM}/token-count`, "respondTokenEstimate") : undefined,
+  };
+  const estimates = !asksProviders || isSome(unasked);
+  const settings = {
+    errors: formatExport(errors, "errors", "Errors"),
+    operation: asked.operation,
+    limit: bytes(maxBufferSize),
+    targets: choice,
+    ...called,
+    estimate: estimates ? imported(`${LLM}/token-count`, "respondTokenEstimate") : undefined,
   };
   if (type === "Responses") {
     const room = `${LLM}/responses`;
@@ -115,9 +120,10 @@ function askedCode(
     };
   }
   const room = `${LLM}/serve`;
+  const args = [name("exchange"), id, ...(asksProviders ? argumentOf(tries) : [])];
   return {
-    asksProviders: true,
-    keepsTries: true,
+    asksProviders,
+    keepsTries: asksProviders,
     declarations: [
       ...declarations,
       code`
@@ -125,8 +131,7 @@ function askedCode(
       const ${id}: ${importedType(`${LLM}/calls/chat-service`, "ChatService")} = ${literal(settings)};
     `,
     ],
-    statement: () =>
-      returned(call(imported(room, "serveChat"), [name("exchange"), id, ...argumentOf(tries)])),
+    statement: () => returned(call(imported(room, "serveChat"), args)),
   };
 }
 
@@ -152,16 +157,6 @@ function unaskedModels(
 
 function isSome(list: readonly unknown[]): boolean {
   return list.length > 0;
-}
-
-function estimateCode(maxBufferSize: number): ServiceCode {
-  const serve = imported(`${LLM}/token-count`, "serveTokenEstimate");
-  return {
-    asksProviders: false,
-    keepsTries: false,
-    declarations: [],
-    statement: () => code`return ${serve}(exchange, ${bytes(maxBufferSize)});`,
-  };
 }
 
 /** The first provider that has the Responses API itself. */
