@@ -4,6 +4,7 @@ import { HeaderNames, withoutLines } from "../headers/header-lines.ts";
 import { replaceHeader } from "../headers/header-list.ts";
 import type { ReceivedFields } from "../http1/received-fields.ts";
 import type {
+  AbortReason,
   LinesCall,
   UpgradeHandler,
   Upstream,
@@ -140,8 +141,9 @@ class TracedRequest<Handler extends UpstreamHandler> implements UpstreamHandler,
     this.handler.onError(failure);
   }
 
-  abort(reason?: "timeout"): void {
-    this.span.end("aborted");
+  abort(reason?: AbortReason): void {
+    if (reason === "discarded") this.span.completed();
+    else this.span.end(reason ?? "aborted");
     this.#request?.abort(reason);
   }
 
