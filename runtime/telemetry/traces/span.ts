@@ -5,6 +5,7 @@ import type { HexId } from "../otlp/hex-id.ts";
 import type { OtlpFormat } from "../otlp/otlp-format.ts";
 import { CLIENT, type SpanHead } from "../otlp/span-head.ts";
 import type { CalledServers } from "./called-servers.ts";
+import { methodInName, methodName, otherMethod } from "./span-values.ts";
 import { traceparent, traceparentLine } from "./trace-context.ts";
 
 /** How the spans of a process are written, and where they go. */
@@ -29,7 +30,7 @@ export class OpenSpan extends OtlpAttributes implements CallSpan, SpanHead {
   readonly isRecording = true;
   readonly spanId: HexId;
   readonly start: number;
-  readonly #name: string;
+  #name: string;
   readonly #trace: CallingTrace;
   readonly #output: SpanOutput;
   #status = 0;
@@ -67,7 +68,9 @@ export class OpenSpan extends OtlpAttributes implements CallSpan, SpanHead {
   asks({ name, origin }: { name: string; origin: string }, method: string, path: string): void {
     const { address, port } = this.#output.servers.of(name);
     const query = path.indexOf("?");
-    this.text("http.request.method", method);
+    this.text("http.request.method", methodName(method));
+    this.text("http.request.method_original", otherMethod(method));
+    if (this.#name === method) this.#name = methodInName(method);
     this.joined("url.full", origin, query < 0 ? path : path.slice(0, query));
     this.text("server.address", address);
     this.number("server.port", port);
