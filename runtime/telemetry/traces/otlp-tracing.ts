@@ -137,13 +137,18 @@ class RequestTrace implements ExchangeTrace, SpanHead, CallingTrace {
     this.#options = options;
   }
 
-  beginCall(name: string): CallSpan {
+  /** What was noted of its failure. */
+  get error(): string | undefined {
+    return this.#exchange.record.fields?.get("error.type");
+  }
+
+  beginCall(name: string, hasItsError = false): CallSpan {
     const { ids, output } = this.#options;
     const spanId = ids.spanId();
     const { queue } = output;
     return queue.isFull
       ? new LostSpan(this, spanId, queue)
-      : new OpenSpan(this, spanId, name, output);
+      : new OpenSpan(this, spanId, { name, hasItsError }, output);
   }
 
   end(status: number | undefined, duration: number): void {

@@ -21,6 +21,8 @@ export interface CallingTrace {
   readonly traceId: HexId;
   readonly spanId: HexId;
   readonly flags: string;
+  /** What was noted of the request's failure. */
+  readonly error: string | undefined;
   /** Milliseconds since the epoch. */
   now(): number;
 }
@@ -31,16 +33,24 @@ export class OpenSpan extends OtlpAttributes implements CallSpan, SpanHead {
   readonly spanId: HexId;
   readonly start: number;
   #name: string;
+  readonly #hasItsError: boolean;
   readonly #trace: CallingTrace;
   readonly #output: SpanOutput;
   #status = 0;
   #isOver = false;
 
-  constructor(trace: CallingTrace, spanId: HexId, name: string, output: SpanOutput) {
+  /** `hasItsError`: the request's failure is the call's. */
+  constructor(
+    trace: CallingTrace,
+    spanId: HexId,
+    { name, hasItsError }: { readonly name: string; readonly hasItsError: boolean },
+    output: SpanOutput,
+  ) {
     super(output.runs);
     this.spanId = spanId;
     this.start = trace.now();
     this.#name = name;
+    this.#hasItsError = hasItsError;
     this.#trace = trace;
     this.#output = output;
   }
@@ -82,7 +92,8 @@ export class OpenSpan extends OtlpAttributes implements CallSpan, SpanHead {
   }
 
   completed(): void {
-    this.end(this.#status >= 400 ? String(this.#status) : undefined);
+    const noted = this.#hasItsError ? this.#trace.error : undefined;
+    this.end(this.#status >= 400 ? String(this.#status) : noted);
   }
 
   end(error?: string): void {
