@@ -1,4 +1,5 @@
 import { ReceivedFields } from "../http1/received-fields.ts";
+import { giveHead } from "./give-head.ts";
 import type { AbortReason, UpstreamFailure, UpstreamHandler, UpstreamRequest } from "./upstream.ts";
 import {
   interimFlood,
@@ -101,9 +102,8 @@ export abstract class CountedRequest<Handler extends UpstreamHandler = UpstreamH
   }
 
   #give(status: number, head: readonly string[] | ReceivedFields): void {
-    if (!(head instanceof ReceivedFields)) this.handler.onHead(status, head);
-    else if (this.handler.onFields === undefined) this.handler.onHead(status, head.list);
-    else this.handler.onFields(status, head);
+    if (head instanceof ReceivedFields) giveHead(this.handler, status, head);
+    else this.handler.onHead(status, head);
   }
 
   /** What a server did that nobody waits for any more. */
