@@ -1,5 +1,6 @@
 import { bufferBody } from "../http/buffer-body.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { noteRefusal } from "../http/refuse.ts";
 import { type ChatCall, readCall } from "./calls/chat-call.ts";
 import { refuseMethod, respondError } from "./calls/respond-error.ts";
 import { LlmRefusal } from "./chat/llm-error.ts";
@@ -14,7 +15,7 @@ export async function serveTokenEstimate(exchange: Exchange, limit: number): Pro
     respondTokenEstimate(exchange, readCall(exchange));
   } catch (error) {
     if (!(error instanceof LlmRefusal)) throw error;
-    exchange.record.reason = "BadRequest";
+    noteRefusal(exchange, "BadRequest", error.error.message);
     respondError(exchange, error.error, messagesErrors);
   }
 }
