@@ -22,7 +22,14 @@ export interface TracingConfig {
 
 /** The attributes that every span of a request may have, in their order. */
 export const SPAN_ATTRIBUTES: readonly SpanAttribute[] = [
-  ...(["http.request.method", "url.scheme", "url.path", "server.address", "http.route"] as const),
+  ...([
+    "http.request.method",
+    "http.request.method_original",
+    "url.scheme",
+    "url.path",
+    "server.address",
+    "http.route",
+  ] as const),
   ...(["http.response.status_code", "client.address", "network.protocol.version"] as const),
   ...(["user_agent.original", "listener", "route", "endpoint", "reason"] as const),
 ];

@@ -41,6 +41,7 @@ export interface ResourcesNode {
 /** An attribute that every span of a request may have. */
 export type SpanAttribute =
   | "http.request.method"
+  | "http.request.method_original"
   | "url.scheme"
   | "url.path"
   | "server.address"

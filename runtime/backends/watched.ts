@@ -2,6 +2,7 @@ import { AwaitedBody } from "../http/body/awaited-body.ts";
 import { isBodySource } from "../http/body/body.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type {
+  AbortReason,
   UpgradeHandler,
   Upstream,
   UpstreamCall,
@@ -165,7 +166,7 @@ class WatchedRequest<Handler extends UpstreamHandler> implements UpstreamHandler
     this.handler.onError(failure);
   }
 
-  abort(reason?: "timeout"): void {
+  abort(reason?: AbortReason): void {
     if (reason === "timeout" && !this.#waitsForClient) this.#fail();
     this.#request?.abort(reason);
   }

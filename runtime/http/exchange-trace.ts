@@ -1,7 +1,10 @@
 /** The trace that an exchange is a part of, where it is recorded: what policies and backends say to it. */
 export interface ExchangeTrace {
-  /** Begins the span of a call that the exchange causes. `name`: what is called, of few values: `GET`, `tools/call echo`. */
-  beginCall(name: string): CallSpan;
+  /**
+   * Begins the span of a call that the exchange causes. `name`: what is called, of few values: `GET`, `tools/call echo`.
+   * `hasItsError`: the exchange is about this call, and the error that is noted of it is the call's.
+   */
+  beginCall(name: string, hasItsError?: boolean): CallSpan;
   /** The exchange has ended after so many milliseconds; `status` is undefined when the client left unanswered. */
   end(status: number | undefined, duration: number): void;
 }
@@ -23,7 +26,7 @@ export interface CallSpan {
   asks(server: CalledOver, method: string, path: string): void;
   /** The head of an HTTP response has come. */
   responded(status: number): void;
-  /** All of it has: the call has ended, and a status from 400 up is what went wrong. */
+  /** All of it has: the call has ended, and a status from 400 up, or the error of the exchange, is what went wrong. */
   completed(): void;
   /** The call has ended; `error`: what went wrong, of few values. Only the first end counts. */
   end(error?: string): void;

@@ -1,4 +1,4 @@
-import type { Exchange, RefusalReason } from "./exchange.ts";
+import { type Exchange, logFields, type RefusalReason } from "./exchange.ts";
 import { isGrpc, refuseCall } from "./grpc-refusal.ts";
 
 /**
@@ -12,13 +12,24 @@ export function refuse(
   message: string,
   headers: readonly string[] = [],
 ): void {
-  exchange.record.reason = reason;
+  noteRefusal(exchange, reason, message);
   const { protocol, contentType, body } = exchange.refusalFormat;
   if (protocol === "http" && exchange.acceptsTrailers && isGrpc(exchange)) {
     refuseCall(exchange, status, message, headers);
     return;
   }
   exchange.respond(status, [...headers, "content-type", contentType], body(status, message));
+}
+
+/**
+ * Notes why a request is refused. Where that is a rule of a protocol, only `message` says which one: the log has it, unless
+ * it has more than that already.
+ */
+export function noteRefusal({ record }: Exchange, reason: RefusalReason, message: string): void {
+  record.reason = reason;
+  if (reason !== "MCP" && reason !== "BadRequest") return;
+  const fields = logFields(record);
+  if (!fields.has("error")) fields.set("error", message);
 }
 
 /** No listener or no route answers this request. */

@@ -1,4 +1,4 @@
-import type { Exchange } from "../http/exchange.ts";
+import { type Exchange, logFields } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
 
 /** From where browsers may use an MCP route. */
@@ -17,6 +17,7 @@ export interface OriginSettings {
 export function refuseForeignOrigin(exchange: Exchange, settings: OriginSettings): boolean {
   const origin = exchange.header("origin");
   if (origin === undefined || isOriginAllowed(origin, exchange.hostname, settings)) return false;
+  logFields(exchange.record).set("error", `Origin not allowed: ${origin}`);
   refuse(exchange, 403, "MCP", "Origin not allowed");
   return true;
 }

@@ -1,4 +1,4 @@
-import type { Exchange } from "../http/exchange.ts";
+import { type Exchange, logFields } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
 
 /** Whose pages may send requests, besides the gateway's own. */
@@ -26,6 +26,8 @@ export function refuseCrossSite(exchange: Exchange, { additionalOrigins }: CsrfS
   ) {
     return false;
   }
+  const page = origin === undefined ? `Sec-Fetch-Site ${site}` : `Origin ${origin}`;
+  logFields(exchange.record).set("error", page);
   refuse(exchange, 403, "Csrf", "CSRF validation failed");
   return true;
 }

@@ -36,7 +36,7 @@ function start(
 ): void {
   const reader = new Discard();
   const request = sendTraced(trace, upstream, call, reader);
-  reader.timer = setTimeout(() => request.abort(), timeout);
+  reader.timer = setTimeout(() => request.abort("timeout"), timeout);
   reader.timer.unref();
 }
 

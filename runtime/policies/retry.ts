@@ -9,6 +9,7 @@ import { headerValue } from "../http/headers/header-list.ts";
 import { ReceivedResponse } from "../http/received-response.ts";
 import { sendTraced } from "../http/upstream/traced-request.ts";
 import type {
+  AbortReason,
   Upstream,
   UpstreamCall,
   UpstreamFailure,
@@ -229,7 +230,7 @@ class Attempt implements UpstreamHandler {
   }
 
   /** Breaks it off; nothing more comes of it. */
-  drop(reason?: "timeout"): void {
+  drop(reason?: AbortReason): void {
     this.#isOver = true;
     clearTimeout(this.#timer);
     this.#request?.abort(reason);
@@ -238,7 +239,7 @@ class Attempt implements UpstreamHandler {
   onHead(status: number, headers: readonly string[]): void {
     const attempts = this.#attempts;
     if (attempts.rejects(status, headers)) {
-      this.drop();
+      this.drop("discarded");
       attempts.again();
       return;
     }

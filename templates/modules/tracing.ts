@@ -167,6 +167,7 @@ function attributesFunction(
 /** How each attribute of every request is written. */
 const DEFAULT: Readonly<Record<SpanAttributesNode["defaults"][number], Code>> = {
   "http.request.method": code`span.text("http.request.method", ${imported(VALUES, "methodName")}(request.original.method));`,
+  "http.request.method_original": code`span.text("http.request.method_original", ${imported(VALUES, "otherMethod")}(request.original.method));`,
   "url.scheme": code`span.text("url.scheme", request.original.scheme);`,
   "url.path": code`span.text("url.path", ${imported("gwc/runtime/http/routing/path", "pathIn")}(request.original.target));`,
   "server.address": code`span.text("server.address", request.hostname);`,

@@ -1,7 +1,11 @@
+import { createServer } from "node:http";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import { expect, it } from "vitest";
 import { startGateway } from "../harness/gateway.ts";
+import { listen } from "../harness/listen.ts";
 import { startMcpServer } from "../harness/mcp-server.ts";
 import { type CollectedSpan, startCollector } from "../harness/otlp-collector.ts";
 
@@ -73,6 +77,120 @@ it("MCP calls are spans below the request, named after method and tool, over HTT
     own: { kept: true },
   });
 });
+
+it("a tool that fails is an error of its call's span and of its request's, over HTTP and stdio", async () => {
+  const collector = await startCollector();
+  const url = await startFailingServer();
+  const local = `
+    import { createInterface } from "node:readline";
+    for await (const line of createInterface({ input: process.stdin })) {
+      const { id, method } = JSON.parse(line);
+      const result = {
+        initialize: { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } },
+        "tools/call": { isError: true, content: [] },
+      }[method];
+      if (id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
+    }
+  `;
+  const targets = [
+    { name: "web", mcp: { host: url } },
+    { name: "local", stdio: { cmd: "node", args: ["--input-type=module", "-e", local] } },
+  ];
+  const gateway = await startGateway({
+    file: {
+      frontendPolicies: {
+        tracing: { host: collector.host, protocol: "http", randomSampling: true },
+      },
+    },
+    listeners: [
+      {
+        routes: [
+          {
+            name: "one",
+            matches: [{ path: { pathPrefix: "/one" } }],
+            backends: [{ mcp: { targets: targets.slice(0, 1) } }],
+          },
+          { name: "both", backends: [{ mcp: { targets } }] },
+        ],
+      },
+    ],
+  });
+  for (const [path, names] of [
+    ["/one", ["breaks", "missing"]],
+    ["/", ["web_breaks", "local_breaks"]],
+  ] as const) {
+    const client = new Client({ name: "test", version: "1" });
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}${path}`)));
+    for (const name of names) {
+      if (name === "missing") await client.readResource({ uri: "memo://no" }).catch(() => {});
+      else expect(await client.callTool({ name })).toMatchObject({ isError: true });
+    }
+    await client.close();
+  }
+  expect(await gateway.stop()).toBe(0);
+  const failed = collector.spans.filter(
+    ({ attributes }) =>
+      attributes["error.type"] !== undefined && attributes["mcp.method.name"] !== undefined,
+  );
+  const said = failed.map(({ kind, name, error, attributes }) => [
+    kind.slice("SPAN_KIND_".length),
+    name,
+    error,
+    attributes["error.type"],
+    attributes["jsonrpc.request.id"] ?? "",
+  ]);
+  expect(said).toEqual([
+    ["CLIENT", "tools/call breaks", "tool_error", "tool_error", "1"],
+    ["SERVER", "POST /one/*", "tool_error", "tool_error", ""],
+    ["CLIENT", "resources/read", "-32602", "-32602", "2"],
+    ["SERVER", "POST /one/*", "-32602", "-32602", ""],
+    ["CLIENT", "tools/call breaks", "tool_error", "tool_error", "1"],
+    ["SERVER", "POST /*", "tool_error", "tool_error", ""],
+    ["CLIENT", "tools/call breaks", "tool_error", "tool_error", "2"],
+    ["SERVER", "POST /*", "tool_error", "tool_error", ""],
+  ]);
+});
+
+it("the id of a message is that of its span, without the quotes of a text", async () => {
+  const collector = await startCollector();
+  const { url } = await startMcpServer();
+  const targets = [{ name: "web", mcp: { host: url } }];
+  const gateway = await startGateway({
+    file: {
+      frontendPolicies: {
+        tracing: { host: collector.host, protocol: "http", randomSampling: true },
+      },
+    },
+    listeners: [{ routes: [{ name: "tools", backends: [{ mcp: { targets } }] }] }],
+  });
+  const ask = (id: unknown) =>
+    fetch(gateway.url, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+      },
+      body: JSON.stringify({ jsonrpc: "2.0", id, method: "ping" }),
+    }).then((response) => response.text());
+  for (const id of ['call "7"', 7]) await ask(id);
+  expect(await gateway.stop()).toBe(0);
+  const ids = collector.spans.flatMap(({ attributes }) => attributes["jsonrpc.request.id"] ?? []);
+  expect(ids).toEqual(['call "7"', "7"]);
+});
+
+/** A server over streamable HTTP whose tool fails. */
+async function startFailingServer(): Promise<string> {
+  const http = createServer(async (request, response) => {
+    const server = new McpServer({ name: "test", version: "1.0.0" });
+    server.registerTool("breaks", {}, () => ({ isError: true, content: [] }));
+    server.registerResource("notes", "memo://notes", {}, () => ({ contents: [] }));
+    const transport = new StreamableHTTPServerTransport({});
+    response.on("close", () => void server.close());
+    await server.connect(transport as Parameters<typeof server.connect>[0]);
+    await transport.handleRequest(request, response);
+  });
+  return `http://127.0.0.1:${await listen(http)}/mcp`;
+}
 
 function named(spans: readonly CollectedSpan[], name: string): CollectedSpan {
   const found = spans.find((span) => span.name === name);

@@ -2,6 +2,7 @@ import { isBodySource } from "../../http/body/body.ts";
 import { ReplayBody } from "../../http/body/replay-body.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import type {
+  AbortReason,
   Upstream,
   UpstreamCall,
   UpstreamFailure,
@@ -56,9 +57,9 @@ class FallbackRequest implements UpstreamRequest {
     this.#send(0);
   }
 
-  abort(): void {
+  abort(reason?: AbortReason): void {
     this.#isOver = true;
-    this.#current?.abort();
+    this.#current?.abort(reason);
   }
 
   resume(): void {

@@ -1,5 +1,6 @@
 import { ReceivedFields } from "../http1/received-fields.ts";
-import type { UpstreamFailure, UpstreamHandler, UpstreamRequest } from "./upstream.ts";
+import { giveHead } from "./give-head.ts";
+import type { AbortReason, UpstreamFailure, UpstreamHandler, UpstreamRequest } from "./upstream.ts";
 import {
   interimFlood,
   invalidStatus,
@@ -43,8 +44,8 @@ export abstract class CountedRequest<Handler extends UpstreamHandler = UpstreamH
     return this.#isOver;
   }
 
-  abort(): void {
-    this.#abort("aborted");
+  abort(reason?: AbortReason): void {
+    this.#abort(this.#resultOf(reason));
   }
 
   abstract resume(): void;
@@ -101,9 +102,14 @@ export abstract class CountedRequest<Handler extends UpstreamHandler = UpstreamH
   }
 
   #give(status: number, head: readonly string[] | ReceivedFields): void {
-    if (!(head instanceof ReceivedFields)) this.handler.onHead(status, head);
-    else if (this.handler.onFields === undefined) this.handler.onHead(status, head.list);
-    else this.handler.onFields(status, head);
+    if (head instanceof ReceivedFields) giveHead(this.handler, status, head);
+    else this.handler.onHead(status, head);
+  }
+
+  /** What a server did that nobody waits for any more. */
+  #resultOf(reason: AbortReason | undefined): RequestResult {
+    if (reason !== "discarded") return reason ?? "aborted";
+    return this.#isError ? "error" : "ok";
   }
 
   #abort(result: RequestResult): void {

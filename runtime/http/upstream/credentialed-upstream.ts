@@ -3,6 +3,7 @@ import { collect, isBodySource } from "../body/body.ts";
 import { CountedBuffer } from "../body/counted-buffer.ts";
 import { CallRefused } from "./call-refused.ts";
 import type {
+  AbortReason,
   UpgradeHandler,
   Upstream,
   UpstreamCall,
@@ -70,9 +71,9 @@ class PreparedRequest implements UpstreamRequest {
     );
   }
 
-  abort(): void {
+  abort(reason?: AbortReason): void {
     this.#isAborted = true;
-    this.#request?.abort();
+    this.#request?.abort(reason);
   }
 
   resume(): void {

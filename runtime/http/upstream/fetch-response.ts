@@ -1,7 +1,7 @@
 import type { FetchedResponse, FetchLimits, FetchRequest } from "./fetch-request.ts";
 import { requestUrl } from "./node/request-url.ts";
 import { sendInSpan } from "./traced-request.ts";
-import type { Upstream, UpstreamRequest } from "./upstream.ts";
+import type { AbortReason, Upstream, UpstreamRequest } from "./upstream.ts";
 
 /** Fetches within limits, without following redirects, which could lead anywhere. Throws an Error that says what failed. */
 export async function fetchResponse(
@@ -46,20 +46,21 @@ function requestFrom(
       isOver = true;
       clearTimeout(timer);
     };
-    const giveUp = (message: string): void => {
+    const giveUp = (message: string, reason?: AbortReason): void => {
       if (isOver) return;
       over();
-      request?.abort();
+      request?.abort(reason);
       reject(new Error(message));
     };
-    const timer = setTimeout(giveUp, deadline, "timeout");
+    const timer = setTimeout(giveUp, deadline, "timeout", "timeout");
     onAbort?.(() => giveUp("aborted"));
     if (isOver) return;
     request = sendInSpan(span, server, call, {
       onHead: (received, fields) => {
         status = received;
         head = fields;
-        if (expectedStatus !== undefined && status !== expectedStatus) giveUp(`status ${status}`);
+        if (expectedStatus !== undefined && status !== expectedStatus)
+          giveUp(`status ${status}`, "discarded");
       },
       onData: (piece) => {
         length += piece.length;

@@ -1,5 +1,6 @@
 import { isBodySource } from "../body/body.ts";
 import type {
+  AbortReason,
   Upstream,
   UpstreamCall,
   UpstreamFailure,
@@ -72,10 +73,10 @@ class RepeatedRequest implements UpstreamRequest, UpstreamHandler {
     this.#send();
   }
 
-  abort(): void {
+  abort(reason?: AbortReason): void {
     this.#isOver = true;
     clearTimeout(this.#pause);
-    this.#current?.abort();
+    this.#current?.abort(reason);
   }
 
   resume(): void {
@@ -85,7 +86,7 @@ class RepeatedRequest implements UpstreamRequest, UpstreamHandler {
   onHead(status: number, headers: readonly string[]): void {
     const isRejected = this.#settings.codes.has(status) && this.#left > 0;
     if (isRejected && this.#isRepeatable(this.#call)) {
-      this.#current?.abort();
+      this.#current?.abort("discarded");
       this.#sendAgain();
       return;
     }

@@ -3,7 +3,9 @@ import type { CallSpan, ExchangeTrace } from "../exchange-trace.ts";
 import { HeaderNames, withoutLines } from "../headers/header-lines.ts";
 import { replaceHeader } from "../headers/header-list.ts";
 import type { ReceivedFields } from "../http1/received-fields.ts";
+import { giveHead } from "./give-head.ts";
 import type {
+  AbortReason,
   LinesCall,
   UpgradeHandler,
   Upstream,
@@ -118,8 +120,7 @@ class TracedRequest<Handler extends UpstreamHandler> implements UpstreamHandler,
 
   onFields(status: number, fields: ReceivedFields): void {
     this.span.responded(status);
-    if (this.handler.onFields === undefined) this.handler.onHead(status, fields.list);
-    else this.handler.onFields(status, fields);
+    giveHead(this.handler, status, fields);
   }
 
   onData(chunk: Buffer): boolean {
@@ -140,8 +141,9 @@ class TracedRequest<Handler extends UpstreamHandler> implements UpstreamHandler,
     this.handler.onError(failure);
   }
 
-  abort(reason?: "timeout"): void {
-    this.span.end("aborted");
+  abort(reason?: AbortReason): void {
+    if (reason === "discarded") this.span.completed();
+    else this.span.end(reason ?? "aborted");
     this.#request?.abort(reason);
   }
 

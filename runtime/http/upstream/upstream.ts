@@ -164,12 +164,15 @@ export interface UpstreamFailure {
   readonly detail: string;
 }
 
+/** Why a request is broken off: its upstream took too long, or its response is one to try again for. */
+export type AbortReason = "timeout" | "discarded";
+
 /** A request under way. */
 export interface UpstreamRequest {
   /**
-   * Breaks the request off; the upstream's connection is closed at once. Safe to call again. `reason`: the upstream took
-   * too long; absent: nobody waits for the response.
+   * Breaks the request off; the upstream's connection is closed at once. Safe to call again. `reason`: absent when nobody
+   * waits for the response.
    */
-  abort(reason?: "timeout"): void;
+  abort(reason?: AbortReason): void;
   resume(): void;
 }

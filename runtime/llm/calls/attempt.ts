@@ -190,7 +190,7 @@ class Attempt implements UpstreamHandler {
   }
 
   #timeOut(): void {
-    this.#request?.abort();
+    this.#request?.abort("timeout");
     this.#fail(unreachable.timeout, true);
   }
 

@@ -1,4 +1,5 @@
 import type { Exchange } from "../../http/exchange.ts";
+import { noteRefusal } from "../../http/refuse.ts";
 import type { ErrorFormat } from "../chat/formats.ts";
 import { errorStatus, type LlmError } from "../chat/llm-error.ts";
 
@@ -22,8 +23,8 @@ export function refuseMethod(
   allowed: readonly string[] = ["POST"],
 ): boolean {
   if (allowed.includes(exchange.method)) return false;
-  exchange.record.reason = "BadRequest";
   const message = methodRefusal(exchange, allowed);
+  noteRefusal(exchange, "BadRequest", message);
   const error: LlmError = { kind: "invalid", message, status: 405 };
   respondError(exchange, error, errors, ["allow", allowed.join(", ")]);
   return true;

@@ -1,5 +1,5 @@
 import type { Exchange, RefusalReason } from "../../http/exchange.ts";
-import { refuse } from "../../http/refuse.ts";
+import { noteRefusal, refuse } from "../../http/refuse.ts";
 import type { ErrorFormat } from "../chat/formats.ts";
 import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
 import type { AttemptOutcome } from "./attempt-outcome.ts";
@@ -28,7 +28,7 @@ export async function respondFailedCall(
 /** Responds with what a request was refused for; throws whatever else it is. */
 export function respondRefusal(exchange: Exchange, error: unknown, errors: ErrorFormat): void {
   if (!(error instanceof LlmRefusal)) throw error;
-  exchange.record.reason = reasonOf(error.error);
+  noteRefusal(exchange, reasonOf(error.error), error.error.message);
   respondError(exchange, error.error, errors);
 }
 

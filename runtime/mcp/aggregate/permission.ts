@@ -42,7 +42,7 @@ export function isPermitted(
     const onMethod = (own: McpAuthorization) =>
       verdictOnMethod(own, exchange, backend.ruledMethods, message.method);
     if (asksForScopes(exchange, access, message, onMethod)) return false;
-    respondRpcError(exchange, methods.unknownStatus[message.kind], "MCP", {
+    respondRpcError(exchange, methods.unknownStatus[message.kind], "Authorization", {
       id: idOf(message),
       code: rpcCode.methodNotFound,
       message: "Method not found",

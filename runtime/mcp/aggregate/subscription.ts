@@ -1,7 +1,7 @@
 import { sseMessage } from "../../http/body/sse.ts";
 import { metaKey, withParams } from "../protocol/envelope.ts";
 import type { Message } from "../protocol/message.ts";
-import { respondRpcError, rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
+import { rpcError, rpcResult } from "../protocol/rpc-response.ts";
 import { isAllowed } from "../rules/authorization.ts";
 import { streamHeaders } from "../session/client-stream.ts";
 import { failureResponse, recordFailure } from "../session/failure-response.ts";
@@ -16,6 +16,7 @@ import {
   acknowledgement,
   filterText,
   readFilter,
+  refuseFilter,
   type SubscriptionFilter,
 } from "../stateless/subscription-filter.ts";
 import type { Call, TargetFailure } from "../transports/target.ts";
@@ -26,11 +27,7 @@ import { clientName, resolvePrimitive } from "./names.ts";
 export function serveSubscription(context: SessionContext, request: Message): void {
   const asked = readFilter(request);
   if (asked === undefined) {
-    respondRpcError(context.exchange, 400, "MCP", {
-      id: request.id,
-      code: rpcCode.invalidParams,
-      message: "Invalid params: notifications must be an object",
-    });
+    refuseFilter(context.exchange, request);
     return;
   }
   new Subscription(context, request, asked).start();

@@ -1,12 +1,12 @@
 import type { Exchange } from "../../http/exchange.ts";
 import type { Message } from "../protocol/message.ts";
 import { isListMethod } from "../protocol/primitives.ts";
-import { respondRpcError, rpcCode } from "../protocol/rpc-response.ts";
 import { hidesNothing, type McpAuthorization } from "../rules/authorization.ts";
 import { isDoubtful } from "../stateless/response-status.ts";
 import { sendPassed } from "../stateless/send-passed.ts";
 import { statelessFilter, withShownSubscriptions } from "../stateless/shown-lists.ts";
 import { callStateless } from "../stateless/stateless-call.ts";
+import { refuseFilter } from "../stateless/subscription-filter.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import { beginMcpCall } from "../transports/call-span.ts";
 import { noteTargetEra } from "../transports/noted-eras.ts";
@@ -30,11 +30,7 @@ export function passStateless(
   const method = post?.message.method ?? exchange.header("mcp-method");
   const sent = post && shownOf(exchange, access, target, post);
   if (post !== undefined && sent === undefined) {
-    respondRpcError(exchange, 400, "MCP", {
-      id: post.message.id,
-      code: rpcCode.invalidParams,
-      message: "Invalid params: notifications must be an object",
-    });
+    refuseFilter(exchange, post.message);
     return;
   }
   const isList = method !== undefined && isListMethod(method);

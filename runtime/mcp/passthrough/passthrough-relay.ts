@@ -78,7 +78,7 @@ export class PassthroughRelay implements UpstreamHandler {
     const { deadline } = this.#options;
     if (deadline === undefined) return;
     const timer = setTimeout(() => {
-      this.#request?.abort();
+      this.#request?.abort("timeout");
       this.onError({ kind: "timeout", detail: "request timeout" });
     }, deadline);
     this.#exchange.onClose(() => clearTimeout(timer));

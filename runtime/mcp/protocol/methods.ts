@@ -16,26 +16,31 @@ export function isSpecified(
   return kind === "notification" ? notifications.has(method) : requests.has(method);
 }
 
+/** Those of both eras. */
+const everMethods = [
+  "tools/list",
+  "tools/call",
+  "prompts/list",
+  "prompts/get",
+  "resources/list",
+  "resources/templates/list",
+  "resources/read",
+  "completion/complete",
+  "tasks/get",
+  "tasks/cancel",
+] as const;
+
 /** Those of 2025-03-26 to 2025-11-25. */
 export const sessionMethods: EraMethods = {
   requests: new Set([
+    ...everMethods,
     "initialize",
     "ping",
-    "tools/list",
-    "tools/call",
-    "prompts/list",
-    "prompts/get",
-    "resources/list",
-    "resources/templates/list",
-    "resources/read",
     "resources/subscribe",
     "resources/unsubscribe",
-    "completion/complete",
     "logging/setLevel",
-    "tasks/get",
     "tasks/list",
     "tasks/result",
-    "tasks/cancel",
   ]),
   notifications: new Set([
     "notifications/initialized",
@@ -49,21 +54,7 @@ export const sessionMethods: EraMethods = {
 
 /** Those of 2026-07-28, and of its extension for tasks. */
 export const statelessMethods: EraMethods = {
-  requests: new Set([
-    "server/discover",
-    "tools/list",
-    "tools/call",
-    "prompts/list",
-    "prompts/get",
-    "resources/list",
-    "resources/templates/list",
-    "resources/read",
-    "completion/complete",
-    "subscriptions/listen",
-    "tasks/get",
-    "tasks/update",
-    "tasks/cancel",
-  ]),
+  requests: new Set([...everMethods, "server/discover", "subscriptions/listen", "tasks/update"]),
   notifications: new Set(["notifications/cancelled"]),
   unknownStatus: { request: 404, notification: 404 },
 };

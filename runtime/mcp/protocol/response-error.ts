@@ -2,11 +2,12 @@ import { objectMembers } from "../../json/json-text.ts";
 import { type Message, textAt } from "./message.ts";
 
 /**
- * What a response says of a failure, by OpenTelemetry's conventions for MCP. `rpc_error`: the request failed; `tool_error`:
- * the tool that it called says so. Undefined: all went well.
+ * What a response says of a failure, by OpenTelemetry's conventions for MCP: the code of an error (`-32602`), or `tool_error`
+ * where the tool that it called says so. Undefined: all went well.
  */
-export function responseError({ text, result }: Message): "rpc_error" | "tool_error" | undefined {
-  if (result === undefined) return "rpc_error";
+export function responseError(message: Message): string | undefined {
+  const { text, result } = message;
+  if (result === undefined) return String(errorCodeOf(message) ?? "rpc_error");
   if (!text.includes('"isError"')) return undefined;
   const member = objectMembers(text, result.start).find(({ key }) => key === "isError");
   return member !== undefined && textAt(text, member) === "true" ? "tool_error" : undefined;

@@ -1,4 +1,5 @@
 import type { Exchange, RefusalReason } from "../../http/exchange.ts";
+import { noteRefusal } from "../../http/refuse.ts";
 
 /** JSON-RPC 2.0 section 5.1, and MCP's own codes. */
 export const rpcCode = {
@@ -51,6 +52,6 @@ export function respondRpcError(
   reason: RefusalReason,
   { id, code, message, data }: RpcError & { readonly id: string },
 ): void {
-  exchange.record.reason = reason;
+  noteRefusal(exchange, reason, message);
   respondRpc(exchange, status, rpcError(id, code, message, data));
 }

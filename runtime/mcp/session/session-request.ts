@@ -3,6 +3,7 @@ import type { ExchangeTrace } from "../../http/exchange-trace.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
 import { sendInSpan } from "../../http/upstream/traced-request.ts";
 import type {
+  AbortReason,
   Upstream,
   UpstreamFailure,
   UpstreamHandler,
@@ -111,9 +112,9 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
     else this.#send(upstream);
   }
 
-  abort(): void {
+  abort(reason?: AbortReason): void {
     this.#isAborted = true;
-    this.#request?.abort();
+    this.#request?.abort(reason);
   }
 
   resume(): void {

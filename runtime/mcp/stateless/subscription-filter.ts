@@ -1,8 +1,10 @@
+import type { Exchange } from "../../http/exchange.ts";
 import { elementsOf, isArrayAt, isObjectAt, stringAt } from "../../json/json-text.ts";
 import { metaKey } from "../protocol/envelope.ts";
 import { type Message, ownMessage, textAt } from "../protocol/message.ts";
 import { paramOf } from "../protocol/message-edit.ts";
 import { readFields } from "../protocol/message-fields.ts";
+import { respondRpcError, rpcCode } from "../protocol/rpc-response.ts";
 
 /** What a client wants to hear of by a subscription (MCP 2026-07-28), or is told that it will. */
 export interface SubscriptionFilter {
@@ -37,6 +39,12 @@ export function readFilter(message: Message): SubscriptionFilter | undefined {
     }),
     uris: isList ? elementsOf(text, uris.start).flatMap((uri) => stringAt(text, uri) ?? []) : [],
   };
+}
+
+/** Answers a subscription whose filter nobody can read. */
+export function refuseFilter(exchange: Exchange, { id }: Message): void {
+  const message = "Invalid params: notifications must be an object";
+  respondRpcError(exchange, 400, "MCP", { id, code: rpcCode.invalidParams, message });
 }
 
 /** `notifications` as JSON text. */

@@ -30,11 +30,11 @@ export function beginMcpCall(
   const addressed = addressedPrimitive(message);
   const item = addressed?.kind === "item" ? addressed.item : undefined;
   const hasName = item !== undefined && item.kind !== "resource";
-  const span = trace.beginCall(hasName ? `${method} ${item.name}` : method);
+  const span = trace.beginCall(hasName ? `${method} ${item.name}` : method, true);
   span.text("mcp.method.name", method);
   span.text("mcp.target", target.name);
   if (item !== undefined) span.text(itemAttributes[item.kind], item.name);
-  if (id !== "") span.text("jsonrpc.request.id", id);
+  if (id !== "") span.text("jsonrpc.request.id", String(JSON.parse(id)));
   span.text("network.transport", target.kind === "stdio" ? "pipe" : "tcp");
   return span;
 }

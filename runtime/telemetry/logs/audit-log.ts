@@ -96,7 +96,7 @@ class AuditLog {
   /** A request has ended: it is a line when it was refused, or when it is a client's first one for a while. */
   request(exchange: Exchange, status: number | undefined): void {
     const { record } = exchange;
-    const isDenied = record.reason !== undefined && denials.has(record.reason);
+    const isDenied = isDenial(record.reason, status);
     if (!isDenied && !this.#isLogin(record)) return;
     const line = this.#line;
     line.begin();
@@ -184,6 +184,11 @@ class AuditLog {
 }
 
 export type { AuditLog };
+
+/** A page that may not use an MCP route gets a 403; what else breaks the protocol is no denial. */
+function isDenial(reason: RefusalReason | undefined, status: number | undefined): boolean {
+  return reason !== undefined && (denials.has(reason) || (reason === "MCP" && status === 403));
+}
 
 /** Who a request was verified to be from: `alice`, `user bob`, `key 1f0e...`; undefined: nobody. */
 function identityOf({ fields, caller }: ExchangeRecord): string | undefined {

@@ -23,15 +23,33 @@ export function resourceText(
   added: ResourceAttributes | undefined,
 ): string {
   const resource = new OtlpAttributes(new AttributeRuns(format.attributes("resource")));
-  resource.text("service.name", name);
-  resource.text("service.instance.id", env.podName || randomUUID());
-  resource.text("host.name", hostname());
-  resource.text("k8s.pod.name", env.podName || undefined);
-  resource.text("k8s.namespace.name", env.namespace || undefined);
-  resource.text("k8s.node.name", process.env.NODE_NAME);
-  resource.text("k8s.pod.ip", process.env.INSTANCE_IP);
-  added?.(resource, env);
+  const names = new Set<string>();
+  added?.(noting(names, resource), env);
+  const own = {
+    "service.name": name,
+    "service.instance.id": env.podName || randomUUID(),
+    "host.name": hostname(),
+    "k8s.pod.name": env.podName || undefined,
+    "k8s.namespace.name": env.namespace || undefined,
+    "k8s.node.name": process.env.NODE_NAME,
+    "k8s.pod.ip": process.env.INSTANCE_IP,
+  };
+  for (const [each, value] of Object.entries(own)) if (!names.has(each)) resource.text(each, value);
   const bytes = new ItemBuffer();
   resource.writeTo(bytes);
   return bytes.bytes.toString("latin1");
+}
+
+/** Hands fields on, and notes their names: what the configuration says stands in the place of what is said anyway. */
+function noting(names: Set<string>, to: FieldWriter): FieldWriter {
+  const noted = (name: string): string => {
+    names.add(name);
+    return name;
+  };
+  return {
+    text: (name, value) => to.text(noted(name), value),
+    plain: (name, value) => to.plain(noted(name), value),
+    number: (name, value) => to.number(noted(name), value),
+    json: (name, value) => to.json(noted(name), value),
+  };
 }

@@ -1,4 +1,9 @@
-import type { Exchange } from "../../http/exchange.ts";
+import {
+  type Exchange,
+  type ExchangeRecord,
+  logFields,
+  type RefusalReason,
+} from "../../http/exchange.ts";
 import type { CallSpan, ExchangeTrace } from "../../http/exchange-trace.ts";
 import { AttributeRuns, OtlpAttributes } from "../otlp/attributes.ts";
 import type { Collector } from "../otlp/collector.ts";
@@ -12,7 +17,7 @@ import { CalledServers } from "./called-servers.ts";
 import type { Sampling } from "./sampling.ts";
 import { type CallingTrace, LostSpan, OpenSpan, type SpanOutput } from "./span.ts";
 import { SpanNames } from "./span-names.ts";
-import { defaultAttributes, methodName, type SpanAttributes } from "./span-values.ts";
+import { defaultAttributes, methodInName, type SpanAttributes } from "./span-values.ts";
 import { isRecorded, readTraceContext, type TraceContext } from "./trace-context.ts";
 import { TraceIds } from "./trace-ids.ts";
 import type { Tracer, Tracing } from "./tracing.ts";
@@ -132,13 +137,18 @@ class RequestTrace implements ExchangeTrace, SpanHead, CallingTrace {
     this.#options = options;
   }
 
-  beginCall(name: string): CallSpan {
+  /** What was noted of its failure. */
+  get error(): string | undefined {
+    return this.#exchange.record.fields?.get("error.type");
+  }
+
+  beginCall(name: string, hasItsError = false): CallSpan {
     const { ids, output } = this.#options;
     const spanId = ids.spanId();
     const { queue } = output;
     return queue.isFull
       ? new LostSpan(this, spanId, queue)
-      : new OpenSpan(this, spanId, name, output);
+      : new OpenSpan(this, spanId, { name, hasItsError }, output);
   }
 
   end(status: number | undefined, duration: number): void {
@@ -148,12 +158,11 @@ class RequestTrace implements ExchangeTrace, SpanHead, CallingTrace {
     if (items === undefined) return;
     const { record, original } = this.#exchange;
     const route = paths[record.listener ?? ""]?.[record.route ?? ""];
+    const error = errorOf(record, status);
+    if (error !== undefined) logFields(record).set("error.type", error);
     written.clear();
     attributes(written, this.#exchange, status, route);
-    const isFault = status !== undefined && status >= 500;
-    const error = isFault ? (record.reason ?? String(status)) : undefined;
-    written.text("error.type", error);
-    const name = names.of(methodName(original.method), route);
+    const name = names.of(methodInName(original.method), route);
     format.span(items, this, name, SERVER, this.start + duration, written, error);
     queue.added(items);
   }
@@ -161,4 +170,24 @@ class RequestTrace implements ExchangeTrace, SpanHead, CallingTrace {
   now(): number {
     return this.start + performance.now() - this.#started;
   }
+}
+
+/** Why a response is not complete that has begun. */
+const faults: ReadonlySet<RefusalReason> = new Set([
+  "UpstreamFailure",
+  "Timeout",
+  "Draining",
+  "Internal",
+]);
+
+/** What went wrong here or behind the gateway, of few values; a status from 400 to 499 is the client's fault. */
+function errorOf(
+  { reason, fields }: ExchangeRecord,
+  status: number | undefined,
+): string | undefined {
+  if (status === undefined || (status >= 400 && status < 500)) return undefined;
+  const noted = fields?.get("error.type");
+  if (noted !== undefined) return noted;
+  if (status >= 500) return reason ?? String(status);
+  return reason !== undefined && faults.has(reason) ? reason : undefined;
 }

@@ -22,6 +22,7 @@ export function defaultAttributes(
 ): void {
   const { record, original } = request;
   span.text("http.request.method", methodName(original.method));
+  span.text("http.request.method_original", otherMethod(original.method));
   span.text("url.scheme", original.scheme);
   span.text("url.path", pathIn(original.target));
   span.text("server.address", request.hostname);
@@ -47,6 +48,16 @@ const methods: ReadonlyMap<string, string> = new Map(
 /** The method, unless it is one of a client's own making: the same text for all, which is found faster than another one. */
 export function methodName(method: string): string {
   return methods.get(method) ?? "_OTHER";
+}
+
+/** The method, if it is one of a client's own making. */
+export function otherMethod(method: string): string | undefined {
+  return methods.has(method) ? undefined : method;
+}
+
+/** What spans are called by: they would have too many names by methods of clients' own making. */
+export function methodInName(method: string): string {
+  return methods.get(method) ?? "HTTP";
 }
 
 /** `1.1` of `HTTP/1.1`. */

@@ -5,6 +5,7 @@ import type { HexId } from "../otlp/hex-id.ts";
 import type { OtlpFormat } from "../otlp/otlp-format.ts";
 import { CLIENT, type SpanHead } from "../otlp/span-head.ts";
 import type { CalledServers } from "./called-servers.ts";
+import { methodInName, methodName, otherMethod } from "./span-values.ts";
 import { traceparent, traceparentLine } from "./trace-context.ts";
 
 /** How the spans of a process are written, and where they go. */
@@ -20,6 +21,8 @@ export interface CallingTrace {
   readonly traceId: HexId;
   readonly spanId: HexId;
   readonly flags: string;
+  /** What was noted of the request's failure. */
+  readonly error: string | undefined;
   /** Milliseconds since the epoch. */
   now(): number;
 }
@@ -29,17 +32,25 @@ export class OpenSpan extends OtlpAttributes implements CallSpan, SpanHead {
   readonly isRecording = true;
   readonly spanId: HexId;
   readonly start: number;
-  readonly #name: string;
+  #name: string;
+  readonly #hasItsError: boolean;
   readonly #trace: CallingTrace;
   readonly #output: SpanOutput;
   #status = 0;
   #isOver = false;
 
-  constructor(trace: CallingTrace, spanId: HexId, name: string, output: SpanOutput) {
+  /** `hasItsError`: the request's failure is the call's. */
+  constructor(
+    trace: CallingTrace,
+    spanId: HexId,
+    { name, hasItsError }: { readonly name: string; readonly hasItsError: boolean },
+    output: SpanOutput,
+  ) {
     super(output.runs);
     this.spanId = spanId;
     this.start = trace.now();
     this.#name = name;
+    this.#hasItsError = hasItsError;
     this.#trace = trace;
     this.#output = output;
   }
@@ -67,7 +78,9 @@ export class OpenSpan extends OtlpAttributes implements CallSpan, SpanHead {
   asks({ name, origin }: { name: string; origin: string }, method: string, path: string): void {
     const { address, port } = this.#output.servers.of(name);
     const query = path.indexOf("?");
-    this.text("http.request.method", method);
+    this.text("http.request.method", methodName(method));
+    this.text("http.request.method_original", otherMethod(method));
+    if (this.#name === method) this.#name = methodInName(method);
     this.joined("url.full", origin, query < 0 ? path : path.slice(0, query));
     this.text("server.address", address);
     this.number("server.port", port);
@@ -79,7 +92,8 @@ export class OpenSpan extends OtlpAttributes implements CallSpan, SpanHead {
   }
 
   completed(): void {
-    this.end(this.#status >= 400 ? String(this.#status) : undefined);
+    const noted = this.#hasItsError ? this.#trace.error : undefined;
+    this.end(this.#status >= 400 ? String(this.#status) : noted);
   }
 
   end(error?: string): void {

@@ -6,7 +6,7 @@ export interface TraceContext {
   readonly traceId: string;
   /** The sender's span: 16 of them. */
   readonly spanId: string;
-  /** Two of them; the lowest bit: the trace is recorded. */
+  /** Two of them, of which those bits are set that have a meaning; the lowest: the trace is recorded. */
   readonly flags: string;
 }
 
@@ -39,7 +39,13 @@ export function parseTraceparent(value: string): TraceContext | undefined {
   const [, version, traceId = "", spanId = "", flags = "", rest] = found;
   if (version === "ff" || (version === "00" && rest !== "")) return undefined;
   if (traceId === noTrace || spanId === noSpan) return undefined;
-  return { traceId, spanId, flags };
+  return { traceId, spanId, flags: knownFlags(version, flags) };
+}
+
+/** Bits without a meaning go no further (3.2.2.5); of later versions only the first one is known. The second: the id is random. */
+function knownFlags(version: string | undefined, flags: string): string {
+  if (flags === "01" || flags === "00") return flags;
+  return `0${Number.parseInt(flags, 16) & (version === "00" ? 3 : 1)}`;
 }
 
 const pattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})($|-.*$)/;

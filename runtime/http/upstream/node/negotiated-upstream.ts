@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import type { Connect } from "../../../net/connector.ts";
 import type { Lookup } from "../../../net/lookup.ts";
 import type {
+  AbortReason,
   UpstreamCall,
   UpstreamHandler,
   UpstreamRequest,
@@ -122,9 +123,9 @@ class WaitingRequest implements UpstreamRequest {
     if (!this.#isAborted) this.#sent = this.#send(pool);
   }
 
-  abort(): void {
+  abort(reason?: AbortReason): void {
     this.#isAborted = true;
-    this.#sent?.abort();
+    this.#sent?.abort(reason);
   }
 
   resume(): void {

@@ -5,7 +5,7 @@ export const buildInfo = {
   kind: "gauge",
   name: "gwc_build_info",
   merged: "same",
-  help: "The gateway that runs, the version of gwc that compiled it, and the digest of what it compiled.",
+  help: "The gateway, the version of gwc that compiled it, and the digest of what it compiled.",
   labels: ["gateway", "version", "config_digest"],
 } as const satisfies GaugeMetric;
 

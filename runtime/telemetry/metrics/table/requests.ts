@@ -51,7 +51,7 @@ export const malformedRequests = {
 export const connectionsDenied = {
   kind: "counter",
   name: "gwc_connections_denied_total",
-  help: "Connections that were closed at once, because networkAuthorization does not allow their clients to connect.",
+  help: "Connections closed at once, as networkAuthorization does not allow their clients.",
   labels: [],
 } as const satisfies CounterMetric;
 
@@ -59,6 +59,6 @@ export const connectionsDenied = {
 export const connectionsRefused = {
   kind: "counter",
   name: "gwc_connections_refused_total",
-  help: "Connections that were closed at once, because their port had too many.",
+  help: "Connections closed at once, as their port had too many.",
   labels: [],
 } as const satisfies CounterMetric;

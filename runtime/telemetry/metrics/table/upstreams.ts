@@ -8,7 +8,7 @@ const bounds = [
 export const upstreamRequests = {
   kind: "counter",
   name: "gwc_upstream_requests_total",
-  help: "Requests to upstreams over HTTP, WebSockets too (calls of callouts over gRPC are gwc_callouts_total); result: ok, error (a status from 500 up), connect, timeout, protocol, closed, or aborted by whoever asked.",
+  help: "Requests to upstreams over HTTP, WebSockets too; result: ok, error (a status from 500 up), connect, timeout, protocol, closed, or aborted, as nobody waited.",
   labels: ["upstream", "result"],
 } as const satisfies CounterMetric;
 

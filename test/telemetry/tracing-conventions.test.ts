@@ -1,0 +1,115 @@
+import { expect, it } from "vitest";
+import { startGateway } from "../harness/gateway.ts";
+import {
+  type CollectedSpan,
+  items,
+  type OtlpCollector,
+  startCollector,
+} from "../harness/otlp-collector.ts";
+import { send } from "../harness/send.ts";
+import { startUpstream } from "../harness/upstream.ts";
+
+const TRACE = "0af7651916cd43dd8448eb211c80319c";
+const SPAN = "b7ad6b7169203331";
+
+/** A gateway whose requests are all traced, before an upstream that breaks a response off at `/cut`. */
+async function start(tracing: object = {}) {
+  const collector = await startCollector();
+  const upstream = await startUpstream((request, response) => {
+    if (request.url !== "/cut") {
+      response.end(request.headers.traceparent);
+      return;
+    }
+    response.writeHead(200, { "content-length": "100" });
+    response.write("half of it", () => response.destroy());
+  });
+  const gateway = await startGateway({
+    file: {
+      frontendPolicies: {
+        tracing: { host: collector.host, protocol: "http", randomSampling: true, ...tracing },
+      },
+    },
+    listeners: [
+      {
+        routes: [
+          { name: "all", backends: [{ host: upstream }] },
+          {
+            name: "gone",
+            matches: [{ path: { exact: "/gone" } }],
+            backends: [{ host: "127.0.0.1:1" }],
+          },
+        ],
+      },
+    ],
+  });
+  return { collector, gateway };
+}
+
+function serverSpan({ spans }: OtlpCollector): CollectedSpan {
+  const found = spans.find(({ kind }) => kind === "SPAN_KIND_SERVER");
+  if (found === undefined) throw new Error("no span of a request");
+  return found;
+}
+
+/** The names of the attributes of each span and resource, as they came. */
+function attributeNames({ requests }: OtlpCollector): readonly (readonly unknown[])[] {
+  const owners = requests
+    .flatMap(({ request }) => items(request, "resourceSpans"))
+    .flatMap((each) => [
+      Reflect.get(each, "resource"),
+      ...items(each, "scopeSpans").flatMap((scope) => items(scope, "spans")),
+    ]);
+  return owners.map((owner) => items(owner, "attributes").map((each) => Reflect.get(each, "key")));
+}
+
+it("a response that breaks off is an error of its request's span, though its status was 200", async () => {
+  const { collector, gateway } = await start();
+  await expect(fetch(`${gateway.url}/cut`).then((response) => response.text())).rejects.toThrow();
+  expect(await gateway.stop()).toBe(0);
+  expect(serverSpan(collector)).toMatchObject({
+    error: "UpstreamFailure",
+    attributes: { "http.response.status_code": 200, "error.type": "UpstreamFailure" },
+  });
+});
+
+it("a method of a client's own making is told apart, and names no span", async () => {
+  const { collector, gateway } = await start();
+  await send(`${gateway.url}/dav`, "PROPFIND");
+  expect(await gateway.stop()).toBe(0);
+  expect(collector.spans.map(({ name }) => name)).toEqual(["HTTP", "HTTP /*"]);
+  for (const { attributes } of collector.spans) {
+    expect(attributes).toMatchObject({
+      "http.request.method": "_OTHER",
+      "http.request.method_original": "PROPFIND",
+    });
+  }
+});
+
+it("an attribute stands once in a span or a resource, whoever else says something of its name", async () => {
+  const { collector, gateway } = await start({
+    attributes: { "error.type": '"mine"', "http.route": '"own"' },
+    resources: { "service.name": '"shop"' },
+  });
+  await fetch(`${gateway.url}/gone`);
+  expect(await gateway.stop()).toBe(0);
+  for (const names of attributeNames(collector)) expect(new Set(names).size).toBe(names.length);
+  const { attributes, resource, error } = serverSpan(collector);
+  expect(attributes).toMatchObject({ "error.type": "mine", "http.route": "own" });
+  expect(error).toBe("UpstreamFailure");
+  expect(resource).toMatchObject({ "service.name": "shop" });
+});
+
+it("of a sender's flags go on those that have a meaning", async () => {
+  const { collector, gateway } = await start();
+  const sent = async (version: string, flags: string) => {
+    const traceparent = `${version}-${TRACE}-${SPAN}-${flags}`;
+    return (await (await fetch(gateway.url, { headers: { traceparent } })).text()).slice(-2);
+  };
+  expect(await sent("00", "01")).toBe("01");
+  // Recorded, and of a random id (W3C Trace Context 2).
+  expect(await sent("00", "ff")).toBe("03");
+  // Of a later version only the first one is known.
+  expect(await sent("01", "ff")).toBe("01");
+  expect(await gateway.stop()).toBe(0);
+  expect(collector.spans).toHaveLength(6);
+});
