@@ -28,6 +28,8 @@ export interface CallOptions {
   readonly metadata?: readonly string[];
   /** Registers who breaks a call of one message each way off before its end; absent: nobody does. */
   readonly onAbort?: OnAbort;
+  /** Milliseconds until a call of messages both ways has begun: until there is a connection. Absent: as long as that may take. */
+  readonly beginsWithin?: number;
 }
 
 /** A call whose messages go both ways at any time. */
@@ -39,6 +41,8 @@ export interface MessageStream<Message extends DescMessage> {
   /** Nothing more is sent. */
   end(): void;
   cancel(): void;
+  /** Breaks it off for want of a response; whether anybody is at the other end of the connection is found out. */
+  giveUp(): void;
   pause(): void;
   resume(): void;
 }
@@ -99,7 +103,7 @@ class GrpcChannel {
     return decoded(method.output, response);
   }
 
-  /** Starts a call of messages in both directions. Rejects with GrpcError when there is no connection. */
+  /** Starts a call of messages in both directions. Rejects with GrpcError when there is no connection, or not in time. */
   async stream<Request extends DescMessage, Response extends DescMessage>(
     gateway: Pick<GatewayContext, "connections">,
     method: DescMethodBiDiStreaming<Request, Response>,
@@ -120,13 +124,18 @@ class GrpcChannel {
       onEnd: (error) => handler.onEnd(error),
     });
     const head = await this.#head(method, options);
-    const stream = await this.#connectionIn(gateway).start(head, reader).catch(unreachable);
+    const connection = this.#connectionIn(gateway);
+    const stream = await begun(connection.start(head, reader), options.beginsWithin);
     reader.onMisread(() => stream.cancel());
     return {
       send: (message) => stream.write(frameOf(toBinary(input, create(input, message)))),
       onDrain: (listener) => stream.onDrain(listener),
       end: () => stream.end(),
       cancel: () => stream.cancel(),
+      giveUp: () => {
+        stream.cancel();
+        connection.suspect();
+      },
       pause: () => stream.pause(),
       resume: () => stream.resume(),
     };
@@ -234,6 +243,19 @@ function decoded<Message extends DescMessage>(
   }
 }
 
-function unreachable(error: Error): never {
-  throw new GrpcError(grpcStatus.unavailable, error.message);
+/** A call that has begun in time; one that begins later is broken off. */
+function begun(start: Promise<CallStream>, time: number | undefined): Promise<CallStream> {
+  return new Promise((resolve, reject) => {
+    let isOverdue = false;
+    const timer =
+      time &&
+      setTimeout(() => {
+        isOverdue = true;
+        reject(new GrpcError(grpcStatus.deadlineExceeded, `no connection within ${time} ms`));
+      }, time);
+    start
+      .then((stream) => (isOverdue ? stream.cancel() : resolve(stream)))
+      .catch((error: Error) => reject(new GrpcError(grpcStatus.unavailable, error.message)))
+      .finally(() => clearTimeout(timer));
+  });
 }

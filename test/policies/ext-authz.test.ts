@@ -151,6 +151,19 @@ describe("extAuthz over gRPC", () => {
     });
   });
 
+  it("reads and writes the bytes of headers as they are, not as another alphabet's", async () => {
+    // Node's client sends the low byte of each character, and its server reads them so.
+    const bytes = Buffer.from("café ☕").toString("latin1");
+    const verdict = { ok_response: { headers: [{ header: { key: "x-new", value: "café" } }] } };
+    const response = await ask("/plain/bytes", verdict, { "x-sent": bytes });
+    expect(asked("/plain/bytes")[0]?.message.attributes.request.http.headers).toMatchObject({
+      "x-sent": "café ☕",
+    });
+    const { "x-new": set, "x-sent": sent } = received(response).headers;
+    expect(Buffer.from(String(set), "latin1").toString()).toBe("café");
+    expect(sent).toBe(bytes);
+  });
+
   it("sends context, metadata of expressions, and only the headers that are asked for", async () => {
     await ask("/context");
     await ask("/few", {}, { "x-some": "1", "x-other": "2" });

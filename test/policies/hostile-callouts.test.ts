@@ -4,10 +4,12 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { makeCertificate } from "../harness/certificate.ts";
 import { startEcho } from "../harness/echo.ts";
 import { type EnvoyServices, startEnvoyServices } from "../harness/envoy-services.ts";
+import { startFragileWay } from "../harness/fragile-way.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { allMisbehaviours, startHostileGrpcServer } from "../harness/hostile-grpc-server.ts";
 import { send } from "../harness/send.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { TestProcess } from "../harness/test-process.ts";
 import { startRoutes } from "./routes.ts";
 
 let gateway: Gateway;
@@ -58,7 +60,8 @@ describe.each(Object.keys(callouts) as (keyof typeof callouts)[])(
 );
 
 describe("servers that come and go", () => {
-  const names = pathToFileURL(join(import.meta.dirname, "../harness/fake-names.mjs"));
+  const harness = join(import.meta.dirname, "../harness");
+  const names = pathToFileURL(join(harness, "fake-names.mjs"));
   const folder = temporaryFolder();
   makeCertificate(folder, "auth", { names: "DNS:auth.test" });
 
@@ -83,6 +86,38 @@ describe("servers that come and go", () => {
     await expect.poll(status).toBe(200);
     await own.seen(/ENOTFOUND/);
   });
+
+  it("an address where packets vanish costs a request its deadline, not what connecting may take", async () => {
+    const away = new TestProcess(process.execPath, [join(harness, "never-accepts.ts")]);
+    const [, port] = await away.seen(/listening on 127\.0\.0\.1:(\d+)/);
+    const policies = { http: { requestTimeout: "500ms" }, tcp: { connectTimeout: "1h" } };
+    const routes = Object.entries(callouts).map(([policy, [, more]]) => [
+      policy,
+      { policies: { [policy]: { host: `127.0.0.1:${port}`, policies, ...more } } },
+    ]);
+    const own = await startRoutes(Object.fromEntries(routes), await startEcho());
+    for (const [policy, [status]] of Object.entries(callouts))
+      expect((await send(`${own.url}/${policy}`, "GET")).status).toBe(status);
+  });
+
+  it.each(Object.keys(callouts) as (keyof typeof callouts)[])(
+    "%s finds out that nobody is at the other end of its connection any more",
+    async (policy) => {
+      const [status, more] = callouts[policy];
+      const services = await startEnvoyServices();
+      const between = await startFragileWay(services.port);
+      const policies = { http: { requestTimeout: "200ms" } };
+      const server = { host: `127.0.0.1:${between.port}`, policies, ...more };
+      const own = await startRoutes({ a: { policies: { [policy]: server } } }, await startEcho());
+      const ask = async () => (await send(`${own.url}/a`, "GET")).status;
+      // Each makes the server's first connection in its own time.
+      await expect.poll(ask).toBe(200);
+      between.swallow();
+      expect(await ask()).toBe(status);
+      await expect.poll(ask, { timeout: 20_000 }).toBe(200);
+    },
+    30_000,
+  );
 
   it("TLS where there is none, and none where there is, are no verdict", async () => {
     const tls = { key: join(folder, "auth.key"), cert: join(folder, "auth.pem") };

@@ -67,6 +67,8 @@ interface OpenSession {
   readonly session: ClientHttp2Session;
   readonly resets: ResetAllowance;
   calls: number;
+  /** The response to a PING is waited for: late calls come in numbers, and servers end connections on which PINGs do. */
+  isPinging: boolean;
 }
 
 class GrpcConnection implements SharedConnection {
@@ -93,11 +95,16 @@ class GrpcConnection implements SharedConnection {
   }
 
   suspect(): void {
-    const session = this.#open?.session;
-    if (session === undefined || session.destroyed) return;
+    const open = this.#open;
+    if (open === undefined || open.session.destroyed || open.isPinging) return;
+    const { session } = open;
+    open.isPinging = true;
     const timer = setTimeout(() => session.destroy(new Error("no response to PING")), pingTime);
     timer.unref();
-    session.ping(() => clearTimeout(timer));
+    session.ping(() => {
+      open.isPinging = false;
+      clearTimeout(timer);
+    });
   }
 
   #reopen(): Promise<OpenSession> {
@@ -122,7 +129,7 @@ class GrpcConnection implements SharedConnection {
   #keep(session: ClientHttp2Session): OpenSession {
     this.#pause = 0;
     this.#failure = undefined;
-    const open: OpenSession = { session, resets: new ResetAllowance(), calls: 0 };
+    const open: OpenSession = { session, resets: new ResetAllowance(), calls: 0, isPinging: false };
     this.#open = open;
     session.unref();
     // The calls under way go on; the next one has another connection.

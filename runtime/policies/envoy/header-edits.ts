@@ -41,8 +41,8 @@ export function readHeader(
 ): { readonly name: string; readonly value: string } | undefined {
   const name = header.key.toLowerCase();
   // Servers that were written for Envoy fill either field, depending on the protocol.
-  const raw = header.rawValue;
-  const value = fieldValue(raw.length > 0 ? Buffer.from(raw).toString("latin1") : header.value);
+  const bytes = Buffer.from(header.rawValue.length > 0 ? header.rawValue : header.value);
+  const value = fieldValue(bytes.toString("latin1"));
   return value === undefined || !isSettable(name) ? undefined : { name, value };
 }
 

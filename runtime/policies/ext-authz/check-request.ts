@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { JsonObject } from "../../cel/variables.ts";
@@ -78,7 +79,7 @@ function httpRequest(
   const fields = [
     fieldOfText(1, exchange.header("traceparent") ?? randomUUID()),
     fieldOfText(2, method),
-    mapField(3, headersOf(exchange, wanted, body)),
+    mapField(3, headersOf(exchange, wanted, body), headerText),
     fieldOfText(4, target),
     fieldOfText(5, host),
     fieldOfText(6, scheme),
@@ -116,13 +117,23 @@ function headersOf(
   return all;
 }
 
-/** A map of texts: an entry is a message of a name and a value. */
-function mapField(number: number, entries: Iterable<readonly [string, string]>): string {
+/** A map of texts: an entry is a message of a name and a value, whose bytes `encoded` gives. */
+function mapField(
+  number: number,
+  entries: Iterable<readonly [string, string]>,
+  encoded: (value: string) => string = utf8,
+): string {
   let text = "";
   for (const [name, value] of entries) {
-    text += field(number, field(1, utf8(name)) + field(2, utf8(value)));
+    text += field(number, field(1, utf8(name)) + field(2, encoded(value)));
   }
   return text;
+}
+
+/** A header's value, whose characters are its bytes: UTF-8 stays as it is; what is none is read as Latin-1. */
+function headerText(value: string): string {
+  const text = utf8(value);
+  return text.length > value.length && isUtf8(Buffer.from(value, "latin1")) ? value : text;
 }
 
 function bodyFields({ bytes, isPart, asBytes }: ForwardedBody): string {

@@ -35,7 +35,7 @@ export interface ProcessingPhase {
 /** What a session is opened with. */
 export interface SessionSettings extends ProcessingModes {
   readonly server: GrpcChannel;
-  /** Milliseconds that a message may wait for its response. */
+  /** Milliseconds that a message may wait for its response, and the first one for a connection. */
   readonly deadline: number;
   /** Requests go on when the processor fails, as long as it has got nothing of their bodies. */
   readonly passesOnFailure: boolean;
@@ -74,7 +74,7 @@ export class ProcessorSession {
 
   /** Opens the stream. Rejects with GrpcError. */
   async open(callMetadata: readonly string[]): Promise<void> {
-    const { server } = this.#settings;
+    const { server, deadline } = this.#settings;
     const handler = {
       onMessage: (message: ProcessingResponse) => this.#received(message),
       onEnd: (error: GrpcError | undefined) => this.#ended(error),
@@ -82,7 +82,7 @@ export class ProcessorSession {
     const { process } = ExternalProcessor.method;
     this.#callout = grpcCallout(this.#exchange, "extProc", server.name, process);
     const metadata = [...callMetadata, ...this.#callout.metadata];
-    const options = { deadline: undefined, metadata };
+    const options = { deadline: undefined, beginsWithin: deadline, metadata };
     const { gateway } = this.#exchange;
     const stream = await server.stream(gateway, process, handler, options).catch((error) => {
       if (error instanceof GrpcError) this.#callout?.endWith("failed", error.code);
@@ -134,7 +134,7 @@ export class ProcessorSession {
     if (!isDue || this.#isPaused || this.isOver) return;
     const { deadline } = this.#settings;
     this.#timer = setTimeout(() => {
-      this.#stream?.cancel();
+      this.#stream?.giveUp();
       this.#fail(`no response within ${deadline} ms`);
     }, deadline);
   }
