@@ -39,7 +39,6 @@ import { resolveTcpBinds } from "./tcp-binds.ts";
 import { checkToolLocks } from "./tool-locks.ts";
 import { resolveTracing } from "./tracing.ts";
 import { checkUnserved } from "./unserved.ts";
-import { checkWorkers } from "./workers.ts";
 
 /** What the input is besides its resources. */
 export interface ResolveInput {
@@ -103,7 +102,6 @@ function resolveGateway(
   const admission = connectionRules === undefined ? [] : [connectionRules];
   const binds = resolveBinds(gateway, routes, admission, context, kept);
   checkToolLocks(binds, diagnostics);
-  checkWorkers(gateway.process, binds, gateway.origin, diagnostics);
   const tcp = resolveTcpBinds(
     gateway,
     resources.filter((resource) => resource.kind === "tcpRoute"),

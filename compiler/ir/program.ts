@@ -66,15 +66,9 @@ export interface ProcessNode {
   readonly adminAddress: string;
   readonly drain: DrainSettings;
   /** How many threads serve; absent: one. */
-  readonly workers?: WorkersNode;
+  readonly workers?: WorkerThreads;
   /** Bytes that bodies which are read whole may take together; absent: a part of the memory there is at start. */
   readonly maxBufferedBytes?: number;
-}
-
-/** The threads of a process. */
-export interface WorkersNode {
-  readonly threads: WorkerThreads;
-  readonly origin: Origin;
 }
 
 /** One port. */

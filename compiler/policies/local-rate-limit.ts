@@ -57,7 +57,6 @@ export const localRateLimit: Policy<
     "limits requests, tokens of models or what these cost, for all requests of the route or for each caller (`key`); 429 beyond",
   scope: ["listener", "route"],
   actsOn: ["requests"],
-  keepsCounts: (settings) => limitsOf(settings).some(({ isKept }) => isKept),
   schema: localRateLimitSchema,
   aliases: [["rateLimit", "local"]],
   names: [

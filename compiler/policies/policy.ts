@@ -51,8 +51,6 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   passesAnonymous?(config: Config): boolean;
   /** It decides who may send requests, so that a proxy with it is not an open one. */
   readonly restrictsAccess?: true;
-  /** Whether what it counts is written down, which one thread alone can do. */
-  keepsCounts?(settings: Settings): boolean;
   /** What it decides about who may send a request, in order; absent: nothing. */
   access?(settings: Settings): readonly AccessCheck[];
   /** Whether it responds to preflights, which show no credentials: what asks for some before it refuses them. */

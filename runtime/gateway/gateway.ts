@@ -8,7 +8,7 @@ import { hasServerStates, type ServerState } from "../process/server-states.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { SECOND } from "../process/units.ts";
 import { AccessLog } from "../telemetry/logs/access-log.ts";
-import type { AdminRequest, AuditLog } from "../telemetry/logs/audit-log.ts";
+import type { AdminRequest, AuditAction, AuditLog } from "../telemetry/logs/audit-log.ts";
 import { isLevelEnabled } from "../telemetry/logs/log-level.ts";
 import { LogWriter } from "../telemetry/logs/log-writer.ts";
 import { ProcessLog } from "../telemetry/logs/process-log.ts";
@@ -87,6 +87,8 @@ export interface WorkerThread extends WorkerPlace, SharedThreads {
   readonly speaks: boolean;
   /** Takes lines of the log, each ended by a line feed. */
   readonly log: (lines: string) => void;
+  /** Where a gateway has one; what the process does is not its to say. */
+  readonly audit: AuditLog;
   /** Undefined: requests are served by whichever thread they reach. */
   readonly handover: Handover | undefined;
   /** Resolves when no thread has a connection any more: until then others may need what this one holds. */
@@ -173,7 +175,7 @@ class Running implements RunningGateway {
     this.#listeners = new Listeners(this.#context);
     this.#accessLog = this.#openAccessLog();
     this.#log = new ProcessLog(settings.logFormat, settings.logLevels, this.#writer);
-    this.#audit = definition.audit?.open(this.#writer);
+    this.#audit = this.#openAudit(definition);
   }
 
   get #speaks(): boolean {
@@ -190,7 +192,7 @@ class Running implements RunningGateway {
     if (this.#definition.workerThreads !== undefined && this.#worker === undefined)
       this.#log.warn("config.workerThreads has no effect here: one thread serves");
     await this.#serve(this.#definition, this.#settings);
-    this.#audit?.action("started", this.#build.configDigest);
+    this.#auditAction("started");
   }
 
   figures(): readonly FamilyFigures[] {
@@ -210,7 +212,7 @@ class Running implements RunningGateway {
   async #replace(next: Gateway, build: BuildInfo): Promise<void> {
     if (this.#closing !== undefined) throw new StartupError("the gateway is ending");
     const settings = processSettings(next, process.env);
-    const audit = next.audit?.open(this.#writer);
+    const audit = this.#openAudit(next);
     try {
       await this.#serve(next, settings);
     } catch (error) {
@@ -221,7 +223,7 @@ class Running implements RunningGateway {
     this.#build = build;
     void this.#audit?.close();
     this.#audit = audit;
-    audit?.action("configured", build.configDigest);
+    this.#auditAction("configured");
     this.#settings = settings;
     this.#context.buffers.limit = settings.maxBufferedBytes;
     this.#accessLog = this.#openAccessLog();
@@ -232,11 +234,19 @@ class Running implements RunningGateway {
 
   changeRefused(): void {
     this.#process.reloaded(false);
-    this.#audit?.action("configuration-refused", this.#build.configDigest);
+    this.#auditAction("configuration-refused");
   }
 
   adminRequest(request: AdminRequest): void {
     this.#audit?.adminRequest(request);
+  }
+
+  #openAudit({ audit }: Gateway): AuditLog | undefined {
+    return audit && (this.#worker?.audit ?? audit.open(this.#writer));
+  }
+
+  #auditAction(action: AuditAction): void {
+    if (this.#worker === undefined) this.#audit?.action(action, this.#build.configDigest);
   }
 
   #openAccessLog(): AccessLog | undefined {
@@ -268,13 +278,13 @@ class Running implements RunningGateway {
 
   async #close(): Promise<void> {
     if (this.#worker === undefined) this.#log.info("draining");
-    this.#audit?.action("draining", this.#build.configDigest);
+    this.#auditAction("draining");
     await drain(this.#context, this.#listeners, this.#settings.drain, this.#worker?.allClosed);
     this.#mesh.close();
     await this.#context.flush();
     await this.#flushExports();
     if (this.#worker === undefined) this.#log.info("ended");
-    this.#audit?.action("ended", this.#build.configDigest);
+    this.#auditAction("ended");
     await this.#audit?.close();
     this.#forgetWarnings();
     this.#withdrawMetrics();

@@ -8,6 +8,7 @@ import { refuse } from "../http/refuse.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import { noteRateLimited } from "../telemetry/rate-limited.ts";
 import { Bucket, type BucketLimit, type LimitBucket } from "./local-rate-limit/bucket.ts";
+import { keptKey } from "./local-rate-limit/kept-file.ts";
 import { KeptUses } from "./local-rate-limit/kept-uses.ts";
 import { interval } from "./local-rate-limit/windows.ts";
 
@@ -87,7 +88,7 @@ export function openKeptKeyedRateLimit({
     ...factsOf(limit),
     bucket: (gateway, value) => {
       const text = fieldText(value);
-      const key = text === undefined ? "" : digest(text);
+      const key = text === undefined ? "" : keptKey(text);
       return KeptUses.of(gateway).bucket(name, key, limit, maxKeys);
     },
   };

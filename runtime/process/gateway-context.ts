@@ -51,6 +51,16 @@ export interface SharedThreads {
   readonly count: number;
   /** Memory that all of them have under this name: zeros, when it is asked for first. */
   memory(name: string, bytes: number): SharedArrayBuffer;
+  /** Memory for as many keys, which is written down: what was before a restart is in it. */
+  keptMemory(name: string, keys: number): SharedArrayBuffer;
+}
+
+/** What threads share and a restart must not forget, as the main thread sees it, which is the only one that writes it down. */
+export interface KeptMemory extends KeptState {
+  /** What all of them have under this name. */
+  memory(name: string, keys: number): SharedArrayBuffer;
+  /** A thread has ended, whatever it was doing with one of them. */
+  threadEnded(thread: number): void;
 }
 
 /** A session that holds something open in this process. */

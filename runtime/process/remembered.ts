@@ -30,11 +30,20 @@ export class Remembered {
     const digest = digestOf(text);
     return withLock(table.words, table.thread, () => {
       if (this.#find(table, digest) !== undefined) return false;
-      const place = this.#freePlace(table, digest);
-      const at = headWords + placeWords * place;
-      for (let i = 0; i < placeWords; i++) table.words[at + i] = digest.readInt32LE(4 * i);
-      table.ends[place] = end;
+      this.#place(table, digest, end);
       return true;
+    });
+  }
+
+  /** It is known until then, as if it was added or not. False: it was not. */
+  renew(text: string, end: number, gateway: GatewayContext): boolean {
+    const table = this.#of(gateway);
+    const digest = digestOf(text);
+    return withLock(table.words, table.thread, () => {
+      const known = this.#find(table, digest);
+      if (known === undefined) this.#place(table, digest, end);
+      else table.ends[known] = end;
+      return known !== undefined;
     });
   }
 
@@ -53,6 +62,13 @@ export class Remembered {
     const table = this.#of(gateway);
     const digest = digestOf(text);
     return withLock(table.words, table.thread, () => this.#find(table, digest) !== undefined);
+  }
+
+  #place(table: Table, digest: Buffer, end: number): void {
+    const place = this.#freePlace(table, digest);
+    const at = headWords + placeWords * place;
+    for (let i = 0; i < placeWords; i++) table.words[at + i] = digest.readInt32LE(4 * i);
+    table.ends[place] = end;
   }
 
   #find(table: Table, digest: Buffer): number | undefined {

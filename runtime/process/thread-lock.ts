@@ -20,11 +20,19 @@ export function withLock<Result>(words: Int32Array, thread: number, work: () => 
   }
 }
 
-/** A thread has ended: what it may have left half done is emptied, if it held the lock, and the lock is free. */
-export function releaseLock(memory: SharedArrayBuffer, thread: number): void {
+/**
+ * A thread has ended: what it may have left half done is emptied, if it held the lock, and filled by `refill`, and the lock is
+ * free.
+ */
+export function releaseLock(
+  memory: SharedArrayBuffer,
+  thread: number,
+  refill: () => void = () => {},
+): void {
   const words = new Int32Array(memory);
   if (Atomics.load(words, lockAt) !== thread + 1) return;
   words.fill(0, lockAt + 1);
+  refill();
   Atomics.store(words, lockAt, 0);
   Atomics.notify(words, lockAt);
 }

@@ -1,9 +1,9 @@
 import type { DeploymentNode } from "../../compiler/ir/deployment.ts";
-import type { PolicyKind, PolicyUse } from "../../compiler/ir/policies.ts";
 import type { Program } from "../../compiler/ir/program.ts";
 import type { Json } from "../../compiler/model/json.ts";
 import { backendTemplateOf } from "../backends/index.ts";
 import { clientPorts } from "../modules/client-ports.ts";
+import { keptState } from "../modules/kept-state.ts";
 import { templateOf } from "../policies/index.ts";
 import { agentMounts, agentVariables, agentVolumes } from "./agent-pod.ts";
 import { meshPod } from "./mesh-pod.ts";
@@ -53,7 +53,7 @@ export function podTemplate(
       { name: "tmp", emptyDir: {} },
       ...(agent === undefined ? [] : agentVolumes(deployment, agent)),
       ...meshPod(program.mesh).volumes,
-      ...(keepsState(program) ? [{ name: "state", emptyDir: {} }] : []),
+      ...(keptState(program) !== undefined ? [{ name: "state", emptyDir: {} }] : []),
       ...(isPacked
         ? [
             { name: "bundle", emptyDir: {} },
@@ -123,7 +123,7 @@ function gatewayContainer(
   ];
   const { resources } = deployment;
   const pullPolicy = deployment.pullPolicy ?? agent?.pullPolicy;
-  const hasState = keepsState(program);
+  const hasState = keptState(program) !== undefined;
   const mesh = meshPod(program.mesh);
   return {
     name: GATEWAY_CONTAINER,
@@ -217,20 +217,6 @@ function sessionKey(binds: Program["binds"], { name }: DeploymentNode): readonly
   if (!hasSessions) return [];
   const secret = { name: `${name}-session-key`, key: "key", optional: true };
   return [{ name: "SESSION_KEY", valueFrom: { secretKeyRef: secret } }];
-}
-
-/** Whether a policy writes down what a restart must not forget. */
-function keepsState({ binds }: Program): boolean {
-  const listeners = binds.flatMap((bind) => bind.listeners);
-  const uses = listeners.flatMap(({ preRouting, routes }) => [
-    ...(preRouting?.policies ?? []),
-    ...routes.flatMap(({ policies }) => policies),
-  ]);
-  return uses.some(writesState);
-}
-
-function writesState<Kind extends PolicyKind>({ kind, settings }: PolicyUse<Kind>): boolean {
-  return templateOf(kind).keepsState?.(settings) ?? false;
 }
 
 /** A variable of the parameters takes the place of the usual one of its name, whole. */

@@ -1,8 +1,9 @@
 import type { BackendKind, BackendNode } from "../../compiler/ir/backends.ts";
 import type { MeshNode } from "../../compiler/ir/mesh.ts";
-import type { BindNode, ListenerNode, Program, WorkersNode } from "../../compiler/ir/program.ts";
+import type { BindNode, ListenerNode, Program } from "../../compiler/ir/program.ts";
 import type { TcpBindNode } from "../../compiler/ir/tcp.ts";
 import type { CertificateFiles, TlsNode } from "../../compiler/ir/tls.ts";
+import type { WorkerThreads } from "../../runtime/gateway/definition.ts";
 import type { ConnectionSettings } from "../../runtime/net/connection-settings.ts";
 import { defaultConnections } from "../../runtime/net/default-connections.ts";
 import { backendTemplateOf } from "../backends/index.ts";
@@ -16,6 +17,7 @@ import { bytes, changed, milliseconds } from "../code/units.ts";
 import { ACCESS_LOG_PATH } from "./access-log.ts";
 import { defaultListener, handlerOf } from "./bind.ts";
 import { connectionRules } from "./connection-rules.ts";
+import { keptState } from "./kept-state.ts";
 import type { MainNames } from "./main-names.ts";
 import { TRACING_PATH } from "./tracing.ts";
 
@@ -45,20 +47,24 @@ export function gatewayValue(program: Program, names: MainNames): Printable {
   };
 }
 
-/** What backends hold for their clients is reached from any thread, and their limits are divided among all. */
+/** What is held for clients is reached from any thread and written down by one, and limits of it are divided among all. */
 function heldState(binds: readonly BindNode[]): Readonly<Record<string, Printable | undefined>> {
   const routes = binds.flatMap(({ listeners }) => listeners.flatMap(({ routes: own }) => own));
   const backends = routes.flatMap((route) => route.backends);
   const [handover] = backends.flatMap(({ kind }) => backendTemplateOf(kind).handover ?? []);
   const limits = backends.flatMap((node) => mostThreads(node) ?? []);
-  return { handover, mostThreads: limits.length === 0 ? undefined : Math.min(...limits) };
+  return {
+    handover,
+    keptMemory: keptState({ binds }),
+    mostThreads: limits.length === 0 ? undefined : Math.min(...limits),
+  };
 }
 
 function mostThreads<Kind extends BackendKind>(node: BackendNode<Kind>): number | undefined {
   return backendTemplateOf<Kind>(node.kind).mostThreads?.(node);
 }
 
-function threadsValue({ threads }: WorkersNode): Printable {
+function threadsValue(threads: WorkerThreads): Printable {
   return typeof threads === "number" ? threads : { ...threads };
 }
 

@@ -22,7 +22,10 @@ type Limit = PolicySettings["localRateLimit"]["cases"][number]["value"][number];
 
 /** `localRateLimit`: one check for each limit, its key and its cost as functions. */
 export const localRateLimitTemplate: PolicyTemplate<"localRateLimit"> = {
-  keepsState: ({ cases }) => cases.some(({ value }) => value.some(({ isKept }) => isKept)),
+  keptState: ({ cases }) =>
+    cases.some(({ value }) => value.some(({ isKept }) => isKept))
+      ? imported(`${MODULE}/kept-tables`, "keptTables")
+      : undefined,
   asksBeforeCalls: ({ cases }) =>
     cases.some(({ value }) => value.some(({ counts }) => counts === "tokens")),
   code: ({ settings: { cases } }, scope) => {
@@ -51,10 +54,13 @@ function limitCode(
   const caller = key && valueFunction(`key${Label}`, key, scope.expressions, scope.variables);
   const price = cost && costFunction(`cost${Label}`, cost, scope);
   const keyed = key === undefined ? "" : "Keyed";
-  const isShared = scope.hasThreads && !limit.isKept;
-  const open = isShared
-    ? imported(`${MODULE}/shared-limits`, `openShared${keyed}RateLimit`)
-    : imported(MODULE, `open${limit.isKept ? "Kept" : ""}${keyed}RateLimit`);
+  const kept = limit.isKept ? "Kept" : "";
+  const open = scope.hasThreads
+    ? imported(
+        `${MODULE}/shared-${limit.isKept ? "kept-" : ""}limits`,
+        `openShared${kept}${keyed}RateLimit`,
+      )
+    : imported(MODULE, `open${kept}${keyed}RateLimit`);
   const what = counts === "tokens" ? "TokenLimit" : "Limit";
   const isLater = counts === "tokens" && scope.phase === "PreRouting";
   const ask = imported(

@@ -80,8 +80,8 @@ export interface PolicyTemplate<Kind extends PolicyKind> {
   readonly attributes?: (settings: PolicySettings[Kind]) => readonly string[];
   /** The function that opens what tells clients which scopes they lack (`StepUp`): rules after it ask for one. */
   readonly openStepUp?: ImportSymbol;
-  /** True when it writes down what a restart must not forget. */
-  readonly keepsState?: (settings: PolicySettings[Kind]) => boolean;
+  /** How threads share what it writes down so that a restart does not forget it; undefined: it writes nothing down. */
+  readonly keptState?: (settings: PolicySettings[Kind]) => ImportSymbol | undefined;
   /** It seals what clients show again: all pods need one key. */
   readonly hasSessions?: true;
   /** True when its steps come before the guard of the backend, which may refuse the request. */

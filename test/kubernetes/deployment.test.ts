@@ -383,7 +383,7 @@ it("serves with as many threads as the variable or the raw configuration says, t
   const variable = (value: string): string =>
     `env: [{name: A, value: b}, {name: WORKER_THREADS, value: "${value}"}]`;
   const threads = (ofClass: string, own: string): unknown =>
-    build(ofClass, own).program.process.workers?.threads;
+    build(ofClass, own).program.process.workers;
   expect(threads("", "")).toBeUndefined();
   expect(threads(raw, "")).toEqual({ percent: 50 });
   expect(threads(raw, variable("4"))).toBe(4);

@@ -4,9 +4,13 @@ import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { LiveContext } from "../../runtime/gateway/live-context.ts";
+import { keptTables } from "../../runtime/policies/local-rate-limit/kept-tables.ts";
 import { SharedUses } from "../../runtime/policies/local-rate-limit/shared-uses.ts";
 import { releaseLock } from "../../runtime/process/thread-lock.ts";
+import { Metrics } from "../../runtime/telemetry/metrics/metrics.ts";
 import { root } from "../harness/root.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 
 function digest(key: string): Buffer {
   return hash("sha256", key, "buffer");
@@ -41,6 +45,18 @@ it("a shared table remembers as many callers as it may, those that were seen las
   );
 });
 
+it("a full table forgets a caller of whom nothing counts, however new, before one of whom something does", () => {
+  const { uses } = open(2);
+  uses.with(digest("counts"), (use) => {
+    use.until = Date.now() + 60_000;
+  });
+  take(uses, "counts");
+  take(uses, "idle");
+  take(uses, "new");
+  expect(take(uses, "counts")).toBe(1);
+  expect(take(uses, "idle")).toBe(0);
+});
+
 it("what two threads take at once is counted to the last one", async () => {
   const { memory, uses } = open(4, 0);
   const module = path.join(root, "runtime/policies/local-rate-limit/shared-uses.ts");
@@ -71,4 +87,30 @@ it("a thread that ends inside leaves an empty table that others can use", () => 
   expect(Atomics.load(new Int32Array(memory), 0)).toBe(2);
   releaseLock(memory, 1);
   expect(take(uses, "a")).toBe(0);
+});
+
+it("a table that is written down is as it was written last when a thread has ended inside", async () => {
+  const stateDir = temporaryFolder();
+  const env = { podName: "", namespace: "", gateway: "shop" };
+  const settings = { sessionKey: Buffer.alloc(32), env, maxBufferedBytes: 1, stateDir };
+  const context = () => new LiveContext(settings, new Metrics(), () => {});
+  const tables = keptTables(context());
+  const memory = tables.memory("route/perDayByKey", 4);
+  const { uses } = open(4, 1, memory);
+  const use = (used: number) => {
+    uses.with(digest("a"), (each) => {
+      Object.assign(each, { used, since: Date.now(), until: Date.now() + 60_000 });
+      uses.change();
+    });
+  };
+  use(5);
+  await tables.flush();
+  use(6);
+  Atomics.store(new Int32Array(memory), 0, 2);
+  tables.threadEnded(1);
+  expect(take(uses, "a")).toBe(5);
+  use(7);
+  await tables.flush();
+  const restarted = keptTables(context()).memory("route/perDayByKey", 4);
+  expect(take(open(4, 0, restarted).uses, "a")).toBe(7);
 });

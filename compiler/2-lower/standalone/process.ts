@@ -1,6 +1,5 @@
 import type { ProcessValue } from "../../1-parse/standalone/process.ts";
-import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import type { ProcessNode, WorkersNode } from "../../ir/program.ts";
+import type { ProcessNode } from "../../ir/program.ts";
 import { parseDuration } from "../../schema/duration.ts";
 
 /** The settings of a process that configures none. */
@@ -11,10 +10,9 @@ export const DEFAULT_PROCESS: ProcessNode = {
   drain: { min: 0, max: 5000 },
 };
 
-/** The settings of the process, over others. `origin`: where they stand. */
+/** The settings of the process, over others. */
 export function readProcess(
   config: ProcessValue | undefined,
-  origin: Origin,
   rest: ProcessNode = DEFAULT_PROCESS,
 ): ProcessNode {
   if (config === undefined) return rest;
@@ -29,23 +27,18 @@ export function readProcess(
     },
     adminAddress: config.adminAddr ?? rest.adminAddress,
     drain: { min: milliseconds(min, rest.drain.min), max: milliseconds(max, rest.drain.max) },
-    ...(config.workerThreads !== undefined && {
-      workers: {
-        threads: readThreads(config.workerThreads),
-        origin: childOf(origin, "workerThreads"),
-      },
-    }),
+    ...(config.workerThreads !== undefined && { workers: readThreads(config.workerThreads) }),
     ...(config.maxBufferedBytes === undefined ? {} : { maxBufferedBytes: config.maxBufferedBytes }),
   };
 }
 
 /** One thread, which may stand above more of them, is what there is without a word. */
 export function settleThreads({ workers, ...process }: ProcessNode): ProcessNode {
-  return workers === undefined || workers.threads === 1 ? process : { ...process, workers };
+  return workers === undefined || workers === 1 ? process : { ...process, workers };
 }
 
 /** A number, or a percentage of the cores. */
-export function readThreads(value: number | string): WorkersNode["threads"] {
+export function readThreads(value: number | string): NonNullable<ProcessNode["workers"]> {
   return typeof value === "number" ? value : { percent: Number(value.replace("%", "")) };
 }
 

@@ -30,7 +30,7 @@ export function lowerStandalone(
   for (const idle of sections.idle()) reportIdle(idle, diagnostics);
   const gateway: GatewayResource = {
     kind: "gateway",
-    process: settleThreads(readProcess(file.config, childOf(origin, "config"))),
+    process: settleThreads(readProcess(file.config)),
     frontend: readFrontend(file.frontendPolicies, origin),
     accessLogs: readAccessLogs(file.config?.logging, file.frontendPolicies, origin),
     tracing: readTracings(file, origin, diagnostics),

@@ -10,15 +10,6 @@ export const connectionMessages = {
     explanation:
       "What the PROXY protocol says of a client is what rules, limits and logs see of its address. Where the port can be reached by others than the proxies, those can choose any address.",
   }),
-  "one-thread-only": message<{ what: string }>({
-    severity: "error",
-    text: ({ what }) => `${what} can't be served by several threads`,
-    hint: () => "leave workerThreads out, or serve that by a gateway of its own",
-    explanation:
-      "Threads share their ports: each connection belongs to one of them. A limit that is written down (by the hour, day or " +
-      "month) has one thread that writes it, and a login would be in the audit log once for each. Shorter limits are counted " +
-      "together, and so are those that a server counts (`remoteRateLimit`). Sessions of MCP are reached from any of them.",
-  }),
   "tls-versions": message<{ min: string; max: string }>({
     severity: "error",
     text: ({ min, max }) => `the lowest TLS version (${min}) is above the highest (${max})`,

@@ -1,11 +1,12 @@
 import { MessageChannel, parentPort, receiveMessageOnPort } from "node:worker_threads";
 import { StartupError } from "../../process/startup-error.ts";
 import { SECOND } from "../../process/units.ts";
+import { threadAudit } from "../../telemetry/logs/thread-audit.ts";
 import { bundleInfo } from "../build-info.ts";
 import type { Gateway } from "../definition.ts";
 import { openGateway } from "../gateway.ts";
 import { EVERY_ADDRESS, logUncaughtErrors } from "../start.ts";
-import type { WorkerOrder, WorkerReport, WorkerStart } from "./worker-messages.ts";
+import type { MemorySize, WorkerOrder, WorkerReport, WorkerStart } from "./worker-messages.ts";
 
 /** Serves the ports of a gateway in a thread beside others. */
 export async function serveAsWorker(gateway: Gateway, start: WorkerStart): Promise<void> {
@@ -20,8 +21,10 @@ export async function serveAsWorker(gateway: Gateway, start: WorkerStart): Promi
       build: bundleInfo,
       worker: {
         ...start,
-        memory: askForMemory,
+        memory: (name, bytes) => askForMemory(name, { bytes }),
+        keptMemory: (name, keptKeys) => askForMemory(name, { keptKeys }),
         log: (lines) => say({ kind: "lines", lines }),
+        audit: threadAudit((line) => say({ kind: "audit", line })),
         handover,
         allClosed: () => {
           say({ kind: "closed" });
@@ -65,10 +68,10 @@ const ignored = () => {};
 const longestWait = 30 * SECOND;
 
 /** Asks the main thread, which gives the same memory to all, and waits: what needs it is counted in it. */
-function askForMemory(name: string, bytes: number): SharedArrayBuffer {
+function askForMemory(name: string, size: MemorySize): SharedArrayBuffer {
   const signal = new Int32Array(new SharedArrayBuffer(4));
   const { port1, port2 } = new MessageChannel();
-  const report: WorkerReport = { kind: "memory", name, bytes, signal, port: port2 };
+  const report: WorkerReport = { kind: "memory", name, size, signal, port: port2 };
   parentPort?.postMessage(report, [port2]);
   Atomics.wait(signal, 0, 0, longestWait);
   const memory: unknown = receiveMessageOnPort(port1)?.message;

@@ -23,6 +23,9 @@ export type WorkerOrder =
   /** To say what it has counted. */
   | { readonly kind: "count"; readonly question: number };
 
+/** What memory is asked for: so many zeros, or that of so many keys which is written down. */
+export type MemorySize = { readonly bytes: number } | { readonly keptKeys: number };
+
 /** What such a thread says to the process. */
 export type WorkerReport =
   /** It serves all ports. */
@@ -33,11 +36,13 @@ export type WorkerReport =
   | { readonly kind: "failed"; readonly message: string }
   /** Lines for the log. */
   | { readonly kind: "lines"; readonly lines: string }
+  /** A line for the audit log. */
+  | { readonly kind: "audit"; readonly line: string }
   /** It waits until `signal` is not 0: memory under a name is to come over the port. */
   | {
       readonly kind: "memory";
       readonly name: string;
-      readonly bytes: number;
+      readonly size: MemorySize;
       readonly signal: Int32Array;
       readonly port: MessagePort;
     }

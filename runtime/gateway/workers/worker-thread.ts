@@ -2,12 +2,13 @@ import { type MessagePort, Worker } from "node:worker_threads";
 import type { ThreadPorts } from "../../http/engine/handover/handover.ts";
 import { bugText } from "../../process/bug-text.ts";
 import type { FamilyFigures } from "../../telemetry/metrics/merged-exposition.ts";
-import type { WorkerOrder, WorkerReport, WorkerStart } from "./worker-messages.ts";
+import type { MemorySize, WorkerOrder, WorkerReport, WorkerStart } from "./worker-messages.ts";
 
 /** Who is told of what a thread does. */
 export interface ThreadOwner {
   lines(lines: string): void;
-  memory(name: string, bytes: number): SharedArrayBuffer;
+  audit(line: string): void;
+  memory(name: string, size: MemorySize): SharedArrayBuffer;
   /** It ends, and has no connection any more. */
   closed(): void;
   /** It has ended, whoever wanted it. `failure`: why it could not start. */
@@ -41,11 +42,12 @@ export class WorkerHandle {
     let failure: string | undefined;
     this.#worker.on("message", (report: WorkerReport) => {
       if (report.kind === "lines") owner.lines(report.lines);
+      else if (report.kind === "audit") owner.audit(report.line);
       else if (report.kind === "closed") {
         this.isClosed = true;
         owner.closed();
       } else if (report.kind === "memory") {
-        report.port.postMessage(owner.memory(report.name, report.bytes));
+        report.port.postMessage(owner.memory(report.name, report.size));
         Atomics.store(report.signal, 0, 1);
         Atomics.notify(report.signal, 0);
         report.port.close();

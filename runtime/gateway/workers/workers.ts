@@ -1,8 +1,10 @@
 import { isMainThread, MessageChannel, workerData } from "node:worker_threads";
 import type { ThreadPorts } from "../../http/engine/handover/handover.ts";
+import type { KeptMemory } from "../../process/gateway-context.ts";
 import { StartupError } from "../../process/startup-error.ts";
 import { releaseLock } from "../../process/thread-lock.ts";
 import { SECOND } from "../../process/units.ts";
+import type { AuditLog } from "../../telemetry/logs/audit-log.ts";
 import { LogWriter } from "../../telemetry/logs/log-writer.ts";
 import { ProcessLog } from "../../telemetry/logs/process-log.ts";
 import { type FamilyFigures, mergedExposition } from "../../telemetry/metrics/merged-exposition.ts";
@@ -18,7 +20,7 @@ import { serviceEndpoints } from "../services.ts";
 import { EVERY_ADDRESS, endOnSignal, logUncaughtErrors, startGateway } from "../start.ts";
 import { serveAsWorker } from "./serve-as-worker.ts";
 import { workerCount } from "./worker-count.ts";
-import type { WorkerStart } from "./worker-messages.ts";
+import type { MemorySize, WorkerStart } from "./worker-messages.ts";
 import { WorkerHandle } from "./worker-thread.ts";
 
 /**
@@ -32,17 +34,18 @@ import { WorkerHandle } from "./worker-thread.ts";
  * What they share, and how:
  * - memory for messages that are read whole: a cell for each thread in one SharedArrayBuffer, summed before bytes are taken;
  * - limits (`localRateLimit`): a table in a SharedArrayBuffer for each, under a lock that the main thread opens again, with an
- *   empty table, when the thread that holds it breaks down;
+ *   empty table, when the thread that holds it breaks down. Those that a restart must not reset the main thread writes down
+ *   as well, and the table is then as it was written last;
  * - connections of a port: each thread may have its part of the most;
  * - the key of session ids: the main thread draws it, and each has it in its environment;
- * - log lines: each thread hands batches of whole lines to the main thread, the only writer;
+ * - log lines: each thread hands batches of whole lines to the main thread, the only writer; lines of the audit log at once;
+ * - who has logged in (for that log): a table in a SharedArrayBuffer;
  * - metrics: asked of every thread when somebody reads them, and merged as their table says. What a thread that broke down
  *   had counted when somebody last read them is kept.
  * What they do not share is right in each alone: pools, verified tokens, documents of other servers, how servers do.
  * - what one of them holds for a client (MCP sessions): a request that needs it is handed over (Handover), over ports that
  *   lead from each to each. No thread ends before the others have closed their connections.
- * Whatever would be wrong in each alone (limits that are written down, the audit log) is refused by the compiler
- * beside `workerThreads`, for which WORKER_THREADS can say another number, but not where the configuration has none.
+ * WORKER_THREADS can say another number than `workerThreads`, but not where the configuration has none: its code is another.
  *
  * A thread that ends unasked is started again, after a while if it lasted no longer than that; the others go on.
  */
@@ -92,10 +95,13 @@ class Workers {
   readonly #buffers: Float64Array;
   /** What threads share by name. */
   readonly #memory = new Map<string, SharedArrayBuffer>();
+  /** What of it is written down, from the first one that asks on. */
+  #kept: KeptMemory | undefined;
   readonly #threads = new Map<number, WorkerHandle>();
   readonly #metrics = new Metrics();
   readonly #writer = new LogWriter(1);
   readonly #log: ProcessLog;
+  readonly #audit: AuditLog | undefined;
   readonly #context: LiveContext;
   readonly #listeners: Listeners;
   /** The figures of threads that have ended: what is counted never falls. */
@@ -116,6 +122,7 @@ class Workers {
     this.#env = { ...process.env, SESSION_KEY: sessionKey.toString("hex") };
     this.#buffers = new Float64Array(new SharedArrayBuffer(8 * count));
     this.#log = new ProcessLog(logFormat, logLevels, this.#writer);
+    this.#audit = gateway.audit?.open(this.#writer);
     this.#context = new LiveContext(this.#settings, this.#metrics, (text) => this.#log.warn(text));
     this.#listeners = new Listeners(this.#context);
     new ProcessMetrics(this.#metrics, () => ({
@@ -135,6 +142,7 @@ class Workers {
     await first.serving();
     if (!first.isServing) throw new StartupError(this.#failure ?? "a thread ended as it started");
     this.#isOpen = true;
+    this.#audit?.action("started", bundleInfo.configDigest);
     const rest = Array.from({ length: this.#count - 1 }, (_, index) =>
       this.#start(index + 1, false),
     );
@@ -174,7 +182,8 @@ class Workers {
       this.#env,
       {
         lines: (lines) => this.#writer.add(lines),
-        memory: (name, bytes) => this.#memoryOf(name, bytes),
+        audit: (line) => this.#audit?.add(line),
+        memory: (name, size) => this.#memoryOf(name, size),
         closed: () => this.#endTogether(),
         ended: (ended, failure) => this.#ended(ended, failure),
       },
@@ -207,10 +216,18 @@ class Workers {
     if (threads.every(({ isClosed }) => isClosed)) for (const thread of threads) thread.allClosed();
   }
 
-  #memoryOf(name: string, bytes: number): SharedArrayBuffer {
-    const memory = this.#memory.get(name) ?? new SharedArrayBuffer(bytes);
+  #memoryOf(name: string, size: MemorySize): SharedArrayBuffer {
+    if ("keptKeys" in size) return this.#keptMemory().memory(name, size.keptKeys);
+    const memory = this.#memory.get(name) ?? new SharedArrayBuffer(size.bytes);
     this.#memory.set(name, memory);
     return memory;
+  }
+
+  #keptMemory(): KeptMemory {
+    const kept = this.#kept ?? this.#gateway.keptMemory?.(this.#context);
+    if (kept === undefined) throw new Error("a thread asks for memory that nobody writes down");
+    this.#kept = kept;
+    return kept;
   }
 
   #ended(thread: WorkerHandle, failure: string | undefined): void {
@@ -219,6 +236,7 @@ class Workers {
     this.#failure = failure;
     this.#buffers[index] = 0;
     for (const memory of this.#memory.values()) releaseLock(memory, index);
+    this.#kept?.threadEnded(index);
     if (this.#threads.size === 0) this.#onAllEnded?.();
     this.#past.push(...thread.lastFigures.filter(({ kind }) => kind !== "gauge"));
     if (this.#closing !== undefined) this.#endTogether();
@@ -246,6 +264,7 @@ class Workers {
 
   async #close(): Promise<void> {
     this.#log.info("draining");
+    this.#audit?.action("draining", bundleInfo.configDigest);
     this.#context.isDraining = true;
     const ended = new Promise<void>((resolve) => {
       this.#onAllEnded = resolve;
@@ -258,8 +277,11 @@ class Workers {
     const timer = setTimeout(breakOff, Math.min(longest, longestTimer));
     if (this.#threads.size > 0) await ended;
     clearTimeout(timer);
+    await this.#kept?.flush();
     this.#listeners.closeAllConnections();
     this.#log.info("ended");
+    this.#audit?.action("ended", bundleInfo.configDigest);
+    await this.#audit?.close();
     await this.#writer.close();
   }
 }

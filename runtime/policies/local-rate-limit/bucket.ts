@@ -17,6 +17,17 @@ export interface BucketUse {
   since: number | undefined;
 }
 
+/** The same of a limit that a restart does not reset. */
+export interface KeptUse extends BucketUse {
+  /** When nothing of it will count any more, in milliseconds. */
+  until: number;
+}
+
+/** Until when what was used of a limit counts. */
+export function countsUntil({ window, refill }: BucketLimit, { used, since }: BucketUse): number {
+  return window.after(since ?? window.now(), Math.max(0, Math.ceil(used / refill)));
+}
+
 /** What requests and calls take from. */
 export type LimitBucket = Pick<Bucket, "take" | "wait" | "waitFor" | "charge">;
 

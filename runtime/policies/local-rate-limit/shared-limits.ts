@@ -2,7 +2,8 @@ import { hash } from "node:crypto";
 import { fieldText } from "../../cel/values/field-text.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import type { KeyedRateLimit, RateLimit } from "../local-rate-limit.ts";
-import { Bucket, type BucketLimit, type LimitBucket } from "./bucket.ts";
+import type { BucketLimit, LimitBucket } from "./bucket.ts";
+import { SharedBucket } from "./shared-bucket.ts";
 import { SharedUses } from "./shared-uses.ts";
 import { interval, type Window } from "./windows.ts";
 
@@ -66,39 +67,6 @@ class SharedLimit {
     const bytes = SharedUses.bytes(this.#maxKeys);
     const memory = threads?.memory(this.#name, bytes) ?? new SharedArrayBuffer(bytes);
     return new SharedUses(memory, this.#maxKeys, threads?.index ?? 0);
-  }
-}
-
-/** A bucket that other threads take from too: each look at it is whole. */
-class SharedBucket implements LimitBucket {
-  readonly #uses: SharedUses;
-  readonly #key: Buffer;
-  readonly #limit: BucketLimit;
-
-  constructor(uses: SharedUses, key: Buffer, limit: BucketLimit) {
-    this.#uses = uses;
-    this.#key = key;
-    this.#limit = limit;
-  }
-
-  take(): number {
-    return this.#with((bucket) => bucket.take());
-  }
-
-  wait(): number {
-    return this.#with((bucket) => bucket.wait());
-  }
-
-  waitFor(amount: number): number {
-    return this.#with((bucket) => bucket.waitFor(amount));
-  }
-
-  charge(amount: number): void {
-    this.#with((bucket) => bucket.charge(amount));
-  }
-
-  #with<Result>(work: (bucket: Bucket) => Result): Result {
-    return this.#uses.with(this.#key, (use) => work(new Bucket(this.#limit, use)));
   }
 }
 

@@ -1,24 +1,38 @@
 import { withLock } from "../../process/thread-lock.ts";
-import type { BucketUse } from "./bucket.ts";
+import type { KeptUse } from "./bucket.ts";
 
-/** Int32 words before the first place: the lock, how many places are taken, the newest of them, and the oldest. */
-const headWords = 4;
-const [takenAt, newestAt, oldestAt] = [1, 2, 3];
+/** Int32 words before the first place: the lock, how many places are taken, the newest of them, the oldest, and changes. */
+const headWords = 5;
+const [takenAt, newestAt, oldestAt, changesAt] = [1, 2, 3, 4];
 
 /** Of a place, in Int32 words: a digest, its neighbours by age, and the next one of its chain; places count from 1. */
 const placeWords = 8;
 const [olderAt, newerAt, nextAt] = [4, 5, 6];
 
-/** What the places hold, as Float64 behind them: what was used, and since when; 0: nothing was asked for. */
-const useNumbers = 2;
+/**
+ * What the places hold, as Float64 behind them: what was used, since when (0: nothing was asked for), and until when it
+ * counts, where that is to be known.
+ */
+const useNumbers = 3;
+
+/** Bytes of a digest that are kept. */
+export const digestBytes = 16;
+
+/** What a key has used, as others may keep it. */
+export interface UseEntry {
+  readonly digest: Buffer;
+  readonly use: Readonly<KeptUse>;
+}
 
 /**
- * What callers have used of one limit, in memory that threads share: a table by the digests of their keys, which forgets the
- * one that was not seen for longest when it is full. All of it is read and written under one lock.
+ * What callers have used of one limit, in memory that threads share: a table by the digests of their keys. When it is full, it
+ * forgets the one that was not seen for longest, of those of which nothing counts if there are any: who makes keys up must
+ * not make others forgotten. All of it is read and written under one lock.
  */
 export class SharedUses {
   readonly #words: Int32Array;
   readonly #uses: Float64Array;
+  readonly #memory: SharedArrayBuffer;
   readonly #thread: number;
   readonly #most: number;
   readonly #chains: number;
@@ -31,6 +45,7 @@ export class SharedUses {
 
   /** `thread`: which one looks at it, from 0. */
   constructor(memory: SharedArrayBuffer, most: number, thread: number) {
+    this.#memory = memory;
     this.#words = new Int32Array(memory);
     this.#uses = new Float64Array(memory, useOffset(most));
     this.#thread = thread;
@@ -40,8 +55,42 @@ export class SharedUses {
   }
 
   /** Works on what a key has used, while no other thread does. `digest`: 16 bytes of a digest of the key. */
-  with<Result>(digest: Buffer, work: (use: BucketUse) => Result): Result {
+  with<Result>(digest: Buffer, work: (use: KeptUse) => Result): Result {
     return withLock(this.#words, this.#thread, () => work(this.#useAt(this.#placeOf(digest))));
+  }
+
+  /** Within `with`: what was used is not what it was. */
+  change(): void {
+    this.#words[changesAt] = this.#word(changesAt) + 1;
+  }
+
+  /** Another number each time that something was changed. */
+  get changes(): number {
+    return Atomics.load(this.#words, changesAt);
+  }
+
+  /** Adds entries, the oldest first. Only while no other thread can look at the table. */
+  fill(entries: readonly UseEntry[]): void {
+    for (const { digest, use } of entries.slice(-this.#most))
+      Object.assign(this.#useAt(this.#placeOf(digest)), use);
+  }
+
+  /** What it holds at this moment, the oldest first. */
+  entries(): readonly UseEntry[] {
+    // Others wait for the time of a copy, not of reading it.
+    const copy = withLock(this.#words, this.#thread, () => this.#memory.slice(0));
+    return new SharedUses(copy, this.#most, this.#thread).#entries();
+  }
+
+  #entries(): readonly UseEntry[] {
+    const entries: UseEntry[] = [];
+    for (let place = this.#word(oldestAt); place !== 0; place = this.#of(place, newerAt)) {
+      const digest = Buffer.allocUnsafe(digestBytes);
+      for (let i = 0; i < 4; i++) digest.writeInt32LE(this.#of(place, i), 4 * i);
+      const { used, since, until } = this.#useAt(place);
+      entries.push({ digest, use: { used, since, until } });
+    }
+    return entries;
   }
 
   #placeOf(digest: Buffer): number {
@@ -63,18 +112,25 @@ export class SharedUses {
     return true;
   }
 
-  /** One that nobody has, or that of the oldest key. */
+  /** One that nobody has, or that of an old key. */
   #freePlace(): number {
     const taken = this.#word(takenAt);
     if (taken < this.#most) {
       this.#words[takenAt] = taken + 1;
       return taken + 1;
     }
-    const oldest = this.#word(oldestAt);
-    this.#unlink(oldest);
-    this.#leaveChain(oldest);
-    this.#uses.fill(0, useNumbers * (oldest - 1), useNumbers * oldest);
-    return oldest;
+    const old = this.#oldestIdle() ?? this.#word(oldestAt);
+    this.#unlink(old);
+    this.#leaveChain(old);
+    this.#uses.fill(0, useNumbers * (old - 1), useNumbers * old);
+    return old;
+  }
+
+  #oldestIdle(): number | undefined {
+    const now = Date.now();
+    for (let place = this.#word(oldestAt); place !== 0; place = this.#of(place, newerAt))
+      if ((this.#uses[useNumbers * (place - 1) + 2] ?? 0) <= now) return place;
+    return undefined;
   }
 
   #leaveChain(place: number): void {
@@ -106,7 +162,7 @@ export class SharedUses {
     else this.#set(newer, olderAt, older);
   }
 
-  #useAt(place: number): BucketUse {
+  #useAt(place: number): KeptUse {
     const uses = this.#uses;
     const at = useNumbers * (place - 1);
     return {
@@ -122,6 +178,12 @@ export class SharedUses {
       },
       set since(since) {
         uses[at + 1] = since ?? 0;
+      },
+      get until() {
+        return uses[at + 2] ?? 0;
+      },
+      set until(until) {
+        uses[at + 2] = until;
       },
     };
   }

@@ -1,5 +1,6 @@
 import type { Exchange, ExchangeRecord, RefusalReason } from "../../http/exchange.ts";
 import { pathIn } from "../../http/routing/path.ts";
+import type { GatewayContext } from "../../process/gateway-context.ts";
 import { HOUR } from "../../process/units.ts";
 import { type AccessLogLine, accessLogLine } from "./access-log-line.ts";
 import { AuditFile } from "./audit-file.ts";
@@ -38,9 +39,9 @@ const explanations = ["error", "rule", "limit", "mcp.method.name", "mcp.target"]
 const items = ["gen_ai.tool.name", "gen_ai.prompt.name", "mcp.resource.uri"] as const;
 
 /** Whoever was not seen on a route for so long logs in anew; milliseconds. */
-const loginTime = HOUR;
+export const loginTime: number = HOUR;
 /** Logins that are remembered; the one that is oldest makes room. */
-const maxLogins = 10_000;
+export const maxLogins = 10_000;
 
 /** Where audit lines go, before the gateway runs. */
 export interface AuditStream {
@@ -65,6 +66,12 @@ export const auditToStdout: AuditStream = {
     }),
 };
 
+/** Who was seen where. */
+export interface Logins {
+  /** Whether it was not seen for `loginTime`; now it is. */
+  isNew(login: string, gateway: GatewayContext): boolean;
+}
+
 /** Takes the lines. */
 interface AuditSink {
   add(line: string): void;
@@ -83,21 +90,26 @@ export interface AdminRequest {
  * Who was refused, who was let in, and what the process did: a JSON object a line. Never a token, a password, a query or a
  * body; a key is shown by the beginning of its digest.
  */
-class AuditLog {
+export class AuditLog {
   readonly #sink: AuditSink;
   readonly #line: AccessLogLine = accessLogLine("json", "audit");
-  /** When each was seen last, by route and identity; milliseconds of the monotonic clock. */
-  readonly #logins = new Map<string, number>();
+  readonly #logins: Logins;
 
-  constructor(sink: AuditSink) {
+  constructor(sink: AuditSink, logins: Logins = new OwnLogins()) {
     this.#sink = sink;
+    this.#logins = logins;
+  }
+
+  /** Adds a line of another thread's. */
+  add(line: string): void {
+    this.#sink.add(line);
   }
 
   /** A request has ended: it is a line when it was refused, or when it is a client's first one for a while. */
   request(exchange: Exchange, status: number | undefined): void {
     const { record } = exchange;
     const isDenied = isDenial(record.reason, status);
-    if (!isDenied && !this.#isLogin(record)) return;
+    if (!isDenied && !this.#isLogin(exchange)) return;
     const line = this.#line;
     line.begin();
     line.plain("event", isDenied ? "denied" : "login");
@@ -163,19 +175,9 @@ class AuditLog {
     for (const name of [...explanations, ...items]) this.#line.text(name, fields?.get(name));
   }
 
-  #isLogin(record: ExchangeRecord): boolean {
+  #isLogin({ record, gateway }: Exchange): boolean {
     const identity = identityOf(record);
-    if (identity === undefined) return false;
-    const key = `${record.route}\n${identity}`;
-    const now = performance.now();
-    const seen = this.#logins.get(key);
-    this.#logins.delete(key);
-    this.#logins.set(key, now);
-    if (this.#logins.size > maxLogins) {
-      const { value: oldest } = this.#logins.keys().next();
-      if (oldest !== undefined) this.#logins.delete(oldest);
-    }
-    return seen === undefined || now - seen > loginTime;
+    return identity !== undefined && this.#logins.isNew(`${record.route}\n${identity}`, gateway);
   }
 
   #end(): void {
@@ -183,7 +185,23 @@ class AuditLog {
   }
 }
 
-export type { AuditLog };
+/** Those of a process of one thread. */
+class OwnLogins implements Logins {
+  /** When each was seen last, in milliseconds of the monotonic clock. */
+  readonly #seen = new Map<string, number>();
+
+  isNew(login: string): boolean {
+    const now = performance.now();
+    const seen = this.#seen.get(login);
+    this.#seen.delete(login);
+    this.#seen.set(login, now);
+    if (this.#seen.size > maxLogins) {
+      const { value: oldest } = this.#seen.keys().next();
+      if (oldest !== undefined) this.#seen.delete(oldest);
+    }
+    return seen === undefined || now - seen > loginTime;
+  }
+}
 
 /** A page that may not use an MCP route gets a 403; what else breaks the protocol is no denial. */
 function isDenial(reason: RefusalReason | undefined, status: number | undefined): boolean {

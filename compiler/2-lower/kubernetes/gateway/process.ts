@@ -3,7 +3,7 @@ import { defaultFrontend, type FrontendConfig } from "../../../config/frontend.t
 import type { LevelsConfig } from "../../../config/log-levels.ts";
 import type { PathHandlingResource } from "../../../config/resources.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
-import type { ProcessNode, WorkersNode } from "../../../ir/program.ts";
+import type { ProcessNode } from "../../../ir/program.ts";
 import { readAccessLogs, readLogLevels } from "../../standalone/access-log.ts";
 import { readFrontend } from "../../standalone/frontend.ts";
 import {
@@ -20,8 +20,7 @@ const DEFAULT_DRAIN: ProcessNode["drain"] = { min: 10_000, max: 60_000 };
 /** The process settings of a Gateway's pods: the raw configuration, under what the parameters' own fields say. */
 export function processNode(parameters: readonly ParametersSpec[]): ProcessNode {
   const raw = parameters.reduce<ProcessNode>(
-    (process, { rawConfig, origin }) =>
-      readProcess(rawConfig?.config, childOf(origin, "spec", "rawConfig", "config"), process),
+    (process, { rawConfig }) => readProcess(rawConfig?.config, process),
     { ...DEFAULT_PROCESS, drain: DEFAULT_DRAIN },
   );
   const logging = lastOf(parameters, ({ logging: each }) => each?.format);
@@ -37,12 +36,11 @@ export function processNode(parameters: readonly ParametersSpec[]): ProcessNode 
 }
 
 /** A variable of the container says what a field of the configuration would: it is checked as one. */
-function workersOf({ env = [], origin }: ParametersSpec): WorkersNode | undefined {
-  const index = env.findLastIndex(({ name }) => name === "WORKER_THREADS");
-  const [text, digits, sign] = /^([1-9]\d{0,3})(%)?$/.exec(env[index]?.value ?? "") ?? [];
+function workersOf({ env = [] }: ParametersSpec): ProcessNode["workers"] {
+  const variable = env.findLast(({ name }) => name === "WORKER_THREADS");
+  const [text, digits, sign] = /^([1-9]\d{0,3})(%)?$/.exec(variable?.value ?? "") ?? [];
   if (text === undefined) return undefined;
-  const threads = readThreads(sign === undefined ? Number(digits) : text);
-  return { threads, origin: childOf(origin, "spec", "env", index, "value") };
+  return readThreads(sign === undefined ? Number(digits) : text);
 }
 
 /** How raw configurations meet clients, the Gateway's own over its class's. `origin` is the Gateway's. */

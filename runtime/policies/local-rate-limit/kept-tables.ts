@@ -1,0 +1,88 @@
+import type { GatewayContext, KeptMemory } from "../../process/gateway-context.ts";
+import { releaseLock } from "../../process/thread-lock.ts";
+import { KeptFile, type Uses, writeDelay } from "./kept-file.ts";
+import { digestBytes, SharedUses } from "./shared-uses.ts";
+
+/** The table of a limit, as the main thread sees it. */
+interface KeptTable {
+  readonly memory: SharedArrayBuffer;
+  readonly uses: SharedUses;
+  /** Those that have been read. */
+  changes: number;
+}
+
+/** The main thread, among those that look at a table: none of the others is called so. */
+const mainThread = 0xffff;
+
+/** Limits of several threads that a restart must not reset: they count in tables that they share, and the main thread writes. */
+export function keptTables(gateway: GatewayContext): KeptMemory {
+  return new KeptTables(gateway);
+}
+
+class KeptTables implements KeptMemory {
+  readonly #file: KeptFile;
+  /** What is written down, or about to be. */
+  readonly #limits: Map<string, Uses>;
+  readonly #tables = new Map<string, KeptTable>();
+  #isBehind = false;
+
+  constructor(gateway: GatewayContext) {
+    this.#file = new KeptFile(gateway);
+    this.#limits = this.#file.read();
+    if (this.#file.isThere) setInterval(() => void this.flush(), writeDelay).unref();
+  }
+
+  memory(name: string, keys: number): SharedArrayBuffer {
+    const known = this.#tables.get(name);
+    if (known !== undefined) return known.memory;
+    const memory = new SharedArrayBuffer(SharedUses.bytes(keys));
+    const table = { memory, uses: new SharedUses(memory, keys, mainThread), changes: 0 };
+    this.#tables.set(name, table);
+    this.#fill(name, table);
+    return memory;
+  }
+
+  threadEnded(thread: number): void {
+    for (const [name, table] of this.#tables)
+      releaseLock(table.memory, thread, () => this.#fill(name, table));
+  }
+
+  flush(): Promise<void> {
+    for (const [name, table] of this.#tables) {
+      const { uses, changes } = table;
+      table.changes = uses.changes;
+      if (table.changes === changes) continue;
+      this.#limits.set(name, usesOf(uses));
+      this.#isBehind = true;
+    }
+    if (this.#isBehind) {
+      this.#isBehind = false;
+      void this.#file.write(this.#limits).then((isWritten) => {
+        if (!isWritten) this.#isBehind = true;
+      });
+    }
+    return this.#file.written();
+  }
+
+  #fill(name: string, table: KeptTable): void {
+    const uses = this.#limits.get(name) ?? new Map();
+    table.uses.fill(Array.from(uses, ([key, use]) => ({ digest: tableDigest(key), use })));
+    table.changes = table.uses.changes;
+  }
+}
+
+function usesOf(table: SharedUses): Uses {
+  return new Map(table.entries().map(({ digest, use }) => [keyOf(digest), { ...use }]));
+}
+
+/** All callers together have no key. */
+const noKey: Buffer = Buffer.alloc(digestBytes);
+
+/** The digest of a key that is written down, in a table. */
+export function tableDigest(key: string): Buffer {
+  return key === "" ? noKey : Buffer.from(key, "base64url");
+}
+
+function keyOf(digest: Buffer): string {
+  return digest.equals(noKey) ? "" : digest.toString("base64url");
+}

@@ -1,0 +1,45 @@
+import { Bucket, type BucketLimit, type KeptUse, type LimitBucket } from "./bucket.ts";
+import type { SharedUses } from "./shared-uses.ts";
+
+/** A bucket that other threads take from too: each look at it is whole. */
+export class SharedBucket implements LimitBucket {
+  readonly #uses: SharedUses;
+  readonly #digest: Buffer;
+  readonly #limit: BucketLimit;
+  readonly #changed: ((use: KeptUse) => void) | undefined;
+
+  /** `digest`: that of the key. `changed` is called when something was taken, while no other thread looks at it. */
+  constructor(
+    uses: SharedUses,
+    digest: Buffer,
+    limit: BucketLimit,
+    changed?: (use: KeptUse) => void,
+  ) {
+    this.#uses = uses;
+    this.#digest = digest;
+    this.#limit = limit;
+    this.#changed = changed;
+  }
+
+  take(): number {
+    return this.#with((bucket) => bucket.take());
+  }
+
+  wait(): number {
+    return this.#with((bucket) => bucket.wait());
+  }
+
+  waitFor(amount: number): number {
+    return this.#with((bucket) => bucket.waitFor(amount));
+  }
+
+  charge(amount: number): void {
+    this.#with((bucket) => bucket.charge(amount));
+  }
+
+  #with<Result>(work: (bucket: Bucket) => Result): Result {
+    return this.#uses.with(this.#digest, (use) =>
+      work(new Bucket(this.#limit, use, this.#changed && (() => this.#changed?.(use)))),
+    );
+  }
+}

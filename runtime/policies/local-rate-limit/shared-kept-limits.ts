@@ -1,0 +1,65 @@
+import { fieldText } from "../../cel/values/field-text.ts";
+import type { GatewayContext } from "../../process/gateway-context.ts";
+import type {
+  KeptKeyedRateLimitSettings,
+  KeptRateLimitSettings,
+  KeyedRateLimit,
+  RateLimit,
+} from "../local-rate-limit.ts";
+import { type BucketLimit, countsUntil, type LimitBucket } from "./bucket.ts";
+import { keptKey } from "./kept-file.ts";
+import { tableDigest } from "./kept-tables.ts";
+import { KeptUses } from "./kept-uses.ts";
+import { SharedBucket } from "./shared-bucket.ts";
+import { SharedUses } from "./shared-uses.ts";
+
+/** A limit that all requests share, whichever thread has them, also those before a restart. */
+export function openSharedKeptRateLimit(settings: KeptRateLimitSettings): RateLimit {
+  const { capacity, origin } = settings;
+  const limit = new SharedKeptLimit(settings, 1);
+  return { capacity, origin, unpriced: new Set(), bucket: (gateway) => limit.bucket(gateway, "") };
+}
+
+/** The same with a bucket for each caller. */
+export function openSharedKeptKeyedRateLimit(settings: KeptKeyedRateLimitSettings): KeyedRateLimit {
+  const { capacity, origin, maxKeys } = settings;
+  const limit = new SharedKeptLimit(settings, maxKeys);
+  return {
+    capacity,
+    origin,
+    unpriced: new Set(),
+    bucket: (gateway, value) => {
+      const text = fieldText(value);
+      return limit.bucket(gateway, text === undefined ? "" : keptKey(text));
+    },
+  };
+}
+
+class SharedKeptLimit {
+  readonly #name: string;
+  readonly #limit: BucketLimit;
+  readonly #maxKeys: number;
+  #uses: SharedUses | undefined;
+
+  constructor({ name, ...limit }: KeptRateLimitSettings, maxKeys: number) {
+    this.#name = name;
+    this.#limit = limit;
+    this.#maxKeys = maxKeys;
+  }
+
+  bucket(gateway: GatewayContext, key: string): LimitBucket {
+    const { threads } = gateway;
+    if (threads === undefined)
+      return KeptUses.of(gateway).bucket(this.#name, key, this.#limit, this.#maxKeys);
+    this.#uses ??= new SharedUses(
+      threads.keptMemory(this.#name, this.#maxKeys),
+      this.#maxKeys,
+      threads.index,
+    );
+    const uses = this.#uses;
+    return new SharedBucket(uses, tableDigest(key), this.#limit, (use) => {
+      use.until = countsUntil(this.#limit, use);
+      uses.change();
+    });
+  }
+}

@@ -1,0 +1,21 @@
+import type { PolicyKind, PolicyUse } from "../../compiler/ir/policies.ts";
+import type { Program } from "../../compiler/ir/program.ts";
+import type { ImportSymbol } from "../code/hole.ts";
+import { templateOf } from "../policies/index.ts";
+
+/** How threads share what policies write down so that a restart does not forget it; undefined: none writes anything down. */
+export function keptState({ binds }: Pick<Program, "binds">): ImportSymbol | undefined {
+  const listeners = binds.flatMap((bind) => bind.listeners);
+  const uses = listeners.flatMap(({ preRouting, routes }) => [
+    ...(preRouting?.policies ?? []),
+    ...routes.flatMap(({ policies }) => policies),
+  ]);
+  return uses.map(stateOf).find((state) => state !== undefined);
+}
+
+function stateOf<Kind extends PolicyKind>({
+  kind,
+  settings,
+}: PolicyUse<Kind>): ImportSymbol | undefined {
+  return templateOf<Kind>(kind).keptState?.(settings);
+}
