@@ -30,8 +30,6 @@ export class HttpServer implements PortServer {
   readonly #server: Server | TlsServer;
   readonly #http1: Http1Connections;
   readonly #http2: Http2Connections;
-  /** Plain connections that have said nothing yet. */
-  readonly #silent: Set<Socket> = new Set();
   readonly #proxied: ProxiedServer;
   #certificates: Certificates | undefined;
   /** Takes connections that are for somebody else; kept for those that it has once none are to be taken any more. */
@@ -127,7 +125,6 @@ export class HttpServer implements PortServer {
         resolve();
       });
       this.#http1.close();
-      for (const socket of this.#silent) socket.destroy();
       this.#proxied.close();
       this.#http2.close();
     });
@@ -138,7 +135,6 @@ export class HttpServer implements PortServer {
     this.#http1.destroy();
     this.#http2.destroy();
     this.#passthrough?.destroy();
-    for (const socket of this.#silent) socket.destroy();
   }
 
   /** A connection of TLS is for whom it names. */
@@ -153,10 +149,7 @@ export class HttpServer implements PortServer {
 
   #takePlain(socket: Socket): void {
     if (!this.#hold(socket)) return;
-    this.#silent.add(socket);
-    socket.once("close", () => this.#silent.delete(socket));
-    sniffProtocol(socket, headTime, (version) => {
-      this.#silent.delete(socket);
+    sniffProtocol(socket, this.#http1.deadlines, headTime, (version) => {
       if (version === "http2") this.#http2.accept(socket);
       else this.#http1.accept(socket);
     });

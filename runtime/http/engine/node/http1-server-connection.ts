@@ -30,9 +30,16 @@ const lingerTime = 0.5 * SECOND;
 /** The most bytes behind a request that wait for its response; then nothing more is read. */
 const mostWaiting = 65_536;
 
+/** A connection that may be one of HTTP/1.1. */
+export interface PlainConnection extends Timed {
+  readonly socket: Socket;
+  /** Ends it, unless a request is under way. */
+  closeIdle(): void;
+}
+
 /** What a connection needs of its port. */
 export interface Http1Port {
-  readonly deadlines: Deadlines;
+  readonly deadlines: Deadlines<PlainConnection>;
   /** Milliseconds that a connection waits for a request, and for a client that takes nothing of its response. */
   readonly idleTimeout: number;
   /** What the head of a response says of that. */
@@ -56,10 +63,11 @@ type Phase = "head" | "body" | "response" | "idle" | "end" | "other protocol";
 
 /** A client's connection of HTTP/1.1: one request after the other (RFC 9112 9.3). */
 export class Http1ServerConnection
-  implements RequestConnection, ResponseConnection, ReadTaker, Timed
+  implements RequestConnection, ResponseConnection, ReadTaker, PlainConnection
 {
   readonly socket: Socket;
   deadline: number;
+  place = 0;
   readonly #port: Http1Port;
   readonly #reads: SocketReads;
   /** The tick at which it has lasted as long as it may. */
@@ -107,7 +115,6 @@ export class Http1ServerConnection
     return this.#port.deadlines.date;
   }
 
-  /** Ends it, unless a request is under way. */
   closeIdle(): void {
     const isIdle = this.#phase === "idle" || (this.#phase === "head" && !this.#hasBegun());
     if (isIdle) this.#end();

@@ -52,6 +52,7 @@ export interface Http1Owner {
 export class Http1Connection implements Timed, ReadTaker {
   /** The tick at which it has waited for a request as long as it may. */
   deadline: number;
+  place = 0;
   readonly #socket: Socket;
   readonly #owner: Http1Owner;
   #user: Http1User | undefined;
