@@ -317,7 +317,10 @@ export class Http1ServerConnection
 
   #onClose(): void {
     this.#port.gone(this);
-    if (this.#phase !== "other protocol") this.#phase = "end";
+    if (this.#phase !== "other protocol") {
+      this.#phase = "end";
+      this.#reads.close();
+    }
     this.#response?.closed();
     this.#request?.abort();
   }
