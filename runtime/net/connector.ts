@@ -3,6 +3,7 @@ import { type ConnectionOptions, connect as connectTls, type SecureContext } fro
 import type { UpstreamTls } from "../tls/upstream-tls.ts";
 import { connectCounts } from "./connect-metrics.ts";
 import type { KeepAliveSettings } from "./connection-settings.ts";
+import { ignoreError } from "./ignore-error.ts";
 import { joinedMesh } from "./joined-mesh.ts";
 import type { Lookup } from "./lookup.ts";
 import {
@@ -140,9 +141,6 @@ export function connector(settings: ConnectorSettings): Connect {
       else open(done, tunnel);
     });
 }
-
-/** Whoever has the connection sees that it is closed. */
-function ignoreError(): void {}
 
 /** What a proxy is asked for. */
 function authorityOf({ host, port, endpoint = [host, port] }: ConnectorSettings): string {

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { copyOf } from "../http/body/copy-of.ts";
 import { readInto } from "./accepted-reads.ts";
+import { ignoreError } from "./ignore-error.ts";
 
 /** The most bytes of one read: more no longer makes up for what the processor's cache forgets meanwhile. */
 const mostRead = 262_144;
@@ -143,6 +144,3 @@ export class SocketReads {
 }
 
 const nobody: ReadTaker = { take: () => {}, borrower: undefined, lend: () => true };
-
-/** Of what has closed. */
-function ignoreError(): void {}

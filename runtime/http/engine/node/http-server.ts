@@ -7,6 +7,7 @@ import {
 import { comeFirst } from "../../../net/come-first.ts";
 import { forbiddingRule } from "../../../net/connection-rules.ts";
 import type { ConnectionSettings } from "../../../net/connection-settings.ts";
+import { ignoreError } from "../../../net/ignore-error.ts";
 import { listenOn } from "../../../net/listen-on.ts";
 import type { PortServer } from "../../../net/port-server.ts";
 import { ProxiedServer } from "../../../net/proxy-protocol/proxy-protocol.ts";
@@ -170,7 +171,7 @@ export class HttpServer implements PortServer {
     socket.setKeepAlive(true, time, interval, retries);
     const rule = forbiddingRule(socket, this.#handlers.connectionRules);
     if (rule === undefined) return true;
-    socket.on("error", () => {});
+    socket.on("error", ignoreError);
     this.#handlers.denied(rule);
     this.#broken(`not allowed by ${rule}`, socket);
     socket.destroy();

@@ -17,7 +17,11 @@ import {
 } from "../../http1/message-reader.ts";
 import { type Http1RequestHead, unknownExpectation } from "./http1-request-head.ts";
 import { Http1ServerRequest, type RequestConnection } from "./http1-server-request.ts";
-import { Http1ServerResponse, type ResponseConnection } from "./http1-server-response.ts";
+import {
+  Http1ServerResponse,
+  type ResponseConnection,
+  statusLine,
+} from "./http1-server-response.ts";
 
 /** Milliseconds that a client may take for a head. */
 export const headTime = 30 * SECOND;
@@ -270,7 +274,7 @@ export class Http1ServerConnection
   /** Responds where no exchange can be made of a request. */
   #respond(status: number): void {
     this.socket.write(
-      `HTTP/1.1 ${status} ${phrases[status]}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`,
+      `${statusLine(status)}connection: close\r\ncontent-length: 0\r\n\r\n`,
       "latin1",
     );
     this.#end();
@@ -328,25 +332,9 @@ export class Http1ServerConnection
   #begin(phase: Phase): void {
     if (phase === this.#phase) return;
     this.#phase = phase;
-    const time = this.#timeOf(phase);
+    const time = phase === "idle" ? this.#port.idleTimeout : phaseTimes[phase];
     this.deadline =
       time === undefined ? Number.POSITIVE_INFINITY : this.#port.deadlines.after(time);
-  }
-
-  #timeOf(phase: Phase): number | undefined {
-    switch (phase) {
-      case "head":
-        return headTime;
-      case "body":
-        return bodyTime;
-      case "idle":
-        return this.#port.idleTimeout;
-      case "end":
-        return lingerTime;
-      case "response":
-      case "other protocol":
-        return undefined;
-    }
   }
 
   /** Bytes of a request were read. */
@@ -378,19 +366,17 @@ function joined(first: Buffer | undefined, second: Buffer | undefined): Buffer |
   return Buffer.concat([first, second]);
 }
 
+/** Milliseconds that a client gets for what it does; others take as long as they take. */
+const phaseTimes: Readonly<Partial<Record<Phase, number>>> = {
+  head: headTime,
+  body: bodyTime,
+  end: lingerTime,
+};
+
 /** What is wrong beyond being malformed. */
 const statuses: Readonly<Record<string, number>> = {
   [endlessHead]: 431,
   [endlessTrailers]: 431,
   [endlessChunkLine]: 413,
   [unknownExpectation]: 417,
-};
-
-const phrases: Readonly<Record<number, string>> = {
-  400: "Bad Request",
-  408: "Request Timeout",
-  413: "Content Too Large",
-  417: "Expectation Failed",
-  431: "Request Header Fields Too Large",
-  501: "Not Implemented",
 };

@@ -29,12 +29,9 @@ export function sniffProtocol(
   const forget = () => deadlines.delete(silent);
   const look = () => {
     const chunk: Buffer | null = socket.read();
-    if (chunk === null) {
-      if (socket.readableEnded) leave();
-      return;
-    }
+    if (chunk === null) return;
     first = first === undefined ? chunk : Buffer.concat([first, chunk]);
-    const isHttp2 = startsLike(first, preface);
+    const isHttp2 = preface.subarray(0, first.length).equals(first.subarray(0, preface.length));
     if (isHttp2 && first.length < preface.length) return;
     forget();
     socket.off("readable", look);
@@ -49,10 +46,4 @@ export function sniffProtocol(
   socket.on("end", leave);
   socket.on("close", forget);
   socket.on("readable", look);
-}
-
-/** Whether two texts are the same as far as both go. */
-function startsLike(bytes: Buffer, text: Buffer): boolean {
-  const length = Math.min(bytes.length, text.length);
-  return bytes.compare(text, 0, length, 0, length) === 0;
 }
