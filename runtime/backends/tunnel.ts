@@ -57,10 +57,11 @@ export class TunnelRelay extends Relay implements UpgradeHandler {
     });
     const forget = exchange.gateway.onDrainDeadline(() => exchange.abort());
     exchange.onAbort(forget);
-    this.#leave = () => {
+    const leave = () => {
       forget();
       client.discard();
     };
+    this.#leave = leave;
   }
 
   override onEnd(): void {

@@ -124,7 +124,8 @@ export class DiscoveryClient {
       },
       { deadline: undefined, metadata: [GATEWAY_METADATA, gateway] },
     );
-    this.#cancel = () => stream.cancel();
+    const cancel = () => stream.cancel();
+    this.#cancel = cancel;
     for (const typeUrl of Object.values(resourceTypes)) {
       const initialResourceVersions = { ...known(typeUrl) };
       stream.send({

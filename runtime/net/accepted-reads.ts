@@ -15,9 +15,9 @@ export interface Reads {
  * in another way, and the socket goes on with `data` events.
  */
 export function readInto(socket: Socket, { buffer, callback }: Reads): boolean {
-  const places = knownPlaces();
+  places ??= findPlaces();
   const handle: unknown = Reflect.get(socket, "_handle");
-  if (places === undefined || !isReader(handle)) return false;
+  if (places === false || !isReader(handle)) return false;
   const memory = buffer();
   Reflect.set(socket, places.memory, memory);
   Reflect.set(socket, places.buffer, buffer);
@@ -40,18 +40,10 @@ function isReader(handle: unknown): handle is Reader {
   );
 }
 
-/** Where a socket has its memory, what gives the next one, and its callback; undefined: not where they were found before. */
-const knownPlaces = atFirstUse(findPlaces);
+/** What `findPlaces` found at the first use: a module that is loaded makes no socket. */
+let places: ReturnType<typeof findPlaces> | undefined;
 
-/** Gives what is made when it is asked for first: a module that is loaded makes no socket. */
-function atFirstUse<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
-}
-
+/** Where a socket has its memory, what gives the next one, and its callback; false: not where they were found before. */
 function findPlaces() {
   const given = Buffer.alloc(1);
   const asked = () => given;
@@ -59,7 +51,7 @@ function findPlaces() {
   const memory = placeOf(given, new Socket({ onread: { buffer: given, callback: called } }));
   const asking = new Socket({ onread: { buffer: asked, callback: called } });
   const [buffer, callback] = [placeOf(asked, asking), placeOf(called, asking)];
-  if (memory === undefined || buffer === undefined || callback === undefined) return undefined;
+  if (memory === undefined || buffer === undefined || callback === undefined) return false;
   return { memory, buffer, callback };
 }
 

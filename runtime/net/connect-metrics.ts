@@ -44,10 +44,10 @@ export class ConnectCounts {
     this.#failed.value += 1;
   }
 
-  /** One that was open is no more. */
-  closed(): void {
+  /** One that was open is no more. Bound: connections have it as their listener. */
+  readonly closed = (): void => {
     this.active -= 1;
-  }
+  };
 }
 
 /** The counts of the connections to an upstream, which outlive a reload; undefined: no gateway runs yet. */

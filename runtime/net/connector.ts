@@ -3,6 +3,7 @@ import { type ConnectionOptions, connect as connectTls, type SecureContext } fro
 import type { UpstreamTls } from "../tls/upstream-tls.ts";
 import { connectCounts } from "./connect-metrics.ts";
 import type { KeepAliveSettings } from "./connection-settings.ts";
+import { ignoreError } from "./ignore-error.ts";
 import { joinedMesh } from "./joined-mesh.ts";
 import type { Lookup } from "./lookup.ts";
 import {
@@ -108,20 +109,25 @@ export function connector(settings: ConnectorSettings): Connect {
     const timer = setTimeout(() => {
       socket.destroy(new Error(`no connection within ${timeout} ms`));
     }, timeout);
-    socket.on("session", (next: Buffer) => {
-      if (options?.secureContext === sessionContext) session = next;
-    });
+    if (options !== undefined) {
+      socket.on("session", (next: Buffer) => {
+        if (options.secureContext === sessionContext) session = next;
+      });
+    }
     socket.on("error", finish);
     const onConnected = () => {
       if (tls !== undefined && isOtherProtocol(socket, settings.alpn)) {
         socket.destroy(new Error("the server does not speak HTTP/2"));
         return;
       }
+      // Connections last: nothing of how they were opened stays with them.
+      socket.on("error", ignoreError);
+      socket.off("error", finish);
       const { time, interval, retries } = settings.keepAlive;
       socket.setKeepAlive(true, time, interval, retries);
       counts?.opened(performance.now() - started);
       if (pod !== undefined) connectedTo(settings.host, settings.port, pod, socket);
-      socket.once("close", () => counts?.closed());
+      if (counts !== undefined) socket.on("close", counts.closed);
       finish(null);
     };
     if (options === undefined && tunnel !== undefined) onConnected();

@@ -64,7 +64,8 @@ export function connectedTo(
 
 /** Calls back when the pod of a connection is none of its Service's any more, which may be never. */
 export function oncePodIsGone(connection: PodConnection, callback: () => void): void {
-  goneHandlers.set(connection, callback);
+  // Without pods that anybody tells of none can go.
+  if (connected.size > 0) goneHandlers.set(connection, callback);
 }
 
 /**

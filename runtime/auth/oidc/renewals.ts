@@ -73,7 +73,8 @@ export class Renewals {
   #channelOf({ threads }: GatewayContext): BroadcastChannel | undefined {
     if (threads === undefined || this.#channel !== undefined) return this.#channel;
     const channel = new BroadcastChannel(this.#name);
-    channel.onmessage = ({ data }: { readonly data: Said }) => this.#hear(data, channel);
+    const onMessage = ({ data }: { readonly data: Said }) => this.#hear(data, channel);
+    channel.onmessage = onMessage;
     channel.unref();
     this.#channel = channel;
     return channel;

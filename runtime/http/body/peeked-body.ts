@@ -33,10 +33,11 @@ export class PeekedBody implements BodySource {
         resolve(this.#beginning);
       };
       this.#onStop = stop;
-      this.#onPiece = (piece) => {
+      const take = (piece: Buffer) => {
         if (!buffer.push(piece)) this.#hasAborted = true;
         if (this.#hasAborted || buffer.length > limit) stop();
       };
+      this.#onPiece = take;
       this.#source.flow({
         onData: (piece) => (this.#onPiece ?? ((each) => this.#sink?.onData(each)))(piece),
         onEnd: () => {

@@ -25,7 +25,8 @@ export class ConnectionLink implements LeasedLink {
     this.#target = target;
     live.isEstablished = true;
     this.#opened = openConnection(exchange, backend, target, live);
-    this.#close = () => sessionTable(exchange.gateway).closeLive(live);
+    const close = () => sessionTable(exchange.gateway).closeLive(live);
+    this.#close = close;
   }
 
   get isOpen(): boolean {

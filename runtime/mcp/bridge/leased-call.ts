@@ -77,11 +77,12 @@ export class LeasedCall implements ParkedCall {
   async start(leg: Leg, exchange: Exchange): Promise<void> {
     this.#leg = leg;
     const { lease } = this.#options;
-    lease.onMessage = (message) => this.#take(message);
+    const onMessage = (message: Message) => this.#take(message);
+    lease.onMessage = onMessage;
     await this.#setLogLevel(leg, exchange);
     if (this.#isOver) return;
     this.#call = lease.link.call(exchange, sessionRequest(leg.request), {
-      onMessage: (message) => this.#take(message),
+      onMessage,
       onResponse: (response) => this.#finish(response),
       onFailure: (failure) => this.#fail(failure),
     });

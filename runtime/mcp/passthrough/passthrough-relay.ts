@@ -53,7 +53,8 @@ export class PassthroughRelay implements UpstreamHandler {
   #isResumable = false;
   /** What has been passed on unread ends with an event. */
   #isBetweenEvents = true;
-  #stopWaiting: (() => void) | undefined;
+  #forgetDrain: (() => void) | undefined;
+  #forgetReloads: (() => void) | undefined;
 
   constructor(exchange: Exchange, target: StreamableHttpTarget, options: PassthroughRelayOptions) {
     this.#exchange = exchange;
@@ -65,14 +66,10 @@ export class PassthroughRelay implements UpstreamHandler {
     this.#exchange.record.upstream = this.#target.upstream.name;
     this.#request = send(this);
     const { gateway, method } = this.#exchange;
-    const forgetDrain = gateway.onDrainDeadline(() => this.#drain());
-    const forgetReloads = method === "GET" ? gateway.onReload(() => this.#tellReload()) : undefined;
-    this.#stopWaiting = () => {
-      forgetDrain();
-      forgetReloads?.();
-    };
+    this.#forgetDrain = gateway.onDrainDeadline(() => this.#drain());
+    if (method === "GET") this.#forgetReloads = gateway.onReload(() => this.#tellReload());
     this.#exchange.onAbort(() => {
-      this.#stopWaiting?.();
+      this.#stopWaiting();
       this.#request?.abort();
     });
     const { deadline } = this.#options;
@@ -86,7 +83,7 @@ export class PassthroughRelay implements UpstreamHandler {
 
   /** The client is served in another way. */
   leave(): void {
-    this.#stopWaiting?.();
+    this.#stopWaiting();
   }
 
   onHead(status: number, headers: readonly string[]): void {
@@ -143,13 +140,13 @@ export class PassthroughRelay implements UpstreamHandler {
   }
 
   onEnd(): void {
-    this.#stopWaiting?.();
+    this.#stopWaiting();
     if (this.#reader !== undefined) this.#pass(this.#reader.end());
     this.#exchange.end();
   }
 
   onError(failure: UpstreamFailure): void {
-    this.#stopWaiting?.();
+    this.#stopWaiting();
     const exchange = this.#exchange;
     if (!exchange.headersSent || (!this.#isStream && exchange.withdrawResponse())) {
       respondFailure(exchange, this.#options.requestId ?? "null", failure);
@@ -206,10 +203,15 @@ export class PassthroughRelay implements UpstreamHandler {
     return fields === "" ? ":\n\n" : `${fields}\n`;
   }
 
+  #stopWaiting(): void {
+    this.#forgetDrain?.();
+    this.#forgetReloads?.();
+  }
+
   /** Passes the status on. What stands in the body may be a list too. */
   #respondWithoutBody(headers: readonly string[]): void {
     this.#request?.abort();
-    this.#stopWaiting?.();
+    this.#stopWaiting();
     this.#exchange.record.reason = "UpstreamFailure";
     const { code, message } = failureResponse("status");
     const kept = withoutHeaders(headersForClient(headers, this.#target.credentials), ofContent);
@@ -245,7 +247,7 @@ export class PassthroughRelay implements UpstreamHandler {
 
   /** The target's response is unfit to be shown. */
   #fail(detail: string): void {
-    this.#stopWaiting?.();
+    this.#stopWaiting();
     this.#request?.abort();
     const exchange = this.#exchange;
     if (exchange.headersSent) {

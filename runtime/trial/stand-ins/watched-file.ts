@@ -5,13 +5,14 @@ export class WatchedFile<Value> {
   readonly #make: () => Value;
 
   constructor(path: string, make: (text: string) => Value) {
-    this.#make = () => {
+    const makeOnce = () => {
       try {
         return new RealFile(path, make).current();
       } catch {
         return make("trial");
       }
     };
+    this.#make = makeOnce;
   }
 
   current(): Value {

@@ -7,6 +7,7 @@ import {
 import { comeFirst } from "../../../net/come-first.ts";
 import { forbiddingRule } from "../../../net/connection-rules.ts";
 import type { ConnectionSettings } from "../../../net/connection-settings.ts";
+import { ignoreError } from "../../../net/ignore-error.ts";
 import { listenOn } from "../../../net/listen-on.ts";
 import type { PortServer } from "../../../net/port-server.ts";
 import { ProxiedServer } from "../../../net/proxy-protocol/proxy-protocol.ts";
@@ -30,8 +31,6 @@ export class HttpServer implements PortServer {
   readonly #server: Server | TlsServer;
   readonly #http1: Http1Connections;
   readonly #http2: Http2Connections;
-  /** Plain connections that have said nothing yet. */
-  readonly #silent: Set<Socket> = new Set();
   readonly #proxied: ProxiedServer;
   #certificates: Certificates | undefined;
   /** Takes connections that are for somebody else; kept for those that it has once none are to be taken any more. */
@@ -127,7 +126,6 @@ export class HttpServer implements PortServer {
         resolve();
       });
       this.#http1.close();
-      for (const socket of this.#silent) socket.destroy();
       this.#proxied.close();
       this.#http2.close();
     });
@@ -138,7 +136,6 @@ export class HttpServer implements PortServer {
     this.#http1.destroy();
     this.#http2.destroy();
     this.#passthrough?.destroy();
-    for (const socket of this.#silent) socket.destroy();
   }
 
   /** A connection of TLS is for whom it names. */
@@ -153,10 +150,7 @@ export class HttpServer implements PortServer {
 
   #takePlain(socket: Socket): void {
     if (!this.#hold(socket)) return;
-    this.#silent.add(socket);
-    socket.once("close", () => this.#silent.delete(socket));
-    sniffProtocol(socket, headTime, (version) => {
-      this.#silent.delete(socket);
+    sniffProtocol(socket, this.#http1.deadlines, headTime, (version) => {
       if (version === "http2") this.#http2.accept(socket);
       else this.#http1.accept(socket);
     });
@@ -177,7 +171,7 @@ export class HttpServer implements PortServer {
     socket.setKeepAlive(true, time, interval, retries);
     const rule = forbiddingRule(socket, this.#handlers.connectionRules);
     if (rule === undefined) return true;
-    socket.on("error", () => {});
+    socket.on("error", ignoreError);
     this.#handlers.denied(rule);
     this.#broken(`not allowed by ${rule}`, socket);
     socket.destroy();

@@ -3,7 +3,11 @@ import type { ConnectionSettings } from "../../../net/connection-settings.ts";
 import { Deadlines } from "../../../net/deadlines.ts";
 import { ReadMemory } from "../../../net/socket-reads.ts";
 import { SECOND } from "../../../process/units.ts";
-import { type Http1Port, Http1ServerConnection } from "./http1-server-connection.ts";
+import {
+  type Http1Port,
+  Http1ServerConnection,
+  type PlainConnection,
+} from "./http1-server-connection.ts";
 
 /** What the connections need of the port they belong to. */
 export interface Http1ConnectionsPort extends Pick<Http1Port, "serve" | "malformed" | "broken"> {
@@ -15,9 +19,9 @@ export interface Http1ConnectionsPort extends Pick<Http1Port, "serve" | "malform
 /** The most bytes of a read of something short: most requests are read whole. */
 const readSize = 65_536;
 
-/** The HTTP/1.1 connections of a port. */
+/** The HTTP/1.1 connections of a port, and those that have said nothing yet. */
 export class Http1Connections implements Http1Port {
-  readonly deadlines = new Deadlines();
+  readonly deadlines = new Deadlines<PlainConnection>();
   readonly memory: ReadMemory = new ReadMemory(readSize);
   isClosing = false;
   readonly serve: Http1Port["serve"];
@@ -27,7 +31,6 @@ export class Http1Connections implements Http1Port {
   /** The lines for the idle timeout that was the last one asked for. */
   #keptLines = "";
   #keptTime: number | undefined;
-  readonly #connections = new Set<Http1ServerConnection>();
 
   constructor(port: Http1ConnectionsPort) {
     this.#port = port;
@@ -57,23 +60,21 @@ export class Http1Connections implements Http1Port {
   /** Takes a connection whose client speaks HTTP/1.1; nothing of it was read, or what was is back in the socket. */
   accept(socket: Socket): void {
     const connection = new Http1ServerConnection(socket, this, this.#port.settings().maxDuration);
-    this.#connections.add(connection);
     this.deadlines.add(connection);
   }
 
   gone(connection: Http1ServerConnection): void {
-    this.#connections.delete(connection);
     this.deadlines.delete(connection);
   }
 
   /** Closes connections as soon as they are idle. */
   close(): void {
     this.isClosing = true;
-    for (const connection of this.#connections) connection.closeIdle();
+    this.deadlines.visit((connection) => connection.closeIdle());
   }
 
   /** Breaks every connection off. */
   destroy(): void {
-    for (const { socket } of this.#connections) socket.destroy();
+    this.deadlines.visit(({ socket }) => socket.destroy());
   }
 }

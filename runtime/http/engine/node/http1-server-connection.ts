@@ -17,7 +17,11 @@ import {
 } from "../../http1/message-reader.ts";
 import { type Http1RequestHead, unknownExpectation } from "./http1-request-head.ts";
 import { Http1ServerRequest, type RequestConnection } from "./http1-server-request.ts";
-import { Http1ServerResponse, type ResponseConnection } from "./http1-server-response.ts";
+import {
+  Http1ServerResponse,
+  type ResponseConnection,
+  statusLine,
+} from "./http1-server-response.ts";
 
 /** Milliseconds that a client may take for a head. */
 export const headTime = 30 * SECOND;
@@ -30,9 +34,16 @@ const lingerTime = 0.5 * SECOND;
 /** The most bytes behind a request that wait for its response; then nothing more is read. */
 const mostWaiting = 65_536;
 
+/** A connection that may be one of HTTP/1.1. */
+export interface PlainConnection extends Timed {
+  readonly socket: Socket;
+  /** Ends it, unless a request is under way. */
+  closeIdle(): void;
+}
+
 /** What a connection needs of its port. */
 export interface Http1Port {
-  readonly deadlines: Deadlines;
+  readonly deadlines: Deadlines<PlainConnection>;
   /** Milliseconds that a connection waits for a request, and for a client that takes nothing of its response. */
   readonly idleTimeout: number;
   /** What the head of a response says of that. */
@@ -56,10 +67,11 @@ type Phase = "head" | "body" | "response" | "idle" | "end" | "other protocol";
 
 /** A client's connection of HTTP/1.1: one request after the other (RFC 9112 9.3). */
 export class Http1ServerConnection
-  implements RequestConnection, ResponseConnection, ReadTaker, Timed
+  implements RequestConnection, ResponseConnection, ReadTaker, PlainConnection
 {
   readonly socket: Socket;
   deadline: number;
+  place = 0;
   readonly #port: Http1Port;
   readonly #reads: SocketReads;
   /** The tick at which it has lasted as long as it may. */
@@ -107,7 +119,6 @@ export class Http1ServerConnection
     return this.#port.deadlines.date;
   }
 
-  /** Ends it, unless a request is under way. */
   closeIdle(): void {
     const isIdle = this.#phase === "idle" || (this.#phase === "head" && !this.#hasBegun());
     if (isIdle) this.#end();
@@ -263,7 +274,7 @@ export class Http1ServerConnection
   /** Responds where no exchange can be made of a request. */
   #respond(status: number): void {
     this.socket.write(
-      `HTTP/1.1 ${status} ${phrases[status]}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`,
+      `${statusLine(status)}connection: close\r\ncontent-length: 0\r\n\r\n`,
       "latin1",
     );
     this.#end();
@@ -310,7 +321,10 @@ export class Http1ServerConnection
 
   #onClose(): void {
     this.#port.gone(this);
-    if (this.#phase !== "other protocol") this.#phase = "end";
+    if (this.#phase !== "other protocol") {
+      this.#phase = "end";
+      this.#reads.close();
+    }
     this.#response?.closed();
     this.#request?.abort();
   }
@@ -318,25 +332,9 @@ export class Http1ServerConnection
   #begin(phase: Phase): void {
     if (phase === this.#phase) return;
     this.#phase = phase;
-    const time = this.#timeOf(phase);
+    const time = phase === "idle" ? this.#port.idleTimeout : phaseTimes[phase];
     this.deadline =
       time === undefined ? Number.POSITIVE_INFINITY : this.#port.deadlines.after(time);
-  }
-
-  #timeOf(phase: Phase): number | undefined {
-    switch (phase) {
-      case "head":
-        return headTime;
-      case "body":
-        return bodyTime;
-      case "idle":
-        return this.#port.idleTimeout;
-      case "end":
-        return lingerTime;
-      case "response":
-      case "other protocol":
-        return undefined;
-    }
   }
 
   /** Bytes of a request were read. */
@@ -368,19 +366,17 @@ function joined(first: Buffer | undefined, second: Buffer | undefined): Buffer |
   return Buffer.concat([first, second]);
 }
 
+/** Milliseconds that a client gets for what it does; others take as long as they take. */
+const phaseTimes: Readonly<Partial<Record<Phase, number>>> = {
+  head: headTime,
+  body: bodyTime,
+  end: lingerTime,
+};
+
 /** What is wrong beyond being malformed. */
 const statuses: Readonly<Record<string, number>> = {
   [endlessHead]: 431,
   [endlessTrailers]: 431,
   [endlessChunkLine]: 413,
   [unknownExpectation]: 417,
-};
-
-const phrases: Readonly<Record<number, string>> = {
-  400: "Bad Request",
-  408: "Request Timeout",
-  413: "Content Too Large",
-  417: "Expectation Failed",
-  431: "Request Header Fields Too Large",
-  501: "Not Implemented",
 };

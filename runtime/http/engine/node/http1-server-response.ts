@@ -276,8 +276,8 @@ function framingName(name: string): string | undefined {
   return name.toLowerCase();
 }
 
-/** Throws on what is no status. */
-function statusLine(status: number): string {
+/** The first line of a response. Throws on what is no status. */
+export function statusLine(status: number): string {
   const known = statusLines.get(status);
   if (known !== undefined) return known;
   if (!Number.isInteger(status) || status < 200 || status > 999) throw new Error("no valid status");

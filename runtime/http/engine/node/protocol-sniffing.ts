@@ -1,44 +1,49 @@
 import type { Socket } from "node:net";
+import type { Deadlines } from "../../../net/deadlines.ts";
+import type { PlainConnection } from "./http1-server-connection.ts";
 
 /** The connection preface of HTTP/2 begins with a method that HTTP/1.1 does not have (RFC 9113 3.4). */
 const preface = Buffer.from("PRI ");
 
 /**
  * Waits for the first bytes of a connection and says which HTTP they begin; they stay in the socket. A connection that
- * says nothing for `timeout` milliseconds, or leaves, is closed.
+ * has said nothing after `timeout` milliseconds, or leaves, is closed. Connections last: nothing of this stays with them.
  */
 export function sniffProtocol(
   socket: Socket,
+  deadlines: Deadlines<PlainConnection>,
   timeout: number,
   then: (version: "http1" | "http2") => void,
 ): void {
   let first: Buffer | undefined;
-  const giveUp = () => socket.destroy();
+  const leave = () => socket.destroy();
+  const silent: PlainConnection = {
+    socket,
+    deadline: deadlines.after(timeout),
+    place: 0,
+    closeIdle: leave,
+    expire: (tick) => {
+      if (tick >= silent.deadline) leave();
+    },
+  };
+  const forget = () => deadlines.delete(silent);
   const look = () => {
     const chunk: Buffer | null = socket.read();
-    if (chunk === null) {
-      if (socket.readableEnded) giveUp();
-      return;
-    }
+    if (chunk === null) return;
     first = first === undefined ? chunk : Buffer.concat([first, chunk]);
-    const isHttp2 = startsLike(first, preface);
+    const isHttp2 = preface.subarray(0, first.length).equals(first.subarray(0, preface.length));
     if (isHttp2 && first.length < preface.length) return;
+    forget();
     socket.off("readable", look);
-    socket.off("timeout", giveUp);
-    socket.off("end", giveUp);
-    socket.setTimeout(0);
+    socket.off("end", leave);
+    socket.off("close", forget);
     socket.unshift(first);
     then(isHttp2 ? "http2" : "http1");
+    socket.off("error", leave);
   };
-  socket.on("error", giveUp);
-  socket.setTimeout(timeout);
-  socket.on("timeout", giveUp);
-  socket.on("end", giveUp);
+  deadlines.add(silent);
+  socket.on("error", leave);
+  socket.on("end", leave);
+  socket.on("close", forget);
   socket.on("readable", look);
-}
-
-/** Whether two texts are the same as far as both go. */
-function startsLike(bytes: Buffer, text: Buffer): boolean {
-  const length = Math.min(bytes.length, text.length);
-  return bytes.compare(text, 0, length, 0, length) === 0;
 }

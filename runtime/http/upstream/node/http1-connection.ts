@@ -52,8 +52,10 @@ export interface Http1Owner {
 export class Http1Connection implements Timed, ReadTaker {
   /** The tick at which it has waited for a request as long as it may. */
   deadline: number;
+  place = 0;
   readonly #socket: Socket;
   readonly #owner: Http1Owner;
+  readonly #reads: SocketReads;
   #user: Http1User | undefined;
   #response: Http1Response | undefined;
   /** All of the request was written. */
@@ -69,7 +71,7 @@ export class Http1Connection implements Timed, ReadTaker {
     this.#socket = socket;
     this.#owner = owner;
     socket.on("data", (bytes: Buffer) => this.#read(bytes, false));
-    new SocketReads(socket, owner.memory, this);
+    this.#reads = new SocketReads(socket, owner.memory, this);
     socket.on("drain", () => this.#user?.onDrain());
     socket.on("end", () => this.#onEnd());
     socket.on("error", (error) => {
@@ -243,6 +245,7 @@ export class Http1Connection implements Timed, ReadTaker {
     const response = this.#response;
     this.#user = undefined;
     this.#response = undefined;
+    this.#reads.close();
     this.#owner.deadlines.delete(this);
     this.#owner.onGone(this);
     const { problem, hasBegun = false } = response ?? {};

@@ -111,6 +111,8 @@ export class Http1ClientRequest extends CountedRequest implements Http1User, Wai
   }
 
   onResponse({ status, fields }: Http1Head): void {
+    // It is not sent again, and the response may take long.
+    this.#forget();
     if (!this.isOver) this.onHead(status, fields);
   }
 
