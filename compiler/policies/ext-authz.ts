@@ -16,6 +16,7 @@ import type {
 } from "./ext-authz/ext-authz-config.ts";
 import { extAuthzSchema, lowerAuthorization } from "./ext-authz/file-form.ts";
 import { externalAuthSchema, lowerExternalAuth } from "./ext-authz/filter-form.ts";
+import { resolveHeaderNames } from "./ext-authz/header-names.ts";
 import { extAuthSchema, lowerExtAuth } from "./ext-authz/manifest-form.ts";
 import { calloutComparison } from "./parts/callout-comparison.ts";
 import type { CaseConfig } from "./parts/case-config.ts";
@@ -95,8 +96,22 @@ function resolveAuthorization(
   const kept = cache && resolveCache(cache, context);
   if (target === undefined || how === undefined) return undefined;
   if (cache !== undefined && kept === undefined) return undefined;
-  const names = requestHeaders?.map((each) => each.toLowerCase());
-  return { ...rest, target, protocol: how, requestHeaders: names, cache: kept };
+  if (protocol.kind === "http" && rest.body?.asBytes === true) {
+    const at = childOf(rest.origin, "includeRequestBody", "packAsBytes");
+    const params = { field: "packAsBytes", actsOn: "bodies in messages of gRPC" };
+    context.diagnostics.report("idle-callout-field", at, params);
+  }
+  const side = protocol.kind === "grpc" ? "call" : "request";
+  const wanted = requestHeaders && resolveHeaderNames(requestHeaders, side, context);
+  const names =
+    protocol.kind === "grpc" ? wanted : [...protocol.alwaysSent, ...(wanted ?? ["authorization"])];
+  return {
+    ...rest,
+    target,
+    protocol: how,
+    requestHeaders: names && [...new Set(names)],
+    cache: kept,
+  };
 }
 
 function resolveGrpc(
@@ -122,7 +137,10 @@ function resolveHttp(
   if (path === "wrong" || redirect === "wrong" || areHeaders.includes(false)) return undefined;
   if (addHeaders === undefined || metadata === undefined) return undefined;
   const { responseHeaders: taken } = config;
-  const responseHeaders = taken === "all" ? taken : taken.map((each) => each.toLowerCase());
+  const responseHeaders =
+    taken === "all" || taken === undefined
+      ? (taken ?? [])
+      : resolveHeaderNames(taken, "response", context);
   return { kind: "http", path, redirect, responseHeaders, addHeaders, metadata };
 }
 

@@ -18,7 +18,7 @@ import {
   type NamedNode,
   resolveExpressions,
 } from "../backends/parts/named-expressions.ts";
-import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
+import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import { backendReference } from "../manifests/field-types.ts";
 import type { DestinationConfig } from "../model/destinations.ts";
 import type { NamedExpression } from "../model/expressions.ts";
@@ -103,7 +103,7 @@ const fields = {
     {
       maxProperties: 64,
       description:
-        "Objects by namespace, in every message. Those of `gwc.dev.grpc_initial_metadata` are metadata of the call.",
+        "Objects by namespace, in every message. Those of `gwc.dev.grpc_initial_metadata` are metadata of the call: texts, numbers and bools in printable ASCII; others are left out.",
     },
   ),
   requestAttributes: expressionsSchema("Attributes of the request, in the first message."),
@@ -233,8 +233,11 @@ function resolveProcessor(
   { server, metadata, requestAttributes, responseAttributes, ...rest }: ProcessorConfig,
   context: ResolveContext,
 ): ProcessorNode | undefined {
+  reportIdle({ requestAttributes, responseAttributes, ...rest }, context);
   const target = resolveGrpcTarget(server, context);
   const objects = metadata.flatMap(({ namespace, values }) => {
+    if (CALL_NAMESPACES.includes(namespace))
+      for (const each of values) checkMetadataName(each, context);
     const compiled = resolveExpressions(values, "request", context);
     return compiled === undefined ? [] : [{ namespace, values: compiled }];
   });
@@ -249,4 +252,50 @@ function resolveProcessor(
     requestAttributes: ofRequest,
     responseAttributes: ofResponse,
   };
+}
+
+/** What is configured and never sent. */
+function reportIdle(
+  {
+    modes,
+    allowsModeOverride,
+    requestAttributes,
+    responseAttributes,
+    origin,
+  }: Omit<ProcessorConfig, "server" | "metadata" | "passesOnFailure">,
+  { diagnostics }: ResolveContext,
+): void {
+  const options = childOf(origin, "processingOptions");
+  const report = (field: string, actsOn: string, at = childOf(origin, field)) =>
+    diagnostics.report("idle-callout-field", keyPlace(at), { field, actsOn });
+  if (Object.values(modes).every((mode) => mode === "skip" || mode === "none"))
+    diagnostics.report("nothing-processed", keyPlace(options), {});
+  const seesRequest = modes.requestHeaders === "send";
+  const seesResponse = modes.responseHeaders === "send";
+  const isOverridden = allowsModeOverride && (seesRequest || seesResponse);
+  if (allowsModeOverride && !isOverridden)
+    report("allowModeOverride", "what is said of heads", childOf(options, "allowModeOverride"));
+  if (!seesRequest && requestAttributes.length > 0)
+    report("requestAttributes", "heads of requests that are sent");
+  if (!seesResponse && !isOverridden && responseAttributes.length > 0)
+    report("responseAttributes", "heads of responses that are sent");
+}
+
+/** What stands there goes as metadata of the call (runtime/policies/ext-proc/call-metadata.ts). */
+const CALL_NAMESPACES = ["gwc.dev.grpc_initial_metadata", "agentgateway.dev.grpc_initial_metadata"];
+
+/** Names that metadata of a call may have (grpc.io, PROTOCOL-HTTP2: Custom-Metadata), and those that it has already. */
+const METADATA_NAME = /^[0-9a-z_.-]+$/i;
+const OWN_METADATA =
+  /^(?:grpc-.*|te|content-type|content-length|connection|keep-alive|proxy-connection|transfer-encoding|upgrade|host)$/i;
+
+/** A value of bytes would have to be encoded. */
+function checkMetadataName(
+  { name, origin }: NamedExpression,
+  { diagnostics }: ResolveContext,
+): void {
+  if (METADATA_NAME.test(name) && !OWN_METADATA.test(name) && !/-bin$/i.test(name)) return;
+  const expected =
+    'a name of metadata such as "x-team": none of gRPC\'s own, and none of bytes ("-bin")';
+  diagnostics.report("bad-format", keyPlace(origin), { field: `"${name}"`, expected });
 }

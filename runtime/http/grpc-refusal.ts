@@ -2,25 +2,34 @@ import { type Exchange, logFields } from "./exchange.ts";
 import { grpcStatus, statusOfHttp } from "./grpc-status.ts";
 
 /** Whether a request is a call of gRPC (its PROTOCOL-HTTP2: `application/grpc`, with a format or parameters behind it). */
-export function isGrpc(exchange: Exchange): boolean {
+export function isGrpcCall(exchange: Exchange): boolean {
+  if (!exchange.acceptsTrailers) return false;
   return /^application\/grpc(?:[+;]|$)/i.test(exchange.header("content-type") ?? "");
 }
 
-/** Refuses a call: gRPC has its statuses in trailers, here of a response that has no body. `status` is HTTP's. */
-export function refuseCall(
-  exchange: Exchange,
-  status: number,
+/**
+ * The end of a call that goes no further: gRPC has its statuses in trailers, here of a response that has no body. A flat
+ * header list for the status 200.
+ */
+export function callEnd(
+  { record }: Exchange,
+  code: number,
   message: string,
   headers: readonly string[],
-): void {
-  const code = String(refusedStatus(status));
-  logFields(exchange.record).set("grpc.status", code);
-  const own = ["content-type", "application/grpc", "grpc-status", code];
-  exchange.respond(200, [...headers, ...own, "grpc-message", encodeURIComponent(message)]);
+): readonly string[] {
+  logFields(record).set("grpc.status", String(code));
+  const own = ["content-type", "application/grpc", "grpc-status", String(code)];
+  const text = messageText(message);
+  return [...headers, ...own, ...(text === "" ? [] : ["grpc-message", text])];
+}
+
+/** What is no printable ASCII is percent-encoded, and the percent sign (grpc.io, PROTOCOL-HTTP2: Status-Message). */
+function messageText(message: string): string {
+  return message.toWellFormed().replace(/[^ -$&-~]+/g, encodeURIComponent);
 }
 
 /** What clients take statuses of HTTP for; of a gateway that knows better, limits and deadlines have codes of their own. */
-function refusedStatus(status: number): number {
+export function refusedStatus(status: number): number {
   switch (status) {
     case 413:
     case 429:

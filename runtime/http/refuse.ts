@@ -1,5 +1,5 @@
 import { type Exchange, logFields, type RefusalReason } from "./exchange.ts";
-import { isGrpc, refuseCall } from "./grpc-refusal.ts";
+import { callEnd, isGrpcCall, refusedStatus } from "./grpc-refusal.ts";
 
 /**
  * Answers a request that the gateway itself refuses, in the format of the route, or of gRPC. `message` goes to the client: no
@@ -14,8 +14,8 @@ export function refuse(
 ): void {
   noteRefusal(exchange, reason, message);
   const { protocol, contentType, body } = exchange.refusalFormat;
-  if (protocol === "http" && exchange.acceptsTrailers && isGrpc(exchange)) {
-    refuseCall(exchange, status, message, headers);
+  if (protocol === "http" && isGrpcCall(exchange)) {
+    exchange.respond(200, callEnd(exchange, refusedStatus(status), message, headers));
     return;
   }
   exchange.respond(status, [...headers, "content-type", contentType], body(status, message));

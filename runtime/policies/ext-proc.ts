@@ -3,6 +3,7 @@ import { GrpcError } from "../grpc/status.ts";
 import { bufferBody } from "../http/buffer-body.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
+import { callMetadata } from "./ext-proc/call-metadata.ts";
 import {
   noteFailure,
   ProcessorSession,
@@ -27,9 +28,6 @@ export interface ProcessorContext {
   /** Attributes of the message with the head of the response. */
   readonly response?: (response: ResponseVariables) => JsonObject;
 }
-
-/** What stands in this namespace goes as metadata of the call. */
-const callNamespaces = ["gwc.dev.grpc_initial_metadata", "agentgateway.dev.grpc_initial_metadata"];
 
 /** Shows the request to a processor, and later its response. False: the client has a response, or has left. */
 export async function processExternally(
@@ -62,14 +60,4 @@ async function rereadBody(exchange: Exchange, limit: number): Promise<boolean> {
   if (exchange.bufferedBody === undefined) return true;
   exchange.bufferedBody = undefined;
   return bufferBody(exchange, limit);
-}
-
-function callMetadata(metadata: JsonObject): readonly string[] {
-  return callNamespaces.flatMap((namespace) => {
-    const values = metadata[namespace];
-    if (typeof values !== "object" || values === null) return [];
-    return Object.entries(values).flatMap(([name, value]) =>
-      typeof value === "string" ? [name.toLowerCase(), value] : [],
-    );
-  });
 }

@@ -16,6 +16,7 @@ import type { OnAbort } from "../process/on-abort.ts";
 import { grpcCallout } from "../telemetry/callout.ts";
 import { noteRateLimited } from "../telemetry/rate-limited.ts";
 import { readHeader } from "./envoy/header-edits.ts";
+import { replyFor } from "./envoy/server-reply.ts";
 import {
   type CountedUse,
   descriptorOf,
@@ -142,7 +143,8 @@ function applyResponse(exchange: Exchange, response: RateLimitResponse, limit: s
     refuse(exchange, 429, "RateLimit", "rate limit exceeded", headers);
   } else {
     exchange.record.reason = "RateLimit";
-    exchange.respond(429, headers, response.rawBody);
+    const reply = replyFor(exchange, { status: 429, headers, body: response.rawBody });
+    exchange.respond(reply.status, reply.headers, reply.body);
   }
   return false;
 }

@@ -116,7 +116,7 @@ function settingsOf({
   const server = upstreamCode(target.url, target.connection);
   return {
     server,
-    requestHeaders: requestHeaders ?? ["authorization"],
+    requestHeaders,
     responseHeaders,
     ...common,
   };

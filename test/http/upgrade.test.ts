@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import type { Socket } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
+import { startEnvoyServices } from "../harness/envoy-services.ts";
 import { eventually } from "../harness/eventually.ts";
 import { expositionOf } from "../harness/exposition.ts";
 import { startGateway } from "../harness/gateway.ts";
@@ -238,6 +239,30 @@ it("policies stand before a tunnel as before any request", async () => {
   client.send(`GET /open HTTP/1.1\r\nHost: a\r\n${asking}\r\n`);
   await client.receives(/ 101 /);
   expect(upstream.requests.map(({ url }) => url)).toEqual(["/open"]);
+});
+
+it("policies that change responses leave the bytes of a tunnel alone", async () => {
+  const [upstream, services] = await Promise.all([startUpstream(), startEnvoyServices()]);
+  const policies = {
+    "/processed": { extProc: { host: new URL(services.url).host } },
+    "/changed": { transformations: { response: { body: '"other"' } } },
+  };
+  const routes = Object.entries(policies).map(([path, each]) => ({
+    matches: [{ path: { exact: path } }],
+    policies: each,
+    backends: [{ host: upstream.url }],
+  }));
+  const gateway = await startGateway({ listeners: [{ routes }] });
+  for (const path of Object.keys(policies)) {
+    const { socket, received } = await openSocket(`ws://127.0.0.1:${gateway.port}${path}`);
+    socket.send("hello");
+    await eventually(() => (received.at(-1) === "hello" ? true : null), path);
+    const closed = new Promise((resolve) => {
+      socket.onclose = resolve;
+    });
+    socket.close();
+    await closed;
+  }
 });
 
 it("an upstream that is down is a 503, and tunnels end with the gateway", async () => {

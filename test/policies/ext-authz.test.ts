@@ -240,6 +240,32 @@ describe("extAuthz over gRPC", () => {
     expect(allowed.status).toBe(200);
   });
 
+  it("ends calls of gRPC with a status, and the server's words as its message", async () => {
+    const call = (verdict: object) =>
+      send(
+        `${gateway.url}/plain`,
+        "POST",
+        {
+          "content-type": "application/grpc",
+          te: "trailers",
+          "x-verdict": JSON.stringify(verdict),
+        },
+        Buffer.alloc(5),
+      );
+    const denied = { status: { code: "TooManyRequests" }, body: "spät: 100 %\n" };
+    const { status, headers, body } = await call({
+      status: { code: 7 },
+      denied_response: { ...denied, headers: [{ header: { key: "x-why", value: "late" } }] },
+    });
+    expect([status, body]).toEqual([200, ""]);
+    expect(headers).toMatchObject({
+      "content-type": "application/grpc",
+      "grpc-status": "8",
+      "x-why": "late",
+    });
+    expect(decodeURIComponent(String(headers["grpc-message"]))).toBe("spät: 100 %\n");
+  });
+
   it("says in the log that it was the server that denied, and how", async () => {
     await ask("/plain", { status: { code: 16 } });
     await gateway.seen(

@@ -38,7 +38,12 @@ beforeAll(async () => {
         ...modes("none", "none"),
         metadataContext: {
           "my.space": { path: "request.path" },
-          "gwc.dev.grpc_initial_metadata": { "x-call": '"yes"' },
+          "gwc.dev.grpc_initial_metadata": {
+            "x-call": '"yes"',
+            "x-length": "size(request.path)",
+            // A client's own words may be none that can stand there.
+            "x-said": '"café\\n" + request.path',
+          },
         },
         requestAttributes: { method: "request.method" },
         responseAttributes: { code: "response.code" },
@@ -168,7 +173,8 @@ describe("extProc", () => {
       { "envoy.filters.http.ext_proc": { method: "GET" } },
       { "envoy.filters.http.ext_proc": { code: 200 } },
     ]);
-    expect(own[0]?.metadata["x-call"]).toBe("yes");
+    expect(own[0]?.metadata).toMatchObject({ "x-call": "yes", "x-length": "8" });
+    expect(own[0]?.metadata).not.toHaveProperty("x-said");
     expect(own[0]?.message.metadata_context.filter_metadata["my.space"]).toEqual({
       path: "/context",
     });

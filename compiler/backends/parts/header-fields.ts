@@ -78,7 +78,7 @@ export function resolveHeader(field: HeaderField, context: SecretContext): Heade
 const SECRET_HEADER = /^(authorization|cookie)$|api-?key|secret|token$|password/i;
 
 /** What one connection owns (RFC 9110 7.6.1), and Host, which has policies of its own. */
-const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
+export const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   "connection",
   "content-length",
   "expect",

@@ -121,6 +121,34 @@ export const policyMessages = {
       "each message (RFC 9110 7.6.1). Changing them would let two servers read one message differently. Host is rewritten " +
       "by hostRewrite and urlRewrite.",
   }),
+  "idle-callout-field": message<{ field: string; actsOn: string }>({
+    severity: "error",
+    text: ({ field, actsOn }) => `"${field}" acts on ${actsOn}, and here are none`,
+    hint: () => "take it out",
+    explanation:
+      "What goes to a server that a policy asks depends on its protocol, and on what `processingOptions` send: attributes go " +
+      "with the head that they are about, and a processor changes its modes in what it says of a head.",
+  }),
+  "nothing-processed": message<Record<never, never>>({
+    severity: "error",
+    text: () => "the processor gets nothing of a request and nothing of its response",
+    hint: () => "send it a head or a body, or remove the policy",
+    explanation:
+      "With each of `processingOptions` at `skip` or `none` a call is made for each request, and nothing is said in it.",
+  }),
+  "unsent-header": message<{ name: string; side: "call" | "request" | "response" }>({
+    severity: "warning",
+    text: ({ name, side }) =>
+      side === "response"
+        ? `the backend never gets "${name}" of the server's response`
+        : `the server never gets "${name}" of a request`,
+    hint: ({ name, side }) =>
+      side === "call" && name.toLowerCase() === "host" ? 'write ":authority"' : "take it out",
+    explanation:
+      "Content-Length, Connection and their like belong to one connection and say nothing of a request (RFC 9110 7.6.1). A " +
+      "server that is asked over HTTP is asked by its own name in Host (`addRequestHeaders` may say another as " +
+      "`:authority`); one that is asked over gRPC finds the client's in `:authority`.",
+  }),
   "body-not-allowed": message<{ status: number }>({
     severity: "error",
     text: ({ status }) => `a response with status ${status} has no body`,

@@ -6,6 +6,13 @@ import type { Origin } from "../../diagnostics/diagnostic.ts";
 import type { DestinationConfig } from "../../model/destinations.ts";
 import type { CompiledExpression, NamedExpression } from "../../model/expressions.ts";
 
+/** Headers by their names, as configured. */
+export interface NamedHeaders {
+  readonly names: readonly string[];
+  /** Of the list. */
+  readonly origin: Origin;
+}
+
 /** An authorization server and what it is asked, as configured. */
 export interface AuthorizationConfig {
   readonly server: DestinationConfig;
@@ -13,7 +20,7 @@ export interface AuthorizationConfig {
   /** The status of a request without a verdict, or that it passes. */
   readonly failure: number | "allow";
   /** Undefined: as the protocol has it. */
-  readonly requestHeaders: readonly string[] | undefined;
+  readonly requestHeaders: NamedHeaders | undefined;
   readonly body: BodyForwarding | undefined;
   readonly cache: VerdictCacheConfig | undefined;
   readonly origin: Origin;
@@ -32,8 +39,10 @@ export interface HttpProtocolConfig {
   readonly kind: "http";
   readonly path: ExpressionConfig | undefined;
   readonly redirect: ExpressionConfig | undefined;
+  /** Of the request's headers, besides those that are configured. */
+  readonly alwaysSent: readonly string[];
   /** `all`: whichever the server sends. */
-  readonly responseHeaders: readonly string[] | "all";
+  readonly responseHeaders: NamedHeaders | "all" | undefined;
   readonly addHeaders: readonly NamedExpression[];
   readonly metadata: readonly NamedExpression[];
 }

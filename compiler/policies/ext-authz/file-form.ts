@@ -32,6 +32,7 @@ import type {
 } from "./ext-authz-config.ts";
 import {
   headerNames,
+  headersAt,
   lowerHttpFields,
   metadataFields,
   questionFields,
@@ -100,7 +101,7 @@ const fields = {
     },
   ),
   includeRequestHeaders: headerNames(
-    "Headers of the request that the server gets; by default all with gRPC and Authorization with HTTP.",
+    "Headers of the request that the server gets, by their whole names, with gRPC `:path` and its like too; by default all with gRPC and Authorization with HTTP.",
   ),
   includeRequestBody: body,
   cache,
@@ -138,7 +139,10 @@ export function lowerAuthorization(given: AuthorizationValue, origin: Origin): A
         ? lowerGrpc(protocol.grpc ?? {}, childOf(at, "grpc"))
         : lowerHttp(protocol.http, childOf(at, "http")),
     failure: failureOf(failureMode),
-    requestHeaders: given.includeRequestHeaders,
+    requestHeaders: headersAt(
+      given.includeRequestHeaders,
+      childOf(origin, "includeRequestHeaders"),
+    ),
     body: given.includeRequestBody && lowerBody(given.includeRequestBody),
     cache: given.cache && lowerCache(given.cache, childOf(origin, "cache")),
     origin,
@@ -164,7 +168,11 @@ function lowerGrpc(
 function lowerHttp(given: Infer<typeof http>, origin: Origin): HttpProtocolConfig {
   return {
     ...lowerHttpFields(given, origin),
-    responseHeaders: given.includeResponseHeaders ?? [],
+    alwaysSent: [],
+    responseHeaders: headersAt(
+      given.includeResponseHeaders,
+      childOf(origin, "includeResponseHeaders"),
+    ),
     metadata: lowerExpressions(given.metadata, childOf(origin, "metadata")),
   };
 }

@@ -3,8 +3,8 @@ import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import { backendReference } from "../../manifests/field-types.ts";
 import { choice, type Infer, integer, object, shortText } from "../../schema/schema.ts";
 import type { KubernetesContext } from "../policy.ts";
-import type { AuthorizationConfig, HttpProtocolConfig } from "./ext-authz-config.ts";
-import { headerNames } from "./http-fields.ts";
+import type { AuthorizationConfig, HttpProtocolConfig, NamedHeaders } from "./ext-authz-config.ts";
+import { headerNames, headersAt } from "./http-fields.ts";
 
 const grpc = object(
   { allowedHeaders: headerNames("Headers of the request that the server gets; all by default.") },
@@ -77,11 +77,14 @@ export function lowerExternalAuth(
     ...(request === undefined
       ? {
           protocol: { kind: "grpc", contextExtensions: {}, metadata: undefined },
-          requestHeaders: someOf(call?.allowedHeaders),
+          requestHeaders: someOf(call?.allowedHeaders, childOf(origin, "grpc", "allowedHeaders")),
         }
       : {
           protocol: lowerHttp(request, childOf(origin, "http")),
-          requestHeaders: ["authorization", ...(request.allowedHeaders ?? [])],
+          requestHeaders: headersAt(
+            request.allowedHeaders,
+            childOf(origin, "http", "allowedHeaders"),
+          ),
         }),
     body: maxSize === 0 ? undefined : { maxSize, allowsPart: false, asBytes: false },
     cache: undefined,
@@ -103,13 +106,15 @@ function lowerHttp(
             origin: childOf(origin, "path"),
           },
     redirect: undefined,
-    responseHeaders: someOf(allowedResponseHeaders) ?? "all",
+    alwaysSent: ["authorization"],
+    responseHeaders:
+      someOf(allowedResponseHeaders, childOf(origin, "allowedResponseHeaders")) ?? "all",
     addHeaders: [],
     metadata: [],
   };
 }
 
 /** Gateway API has an empty list mean the same as none. */
-function someOf(names: readonly string[] = []): readonly string[] | undefined {
-  return names.length === 0 ? undefined : names;
+function someOf(names: readonly string[] = [], origin: Origin): NamedHeaders | undefined {
+  return names.length === 0 ? undefined : { names, origin };
 }

@@ -1,11 +1,19 @@
 import { expressionsSchema, lowerExpressions } from "../../backends/parts/named-expressions.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import { expression, type Infer, list, object, shortText } from "../../schema/schema.ts";
-import type { HttpProtocolConfig } from "./ext-authz-config.ts";
+import type { HttpProtocolConfig, NamedHeaders } from "./ext-authz-config.ts";
 
 /** A list of headers. */
 export const headerNames = (description: string) =>
   list(shortText("A header's name."), { maxItems: 64, description });
+
+/** The same as a form has it; `origin`: of the list. */
+export function headersAt(
+  names: readonly string[] | undefined,
+  origin: Origin,
+): NamedHeaders | undefined {
+  return names && { names, origin };
+}
 
 /** What both forms say of a question over HTTP by the same names. */
 export const questionFields = {

@@ -11,6 +11,7 @@ import type {
 } from "./ext-authz-config.ts";
 import {
   headerNames,
+  headersAt,
   lowerHttpFields,
   metadataFields,
   questionFields,
@@ -77,7 +78,10 @@ export function lowerExtAuth(
     server,
     protocol: http === undefined ? lowerGrpc(grpc ?? {}, context) : lowerHttp(http, context),
     failure: failureMode === "FailOpen" ? "allow" : 403,
-    requestHeaders: http?.allowedRequestHeaders,
+    requestHeaders: headersAt(
+      http?.allowedRequestHeaders,
+      childOf(origin, "http", "allowedRequestHeaders"),
+    ),
     body: forwardBody && { maxSize: forwardBody.maxSize, allowsPart: false, asBytes: false },
     cache: undefined,
     origin,
@@ -100,7 +104,11 @@ function lowerHttp(
   const origin = childOf(whole, "http");
   return {
     ...lowerHttpFields(given, origin),
-    responseHeaders: given.allowedResponseHeaders ?? [],
+    alwaysSent: [],
+    responseHeaders: headersAt(
+      given.allowedResponseHeaders,
+      childOf(origin, "allowedResponseHeaders"),
+    ),
     metadata: lowerExpressions(given.responseMetadata, childOf(origin, "responseMetadata")),
   };
 }

@@ -62,6 +62,9 @@ const idleTime = 5 * MINUTE;
 /** How long the response to a PING may take before nobody is thought to be there. */
 const pingTime = 5 * SECOND;
 
+/** Connections at most; beyond them calls wait for others to end. */
+const mostSessions = 100;
+
 /** A connection that is there, and how many calls are under way on it. */
 interface OpenSession {
   readonly session: ClientHttp2Session;
@@ -71,9 +74,11 @@ interface OpenSession {
   isPinging: boolean;
 }
 
+/** As a rule one connection; more when the server takes no more calls on one, as calls may last as long as a client stays. */
 class GrpcConnection implements SharedConnection {
   readonly #target: GrpcTarget;
-  #open: OpenSession | undefined;
+  /** The oldest first: the others may become idle. */
+  #sessions: readonly OpenSession[] = [];
   #opening: Promise<OpenSession> | undefined;
   #pause = 0;
   #failure: { readonly error: Error; readonly until: number } | undefined;
@@ -83,28 +88,31 @@ class GrpcConnection implements SharedConnection {
   }
 
   async start(head: readonly string[], handler: CallHandler): Promise<CallStream> {
-    const open = this.#open ?? (await this.#reopen());
-    const call = new GrpcCall(open.session.request(head), handler, open.resets, () => {
-      open.calls -= 1;
-      if (open.calls === 0) open.session.unref();
-    });
-    // An idle connection keeps nobody from ending; one with calls does.
-    if (open.calls === 0) open.session.ref();
-    open.calls += 1;
-    return call;
+    const free = this.#sessions.find(hasRoom);
+    const open = free === undefined ? await this.#withRoom() : take(free);
+    try {
+      return new GrpcCall(open.session.request(head), handler, open.resets, () => leave(open));
+    } catch (error) {
+      leave(open);
+      throw error;
+    }
   }
 
   suspect(): void {
-    const open = this.#open;
-    if (open === undefined || open.session.destroyed || open.isPinging) return;
-    const { session } = open;
-    open.isPinging = true;
-    const timer = setTimeout(() => session.destroy(new Error("no response to PING")), pingTime);
-    timer.unref();
-    session.ping(() => {
-      open.isPinging = false;
-      clearTimeout(timer);
-    });
+    for (const open of this.#sessions) if (!open.isPinging) ping(open);
+  }
+
+  /** Takes a connection that has room; where there can't be one more, the least busy one, on which calls wait. */
+  async #withRoom(): Promise<OpenSession> {
+    const [least] = this.#sessions.toSorted((a, b) => a.calls - b.calls);
+    if (least !== undefined && this.#sessions.length >= mostSessions) return take(least);
+    const opening = this.#reopen();
+    const opened = await (least === undefined ? opening : opening.catch(() => least));
+    // A server that takes no calls at all is asked by one.
+    if (opened === least || opened.calls === 0) return take(opened);
+    // Others have waited for it, too.
+    const free = this.#sessions.find(hasRoom);
+    return free === undefined ? this.#withRoom() : take(free);
   }
 
   #reopen(): Promise<OpenSession> {
@@ -130,16 +138,16 @@ class GrpcConnection implements SharedConnection {
     this.#pause = 0;
     this.#failure = undefined;
     const open: OpenSession = { session, resets: new ResetAllowance(), calls: 0, isPinging: false };
-    this.#open = open;
+    this.#sessions = [...this.#sessions, open];
     session.unref();
     // The calls under way go on; the next one has another connection.
-    const leave = () => {
-      if (this.#open === open) this.#open = undefined;
+    const retire = () => {
+      this.#sessions = this.#sessions.filter((each) => each !== open);
       if (!session.closed) session.close();
     };
-    session.setTimeout(idleTime, leave);
-    session.on("goaway", leave);
-    session.on("close", leave);
+    session.setTimeout(idleTime, retire);
+    session.on("goaway", retire);
+    session.on("close", retire);
     return open;
   }
 
@@ -149,4 +157,32 @@ class GrpcConnection implements SharedConnection {
     this.#failure = { error, until: performance.now() + this.#pause };
     throw error;
   }
+}
+
+function hasRoom({ session, calls }: OpenSession): boolean {
+  return calls < (session.remoteSettings.maxConcurrentStreams ?? Infinity);
+}
+
+/** One more call. An idle connection keeps nobody from ending; one with calls does. */
+function take(open: OpenSession): OpenSession {
+  if (open.calls === 0) open.session.ref();
+  open.calls += 1;
+  return open;
+}
+
+function leave(open: OpenSession): void {
+  open.calls -= 1;
+  if (open.calls === 0) open.session.unref();
+}
+
+function ping(open: OpenSession): void {
+  const { session } = open;
+  if (session.destroyed) return;
+  open.isPinging = true;
+  const timer = setTimeout(() => session.destroy(new Error("no response to PING")), pingTime);
+  timer.unref();
+  session.ping(() => {
+    open.isPinging = false;
+    clearTimeout(timer);
+  });
 }

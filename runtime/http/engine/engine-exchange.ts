@@ -188,7 +188,10 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
   }
 
   switchProtocols(headers: HeaderList): BodySource {
-    return this.#writer.switchProtocols(headers);
+    const client = this.#writer.switchProtocols(headers);
+    // What changes responses has nothing to do with these bytes.
+    this.#sink = this.#writer;
+    return client;
   }
 
   get isTunnel(): boolean {
@@ -197,7 +200,6 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
 
   openTunnel(): BodySource {
     const client = this.#writer.openTunnel();
-    // What changes responses has nothing to do with these bytes.
     this.#sink = this.#writer;
     return client;
   }

@@ -3,7 +3,8 @@ import type {
   DeniedHttpResponse,
 } from "../../grpc/gen/envoy/service/auth/v3/external_auth_pb.ts";
 import { headerEdits, isSettable, replyHeaders } from "../envoy/header-edits.ts";
-import { type AuthorizationVerdict, type DeniedResponse, plainVerdict } from "./verdict.ts";
+import type { ServerReply } from "../envoy/server-reply.ts";
+import { type AuthorizationVerdict, plainVerdict } from "./verdict.ts";
 
 /** What a server decided (`service.auth.v3.CheckResponse`). Its status alone says whether the request is allowed. */
 export function verdictOf({
@@ -37,7 +38,7 @@ export function verdictOf({
   };
 }
 
-function denialOf({ status, headers, body }: DeniedHttpResponse): DeniedResponse {
+function denialOf({ status, headers, body }: DeniedHttpResponse): ServerReply {
   const code = status?.code ?? 0;
   return {
     status: code >= 200 && code <= 599 ? code : 403,

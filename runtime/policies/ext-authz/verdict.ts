@@ -3,6 +3,7 @@ import { type Exchange, logFields } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
 import { withoutParameter } from "../../http/routing/query.ts";
 import { editRequest, editResponse, type HeaderEdit } from "../envoy/header-edits.ts";
+import { replyFor, type ServerReply } from "../envoy/server-reply.ts";
 
 /** What an authorization server decided about a request. */
 export interface AuthorizationVerdict {
@@ -10,7 +11,7 @@ export interface AuthorizationVerdict {
   /** How the server said it, for the log: `gRPC status 7`, `status 401`. */
   readonly status: string;
   /** What a refused client gets: the server's response, or one of the gateway's own; undefined: the request goes on. */
-  readonly denial: DeniedResponse | "refusal" | undefined;
+  readonly denial: ServerReply | "refusal" | undefined;
   /** Request headers that go, by lower-case name, before others come. */
   readonly removed: readonly string[];
   readonly headers: readonly HeaderEdit[];
@@ -22,13 +23,6 @@ export interface AuthorizationVerdict {
   readonly responseHeaders: readonly HeaderEdit[];
   /** What later expressions read as `extauthz`. */
   readonly metadata: JsonObject | undefined;
-}
-
-/** The response that a server has for a refused client; a flat header list. */
-export interface DeniedResponse {
-  readonly status: number;
-  readonly headers: readonly string[];
-  readonly body: string | Uint8Array;
 }
 
 /** There is no verdict, and why: for the log. */
@@ -55,13 +49,14 @@ export function applyVerdict(
   verdict: AuthorizationVerdict,
   server: string,
 ): boolean {
-  const { denial, metadata, status } = verdict;
+  const { denial, metadata } = verdict;
   if (metadata !== undefined) exchange.attributes.extauthz = metadata;
-  if (denial !== undefined) note(exchange, `${server} denies it (${status})`);
+  if (denial !== undefined) note(exchange, `${server} denies it (${verdict.status})`);
   if (denial === "refusal") return refuseUnapproved(exchange, 403);
   if (denial !== undefined) {
     exchange.record.reason = "ExtAuth";
-    exchange.respond(denial.status, denial.headers, denial.body);
+    const { status, headers, body } = replyFor(exchange, denial);
+    exchange.respond(status, headers, body);
     return false;
   }
   for (const name of verdict.removed) exchange.removeRequestHeader(name);

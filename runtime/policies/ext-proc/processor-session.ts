@@ -12,6 +12,7 @@ import { GrpcError } from "../../grpc/status.ts";
 import { type Exchange, logFields } from "../../http/exchange.ts";
 import { grpcStatus } from "../../http/grpc-status.ts";
 import { type GrpcCallout, grpcCallout } from "../../telemetry/callout.ts";
+import { replyFor, type ServerReply } from "../envoy/server-reply.ts";
 import { type ImmediateReply, immediateReply } from "./immediate-reply.ts";
 import { bodyModeNumber, overriddenModes, type ProcessingModes } from "./processing-modes.ts";
 import type { ProcessorMessage } from "./processor-messages.ts";
@@ -25,7 +26,7 @@ export interface ProcessingPhase {
   /** False: no trailers do. */
   onTrailers(changes: HeaderMutation | undefined): boolean;
   /** The processor responds to the client itself: nothing more comes. */
-  onImmediate(reply: ImmediateReply): void;
+  onImmediate(reply: ServerReply): void;
   /** Nothing more comes. `passes`: what is not processed may go on as it is. */
   onEnd(passes: boolean): void;
   /** The processor can take more again. */
@@ -228,7 +229,8 @@ export class ProcessorSession {
       const { name } = this.#settings.server;
       noteFailure(this.#exchange, `${name} responds in its place (status ${status})`);
     }
-    (this.#response ?? this.#request)?.onImmediate(reply);
+    const phase = this.#response ?? this.#request;
+    phase?.onImmediate(replyFor(this.#exchange, reply, reply.callStatus));
   }
 
   #override(modes: ProcessingMode | undefined): void {

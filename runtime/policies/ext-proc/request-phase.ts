@@ -12,7 +12,7 @@ import {
 } from "../../http/buffer-body.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
-import type { ImmediateReply } from "./immediate-reply.ts";
+import type { ServerReply } from "../envoy/server-reply.ts";
 import { mutatedFields } from "./mutated-response.ts";
 import { PendingPieces } from "./pending-pieces.ts";
 import { ProcessedBody } from "./processed-body.ts";
@@ -123,7 +123,7 @@ export class RequestPhase implements ProcessingPhase {
     return true;
   }
 
-  onImmediate({ status, headers, body }: ImmediateReply): void {
+  onImmediate({ status, headers, body }: ServerReply): void {
     this.#exchange.record.reason = "ExtProc";
     this.#exchange.respond(status, headers, body);
     this.#breakOff();

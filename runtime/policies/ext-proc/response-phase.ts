@@ -6,8 +6,8 @@ import type {
 import type { Exchange } from "../../http/exchange.ts";
 import { ReceivedResponse } from "../../http/received-response.ts";
 import type { ResponseSink } from "../../http/response-sink.ts";
+import type { ServerReply } from "../envoy/server-reply.ts";
 import { HeldBody } from "./held-body.ts";
-import type { ImmediateReply } from "./immediate-reply.ts";
 import { mutatedHead } from "./mutated-response.ts";
 import { PendingPieces } from "./pending-pieces.ts";
 import type { BodyMode } from "./processing-modes.ts";
@@ -171,7 +171,7 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     return true;
   }
 
-  onImmediate({ status, headers, body }: ImmediateReply): void {
+  onImmediate({ status, headers, body }: ServerReply): void {
     this.#exchange.record.reason = "ExtProc";
     this.#replace(status, headers, body);
   }

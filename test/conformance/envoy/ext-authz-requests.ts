@@ -21,6 +21,7 @@ const verdicts: Readonly<Record<string, readonly [verdict: object, request?: Req
     {},
     { headers: Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`x-h${i}`, `v${i}`])) },
   ],
+  "a header in UTF-8": [{}, { headers: { "x-some": utf8("café ☕") } }],
   // The body
   "no body where bodies are asked for": [{}, { setup: "body" }],
   "a body": [{}, { setup: "body", method: "POST", body: "12345678" }],
@@ -69,6 +70,7 @@ const verdicts: Readonly<Record<string, readonly [verdict: object, request?: Req
       headers: [option("x-new", "1", { append: true }), option("x-new", "2", { append: true })],
     }),
   ],
+  "a value in UTF-8": [ok({ headers: [option("x-new", "café")] })],
   "an empty value": [ok({ headers: [option("x-some", "")] }), some()],
   "upper case in a name": [ok({ headers: [option("X-New", "1")] })],
   "a removed header": [ok({ headers_to_remove: ["x-some"] }), some()],
@@ -89,6 +91,14 @@ const verdicts: Readonly<Record<string, readonly [verdict: object, request?: Req
     { path: "?a=1&b=1" },
   ],
   "a removed parameter": [ok({ query_parameters_to_remove: ["a"] }), { path: "?a=1&b=1" }],
+  "a parameter removed that is written in escapes": [
+    ok({ query_parameters_to_remove: ["a"] }),
+    { path: "?%61=1&b=1" },
+  ],
+  "a parameter set that is there twice": [
+    ok({ query_parameters_to_set: [{ key: "a", value: "3" }] }),
+    { path: "?a=1&a=2" },
+  ],
   "the last parameter removed": [ok({ query_parameters_to_remove: ["a"] }), { path: "?a=1" }],
   // Changes of the response
   "a header of the response": [ok({ response_headers_to_add: [option("x-seen", "1")] })],
@@ -137,6 +147,17 @@ const verdicts: Readonly<Record<string, readonly [verdict: object, request?: Req
   "a refusal without a status of its own": [no({})],
   "a refusal of a HEAD request": [no({ body: "no" }), { method: "HEAD" }],
   "a response of refusal without the status of one": [{ denied_response: { body: "no" } }],
+  "a refusal with success": [no({ status: { code: "OK" }, body: "yes" })],
+  "a refusal without content": [no({ status: { code: "NoContent" } })],
+  "a refusal with what announces a body": [
+    no({ body: "no", headers: [option("content-length", "9"), option("x-why", "1")] }),
+  ],
+  "a refusal of a call of gRPC": [no({ body: "not you" }), call()],
+  "a refusal of a call of gRPC with a status": [
+    no({ status: { code: "TooManyRequests" }, headers: [option("x-why", "1")] }),
+    call(),
+  ],
+  "no verdict on a call of gRPC": [{ abort: "INTERNAL" }, call()],
   "an error of the server": [{ abort: "INTERNAL" }],
 };
 
@@ -146,9 +167,23 @@ export const extAuthzRequests: readonly OracleRequest[] = Object.entries(verdict
     name,
     setup,
     ...request,
-    headers: { "x-verdict": JSON.stringify(verdict), ...headers },
+    headers: { "x-verdict": utf8(JSON.stringify(verdict)), ...headers },
   }),
 );
+
+/** A call of gRPC, with an empty message. */
+function call(): Request {
+  return {
+    method: "POST",
+    headers: { "content-type": "application/grpc", te: "trailers" },
+    body: "\0\0\0\0\0",
+  };
+}
+
+/** The bytes of a text, each a character: as Node's client sends it. */
+function utf8(text: string): string {
+  return Buffer.from(text).toString("latin1");
+}
 
 function some(): Request {
   return { headers: { "x-some": "old" } };

@@ -6,6 +6,11 @@ const duplex: Request = { setup: "duplex" };
 const buffered: Request = { setup: "buffered" };
 const streamed: Request = { setup: "streamed", method: "POST", body: "hello" };
 const partial: Request = { setup: "partial", method: "POST", body: "hello" };
+const call = {
+  method: "POST",
+  headers: { "content-type": "application/grpc", te: "trailers" },
+  body: "\0\0\0\0\0",
+};
 const none: Request = { setup: "none" };
 const override: Request = { setup: "override" };
 
@@ -248,6 +253,27 @@ const scripts: Readonly<Record<string, readonly [script: object, request: Reques
     buffered,
   ],
   // Failures
+  "a response to a call of gRPC": [
+    immediate("request_headers", {
+      status: { code: 403 },
+      body: btoa("not you"),
+      headers: { set_headers: [rawOption("x-why", "1")] },
+    }),
+    { ...none, ...call },
+  ],
+  "a response to a call of gRPC with a status of its own": [
+    immediate("request_headers", {
+      status: { code: 403 },
+      grpc_status: { status: 8 },
+      body: btoa("later"),
+    }),
+    { ...none, ...call },
+  ],
+  "a response at the response of a call of gRPC": [
+    immediate("response_headers", { status: { code: 503 }, body: btoa("later") }),
+    { ...none, ...call },
+  ],
+  "a response without content": [immediate("request_headers", { status: { code: 204 } }), none],
   "an error at the request": [{ request_headers: { abort: "INTERNAL" } }, none],
   "an error at the response": [{ response_headers: { abort: "INTERNAL" } }, none],
   "an end at the request": [{ request_headers: { end: true } }, none],

@@ -54,6 +54,16 @@ export const knownDifferences: Readonly<
     },
     ownRefusal("a body that is too long", "a refusal", "an error of the server"),
     {
+      at: /^client\.headers\.grpc-message\./,
+      requests: ["no verdict on a call of gRPC"],
+      reason: "The gateway's own refusals say what failed, in words that name nothing.",
+    },
+    {
+      at: /^client\.headers\.grpc-status\./,
+      requests: ["a refusal of a call of gRPC with a status"],
+      reason: "Too many requests are RESOURCE_EXHAUSTED (8), not a service that is away (14).",
+    },
+    {
       at: /^upstream\.0\.headers\.x-new\./,
       requests: ["a header with its bytes"],
       reason: "A value is taken from either of its fields; Envoy overlooks raw_value here.",
@@ -88,6 +98,11 @@ export const knownDifferences: Readonly<
     },
     {
       at: /^upstream\.0\.url$/,
+      requests: ["a parameter removed that is written in escapes"],
+      reason: "A parameter is removed however its name is written: the backend reads them all.",
+    },
+    {
+      at: /^upstream\.0\.url$/,
       requests: ["a parameter that is there"],
       reason: "Other parameters stay as they are; Envoy sorts all of them by name.",
     },
@@ -103,6 +118,11 @@ export const knownDifferences: Readonly<
       reason: "What belongs to the connection with the upstream is nobody else's.",
     },
     ownRefusal("an error at the request", "an error at the response"),
+    {
+      at: /^upstream\.0\.headers\.te\./,
+      requests: ["a response at the response of a call of gRPC"],
+      reason: "TE is about the client's own connection (RFC 9110 10.1.4).",
+    },
     {
       at: /^(asked\.\d\.response_body|client\.body)/,
       requests: [

@@ -1,0 +1,25 @@
+import type { Exchange } from "../../http/exchange.ts";
+import { callEnd, isGrpcCall, refusedStatus } from "../../http/grpc-refusal.ts";
+import { withoutHeader } from "../../http/headers/header-list.ts";
+
+/** A response that a server of Envoy's protocols has for the client, in the place of the backend's; a flat header list. */
+export interface ServerReply {
+  readonly status: number;
+  readonly headers: readonly string[];
+  readonly body: string | Uint8Array;
+}
+
+/** Characters of a body that become the message of a call. */
+const longestMessage = 1024;
+
+/**
+ * The reply as its client reads it: a call of gRPC ends with a status, and the body is its message. `code`: the status that
+ * the server says; undefined: the one that HTTP's stands for.
+ */
+export function replyFor(exchange: Exchange, reply: ServerReply, code?: number): ServerReply {
+  if (!isGrpcCall(exchange)) return reply;
+  const message = Buffer.from(reply.body).toString().slice(0, longestMessage);
+  const headers = withoutHeader(reply.headers, "content-type");
+  const status = code ?? refusedStatus(reply.status);
+  return { status: 200, headers: callEnd(exchange, status, message, headers), body: "" };
+}
