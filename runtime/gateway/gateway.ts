@@ -130,6 +130,7 @@ class Running implements RunningGateway {
   readonly #refusedConnections = this.#metrics.counter(connectionsRefused);
   readonly #process = new ProcessMetrics(this.#metrics, () => ({
     name: this.#definition.name,
+    thread: String(this.#worker?.index ?? "main"),
     build: this.#build,
     buffers: this.#context.buffers,
     droppedLogLines: this.#writer.dropped,
