@@ -1,5 +1,6 @@
 import type { Exchange, ExchangeRecord, RefusalReason } from "../../http/exchange.ts";
 import { pathIn } from "../../http/routing/path.ts";
+import { plainAddress } from "../../net/connection-rules.ts";
 import { HOUR } from "../../process/units.ts";
 import { type AccessLogLine, accessLogLine } from "./access-log-line.ts";
 import { AuditFile } from "./audit-file.ts";
@@ -124,6 +125,23 @@ class AuditLog {
     line.text("tls.sni", serverName);
     line.text("reason", record.reason);
     line.text("error", record.error);
+    this.#end();
+  }
+
+  /** A client was not allowed to connect. */
+  client(
+    rule: string,
+    client: {
+      readonly remoteAddress?: string | undefined;
+      readonly remotePort?: number | undefined;
+    },
+  ): void {
+    const line = this.#line;
+    line.begin();
+    line.plain("event", "denied");
+    line.plain("src.addr", `${plainAddress(client.remoteAddress)}:${client.remotePort}`);
+    line.plain("reason", "Authorization");
+    line.text("error", `not allowed by ${rule}`);
     this.#end();
   }
 
