@@ -53,10 +53,8 @@ export const tracingMessages = {
     severity: "warning",
     text: ({ port, over, protocol }) =>
       `collectors have OTLP over ${over} at port ${port}, and "${protocol}" is spoken here`,
-    hint: ({ port, protocol }) =>
-      protocol === "grpc"
-        ? "say `http` as the protocol, or port 4317"
-        : `say \`grpc\` as the protocol, or port ${port === "4317" ? "4318" : port}`,
+    hint: ({ over, protocol }) =>
+      `say so (the protocol is ${over}), or use port ${protocol === "grpc" ? "4317" : "4318"}`,
     explanation:
       "A collector takes OTLP over gRPC at port 4317 and over HTTP at port 4318, unless it is configured otherwise. What is " +
       "spoken to the other port is not understood there, and every span and record would be dropped.",
