@@ -5,6 +5,7 @@ import {
   LINE_FIELDS,
   type NamedField,
   OTHER_FIELDS,
+  OWN_FIELDS,
   TRACE_FIELDS,
 } from "../config/access-log.ts";
 import { type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
@@ -36,7 +37,14 @@ export function resolveAccessLog(
   const filters = given.map((filter) => resolveLogged(filter, "filter", diagnostics));
   const remove = configs.flatMap((config) => config.remove);
   const add = configs.flatMap((config) => config.add);
-  for (const config of configs) checkAdded(config.add, diagnostics);
+  for (const config of configs) {
+    checkAdded(config.add, diagnostics);
+    for (const { name, origin } of config.add) {
+      if (OWN_FIELDS.has(name))
+        diagnostics.report("reserved-log-field", keyPlace(origin), { name });
+    }
+  }
+  reportTwoFilters(given, diagnostics);
   const removed = knownFields(remove, add, diagnostics);
   const added = configs.flatMap(({ add: fields }, at) =>
     fields.flatMap((field): readonly AddedField[] => {
@@ -61,6 +69,14 @@ export function resolveAccessLog(
     filterOrigin,
     fields: place && fieldsOf(removed, lastOfEach(added), { isTraced, origin: sectionOf(place) }),
   };
+}
+
+/** In a file one place stands above the other; policies of a cluster are made to. */
+function reportTwoFilters([first, second]: readonly ExpressionConfig[], diagnostics: Diagnostics) {
+  const isOf = (section: string, config: ExpressionConfig | undefined) =>
+    config?.origin.path.includes(section) === true;
+  if (first === undefined || !isOf("logging", first) || !isOf("frontendPolicies", second)) return;
+  if (isOf("config", first)) diagnostics.report("log-filter-twice", keyPlace(first.origin), {});
 }
 
 /** Of fields of one name the last one. */

@@ -2,8 +2,10 @@ import { reportGrpcPath } from "../backends/parts/callout-target.ts";
 import { type DestinationContext, resolveDestination } from "../backends/parts/destination.ts";
 import { resolveHeader } from "../backends/parts/header-fields.ts";
 import type { CollectorConfig } from "../config/collector.ts";
+import { childOf, type Diagnostics, type Origin } from "../diagnostics/diagnostic.ts";
 import type { CollectorNode } from "../ir/collector.ts";
 import { reportRepeatedPath } from "../model/repeated-path.ts";
+import type { Text } from "../model/texts.ts";
 
 /** An OTLP server, complete; undefined when a mistake was reported. */
 export function resolveCollector(
@@ -12,11 +14,36 @@ export function resolveCollector(
 ): CollectorNode | undefined {
   const found = resolveDestination(destination, context);
   if (found !== undefined) {
-    const { url, origin } = found;
-    if (protocol === "grpc") reportGrpcPath(url, true, origin, context.diagnostics);
-    else reportRepeatedPath(url, [path], origin, context.diagnostics);
+    const { url, http, origin } = found;
+    const { diagnostics } = context;
+    if (protocol === "grpc") {
+      reportGrpcPath(url, true, origin, diagnostics);
+      if (http?.version === "HTTP1") {
+        diagnostics.report("grpc-over-http1", childOf(http.origin, "version"), {});
+      }
+    } else reportRepeatedPath(url, [path], origin, diagnostics);
+    reportOtherPort(url, protocol, origin, diagnostics);
   }
   const fields = headers.flatMap((field) => resolveHeader(field, context) ?? []);
   const pairs = fields.map(({ name, value }) => [name, value] as const);
   return found && { destination: found, protocol, path, headers: pairs };
+}
+
+/** The ports that collectors have for each way of speaking to them (OTLP, IANA), by the other one. */
+const OTHER_PORTS = {
+  grpc: { port: "4318", over: "HTTP" },
+  http: { port: "4317", over: "gRPC" },
+} as const;
+
+function reportOtherPort(
+  url: Text,
+  protocol: CollectorConfig["protocol"],
+  origin: Origin,
+  diagnostics: Diagnostics,
+): void {
+  if (typeof url !== "string" || url.startsWith("unix:")) return;
+  const other = OTHER_PORTS[protocol];
+  if (new URL(url).port === other.port) {
+    diagnostics.report("otlp-port", origin, { ...other, protocol });
+  }
 }

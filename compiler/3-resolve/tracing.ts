@@ -2,7 +2,7 @@ import type { DestinationContext } from "../backends/parts/destination.ts";
 import { type ExpressionConfig, resolveExpression } from "../backends/parts/expressions.ts";
 import { type NamedField, OTHER_FIELDS } from "../config/access-log.ts";
 import { SAME_IN_LOG, SPAN_ATTRIBUTES, type TracingConfig } from "../config/tracing.ts";
-import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
+import { type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import { suggest } from "../diagnostics/suggestion.ts";
 import type { AddedField } from "../ir/access-log.ts";
 import type {
@@ -27,8 +27,13 @@ export function resolveTracing(
   const resources = resolveResources(config, diagnostics);
   const randomSampling = resolveSampling(config.randomSampling, diagnostics);
   const clientSampling = resolveSampling(config.clientSampling, diagnostics);
-  if (collector === undefined) return undefined;
   const { origin } = config;
+  if (isNever(randomSampling, "never") && isNever(clientSampling, "always")) {
+    diagnostics.report("nothing-traced", keyPlace(origin), {});
+  } else if (config.randomSampling === undefined) {
+    diagnostics.report("no-new-traces", keyPlace(origin), {});
+  }
+  if (collector === undefined) return undefined;
   return { collector, randomSampling, clientSampling, attributes, resources, origin };
 }
 
@@ -52,7 +57,21 @@ function resolveSampling(
     diagnostics.report("sampling-unknown", origin, { name: unknown.join(".") });
   }
   if (!SHARES.has(value.type)) diagnostics.report("sampling-type", origin, { type: value.type });
+  const { source } = value;
+  if (NUMBER.test(source) && !(Number.parseFloat(source) >= 0 && Number.parseFloat(source) <= 1)) {
+    diagnostics.report("sampling-range", origin, { value: source });
+  }
   return { value, origin };
+}
+
+/** A constant that says a share. */
+const NUMBER = /^-?\d+(\.\d+)?u?$/;
+
+/** Whether no request is taken; `otherwise`: what holds where nothing is said. */
+function isNever(sampling: SamplingNode | undefined, otherwise: "always" | "never"): boolean {
+  if (sampling === undefined) return otherwise === "never";
+  const { source } = sampling.value;
+  return source === "false" || (NUMBER.test(source) && Number.parseFloat(source) === 0);
 }
 
 function resolveAttributes(

@@ -46,4 +46,10 @@ export const OTHER_FIELDS: readonly string[] = [
   ...["gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_creation.input_tokens"],
   ...["gen_ai.usage.reasoning.output_tokens"],
   ...["request.id", "retry.attempt", "error", "bytes.received", "bytes.sent"],
+  ...["rule", "limit", "extAuthz.duration", "remoteRateLimit.duration", "extProc.duration"],
+  ...["promptGuard.duration", "guard.request", "guard.request.matches", "guard.response"],
+  ...["guard.response.matches", "mcp.era", "mcp.target.era"],
 ];
+
+/** What every line says of itself, in JSON by these names. */
+export const OWN_FIELDS: ReadonlySet<string> = new Set(["level", "time", "scope"]);

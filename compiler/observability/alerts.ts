@@ -122,12 +122,13 @@ const alerts: Readonly<Partial<Record<MetricGroupName, (query: Promql) => readon
   mcp: (query) => [
     {
       name: "GatewayMcpFails",
-      expr: `${query.rate(mcpMessages, { by: ["target"], where: { outcome: "failed" } })} / ${query.rate(mcpMessages, { by: ["target"], where: { outcome: "allowed|failed" } })} > 0.2`,
+      expr: `${query.rate(mcpMessages, { by: ["route", "target"], where: { outcome: "failed" } })} / ${query.rate(mcpMessages, { by: ["route", "target"], where: { outcome: "allowed|failed" } })} > 0.2`,
       for: "5m",
       severity: "warning",
-      summary: "More than 20 % of the messages to MCP target {{ $labels.target }} fail.",
+      summary:
+        "More than 20 % of the messages of route {{ $labels.route }} to MCP target {{ $labels.target }} fail.",
       description:
-        "error.type in the access log tells errors of the tool from those of the server.",
+        "Without a target they are for all of the route's. error.type in the access log tells errors of the tool from those of the server.",
     },
     {
       name: "GatewayMcpProcessFails",
@@ -141,10 +142,12 @@ const alerts: Readonly<Partial<Record<MetricGroupName, (query: Promql) => readon
   models: (query) => [
     {
       name: "GatewayProviderEjected",
-      expr: `${query.min(providerEjected, { by: ["route", "provider"] })} > 0`,
-      for: "5m",
+      // It is asked again after some seconds, by the next request, and left alone for longer each time.
+      expr: `max_over_time(${query.each(providerEjected)}[5m]) > 0`,
+      for: "10m",
       severity: "warning",
-      summary: "Provider {{ $labels.provider }} of route {{ $labels.route }} is not asked.",
+      summary:
+        "Provider {{ $labels.provider }} of route {{ $labels.route }} is not asked, or fails each time.",
       description: "Its last requests failed, or it asked to be left alone.",
     },
   ],
@@ -222,11 +225,11 @@ const alerts: Readonly<Partial<Record<MetricGroupName, (query: Promql) => readon
     },
     {
       name: "GatewayBusy",
-      expr: `${query.rate(eventLoopSeconds)} > 0.9`,
+      expr: `${query.rate(eventLoopSeconds, { by: ["thread"] })} > 0.9`,
       for: "10m",
       severity: "warning",
-      summary: "{{ $labels.instance }} uses its core fully.",
-      description: "Run more processes.",
+      summary: "Thread {{ $labels.thread }} of {{ $labels.instance }} uses its core fully.",
+      description: "Run more processes, or more threads.",
     },
     {
       name: "GatewayLogLinesDropped",

@@ -261,7 +261,7 @@ export const panels: Readonly<Record<MetricGroupName, (query: Promql) => readonl
       "Cores",
       "short",
       [query.rate(processCpu), "CPU"],
-      [query.rate(eventLoopSeconds), "event loop"],
+      [query.rate(eventLoopSeconds, { by: ["thread"] }), "event loop of thread {{thread}}"],
     ),
     panel("Resident memory", "bytes", [query.sum(processMemory), "memory"]),
     panel(

@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import type { Handover } from "../http/engine/handover/handover.ts";
+import type { DeniedClient } from "../http/engine/server-handlers.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { SharedThreads } from "../process/gateway-context.ts";
 import { offerMetrics } from "../process/metrics-source.ts";
@@ -132,6 +133,7 @@ class Running implements RunningGateway {
   readonly #refusedConnections = this.#metrics.counter(connectionsRefused);
   readonly #process = new ProcessMetrics(this.#metrics, () => ({
     name: this.#definition.name,
+    thread: String(this.#worker?.index ?? "main"),
     build: this.#build,
     buffers: this.#context.buffers,
     droppedLogLines: this.#writer.dropped,
@@ -330,7 +332,7 @@ class Running implements RunningGateway {
       exchangeEnded: (exchange, status, duration) => this.#ended(exchange, status, duration),
       auditConnection: (connection) => this.#audit?.connection(connection),
       refused: () => this.#refused(connections),
-      denied: (rule) => this.#denied(rule),
+      denied: (rule, client) => this.#denied(rule, client),
       failed: reportBug,
       warn: (message) => this.#log.warn(message),
       handover: this.#worker?.handover,
@@ -356,8 +358,9 @@ class Running implements RunningGateway {
   }
 
   /** Told once a minute, as those are that are refused. */
-  #denied(rule: string): void {
+  #denied(rule: string, client: DeniedClient | undefined): void {
     this.#deniedConnections.value += 1;
+    if (client !== undefined) this.#audit?.client(rule, client);
     const now = performance.now();
     if (now < this.#nextDenial) return;
     this.#nextDenial = now + 60_000;

@@ -1,4 +1,5 @@
 import type { Handover } from "../http/engine/handover/handover.ts";
+import type { DeniedClient } from "../http/engine/server-handlers.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { ConnectionSettings } from "../net/connection-settings.ts";
 import type { PreparedPort } from "../net/port-server.ts";
@@ -44,8 +45,8 @@ export interface PortContext {
   readonly auditConnection: AuditLog["connection"];
   /** Called when a port has all the connections that it may have, and closed one more at once. */
   readonly refused: () => void;
-  /** Called when a client was not allowed to connect, with the rule that forbids it. */
-  readonly denied: (rule: string) => void;
+  /** Called when a client was not allowed to connect, with the rule that forbids it; `client`: unless its connection is audited. */
+  readonly denied: (rule: string, client?: DeniedClient) => void;
   /** A handler threw: a bug. `where` says in what. */
   readonly failed: (where: string, error: unknown) => void;
   /** Something that the operator should know: a certificate that can't be used. */

@@ -20,6 +20,8 @@ import type { BuildInfo } from "./build-info.ts";
 export interface ProcessFigures {
   /** The gateway's name. */
   readonly name: string;
+  /** `main`, or the index of one of several that serve. */
+  readonly thread: string;
   readonly build: BuildInfo;
   readonly buffers: Pick<BufferBudget, "held" | "limit">;
   readonly droppedLogLines: number;
@@ -45,7 +47,7 @@ export class ProcessMetrics {
     metrics.read(bufferedBytesLimit, () => [[[], figures().buffers.limit]]);
     metrics.read(logLinesDropped, () => [[[], figures().droppedLogLines]]);
     metrics.read(eventLoopSeconds, () => [
-      [[], performance.eventLoopUtilization().active / SECOND],
+      [[figures().thread], performance.eventLoopUtilization().active / SECOND],
     ]);
     metrics.read(processCpu, () => {
       const { user, system } = process.cpuUsage();

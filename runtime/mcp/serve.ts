@@ -15,7 +15,7 @@ import { readMessageBytes } from "./protocol/message.ts";
 import { sessionMethods } from "./protocol/methods.ts";
 import { sessionRevisions } from "./protocol/revisions.ts";
 import { respondRpcError, rpcCode } from "./protocol/rpc-response.ts";
-import { passesTransportChecks } from "./protocol/transport-check.ts";
+import { passesTransportChecks, refuseHttpMethod } from "./protocol/transport-check.ts";
 import type { McpAuthorization } from "./rules/authorization.ts";
 import { serveStateless } from "./serve-stateless.ts";
 import type { McpBackend } from "./transports/backend.ts";
@@ -52,7 +52,7 @@ export function serveMcp(
 
 /** There is no session whose stream could be read, or that could be ended. */
 function refuseSession(exchange: Exchange): void {
-  refuse(exchange, 405, "MCP", "Method not allowed", ["allow", "POST"]);
+  refuseHttpMethod(exchange, "POST");
 }
 
 function servePost(exchange: Exchange, backend: McpBackend, access: McpAuthorization): Handled {

@@ -13,7 +13,7 @@ it("plain values stand as they are, all others in quotes", () => {
 });
 
 it("no character can end a line, move a terminal's cursor or turn the text around", () => {
-  const hostile = "\n\r\t\0\x1b[31m\x7f\x85\x9b\u2028\u2029\u202e\u2066\ud800";
+  const hostile = "\n\r\t\0\x1b[31m\x7f\x85\x9b\u2028\u2029\u061c\u202e\u2066\ud800";
   for (const written of [textValue(hostile), jsonValue(hostile)]) {
     expect(written).toMatch(/^[ -~]+$/);
     expect(JSON.parse(written)).toBe(hostile);

@@ -62,6 +62,11 @@ describe("two threads", () => {
     expect(sockets.size).toBe(2);
     expect(await figure(gateway, served)).toBe(40);
     expect(await figure(gateway, "gwc_requests_active")).toBe(0);
+    // A core that is used fully is not hidden by one that is idle.
+    for (const thread of ["main", "0", "1"]) {
+      const busy = `gwc_event_loop_active_seconds_total{thread="${thread}"}`;
+      expect(await figure(gateway, busy)).toBeGreaterThan(0);
+    }
     expect(await gateway.stop()).toBe(0);
     const lines = gateway.stdout.split("\n").filter((line) => line.includes("http.status=200"));
     expect(lines).toHaveLength(40);

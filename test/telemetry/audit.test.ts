@@ -138,6 +138,28 @@ it("without a file audit lines stand in the log, and a gateway without them has 
   expect(plain.output).not.toContain("audit");
 });
 
+it("a client that may not connect is a line, on ports of HTTP too", async () => {
+  const gateway = await startGateway({
+    file: {
+      config: { logging: { audit: {} } },
+      frontendPolicies: { networkAuthorization: { rules: ['source.address == "10.0.0.1"'] } },
+    },
+    listeners: [{ routes: [{ policies: { directResponse: { status: 200 } } }] }],
+  });
+  await new RawClient(gateway.port).closes();
+  const [line] = await gateway.seen(/^.*"event":"denied".*$/m);
+  expect(linesOf(line)).toEqual([
+    {
+      level: "info",
+      scope: "audit",
+      event: "denied",
+      "src.addr": expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+      reason: "Authorization",
+      error: "not allowed by gateway.yaml frontendPolicies.networkAuthorization: no rule allows it",
+    },
+  ]);
+});
+
 it("a connection that rules refuse is a line", async () => {
   const port = await freePort();
   const gateway = await startGateway({

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { startGateway } from "../harness/gateway.ts";
 import { startMcpServer } from "../harness/mcp-server.ts";
 import { RawClient } from "../harness/raw-client.ts";
+import { startUpstream } from "../harness/upstream.ts";
 
 const json = {
   "content-type": "application/json",
@@ -14,6 +15,7 @@ function rpc(method: string, params: object = {}): string {
 
 it("the log says what was wrong with a message that breaks a protocol", async () => {
   const { url } = await startMcpServer();
+  const text = await startUpstream((_, response) => response.end("no completion"));
   const at = (pathPrefix: string) => [{ path: { pathPrefix } }];
   const mcp = { targets: [{ name: "web", mcp: { host: url } }] };
   const gateway = await startGateway({
@@ -33,12 +35,19 @@ it("the log says what was wrong with a message that breaks a protocol", async ()
             backends: [{ ai: { provider: { openAI: {} }, hostOverride: "127.0.0.1:1" } }],
           },
           {
+            name: "keys",
+            matches: at("/keys"),
+            policies: { apiKey: { keys: [{ key: "$TEAM_KEY", allowedModels: ["small"] }] } },
+            backends: [{ ai: { provider: { openAI: {} }, hostOverride: new URL(text).host } }],
+          },
+          {
             name: "web",
             policies: { csrf: {}, directResponse: { status: 200 } },
           },
         ],
       },
     ],
+    env: { TEAM_KEY: "a-team-key" },
   });
   const post = (path: string, body: string, headers: Record<string, string> = json) =>
     fetch(`${gateway.url}${path}`, { method: "POST", headers, body }).then((it) => it.text());
@@ -49,6 +58,9 @@ it("the log says what was wrong with a message that breaks a protocol", async ()
   await post("/mcp", rpc("made/up"));
   await post("/v1/chat/completions", '{"messages":[]}');
   await post("/v1/chat/completions", "no secret of a body");
+  const key = { ...json, authorization: "Bearer a-team-key" };
+  await post("/keys", '{"model":"large","messages":[]}', key);
+  await post("/keys", '{"model":"small","messages":[]}', key);
   await post("/form", "", { origin: "https://evil.example" });
   const raw = new RawClient(gateway.port);
   raw.send("GET / HTTP/1.1\r\n\r\n");
@@ -68,11 +80,16 @@ it("the log says what was wrong with a message that breaks a protocol", async ()
     ["200", "Authorization", undefined],
     ["400", "BadRequest", "'model' is missing"],
     ["400", "BadRequest", "the request body is not valid JSON"],
+    ["403", "Authorization", "the model 'large' is not open to this API key"],
+    ["502", "UpstreamFailure", "the provider gave no valid response"],
     ["403", "Csrf", "Origin https://evil.example"],
     ["400", "BadRequest", "no Host header"],
   ]);
   expect(lines[4]).toContain('rule="no rule names the method"');
   expect(gateway.output).not.toContain("no secret");
   const denied = gateway.output.split("\n").filter((line) => line.includes('"event":"denied"'));
-  expect(denied.map((line) => JSON.parse(line).reason)).toEqual(["MCP", "Authorization", "Csrf"]);
+  expect(denied.map((line) => JSON.parse(line).reason)).toEqual([
+    ...["MCP", "Authorization", "Authorization"],
+    "Csrf",
+  ]);
 });

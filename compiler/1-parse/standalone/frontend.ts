@@ -22,6 +22,7 @@ import {
   type Schema,
   text,
   unsupported,
+  type ValueCheck,
 } from "../../schema/schema.ts";
 import { COLLECTORS, collectorFields, pathCheck, tracingSchema } from "./tracing.ts";
 
@@ -118,6 +119,7 @@ export function frontendSchema() {
           }),
         },
         {
+          checks: [ownHeader],
           description:
             "An id of each request: the one that it brings when that is well-formed, else a new one. It goes on to upstreams, and stands in access lines and spans as `request.id`.",
         },
@@ -136,6 +138,18 @@ export function frontendSchema() {
     },
   );
 }
+
+/** Headers by which a request is sent, authenticated or traced, or that say what its body is. */
+const MEANING =
+  /^(host|connection|keep-alive|upgrade|te|trailer|transfer-encoding|expect|origin|cookie|forwarded|traceparent|tracestate|baggage|(proxy-)?authorization|proxy-.*|content-.*|accept.*|mcp-.*|x-forwarded-.*)$/i;
+
+/** An id would replace what the header says. */
+const ownHeader: ValueCheck = {
+  message: '"header" must be one that says nothing else: this one has a meaning of its own',
+  field: "header",
+  holds: ({ header }) => typeof header !== "string" || !MEANING.test(header),
+  cel: `!has(self.header) || !self.header.matches('(?i)${MEANING.source}')`,
+};
 
 function proxyProtocolSchema() {
   return object(

@@ -35,7 +35,7 @@ export const connectionMessages = {
     text: () => "this server speaks gRPC, which there is none of over HTTP/1.1",
     hint: () => "leave version out, or say HTTP2",
     explanation:
-      "Authorization servers (with protocol grpc), processors, limit services and endpoint pickers are called over gRPC. " +
+      "Authorization servers and OTLP collectors with protocol grpc, processors, limit services and endpoint pickers are called over gRPC. " +
       "gRPC stands on HTTP/2, and is spoken over nothing else.",
   }),
   "repeated-base-path": message<{

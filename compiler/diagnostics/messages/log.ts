@@ -28,6 +28,22 @@ export const logMessages = {
     hint: () => "remove one of them",
     explanation: "A line has one field of a name, so one of the two expressions would never count.",
   }),
+  "reserved-log-field": message<{ name: string }>({
+    severity: "error",
+    text: ({ name }) => `"${name}" is what every line says of itself`,
+    hint: ({ name }) => `give the field another name, such as "request.${name}"`,
+    explanation:
+      "A line in JSON begins with `level`, `time` and `scope`. A second member of one of these names would be read in its " +
+      "place by some, and not by others.",
+  }),
+  "log-filter-twice": message<Record<never, never>>({
+    severity: "warning",
+    text: () => '"config.logging.filter" has no effect beside "frontendPolicies.accessLog.filter"',
+    hint: () => "remove one of them, or join them with &&",
+    explanation:
+      "Both say which requests have a line. `frontendPolicies.accessLog` stands above the settings of the process; fields " +
+      "that are added and left out are joined, but a filter replaces the other one.",
+  }),
   "log-body": message<{ name: string }>({
     severity: "error",
     text: ({ name }) => `"${name}" can't be read for the access log`,

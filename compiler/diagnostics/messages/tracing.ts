@@ -25,6 +25,40 @@ export const tracingMessages = {
     explanation:
       "The value says how many requests are traced: 0.1 is one of ten, true is every one. Anything else would trace none.",
   }),
+  "sampling-range": message<{ value: string }>({
+    severity: "error",
+    text: ({ value }) => `${value} is no share of the requests: it is 0.0 to 1.0`,
+    hint: () => "write 1.0 or true for every request, 0.1 for one of ten",
+    explanation:
+      "The value says how many requests are traced. Whoever writes 10 may mean ten of a hundred, and every request would be " +
+      "traced.",
+  }),
+  "nothing-traced": message<Record<never, never>>({
+    severity: "warning",
+    text: () => "no request is traced: neither randomSampling nor clientSampling takes one",
+    hint: () => "write randomSampling: 0.1 for one of ten requests, or take the tracing out",
+    explanation:
+      "`randomSampling` is about requests without a trace (none by default), `clientSampling` about those whose sender records " +
+      "one. With neither no span is ever made.",
+  }),
+  "no-new-traces": message<Record<never, never>>({
+    severity: "note",
+    text: () => "only requests are traced whose senders record a trace",
+    hint: () => "write randomSampling: 1.0 to trace all others too, 0.1 for one of ten",
+    explanation:
+      "`randomSampling` says how many of the requests without a trace (a `traceparent`) begin one, and none do by default: " +
+      "behind another gateway that traces this is right. A `curl` or an SDK without tracing leaves no span.",
+  }),
+  "otlp-port": message<{ port: string; over: string; protocol: string }>({
+    severity: "warning",
+    text: ({ port, over, protocol }) =>
+      `collectors have OTLP over ${over} at port ${port}, and "${protocol}" is spoken here`,
+    hint: ({ over, protocol }) =>
+      `say so (the protocol is ${over}), or use port ${protocol === "grpc" ? "4317" : "4318"}`,
+    explanation:
+      "A collector takes OTLP over gRPC at port 4317 and over HTTP at port 4318, unless it is configured otherwise. What is " +
+      "spoken to the other port is not understood there, and every span and record would be dropped.",
+  }),
   "unknown-span-attribute": message<{
     name: string;
     suggestion: string | undefined;

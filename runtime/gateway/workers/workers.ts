@@ -127,6 +127,7 @@ class Workers {
     this.#listeners = new Listeners(this.#context);
     new ProcessMetrics(this.#metrics, () => ({
       name: gateway.name,
+      thread: "main",
       build: bundleInfo,
       buffers: { limit, held: this.#buffers.reduce((sum, bytes) => sum + bytes, 0) },
       droppedLogLines: this.#writer.dropped,

@@ -32,9 +32,10 @@ export function absoluteFacts(
   const named = canonicalHost(authority);
   if (named === undefined) return { status: 400, detail: "bad host in target" };
   const host = facts.host === "" ? named : facts.host;
-  if (withoutPort(host) === withoutPort(named)) return { ...facts, host };
-  return { status: 400, detail: "target and Host name different hosts" };
+  return withoutPort(host) === withoutPort(named) ? { ...facts, host } : twoHosts;
 }
+
+const twoHosts: RequestFault = { status: 400, detail: "target and Host name different hosts" };
 
 /** The facts of CONNECT: its target names host and port (RFC 9112 3.2.3), and Host, where there is one, the same host. */
 export function authorityFacts(
@@ -46,9 +47,7 @@ export function authorityFacts(
   if (named === undefined) return { status: 400, detail: "a tunnel needs a host and a port" };
   const { host } = facts;
   const isSame = host === "" || host === named || host === named.replace(/:[0-9]+$/, "");
-  return isSame
-    ? { ...facts, host: named }
-    : { status: 400, detail: "target and Host name different hosts" };
+  return isSame ? { ...facts, host: named } : twoHosts;
 }
 
 /** The port of `http` is the same as none (RFC 3986 6.2.3). */

@@ -21,7 +21,7 @@ export interface ServerHandlers {
   /** Who may connect; undefined: everybody. */
   readonly connectionRules: ConnectionRules | undefined;
   /** A client was not allowed to connect, by this rule. */
-  readonly denied: (rule: string) => void;
+  readonly denied: (rule: string, client: DeniedClient) => void;
   /** Proxies say for whom connections are made; undefined: connections are their clients' own. */
   readonly proxyProtocol: ProxyProtocol | undefined;
   /** Passes connections on whose TLS is for somebody else; undefined: all of it ends here. */
@@ -59,4 +59,10 @@ export interface PortHandover {
   open(port: RequestPort): void;
   /** True: another thread sees the request through. */
   takes(...request: Parameters<ServeRequest>): boolean;
+}
+
+/** Who was not allowed to connect. */
+export interface DeniedClient {
+  readonly remoteAddress?: string | undefined;
+  readonly remotePort?: number | undefined;
 }

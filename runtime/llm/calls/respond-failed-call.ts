@@ -1,5 +1,5 @@
-import type { Exchange, RefusalReason } from "../../http/exchange.ts";
-import { noteRefusal, refuse } from "../../http/refuse.ts";
+import { type Exchange, logFields, type RefusalReason } from "../../http/exchange.ts";
+import { refuse } from "../../http/refuse.ts";
 import type { ErrorFormat } from "../chat/formats.ts";
 import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
 import type { AttemptOutcome } from "./attempt-outcome.ts";
@@ -22,13 +22,18 @@ export async function respondFailedCall(
   const error = isSaid && guards ? await guards.errorFor(target, failure) : failure;
   if (exchange.isOver) return;
   exchange.record.reason = error.kind === "timeout" ? "Timeout" : "UpstreamFailure";
+  // A provider may repeat in its words what the client said.
+  if (!isSaid) noteError(exchange, error);
   respondError(exchange, error, errors, forwardedHeaders(head?.headers ?? [], target.provider));
 }
 
 /** Responds with what a request was refused for; throws whatever else it is. */
 export function respondRefusal(exchange: Exchange, error: unknown, errors: ErrorFormat): void {
   if (!(error instanceof LlmRefusal)) throw error;
-  noteRefusal(exchange, reasonOf(error.error), error.error.message);
+  const reason = reasonOf(error.error);
+  exchange.record.reason = reason;
+  // What guards found stands in fields of its own.
+  if (reason !== "PromptGuard") noteError(exchange, error.error);
   respondError(exchange, error.error, errors);
 }
 
@@ -36,6 +41,12 @@ export function respondRefusal(exchange: Exchange, error: unknown, errors: Error
 export function respondLateRefusal(exchange: Exchange, error: unknown, errors: ErrorFormat): void {
   if (!(error instanceof LlmRefusal)) refuse(exchange, 500, "Internal", "internal error");
   respondRefusal(exchange, error, errors);
+}
+
+/** The log has the message of an error of ours, unless it has a closer one. */
+function noteError({ record }: Exchange, { message }: LlmError): void {
+  const fields = logFields(record);
+  if (!fields.has("error")) fields.set("error", message);
 }
 
 function reasonOf({ kind }: LlmError): RefusalReason {

@@ -7,6 +7,7 @@ import { readFields } from "../protocol/message-fields.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
 import { hidesNothing, isListed } from "../rules/authorization.ts";
 import { ClientStream } from "../session/client-stream.ts";
+import { listFailure } from "../session/failure-response.ts";
 import { featureLetters } from "../session/session.ts";
 import {
   type ActiveTarget,
@@ -115,7 +116,7 @@ class Merge {
     if (response.result === undefined) {
       // It has no such list, whatever its capabilities say.
       if (response.text.includes(String(rpcCode.methodNotFound))) return undefined;
-      return { kind: "protocol", detail: "answered a list with an error" };
+      return listFailure;
     }
     const lists = readLists(response, (item) => this.#shownName(active, item));
     if (typeof lists === "string") return { kind: "protocol", detail: lists };

@@ -5,6 +5,7 @@ import { hidesNothing } from "../rules/authorization.ts";
 import { isHiddenUpdate, rulesFilter, type ShownMessage } from "../rules/list-filter.ts";
 import { noteResponseError } from "../rules/mcp-metrics.ts";
 import { ClientStream } from "../session/client-stream.ts";
+import { repeatedKey } from "../session/failure-response.ts";
 import { checkLock, isLockedCall } from "../session/locked-call.ts";
 import { isLockedOpening, openingFilter } from "../session/opening.ts";
 import {
@@ -74,8 +75,7 @@ function call(
     onResponse: (response) => {
       noteResponseError(exchange, response);
       const shown = shownResponse(context, active, request, response);
-      if (typeof shown === "string")
-        stream.fail({ kind: "protocol", detail: "a result with a repeated key" });
+      if (typeof shown === "string") stream.fail(repeatedKey);
       else stream.response(shown.text, isStateless(context) ? responseStatusOf(response) : 200);
     },
     onFailure: (failure) => stream.fail(failure),

@@ -3,7 +3,7 @@ import { type Exchange, logFields } from "../../http/exchange.ts";
 import { allowed, type RuleVerdict } from "../../policies/rule-verdict.ts";
 import type { Message } from "../protocol/message.ts";
 import { type EraMethods, isSpecified } from "../protocol/methods.ts";
-import { addressedPrimitive } from "../protocol/primitives.ts";
+import { addressedPrimitive, shownName } from "../protocol/primitives.ts";
 import { respondRpc, respondRpcError, rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import {
   hidesNothing,
@@ -51,7 +51,8 @@ export function isPermitted(
   }
   const addressed = addressedPrimitive(message);
   if (addressed === undefined) {
-    metrics.handedOn(exchange, { method });
+    const { targets } = backend;
+    metrics.handedOn(exchange, { method, target: targets.length === 1 ? targets[0]?.name : "" });
     return true;
   }
   if (addressed.kind === "problem") {
@@ -67,8 +68,9 @@ export function isPermitted(
   }
   const { item } = addressed;
   const found = resolvePrimitive(backend, item);
-  const subject = found && { method, target: found.target.name, item: found.name };
-  recordPrimitive(exchange, item.kind, found?.name ?? item.name, found?.target.name);
+  const name = shownName({ kind: item.kind, name: found?.name ?? item.name });
+  const subject = found && { method, target: found.target.name, item: name };
+  recordPrimitive(exchange, item.kind, name, found?.target.name);
   const onItem = (own: McpAuthorization) =>
     found &&
     verdictOn(own, exchange, message.method, item.kind, {

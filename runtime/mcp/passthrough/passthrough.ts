@@ -4,7 +4,6 @@ import {
   protectedResourcePath,
 } from "../../auth/oauth/well-known.ts";
 import type { Exchange } from "../../http/exchange.ts";
-import { refuse } from "../../http/refuse.ts";
 import { isUnder } from "../../http/routing/path.ts";
 import { sendTraced } from "../../http/upstream/traced-request.ts";
 import {
@@ -14,6 +13,7 @@ import {
 } from "../aggregate/serve-session.ts";
 import { type Message, textAt } from "../protocol/message.ts";
 import { isListMethod } from "../protocol/primitives.ts";
+import { refuseHttpMethod } from "../protocol/transport-check.ts";
 import { hidesNothing, type McpAuthorization } from "../rules/authorization.ts";
 import { rulesFilter } from "../rules/list-filter.ts";
 import { targetEventId } from "../session/event-ids.ts";
@@ -201,7 +201,7 @@ export function passMetadata(
   if (target === undefined || resource === undefined) return false;
   if (resource !== "" && !paths.some((path) => isUnder(resource, path))) return false;
   if (exchange.method !== "GET") {
-    refuse(exchange, 405, "MCP", "Method not allowed", ["allow", "GET"]);
+    refuseHttpMethod(exchange, "GET");
     return true;
   }
   const relay = new PassthroughRelay(exchange, target, {

@@ -83,3 +83,14 @@ function named(
 function problem(message: string): Addressed {
   return { kind: "problem", message: `Invalid params: ${message}` };
 }
+
+/** The name of an item as logs, spans and metrics have it: the query of a resource's URI may hold a key. */
+export function shownName({
+  kind,
+  name,
+}: {
+  readonly kind: McpPrimitiveKind;
+  readonly name: string;
+}): string {
+  return kind === "resource" ? name.replace(/\?.*/s, "") : name;
+}

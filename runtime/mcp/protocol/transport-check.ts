@@ -31,10 +31,15 @@ export function passesTransportChecks(exchange: Exchange): boolean {
     case "DELETE":
       break;
     default:
-      refuse(exchange, 405, "MCP", "Method not allowed", ["allow", "GET, POST, DELETE"]);
+      refuseHttpMethod(exchange, "GET, POST, DELETE");
       return false;
   }
   return passesVersionCheck(exchange);
+}
+
+/** A method of HTTP that is of no use here; `allowed`: those that are. */
+export function refuseHttpMethod(exchange: Exchange, allowed: string): void {
+  refuse(exchange, 405, "MCP", "Method not allowed", ["allow", allowed]);
 }
 
 /** A POST's body has the id that a refusal of its version needs: see the stateless revision. */
@@ -44,7 +49,7 @@ function passesVersionCheck(exchange: Exchange): boolean {
     return true;
   }
   if (version >= statelessRevision) {
-    refuse(exchange, 405, "MCP", "Method not allowed", ["allow", "POST"]);
+    refuseHttpMethod(exchange, "POST");
   } else {
     refuse(exchange, 400, "MCP", "Unsupported MCP-Protocol-Version");
   }

@@ -20,8 +20,8 @@ export type McpOutcome = "allowed" | "denied" | "tool_lock" | "unknown" | "faile
 export interface McpSubject {
   /** A method that MCP has; `other` for any other, as a client may make them up. */
   readonly method: string;
-  /** Undefined: the message is about no single target. */
-  readonly target?: string;
+  /** Undefined or empty: the message is about no single target. */
+  readonly target?: string | undefined;
   /** The tool, prompt or resource as its target calls it; undefined: none that is there. */
   readonly item?: string;
 }
@@ -29,6 +29,8 @@ export interface McpSubject {
 /** Items that are counted by name: on an open route a client may make them up. */
 const maxItems = 1000;
 const longestItem = 256;
+/** What a terminal would take as more than text: no item has it in its name. */
+const unprintable = /[\0-\x1f\x7f]/;
 
 /** Counts the messages of MCP clients. */
 export class McpMetrics {
@@ -88,7 +90,8 @@ export class McpMetrics {
 
   #item(name: string): string {
     if (this.#items.has(name)) return name;
-    if (this.#items.size >= maxItems || name.length > longestItem) return "";
+    if (this.#items.size >= maxItems || name.length > longestItem || unprintable.test(name))
+      return "";
     this.#items.add(name);
     return name;
   }

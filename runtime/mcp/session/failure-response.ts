@@ -68,3 +68,15 @@ export function respondFailure(
 export function recordFailure(exchange: Exchange, detail: string): void {
   logFields(exchange.record).set("error", detail);
 }
+
+/** What a target said that two clients could read in two ways. */
+export const repeatedKey: TargetFailure = {
+  kind: "protocol",
+  detail: "a result with a repeated key",
+};
+
+/** A target that has a list, and does not show it. */
+export const listFailure: TargetFailure = {
+  kind: "protocol",
+  detail: "answered a list with an error",
+};

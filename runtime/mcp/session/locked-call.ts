@@ -12,6 +12,7 @@ import { type McpAuthorization, unknownPrimitive } from "../rules/authorization.
 import type { ListedDefinition } from "../rules/tool-lock.ts";
 import { outcomeOf } from "../transports/fan-out.ts";
 import type { Call, CallSink, TargetFailure } from "../transports/target.ts";
+import { listFailure } from "./failure-response.ts";
 
 /** A request for an item that may have to wait until it is known what the item says of itself. */
 export interface LockedCall {
@@ -89,8 +90,7 @@ async function listedItems(
       if (item.list === list) items.push(item);
       return item.name;
     });
-    if (response.result === undefined || typeof lists === "string")
-      return { kind: "protocol", detail: "answered a list with an error" };
+    if (response.result === undefined || typeof lists === "string") return listFailure;
     cursor = stringAt(response.text, fieldOf(response.text, response.result, "nextCursor"));
     if (cursor === undefined) return items;
   }

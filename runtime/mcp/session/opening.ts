@@ -5,6 +5,7 @@ import { readFields } from "../protocol/message-fields.ts";
 import type { McpAuthorization } from "../rules/authorization.ts";
 import { type ListFilter, updatesFilter } from "../rules/list-filter.ts";
 import type { Outcome } from "../transports/fan-out.ts";
+import { repeatedKey } from "./failure-response.ts";
 
 /** Whether a method is answered with what a server says of itself, and the lock has to be asked about that. */
 export function isLockedOpening(
@@ -37,8 +38,7 @@ export function approvedOutcome(
   if (outcome.kind === "failure") return outcome;
   const response = approvedOpening(exchange, access, target, outcome.response);
   if (response !== undefined) return { kind: "response", response };
-  const detail = "a result with a repeated key";
-  return { kind: "failure", failure: { kind: "protocol", detail } };
+  return { kind: "failure", failure: repeatedKey };
 }
 
 /** Undefined: clients may read another text in it than the one that was decided about. */

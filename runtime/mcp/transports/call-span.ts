@@ -3,7 +3,7 @@ import { headerValue } from "../../http/headers/header-list.ts";
 import { isObjectAt, objectMembers } from "../../json/json-text.ts";
 import type { Message } from "../protocol/message.ts";
 import { edited, paramOf } from "../protocol/message-edit.ts";
-import { addressedPrimitive } from "../protocol/primitives.ts";
+import { addressedPrimitive, shownName } from "../protocol/primitives.ts";
 import { responseError } from "../protocol/response-error.ts";
 import type { CallSink, McpTarget } from "./target.ts";
 
@@ -33,7 +33,7 @@ export function beginMcpCall(
   const span = trace.beginCall(hasName ? `${method} ${item.name}` : method, true);
   span.text("mcp.method.name", method);
   span.text("mcp.target", target.name);
-  if (item !== undefined) span.text(itemAttributes[item.kind], item.name);
+  if (item !== undefined) span.text(itemAttributes[item.kind], shownName(item));
   if (id !== "") span.text("jsonrpc.request.id", String(JSON.parse(id)));
   span.text("network.transport", target.kind === "stdio" ? "pipe" : "tcp");
   return span;

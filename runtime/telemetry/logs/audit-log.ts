@@ -1,5 +1,6 @@
 import type { Exchange, ExchangeRecord, RefusalReason } from "../../http/exchange.ts";
 import { pathIn } from "../../http/routing/path.ts";
+import { plainAddress } from "../../net/connection-rules.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import { HOUR } from "../../process/units.ts";
 import { type AccessLogLine, accessLogLine } from "./access-log-line.ts";
@@ -136,6 +137,23 @@ export class AuditLog {
     line.text("tls.sni", serverName);
     line.text("reason", record.reason);
     line.text("error", record.error);
+    this.#end();
+  }
+
+  /** A client was not allowed to connect. */
+  client(
+    rule: string,
+    client: {
+      readonly remoteAddress?: string | undefined;
+      readonly remotePort?: number | undefined;
+    },
+  ): void {
+    const line = this.#line;
+    line.begin();
+    line.plain("event", "denied");
+    line.plain("src.addr", `${plainAddress(client.remoteAddress)}:${client.remotePort}`);
+    line.plain("reason", "Authorization");
+    line.text("error", `not allowed by ${rule}`);
     this.#end();
   }
 

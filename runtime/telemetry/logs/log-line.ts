@@ -28,7 +28,7 @@ export function visible(json: string): string {
 }
 
 /** DEL and the C1 controls, the line and paragraph separators, and the marks that reorder text. */
-const invisible = /[\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const invisible = /[\u007f-\u009f\u061c\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;

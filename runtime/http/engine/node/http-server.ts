@@ -172,7 +172,7 @@ export class HttpServer implements PortServer {
     const rule = forbiddingRule(socket, this.#handlers.connectionRules);
     if (rule === undefined) return true;
     socket.on("error", ignoreError);
-    this.#handlers.denied(rule);
+    this.#handlers.denied(rule, socket);
     this.#broken(`not allowed by ${rule}`, socket);
     socket.destroy();
     return false;

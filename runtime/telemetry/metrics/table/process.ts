@@ -66,7 +66,7 @@ export const eventLoopSeconds = {
   kind: "counter",
   name: "gwc_event_loop_active_seconds_total",
   help: "Seconds that the event loop was busy: a rate near 1 is a full core.",
-  labels: [],
+  labels: ["thread"],
 } as const satisfies CounterMetric;
 
 /** `process_cpu_seconds_total` */
