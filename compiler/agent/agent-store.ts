@@ -159,9 +159,7 @@ export class AgentStore {
   #textOf(name: string, sha256: string): string {
     const known = this.#texts.get(sha256);
     if (known !== undefined) return known;
-    const text = readFileSync(this.#moduleFile(sha256), "utf8");
-    if (digestOf(text) !== sha256)
-      throw new Error(`the module ${name} is not what its digest says`);
+    const text = storedText(this.#moduleFile(sha256), name, sha256);
     this.#texts.set(sha256, text);
     return text;
   }
@@ -197,6 +195,13 @@ export class AgentStore {
   #moduleFile(sha256: string): string {
     return path.join(this.#modules, `${sha256}.ts`);
   }
+}
+
+/** The text of a module that is kept in a file. Throws when it is not there, or not what its digest says. */
+export function storedText(file: string, name: string, sha256: string): string {
+  const text = readFileSync(file, "utf8");
+  if (digestOf(text) !== sha256) throw new Error(`the module ${name} is not what its digest says`);
+  return text;
 }
 
 /** It was checked before it was kept. */

@@ -5,12 +5,17 @@ import type {
   resourceTypes,
   SignedGeneration,
 } from "../../runtime/discovery/resource-types.ts";
+import type { BuildInfo } from "../../runtime/gateway/build-info.ts";
+import type { Gateway } from "../../runtime/gateway/definition.ts";
 import type { RunningGateway } from "../../runtime/gateway/gateway.ts";
+import type { ThreadGroup } from "../../runtime/gateway/workers/thread-group.ts";
 import type { UpstreamSettings } from "../../runtime/http/upstream/upstream.ts";
 import type { PodAddress } from "../../runtime/net/service-endpoints.ts";
-import { runtimeDigest } from "../installation.ts";
+import { runtimeDigest, threadModule } from "../installation.ts";
 import { AgentStore } from "./agent-store.ts";
 import { ImportedModules } from "./imported-modules.ts";
+import { ModuleOrigins } from "./module-origins.ts";
+import type { AgentCode, AgentNews } from "./thread-messages.ts";
 
 /** What an agent is made with. */
 export interface AgentSettings {
@@ -25,12 +30,17 @@ export interface AgentSettings {
   readonly signer: string | undefined;
   readonly log: (message: string) => void;
   /** The gateway serves for the first time. */
-  readonly serving: (running: RunningGateway) => void;
+  readonly serving: (running: Pick<RunningGateway, "close">) => void;
+}
+
+/** A gateway that serves generations, with one thread or several. */
+interface Serving extends Pick<RunningGateway, "changeRefused" | "close"> {
+  replace(next: Gateway, build: BuildInfo, code: AgentCode): Promise<void>;
 }
 
 /**
- * Text of modules that a process imports before it ends for another one to take its place, in bytes: imported modules are
- * never freed, and take about four times their text. Not all data planes reach it together.
+ * Text of modules that the threads of a process import before it ends for another one to take its place, in bytes: imported
+ * modules are never freed, and take about four times their text. Not all data planes reach it together.
  */
 const MOST_IMPORTED = 64 * 1024 * 1024;
 
@@ -46,8 +56,11 @@ export class Agent {
   readonly #store: AgentStore;
   readonly #runtime: RuntimeParts;
   readonly #mostImported = MOST_IMPORTED * (1 + Math.random());
-  #running: RunningGateway | undefined;
+  #running: Serving | undefined;
+  /** Those that serve, where there are several: this one does not. */
+  #threads: ThreadGroup | undefined;
   #client: DiscoveryClient | undefined;
+  readonly #origins = new ModuleOrigins();
   readonly #imported = new ImportedModules();
   /** The digest of the generation that is served. */
   #served = "";
@@ -107,7 +120,7 @@ export class Agent {
   }
 
   #put(type: string, name: string, text: string): void {
-    const { types, setEndpoints } = this.#runtime;
+    const { types } = this.#runtime;
     switch (type) {
       case types.module:
         this.#store.putModule(name, text);
@@ -123,15 +136,13 @@ export class Agent {
         this.#store.setVariable(name, text);
         return;
       case types.endpoints: {
-        const pods = podsOf(JSON.parse(text));
-        setEndpoints(name, pods);
-        this.#store.setEndpoints(name, pods);
+        this.#setEndpoints(name, podsOf(JSON.parse(text)));
       }
     }
   }
 
   #remove(type: string, name: string): void {
-    const { types, setEndpoints } = this.#runtime;
+    const { types } = this.#runtime;
     switch (type) {
       case types.module:
         this.#store.removeModule(name);
@@ -147,25 +158,37 @@ export class Agent {
         this.#store.setVariable(name, undefined);
         return;
       case types.endpoints:
-        setEndpoints(name, undefined);
-        this.#store.setEndpoints(name, undefined);
+        this.#setEndpoints(name, undefined);
     }
+  }
+
+  #setEndpoints(port: string, pods: readonly PodAddress[] | undefined): void {
+    this.#store.setEndpoints(port, pods);
+    this.#runtime.setEndpoints(port, pods);
+    this.#threads?.notify({ port, pods } satisfies AgentNews);
   }
 
   /** Serves a generation from now on; when it can't be, the one before goes on, and the error says why. */
   async #takeGeneration(signed: SignedGeneration): Promise<void> {
-    const generation = this.#checked(signed);
-    // What is served and could not be written down comes again.
-    if (generation.configDigest !== this.#served) await this.#serve(generation);
+    const generation = await this.#change(signed).catch((error) => {
+      this.#running?.changeRefused();
+      throw error;
+    });
     this.#store.setGeneration(signed);
     this.#settings.log(`serving generation ${generation.configDigest}`);
-    if (this.#imported.bytes > this.#mostImported && this.#running !== undefined) {
-      this.#settings.log(
-        `${this.#imported.bytes} bytes of modules were imported: ending for a new process`,
-      );
+    const bytes = this.#imported.bytes * (1 + (this.#threads?.count ?? 0));
+    if (bytes > this.#mostImported && this.#running !== undefined) {
+      this.#settings.log(`${bytes} bytes of modules were imported: ending for a new process`);
       this.stop();
       void this.#running.close().then(() => process.exit(0));
     }
+  }
+
+  async #change(signed: SignedGeneration): Promise<Generation> {
+    const generation = this.#checked(signed);
+    // What is served and could not be written down comes again.
+    if (generation.configDigest !== this.#served) await this.#serve(generation);
+    return generation;
   }
 
   /** Throws unless it is of this Gateway, and the controller's own. */
@@ -188,20 +211,58 @@ export class Agent {
   }
 
   async #serve(generation: Generation): Promise<void> {
-    const modules = this.#store.modulesOf(generation);
-    const gateway = await this.#imported.load(modules, this.#store.variables);
+    const { variables } = this.#store;
+    const modules = this.#origins.of(this.#store.modulesOf(generation), variables);
+    // Whatever this thread can't load is no matter for those that serve.
+    const gateway = await this.#imported.load(modules);
     const { version, configDigest } = generation;
     const build = { version, configDigest };
-    if (this.#running !== undefined) {
-      await this.#running.replace(gateway, build);
-      this.#served = configDigest;
-      return;
+    const code = { modules, variables };
+    if (this.#running === undefined) {
+      this.#running = await this.#open(gateway, build, code);
+      this.#settings.serving(this.#running);
+    } else {
+      await this.#running.replace(gateway, build, code);
+      this.#tellIdle(await wantedThreads(gateway));
+    }
+    this.#served = configDigest;
+  }
+
+  async #open(gateway: Gateway, build: BuildInfo, code: AgentCode): Promise<Serving> {
+    if ((await wantedThreads(gateway)) > 1) {
+      const { ThreadGroup: Group } = await import("gwc/runtime/gateway/workers/thread-group");
+      const threads = new Group(gateway, {
+        script: threadModule("agent/agent-thread").href,
+        ...{ build, code },
+        notices: () => this.#news(),
+      });
+      await threads.open();
+      this.#threads = threads;
+      return threads;
     }
     const { openGateway } = await import("gwc/runtime/gateway/gateway");
-    this.#running = await openGateway(gateway, { defaultAddress: EVERY_ADDRESS, build });
-    this.#served = configDigest;
-    this.#settings.serving(this.#running);
+    const { workerThreads: _, ...alone } = gateway;
+    return openGateway(alone, { defaultAddress: EVERY_ADDRESS, build });
   }
+
+  /** What all threads were notified of so far. */
+  #news(): readonly AgentNews[] {
+    return Object.entries(this.#store.endpoints).map(([port, pods]) => ({
+      port,
+      pods: podsOf(pods),
+    }));
+  }
+
+  /** A port that one thread listens on alone can't be shared. */
+  #tellIdle(wanted: number): void {
+    if (this.#threads === undefined && wanted > 1)
+      this.#settings.log(`${wanted} threads are wanted: one serves until this process starts anew`);
+  }
+}
+
+async function wantedThreads(gateway: Gateway): Promise<number> {
+  const { workerCount } = await import("gwc/runtime/gateway/workers/worker-count");
+  return workerCount(gateway, process.env.WORKER_THREADS);
 }
 
 /** What a signature is checked with. */

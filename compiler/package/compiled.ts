@@ -13,6 +13,7 @@ const schema = path.join(packageRoot, "gateway.schema.json");
 /** The modules that a process or a thread begins with. */
 const ENTRIES = [
   "cli.ts",
+  "agent/agent-thread.ts",
   "controller/model/compile-worker.ts",
   "controller/admission/judge-worker.ts",
 ];

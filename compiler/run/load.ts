@@ -8,11 +8,10 @@ import { moduleRoot } from "../installation.ts";
 import type { LiteralSecret } from "../model/literal-secrets.ts";
 import { withModulesFromFiles } from "./modules-from-files.ts";
 
-/** A module to import. */
-interface LoadedModule extends Pick<PrintedModule, "path" | "text"> {
-  /** The URL of a file that has its text; it may be gone when it was imported before. */
-  readonly url?: string;
-}
+/** A module to import: its text, or the URL of a file that has it; which may be gone when it was imported before. */
+type LoadedModule =
+  | Pick<PrintedModule, "path" | "text">
+  | { readonly path: string; readonly url: string };
 
 /** What was imported. */
 interface Imported {
@@ -44,21 +43,21 @@ export async function importModules(modules: readonly LoadedModule[]): Promise<I
   const folder = realpathSync(mkdtempSync(path.join(tmpdir(), "gwc-run-")));
   try {
     preparePackage(folder);
-    const written = modules.filter(({ url }) => url === undefined);
+    const written = modules.filter((each) => "text" in each);
     for (const each of new Set(written.map(({ path: name }) => path.dirname(name))))
       mkdirSync(path.join(folder, each), { recursive: true });
     for (const { path: name, text } of written) writeFileSync(path.join(folder, name), text);
     const root = pathToFileURL(`${folder}${path.sep}`).href;
     const kept = new Map(
-      modules.flatMap(({ path: name, url }) =>
-        url === undefined ? [] : [[`${root}${name}`, url]],
-      ),
+      modules.flatMap((each) => ("url" in each ? [[`${root}${each.path}`, each.url]] : [])),
     );
     const main = `${root}main.ts`;
     const loaded: unknown = await withModulesFromFiles(kept, () => import(kept.get(main) ?? main));
     // `main.ts` exports it under this type; the type check of a build proves it.
     const { gateway } = loaded as { readonly gateway: Gateway };
-    const urls = modules.map(({ path: name, url }) => [name, url ?? `${root}${name}`] as const);
+    const urls = modules.map(
+      (each) => [each.path, "url" in each ? each.url : `${root}${each.path}`] as const,
+    );
     return { gateway, urls: new Map(urls) };
   } finally {
     rmSync(folder, { recursive: true, force: true });

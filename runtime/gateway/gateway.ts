@@ -22,7 +22,14 @@ import type { BuildInfo } from "./build-info.ts";
 import type { Gateway } from "./definition.ts";
 import { drain } from "./drain.ts";
 import { type ProcessSettings, processSettings } from "./environment.ts";
-import { addressText, type Endpoint, Listeners, portEndpoint } from "./listeners.ts";
+import {
+  addressText,
+  type Endpoint,
+  Listeners,
+  type OpenPort,
+  type PreparedChange,
+  portEndpoint,
+} from "./listeners.ts";
 import { LiveContext } from "./live-context.ts";
 import { MeshMembership } from "./mesh-membership.ts";
 import type { PortContext } from "./port.ts";
@@ -40,10 +47,14 @@ export interface RunningGateway {
    * all their connections are kept. Throws StartupError, with everything as it was, when it can't.
    */
   replace(next: Gateway, build: BuildInfo): Promise<void>;
+  /** All of that which can fail. One change has to be over before the next one is prepared. */
+  prepare(next: Gateway, build: BuildInfo): Promise<PreparedChange>;
   /** A change of the configuration can't be served: the metrics say so. */
   changeRefused(): void;
   /** Somebody sent a request from the admin page: the audit log says so. */
   adminRequest(request: AdminRequest): void;
+  /** Whether requests are wanted: it waits for nothing any more. */
+  readonly isReady: boolean;
   /** What each route has answered since the process started. */
   routes(): readonly RouteCount[];
   /** How the servers do that routes choose from, as far as they were asked. */
@@ -84,14 +95,14 @@ export interface OpenSettings {
 
 /** A thread that shares its ports, and leaves what the process says of itself to another one. */
 export interface WorkerThread extends WorkerPlace, SharedThreads {
-  /** Whether it says what all of them do. */
+  /** Whether it says what all of them do when they open. */
   readonly speaks: boolean;
   /** Takes lines of the log, each ended by a line feed. */
   readonly log: (lines: string) => void;
   /** Where a gateway has one; what the process does is not its to say. */
   readonly audit: AuditLog;
-  /** Undefined: requests are served by whichever thread they reach. */
-  readonly handover: Handover | undefined;
+  /** How it serves requests that need what one thread holds; undefined: whichever they reach serves them. */
+  readonly handoverOf: (gateway: Gateway) => Handover | undefined;
   /** Resolves when no thread has a connection any more: until then others may need what this one holds. */
   readonly allClosed: () => Promise<void>;
 }
@@ -139,6 +150,7 @@ class Running implements RunningGateway {
     droppedLogLines: this.#writer.dropped,
   }));
   readonly #worker: WorkerThread | undefined;
+  #speaks: boolean;
   readonly #writer: LogWriter;
   /** What waits for collectors. */
   readonly #exports = new Set<ExportQueue>();
@@ -162,6 +174,7 @@ class Running implements RunningGateway {
     { defaultAddress, build, observer, worker }: OpenSettings,
   ) {
     this.#worker = worker;
+    this.#speaks = worker?.speaks !== false;
     this.#writer = new LogWriter(worker?.log ?? STDOUT);
     this.#build = build;
     this.#definition = definition;
@@ -180,10 +193,6 @@ class Running implements RunningGateway {
     this.#audit = this.#openAudit(definition);
   }
 
-  get #speaks(): boolean {
-    return this.#worker?.speaks !== false;
-  }
-
   get ports(): readonly number[] {
     const { length } = this.#definition.ports;
     return this.#listeners.ports.slice(0, length).map(({ port }) => port);
@@ -193,7 +202,10 @@ class Running implements RunningGateway {
     if (this.#speaks) for (const warning of this.#settings.warnings) this.#log.warn(warning);
     if (this.#definition.workerThreads !== undefined && this.#worker === undefined)
       this.#log.warn("config.workerThreads has no effect here: one thread serves");
-    await this.#serve(this.#definition, this.#settings);
+    const served = await this.#prepareToServe(this.#definition, this.#settings);
+    served.commit();
+    // What threads do later is one change, which another one tells.
+    if (this.#worker !== undefined) this.#speaks = false;
     this.#auditAction("started");
   }
 
@@ -201,26 +213,48 @@ class Running implements RunningGateway {
     return this.#metrics.figures();
   }
 
+  get isReady(): boolean {
+    return this.#mesh.isReady;
+  }
+
   logged(): Promise<void> {
     return this.#writer.written();
   }
 
   replace(next: Gateway, build: BuildInfo): Promise<void> {
-    const turn = this.#turn.then(() => this.#replace(next, build));
+    const turn = this.#turn.then(async () => (await this.prepare(next, build)).commit());
     this.#turn = turn.catch(() => {});
     return turn;
   }
 
-  async #replace(next: Gateway, build: BuildInfo): Promise<void> {
+  async prepare(next: Gateway, build: BuildInfo): Promise<PreparedChange> {
     if (this.#closing !== undefined) throw new StartupError("the gateway is ending");
     const settings = processSettings(next, process.env);
     const audit = this.#openAudit(next);
     try {
-      await this.#serve(next, settings);
+      const served = await this.#prepareToServe(next, settings);
+      return {
+        commit: () => {
+          served.commit();
+          this.#activate(next, build, settings, audit);
+        },
+        abort: () => {
+          served.abort();
+          void audit?.close();
+        },
+      };
     } catch (error) {
       void audit?.close();
       throw error;
     }
+  }
+
+  #activate(
+    next: Gateway,
+    build: BuildInfo,
+    settings: ProcessSettings,
+    audit: AuditLog | undefined,
+  ): void {
     this.#definition = next;
     this.#build = build;
     void this.#audit?.close();
@@ -231,7 +265,8 @@ class Running implements RunningGateway {
     this.#accessLog = this.#openAccessLog();
     this.#log = new ProcessLog(settings.logFormat, settings.logLevels, this.#writer);
     this.#context.reloaded();
-    this.#process.reloaded(true);
+    // What threads have replaced is one change.
+    if (this.#worker === undefined) this.#process.reloaded(true);
   }
 
   changeRefused(): void {
@@ -299,13 +334,33 @@ class Running implements RunningGateway {
     await Promise.race([flushed, setTimeout(flushTime, undefined, { ref: false })]);
   }
 
-  async #serve(definition: Gateway, settings: ProcessSettings): Promise<void> {
+  async #prepareToServe(definition: Gateway, settings: ProcessSettings): Promise<PreparedChange> {
     const context = this.#portContext(definition, settings);
     const ports = definition.ports.map((port) => portEndpoint(port, this.#defaultAddress, context));
     const endpoints = [...ports, ...this.#services(settings, definition)];
-    const opened = await this.#mesh.serve(definition.mesh, () => this.#listeners.serve(endpoints));
-    this.#context.ports = new Set(this.#listeners.ports.map(({ port }) => port));
-    if (!this.#speaks) return;
+    const mesh = this.#mesh.prepare(definition.mesh);
+    try {
+      const listeners = await this.#listeners.prepare(endpoints);
+      return {
+        commit: () => {
+          mesh.commit();
+          listeners.commit();
+          this.#context.ports = new Set(this.#listeners.ports.map(({ port }) => port));
+          if (this.#speaks) this.#tellOpened(listeners.opened, ports);
+        },
+        abort: () => {
+          listeners.abort();
+          mesh.abort();
+        },
+      };
+    } catch (error) {
+      mesh.abort();
+      throw error;
+    }
+  }
+
+  /** `ports`: those of the gateway; others are the process's own. */
+  #tellOpened(opened: readonly OpenPort[], ports: readonly Endpoint[]): void {
     for (const { endpoint, port } of opened) {
       const address = `${addressText(endpoint.host)}:${port}`;
       const what = ports.includes(endpoint) ? "listening" : endpoint.config;
@@ -313,10 +368,8 @@ class Running implements RunningGateway {
     }
   }
 
-  #portContext(
-    { connections, name, requestId, tracing }: Gateway,
-    { logFormat, logLevels }: ProcessSettings,
-  ): PortContext {
+  #portContext(definition: Gateway, { logFormat, logLevels }: ProcessSettings): PortContext {
+    const { connections, name, requestId, tracing } = definition;
     const tracer = tracing?.open({ name, gateway: this.#context, pending: this.#exports });
     return {
       connections,
@@ -335,7 +388,7 @@ class Running implements RunningGateway {
       denied: (rule, client) => this.#denied(rule, client),
       failed: reportBug,
       warn: (message) => this.#log.warn(message),
-      handover: this.#worker?.handover,
+      handover: this.#worker?.handoverOf(definition),
       // The log of these settings; that of the ones before may still be in use.
       broken: new ProcessLog(logFormat, logLevels, this.#writer).connections,
     };
@@ -353,7 +406,7 @@ class Running implements RunningGateway {
       connections,
       figures,
       context: this.#context,
-      isReady: () => this.#mesh.isReady,
+      isReady: () => this.isReady,
     });
   }
 

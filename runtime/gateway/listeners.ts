@@ -27,6 +27,20 @@ export interface OpenPort {
   readonly server: PortServer;
 }
 
+/** Another configuration, which is served once it is committed. */
+export interface PreparedChange {
+  /** Serves it from now on; can't fail. */
+  commit(): void;
+  /** Leaves all as it was. */
+  abort(): void;
+}
+
+/** Other endpoints. */
+export interface PreparedListeners extends PreparedChange {
+  /** Ports that were not open before. */
+  readonly opened: readonly OpenPort[];
+}
+
 /** The ports of a process. A change keeps the sockets that stay, with all their connections. */
 export class Listeners {
   readonly #context: GatewayContext;
@@ -45,9 +59,17 @@ export class Listeners {
    * Throws StartupError, with everything as it was, when a port can't be opened. Returns what was opened.
    */
   async serve(endpoints: readonly Endpoint[]): Promise<readonly OpenPort[]> {
+    const next = await this.prepare(endpoints);
+    next.commit();
+    return next.opened;
+  }
+
+  /** All of that which can fail: what is new is open, and what stays is as it was until the change is committed. */
+  async prepare(endpoints: readonly Endpoint[]): Promise<PreparedListeners> {
     const wanted = endpoints.map((endpoint) => ({ endpoint, prepared: prepare(endpoint) }));
     const next = new Map<string, OpenPort>();
     const opened: OpenPort[] = [];
+    const closed = new Set<PortServer>();
     const kept: (() => void)[] = [];
     try {
       for (const { endpoint, prepared } of wanted) {
@@ -59,8 +81,11 @@ export class Listeners {
           kept.push(change);
           continue;
         }
-        // The same port with TLS instead of plain HTTP, the reverse, or another handshake: the socket can't be shared.
-        void before?.server.close();
+        // The same port with TLS instead of plain HTTP, the reverse, or another handshake: unless threads do, nobody shares it.
+        if (before !== undefined && this.#context.threads === undefined) {
+          void before.server.close();
+          closed.add(before.server);
+        }
         const port = await open(endpoint, prepared, this.#context);
         opened.push(port);
         next.set(key, port);
@@ -69,11 +94,19 @@ export class Listeners {
       for (const { server } of opened) void server.close();
       throw error;
     }
-    const previous = this.#open;
-    this.#open = next;
-    for (const change of kept) change();
-    for (const [key, { server }] of previous) if (!next.has(key)) void server.close();
-    return opened;
+    return {
+      opened,
+      commit: () => {
+        const previous = this.#open;
+        this.#open = next;
+        for (const change of kept) change();
+        for (const [key, { server }] of previous)
+          if (next.get(key)?.server !== server && !closed.has(server)) void server.close();
+      },
+      abort: () => {
+        for (const { server } of opened) void server.close();
+      },
+    };
   }
 
   /** Takes no more connections; resolves when every connection has ended. */

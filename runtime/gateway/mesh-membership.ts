@@ -1,6 +1,7 @@
 import type { Mesh, MeshLog, OpenMesh } from "../mesh/mesh.ts";
 import { joinMesh } from "../net/joined-mesh.ts";
 import type { Metrics } from "../telemetry/metrics/metrics.ts";
+import type { PreparedChange } from "./listeners.ts";
 
 /** The mesh that a running gateway is a part of, from one definition to the next. */
 export class MeshMembership {
@@ -18,28 +19,23 @@ export class MeshMembership {
     return this.#open?.isReady !== false;
   }
 
-  /** Serves as a part of this mesh; when it can't, all is as it was. Rejects with what `serve` rejects with, or StartupError. */
-  async serve<Served>(mesh: Mesh | undefined, serve: () => Promise<Served>): Promise<Served> {
+  /** Begins to be a part of this mesh, and is it once that is committed. Throws StartupError, with everything as it was. */
+  prepare(mesh: Mesh | undefined): PreparedChange {
     const before = this.#open;
     const next = mesh?.key === before?.key ? before : mesh?.open(this.#log, this.#metrics);
-    this.#join(next);
-    try {
-      const served = await serve();
-      if (next !== before) before?.close();
-      return served;
-    } catch (error) {
-      this.#join(before);
-      if (next !== before) next?.close();
-      throw error;
-    }
+    return {
+      commit: () => {
+        this.#open = next;
+        joinMesh(next?.tls);
+        if (next !== before) before?.close();
+      },
+      abort: () => {
+        if (next !== before) next?.close();
+      },
+    };
   }
 
   close(): void {
     this.#open?.close();
-  }
-
-  #join(mesh: OpenMesh | undefined): void {
-    this.#open = mesh;
-    joinMesh(mesh?.tls);
   }
 }

@@ -22,16 +22,16 @@ export function statsPage(
  */
 export function readinessPage(
   context: Pick<GatewayContext, "isDraining">,
-  isReady: () => boolean = () => true,
+  isReady: () => boolean | Promise<boolean> = () => true,
 ): (exchange: Exchange) => Handled {
-  return (exchange) => {
+  return async (exchange) => {
     if (exchange.path !== "/healthz/ready") {
       notFound(exchange);
       return;
     }
     const type = ["content-type", "text/plain; charset=utf-8"];
     if (context.isDraining) exchange.respond(503, type, "draining\n");
-    else if (!isReady()) exchange.respond(503, type, "waiting\n");
+    else if (!(await isReady())) exchange.respond(503, type, "waiting\n");
     else exchange.respond(200, type, "ready\n");
   };
 }

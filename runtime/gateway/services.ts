@@ -16,7 +16,7 @@ export interface ServicePages {
   readonly figures: () => string | Promise<string>;
   readonly context: Pick<GatewayContext, "isDraining">;
   /** Whether it has everything that it waits for; absent: it waits for nothing. */
-  readonly isReady?: () => boolean;
+  readonly isReady?: () => boolean | Promise<boolean>;
 }
 
 /** Where the process serves its own state: metrics and readiness. */

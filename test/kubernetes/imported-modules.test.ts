@@ -9,16 +9,18 @@ const PROGRAM = `
 import { copyFileSync, mkdirSync } from "node:fs";
 import { AgentStore } from ${JSON.stringify(path.join(root, "compiler/agent/agent-store.ts"))};
 import { ImportedModules } from ${JSON.stringify(path.join(root, "compiler/agent/imported-modules.ts"))};
+import { ModuleOrigins } from ${JSON.stringify(path.join(root, "compiler/agent/module-origins.ts"))};
 import { createHash } from "node:crypto";
 const store = new AgentStore(process.argv[1]);
 const imported = new ImportedModules();
+const origins = new ModuleOrigins();
 const digestOf = (text) => createHash("sha256").update(text).digest("hex");
 async function load(texts, variables = {}) {
   Object.assign(process.env, variables);
   const modules = Object.entries(texts).map(([path, text]) => ({ path, text, sha256: digestOf(text) }));
   for (const { sha256, text } of modules) store.putModule(sha256, text);
   const stored = store.modulesOf({ modules });
-  await imported.load(stored, variables).catch(() => console.log("failed"));
+  await imported.load(origins.of(stored, variables)).catch(() => console.log("failed"));
   console.log("--");
 }
 const says = (name) => \`console.log("\${name}"); export const own = 1;\`;

@@ -1,68 +1,165 @@
 import { MessageChannel, parentPort, receiveMessageOnPort } from "node:worker_threads";
+import { bugText } from "../../process/bug-text.ts";
 import { StartupError } from "../../process/startup-error.ts";
 import { SECOND } from "../../process/units.ts";
 import { threadAudit } from "../../telemetry/logs/thread-audit.ts";
-import { bundleInfo } from "../build-info.ts";
 import type { Gateway } from "../definition.ts";
-import { openGateway } from "../gateway.ts";
+import { openGateway, type RunningGateway, type WorkerThread } from "../gateway.ts";
+import type { PreparedChange } from "../listeners.ts";
 import { EVERY_ADDRESS, logUncaughtErrors } from "../start.ts";
+import { ThreadHandover } from "./thread-handover.ts";
 import type { MemorySize, WorkerOrder, WorkerReport, WorkerStart } from "./worker-messages.ts";
 
+/** How a thread comes by what it serves. */
+export interface ThreadCode {
+  /** Throws what the code throws. */
+  load(code: unknown): Promise<Gateway>;
+  /** Hears what the main thread tells all of them. */
+  notified(notice: unknown): void;
+}
+
 /** Serves the ports of a gateway in a thread beside others. */
-export async function serveAsWorker(gateway: Gateway, start: WorkerStart): Promise<void> {
-  const say = (report: WorkerReport) => parentPort?.postMessage(report);
+export async function serveAsWorker(start: WorkerStart, code: ThreadCode): Promise<void> {
   logUncaughtErrors();
+  for (const notice of start.notices) code.notified(notice);
+  const thread = new ServingThread(start, code);
+  // Before it serves: what comes at once may be another thread's.
+  parentPort?.on("message", (order: WorkerOrder) => thread.take(order));
   try {
-    const handover = gateway.handover?.(start.index);
-    for (const link of start.links) handover?.link(link);
-    const othersClosed = Promise.withResolvers<void>();
-    const opening = openGateway(withShare(gateway, start), {
-      defaultAddress: EVERY_ADDRESS,
-      build: bundleInfo,
-      worker: {
-        ...start,
-        memory: (name, bytes) => askForMemory(name, { bytes }),
-        keptMemory: (name, keptKeys) => askForMemory(name, { keptKeys }),
-        log: (lines) => say({ kind: "lines", lines }),
-        audit: threadAudit((line) => say({ kind: "audit", line })),
-        handover,
-        allClosed: () => {
-          say({ kind: "closed" });
-          return othersClosed.promise;
-        },
-      },
-    });
-    // Before it serves: what comes at once may be another thread's.
-    parentPort?.on("message", (order: WorkerOrder) => {
-      switch (order.kind) {
-        case "link":
-          handover?.link(order.link);
-          return;
-        case "allClosed":
-          // What other threads have said last is heard before.
-          setImmediate(othersClosed.resolve);
-          return;
-        case "end":
-          void opening.then((running) => running.close()).then(() => process.exit(0), ignored);
-          return;
-        case "count":
-          void opening.then(
-            (running) => say({ ...order, kind: "counted", figures: running.figures() }),
-            ignored,
-          );
-      }
-    });
-    await opening;
+    await thread.opening;
     say({ kind: "serving" });
   } catch (error) {
-    if (!(error instanceof StartupError)) throw error;
-    say({ kind: "failed", message: error.message });
+    if (error instanceof StartupError) say({ kind: "failed", message: error.message });
+    else process.stderr.write(`bug: ${bugText(error)}\n`);
     process.exit(1);
   }
 }
 
-/** Why it can't be opened is said once. */
-const ignored = () => {};
+/** One of several threads, as it sees itself. */
+class ServingThread {
+  readonly opening: Promise<RunningGateway>;
+  readonly #code: ThreadCode;
+  readonly #handover: ThreadHandover;
+  readonly #othersClosed: PromiseWithResolvers<void> = Promise.withResolvers();
+  /** Of how many it is one. */
+  #count: number;
+  #prepared: PreparedChange | undefined;
+
+  constructor(start: WorkerStart, code: ThreadCode) {
+    this.#code = code;
+    this.#count = start.count;
+    this.#handover = new ThreadHandover(start.index);
+    for (const link of start.links) this.#handover.link(link);
+    this.opening = this.#open(start);
+  }
+
+  take(order: WorkerOrder): void {
+    switch (order.kind) {
+      case "link":
+        this.#handover.link(order.link);
+        return;
+      case "allClosed":
+        // What other threads have said last is heard before.
+        setImmediate(this.#othersClosed.resolve);
+        return;
+      case "end":
+        this.#once((running) => running.close().then(() => process.exit(0)));
+        return;
+      case "count":
+        this.#once((running) => {
+          const { isReady } = running;
+          say({ kind: "counted", question: order.question, figures: running.figures(), isReady });
+        });
+        return;
+      case "prepare":
+        this.#once(async (running) => {
+          say({ kind: "prepared", problem: await this.#prepare(running, order) });
+        });
+        return;
+      case "commit":
+        this.#commit();
+        return;
+      case "abort":
+        this.#prepared?.abort();
+        this.#prepared = undefined;
+        return;
+      case "notify":
+        this.#code.notified(order.notice);
+    }
+  }
+
+  /** Why it can't be opened is said by whoever has opened it. */
+  #once(work: (running: RunningGateway) => unknown): void {
+    void this.opening.then(work, () => {});
+  }
+
+  async #open(start: WorkerStart): Promise<RunningGateway> {
+    const gateway = await this.#code.load(start.code);
+    return openGateway(withShare(gateway, start.count), {
+      defaultAddress: EVERY_ADDRESS,
+      build: start.build,
+      worker: this.#asWorker(start),
+    });
+  }
+
+  #asWorker({ index, buffers, speaks }: WorkerStart): WorkerThread {
+    const count = () => this.#count;
+    return {
+      index,
+      get count() {
+        return count();
+      },
+      buffers,
+      speaks,
+      memory: (name, bytes) => askForMemory(name, { bytes }),
+      keptMemory: (name, keptKeys) => askForMemory(name, { keptKeys }),
+      log: (lines) => say({ kind: "lines", lines }),
+      audit: threadAudit((line) => say({ kind: "audit", line })),
+      handoverOf: (gateway) => this.#handover.of(gateway),
+      allClosed: () => {
+        say({ kind: "closed" });
+        return this.#othersClosed.promise;
+      },
+    };
+  }
+
+  /** What is in the way; undefined: nothing. */
+  async #prepare(
+    running: RunningGateway,
+    { code, build, count }: Extract<WorkerOrder, { kind: "prepare" }>,
+  ): Promise<string | undefined> {
+    try {
+      const gateway = withShare(await this.#code.load(code), count);
+      const { commit, abort } = await running.prepare(gateway, build);
+      this.#prepared = {
+        commit: () => {
+          this.#count = count;
+          commit();
+        },
+        abort,
+      };
+      return undefined;
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+
+  #commit(): void {
+    try {
+      this.#prepared?.commit();
+      this.#prepared = undefined;
+      say({ kind: "committed" });
+    } catch (error) {
+      // Nobody knows what it serves now: the thread that comes in its place serves what it should.
+      process.stderr.write(`bug: ${bugText(error)}\n`);
+      process.exit(1);
+    }
+  }
+}
+
+function say(report: WorkerReport): void {
+  parentPort?.postMessage(report);
+}
 
 /** Milliseconds that the main thread may take: it serves no request. */
 const longestWait = 30 * SECOND;
@@ -81,7 +178,7 @@ function askForMemory(name: string, size: MemorySize): SharedArrayBuffer {
 }
 
 /** Each may have its part of all connections: together they never have more. */
-function withShare(gateway: Gateway, { count }: WorkerStart): Gateway {
+function withShare(gateway: Gateway, count: number): Gateway {
   const { connections } = gateway;
   const maxConnections = Math.floor(connections.maxConnections / count);
   return { ...gateway, connections: { ...connections, maxConnections } };

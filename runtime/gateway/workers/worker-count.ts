@@ -2,8 +2,8 @@ import { availableParallelism } from "node:os";
 import { StartupError } from "../../process/startup-error.ts";
 import type { Gateway, WorkerThreads } from "../definition.ts";
 
-/** The most threads: each has memory of its own. */
-const most = 256;
+/** More there are never: each has memory of its own. */
+export const mostThreads = 256;
 
 /** What a gateway says of them. */
 interface WorkerSettings extends Pick<Gateway, "workerThreads" | "mostThreads"> {
@@ -12,11 +12,11 @@ interface WorkerSettings extends Pick<Gateway, "workerThreads" | "mostThreads"> 
 
 /** How many threads serve: as configured, or as WORKER_THREADS says. Throws StartupError when that is malformed. */
 export function workerCount(
-  { workerThreads = 1, mostThreads = most, connections }: WorkerSettings,
+  { workerThreads = 1, mostThreads: most = mostThreads, connections }: WorkerSettings,
   variable: string | undefined,
 ): number {
   const wanted = threadsOf(readThreads(variable) ?? workerThreads);
-  return Math.max(1, Math.min(wanted, most, mostThreads, connections.maxConnections));
+  return Math.max(1, Math.min(wanted, mostThreads, most, connections.maxConnections));
 }
 
 function threadsOf(threads: WorkerThreads): number {

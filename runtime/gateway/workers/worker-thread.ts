@@ -2,7 +2,14 @@ import { type MessagePort, Worker } from "node:worker_threads";
 import type { ThreadPorts } from "../../http/engine/handover/handover.ts";
 import { bugText } from "../../process/bug-text.ts";
 import type { FamilyFigures } from "../../telemetry/metrics/merged-exposition.ts";
-import type { MemorySize, WorkerOrder, WorkerReport, WorkerStart } from "./worker-messages.ts";
+import type { BuildInfo } from "../build-info.ts";
+import type {
+  MemorySize,
+  ThreadState,
+  WorkerOrder,
+  WorkerReport,
+  WorkerStart,
+} from "./worker-messages.ts";
 
 /** Who is told of what a thread does. */
 export interface ThreadOwner {
@@ -10,10 +17,13 @@ export interface ThreadOwner {
   audit(line: string): void;
   memory(name: string, size: MemorySize): SharedArrayBuffer;
   /** It ends, and has no connection any more. */
-  closed(): void;
+  closed(thread: WorkerHandle): void;
   /** It has ended, whoever wanted it. `failure`: why it could not start. */
   ended(thread: WorkerHandle, failure: string | undefined): void;
 }
+
+/** Whether a thread can serve other code: it is ready to, there is a problem, or it has ended. */
+export type Preparation = "prepared" | "ended" | { readonly problem: string };
 
 /** A thread that serves, as the process sees it. */
 export class WorkerHandle {
@@ -28,10 +38,13 @@ export class WorkerHandle {
   lastFigures: readonly FamilyFigures[] = [];
   readonly #worker: Worker;
   readonly #serving: PromiseWithResolvers<void> = Promise.withResolvers();
-  readonly #questions = new Map<number, (figures: readonly FamilyFigures[]) => void>();
+  readonly #questions = new Map<number, (state: ThreadState | undefined) => void>();
   #asked = 0;
+  /** Called with what becomes of other code. */
+  #onPrepared: ((preparation: Preparation) => void) | undefined;
+  #onCommitted: (() => void) | undefined;
 
-  /** `script`: the URL of the bundle, which the thread loads for itself. */
+  /** `script`: the URL of what the thread loads for itself. */
   constructor(script: string, start: WorkerStart, env: NodeJS.ProcessEnv, owner: ThreadOwner) {
     this.index = start.index;
     this.#worker = new Worker(new URL(script), {
@@ -41,21 +54,40 @@ export class WorkerHandle {
     });
     let failure: string | undefined;
     this.#worker.on("message", (report: WorkerReport) => {
-      if (report.kind === "lines") owner.lines(report.lines);
-      else if (report.kind === "audit") owner.audit(report.line);
-      else if (report.kind === "closed") {
-        this.isClosed = true;
-        owner.closed();
-      } else if (report.kind === "memory") {
-        report.port.postMessage(owner.memory(report.name, report.size));
-        Atomics.store(report.signal, 0, 1);
-        Atomics.notify(report.signal, 0);
-        report.port.close();
-      } else if (report.kind === "failed") failure = report.message;
-      else if (report.kind === "counted") this.#counted(report.question, report.figures);
-      else {
-        this.isServing = true;
-        this.#serving.resolve();
+      switch (report.kind) {
+        case "lines":
+          owner.lines(report.lines);
+          return;
+        case "audit":
+          owner.audit(report.line);
+          return;
+        case "closed":
+          this.isClosed = true;
+          owner.closed(this);
+          return;
+        case "memory":
+          report.port.postMessage(owner.memory(report.name, report.size));
+          Atomics.store(report.signal, 0, 1);
+          Atomics.notify(report.signal, 0);
+          report.port.close();
+          return;
+        case "failed":
+          failure = report.message;
+          return;
+        case "counted":
+          this.#received(report.question, report);
+          return;
+        case "prepared":
+          this.#onPrepared?.(
+            report.problem === undefined ? "prepared" : { problem: report.problem },
+          );
+          return;
+        case "committed":
+          this.#onCommitted?.();
+          return;
+        case "serving":
+          this.isServing = true;
+          this.#serving.resolve();
       }
     });
     this.#worker.on("error", (error: Error) => {
@@ -64,7 +96,9 @@ export class WorkerHandle {
     this.#worker.on("exit", () => {
       this.isServing = false;
       this.#serving.resolve();
-      for (const question of this.#questions.keys()) this.#counted(question, []);
+      for (const question of this.#questions.keys()) this.#received(question, undefined);
+      this.#onPrepared?.("ended");
+      this.#onCommitted?.();
       owner.ended(this, failure);
     });
   }
@@ -74,14 +108,42 @@ export class WorkerHandle {
     return this.#serving.promise;
   }
 
-  /** What it has counted so far; nothing once it has ended. */
-  figures(): Promise<readonly FamilyFigures[]> {
-    if (!this.isServing) return Promise.resolve([]);
+  /** What it says of itself; undefined once it has ended. */
+  state(): Promise<ThreadState | undefined> {
+    if (!this.isServing) return Promise.resolve(undefined);
     const question = this.#asked++;
     return new Promise((resolve) => {
       this.#questions.set(question, resolve);
       this.#order({ kind: "count", question });
     });
+  }
+
+  /** Lets it get ready for serving other code, as one of `count`. */
+  prepare(code: unknown, build: BuildInfo, count: number): Promise<Preparation> {
+    if (!this.isServing) return Promise.resolve("ended");
+    return new Promise((resolve) => {
+      this.#onPrepared = resolve;
+      this.#order({ kind: "prepare", code, build, count });
+    });
+  }
+
+  /** Resolves when it serves that, or has ended. */
+  commit(): Promise<void> {
+    if (!this.isServing) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onCommitted = resolve;
+      this.#order({ kind: "commit" });
+    });
+  }
+
+  /** It serves what it served before. */
+  abort(): void {
+    this.#order({ kind: "abort" });
+  }
+
+  /** Notifies its script of something. */
+  notify(notice: unknown): void {
+    this.#order({ kind: "notify", notice });
   }
 
   /** Gives it the way to another one. */
@@ -108,9 +170,9 @@ export class WorkerHandle {
     this.#worker.postMessage(order, moved);
   }
 
-  #counted(question: number, figures: readonly FamilyFigures[]): void {
-    if (figures.length > 0) this.lastFigures = figures;
-    this.#questions.get(question)?.(figures);
+  #received(question: number, state: ThreadState | undefined): void {
+    if (state !== undefined) this.lastFigures = state.figures;
+    this.#questions.get(question)?.(state);
     this.#questions.delete(question);
   }
 }

@@ -1,0 +1,465 @@
+import { MessageChannel } from "node:worker_threads";
+import type { ThreadPorts } from "../../http/engine/handover/handover.ts";
+import type { KeptMemory } from "../../process/gateway-context.ts";
+import { StartupError } from "../../process/startup-error.ts";
+import { releaseLock } from "../../process/thread-lock.ts";
+import { SECOND } from "../../process/units.ts";
+import type { AuditLog } from "../../telemetry/logs/audit-log.ts";
+import { LogWriter } from "../../telemetry/logs/log-writer.ts";
+import { ProcessLog } from "../../telemetry/logs/process-log.ts";
+import { type FamilyFigures, mergedExposition } from "../../telemetry/metrics/merged-exposition.ts";
+import { Metrics } from "../../telemetry/metrics/metrics.ts";
+import type { BuildInfo } from "../build-info.ts";
+import type { Gateway } from "../definition.ts";
+import { longestTimer } from "../drain.ts";
+import { type ProcessSettings, processSettings } from "../environment.ts";
+import {
+  addressText,
+  checkFree,
+  type Endpoint,
+  Listeners,
+  type PortPlace,
+  portPlace,
+} from "../listeners.ts";
+import { LiveContext } from "../live-context.ts";
+import { ProcessMetrics } from "../process-metrics.ts";
+import { serviceEndpoints } from "../services.ts";
+import { EVERY_ADDRESS } from "../start.ts";
+import { mostThreads, workerCount } from "./worker-count.ts";
+import type { MemorySize } from "./worker-messages.ts";
+import { WorkerHandle } from "./worker-thread.ts";
+
+/** What threads run. */
+export interface ThreadSource {
+  /** The URL of what each of them loads for itself. */
+  readonly script: string;
+  readonly build: BuildInfo;
+  /** What the script is to serve, where it can serve other code later; absent: it serves one. */
+  readonly code?: unknown;
+  /** What the script is notified of when it starts; absent: nothing. */
+  readonly notices?: () => readonly unknown[];
+}
+
+/** What is served, by all threads that serve. */
+interface Served {
+  readonly gateway: Gateway;
+  readonly build: BuildInfo;
+  readonly code: unknown;
+  readonly settings: ProcessSettings;
+  /** Of threads. */
+  readonly count: number;
+}
+
+/** Milliseconds that a thread has to last so that its end is no reason to wait with the next one, which is as long. */
+const restartDelay = SECOND;
+/** Milliseconds that threads have beyond the drain's last deadline: the time for collectors, and some. */
+const endMargin = 5 * SECOND;
+
+/** A way between a thread that starts and another one. */
+interface NewLink {
+  /** For the one that starts. */
+  readonly to: ThreadPorts;
+  /** Gives its end to the other one. */
+  readonly giveBack: () => void;
+}
+
+/**
+ * The threads of a process that serve one gateway, as its main thread has them.
+ *
+ * Each loads what it serves for itself and opens every port with SO_REUSEPORT: the kernel gives each connection to one of
+ * them, and from then on no thread waits for another one. The main thread serves no request: it has the signals, the readiness
+ * and metrics pages, the standard output and the list of threads. It starts the first thread alone, so that what can't start
+ * is said once.
+ *
+ * What they share, and how:
+ * - memory for messages that are read whole: a cell for each thread in one SharedArrayBuffer, summed before bytes are taken;
+ * - limits (`localRateLimit`): a table in a SharedArrayBuffer for each, under a lock that the main thread opens again, with an
+ *   empty table, when the thread that holds it breaks down. Those that a restart must not reset the main thread writes down
+ *   as well, and the table is then as it was written last;
+ * - connections of a port: each thread may have its part of the most;
+ * - the key of session ids: the main thread draws it, and each has it in its environment;
+ * - log lines: each thread hands batches of whole lines to the main thread, the only writer; lines of the audit log at once;
+ * - who has logged in (for that log): a table in a SharedArrayBuffer;
+ * - metrics: asked of every thread when somebody reads them, and merged as their table says. What a thread that broke down
+ *   had counted when somebody last read them is kept.
+ * What they do not share is right in each alone: pools, verified tokens, documents of other servers, how servers do.
+ * - what one of them holds for a client (MCP sessions): a request that needs it is handed over (Handover), over ports that
+ *   lead from each to each. No thread ends before the others have closed their connections.
+ *
+ * Other code (`replace`) is served by all of them or by none: each loads it, reads its files and opens its ports, and only when
+ * all that live have, each swaps it in, which can't fail. A thread that breaks down meanwhile decides nothing: the one that
+ * comes in its place serves what was served last.
+ *
+ * A thread that ends unasked is started again, after a while if it lasted no longer than that; the others go on.
+ */
+export class ThreadGroup {
+  readonly #source: ThreadSource;
+  readonly #sessionKey: string;
+  readonly #buffers = new Float64Array(new SharedArrayBuffer(8 * mostThreads));
+  /** What threads share by name. */
+  readonly #memory = new Map<string, SharedArrayBuffer>();
+  /** What of it is written down, from the first one that asks on. */
+  #kept: KeptMemory | undefined;
+  readonly #threads = new Map<number, WorkerHandle>();
+  /** Those that end because fewer are wanted. */
+  readonly #surplus = new Set<WorkerHandle>();
+  readonly #metrics = new Metrics();
+  readonly #process: ProcessMetrics;
+  readonly #writer = new LogWriter(1);
+  #served: Served;
+  #log: ProcessLog;
+  #audit: AuditLog | undefined;
+  readonly #context: LiveContext;
+  readonly #listeners: Listeners;
+  /** The figures of threads that have ended: what is counted never falls. */
+  readonly #past: FamilyFigures[] = [];
+  /** The first thread serves. */
+  #isOpen = false;
+  #failure: string | undefined;
+  /** Called when the last thread has ended. */
+  #onAllEnded: (() => void) | undefined;
+  #closing: Promise<void> | undefined;
+  /** Threads start, and other code is swapped in, one after the other. */
+  #turn: Promise<void> = Promise.resolve();
+
+  /** Throws StartupError. */
+  constructor(gateway: Gateway, source: ThreadSource) {
+    this.#source = source;
+    const served = servedBy(gateway, source.build, source.code);
+    this.#served = served;
+    this.#sessionKey = served.settings.sessionKey.toString("hex");
+    this.#log = this.#openLog(served.settings);
+    this.#audit = gateway.audit?.open(this.#writer);
+    this.#context = new LiveContext(served.settings, this.#metrics, (text) => this.#log.warn(text));
+    this.#listeners = new Listeners(this.#context);
+    this.#process = new ProcessMetrics(this.#metrics, () => ({
+      name: this.#served.gateway.name,
+      thread: "main",
+      build: this.#served.build,
+      buffers: {
+        limit: this.#served.settings.maxBufferedBytes,
+        held: this.#buffers.reduce((sum, bytes) => sum + bytes, 0),
+      },
+      droppedLogLines: this.#writer.dropped,
+    }));
+  }
+
+  /** Serves. Rejects with StartupError when it can't, and then nothing of it is left. */
+  async open(): Promise<void> {
+    try {
+      await this.#inTurn(() => this.#open());
+    } catch (error) {
+      // Nothing starts again.
+      this.#closing = Promise.resolve();
+      for (const thread of this.#list()) void thread.terminate();
+      this.#listeners.closeAllConnections();
+      void this.#listeners.close();
+      void this.#audit?.close();
+      await this.#writer.close();
+      throw error;
+    }
+  }
+
+  /** Serves another definition from now on, as RunningGateway does; `code`: what the script makes it of. */
+  replace(next: Gateway, build: BuildInfo, code: unknown): Promise<void> {
+    return this.#inTurn(() => this.#replace(servedBy(next, build, code)));
+  }
+
+  /** Other code can't be served: the metrics say so. */
+  changeRefused(): void {
+    this.#process.reloaded(false);
+    this.#audit?.action("configuration-refused", this.#served.build.configDigest);
+  }
+
+  /** Notifies the scripts of all threads of something. Those that start hear of it from the source. */
+  notify(notice: unknown): void {
+    for (const thread of this.#list()) thread.notify(notice);
+  }
+
+  /** How many threads serve. */
+  get count(): number {
+    return this.#served.count;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #open(): Promise<void> {
+    const { gateway, count, build } = this.#served;
+    // Another process could share a port with these threads, and nobody would notice.
+    for (const port of gateway.ports) await checkFree(portPlace(port, EVERY_ADDRESS));
+    const first = this.#start(0, true);
+    await first.serving();
+    if (!first.isServing) throw new StartupError(this.#failure ?? "a thread ended as it started");
+    this.#isOpen = true;
+    this.#audit?.action("started", build.configDigest);
+    await this.#startBetween(1, count);
+    const services = await this.#listeners.prepare(this.#services(this.#served));
+    services.commit();
+    this.#tellOpened(services.opened);
+    this.#log.info(`${count} threads serve`);
+  }
+
+  async #replace(next: Served): Promise<void> {
+    if (this.#closing !== undefined) throw new StartupError("the gateway is ending");
+    const before = this.#served;
+    for (const place of newPlaces(before.gateway, next.gateway)) await checkFree(place);
+    // Somebody has to say whether it can be served.
+    if (this.#threads.size === 0) await this.#start(0, false).serving();
+    const threads = this.#list().filter(({ index }) => index < next.count);
+    const audit = next.gateway.audit?.open(this.#writer);
+    const services = await this.#listeners.prepare(this.#services(next)).catch((error) => {
+      void audit?.close();
+      throw error;
+    });
+    const prepared = await Promise.all(
+      threads.map((thread) => thread.prepare(next.code, next.build, next.count)),
+    );
+    const problem = problemIn(prepared);
+    if (problem !== undefined || this.#closing !== undefined) {
+      threads.forEach((thread, index) => {
+        if (prepared[index] === "prepared") thread.abort();
+      });
+      services.abort();
+      void audit?.close();
+      throw new StartupError(problem ?? "the gateway is ending");
+    }
+    // From here on: a thread that starts serves it.
+    this.#activate(next, audit);
+    services.commit();
+    this.#tellOpened(services.opened);
+    for (const { host, port } of newPlaces(before.gateway, next.gateway))
+      this.#log.info(`listening on ${addressText(host)}:${port}`);
+    await Promise.all(threads.map((thread) => thread.commit()));
+    await this.#startBetween(before.count, next.count);
+    for (const thread of this.#list()) if (thread.index >= next.count) this.#endSurplus(thread);
+    if (next.count !== before.count) this.#log.info(`${next.count} threads serve`);
+  }
+
+  #activate(next: Served, audit: AuditLog | undefined): void {
+    this.#served = next;
+    this.#log = this.#openLog(next.settings);
+    void this.#audit?.close();
+    this.#audit = audit;
+    audit?.action("configured", next.build.configDigest);
+    this.#process.reloaded(true);
+  }
+
+  #openLog({ logFormat, logLevels }: ProcessSettings): ProcessLog {
+    return new ProcessLog(logFormat, logLevels, this.#writer);
+  }
+
+  #services({ gateway, settings }: Served): readonly Endpoint[] {
+    const { connections, mesh } = gateway;
+    return serviceEndpoints({
+      addresses: settings.addresses,
+      defaultAddress: EVERY_ADDRESS,
+      connections,
+      figures: () => this.#figures(),
+      context: this.#context,
+      isReady: () => this.#isReady(mesh !== undefined),
+    });
+  }
+
+  #tellOpened(opened: Awaited<ReturnType<Listeners["serve"]>>): void {
+    for (const { endpoint, port } of opened)
+      this.#log.info(`${endpoint.config} on ${addressText(endpoint.host)}:${port}`);
+  }
+
+  async #startBetween(first: number, end: number): Promise<void> {
+    const indexes = Array.from({ length: Math.max(0, end - first) }, (_, index) => first + index);
+    const missing = indexes.filter((index) => this.#isWanted(index));
+    await Promise.all(missing.map((index) => this.#start(index, false).serving()));
+  }
+
+  /** One that is about to end has its place until then. */
+  #isWanted(index: number): boolean {
+    const isTaken =
+      this.#threads.has(index) || this.#surplus.values().some((each) => each.index === index);
+    return this.#closing === undefined && index < this.#served.count && !isTaken;
+  }
+
+  #start(index: number, speaks: boolean): WorkerHandle {
+    const { count, build, code } = this.#served;
+    const made = this.#linksTo(index);
+    const links = made.map(({ to }) => to);
+    const thread = new WorkerHandle(
+      this.#source.script,
+      {
+        kind: "gwc-worker",
+        ...{ index, count, buffers: this.#buffers, speaks, links, build, code },
+        notices: this.#source.notices?.() ?? [],
+      },
+      { ...process.env, SESSION_KEY: this.#sessionKey },
+      {
+        lines: (lines) => this.#writer.add(lines),
+        audit: (line) => this.#audit?.add(line),
+        memory: (name, size) => this.#memoryOf(name, size),
+        closed: (closed) => {
+          if (this.#surplus.has(closed)) closed.allClosed();
+          else this.#endTogether();
+        },
+        ended: (ended, failure) => this.#ended(ended, failure),
+      },
+    );
+    this.#threads.set(index, thread);
+    void thread.serving().then(() => {
+      // Until it serves, nothing is handed over to it: what it holds is not there yet.
+      if (thread.isServing) for (const { giveBack } of made) giveBack();
+    });
+    return thread;
+  }
+
+  /** A way from this one to each of the others, and back. */
+  #linksTo(index: number): readonly NewLink[] {
+    const { gateway, code } = this.#served;
+    // Code that comes later may hold something.
+    if (gateway.handover === undefined && code === undefined) return [];
+    return this.#list().map((other) => {
+      const requests = new MessageChannel();
+      const calls = new MessageChannel();
+      const back = { index, requests: requests.port1, calls: calls.port1 };
+      return {
+        to: { index: other.index, requests: requests.port2, calls: calls.port2 },
+        giveBack: () => other.link(back),
+      };
+    });
+  }
+
+  /** Fewer are wanted: it ends by itself, and what it holds with it. */
+  #endSurplus(thread: WorkerHandle): void {
+    this.#threads.delete(thread.index);
+    this.#surplus.add(thread);
+    thread.end();
+  }
+
+  /** Those that have no connection any more wait for the last one: it may need what they hold. */
+  #endTogether(): void {
+    const threads = this.#list();
+    if (threads.every(({ isClosed }) => isClosed)) for (const thread of threads) thread.allClosed();
+  }
+
+  #memoryOf(name: string, size: MemorySize): SharedArrayBuffer {
+    if ("keptKeys" in size) return this.#keptMemory().memory(name, size.keptKeys);
+    const memory = this.#memory.get(name) ?? new SharedArrayBuffer(size.bytes);
+    this.#memory.set(name, memory);
+    return memory;
+  }
+
+  #keptMemory(): KeptMemory {
+    const kept = this.#kept ?? this.#served.gateway.keptMemory?.(this.#context);
+    if (kept === undefined) throw new Error("a thread asks for memory that nobody writes down");
+    this.#kept = kept;
+    return kept;
+  }
+
+  #ended(thread: WorkerHandle, failure: string | undefined): void {
+    const { index, startedAt } = thread;
+    const isSurplus = this.#surplus.delete(thread);
+    if (!isSurplus) this.#threads.delete(index);
+    this.#failure = failure;
+    this.#buffers[index] = 0;
+    for (const memory of this.#memory.values()) releaseLock(memory, index);
+    this.#kept?.threadEnded(index);
+    if (this.#threads.size + this.#surplus.size === 0) this.#onAllEnded?.();
+    this.#past.push(...thread.lastFigures.filter(({ kind }) => kind !== "gauge"));
+    if (this.#closing !== undefined) this.#endTogether();
+    if (this.#closing !== undefined || !this.#isOpen) return;
+    if (!isSurplus)
+      this.#log.warn(`a thread has ended${failure === undefined ? "" : `: ${failure}`}`);
+    const lasted = performance.now() - startedAt;
+    setTimeout(
+      () => void this.#inTurn(() => this.#startAgain(index)),
+      Math.max(0, restartDelay - lasted),
+    );
+  }
+
+  async #startAgain(index: number): Promise<void> {
+    if (!this.#isWanted(index)) return;
+    const thread = this.#start(index, false);
+    await thread.serving();
+    if (thread.isServing) this.#log.info("another thread serves in its place");
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.#turn.then(work);
+    this.#turn = turn.catch(() => {});
+    return turn;
+  }
+
+  async #figures(): Promise<string> {
+    const states = await Promise.all(this.#living().map((thread) => thread.state()));
+    const threads = states.map((state) => state?.figures ?? []);
+    return mergedExposition([this.#metrics.figures(), ...threads, this.#past]);
+  }
+
+  /** Somebody serves, and nobody waits for anything. */
+  async #isReady(mayWait: boolean): Promise<boolean> {
+    const threads = this.#list().filter(({ isServing }) => isServing);
+    if (threads.length === 0 || !mayWait) return threads.length > 0;
+    const states = await Promise.all(threads.map((thread) => thread.state()));
+    return states.every((state) => state?.isReady !== false);
+  }
+
+  #list(): readonly WorkerHandle[] {
+    return [...this.#threads.values()];
+  }
+
+  /** With those that are about to end. */
+  #living(): readonly WorkerHandle[] {
+    return [...this.#list(), ...this.#surplus];
+  }
+
+  async #close(): Promise<void> {
+    this.#log.info("draining");
+    this.#audit?.action("draining", this.#served.build.configDigest);
+    this.#context.isDraining = true;
+    const ended = new Promise<void>((resolve) => {
+      this.#onAllEnded = resolve;
+    });
+    for (const thread of this.#list()) thread.end();
+    const longest = this.#served.settings.drain.max + endMargin;
+    const breakOff = () => {
+      for (const thread of this.#living()) void thread.terminate();
+    };
+    const timer = setTimeout(breakOff, Math.min(longest, longestTimer));
+    if (this.#living().length > 0) await ended;
+    clearTimeout(timer);
+    await this.#kept?.flush();
+    this.#listeners.closeAllConnections();
+    this.#log.info("ended");
+    this.#audit?.action("ended", this.#served.build.configDigest);
+    await this.#audit?.close();
+    await this.#writer.close();
+  }
+}
+
+/** Throws StartupError. */
+function servedBy(gateway: Gateway, build: BuildInfo, code: unknown): Served {
+  const settings = processSettings(gateway, process.env);
+  return {
+    gateway,
+    build,
+    code,
+    settings,
+    count: workerCount(gateway, process.env.WORKER_THREADS),
+  };
+}
+
+/** Why other code can't be served, of what threads say; undefined: one can, and no other one says that it can't. */
+function problemIn(prepared: readonly ("prepared" | "ended" | { readonly problem: string })[]) {
+  const [problem] = prepared.flatMap((each) => (typeof each === "object" ? [each.problem] : []));
+  if (problem !== undefined || prepared.includes("prepared")) return problem;
+  return "all threads have ended while they loaded it";
+}
+
+/** Where the next one is open, and the one before is not. */
+function newPlaces(before: Gateway, next: Gateway): readonly PortPlace[] {
+  const placesOf = ({ ports }: Gateway) => ports.map((port) => portPlace(port, EVERY_ADDRESS));
+  const own = placesOf(before);
+  return placesOf(next).filter(
+    ({ host, port }) => !own.some((each) => each.host === host && each.port === port),
+  );
+}

@@ -1,0 +1,265 @@
+import { generateKeyPairSync } from "node:crypto";
+import { rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import {
+  type CodeResources,
+  codeResources,
+} from "../../compiler/controller/delivery/gateway-resources.ts";
+import { resourceOf } from "../../compiler/controller/delivery/resource-of.ts";
+import { signerOf } from "../../compiler/controller/delivery/signing-key.ts";
+import { CompileChanges } from "../../compiler/controller/model/compile-changes.ts";
+import { compileFiles } from "../../compiler/controller/model/compile-files.ts";
+import { DiscoveryServer, type Settled } from "../../runtime/discovery/discovery-server.ts";
+import { type ResourceSet, resourceTypes } from "../../runtime/discovery/resource-types.ts";
+import { atEnd } from "../harness/at-end.ts";
+import { eventually } from "../harness/eventually.ts";
+import { expositionOf } from "../harness/exposition.ts";
+import { fragileThreads } from "../harness/fragile-threads.ts";
+import { freePorts } from "../harness/free-port.ts";
+import { GwcProcess } from "../harness/gwc.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { Workspace } from "../harness/workspace.ts";
+
+/** A generation: routes by their path prefixes, and what else is said of the process. */
+export interface WorldGeneration {
+  /** A text that it answers with, or a server that it leads to: `127.0.0.1:9000`, or with `mcp` before it. */
+  readonly routes: Readonly<Record<string, RouteTarget>>;
+  readonly config?: object;
+  /** Objects besides. */
+  readonly objects?: readonly object[];
+}
+
+type RouteTarget =
+  | { readonly text: string; readonly policy?: object }
+  | { readonly server: string }
+  | { readonly mcp: string }
+  | { readonly service: string };
+
+/** Data planes of a Gateway, and what gives them their generations as a controller does. */
+export class AgentWorld {
+  readonly port: number;
+  readonly folder: string = temporaryFolder();
+  /** What data planes have said of what they got. */
+  readonly said: Settled[] = [];
+  readonly #stats: number;
+  readonly #ready: number;
+  readonly #signer = signerOf(
+    generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+  );
+  readonly #changes = new CompileChanges();
+  #sets: ReadonlyMap<string, ResourceSet> = new Map();
+  #before: CodeResources | undefined;
+  readonly #endpoints = new Map<string, ReturnType<typeof resourceOf>>();
+  #server: DiscoveryServer | undefined;
+  /** Where the data plane runs. */
+  #cwd = "";
+
+  private constructor(ports: readonly number[]) {
+    [this.port, this.#stats, this.#ready] = [ports[0] ?? 0, ports[1] ?? 0, ports[2] ?? 0];
+  }
+
+  static async start(first: WorldGeneration): Promise<AgentWorld> {
+    const world = new AgentWorld(await freePorts(3));
+    world.#use(first);
+    const server = await DiscoveryServer.open({
+      ...{ host: "127.0.0.1", port: 0 },
+      authorize: () => Promise.resolve(),
+      resources: (_, type) => world.#sets.get(type) ?? new Map(),
+      settled: (settled) => world.said.push(settled),
+      connected: () => {},
+    });
+    world.#server = server;
+    atEnd(() => server.close());
+    return world;
+  }
+
+  /** Its threads break down when `breakDown` says so, and load `preload` first. Resolves when it serves. */
+  async startAgent(threads: number, preload = ""): Promise<GwcProcess> {
+    const fragile = fragileThreads(threads);
+    this.#cwd = fragile.folder;
+    this.write("preload.cjs", preload);
+    const agent = new GwcProcess(["agent"], {
+      cwd: fragile.folder,
+      env: {
+        NODE_OPTIONS: `${fragile.env.NODE_OPTIONS} --require ./preload.cjs`,
+        XDS_ADDRESS: `http://127.0.0.1:${this.#server?.port}`,
+        XDS_TOKEN_FILE: new Workspace({ token: "any" }).path("token"),
+        ...{ NAMESPACE: "default", GATEWAY: "front", GWC_AGENT_DIR: this.folder },
+        GWC_SIGNER: this.#signer.publicKey,
+      },
+    });
+    await agent.seen(/serving generation/);
+    return agent;
+  }
+
+  /** Ends a thread as a lack of memory would. */
+  breakDown(index: number): void {
+    this.write(`end-${index}`);
+  }
+
+  /** A file where the data plane runs. */
+  write(name: string, text = ""): void {
+    writeFileSync(path.join(this.#cwd, name), text);
+  }
+
+  remove(name: string): void {
+    rmSync(path.join(this.#cwd, name));
+  }
+
+  /** Sends another generation; resolves with why data planes did not take it, or undefined when one did. */
+  async push(generation: WorldGeneration): Promise<string | undefined> {
+    this.send(generation);
+    return this.settled();
+  }
+
+  send(generation: WorldGeneration): void {
+    this.said.length = 0;
+    this.#use(generation);
+    this.#server?.push("default/front");
+  }
+
+  async settled(): Promise<string | undefined> {
+    const own = await eventually(
+      () =>
+        this.said.find(
+          ({ type, versions }) =>
+            type === resourceTypes.generation &&
+            versions.get("default/front") === this.#before?.version,
+        ) ?? null,
+      "what the data plane says of the generation",
+    );
+    return own.problem;
+  }
+
+  /** Says where the pods of a Service are: `default/NAME:PORT`. */
+  async setPods(service: string, ports: readonly number[]): Promise<void> {
+    this.said.length = 0;
+    this.#endpoints.set(
+      service,
+      resourceOf(JSON.stringify(ports.map((port) => ["127.0.0.1", port]))),
+    );
+    this.#sets = new Map(this.#sets).set(resourceTypes.endpoints, this.#endpoints);
+    this.#server?.push("default/front");
+    await eventually(
+      () => this.said.find(({ type }) => type === resourceTypes.endpoints) ?? null,
+      "what the data plane says of the pods",
+    );
+  }
+
+  figures(): ReturnType<typeof expositionOf> {
+    return expositionOf(this.#stats);
+  }
+
+  /** The status of the readiness page. */
+  async readiness(): Promise<number> {
+    return (await fetch(`http://127.0.0.1:${this.#ready}/healthz/ready`)).status;
+  }
+
+  #use(generation: WorldGeneration): void {
+    const compiled = compileFiles(this.#manifests(generation), undefined);
+    const changed = this.#changes.of(compiled).gateways.at(0);
+    if (changed === undefined) throw new Error(JSON.stringify(compiled.statuses));
+    this.#before = codeResources(changed, resourceTypes, this.#signer, this.#before);
+    this.#sets = new Map([
+      ...this.#before.sets,
+      [resourceTypes.endpoints, this.#endpoints] as const,
+    ]);
+  }
+
+  #manifests({ routes, config, objects = [] }: WorldGeneration): Record<string, string> {
+    const api = "gateway.networking.k8s.io/v1";
+    const own = "gwc.dev/v1alpha1";
+    const named = (name: string) => ({ name, namespace: "default" });
+    const parametersRef = { group: "gwc.dev", kind: "GatewayParameters", name: "front" };
+    const parameters = {
+      statsAddr: `127.0.0.1:${this.#stats}`,
+      readinessAddr: `127.0.0.1:${this.#ready}`,
+      connectionMinTerminationDeadline: "0s",
+      ...config,
+    };
+    const all = [
+      {
+        apiVersion: api,
+        kind: "GatewayClass",
+        metadata: { name: "gwc" },
+        spec: { controllerName: "gwc.dev/gateway" },
+      },
+      {
+        ...{ apiVersion: api, kind: "Gateway", metadata: named("front") },
+        spec: {
+          gatewayClassName: "gwc",
+          infrastructure: { parametersRef },
+          listeners: [{ name: "http", port: this.port, protocol: "HTTP" }],
+        },
+      },
+      {
+        ...{ apiVersion: own, kind: "GatewayParameters", metadata: named("front") },
+        spec: { rawConfig: { config: parameters } },
+      },
+      ...Object.entries(routes).flatMap(([name, target]) => this.#route(name, target)),
+      ...objects,
+    ];
+    return Object.fromEntries(all.map((each, index) => [`/${index}`, JSON.stringify(each)]));
+  }
+
+  #route(name: string, target: RouteTarget): readonly object[] {
+    const metadata = { name, namespace: "default" };
+    const backend = (spec: object) => ({
+      ...{ apiVersion: "gwc.dev/v1alpha1", kind: "GatewayBackend", metadata, spec },
+    });
+    const place = (text: string) => {
+      const [host, port] = text.split(":");
+      return { host, port: Number(port) };
+    };
+    const reference = { group: "gwc.dev", kind: "GatewayBackend", name };
+    const [refs, rest] =
+      "server" in target
+        ? [[reference], [backend({ static: place(target.server) })]]
+        : "mcp" in target
+          ? [
+              [reference],
+              [backend({ mcp: { targets: [{ name: "one", static: place(target.mcp) }] } })],
+            ]
+          : "service" in target
+            ? [
+                [{ name: target.service, port: 80 }],
+                [
+                  {
+                    ...{ apiVersion: "v1", kind: "Service" },
+                    metadata: { name: target.service, namespace: "default" },
+                    spec: { ports: [{ port: 80 }] },
+                  },
+                ],
+              ]
+            : [
+                [],
+                [
+                  {
+                    ...{ apiVersion: "gwc.dev/v1alpha1", kind: "GatewayPolicy", metadata },
+                    spec: {
+                      targetRefs: [{ group: "gateway.networking.k8s.io", kind: "HTTPRoute", name }],
+                      traffic: {
+                        directResponse: { status: 200, body: target.text },
+                        ...target.policy,
+                      },
+                    },
+                  },
+                ],
+              ];
+    return [
+      {
+        ...{ apiVersion: "gateway.networking.k8s.io/v1", kind: "HTTPRoute", metadata },
+        spec: {
+          parentRefs: [{ name: "front" }],
+          rules: [
+            {
+              matches: [{ path: { type: "PathPrefix", value: `/${name}` } }],
+              ...(refs.length > 0 && { backendRefs: refs }),
+            },
+          ],
+        },
+      },
+      ...rest,
+    ];
+  }
+}
