@@ -5,7 +5,7 @@ import { asBuffer } from "../body/as-buffer.ts";
 export type Sent = (error?: Error | null) => void;
 
 /** A chunk of at most so many bytes is put into one piece with what stands around it: half the cost of a gathered write. */
-const onePiece = 4096;
+export const onePiece = 4096;
 
 /**
  * Writes bytes with the text (Latin-1) before and behind them in one go: a head and the start of its body, a chunk and

@@ -1,8 +1,9 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
+import type { HeldWriter, HeldWrites } from "../../../net/held-writes.ts";
 import { isFieldValue, isToken } from "../../http1/fields.ts";
-import { isPlainText, type Sent, writeFramed } from "../../http1/framed-write.ts";
+import { isPlainText, onePiece, type Sent, writeFramed } from "../../http1/framed-write.ts";
 import type { EngineResponse, EngineTunnel, EngineUpgrade, ResponseLines } from "../engine.ts";
 import type { Http1RequestHead } from "./http1-request-head.ts";
 import { SocketBytes } from "./socket-bytes.ts";
@@ -16,6 +17,8 @@ export interface ResponseConnection {
   readonly keptLines: string;
   /** The value of Date (RFC 9110 6.6.1). */
   readonly date: string;
+  /** Holds short responses back that are written in one turn. */
+  readonly writes: HeldWrites;
   /** All of the response was handed to the socket. */
   responded(): void;
   /** Ends HTTP on the connection. What was read behind the request. */
@@ -23,7 +26,7 @@ export interface ResponseConnection {
 }
 
 /** The response to a request of HTTP/1.1. */
-export class Http1ServerResponse implements EngineResponse {
+export class Http1ServerResponse implements EngineResponse, HeldWriter {
   readonly upgrade?: EngineUpgrade;
   readonly tunnel?: EngineTunnel;
   readonly #connection: ResponseConnection;
@@ -159,14 +162,18 @@ export class Http1ServerResponse implements EngineResponse {
     const last = this.#isChunked ? `0\r\n${this.#trailers}\r\n` : "";
     // Over TLS all goes out a little later.
     const sent = this.#socket instanceof TLSSocket ? this.#sent : undefined;
-    if (this.#hasBody && chunk.length > 0) {
-      this.#send(chunk, last, sent);
-      if (sent === undefined) this.#awaitSent();
-      return;
+    // A stream goes on at once, a long piece is worth a system call of its own.
+    const isShort = this.#head !== "" && chunk.length <= onePiece;
+    const isHeld = isShort && this.#connection.writes.holds(this);
+    if (isHeld) this.#socket.cork();
+    let isSending = sent !== undefined;
+    if (this.#hasBody && chunk.length > 0) this.#send(chunk, last, sent);
+    else {
+      const text = this.#takeHead() + last;
+      if (text === "") isSending = false;
+      else this.#socket.write(text, "latin1", sent);
     }
-    const text = this.#takeHead() + last;
-    if (text !== "") this.#socket.write(text, "latin1", sent);
-    if (text === "" || sent === undefined) this.#awaitSent();
+    if (!isHeld && !isSending) this.#awaitSent();
   }
 
   destroy(): void {
@@ -188,6 +195,11 @@ export class Http1ServerResponse implements EngineResponse {
     if (this.#isGone) return;
     this.#isGone = true;
     this.#onClose?.();
+  }
+
+  release(): void {
+    this.#socket.uncork();
+    if (!(this.#socket instanceof TLSSocket)) this.#awaitSent();
   }
 
   #begin(
