@@ -1,7 +1,7 @@
-/** Who holds a message back. */
+/** Who has messages held back. */
 export interface HeldWriter {
-  /** Lets it go. */
-  release(): void;
+  /** Writes one. */
+  release(message: string): void;
 }
 
 /** So many messages of one turn are a crowd. */
@@ -18,15 +18,15 @@ const longestHold = 0.5;
  * of the CPU. A message that has no company in its turn is not held back.
  */
 export class HeldWrites {
-  #held: HeldWriter[] = [];
+  #held: { readonly writer: HeldWriter; readonly message: string }[] = [];
   #heldSince = 0;
   /** The messages of the turn that is looked at; else those that have gone by since. */
   #count = 0;
   #isLooking = false;
   #isCrowded = false;
 
-  /** Whether a writer has to hold its message back until it is released. */
-  holds(writer: HeldWriter): boolean {
+  /** Whether it holds a message back; false: its writer writes it. */
+  holds(writer: HeldWriter, message: string): boolean {
     this.#count += 1;
     if (!this.#isLooking && (this.#isCrowded || this.#count >= looksEvery)) this.#look();
     if (!this.#isCrowded) return false;
@@ -36,7 +36,7 @@ export class HeldWrites {
       this.#release();
       this.#heldSince = now;
     }
-    this.#held.push(writer);
+    this.#held.push({ writer, message });
     return true;
   }
 
@@ -56,6 +56,6 @@ export class HeldWrites {
   #release(): void {
     const held = this.#held;
     this.#held = [];
-    for (const writer of held) writer.release();
+    for (const { writer, message } of held) writer.release(message);
   }
 }

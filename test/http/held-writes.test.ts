@@ -7,13 +7,16 @@ import { listen } from "../harness/listen.ts";
 import { startPlain } from "./plain-gateway.ts";
 
 /** Writes messages, each when `held` lets it. */
-class Messages {
+class Messages implements HeldWriter {
   readonly sent: string[] = [];
   readonly #held = new HeldWrites();
 
   write(name: string): void {
-    const writer: HeldWriter = { release: () => this.sent.push(name) };
-    if (!this.#held.holds(writer)) this.sent.push(name);
+    if (!this.#held.holds(this, name)) this.release(name);
+  }
+
+  release(name: string): void {
+    this.sent.push(name);
   }
 }
 

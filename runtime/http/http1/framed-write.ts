@@ -20,13 +20,18 @@ export function writeFramed(
 ): boolean {
   if (before === "" && behind === "") return isReady(socket, socket.write(chunk, sent));
   if (chunk.length <= onePiece)
-    return socket.write(before + asBuffer(chunk).toString("latin1") + behind, "latin1", sent);
+    return socket.write(inOnePiece(before, chunk, behind), "latin1", sent);
   socket.cork();
   if (before !== "") socket.write(before, "latin1");
   let isBelow = socket.write(chunk, behind === "" ? sent : undefined);
   if (behind !== "") isBelow = socket.write(behind, "latin1", sent);
   socket.uncork();
   return isReady(socket, isBelow);
+}
+
+/** Bytes with what stands around them, as Latin-1. */
+export function inOnePiece(before: string, chunk: Uint8Array, behind: string): string {
+  return before + asBuffer(chunk).toString("latin1") + behind;
 }
 
 /** Whether a text is written as it is with what stands around it: it is short, and of ASCII alone. `length`: its bytes. */

@@ -10,7 +10,7 @@ import {
   SocketReads,
 } from "../../../net/socket-reads.ts";
 import { SECOND } from "../../../process/units.ts";
-import { isPlainText, onePiece, writeFramed } from "../../http1/framed-write.ts";
+import { inOnePiece, isPlainText, onePiece, writeFramed } from "../../http1/framed-write.ts";
 import type { ReadState } from "../../http1/message-reader.ts";
 import type { WrittenCall } from "./http1-request-head.ts";
 import { type Http1Reader, Http1Response } from "./http1-response.ts";
@@ -110,12 +110,10 @@ export class Http1Connection implements Timed, ReadTaker, HeldWriter {
   /** Writes the head of a request with its whole body; the request is sent. `framing`: what the head says of that. */
   send(head: string, body: string | Uint8Array | null, framing?: WrittenCall["framing"]): void {
     this.#isSent = true;
-    const isShort = body === null || body.length <= onePiece;
-    if (isShort && this.#owner.writes.holds(this)) this.#socket.cork();
-    if (body === null) this.#socket.write(head, "latin1");
-    else if (typeof body !== "string") writeFramed(this.#socket, head, body, "");
-    else if (isPlainText(body, framing)) this.#socket.write(head + body, "latin1");
-    else writeFramed(this.#socket, head, Buffer.from(body), "");
+    if (body === null) this.#sendText(head);
+    else if (typeof body !== "string") this.#sendBytes(head, body);
+    else if (isPlainText(body, framing)) this.#sendText(head + body);
+    else this.#sendBytes(head, Buffer.from(body));
   }
 
   /** Writes the head of a request whose body is to come. */
@@ -135,8 +133,8 @@ export class Http1Connection implements Timed, ReadTaker, HeldWriter {
     this.#isSent = true;
   }
 
-  release(): void {
-    this.#socket.uncork();
+  release(request: string): void {
+    this.#socket.write(request, "latin1");
   }
 
   resume(): void {
@@ -171,6 +169,15 @@ export class Http1Connection implements Timed, ReadTaker, HeldWriter {
     this.#user = undefined;
     this.#response = undefined;
     this.#socket.destroy();
+  }
+
+  #sendBytes(head: string, body: Uint8Array): void {
+    if (body.length <= onePiece) this.#sendText(inOnePiece(head, body, ""));
+    else writeFramed(this.#socket, head, body, "");
+  }
+
+  #sendText(request: string): void {
+    if (!this.#owner.writes.holds(this, request)) this.release(request);
   }
 
   /** `isLent`: they are another's when it is over. */
