@@ -5,7 +5,7 @@ import { asBuffer } from "../body/as-buffer.ts";
 export type Sent = (error?: Error | null) => void;
 
 /** A chunk of at most so many bytes is put into one piece with what stands around it: half the cost of a gathered write. */
-const onePiece = 4096;
+export const onePiece = 4096;
 
 /**
  * Writes bytes with the text (Latin-1) before and behind them in one go: a head and the start of its body, a chunk and
@@ -20,13 +20,18 @@ export function writeFramed(
 ): boolean {
   if (before === "" && behind === "") return isReady(socket, socket.write(chunk, sent));
   if (chunk.length <= onePiece)
-    return socket.write(before + asBuffer(chunk).toString("latin1") + behind, "latin1", sent);
+    return socket.write(inOnePiece(before, chunk, behind), "latin1", sent);
   socket.cork();
   if (before !== "") socket.write(before, "latin1");
   let isBelow = socket.write(chunk, behind === "" ? sent : undefined);
   if (behind !== "") isBelow = socket.write(behind, "latin1", sent);
   socket.uncork();
   return isReady(socket, isBelow);
+}
+
+/** Bytes with what stands around them, as Latin-1. */
+export function inOnePiece(before: string, chunk: Uint8Array, behind: string): string {
+  return before + asBuffer(chunk).toString("latin1") + behind;
 }
 
 /** Whether a text is written as it is with what stands around it: it is short, and of ASCII alone. `length`: its bytes. */

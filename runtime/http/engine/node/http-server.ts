@@ -7,6 +7,7 @@ import {
 import { comeFirst } from "../../../net/come-first.ts";
 import { forbiddingRule } from "../../../net/connection-rules.ts";
 import type { ConnectionSettings } from "../../../net/connection-settings.ts";
+import { HeldWrites } from "../../../net/held-writes.ts";
 import { ignoreError } from "../../../net/ignore-error.ts";
 import { listenOn } from "../../../net/listen-on.ts";
 import type { PortServer } from "../../../net/port-server.ts";
@@ -50,6 +51,7 @@ export class HttpServer implements PortServer {
     };
     this.#http1 = new Http1Connections({
       ...own,
+      writes: gateway.metrics.part(HeldWrites),
       settings: () => this.#handlers.connections,
       tunnelRefusal: () => tunnelRefusal(this.#handlers),
       serve: (request, response, expectsContinue) =>

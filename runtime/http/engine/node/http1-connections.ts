@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import type { ConnectionSettings } from "../../../net/connection-settings.ts";
 import { Deadlines } from "../../../net/deadlines.ts";
+import type { HeldWrites } from "../../../net/held-writes.ts";
 import { ReadMemory } from "../../../net/socket-reads.ts";
 import { SECOND } from "../../../process/units.ts";
 import {
@@ -10,7 +11,8 @@ import {
 } from "./http1-server-connection.ts";
 
 /** What the connections need of the port they belong to. */
-export interface Http1ConnectionsPort extends Pick<Http1Port, "serve" | "malformed" | "broken"> {
+export interface Http1ConnectionsPort
+  extends Pick<Http1Port, "serve" | "malformed" | "broken" | "writes"> {
   readonly settings: () => ConnectionSettings;
   /** Why a tunnel is refused; undefined: clients may ask for one. */
   readonly tunnelRefusal: () => 400 | 501 | undefined;
@@ -22,6 +24,7 @@ const readSize = 65_536;
 /** The HTTP/1.1 connections of a port, and those that have said nothing yet. */
 export class Http1Connections implements Http1Port {
   readonly deadlines = new Deadlines<PlainConnection>();
+  readonly writes: HeldWrites;
   readonly memory: ReadMemory = new ReadMemory(readSize);
   isClosing = false;
   readonly serve: Http1Port["serve"];
@@ -34,6 +37,7 @@ export class Http1Connections implements Http1Port {
 
   constructor(port: Http1ConnectionsPort) {
     this.#port = port;
+    this.writes = port.writes;
     this.serve = port.serve;
     this.malformed = port.malformed;
     this.broken = port.broken;

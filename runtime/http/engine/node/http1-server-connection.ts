@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { Deadlines, Timed } from "../../../net/deadlines.ts";
+import type { HeldWrites } from "../../../net/held-writes.ts";
 import { pauseReads } from "../../../net/pause-reads.ts";
 import {
   type Borrower,
@@ -50,6 +51,8 @@ export interface Http1Port {
   readonly keptLines: string;
   /** What connections are read into. */
   readonly memory: ReadMemory;
+  /** Holds short responses back that are written in one turn. */
+  readonly writes: HeldWrites;
   /** No more requests are wanted. */
   readonly isClosing: boolean;
   /** Why a tunnel is refused; undefined: clients may ask for one. */
@@ -113,6 +116,10 @@ export class Http1ServerConnection
 
   get keptLines(): string {
     return this.#port.keptLines;
+  }
+
+  get writes(): HeldWrites {
+    return this.#port.writes;
   }
 
   get date(): string {

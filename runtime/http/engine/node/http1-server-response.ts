@@ -1,8 +1,15 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
+import type { HeldWriter, HeldWrites } from "../../../net/held-writes.ts";
 import { isFieldValue, isToken } from "../../http1/fields.ts";
-import { isPlainText, type Sent, writeFramed } from "../../http1/framed-write.ts";
+import {
+  inOnePiece,
+  isPlainText,
+  onePiece,
+  type Sent,
+  writeFramed,
+} from "../../http1/framed-write.ts";
 import type { EngineResponse, EngineTunnel, EngineUpgrade, ResponseLines } from "../engine.ts";
 import type { Http1RequestHead } from "./http1-request-head.ts";
 import { SocketBytes } from "./socket-bytes.ts";
@@ -16,6 +23,8 @@ export interface ResponseConnection {
   readonly keptLines: string;
   /** The value of Date (RFC 9110 6.6.1). */
   readonly date: string;
+  /** Holds short responses back that are written in one turn. */
+  readonly writes: HeldWrites;
   /** All of the response was handed to the socket. */
   responded(): void;
   /** Ends HTTP on the connection. What was read behind the request. */
@@ -23,7 +32,7 @@ export interface ResponseConnection {
 }
 
 /** The response to a request of HTTP/1.1. */
-export class Http1ServerResponse implements EngineResponse {
+export class Http1ServerResponse implements EngineResponse, HeldWriter {
   readonly upgrade?: EngineUpgrade;
   readonly tunnel?: EngineTunnel;
   readonly #connection: ResponseConnection;
@@ -122,7 +131,7 @@ export class Http1ServerResponse implements EngineResponse {
   write(chunk: Uint8Array): boolean {
     if (this.#hasLeftHttp) return this.#socket.destroyed || this.#socket.write(chunk);
     if (this.#isGone || this.#isEnded) return true;
-    if (this.#hasBody && chunk.length > 0) return this.#send(chunk, "", undefined);
+    if (this.#hasBody && chunk.length > 0) return this.#send(chunk);
     this.flushHead();
     return true;
   }
@@ -156,17 +165,20 @@ export class Http1ServerResponse implements EngineResponse {
     }
     if (this.#isGone || this.#isEnded) return;
     this.#isEnded = true;
+    const head = this.#takeHead();
+    const hasChunk = this.#hasBody && chunk.length > 0;
     const last = this.#isChunked ? `0\r\n${this.#trailers}\r\n` : "";
-    // Over TLS all goes out a little later.
-    const sent = this.#socket instanceof TLSSocket ? this.#sent : undefined;
-    if (this.#hasBody && chunk.length > 0) {
-      this.#send(chunk, last, sent);
+    const before = hasChunk && this.#isChunked ? head + chunkStart(chunk) : head;
+    const behind = hasChunk && this.#isChunked ? `\r\n${last}` : last;
+    if (hasChunk && chunk.length > onePiece) {
+      const sent = this.#sentLater;
+      writeFramed(this.#socket, before, chunk, behind, sent);
       if (sent === undefined) this.#awaitSent();
       return;
     }
-    const text = this.#takeHead() + last;
-    if (text !== "") this.#socket.write(text, "latin1", sent);
-    if (text === "" || sent === undefined) this.#awaitSent();
+    const text = hasChunk ? inOnePiece(before, chunk, behind) : before + behind;
+    // What is left of a stream goes out at once.
+    if (head === "" || !this.#connection.writes.holds(this, text)) this.release(text);
   }
 
   destroy(): void {
@@ -188,6 +200,12 @@ export class Http1ServerResponse implements EngineResponse {
     if (this.#isGone) return;
     this.#isGone = true;
     this.#onClose?.();
+  }
+
+  release(text: string): void {
+    const sent = this.#sentLater;
+    if (text !== "") this.#socket.write(text, "latin1", sent);
+    if (text === "" || sent === undefined) this.#awaitSent();
   }
 
   #begin(
@@ -218,12 +236,16 @@ export class Http1ServerResponse implements EngineResponse {
     return head;
   }
 
-  /** Sends a piece of the body, with the head before it and the end of the body behind it. */
-  #send(chunk: Uint8Array, last: string, sent: Sent | undefined): boolean {
+  /** Sends a piece of the body, with the head before it. */
+  #send(chunk: Uint8Array): boolean {
     const head = this.#takeHead();
-    if (!this.#isChunked) return writeFramed(this.#socket, head, chunk, last, sent);
-    const size = `${chunk.length.toString(16)}\r\n`;
-    return writeFramed(this.#socket, head + size, chunk, `\r\n${last}`, sent);
+    if (!this.#isChunked) return writeFramed(this.#socket, head, chunk, "");
+    return writeFramed(this.#socket, head + chunkStart(chunk), chunk, "\r\n");
+  }
+
+  /** Over TLS all goes out a little later. */
+  get #sentLater(): Sent | undefined {
+    return this.#socket instanceof TLSSocket ? this.#sent : undefined;
   }
 
   /** Mostly the kernel has all of it already: what a callback of the stream costs is saved. */
@@ -258,6 +280,11 @@ const nothing = new Uint8Array();
 const settled = Promise.resolve(null);
 /** The end of a head behind which the connection is closed. */
 const closingLines = "Connection: close\r\n\r\n";
+
+/** The line before a chunk (RFC 9112 7.1). */
+function chunkStart(chunk: Uint8Array): string {
+  return `${chunk.length.toString(16)}\r\n`;
+}
 
 function field(name = "", value = ""): string {
   checkField(name, value);

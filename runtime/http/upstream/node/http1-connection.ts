@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { Deadlines, Timed } from "../../../net/deadlines.ts";
+import type { HeldWriter, HeldWrites } from "../../../net/held-writes.ts";
 import { pauseReads } from "../../../net/pause-reads.ts";
 import { oncePodIsGone } from "../../../net/service-endpoints.ts";
 import {
@@ -9,7 +10,7 @@ import {
   SocketReads,
 } from "../../../net/socket-reads.ts";
 import { SECOND } from "../../../process/units.ts";
-import { isPlainText, writeFramed } from "../../http1/framed-write.ts";
+import { inOnePiece, isPlainText, onePiece, writeFramed } from "../../http1/framed-write.ts";
 import type { ReadState } from "../../http1/message-reader.ts";
 import type { WrittenCall } from "./http1-request-head.ts";
 import { type Http1Reader, Http1Response } from "./http1-response.ts";
@@ -43,13 +44,15 @@ export interface Http1Owner {
   readonly deadlines: Deadlines;
   /** What connections are read into. */
   readonly memory: ReadMemory;
+  /** Holds short requests back that are written in one turn. */
+  readonly writes: HeldWrites;
   /** It can carry the next request. */
   onIdle(connection: Http1Connection): void;
   onGone(connection: Http1Connection): void;
 }
 
 /** A connection of HTTP/1.1: one request at a time (RFC 9112 9.3). */
-export class Http1Connection implements Timed, ReadTaker {
+export class Http1Connection implements Timed, ReadTaker, HeldWriter {
   /** The tick at which it has waited for a request as long as it may. */
   deadline: number;
   place = 0;
@@ -96,7 +99,7 @@ export class Http1Connection implements Timed, ReadTaker {
     this.#user = user;
     this.#response = new Http1Response(user, hasNoBody);
     this.#isSent = false;
-    this.#hold();
+    this.#keepProcess();
   }
 
   /** What nobody uses is let go of from tick to tick: most connections have the next request before. */
@@ -109,10 +112,10 @@ export class Http1Connection implements Timed, ReadTaker {
   /** Writes the head of a request with its whole body; the request is sent. `framing`: what the head says of that. */
   send(head: string, body: string | Uint8Array | null, framing?: WrittenCall["framing"]): void {
     this.#isSent = true;
-    if (body === null) this.#socket.write(head, "latin1");
-    else if (typeof body !== "string") writeFramed(this.#socket, head, body, "");
-    else if (isPlainText(body, framing)) this.#socket.write(head + body, "latin1");
-    else writeFramed(this.#socket, head, Buffer.from(body), "");
+    if (body === null) this.#sendText(head);
+    else if (typeof body !== "string") this.#sendBytes(head, body);
+    else if (isPlainText(body, framing)) this.#sendText(head + body);
+    else this.#sendBytes(head, Buffer.from(body));
   }
 
   /** Writes the head of a request whose body is to come. */
@@ -130,6 +133,10 @@ export class Http1Connection implements Timed, ReadTaker {
   end(isChunked: boolean, trailers: readonly string[] = []): void {
     if (isChunked) this.#socket.write(`0\r\n${fieldLines(trailers)}\r\n`, "latin1");
     this.#isSent = true;
+  }
+
+  release(request: string): void {
+    this.#socket.write(request, "latin1");
   }
 
   resume(): void {
@@ -164,6 +171,15 @@ export class Http1Connection implements Timed, ReadTaker {
     this.#user = undefined;
     this.#response = undefined;
     this.#socket.destroy();
+  }
+
+  #sendBytes(head: string, body: Uint8Array): void {
+    if (body.length <= onePiece) this.#sendText(inOnePiece(head, body, ""));
+    else writeFramed(this.#socket, head, body, "");
+  }
+
+  #sendText(request: string): void {
+    if (!this.#owner.writes.holds(this, request)) this.release(request);
   }
 
   /** `isLent`: they are another's when it is over. */
@@ -216,7 +232,7 @@ export class Http1Connection implements Timed, ReadTaker {
     this.#owner.onIdle(this);
   }
 
-  #hold(): void {
+  #keepProcess(): void {
     if (this.#isHeld) return;
     this.#isHeld = true;
     this.#socket.ref();

@@ -1,6 +1,8 @@
 import type { Connect } from "../../../net/connector.ts";
 import { Deadlines } from "../../../net/deadlines.ts";
+import { HeldWrites } from "../../../net/held-writes.ts";
 import { longRead, ReadMemory } from "../../../net/socket-reads.ts";
+import { processMetrics } from "../../../process/metrics-source.ts";
 import { Http1Connection, type Http1Owner } from "./http1-connection.ts";
 
 /** Who waits for a connection. */
@@ -18,6 +20,7 @@ export class Http1Pool implements Http1Owner {
   readonly #idle: Http1Connection[] = [];
   readonly #waiting = new Set<Waiter>();
   #memory: ReadMemory | undefined;
+  #writes: HeldWrites | undefined;
   #opening = 0;
   #isClosed = false;
 
@@ -28,6 +31,12 @@ export class Http1Pool implements Http1Owner {
   get memory(): ReadMemory {
     this.#memory ??= new ReadMemory(longRead);
     return this.#memory;
+  }
+
+  /** All pools of a process have one, and its ports. */
+  get writes(): HeldWrites {
+    this.#writes ??= processMetrics()?.part(HeldWrites) ?? new HeldWrites();
+    return this.#writes;
   }
 
   /** For the metrics. */
