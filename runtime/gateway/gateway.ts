@@ -198,7 +198,8 @@ class Running implements RunningGateway {
 
   async open(): Promise<void> {
     if (this.#speaks) for (const warning of this.#settings.warnings) this.#log.warn(warning);
-    if (this.#definition.workerThreads !== undefined && this.#worker === undefined)
+    const { workerThreads = 1 } = this.#definition;
+    if (workerThreads !== 1 && this.#worker === undefined)
       this.#log.warn("config.workerThreads has no effect here: one thread serves");
     const served = await this.#prepareToServe(this.#definition, this.#settings);
     served.commit();
