@@ -10,6 +10,7 @@ export class SharedMemory {
   readonly buffers: Float64Array = new Float64Array(new SharedArrayBuffer(8 * mostThreads));
   readonly #context: GatewayContext;
   readonly #byName = new Map<string, SharedArrayBuffer>();
+  #openKept: Gateway["keptMemory"];
   /** What of it is written down, from the first one that asks on. */
   #kept: KeptMemory | undefined;
 
@@ -17,10 +18,16 @@ export class SharedMemory {
     this.#context = context;
   }
 
-  /** What all of them have under a name. `gateway`: what they serve. */
-  of(name: string, size: MemorySize, { keptMemory }: Gateway): SharedArrayBuffer {
+  /** Threads are about to serve this. */
+  expect({ keptMemory }: Gateway): void {
+    // Requests under way may still be of one before.
+    this.#openKept ??= keptMemory;
+  }
+
+  /** What all of them have under a name. */
+  of(name: string, size: MemorySize): SharedArrayBuffer {
     if ("keptKeys" in size) {
-      this.#kept ??= keptMemory?.(this.#context);
+      this.#kept ??= this.#openKept?.(this.#context);
       if (this.#kept === undefined)
         throw new Error("a thread asks for memory that nobody writes down");
       return this.#kept.memory(name, size.keptKeys);

@@ -14,6 +14,7 @@ import {
   checkFree,
   type Endpoint,
   Listeners,
+  type OpenPort,
   type PortPlace,
   portPlace,
 } from "../listeners.ts";
@@ -117,6 +118,7 @@ export class ThreadGroup {
     this.#audit = gateway.audit?.open(this.#writer);
     this.#context = new LiveContext(served.settings, this.#metrics, (text) => this.#log.warn(text));
     this.#memory = new SharedMemory(this.#context);
+    this.#memory.expect(gateway);
     this.#listeners = new Listeners(this.#context);
     this.#process = new ProcessMetrics(this.#metrics, () => ({
       name: this.#served.gateway.name,
@@ -225,6 +227,7 @@ export class ThreadGroup {
 
   #activate(next: Served, audit: AuditLog | undefined): void {
     this.#served = next;
+    this.#memory.expect(next.gateway);
     this.#log = this.#openLog(next.settings);
     void this.#audit?.close();
     this.#audit = audit;
@@ -248,7 +251,7 @@ export class ThreadGroup {
     });
   }
 
-  #tellOpened(opened: Awaited<ReturnType<Listeners["serve"]>>): void {
+  #tellOpened(opened: readonly OpenPort[]): void {
     for (const { endpoint, port } of opened)
       this.#log.info(`${endpoint.config} on ${addressText(endpoint.host)}:${port}`);
   }
@@ -284,7 +287,7 @@ export class ThreadGroup {
       {
         lines: (lines) => this.#writer.add(lines),
         audit: (line) => this.#audit?.add(line),
-        memory: (name, size) => this.#memory.of(name, size, this.#served.gateway),
+        memory: (name, size) => this.#memory.of(name, size),
         closed: (closed) => {
           if (this.#surplus.has(closed)) closed.allClosed();
           else this.#endTogether();
