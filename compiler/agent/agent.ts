@@ -241,7 +241,7 @@ export class Agent {
       return threads;
     }
     const { openGateway } = await import("gwc/runtime/gateway/gateway");
-    const { workerThreads: _, ...alone } = gateway;
+    const alone: Gateway = { ...gateway, workerThreads: 1 };
     return openGateway(alone, { defaultAddress: EVERY_ADDRESS, build });
   }
 

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import path from "node:path";
-import type { RouteCount, RunningGateway } from "../../runtime/gateway/gateway.ts";
+import type { RunningGateway } from "../../runtime/gateway/gateway.ts";
+import type { RouteCount, routeCounts, serverStates } from "../../runtime/gateway/live-figures.ts";
 import type { ServerState } from "../../runtime/process/server-states.ts";
 import type { AdminRequest } from "../../runtime/telemetry/logs/audit-log.ts";
 import { mcpWaitingCalls } from "../../runtime/telemetry/metrics/table/mcp.ts";
@@ -31,6 +32,12 @@ export interface LiveSettings {
 /** What is tried out is open to this machine alone, unless the configuration names an address. */
 const OWN_ADDRESS = "127.0.0.1";
 
+/** What the runtime makes of what was counted. */
+interface LiveFigures {
+  readonly routeCounts: typeof routeCounts;
+  readonly serverStates: typeof serverStates;
+}
+
 /** Why a configuration can't be served at all. */
 export interface Refusal {
   readonly talk: string;
@@ -40,6 +47,7 @@ export interface Refusal {
 export class LiveGateway implements LiveView {
   readonly #settings: LiveSettings;
   readonly #running: RunningGateway;
+  readonly #figures: LiveFigures;
   readonly journal: RequestJournal;
   readonly #watch: FileWatch;
   #current: Compiled;
@@ -50,12 +58,14 @@ export class LiveGateway implements LiveView {
   private constructor(
     settings: LiveSettings,
     running: RunningGateway,
+    figures: LiveFigures,
     journal: RequestJournal,
     current: Compiled,
     { findings, dependencies }: Candidate,
   ) {
     this.#settings = settings;
     this.#running = running;
+    this.#figures = figures;
     this.journal = journal;
     this.#current = current;
     this.#lastChange = { at: new Date(), findings, problem: undefined };
@@ -80,6 +90,7 @@ export class LiveGateway implements LiveView {
     process.env.GWC_CONFIG_DIR = path.dirname(path.resolve(settings.file));
     try {
       const { openGateway } = await import("gwc/runtime/gateway/gateway");
+      const figures = await import("gwc/runtime/gateway/live-figures");
       const { compiled: first } = candidate;
       const journal = new RequestJournal();
       const running = await openGateway(await loadGateway(first), {
@@ -88,7 +99,14 @@ export class LiveGateway implements LiveView {
         observer: journal,
       });
       await running.logged();
-      const live = new LiveGateway(settings, running, journal, candidate.compiled, candidate);
+      const live = new LiveGateway(
+        settings,
+        running,
+        figures,
+        journal,
+        candidate.compiled,
+        candidate,
+      );
       // Nobody watched while it was compiled and opened.
       if ([settings.file, ...candidate.dependencies].some((file) => changedAt(file) >= began))
         live.reload();
@@ -131,20 +149,20 @@ export class LiveGateway implements LiveView {
 
   /** What each route has answered so far. */
   routes(): readonly RouteCount[] {
-    return this.#running.routes();
+    return this.#figures.routeCounts(this.#running.metrics);
   }
 
   /** MCP calls that wait for what their clients were asked. */
   waitingCalls(): number {
     const isAsked = ({ name }: { readonly name: string }) => name === mcpWaitingCalls.name;
-    const { text = "" } = this.#running.figures().find(isAsked) ?? {};
+    const { text = "" } = this.#running.metrics.figures().find(isAsked) ?? {};
     const samples = text.split("\n").filter((line) => line.startsWith(mcpWaitingCalls.name));
     return samples.reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
   }
 
   /** How the servers do that routes choose from. */
   servers(): readonly ServerState[] {
-    return this.#running.servers();
+    return this.#figures.serverStates(this.#running.metrics);
   }
 
   async #follow(): Promise<void> {

@@ -5,19 +5,17 @@ import type { Exchange } from "../http/exchange.ts";
 import type { SharedThreads } from "../process/gateway-context.ts";
 import { offerMetrics } from "../process/metrics-source.ts";
 import { onWarning } from "../process/operator-warnings.ts";
-import { hasServerStates, type ServerState } from "../process/server-states.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { SECOND } from "../process/units.ts";
 import { AccessLog } from "../telemetry/logs/access-log.ts";
-import type { AdminRequest, AuditAction, AuditLog } from "../telemetry/logs/audit-log.ts";
+import type { AdminRequest, AuditLog } from "../telemetry/logs/audit-log.ts";
 import { isLevelEnabled } from "../telemetry/logs/log-level.ts";
 import { LogWriter } from "../telemetry/logs/log-writer.ts";
 import { ProcessLog } from "../telemetry/logs/process-log.ts";
-import type { FamilyFigures } from "../telemetry/metrics/merged-exposition.ts";
 import { Metrics } from "../telemetry/metrics/metrics.ts";
 import { connectionsDenied, connectionsRefused } from "../telemetry/metrics/table/requests.ts";
 import type { ExportQueue } from "../telemetry/otlp/export-queue.ts";
-import { RequestMetrics, type RequestTotals } from "../telemetry/request-metrics.ts";
+import { RequestMetrics } from "../telemetry/request-metrics.ts";
 import type { BuildInfo } from "./build-info.ts";
 import type { Gateway } from "./definition.ts";
 import { drain } from "./drain.ts";
@@ -44,36 +42,24 @@ export interface RunningGateway {
   readonly ports: readonly number[];
   /**
    * Serves another definition from now on: requests under way end under the old one, sockets of ports that stay and
-   * all their connections are kept. Throws StartupError, with everything as it was, when it can't.
+   * all their connections are kept. Throws StartupError, with everything as it was, when it can't. One change has to be over
+   * before the next one begins.
    */
   replace(next: Gateway, build: BuildInfo): Promise<void>;
-  /** All of that which can fail. One change has to be over before the next one is prepared. */
+  /** All of that which can fail. */
   prepare(next: Gateway, build: BuildInfo): Promise<PreparedChange>;
   /** A change of the configuration can't be served: the metrics say so. */
   changeRefused(): void;
   /** Somebody sent a request from the admin page: the audit log says so. */
   adminRequest(request: AdminRequest): void;
-  /** Whether requests are wanted: it waits for nothing any more. */
-  readonly isReady: boolean;
-  /** What each route has answered since the process started. */
-  routes(): readonly RouteCount[];
-  /** How the servers do that routes choose from, as far as they were asked. */
-  servers(): readonly ServerState[];
+  /** Where it may wait for a certificate before requests are wanted. */
+  readonly mesh: Pick<MeshMembership, "isReady">;
   /** What is counted. */
-  figures(): readonly FamilyFigures[];
+  readonly metrics: Metrics;
   /** Resolves when what was logged so far is written: whoever says more about the gateway says it after that. */
   logged(): Promise<void>;
   /** Ends the service as SIGTERM does, and resolves when it has ended. */
   close(): Promise<void>;
-}
-
-/** Requests of one route. */
-export interface RouteCount extends RequestTotals {
-  readonly listener: string;
-  readonly route: string;
-  /** Seconds that half of the requests, and 99 of 100, took at most; estimated from the histogram. */
-  readonly p50: number;
-  readonly p99: number;
 }
 
 /** Is told of every request, beside metrics and logs. */
@@ -99,8 +85,6 @@ export interface WorkerThread extends WorkerPlace, SharedThreads {
   readonly speaks: boolean;
   /** Takes lines of the log, each ended by a line feed. */
   readonly log: (lines: string) => void;
-  /** Where a gateway has one; what the process does is not its to say. */
-  readonly audit: AuditLog;
   /** How it serves requests that need what one thread holds; undefined: whichever they reach serves them. */
   readonly handoverOf: (gateway: Gateway) => Handover | undefined;
   /** Resolves when no thread has a connection any more: until then others may need what this one holds. */
@@ -130,19 +114,19 @@ class Running implements RunningGateway {
   readonly #observer: RequestObserver | undefined;
   readonly #context: LiveContext;
   readonly #listeners: Listeners;
-  readonly #metrics = new Metrics();
-  readonly #mesh = new MeshMembership(
+  readonly metrics = new Metrics();
+  readonly mesh = new MeshMembership(
     {
       info: (message) => this.#log.info(message),
       warn: (message) => this.#log.warn(message),
     },
-    this.#metrics,
+    this.metrics,
   );
   #build: BuildInfo;
-  readonly #requests = this.#metrics.part(RequestMetrics);
-  readonly #deniedConnections = this.#metrics.counter(connectionsDenied);
-  readonly #refusedConnections = this.#metrics.counter(connectionsRefused);
-  readonly #process = new ProcessMetrics(this.#metrics, () => ({
+  readonly #requests = this.metrics.part(RequestMetrics);
+  readonly #deniedConnections = this.metrics.counter(connectionsDenied);
+  readonly #refusedConnections = this.metrics.counter(connectionsRefused);
+  readonly #process = new ProcessMetrics(this.metrics, () => ({
     name: this.#definition.name,
     thread: String(this.#worker?.index ?? "main"),
     build: this.#build,
@@ -163,10 +147,8 @@ class Running implements RunningGateway {
   /** When refused connections are warned of again, in milliseconds of the monotonic clock. */
   #nextDenial = 0;
   #nextRefusal = 0;
-  readonly #withdrawMetrics = offerMetrics(this.#metrics);
+  readonly #withdrawMetrics = offerMetrics(this.metrics);
   readonly #forgetWarnings = onWarning((message) => this.#log.warn(message));
-  /** Replacements happen one after the other. */
-  #turn: Promise<void> = Promise.resolve();
 
   constructor(
     definition: Gateway,
@@ -183,14 +165,14 @@ class Running implements RunningGateway {
     this.#settings = settings;
     this.#context = new LiveContext(
       settings,
-      this.#metrics,
+      this.metrics,
       (message) => this.#log.warn(message),
       worker,
     );
     this.#listeners = new Listeners(this.#context);
     this.#accessLog = this.#openAccessLog();
     this.#log = new ProcessLog(settings.logFormat, settings.logLevels, this.#writer);
-    this.#audit = this.#openAudit(definition);
+    this.#audit = definition.audit?.open(this.#writer);
   }
 
   get ports(): readonly number[] {
@@ -200,90 +182,89 @@ class Running implements RunningGateway {
 
   async open(): Promise<void> {
     if (this.#speaks) for (const warning of this.#settings.warnings) this.#log.warn(warning);
-    if (this.#definition.workerThreads !== undefined && this.#worker === undefined)
+    const { workerThreads = 1 } = this.#definition;
+    if (workerThreads !== 1 && this.#worker === undefined)
       this.#log.warn("config.workerThreads has no effect here: one thread serves");
-    const served = await this.#prepareToServe(this.#definition, this.#settings);
-    served.commit();
+    const [definition, build, settings] = [this.#definition, this.#build, this.#settings];
+    (await this.#prepare(definition, build, settings, this.#audit)).commit();
     // What threads do later is one change, which another one tells.
     if (this.#worker !== undefined) this.#speaks = false;
-    this.#auditAction("started");
-  }
-
-  figures(): readonly FamilyFigures[] {
-    return this.#metrics.figures();
-  }
-
-  get isReady(): boolean {
-    return this.#mesh.isReady;
+    this.#audit?.action("started", this.#build.configDigest);
   }
 
   logged(): Promise<void> {
     return this.#writer.written();
   }
 
-  replace(next: Gateway, build: BuildInfo): Promise<void> {
-    const turn = this.#turn.then(async () => (await this.prepare(next, build)).commit());
-    this.#turn = turn.catch(() => {});
-    return turn;
+  async replace(next: Gateway, build: BuildInfo): Promise<void> {
+    (await this.prepare(next, build)).commit();
   }
 
   async prepare(next: Gateway, build: BuildInfo): Promise<PreparedChange> {
     if (this.#closing !== undefined) throw new StartupError("the gateway is ending");
     const settings = processSettings(next, process.env);
-    const audit = this.#openAudit(next);
+    const audit = next.audit?.open(this.#writer);
+    const { abort, commit } = await this.#prepare(next, build, settings, audit);
+    return {
+      abort,
+      commit: () => {
+        commit();
+        audit?.action("configured", build.configDigest);
+        this.#context.reloaded();
+        this.#process.reloaded(true);
+      },
+    };
+  }
+
+  /** What can fail of serving a definition, and then what can't. */
+  async #prepare(
+    definition: Gateway,
+    build: BuildInfo,
+    settings: ProcessSettings,
+    audit: AuditLog | undefined,
+  ): Promise<PreparedChange> {
+    const undo: (() => unknown)[] = [() => audit?.close()];
+    const abort = () => {
+      for (const each of undo) each();
+    };
     try {
-      const served = await this.#prepareToServe(next, settings);
-      return {
-        commit: () => {
-          served.commit();
-          this.#activate(next, build, settings, audit);
-        },
-        abort: () => {
-          served.abort();
-          void audit?.close();
-        },
+      const mesh = this.mesh.prepare(definition.mesh);
+      undo.push(mesh.abort);
+      const context = this.#portContext(definition, settings);
+      const ports = definition.ports.map((port) =>
+        portEndpoint(port, this.#defaultAddress, context),
+      );
+      const services = this.#services(settings, definition);
+      const listeners = await this.#listeners.prepare([...ports, ...services]);
+      undo.push(listeners.abort);
+      const commit = () => {
+        mesh.commit();
+        listeners.commit();
+        this.#context.ports = new Set(this.#listeners.ports.map(({ port }) => port));
+        if (this.#speaks) this.#tellOpened(listeners.opened, ports);
+        this.#definition = definition;
+        this.#build = build;
+        if (this.#audit !== audit) void this.#audit?.close();
+        this.#audit = audit;
+        this.#settings = settings;
+        this.#context.buffers.limit = settings.maxBufferedBytes;
+        this.#accessLog = this.#openAccessLog();
+        this.#log = new ProcessLog(settings.logFormat, settings.logLevels, this.#writer);
       };
+      return { commit, abort };
     } catch (error) {
-      void audit?.close();
+      abort();
       throw error;
     }
   }
 
-  #activate(
-    next: Gateway,
-    build: BuildInfo,
-    settings: ProcessSettings,
-    audit: AuditLog | undefined,
-  ): void {
-    this.#definition = next;
-    this.#build = build;
-    void this.#audit?.close();
-    this.#audit = audit;
-    this.#auditAction("configured");
-    this.#settings = settings;
-    this.#context.buffers.limit = settings.maxBufferedBytes;
-    this.#accessLog = this.#openAccessLog();
-    this.#log = new ProcessLog(settings.logFormat, settings.logLevels, this.#writer);
-    this.#context.reloaded();
-    // What threads have replaced is one change.
-    if (this.#worker === undefined) this.#process.reloaded(true);
-  }
-
   changeRefused(): void {
     this.#process.reloaded(false);
-    this.#auditAction("configuration-refused");
+    this.#audit?.action("configuration-refused", this.#build.configDigest);
   }
 
   adminRequest(request: AdminRequest): void {
     this.#audit?.adminRequest(request);
-  }
-
-  #openAudit({ audit }: Gateway): AuditLog | undefined {
-    return audit && (this.#worker?.audit ?? audit.open(this.#writer));
-  }
-
-  #auditAction(action: AuditAction): void {
-    if (this.#worker === undefined) this.#audit?.action(action, this.#build.configDigest);
   }
 
   #openAccessLog(): AccessLog | undefined {
@@ -294,20 +275,6 @@ class Running implements RunningGateway {
     return new AccessLog({ ...accessLog, format }, this.#writer, context);
   }
 
-  routes(): readonly RouteCount[] {
-    return Array.from(this.#requests.routes(), (metrics) => {
-      const { listener, route, latency } = metrics;
-      const [p50, p99] = [latency.quantile(0.5), latency.quantile(0.99)];
-      return { listener, route, ...metrics.totals(), p50, p99 };
-    });
-  }
-
-  servers(): readonly ServerState[] {
-    return Array.from(this.#metrics.parts()).flatMap((part) =>
-      hasServerStates(part) ? part.servers() : [],
-    );
-  }
-
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -315,13 +282,13 @@ class Running implements RunningGateway {
 
   async #close(): Promise<void> {
     if (this.#worker === undefined) this.#log.info("draining");
-    this.#auditAction("draining");
+    this.#audit?.action("draining", this.#build.configDigest);
     await drain(this.#context, this.#listeners, this.#settings.drain, this.#worker?.allClosed);
-    this.#mesh.close();
+    this.mesh.close();
     await this.#context.flush();
     await this.#flushExports();
     if (this.#worker === undefined) this.#log.info("ended");
-    this.#auditAction("ended");
+    this.#audit?.action("ended", this.#build.configDigest);
     await this.#audit?.close();
     this.#forgetWarnings();
     this.#withdrawMetrics();
@@ -332,31 +299,6 @@ class Running implements RunningGateway {
   async #flushExports(): Promise<void> {
     const flushed = Promise.all(Array.from(this.#exports, (queue) => queue.flush()));
     await Promise.race([flushed, setTimeout(flushTime, undefined, { ref: false })]);
-  }
-
-  async #prepareToServe(definition: Gateway, settings: ProcessSettings): Promise<PreparedChange> {
-    const context = this.#portContext(definition, settings);
-    const ports = definition.ports.map((port) => portEndpoint(port, this.#defaultAddress, context));
-    const endpoints = [...ports, ...this.#services(settings, definition)];
-    const mesh = this.#mesh.prepare(definition.mesh);
-    try {
-      const listeners = await this.#listeners.prepare(endpoints);
-      return {
-        commit: () => {
-          mesh.commit();
-          listeners.commit();
-          this.#context.ports = new Set(this.#listeners.ports.map(({ port }) => port));
-          if (this.#speaks) this.#tellOpened(listeners.opened, ports);
-        },
-        abort: () => {
-          listeners.abort();
-          mesh.abort();
-        },
-      };
-    } catch (error) {
-      mesh.abort();
-      throw error;
-    }
   }
 
   /** `ports`: those of the gateway; others are the process's own. */
@@ -373,7 +315,7 @@ class Running implements RunningGateway {
     const tracer = tracing?.open({ name, gateway: this.#context, pending: this.#exports });
     return {
       connections,
-      metrics: this.#metrics,
+      metrics: this.metrics,
       writer: this.#writer,
       logFormat: isLevelEnabled(logLevels.request, "info") ? logFormat : undefined,
       exchangeBegan: (exchange) => {
@@ -399,14 +341,14 @@ class Running implements RunningGateway {
     { connections }: Pick<Gateway, "connections">,
   ): readonly Endpoint[] {
     if (this.#worker !== undefined) return [];
-    const figures = () => this.#metrics.exposition();
+    const figures = () => this.metrics.exposition();
     return serviceEndpoints({
       addresses,
       defaultAddress: this.#defaultAddress,
       connections,
       figures,
       context: this.#context,
-      isReady: () => this.isReady,
+      isReady: () => this.mesh.isReady,
     });
   }
 

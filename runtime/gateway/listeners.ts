@@ -44,7 +44,7 @@ export interface PreparedListeners extends PreparedChange {
 /** The ports of a process. A change keeps the sockets that stay, with all their connections. */
 export class Listeners {
   readonly #context: GatewayContext;
-  #open: ReadonlyMap<string, OpenPort> = new Map();
+  #open = new Map<string, OpenPort>();
 
   constructor(context: GatewayContext) {
     this.#context = context;
@@ -55,56 +55,47 @@ export class Listeners {
   }
 
   /**
-   * Serves exactly these endpoints: opens what is new, swaps the handlers of what stays, closes the rest gracefully.
-   * Throws StartupError, with everything as it was, when a port can't be opened. Returns what was opened.
+   * To serve exactly these endpoints opens what is new; once that is committed, the handlers of what stays are swapped, and the
+   * rest is closed gracefully. Throws StartupError, with everything as it was, when a port can't be opened.
    */
-  async serve(endpoints: readonly Endpoint[]): Promise<readonly OpenPort[]> {
-    const next = await this.prepare(endpoints);
-    next.commit();
-    return next.opened;
-  }
-
-  /** All of that which can fail: what is new is open, and what stays is as it was until the change is committed. */
   async prepare(endpoints: readonly Endpoint[]): Promise<PreparedListeners> {
     const wanted = endpoints.map((endpoint) => ({ endpoint, prepared: prepare(endpoint) }));
     const next = new Map<string, OpenPort>();
     const opened: OpenPort[] = [];
-    const closed = new Set<PortServer>();
     const kept: (() => void)[] = [];
+    const abort = () => {
+      for (const { server } of opened) void server.close();
+    };
     try {
       for (const { endpoint, prepared } of wanted) {
         const key = endpointKey(endpoint);
         const before = this.#open.get(key);
         const change = before && prepared.takeOver(before.server);
-        if (before !== undefined && change !== undefined) {
+        if (before && change) {
           next.set(key, { ...before, endpoint });
           kept.push(change);
           continue;
         }
         // The same port with TLS instead of plain HTTP, the reverse, or another handshake: unless threads do, nobody shares it.
-        if (before !== undefined && this.#context.threads === undefined) {
-          void before.server.close();
-          closed.add(before.server);
-        }
+        if (this.#context.threads === undefined && this.#open.delete(key))
+          void before?.server.close();
         const port = await open(endpoint, prepared, this.#context);
         opened.push(port);
         next.set(key, port);
       }
     } catch (error) {
-      for (const { server } of opened) void server.close();
+      abort();
       throw error;
     }
     return {
       opened,
+      abort,
       commit: () => {
         const previous = this.#open;
         this.#open = next;
         for (const change of kept) change();
         for (const [key, { server }] of previous)
-          if (next.get(key)?.server !== server && !closed.has(server)) void server.close();
-      },
-      abort: () => {
-        for (const { server } of opened) void server.close();
+          if (next.get(key)?.server !== server) void server.close();
       },
     };
   }

@@ -32,7 +32,7 @@ export function podTemplate(
   deployment: DeploymentNode,
   { image, digest, agent }: KubernetesSettings,
 ): Json {
-  const { drain, addresses } = program.process;
+  const { drain, addresses, workers } = program.process;
   const stats = portOf(addresses.stats);
   const isPacked = image === undefined;
   const spec: Json = {
@@ -71,8 +71,9 @@ export function podTemplate(
     metadata: {
       labels: withOwnLabels(deployment.labels, selectorLabels(deployment)),
       annotations: {
-        // Code that is sent changes without new pods.
+        // Code that is sent changes without new pods, unless several threads are to share what one has.
         ...(agent === undefined ? { "gwc.dev/bundle": digest } : {}),
+        ...(agent !== undefined && workers !== undefined ? { "gwc.dev/threads": "several" } : {}),
         "prometheus.io/scrape": "true",
         "prometheus.io/path": "/metrics",
         "prometheus.io/port": String(stats),

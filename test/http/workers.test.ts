@@ -165,7 +165,7 @@ describe("the number of threads", () => {
     const gateway = await startThreads(upstream, { WORKER_THREADS: "1" });
     await requests(gateway, 2);
     await gateway.stop();
-    expect(gateway.output).not.toMatch(/threads/);
+    expect(gateway.output).not.toMatch(/threads/i);
   });
 
   it("is a part of the cores where it is a percentage, at least one", () => {

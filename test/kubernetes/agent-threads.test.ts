@@ -1,11 +1,12 @@
 import { Agent, createServer, get, type ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
+import { compileFiles } from "../../compiler/controller/model/compile-files.ts";
 import { eventually } from "../harness/eventually.ts";
 import { startEverything } from "../harness/everything-server.ts";
 import { listen } from "../harness/listen.ts";
 import { RawClient } from "../harness/raw-client.ts";
 import { connectSession } from "../mcp/session-client.ts";
-import { AgentWorld } from "./agent-world.ts";
+import { AgentWorld, manifestsOf, type WorldGeneration } from "./agent-world.ts";
 
 /** A request over a connection of its own: the kernel chooses the thread. */
 function ask(url: string): Promise<{ readonly status: number; readonly body: string }> {
@@ -274,6 +275,25 @@ describe("a data plane of several threads", () => {
     expect(await passed()).toBe(0);
     expect(await agent.stop()).toBe(0);
   }, 60_000);
+
+  it("are several in other pods than one is: a Deployment changes its pods for no other generation", () => {
+    const podOf = (generation: WorldGeneration) => {
+      const files = manifestsOf({ ports: [8080, 15020, 15021], ...generation });
+      const { gateways } = compileFiles(files, {
+        ...{ image: "gwc", pullPolicy: undefined, address: "http://controller:9978" },
+        ...{ audience: "gwc.dev/controller", authority: undefined, signer: "" },
+      });
+      const objects = [...gateways.values()].flatMap((gateway) => gateway.objects);
+      const found = objects.find((each) => JSON.stringify(each).includes('"Deployment"'));
+      if (found === undefined) throw new Error("no Deployment");
+      return JSON.parse(JSON.stringify(found)).spec.template;
+    };
+    const one = podOf(text("first"));
+    expect(podOf({ ...text("second"), ...threads(1) })).toEqual(one);
+    const several = podOf({ ...text("first"), ...threads(2) });
+    expect(several).not.toEqual(one);
+    expect(podOf({ ...text("second"), ...threads(4) })).toEqual(several);
+  });
 
   it("that began with one goes on with it, and says so", async () => {
     const world = await AgentWorld.start(text("first"));

@@ -20,15 +20,13 @@ import { GwcProcess } from "../harness/gwc.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { Workspace } from "../harness/workspace.ts";
 
-/** A generation: routes by their path prefixes, and what else is said of the process. */
+/** A generation: routes by their path prefixes, and settings of the process. */
 export interface WorldGeneration {
-  /** A text that it answers with, or a server that it leads to: `127.0.0.1:9000`, or with `mcp` before it. */
   readonly routes: Readonly<Record<string, RouteTarget>>;
   readonly config?: object;
-  /** Objects besides. */
-  readonly objects?: readonly object[];
 }
 
+/** A text to respond with, or who does: an address (`127.0.0.1:9000`), an MCP server at one, or the pods of a Service. */
 type RouteTarget =
   | { readonly text: string; readonly policy?: object }
   | { readonly server: string }
@@ -156,7 +154,8 @@ export class AgentWorld {
   }
 
   #use(generation: WorldGeneration): void {
-    const compiled = compileFiles(this.#manifests(generation), undefined);
+    const ports = [this.port, this.#stats, this.#ready] as const;
+    const compiled = compileFiles(manifestsOf({ ...generation, ports }), undefined);
     const changed = this.#changes.of(compiled).gateways.at(0);
     if (changed === undefined) throw new Error(JSON.stringify(compiled.statuses));
     this.#before = codeResources(changed, resourceTypes, this.#signer, this.#before);
@@ -165,101 +164,79 @@ export class AgentWorld {
       [resourceTypes.endpoints, this.#endpoints] as const,
     ]);
   }
+}
 
-  #manifests({ routes, config, objects = [] }: WorldGeneration): Record<string, string> {
-    const api = "gateway.networking.k8s.io/v1";
-    const own = "gwc.dev/v1alpha1";
-    const named = (name: string) => ({ name, namespace: "default" });
-    const parametersRef = { group: "gwc.dev", kind: "GatewayParameters", name: "front" };
-    const parameters = {
-      statsAddr: `127.0.0.1:${this.#stats}`,
-      readinessAddr: `127.0.0.1:${this.#ready}`,
-      connectionMinTerminationDeadline: "0s",
-      ...config,
-    };
-    const all = [
-      {
-        apiVersion: api,
-        kind: "GatewayClass",
-        metadata: { name: "gwc" },
-        spec: { controllerName: "gwc.dev/gateway" },
-      },
-      {
-        ...{ apiVersion: api, kind: "Gateway", metadata: named("front") },
-        spec: {
-          gatewayClassName: "gwc",
-          infrastructure: { parametersRef },
-          listeners: [{ name: "http", port: this.port, protocol: "HTTP" }],
-        },
-      },
-      {
-        ...{ apiVersion: own, kind: "GatewayParameters", metadata: named("front") },
-        spec: { rawConfig: { config: parameters } },
-      },
-      ...Object.entries(routes).flatMap(([name, target]) => this.#route(name, target)),
-      ...objects,
-    ];
-    return Object.fromEntries(all.map((each, index) => [`/${index}`, JSON.stringify(each)]));
-  }
+/** The manifests of a generation. `ports`: of its listener, its metrics and its readiness. */
+export function manifestsOf({
+  routes,
+  config,
+  ports: [port, stats, ready],
+}: WorldGeneration & { readonly ports: readonly [number, number, number] }): Record<
+  string,
+  string
+> {
+  const parametersRef = { group: "gwc.dev", kind: "GatewayParameters", name: "front" };
+  const parameters = {
+    statsAddr: `127.0.0.1:${stats}`,
+    readinessAddr: `127.0.0.1:${ready}`,
+    connectionMinTerminationDeadline: "0s",
+    ...config,
+  };
+  const listeners = [{ name: "http", port, protocol: "HTTP" }];
+  const all = [
+    {
+      ...{ apiVersion: API, kind: "GatewayClass", metadata: { name: "gwc" } },
+      spec: { controllerName: "gwc.dev/gateway" },
+    },
+    object("Gateway", "front", {
+      gatewayClassName: "gwc",
+      infrastructure: { parametersRef },
+      listeners,
+    }),
+    object("GatewayParameters", "front", { rawConfig: { config: parameters } }),
+    ...Object.entries(routes).flatMap(([name, target]) => routeObjects(name, target)),
+  ];
+  return Object.fromEntries(all.map((each, index) => [`/${index}`, JSON.stringify(each)]));
+}
 
-  #route(name: string, target: RouteTarget): readonly object[] {
-    const metadata = { name, namespace: "default" };
-    const backend = (spec: object) => ({
-      ...{ apiVersion: "gwc.dev/v1alpha1", kind: "GatewayBackend", metadata, spec },
-    });
-    const place = (text: string) => {
-      const [host, port] = text.split(":");
-      return { host, port: Number(port) };
-    };
-    const reference = { group: "gwc.dev", kind: "GatewayBackend", name };
-    const [refs, rest] =
-      "server" in target
-        ? [[reference], [backend({ static: place(target.server) })]]
-        : "mcp" in target
-          ? [
-              [reference],
-              [backend({ mcp: { targets: [{ name: "one", static: place(target.mcp) }] } })],
-            ]
-          : "service" in target
-            ? [
-                [{ name: target.service, port: 80 }],
-                [
-                  {
-                    ...{ apiVersion: "v1", kind: "Service" },
-                    metadata: { name: target.service, namespace: "default" },
-                    spec: { ports: [{ port: 80 }] },
-                  },
-                ],
-              ]
-            : [
-                [],
-                [
-                  {
-                    ...{ apiVersion: "gwc.dev/v1alpha1", kind: "GatewayPolicy", metadata },
-                    spec: {
-                      targetRefs: [{ group: "gateway.networking.k8s.io", kind: "HTTPRoute", name }],
-                      traffic: {
-                        directResponse: { status: 200, body: target.text },
-                        ...target.policy,
-                      },
-                    },
-                  },
-                ],
-              ];
-    return [
-      {
-        ...{ apiVersion: "gateway.networking.k8s.io/v1", kind: "HTTPRoute", metadata },
-        spec: {
-          parentRefs: [{ name: "front" }],
-          rules: [
-            {
-              matches: [{ path: { type: "PathPrefix", value: `/${name}` } }],
-              ...(refs.length > 0 && { backendRefs: refs }),
-            },
-          ],
-        },
-      },
-      ...rest,
-    ];
+const API = "gateway.networking.k8s.io/v1";
+
+function object(kind: string, name: string, spec: object): object {
+  const own = /^Gateway[A-Z]/.test(kind) ? "gwc.dev/v1alpha1" : API;
+  const apiVersion = kind === "Service" ? "v1" : own;
+  return { apiVersion, kind, metadata: { name, namespace: "default" }, spec };
+}
+
+function routeObjects(name: string, target: RouteTarget): readonly object[] {
+  const { refs, rest } = targetObjects(name, target);
+  const matches = [{ path: { type: "PathPrefix", value: `/${name}` } }];
+  const rules = [{ matches, ...(refs.length > 0 && { backendRefs: refs }) }];
+  return [object("HTTPRoute", name, { parentRefs: [{ name: "front" }], rules }), ...rest];
+}
+
+/** What a route leads to, and the objects that say so. */
+function targetObjects(
+  name: string,
+  target: RouteTarget,
+): { readonly refs: readonly object[]; readonly rest: readonly object[] } {
+  const place = (text: string) => {
+    const [host, port] = text.split(":");
+    return { host, port: Number(port) };
+  };
+  const refs = [{ group: "gwc.dev", kind: "GatewayBackend", name }];
+  if ("server" in target)
+    return { refs, rest: [object("GatewayBackend", name, { static: place(target.server) })] };
+  if ("mcp" in target) {
+    const targets = [{ name: "one", static: place(target.mcp) }];
+    return { refs, rest: [object("GatewayBackend", name, { mcp: { targets } })] };
   }
+  if ("service" in target)
+    return {
+      refs: [{ name: target.service, port: 80 }],
+      rest: [object("Service", target.service, { ports: [{ port: 80 }] })],
+    };
+  const targetRefs = [{ group: "gateway.networking.k8s.io", kind: "HTTPRoute", name }];
+  const directResponse = { status: 200, body: target.text };
+  const traffic = { directResponse, ...target.policy };
+  return { refs: [], rest: [object("GatewayPolicy", name, { targetRefs, traffic })] };
 }

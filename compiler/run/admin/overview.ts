@@ -1,4 +1,4 @@
-import type { RouteCount } from "../../../runtime/gateway/gateway.ts";
+import type { RouteCount } from "../../../runtime/gateway/live-figures.ts";
 import { type BackendKind, backendOf } from "../../backends/index.ts";
 import { totals } from "../../diagnostics/report/findings.ts";
 import { textReport } from "../../diagnostics/report/text.ts";

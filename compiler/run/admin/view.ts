@@ -1,4 +1,4 @@
-import type { RouteCount } from "../../../runtime/gateway/gateway.ts";
+import type { RouteCount } from "../../../runtime/gateway/live-figures.ts";
 import type { ServerState } from "../../../runtime/process/server-states.ts";
 import type { AdminRequest } from "../../../runtime/telemetry/logs/audit-log.ts";
 import type { Finding } from "../../diagnostics/report/findings.ts";

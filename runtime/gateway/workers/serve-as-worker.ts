@@ -40,6 +40,7 @@ class ServingThread {
   readonly opening: Promise<RunningGateway>;
   readonly #code: ThreadCode;
   readonly #handover: ThreadHandover;
+  readonly #audit = threadAudit((line) => say({ kind: "audit", line }));
   readonly #othersClosed: PromiseWithResolvers<void> = Promise.withResolvers();
   /** Of how many it is one. */
   #count: number;
@@ -67,8 +68,13 @@ class ServingThread {
         return;
       case "count":
         this.#once((running) => {
-          const { isReady } = running;
-          say({ kind: "counted", question: order.question, figures: running.figures(), isReady });
+          const { isReady } = running.mesh;
+          say({
+            kind: "counted",
+            question: order.question,
+            figures: running.metrics.figures(),
+            isReady,
+          });
         });
         return;
       case "prepare":
@@ -95,7 +101,7 @@ class ServingThread {
 
   async #open(start: WorkerStart): Promise<RunningGateway> {
     const gateway = await this.#code.load(start.code);
-    return openGateway(withShare(gateway, start.count), {
+    return openGateway(this.#asOne(gateway, start.count), {
       defaultAddress: EVERY_ADDRESS,
       build: start.build,
       worker: this.#asWorker(start),
@@ -114,7 +120,6 @@ class ServingThread {
       memory: (name, bytes) => askForMemory(name, { bytes }),
       keptMemory: (name, keptKeys) => askForMemory(name, { keptKeys }),
       log: (lines) => say({ kind: "lines", lines }),
-      audit: threadAudit((line) => say({ kind: "audit", line })),
       handoverOf: (gateway) => this.#handover.of(gateway),
       allClosed: () => {
         say({ kind: "closed" });
@@ -123,13 +128,21 @@ class ServingThread {
     };
   }
 
+  /** A gateway as one of so many threads serves it: all together never have more connections, and one writes the audit log. */
+  #asOne(gateway: Gateway, count: number): Gateway {
+    const { connections, audit } = gateway;
+    const maxConnections = Math.floor(connections.maxConnections / count);
+    const shared = { ...gateway, connections: { ...connections, maxConnections } };
+    return audit === undefined ? shared : { ...shared, audit: this.#audit };
+  }
+
   /** What is in the way; undefined: nothing. */
   async #prepare(
     running: RunningGateway,
     { code, build, count }: Extract<WorkerOrder, { kind: "prepare" }>,
   ): Promise<string | undefined> {
     try {
-      const gateway = withShare(await this.#code.load(code), count);
+      const gateway = this.#asOne(await this.#code.load(code), count);
       const { commit, abort } = await running.prepare(gateway, build);
       this.#prepared = {
         commit: () => {
@@ -175,11 +188,4 @@ function askForMemory(name: string, size: MemorySize): SharedArrayBuffer {
   port1.close();
   if (memory instanceof SharedArrayBuffer) return memory;
   throw new Error("the main thread gave no memory");
-}
-
-/** Each may have its part of all connections: together they never have more. */
-function withShare(gateway: Gateway, count: number): Gateway {
-  const { connections } = gateway;
-  const maxConnections = Math.floor(connections.maxConnections / count);
-  return { ...gateway, connections: { ...connections, maxConnections } };
 }

@@ -1,8 +1,4 @@
-import { MessageChannel } from "node:worker_threads";
-import type { ThreadPorts } from "../../http/engine/handover/handover.ts";
-import type { KeptMemory } from "../../process/gateway-context.ts";
 import { StartupError } from "../../process/startup-error.ts";
-import { releaseLock } from "../../process/thread-lock.ts";
 import { SECOND } from "../../process/units.ts";
 import type { AuditLog } from "../../telemetry/logs/audit-log.ts";
 import { LogWriter } from "../../telemetry/logs/log-writer.ts";
@@ -18,6 +14,7 @@ import {
   checkFree,
   type Endpoint,
   Listeners,
+  type OpenPort,
   type PortPlace,
   portPlace,
 } from "../listeners.ts";
@@ -25,9 +22,10 @@ import { LiveContext } from "../live-context.ts";
 import { ProcessMetrics } from "../process-metrics.ts";
 import { serviceEndpoints } from "../services.ts";
 import { EVERY_ADDRESS } from "../start.ts";
-import { mostThreads, workerCount } from "./worker-count.ts";
-import type { MemorySize } from "./worker-messages.ts";
-import { WorkerHandle } from "./worker-thread.ts";
+import { newLinks } from "./new-links.ts";
+import { SharedMemory } from "./shared-memory.ts";
+import { workerCount } from "./worker-count.ts";
+import { type Preparation, WorkerHandle } from "./worker-thread.ts";
 
 /** What threads run. */
 export interface ThreadSource {
@@ -54,14 +52,6 @@ interface Served {
 const restartDelay = SECOND;
 /** Milliseconds that threads have beyond the drain's last deadline: the time for collectors, and some. */
 const endMargin = 5 * SECOND;
-
-/** A way between a thread that starts and another one. */
-interface NewLink {
-  /** For the one that starts. */
-  readonly to: ThreadPorts;
-  /** Gives its end to the other one. */
-  readonly giveBack: () => void;
-}
 
 /**
  * The threads of a process that serve one gateway, as its main thread has them.
@@ -95,11 +85,7 @@ interface NewLink {
 export class ThreadGroup {
   readonly #source: ThreadSource;
   readonly #sessionKey: string;
-  readonly #buffers = new Float64Array(new SharedArrayBuffer(8 * mostThreads));
-  /** What threads share by name. */
-  readonly #memory = new Map<string, SharedArrayBuffer>();
-  /** What of it is written down, from the first one that asks on. */
-  #kept: KeptMemory | undefined;
+  readonly #memory: SharedMemory;
   readonly #threads = new Map<number, WorkerHandle>();
   /** Those that end because fewer are wanted. */
   readonly #surplus = new Set<WorkerHandle>();
@@ -131,6 +117,8 @@ export class ThreadGroup {
     this.#log = this.#openLog(served.settings);
     this.#audit = gateway.audit?.open(this.#writer);
     this.#context = new LiveContext(served.settings, this.#metrics, (text) => this.#log.warn(text));
+    this.#memory = new SharedMemory(this.#context);
+    this.#memory.expect(gateway);
     this.#listeners = new Listeners(this.#context);
     this.#process = new ProcessMetrics(this.#metrics, () => ({
       name: this.#served.gateway.name,
@@ -138,7 +126,7 @@ export class ThreadGroup {
       build: this.#served.build,
       buffers: {
         limit: this.#served.settings.maxBufferedBytes,
-        held: this.#buffers.reduce((sum, bytes) => sum + bytes, 0),
+        held: this.#memory.buffers.reduce((sum, bytes) => sum + bytes, 0),
       },
       droppedLogLines: this.#writer.dropped,
     }));
@@ -240,6 +228,7 @@ export class ThreadGroup {
 
   #activate(next: Served, audit: AuditLog | undefined): void {
     this.#served = next;
+    this.#memory.expect(next.gateway);
     this.#log = this.#openLog(next.settings);
     void this.#audit?.close();
     this.#audit = audit;
@@ -263,7 +252,7 @@ export class ThreadGroup {
     });
   }
 
-  #tellOpened(opened: Awaited<ReturnType<Listeners["serve"]>>): void {
+  #tellOpened(opened: readonly OpenPort[]): void {
     for (const { endpoint, port } of opened)
       this.#log.info(`${endpoint.config} on ${addressText(endpoint.host)}:${port}`);
   }
@@ -282,21 +271,24 @@ export class ThreadGroup {
   }
 
   #start(index: number, speaks: boolean): WorkerHandle {
-    const { count, build, code } = this.#served;
-    const made = this.#linksTo(index);
+    const { count, build, code, gateway } = this.#served;
+    // Code that comes later may hold something.
+    const hasLinks = gateway.handover !== undefined || code !== undefined;
+    const made = hasLinks ? newLinks(index, this.#list()) : [];
     const links = made.map(({ to }) => to);
+    const { buffers } = this.#memory;
     const thread = new WorkerHandle(
       this.#source.script,
       {
         kind: "gwc-worker",
-        ...{ index, count, buffers: this.#buffers, speaks, links, build, code },
+        ...{ index, count, buffers, speaks, links, build, code },
         notices: this.#source.notices?.() ?? [],
       },
       { ...process.env, SESSION_KEY: this.#sessionKey },
       {
         lines: (lines) => this.#writer.add(lines),
         audit: (line) => this.#audit?.add(line),
-        memory: (name, size) => this.#memoryOf(name, size),
+        memory: (name, size) => this.#memory.of(name, size),
         closed: (closed) => {
           if (this.#surplus.has(closed)) closed.allClosed();
           else this.#endTogether();
@@ -312,22 +304,6 @@ export class ThreadGroup {
     return thread;
   }
 
-  /** A way from this one to each of the others, and back. */
-  #linksTo(index: number): readonly NewLink[] {
-    const { gateway, code } = this.#served;
-    // Code that comes later may hold something.
-    if (gateway.handover === undefined && code === undefined) return [];
-    return this.#list().map((other) => {
-      const requests = new MessageChannel();
-      const calls = new MessageChannel();
-      const back = { index, requests: requests.port1, calls: calls.port1 };
-      return {
-        to: { index: other.index, requests: requests.port2, calls: calls.port2 },
-        giveBack: () => other.link(back),
-      };
-    });
-  }
-
   /** Fewer are wanted: it ends by itself, and what it holds with it. */
   #endSurplus(thread: WorkerHandle): void {
     this.#threads.delete(thread.index);
@@ -341,28 +317,12 @@ export class ThreadGroup {
     if (threads.every(({ isClosed }) => isClosed)) for (const thread of threads) thread.allClosed();
   }
 
-  #memoryOf(name: string, size: MemorySize): SharedArrayBuffer {
-    if ("keptKeys" in size) return this.#keptMemory().memory(name, size.keptKeys);
-    const memory = this.#memory.get(name) ?? new SharedArrayBuffer(size.bytes);
-    this.#memory.set(name, memory);
-    return memory;
-  }
-
-  #keptMemory(): KeptMemory {
-    const kept = this.#kept ?? this.#served.gateway.keptMemory?.(this.#context);
-    if (kept === undefined) throw new Error("a thread asks for memory that nobody writes down");
-    this.#kept = kept;
-    return kept;
-  }
-
   #ended(thread: WorkerHandle, failure: string | undefined): void {
     const { index, startedAt } = thread;
     const isSurplus = this.#surplus.delete(thread);
     if (!isSurplus) this.#threads.delete(index);
     this.#failure = failure;
-    this.#buffers[index] = 0;
-    for (const memory of this.#memory.values()) releaseLock(memory, index);
-    this.#kept?.threadEnded(index);
+    this.#memory.threadEnded(index);
     if (this.#threads.size + this.#surplus.size === 0) this.#onAllEnded?.();
     this.#past.push(...thread.lastFigures.filter(({ kind }) => kind !== "gauge"));
     if (this.#closing !== undefined) this.#endTogether();
@@ -427,7 +387,7 @@ export class ThreadGroup {
     const timer = setTimeout(breakOff, Math.min(longest, longestTimer));
     if (this.#living().length > 0) await ended;
     clearTimeout(timer);
-    await this.#kept?.flush();
+    await this.#memory.flush();
     this.#listeners.closeAllConnections();
     this.#log.info("ended");
     this.#audit?.action("ended", this.#served.build.configDigest);
@@ -449,7 +409,7 @@ function servedBy(gateway: Gateway, build: BuildInfo, code: unknown): Served {
 }
 
 /** Why other code can't be served, of what threads say; undefined: one can, and no other one says that it can't. */
-function problemIn(prepared: readonly ("prepared" | "ended" | { readonly problem: string })[]) {
+function problemIn(prepared: readonly Preparation[]): string | undefined {
   const [problem] = prepared.flatMap((each) => (typeof each === "object" ? [each.problem] : []));
   if (problem !== undefined || prepared.includes("prepared")) return problem;
   return "all threads have ended while they loaded it";

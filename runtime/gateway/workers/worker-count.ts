@@ -10,11 +10,15 @@ interface WorkerSettings extends Pick<Gateway, "workerThreads" | "mostThreads"> 
   readonly connections: Pick<Gateway["connections"], "maxConnections">;
 }
 
-/** How many threads serve: as configured, or as WORKER_THREADS says. Throws StartupError when that is malformed. */
+/**
+ * How many threads serve: as configured, or as WORKER_THREADS says where several are configured, since code for one thread is
+ * another. Throws StartupError when that is malformed.
+ */
 export function workerCount(
-  { workerThreads = 1, mostThreads: most = mostThreads, connections }: WorkerSettings,
+  { workerThreads, mostThreads: most = mostThreads, connections }: WorkerSettings,
   variable: string | undefined,
 ): number {
+  if (workerThreads === undefined) return 1;
   const wanted = threadsOf(readThreads(variable) ?? workerThreads);
   return Math.max(1, Math.min(wanted, mostThreads, most, connections.maxConnections));
 }

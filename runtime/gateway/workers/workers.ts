@@ -11,8 +11,6 @@ import type { WorkerStart } from "./worker-messages.ts";
 /**
  * Runs a gateway as this process, with as many threads as it is to have: one thread is `startGateway`, and nothing else, several
  * are a ThreadGroup. `script`: the URL of the bundle, which each thread loads for itself.
- *
- * WORKER_THREADS can say another number than `workerThreads`, but not where the configuration has none: its code is another.
  */
 export async function startWorkers(gateway: Gateway, script: string): Promise<void> {
   if (isStart(workerData))
@@ -25,10 +23,7 @@ export async function startWorkers(gateway: Gateway, script: string): Promise<vo
       logUncaughtErrors();
       endOnSignal(threads, ["SIGTERM", "SIGINT", "SIGHUP"]);
       await threads.open();
-    } else {
-      const { workerThreads: _, ...alone } = gateway;
-      await startGateway(alone);
-    }
+    } else await startGateway({ ...gateway, workerThreads: 1 });
   } catch (error) {
     if (!(error instanceof StartupError)) throw error;
     process.stderr.write(`error: ${error.message}\n`);

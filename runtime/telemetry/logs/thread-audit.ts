@@ -1,11 +1,17 @@
 import { Remembered } from "../../process/remembered.ts";
-import { AuditLog, loginTime, maxLogins } from "./audit-log.ts";
+import { AuditLog, type AuditStream, loginTime, maxLogins } from "./audit-log.ts";
 
-/** The audit log as one of several threads has it: the main thread writes the lines, and a login is one in all of them. */
-export function threadAudit(write: (line: string) => void): AuditLog {
-  const logins = new Remembered("audit/logins", maxLogins);
-  return new AuditLog(
+/** Where the audit lines of one of several threads go: the main thread writes them, and a login is one in all threads. */
+export function threadAudit(write: (line: string) => void): AuditStream {
+  const seen = new Remembered("audit/logins", maxLogins);
+  const log = new ThreadAuditLog(
     { add: write, close: () => Promise.resolve() },
-    { isNew: (login, gateway) => !logins.renew(login, Date.now() + loginTime, gateway) },
+    { isNew: (login, gateway) => !seen.renew(login, Date.now() + loginTime, gateway) },
   );
+  return { open: () => log };
+}
+
+class ThreadAuditLog extends AuditLog {
+  /** What the process does the main thread says. */
+  override action(): void {}
 }

@@ -13,6 +13,7 @@ export const buildInfo = {
 export const reloads = {
   kind: "counter",
   name: "gwc_config_reloads_total",
+  merged: "same",
   help: "Changes of the configuration that were looked at; result: ok or failed.",
   labels: ["result"],
 } as const satisfies CounterMetric;
