@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { startGateway } from "../harness/gateway.ts";
 import {
+  attributesOf,
   type CollectedSpan,
   items,
   type OtlpCollector,
@@ -112,4 +113,29 @@ it("of a sender's flags go on those that have a meaning", async () => {
   expect(await sent("01", "ff")).toBe("01");
   expect(await gateway.stop()).toBe(0);
   expect(collector.spans).toHaveLength(6);
+});
+
+it("spans and records of a process are of one instance", async () => {
+  const collector = await startCollector();
+  const server = { host: collector.host, protocol: "http" };
+  const gateway = await startGateway({
+    file: {
+      frontendPolicies: {
+        tracing: { ...server, randomSampling: true },
+        accessLog: { otlp: server },
+      },
+    },
+    listeners: [{ routes: [{ policies: { directResponse: { status: 200 } } }] }],
+  });
+  await fetch(gateway.url);
+  expect(await gateway.stop()).toBe(0);
+  const resources = collector.requests
+    .flatMap(({ request }) => [
+      ...items(request, "resourceSpans"),
+      ...items(request, "resourceLogs"),
+    ])
+    .map((each) => attributesOf(Reflect.get(each, "resource")));
+  expect(resources).toHaveLength(2);
+  expect(resources[0]).toEqual(resources[1]);
+  expect(resources[0]?.["service.instance.id"]).toMatch(/^[0-9a-f-]{36}$/);
 });
