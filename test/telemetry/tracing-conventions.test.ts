@@ -7,6 +7,7 @@ import {
   type OtlpCollector,
   startCollector,
 } from "../harness/otlp-collector.ts";
+import { RawClient } from "../harness/raw-client.ts";
 import { send } from "../harness/send.ts";
 import { startUpstream } from "../harness/upstream.ts";
 
@@ -84,6 +85,17 @@ it("a method of a client's own making is told apart, and names no span", async (
       "http.request.method_original": "PROPFIND",
     });
   }
+});
+
+it("a request without a host says nothing of one", async () => {
+  const { collector, gateway } = await start();
+  const client = new RawClient(gateway.port);
+  client.send("GET / HTTP/1.1\r\n\r\n");
+  await client.closes();
+  expect(await gateway.stop()).toBe(0);
+  const { attributes } = serverSpan(collector);
+  expect(attributes).toMatchObject({ "http.response.status_code": 400, error: "no Host header" });
+  expect(attributes).not.toHaveProperty(["server.address"]);
 });
 
 it("an attribute stands once in a span or a resource, whoever else says something of its name", async () => {
