@@ -122,6 +122,13 @@ function resolveGateway(
     gateway.tracing &&
     resolveTracing(gateway.tracing, traffic.secretHeaders, destinations("tracing"));
   const logLevels = resolveLevels(gateway.logLevels, diagnostics);
+  if (
+    accessLog !== undefined &&
+    logLevels !== undefined &&
+    !REQUEST_LEVELS.has(logLevels.request)
+  ) {
+    diagnostics.report("lines-not-written", accessLog.filterOrigin, { level: logLevels.request });
+  }
   return {
     name,
     inputs: inputs
@@ -145,6 +152,9 @@ function resolveGateway(
     ...(gateway.deployment === undefined ? {} : { deployment: gateway.deployment }),
   };
 }
+
+/** The levels at which requests have lines. */
+const REQUEST_LEVELS: ReadonlySet<string> = new Set(["info", "debug", "trace"]);
 
 /** The digest is made when somebody reads it: a check needs none, and it costs as much as checking a small file. */
 function programInput({ name, sha256 }: InputDigest, literals: LiteralSecrets): ProgramInput {

@@ -170,7 +170,7 @@ const DEFAULT: Readonly<Record<SpanAttributesNode["defaults"][number], Code>> = 
   "http.request.method_original": code`span.text("http.request.method_original", ${imported(VALUES, "otherMethod")}(request.original.method));`,
   "url.scheme": code`span.text("url.scheme", request.original.scheme);`,
   "url.path": code`span.text("url.path", ${imported("gwc/runtime/http/routing/path", "pathIn")}(request.original.target));`,
-  "server.address": code`span.text("server.address", request.hostname);`,
+  "server.address": code`span.text("server.address", request.hostname || undefined);`,
   "http.route": code`span.text("http.route", httpRoute);`,
   "http.response.status_code": code`span.number("http.response.status_code", status);`,
   "client.address": code`span.plain("client.address", request.remoteAddress);`,

@@ -1,11 +1,13 @@
 import { expect, it } from "vitest";
 import { startGateway } from "../harness/gateway.ts";
 import {
+  attributesOf,
   type CollectedSpan,
   items,
   type OtlpCollector,
   startCollector,
 } from "../harness/otlp-collector.ts";
+import { RawClient } from "../harness/raw-client.ts";
 import { send } from "../harness/send.ts";
 import { startUpstream } from "../harness/upstream.ts";
 
@@ -85,6 +87,17 @@ it("a method of a client's own making is told apart, and names no span", async (
   }
 });
 
+it("a request without a host says nothing of one", async () => {
+  const { collector, gateway } = await start();
+  const client = new RawClient(gateway.port);
+  client.send("GET / HTTP/1.1\r\n\r\n");
+  await client.closes();
+  expect(await gateway.stop()).toBe(0);
+  const { attributes } = serverSpan(collector);
+  expect(attributes).toMatchObject({ "http.response.status_code": 400, error: "no Host header" });
+  expect(attributes).not.toHaveProperty(["server.address"]);
+});
+
 it("an attribute stands once in a span or a resource, whoever else says something of its name", async () => {
   const { collector, gateway } = await start({
     attributes: { "error.type": '"mine"', "http.route": '"own"' },
@@ -112,4 +125,29 @@ it("of a sender's flags go on those that have a meaning", async () => {
   expect(await sent("01", "ff")).toBe("01");
   expect(await gateway.stop()).toBe(0);
   expect(collector.spans).toHaveLength(6);
+});
+
+it("spans and records of a process are of one instance", async () => {
+  const collector = await startCollector();
+  const server = { host: collector.host, protocol: "http" };
+  const gateway = await startGateway({
+    file: {
+      frontendPolicies: {
+        tracing: { ...server, randomSampling: true },
+        accessLog: { otlp: server },
+      },
+    },
+    listeners: [{ routes: [{ policies: { directResponse: { status: 200 } } }] }],
+  });
+  await fetch(gateway.url);
+  expect(await gateway.stop()).toBe(0);
+  const resources = collector.requests
+    .flatMap(({ request }) => [
+      ...items(request, "resourceSpans"),
+      ...items(request, "resourceLogs"),
+    ])
+    .map((each) => attributesOf(Reflect.get(each, "resource")));
+  expect(resources).toHaveLength(2);
+  expect(resources[0]).toEqual(resources[1]);
+  expect(resources[0]?.["service.instance.id"]).toMatch(/^[0-9a-f-]{36}$/);
 });

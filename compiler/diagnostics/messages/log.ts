@@ -68,6 +68,15 @@ export const logMessages = {
       "Log levels are written as RUST_LOG has them: a level for everything, and levels of single parts, between commas " +
       "(`info,request=off,connection=debug`). Spans and fields of spans do not exist here.",
   }),
+  "lines-not-written": message<{ level: string }>({
+    severity: "warning",
+    text: ({ level }) =>
+      `requests have no lines: they are logged at "info", and the level is "${level}"`,
+    hint: () => "write info,gateway=warn where only the process is to say less",
+    explanation:
+      "A level below `info` for `request` (or for all) leaves out the access log: neither lines nor records of OTLP are made, " +
+      "whatever `accessLog` says. RUST_LOG may say otherwise where the gateway starts.",
+  }),
   "log-module": message<{ module: string; suggestion: string | undefined; known: string }>({
     severity: "error",
     text: ({ module }) => `the log has no part "${module}"`,

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { EnvVariables } from "../../cel/variables.ts";
 import type { FieldWriter } from "../field-writer.ts";
+import type { Metrics } from "../metrics/metrics.ts";
 import { AttributeRuns, OtlpAttributes } from "./attributes.ts";
 import { ItemBuffer } from "./item-buffer.ts";
 import type { OtlpFormat } from "./otlp-format.ts";
@@ -13,13 +14,18 @@ export type ResourceAttributes = (resource: FieldWriter, env: EnvVariables) => v
 interface ResourceContext {
   /** The gateway's name. */
   readonly name: string;
-  readonly gateway: { readonly env: EnvVariables };
+  readonly gateway: { readonly env: EnvVariables; readonly metrics: Metrics };
+}
+
+/** What tells a process from others of the gateway that have no name of their own; it outlives a reload. */
+class InstanceId {
+  readonly text = randomUUID();
 }
 
 /** What the gateway says of itself to a collector: attributes. */
 export function resourceText(
   format: OtlpFormat,
-  { name, gateway: { env } }: ResourceContext,
+  { name, gateway: { env, metrics } }: ResourceContext,
   added: ResourceAttributes | undefined,
 ): string {
   const resource = new OtlpAttributes(new AttributeRuns(format.attributes("resource")));
@@ -27,7 +33,7 @@ export function resourceText(
   added?.(noting(names, resource), env);
   const own = {
     "service.name": name,
-    "service.instance.id": env.podName || randomUUID(),
+    "service.instance.id": env.podName || metrics.part(InstanceId).text,
     "host.name": hostname(),
     "k8s.pod.name": env.podName || undefined,
     "k8s.namespace.name": env.namespace || undefined,

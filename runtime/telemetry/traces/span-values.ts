@@ -25,7 +25,7 @@ export function defaultAttributes(
   span.text("http.request.method_original", otherMethod(original.method));
   span.text("url.scheme", original.scheme);
   span.text("url.path", pathIn(original.target));
-  span.text("server.address", request.hostname);
+  span.text("server.address", request.hostname || undefined);
   span.text("http.route", route);
   span.number("http.response.status_code", status);
   span.plain("client.address", request.remoteAddress);

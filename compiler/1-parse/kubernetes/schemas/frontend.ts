@@ -95,8 +95,12 @@ const tracing = object(
       ),
       { description: "What the gateway says of itself." },
     ),
-    randomSampling: expression("How many of the requests without a trace get one."),
-    clientSampling: expression("How many of the requests with a trace are traced."),
+    randomSampling: expression(
+      "How many of the requests without a trace get one: a share (`0.1`), `true`, or an expression over the request. None by default.",
+    ),
+    clientSampling: expression(
+      "How many of the requests whose sender records their trace are traced here too. All by default.",
+    ),
   },
   {
     required: ["backendRef"],
