@@ -8,6 +8,7 @@ import type {
   SharedDocument,
   SharedThreads,
 } from "../process/gateway-context.ts";
+import { Members, type Placed } from "../process/members.ts";
 import type { SharedConnection } from "../process/shared-connection.ts";
 import type { Metrics } from "../telemetry/metrics/metrics.ts";
 import type { ProcessSettings } from "./environment.ts";
@@ -36,8 +37,8 @@ export class LiveContext implements GatewayContext {
   readonly warn: (message: string) => void;
   isDraining = false;
   isOverdue = false;
-  readonly #deadlineListeners: Set<() => void> = new Set();
-  readonly #reloadListeners: Set<() => void> = new Set();
+  readonly #deadlineListeners = new Members<Listener>();
+  readonly #reloadListeners = new Members<Listener>();
 
   constructor(
     { sessionKey, env, maxBufferedBytes, stateDir }: ContextSettings,
@@ -59,25 +60,25 @@ export class LiveContext implements GatewayContext {
       listener();
       return () => {};
     }
-    this.#deadlineListeners.add(listener);
-    return () => this.#deadlineListeners.delete(listener);
+    return listenTo(this.#deadlineListeners, listener);
   }
 
   onReload(listener: () => void): () => void {
-    this.#reloadListeners.add(listener);
-    return () => this.#reloadListeners.delete(listener);
+    return listenTo(this.#reloadListeners, listener);
   }
 
   /** Another configuration is served: who waits for the next event hears of it. */
   reloaded(): void {
-    for (const listener of this.#reloadListeners) listener();
+    this.#reloadListeners.visit(({ listener }) => listener());
   }
 
   /** The drain's last deadline: whoever still streams ends now. */
   reachDeadline(): void {
     this.isOverdue = true;
-    for (const listener of this.#deadlineListeners) listener();
-    this.#deadlineListeners.clear();
+    this.#deadlineListeners.visit((each) => {
+      this.#deadlineListeners.delete(each);
+      each.listener();
+    });
   }
 
   /** Writes down what a restart must not forget. */
@@ -90,4 +91,16 @@ export class LiveContext implements GatewayContext {
     for (const session of this.sessions.values()) session.close();
     this.sessions.clear();
   }
+}
+
+/** Who is told of something. */
+interface Listener extends Placed {
+  readonly listener: () => void;
+}
+
+/** Listens until the function that is returned is called. */
+function listenTo(listeners: Members<Listener>, listener: () => void): () => void {
+  const member = { place: 0, listener };
+  listeners.add(member);
+  return () => listeners.delete(member);
 }

@@ -1,3 +1,5 @@
+import { Members, type Placed } from "./members.ts";
+
 /** A body that is being gathered. */
 export interface GatheredBody {
   /** The bytes that are there. */
@@ -10,7 +12,7 @@ const grace = 5000;
 const interval = 1000;
 
 /** A body, and what is known of it. */
-interface Watched {
+interface Watched extends Placed {
   readonly body: GatheredBody;
   readonly minRate: number;
   readonly tooSlow: () => void;
@@ -20,7 +22,7 @@ interface Watched {
 
 /** Watches how fast the bodies of a process come: one timer for all, as most are there before anybody looks. */
 export class BodyRates {
-  readonly #watched = new Set<Watched>();
+  readonly #watched = new Members<Watched>();
   #timer: NodeJS.Timeout | undefined;
 
   /**
@@ -29,7 +31,7 @@ export class BodyRates {
    */
   watch(body: GatheredBody, minRate: number, tooSlow: () => void): () => void {
     if (minRate === 0) return () => {};
-    const watched = { body, minRate, tooSlow, looks: 0 };
+    const watched = { place: 0, body, minRate, tooSlow, looks: 0 };
     this.#watched.add(watched);
     this.#timer ??= setInterval(() => this.#look(), interval).unref();
     return () => this.#watched.delete(watched);
@@ -40,14 +42,14 @@ export class BodyRates {
       clearInterval(this.#timer);
       this.#timer = undefined;
     }
-    for (const watched of this.#watched) {
+    this.#watched.visit((watched) => {
       // The first look may come at once.
-      if (watched.looks++ * interval < grace || !isSlow(watched)) continue;
+      if (watched.looks++ * interval < grace || !isSlow(watched)) return;
       // A process that was busy reads first what has come meanwhile.
       setImmediate(() => {
         if (this.#watched.has(watched) && isSlow(watched)) watched.tooSlow();
       });
-    }
+    });
   }
 }
 

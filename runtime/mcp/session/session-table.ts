@@ -58,7 +58,7 @@ const longestLogText = 4096;
 const longestSweep = 30_000;
 
 class Sessions implements SessionTable {
-  /** Insertion order is order of use. */
+  /** Insertion order is order of use, of those that have been used since they were many. */
   readonly #remembered = new Map<string, McpSession>();
   /** When the ids of ended sessions expire (milliseconds since the epoch), by their nonces. */
   readonly #ended = new Map<string, number>();
@@ -84,8 +84,11 @@ class Sessions implements SessionTable {
       if (!this.#live.has(session.live.id)) return undefined;
       session.live.usedAt = Date.now();
     }
-    this.#remembered.delete(id);
-    this.#remembered.set(id, session);
+    // Which of them were used last counts once they are many: what comes and goes in a map costs more than it seems.
+    if (this.#remembered.size > mostRemembered / 2) {
+      this.#remembered.delete(id);
+      this.#remembered.set(id, session);
+    }
     return session;
   }
 

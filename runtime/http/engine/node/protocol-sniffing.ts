@@ -23,20 +23,19 @@ export function sniffProtocol(
     place: 0,
     closeIdle: leave,
     expire: (tick) => {
-      if (tick >= silent.deadline) leave();
+      if (socket.destroyed) deadlines.delete(silent);
+      else if (tick >= silent.deadline) leave();
     },
   };
-  const forget = () => deadlines.delete(silent);
   const look = () => {
     const chunk: Buffer | null = socket.read();
     if (chunk === null) return;
     first = first === undefined ? chunk : Buffer.concat([first, chunk]);
     const isHttp2 = preface.subarray(0, first.length).equals(first.subarray(0, preface.length));
     if (isHttp2 && first.length < preface.length) return;
-    forget();
+    deadlines.delete(silent);
     socket.off("readable", look);
     socket.off("end", leave);
-    socket.off("close", forget);
     socket.unshift(first);
     then(isHttp2 ? "http2" : "http1");
     socket.off("error", leave);
@@ -44,6 +43,5 @@ export function sniffProtocol(
   deadlines.add(silent);
   socket.on("error", leave);
   socket.on("end", leave);
-  socket.on("close", forget);
   socket.on("readable", look);
 }

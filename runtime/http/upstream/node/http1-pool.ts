@@ -18,7 +18,7 @@ export class Http1Pool implements Http1Owner {
   readonly #connect: Connect;
   /** Without a request; the last one used is the first one used again, so that the others can end. */
   readonly #idle: Http1Connection[] = [];
-  readonly #waiting = new Set<Waiter>();
+  readonly #waiting: Waiter[] = [];
   #memory: ReadMemory | undefined;
   #writes: HeldWrites | undefined;
   #opening = 0;
@@ -41,7 +41,7 @@ export class Http1Pool implements Http1Owner {
 
   /** For the metrics. */
   get stats(): { readonly queued: number } {
-    return { queued: this.#waiting.size };
+    return { queued: this.#waiting.length };
   }
 
   /** Calls `use` with a connection, at once when there is one. */
@@ -51,26 +51,19 @@ export class Http1Pool implements Http1Owner {
       waiter.use(free);
       return;
     }
-    this.#waiting.add(waiter);
-    if (this.#opening < this.#waiting.size) this.#open();
+    if (this.#opening < this.#waiting.push(waiter)) this.#open();
   }
 
   /** Who waits does so no more. */
   leave(waiter: Waiter): void {
-    this.#waiting.delete(waiter);
-  }
-
-  /** Takes a connection that was opened elsewhere. */
-  adopt(connection: Http1Connection): void {
-    this.onIdle(connection);
+    const at = this.#waiting.indexOf(waiter);
+    if (at >= 0) this.#waiting.splice(at, 1);
   }
 
   onIdle(connection: Http1Connection): void {
-    const [next] = this.#waiting;
-    if (next !== undefined) {
-      this.#waiting.delete(next);
-      next.use(connection);
-    } else if (this.#isClosed) connection.abort();
+    const next = this.#waiting.shift();
+    if (next !== undefined) next.use(connection);
+    else if (this.#isClosed) connection.abort();
     else this.#idle.push(connection);
   }
 
@@ -94,10 +87,7 @@ export class Http1Pool implements Http1Owner {
         return;
       }
       // One attempt was made for each that waits.
-      const [first] = this.#waiting;
-      if (first === undefined) return;
-      this.#waiting.delete(first);
-      first.onNoConnection(error ?? new Error("no connection"));
+      this.#waiting.shift()?.onNoConnection(error ?? new Error("no connection"));
     });
   }
 }
