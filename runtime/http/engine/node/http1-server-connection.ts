@@ -1,3 +1,4 @@
+import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Deadlines, Timed } from "../../../net/deadlines.ts";
 import type { HeldWrites } from "../../../net/held-writes.ts";
@@ -270,7 +271,7 @@ export class Http1ServerConnection
   /** Responds where no exchange can be made of a request. */
   #respond(status: number): void {
     this.socket.write(
-      `HTTP/1.1 ${status} ${phrases[status]}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`,
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`,
       "latin1",
     );
     this.#end();
@@ -381,13 +382,4 @@ const statuses: Readonly<Record<string, number>> = {
   [endlessTrailers]: 431,
   [endlessChunkLine]: 413,
   [unknownExpectation]: 417,
-};
-
-const phrases: Readonly<Record<number, string>> = {
-  400: "Bad Request",
-  408: "Request Timeout",
-  413: "Content Too Large",
-  417: "Expectation Failed",
-  431: "Request Header Fields Too Large",
-  501: "Not Implemented",
 };

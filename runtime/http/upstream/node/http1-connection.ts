@@ -10,6 +10,7 @@ import {
   SocketReads,
 } from "../../../net/socket-reads.ts";
 import { SECOND } from "../../../process/units.ts";
+import { fieldLines } from "../../http1/field-lines.ts";
 import { inOnePiece, isPlainText, onePiece, writeFramed } from "../../http1/framed-write.ts";
 import type { ReadState } from "../../http1/message-reader.ts";
 import type { WrittenCall } from "./http1-request-head.ts";
@@ -129,7 +130,7 @@ export class Http1Connection implements Timed, ReadTaker, HeldWriter {
 
   /** The body is complete. `trailers`: behind one in chunks. */
   end(isChunked: boolean, trailers: readonly string[] = []): void {
-    if (isChunked) this.#socket.write(`0\r\n${fieldLines(trailers)}\r\n`, "latin1");
+    if (isChunked) this.#socket.write(`0\r\n${fieldLines(trailers) ?? ""}\r\n`, "latin1");
     this.#isSent = true;
   }
 
@@ -268,12 +269,6 @@ export class Http1Connection implements Timed, ReadTaker, HeldWriter {
       user?.onClose({ kind: "closed", detail, hasBegun });
     }
   }
-}
-
-function fieldLines(list: readonly string[]): string {
-  let text = "";
-  for (let i = 0; i < list.length; i += 2) text += `${list[i]}: ${list[i + 1]}\r\n`;
-  return text;
 }
 
 /** A second less than the server waits: a request on its way would meet the end. */
