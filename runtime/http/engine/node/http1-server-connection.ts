@@ -138,8 +138,7 @@ export class Http1ServerConnection
     }
     this.#timeWrites();
     if (tick < this.deadline) return;
-    const isInside = this.#phase === "body" || (this.#phase === "head" && this.#hasBegun());
-    if (isInside) this.#refuse(408, "a request without end");
+    if (this.#isInside()) this.#refuse(408, "a request without end");
     else this.socket.destroy();
   }
 
@@ -298,7 +297,7 @@ export class Http1ServerConnection
   #onEnd(): void {
     const { socket } = this;
     if (this.#phase === "other protocol" || this.#phase === "end") return;
-    if (this.#phase === "body" || (this.#phase === "head" && this.#hasBegun())) {
+    if (this.#isInside()) {
       this.#refuse(400, "the end of the connection inside a request");
       return;
     }
@@ -342,6 +341,11 @@ export class Http1ServerConnection
     const time = phase === "idle" ? this.#port.idleTimeout : phaseTimes[phase];
     this.deadline =
       time === undefined ? Number.POSITIVE_INFINITY : this.#port.deadlines.after(time);
+  }
+
+  /** A request has begun, and not all of it was read. */
+  #isInside(): boolean {
+    return this.#phase === "body" || (this.#phase === "head" && this.#hasBegun());
   }
 
   /** Bytes of a request were read. */

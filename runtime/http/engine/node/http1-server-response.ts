@@ -2,6 +2,7 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { HeldWriter, HeldWrites } from "../../../net/held-writes.ts";
+import { fieldLines } from "../../http1/field-lines.ts";
 import { isFieldValue, isToken } from "../../http1/fields.ts";
 import {
   inOnePiece,
@@ -93,7 +94,7 @@ export class Http1ServerResponse implements EngineResponse, HeldWriter {
     for (let i = 0; i < head.length; i += 2) {
       const name = head[i] ?? "";
       const value = head[i + 1] ?? "";
-      checkField(name, value);
+      if (!isToken(name) || !isFieldValue(value)) throw new Error(noField);
       switch (framingName(name)) {
         case "connection":
           if (value === "close") closes = true;
@@ -153,9 +154,7 @@ export class Http1ServerResponse implements EngineResponse, HeldWriter {
   }
 
   setTrailers(trailers: readonly string[]): void {
-    let text = "";
-    for (let i = 0; i < trailers.length; i += 2) text += field(trailers[i], trailers[i + 1]);
-    this.#trailers = text;
+    this.#trailers = writtenFields(trailers);
   }
 
   end(chunk: Uint8Array = nothing): void {
@@ -266,8 +265,7 @@ export class Http1ServerResponse implements EngineResponse, HeldWriter {
 
   #leave(status: 101 | 200, headers: readonly string[]): SocketBytes {
     const phrase = status === 101 ? "Switching Protocols" : "Connection established";
-    let text = `HTTP/1.1 ${status} ${phrase}\r\n`;
-    for (let i = 0; i < headers.length; i += 2) text += field(headers[i], headers[i + 1]);
+    const text = `HTTP/1.1 ${status} ${phrase}\r\n${writtenFields(headers)}`;
     this.statusCode = status;
     this.#hasLeftHttp = true;
     const rest = this.#connection.leaveHttp();
@@ -278,6 +276,7 @@ export class Http1ServerResponse implements EngineResponse, HeldWriter {
 
 const nothing = new Uint8Array();
 const settled = Promise.resolve(null);
+const noField = "a field that can't be written";
 /** The end of a head behind which the connection is closed. */
 const closingLines = "Connection: close\r\n\r\n";
 
@@ -286,14 +285,11 @@ function chunkStart(chunk: Uint8Array): string {
   return `${chunk.length.toString(16)}\r\n`;
 }
 
-function field(name = "", value = ""): string {
-  checkField(name, value);
-  return `${name}: ${value}\r\n`;
-}
-
 /** Throws on what can't be a field. */
-function checkField(name: string, value: string): void {
-  if (!isToken(name) || !isFieldValue(value)) throw new Error("a field that can't be written");
+function writtenFields(list: readonly string[]): string {
+  const lines = fieldLines(list);
+  if (lines === undefined) throw new Error(noField);
+  return lines;
 }
 
 /** The lower-case name of a field that the engine has to know; undefined: it is another one. */

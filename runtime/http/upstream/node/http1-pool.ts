@@ -15,12 +15,13 @@ export interface Waiter {
 /** The connections of HTTP/1.1 to one destination: as many as there are requests, and those that wait for the next one. */
 export class Http1Pool implements Http1Owner {
   readonly deadlines = new Deadlines();
+  /** All pools of a process have it, and its ports. */
+  readonly writes: HeldWrites = processMetrics()?.part(HeldWrites) ?? new HeldWrites();
   readonly #connect: Connect;
   /** Without a request; the last one used is the first one used again, so that the others can end. */
   readonly #idle: Http1Connection[] = [];
   readonly #waiting: Waiter[] = [];
   #memory: ReadMemory | undefined;
-  #writes: HeldWrites | undefined;
   #opening = 0;
   #isClosed = false;
 
@@ -31,12 +32,6 @@ export class Http1Pool implements Http1Owner {
   get memory(): ReadMemory {
     this.#memory ??= new ReadMemory(longRead);
     return this.#memory;
-  }
-
-  /** All pools of a process have one, and its ports. */
-  get writes(): HeldWrites {
-    this.#writes ??= processMetrics()?.part(HeldWrites) ?? new HeldWrites();
-    return this.#writes;
   }
 
   /** For the metrics. */
