@@ -1,5 +1,5 @@
 import type { Handover } from "../http/engine/handover/handover.ts";
-import type { Mesh } from "../mesh/mesh.ts";
+import type { Mesh } from "../mesh/mesh-membership.ts";
 import type { ConnectionSettings } from "../net/connection-settings.ts";
 import type { GatewayContext, KeptMemory } from "../process/gateway-context.ts";
 import type { AccessLogSettings } from "../telemetry/logs/access-log.ts";

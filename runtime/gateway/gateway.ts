@@ -2,9 +2,11 @@ import { setTimeout } from "node:timers/promises";
 import type { Handover } from "../http/engine/handover/handover.ts";
 import type { DeniedClient } from "../http/engine/server-handlers.ts";
 import type { Exchange } from "../http/exchange.ts";
+import type { MeshMembership } from "../mesh/mesh-membership.ts";
 import type { SharedThreads } from "../process/gateway-context.ts";
 import { offerMetrics } from "../process/metrics-source.ts";
 import { onWarning } from "../process/operator-warnings.ts";
+import type { PreparedChange } from "../process/prepared-change.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { SECOND } from "../process/units.ts";
 import { AccessLog } from "../telemetry/logs/access-log.ts";
@@ -20,16 +22,8 @@ import type { BuildInfo } from "./build-info.ts";
 import type { Gateway } from "./definition.ts";
 import { drain } from "./drain.ts";
 import { type ProcessSettings, processSettings } from "./environment.ts";
-import {
-  addressText,
-  type Endpoint,
-  Listeners,
-  type OpenPort,
-  type PreparedChange,
-  portEndpoint,
-} from "./listeners.ts";
+import { addressText, type Endpoint, Listeners, type OpenPort, portEndpoint } from "./listeners.ts";
 import { LiveContext } from "./live-context.ts";
-import { MeshMembership } from "./mesh-membership.ts";
 import type { PortContext } from "./port.ts";
 import { ProcessMetrics } from "./process-metrics.ts";
 import { reportBug } from "./report-bug.ts";
@@ -52,8 +46,8 @@ export interface RunningGateway {
   changeRefused(): void;
   /** Somebody sent a request from the admin page: the audit log says so. */
   adminRequest(request: AdminRequest): void;
-  /** Where it may wait for a certificate before requests are wanted. */
-  readonly mesh: Pick<MeshMembership, "isReady">;
+  /** Whether requests are wanted: it waits for no certificate of a mesh. */
+  readonly isReady: boolean;
   /** What is counted. */
   readonly metrics: Metrics;
   /** Resolves when what was logged so far is written: whoever says more about the gateway says it after that. */
@@ -115,13 +109,8 @@ class Running implements RunningGateway {
   readonly #context: LiveContext;
   readonly #listeners: Listeners;
   readonly metrics = new Metrics();
-  readonly mesh = new MeshMembership(
-    {
-      info: (message) => this.#log.info(message),
-      warn: (message) => this.#log.warn(message),
-    },
-    this.metrics,
-  );
+  /** From the first definition on that is a part of a mesh. */
+  #mesh: MeshMembership | undefined;
   #build: BuildInfo;
   readonly #requests = this.metrics.part(RequestMetrics);
   readonly #deniedConnections = this.metrics.counter(connectionsDenied);
@@ -173,6 +162,10 @@ class Running implements RunningGateway {
     this.#accessLog = this.#openAccessLog();
     this.#log = new ProcessLog(settings.logFormat, settings.logLevels, this.#writer);
     this.#audit = definition.audit?.open(this.#writer);
+  }
+
+  get isReady(): boolean {
+    return this.#mesh?.isReady !== false;
   }
 
   get ports(): readonly number[] {
@@ -228,8 +221,15 @@ class Running implements RunningGateway {
       for (const each of undo) each();
     };
     try {
-      const mesh = this.mesh.prepare(definition.mesh);
-      undo.push(mesh.abort);
+      this.#mesh ??= definition.mesh?.membership(
+        {
+          info: (message) => this.#log.info(message),
+          warn: (message) => this.#log.warn(message),
+        },
+        this.metrics,
+      );
+      const mesh = this.#mesh?.prepare(definition.mesh);
+      if (mesh !== undefined) undo.push(mesh.abort);
       const context = this.#portContext(definition, settings);
       const ports = definition.ports.map((port) =>
         portEndpoint(port, this.#defaultAddress, context),
@@ -238,7 +238,7 @@ class Running implements RunningGateway {
       const listeners = await this.#listeners.prepare([...ports, ...services]);
       undo.push(listeners.abort);
       const commit = () => {
-        mesh.commit();
+        mesh?.commit();
         listeners.commit();
         this.#context.ports = new Set(this.#listeners.ports.map(({ port }) => port));
         if (this.#speaks) this.#tellOpened(listeners.opened, ports);
@@ -284,7 +284,7 @@ class Running implements RunningGateway {
     if (this.#worker === undefined) this.#log.info("draining");
     this.#audit?.action("draining", this.#build.configDigest);
     await drain(this.#context, this.#listeners, this.#settings.drain, this.#worker?.allClosed);
-    this.mesh.close();
+    this.#mesh?.close();
     await this.#context.flush();
     await this.#flushExports();
     if (this.#worker === undefined) this.#log.info("ended");
@@ -348,7 +348,7 @@ class Running implements RunningGateway {
       connections,
       figures,
       context: this.#context,
-      isReady: () => this.mesh.isReady,
+      isReady: () => this.isReady,
     });
   }
 

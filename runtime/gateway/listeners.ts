@@ -3,6 +3,7 @@ import type { ServerHandlers } from "../http/engine/server-handlers.ts";
 import { checkPort } from "../net/listen-on.ts";
 import type { PortServer, PreparedPort } from "../net/port-server.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
+import type { PreparedChange } from "../process/prepared-change.ts";
 import { StartupError } from "../process/startup-error.ts";
 import type { ServiceAddresses } from "./definition.ts";
 import type { Port, PortContext } from "./port.ts";
@@ -25,14 +26,6 @@ export interface OpenPort {
   /** The real port. */
   readonly port: number;
   readonly server: PortServer;
-}
-
-/** Another configuration, which is served once it is committed. */
-export interface PreparedChange {
-  /** Serves it from now on; can't fail. */
-  commit(): void;
-  /** Leaves all as it was. */
-  abort(): void;
 }
 
 /** Other endpoints. */

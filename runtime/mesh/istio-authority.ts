@@ -7,7 +7,8 @@ import { SECOND } from "../process/units.ts";
 import { pemCertificates } from "../tls/ca-certificates.ts";
 import { workloadContext } from "../tls/workload-tls.ts";
 import { certificateRequest } from "./certificate-request.ts";
-import { type Mesh, meshOf, ownSpiffeId } from "./mesh.ts";
+import { meshOf, ownSpiffeId } from "./mesh.ts";
+import type { Mesh } from "./mesh-membership.ts";
 import { type IssuedCertificate, RenewedCertificate } from "./renewed-certificate.ts";
 
 /** An authority that speaks Istio's certificate protocol (`istio.v1.auth.IstioCertificateService`). */

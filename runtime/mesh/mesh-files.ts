@@ -4,7 +4,8 @@ import path from "node:path";
 import { SECOND } from "../process/units.ts";
 import { UpstreamTls } from "../tls/upstream-tls.ts";
 import type { Validity, WorkloadCertificate, WorkloadContext } from "../tls/workload-tls.ts";
-import { type Mesh, type MeshLog, meshOf } from "./mesh.ts";
+import { meshOf } from "./mesh.ts";
+import type { Mesh, MeshLog } from "./mesh-membership.ts";
 
 /** A mesh whose certificates somebody else writes to a folder of the pod, and renews there. */
 export interface MeshFilesSettings {

@@ -3,30 +3,8 @@ import { startupError } from "../process/startup-error.ts";
 import { SECOND } from "../process/units.ts";
 import type { Metrics } from "../telemetry/metrics/metrics.ts";
 import { meshCertificateExpiry, meshCertificateStart } from "../telemetry/metrics/table/mesh.ts";
-import { type MeshTls, meshTls, spiffeId, type WorkloadCertificate } from "../tls/workload-tls.ts";
-
-/** The mesh that a gateway is a part of: pods of it are connected to by mutual TLS. */
-export interface Mesh {
-  /** The same for meshes that are opened in the same way. */
-  readonly key: string;
-  /** Begins to have a certificate; `metrics` say how long it is valid. Throws StartupError where it could never get one. */
-  open(log: MeshLog, metrics: Metrics): OpenMesh;
-}
-
-/** Takes what an operator is to know. Never with a token or a key. */
-export interface MeshLog {
-  readonly info: (message: string) => void;
-  readonly warn: (message: string) => void;
-}
-
-/** A mesh with a certificate, or on its way to one. */
-export interface OpenMesh {
-  readonly key: string;
-  readonly tls: MeshTls;
-  /** Whether there ever was a certificate: until then no requests are wanted. */
-  readonly isReady: boolean;
-  close(): void;
-}
+import { meshTls, spiffeId, type WorkloadCertificate } from "../tls/workload-tls.ts";
+import { type Mesh, type MeshLog, MeshMembership } from "./mesh-membership.ts";
 
 /** Where a certificate comes from: `settings` says it all. `open` throws StartupError where there can never be one. */
 export interface CertificateSource {
@@ -40,6 +18,7 @@ export function meshOf(trustDomain: string, { settings, open }: CertificateSourc
   const key = createHash("sha256").update(text).digest("hex");
   return {
     key,
+    membership: (log, metrics) => new MeshMembership(log, metrics),
     open: (log, metrics) => {
       const certificate = open(log);
       const forget = tellValidity(trustDomain, certificate, metrics);

@@ -1,6 +1,6 @@
 import { MINUTE, SECOND } from "../process/units.ts";
 import type { Validity, WorkloadCertificate, WorkloadContext } from "../tls/workload-tls.ts";
-import type { MeshLog } from "./mesh.ts";
+import type { MeshLog } from "./mesh-membership.ts";
 
 /** A certificate that somebody issued. */
 export interface IssuedCertificate extends Validity {

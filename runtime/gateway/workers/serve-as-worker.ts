@@ -1,11 +1,11 @@
 import { MessageChannel, parentPort, receiveMessageOnPort } from "node:worker_threads";
 import { bugText } from "../../process/bug-text.ts";
+import type { PreparedChange } from "../../process/prepared-change.ts";
 import { StartupError } from "../../process/startup-error.ts";
 import { SECOND } from "../../process/units.ts";
 import { threadAudit } from "../../telemetry/logs/thread-audit.ts";
 import type { Gateway } from "../definition.ts";
 import { openGateway, type RunningGateway, type WorkerThread } from "../gateway.ts";
-import type { PreparedChange } from "../listeners.ts";
 import { EVERY_ADDRESS, logUncaughtErrors } from "../start.ts";
 import { ThreadHandover } from "./thread-handover.ts";
 import type { MemorySize, WorkerOrder, WorkerReport, WorkerStart } from "./worker-messages.ts";
@@ -68,7 +68,7 @@ class ServingThread {
         return;
       case "count":
         this.#once((running) => {
-          const { isReady } = running.mesh;
+          const { isReady } = running;
           say({
             kind: "counted",
             question: order.question,
