@@ -5,9 +5,10 @@ import type { Message } from "../protocol/message.ts";
 import { paramOf, stringParamOf } from "../protocol/message-edit.ts";
 import { readFields } from "../protocol/message-fields.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
+import type { Outcome, TargetFailure } from "../protocol/target-failure.ts";
+import { listFailure } from "../protocol/target-failure.ts";
 import { hidesNothing, isListed } from "../rules/authorization.ts";
 import { ClientStream } from "../session/client-stream.ts";
-import { listFailure } from "../session/failure-response.ts";
 import { featureLetters } from "../session/session.ts";
 import {
   type ActiveTarget,
@@ -16,8 +17,7 @@ import {
   isStateless,
   type SessionContext,
 } from "../session/session-context.ts";
-import { fanOut, type Outcome } from "../transports/fan-out.ts";
-import type { TargetFailure } from "../transports/target.ts";
+import { fanOut } from "../transports/fan-out.ts";
 import { CacheHints } from "./cache-hints.ts";
 import { forwardTo } from "./forward-call.ts";
 import { unavailableMeta } from "./initialize-result.ts";

@@ -1,5 +1,6 @@
 import type { Exchange } from "../../http/exchange.ts";
 import type { Message } from "../protocol/message.ts";
+import type { TargetFailure } from "../protocol/target-failure.ts";
 import type { McpAuthorization } from "../rules/authorization.ts";
 import { allFeatures } from "../session/session.ts";
 import type { DirectTarget } from "../session/session-context.ts";
@@ -8,13 +9,7 @@ import { discoverOverHttp } from "../stateless/discovery.ts";
 import { callChild, discoverChild, sharedChild } from "../stateless/shared-child.ts";
 import { callStateless } from "../stateless/stateless-call.ts";
 import type { McpBackend, RequestOwner, StatelessBridge } from "../transports/backend.ts";
-import type {
-  Call,
-  CallSink,
-  McpTarget,
-  StdioTarget,
-  TargetFailure,
-} from "../transports/target.ts";
+import type { Call, CallSink, McpTarget, StdioTarget } from "../transports/target.ts";
 
 /** The targets of a route as a client without sessions uses them. */
 export function directTargets(

@@ -1,12 +1,13 @@
 import type { Message } from "../protocol/message.ts";
 import { isListMethod } from "../protocol/primitives.ts";
 import { respondRpcError, rpcCode } from "../protocol/rpc-response.ts";
+import type { Outcome } from "../protocol/target-failure.ts";
 import { hidesNothing } from "../rules/authorization.ts";
 import { isHiddenUpdate, rulesFilter, type ShownMessage } from "../rules/list-filter.ts";
 import { noteResponseError } from "../rules/mcp-metrics.ts";
+import type { ToolLock } from "../rules/tool-lock.ts";
 import { ClientStream } from "../session/client-stream.ts";
 import { repeatedKey } from "../session/failure-response.ts";
-import { checkLock, isLockedCall } from "../session/locked-call.ts";
 import { isLockedOpening, openingFilter } from "../session/opening.ts";
 import {
   type ActiveTarget,
@@ -16,6 +17,7 @@ import {
 } from "../session/session-context.ts";
 import { responseStatusOf } from "../stateless/response-status.ts";
 import { statelessFilter } from "../stateless/shown-lists.ts";
+import { outcomeOf } from "../transports/fan-out.ts";
 import { clientName } from "./names.ts";
 import { withOpenedState, withSealedState } from "./request-state.ts";
 import { type AggregateTarget, forClient, responseForClient } from "./to-client.ts";
@@ -35,11 +37,13 @@ export function forwardCall(context: SessionContext, active: ActiveTarget, said:
   }
   if (target.kind !== "stdio") exchange.record.upstream = target.upstream.name;
   const stream = new ClientStream(exchange, request.id, backend.timeouts.keepAlive);
-  if (isLockedCall(access, request)) void callLocked(context, active, request, stream);
+  const { toolLock } = access;
+  if (toolLock?.isAbout(request)) void callLocked(toolLock, context, active, request, stream);
   else call(context, active, request, stream);
 }
 
 async function callLocked(
+  lock: ToolLock,
   context: SessionContext,
   active: ActiveTarget,
   request: Message,
@@ -47,15 +51,19 @@ async function callLocked(
 ): Promise<void> {
   const { exchange, backend, access } = context;
   const { target } = active;
-  const refusal = await checkLock({
+  const ask = (own: Message): Promise<Outcome> =>
+    outcomeOf(
+      (sink) => callTarget(context, active, own, sink),
+      backend.timeouts.fanOut,
+      (message) => forwardTo(stream, active, context, message),
+    );
+  const refusal = await lock.check({
     exchange,
-    access,
+    jwt: access.jwt,
     target: target.name,
     request,
     nameAsSent: (kind, name) => clientName(backend, target, kind, name),
-    ask: (own, sink) => callTarget(context, active, own, sink),
-    onMessage: (message) => forwardTo(stream, active, context, message),
-    deadline: backend.timeouts.fanOut,
+    ask,
   });
   if (exchange.isOver) return;
   if (refusal === undefined) call(context, active, request, stream);

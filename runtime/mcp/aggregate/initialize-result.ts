@@ -1,6 +1,6 @@
 import { type Message, textAt } from "../protocol/message.ts";
+import type { Outcome } from "../protocol/target-failure.ts";
 import { type Features, featureLetters } from "../session/session.ts";
-import type { Outcome } from "../transports/fan-out.ts";
 import type { McpTarget } from "../transports/target.ts";
 
 /** What a target's response to initialize comes to. */

@@ -3,6 +3,7 @@ import { refuse } from "../../http/refuse.ts";
 import { type Message, textAt } from "../protocol/message.ts";
 import { errorCodeOf } from "../protocol/response-error.ts";
 import { respondRpc, rpcCode, rpcResult } from "../protocol/rpc-response.ts";
+import type { Outcome } from "../protocol/target-failure.ts";
 import type { McpAuthorization } from "../rules/authorization.ts";
 import { respondFailure } from "../session/failure-response.ts";
 import { openConnection } from "../session/open-connection.ts";
@@ -14,7 +15,7 @@ import { sessionTable } from "../session/session-table.ts";
 import { openSession, sessionCaller } from "../session/sessions.ts";
 import { endTargetSession } from "../session/target-end.ts";
 import type { McpBackend } from "../transports/backend.ts";
-import { type FanOutCall, fanOut, type Outcome } from "../transports/fan-out.ts";
+import { type FanOutCall, fanOut } from "../transports/fan-out.ts";
 import { newBridgedSession } from "../transports/session-bridge.ts";
 import {
   type Call,

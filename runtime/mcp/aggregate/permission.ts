@@ -3,12 +3,11 @@ import { type Exchange, logFields } from "../../http/exchange.ts";
 import { allowed, type RuleVerdict } from "../../policies/rule-verdict.ts";
 import type { Message } from "../protocol/message.ts";
 import { type EraMethods, isSpecified } from "../protocol/methods.ts";
-import { addressedPrimitive, shownName } from "../protocol/primitives.ts";
+import { addressedPrimitive, shownName, unknownPrimitive } from "../protocol/primitives.ts";
 import { respondRpc, respondRpcError, rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import {
   hidesNothing,
   type McpAuthorization,
-  unknownPrimitive,
   verdictOn,
   verdictOnMethod,
 } from "../rules/authorization.ts";

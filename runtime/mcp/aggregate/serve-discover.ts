@@ -3,10 +3,11 @@ import { type Message, textAt } from "../protocol/message.ts";
 import { readFields } from "../protocol/message-fields.ts";
 import { statelessRevision } from "../protocol/revisions.ts";
 import { rpcResult } from "../protocol/rpc-response.ts";
+import type { Outcome } from "../protocol/target-failure.ts";
 import { ClientStream } from "../session/client-stream.ts";
 import { approvedOutcome } from "../session/opening.ts";
 import { activeTargets, callTarget, type SessionContext } from "../session/session-context.ts";
-import { type FanOutCall, fanOut, type Outcome } from "../transports/fan-out.ts";
+import { type FanOutCall, fanOut } from "../transports/fan-out.ts";
 import { CacheHints } from "./cache-hints.ts";
 import { forwardCall } from "./forward-call.ts";
 import {

@@ -2,6 +2,7 @@ import { sseMessage } from "../../http/body/sse.ts";
 import { metaKey, withParams } from "../protocol/envelope.ts";
 import type { Message } from "../protocol/message.ts";
 import { rpcError, rpcResult } from "../protocol/rpc-response.ts";
+import type { TargetFailure } from "../protocol/target-failure.ts";
 import { isAllowed } from "../rules/authorization.ts";
 import { streamHeaders } from "../session/client-stream.ts";
 import { failureResponse, recordFailure } from "../session/failure-response.ts";
@@ -19,7 +20,7 @@ import {
   refuseFilter,
   type SubscriptionFilter,
 } from "../stateless/subscription-filter.ts";
-import type { Call, TargetFailure } from "../transports/target.ts";
+import type { Call } from "../transports/target.ts";
 import { messageForClient } from "./forward-call.ts";
 import { clientName, resolvePrimitive } from "./names.ts";
 

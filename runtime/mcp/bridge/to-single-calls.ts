@@ -1,12 +1,13 @@
 import { type Message, ownMessage } from "../protocol/message.ts";
 import { sessionRevisions } from "../protocol/revisions.ts";
 import { rpcResult } from "../protocol/rpc-response.ts";
+import type { TargetFailure } from "../protocol/target-failure.ts";
 import { allFeatures } from "../session/session.ts";
 import { bridgedContext } from "../session/session-context.ts";
 import { sharedChild } from "../stateless/shared-child.ts";
 import type { StatelessBridge, StatelessCaller } from "../transports/backend.ts";
 import { newBridgedSession } from "../transports/session-bridge.ts";
-import type { Call, CallSink, TargetFailure } from "../transports/target.ts";
+import type { Call, CallSink } from "../transports/target.ts";
 import { type Lease, openLease, refusalOf } from "./lease.ts";
 import type { SaidByClient } from "./stateless-request.ts";
 

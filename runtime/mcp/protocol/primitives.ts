@@ -33,6 +33,11 @@ export function isListMethod(method: string): boolean {
   return listMethods.has(method);
 }
 
+/** The error that a client gets for an item that is hidden from it, or isn't there: the same. */
+export function unknownPrimitive(kind: McpPrimitiveKind, nameAsSent: string): string {
+  return `Unknown ${kind}: ${nameAsSent}`;
+}
+
 interface ItemPlace {
   readonly kind: McpPrimitiveKind;
   readonly field: string;

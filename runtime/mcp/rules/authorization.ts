@@ -4,7 +4,8 @@ import type { Exchange } from "../../http/exchange.ts";
 import type { McpRule } from "../../policies/mcp-authorization.ts";
 import { allowed, type RuleVerdict } from "../../policies/rule-verdict.ts";
 import { itemLists, type McpPrimitiveKind } from "../protocol/item-lists.ts";
-import type { ListedDefinition, ToolLock } from "./tool-lock.ts";
+import type { ListedDefinition } from "./lock-check.ts";
+import type { ToolLock } from "./tool-lock.ts";
 
 /** Who asks, and which tools, prompts and resources exist for them. */
 export interface McpAuthorization {
@@ -90,11 +91,6 @@ function asked({ authorize, jwt }: McpAuthorization, request: Exchange, mcp: Mcp
   } catch {
     return failedRule;
   }
-}
-
-/** The error that a client gets for an item that is hidden from it, or isn't there: the same. */
-export function unknownPrimitive(kind: McpPrimitiveKind, nameAsSent: string): string {
-  return `Unknown ${kind}: ${nameAsSent}`;
 }
 
 /** Whom a session belongs to: the token's issuer and subject, or nobody. */

@@ -7,7 +7,21 @@ import {
   itemLists,
   type McpPrimitiveKind,
 } from "../protocol/item-lists.ts";
+import type { Message } from "../protocol/message.ts";
 import { matchesTemplate } from "../protocol/uri-template.ts";
+
+import {
+  type AskForList,
+  checkLock,
+  type ItemLock,
+  type ListedDefinition,
+  type ListOwner,
+  type LockedCall,
+  type LockRefusal,
+  type LockVerdict,
+  lockedItem,
+  type RequestedItem,
+} from "./lock-check.ts";
 
 /** Which items are approved, and in which words. Complete: nothing is defaulted at run time. */
 export interface ToolLockSettings {
@@ -23,36 +37,6 @@ export interface LockedItems
   /** The digest of what it tells clients of its use; without one nothing of the kind is approved. */
   readonly instructions?: string;
 }
-
-/** An item as a target lists it. */
-export interface ListedDefinition {
-  readonly list: ItemList;
-  /** Its name, URI or template. */
-  readonly name: string;
-  /** The whole definition as JSON text. */
-  readonly text: string;
-}
-
-/** What a request is about. */
-export interface RequestedItem {
-  readonly kind: McpPrimitiveKind;
-  readonly name: string;
-}
-
-/** Whose list it is: what a target shows to one client may be another list for the next. */
-export interface ListOwner {
-  readonly target: string;
-  /** Tells callers apart: their session, identity, credentials and address. */
-  readonly caller: string;
-  /** Warns the operator. */
-  readonly warn: (message: string) => void;
-}
-
-/** What becomes of a request for an item: `unknown`: the target does not say what it offers. */
-export type LockVerdict =
-  | { readonly kind: "locked" }
-  | { readonly kind: "unknown" }
-  | { readonly kind: "withheld"; readonly why: string };
 
 /** Makes a lock of its settings. */
 export function openToolLock(settings: ToolLockSettings): ToolLock {
@@ -75,9 +59,6 @@ interface SeenList {
   asking: Promise<boolean> | undefined;
 }
 
-/** Asks a target for a whole list; undefined: it does not say. */
-type Ask = (list: ItemList) => Promise<readonly ListedDefinition[] | undefined>;
-
 /** Where an approved item stands: its list, and its name in it. */
 export type LockedPlace = Pick<ListedDefinition, "list" | "name">;
 
@@ -85,7 +66,7 @@ export type LockedPlace = Pick<ListedDefinition, "list" | "name">;
  * Withholds items that are not approved: those that are in no lock, and those that say something else than when they were
  * locked. What clients are shown and what they can call is the same.
  */
-export class ToolLock {
+export class ToolLock implements ItemLock {
   readonly #maxAge: number;
   readonly #targets: ReadonlyMap<string, LockedItems>;
   readonly #lists = new Map<string, SeenList>();
@@ -97,7 +78,16 @@ export class ToolLock {
     this.#targets = new Map(Object.entries(targets));
   }
 
-  /** Who asks a target, as far as its lists may differ. */
+  /** Whether a request is for something that it may withhold. */
+  isAbout(request: Message): boolean {
+    return lockedItem(request) !== undefined;
+  }
+
+  /** Holds the item of a request against the lock; undefined: it may be sent. What is withheld is noted. */
+  check(call: LockedCall): Promise<LockRefusal | undefined> {
+    return checkLock(this, call);
+  }
+
   ownerOf(exchange: Exchange, jwt: JwtVariable, target: string): ListOwner {
     const { remoteAddress, record, gateway } = exchange;
     const said = ["mcp-session-id", "authorization", "cookie"].map((name) => exchange.header(name));
@@ -112,11 +102,7 @@ export class ToolLock {
     return why === undefined;
   }
 
-  /**
-   * What becomes of a request for an item. `ask` asks the target for all of a list; those who want to know at the same time
-   * ask once, and each for itself where that failed.
-   */
-  async verdictOn(owner: ListOwner, item: RequestedItem, ask: Ask): Promise<LockVerdict> {
+  async verdictOn(owner: ListOwner, item: RequestedItem, ask: AskForList): Promise<LockVerdict> {
     let verdict: LockVerdict = { kind: "withheld", why: NOT_LOCKED };
     for (const place of lockedPlaces(this.#targets.get(owner.target), item)) {
       verdict = await this.#verdictAt(owner, place, ask);
@@ -144,7 +130,11 @@ export class ToolLock {
     }
   }
 
-  async #verdictAt(owner: ListOwner, { list, name }: LockedPlace, ask: Ask): Promise<LockVerdict> {
+  async #verdictAt(
+    owner: ListOwner,
+    { list, name }: LockedPlace,
+    ask: AskForList,
+  ): Promise<LockVerdict> {
     const seen = this.#seen(keyOf(owner, list));
     if (Date.now() - seen.at >= this.#maxAge) {
       const isFirst = seen.asking === undefined;

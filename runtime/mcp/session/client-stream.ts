@@ -1,7 +1,7 @@
 import { sseMessage } from "../../http/body/sse.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { respondRpc, rpcError } from "../protocol/rpc-response.ts";
-import type { TargetFailure } from "../transports/target.ts";
+import type { TargetFailure } from "../protocol/target-failure.ts";
 import { failureResponse, recordFailure, respondFailure } from "./failure-response.ts";
 
 /** The headers of every event stream made here; proxies on the way must not gather it. */

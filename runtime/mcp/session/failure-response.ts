@@ -1,7 +1,7 @@
 import { type Exchange, logFields, type RefusalReason } from "../../http/exchange.ts";
 import type { UpstreamFailure } from "../../http/upstream/upstream.ts";
 import { respondRpc, rpcCode, rpcError } from "../protocol/rpc-response.ts";
-import type { TargetFailure } from "../transports/target.ts";
+import type { TargetFailure } from "../protocol/target-failure.ts";
 
 /** What a client gets for a request that its target did not answer. */
 export interface FailureResponse {
@@ -73,10 +73,4 @@ export function recordFailure(exchange: Exchange, detail: string): void {
 export const repeatedKey: TargetFailure = {
   kind: "protocol",
   detail: "a result with a repeated key",
-};
-
-/** A target that has a list, and does not show it. */
-export const listFailure: TargetFailure = {
-  kind: "protocol",
-  detail: "answered a list with an error",
 };

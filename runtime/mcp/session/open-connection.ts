@@ -1,9 +1,10 @@
 import type { Exchange } from "../../http/exchange.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
+import type { TargetFailure } from "../protocol/target-failure.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import { openSseTransport } from "../transports/sse-transport.ts";
 import { openStdioTransport } from "../transports/stdio-transport.ts";
-import type { LiveTarget, StdioCommand, TargetFailure } from "../transports/target.ts";
+import type { LiveTarget, StdioCommand } from "../transports/target.ts";
 import { TargetConnection } from "../transports/target-connection.ts";
 import type { Transport, TransportEvents, TransportHost } from "../transports/transport.ts";
 import { headersForTarget } from "../transports/upstream-headers.ts";

@@ -2,9 +2,9 @@ import type { Exchange } from "../../http/exchange.ts";
 import { withoutResultMember } from "../protocol/envelope.ts";
 import { type Message, textAt } from "../protocol/message.ts";
 import { readFields } from "../protocol/message-fields.ts";
+import type { Outcome } from "../protocol/target-failure.ts";
 import type { McpAuthorization } from "../rules/authorization.ts";
 import { type ListFilter, updatesFilter } from "../rules/list-filter.ts";
-import type { Outcome } from "../transports/fan-out.ts";
 import { repeatedKey } from "./failure-response.ts";
 
 /** Whether a method is answered with what a server says of itself, and the lock has to be asked about that. */

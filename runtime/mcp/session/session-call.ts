@@ -2,10 +2,11 @@ import type { Exchange } from "../../http/exchange.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
 import type { UpstreamHandler, UpstreamRequest } from "../../http/upstream/upstream.ts";
 import type { Message } from "../protocol/message.ts";
+import type { TargetFailure } from "../protocol/target-failure.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import { type CallSender, HttpCall } from "../transports/http-call.ts";
 import { noteTargetEra } from "../transports/noted-eras.ts";
-import type { Call, CallSink, StreamableHttpTarget, TargetFailure } from "../transports/target.ts";
+import type { Call, CallSink, StreamableHttpTarget } from "../transports/target.ts";
 import type { HttpSession } from "./session.ts";
 import { openInSession, type SessionOwner, type SessionRequestOptions } from "./session-request.ts";
 

@@ -2,7 +2,8 @@ import type { Exchange } from "../../http/exchange.ts";
 import { metaKey, withParams } from "../protocol/envelope.ts";
 import { type Message, ownMessage, textAt } from "../protocol/message.ts";
 import { statelessRevision } from "../protocol/revisions.ts";
-import type { CallSink, StreamableHttpTarget, TargetFailure } from "../transports/target.ts";
+import type { TargetFailure } from "../protocol/target-failure.ts";
+import type { CallSink, StreamableHttpTarget } from "../transports/target.ts";
 import { callStateless } from "./stateless-call.ts";
 
 /** A question of the gateway's own: what a server offers. `id` is JSON text. */

@@ -4,12 +4,13 @@ import type { GatewayContext } from "../../process/gateway-context.ts";
 import { withParams } from "../protocol/envelope.ts";
 import { type Message, withId } from "../protocol/message.ts";
 import { progressTokenOf, withProgressToken } from "../protocol/progress-token.ts";
+import type { TargetFailure } from "../protocol/target-failure.ts";
 import { openChild } from "../session/open-connection.ts";
 import { sessionTable } from "../session/session-table.ts";
 import type { McpBackend, RequestOwner } from "../transports/backend.ts";
 import { beginMcpCall, tracedSink, withTrace } from "../transports/call-span.ts";
 import { noteTargetEra } from "../transports/noted-eras.ts";
-import type { Call, CallSink, StdioTarget, TargetFailure } from "../transports/target.ts";
+import type { Call, CallSink, StdioTarget } from "../transports/target.ts";
 import { discoverRequest, verdictSink } from "./discovery.ts";
 import { type ChildAddress, type ChildConnection, elsewhereOf } from "./elsewhere.ts";
 

@@ -8,10 +8,11 @@ import { paramOf } from "../protocol/message-edit.ts";
 import { namedParams } from "../protocol/methods.ts";
 import { isParamHeader } from "../protocol/param-headers.ts";
 import { statelessRevision } from "../protocol/revisions.ts";
+import type { TargetFailure } from "../protocol/target-failure.ts";
 import { beginMcpCall } from "../transports/call-span.ts";
 import { type CallSender, HttpCall } from "../transports/http-call.ts";
 import { noteTargetEra } from "../transports/noted-eras.ts";
-import type { Call, CallSink, StreamableHttpTarget, TargetFailure } from "../transports/target.ts";
+import type { Call, CallSink, StreamableHttpTarget } from "../transports/target.ts";
 import { headersForTarget } from "../transports/upstream-headers.ts";
 import { isDoubtful } from "./response-status.ts";
 

@@ -1,10 +1,6 @@
 import type { Message } from "../protocol/message.ts";
-import type { Call, CallSink, TargetFailure } from "./target.ts";
-
-/** What one target made of a request that went to several. */
-export type Outcome =
-  | { readonly kind: "response"; readonly response: Message }
-  | { readonly kind: "failure"; readonly failure: TargetFailure };
+import type { Outcome } from "../protocol/target-failure.ts";
+import type { Call, CallSink } from "./target.ts";
 
 /** One of the calls of a fan-out: starts it. */
 export type FanOutCall = (sink: CallSink) => Call;

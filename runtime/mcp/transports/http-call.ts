@@ -6,8 +6,9 @@ import type {
   UpstreamRequest,
 } from "../../http/upstream/upstream.ts";
 import { type Message, withId } from "../protocol/message.ts";
+import type { TargetFailure } from "../protocol/target-failure.ts";
 import { type Received, type ResponseReader, readResponse } from "./response-reader.ts";
-import type { Call, CallSink, TargetFailure } from "./target.ts";
+import type { Call, CallSink } from "./target.ts";
 
 /** How a message reaches a streamable HTTP target. */
 export interface CallSender {

@@ -2,14 +2,9 @@ import { metaFields, metaKey } from "../protocol/envelope.ts";
 import { type Message, readMessage, textAt, withId } from "../protocol/message.ts";
 import { paramOf } from "../protocol/message-edit.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
+import type { TargetFailure } from "../protocol/target-failure.ts";
 import { type PendingCall, PendingCalls } from "./pending-calls.ts";
-import {
-  type Call,
-  type CallSink,
-  endedCall,
-  type ListenSink,
-  type TargetFailure,
-} from "./target.ts";
+import { type Call, type CallSink, endedCall, type ListenSink } from "./target.ts";
 import type { Transport, TransportEvents, TransportFailure, TransportHost } from "./transport.ts";
 import { WaitingMessages } from "./waiting-messages.ts";
 

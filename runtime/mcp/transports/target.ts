@@ -1,5 +1,6 @@
 import type { Upstream } from "../../http/upstream/upstream.ts";
 import type { Message } from "../protocol/message.ts";
+import type { TargetFailure } from "../protocol/target-failure.ts";
 import type { Replicas } from "./replicas.ts";
 import type { TargetEra } from "./target-era.ts";
 import type { Transport, TransportEvents, TransportHost } from "./transport.ts";
@@ -94,23 +95,3 @@ export interface Call {
 
 /** A call that is over, or was none. */
 export const endedCall: Call = { cancel: () => {}, resume: () => {} };
-
-/** Why a target gave no response. */
-export interface TargetFailure {
-  /**
-   * `session`: the target doesn't know the session any more. `status`: it answered with another HTTP status.
-   * `cancelled`: the client has taken the request back. `draining`: the gateway ends.
-   */
-  readonly kind:
-    | "connect"
-    | "timeout"
-    | "closed"
-    | "protocol"
-    | "session"
-    | "status"
-    | "duplicate"
-    | "cancelled"
-    | "draining";
-  /** For the log only. */
-  readonly detail: string;
-}

@@ -1,3 +1,9 @@
+import type {
+  ListedDefinition,
+  ListOwner,
+  LockVerdict,
+  RequestedItem,
+} from "../../mcp/rules/lock-check.ts";
 import * as real from "../../mcp/rules/tool-lock.ts";
 
 export { lockedPlaces } from "../../mcp/rules/tool-lock.ts";
@@ -21,14 +27,11 @@ export class ToolLock extends real.ToolLock {
     return true;
   }
 
-  override shows({ target }: real.ListOwner, { list, name }: real.ListedDefinition): boolean {
+  override shows({ target }: ListOwner, { list, name }: ListedDefinition): boolean {
     return Object.hasOwn(this.#targets[target]?.[list] ?? {}, name);
   }
 
-  override async verdictOn(
-    { target }: real.ListOwner,
-    item: real.RequestedItem,
-  ): Promise<real.LockVerdict> {
+  override async verdictOn({ target }: ListOwner, item: RequestedItem): Promise<LockVerdict> {
     if (real.lockedPlaces(this.#targets[target], item).length > 0) return { kind: "locked" };
     return { kind: "withheld", why: "it is not in the lock" };
   }

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { JwtVariable } from "../../cel/variables.ts";
 import { type Exchange, logFields } from "../../http/exchange.ts";
 import { stringAt } from "../../json/json-text.ts";
 import { metaFields, metaKey, withParams } from "../protocol/envelope.ts";
@@ -6,30 +7,66 @@ import { type ItemList, itemLists, type McpPrimitiveKind } from "../protocol/ite
 import { readLists } from "../protocol/list-edit.ts";
 import { type Message, ownMessage, textAt } from "../protocol/message.ts";
 import { fieldOf } from "../protocol/message-fields.ts";
-import { type AddressedPrimitive, addressedPrimitive } from "../protocol/primitives.ts";
+import { addressedPrimitive, unknownPrimitive } from "../protocol/primitives.ts";
 import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
-import { type McpAuthorization, unknownPrimitive } from "../rules/authorization.ts";
-import type { ListedDefinition } from "../rules/tool-lock.ts";
-import { outcomeOf } from "../transports/fan-out.ts";
-import type { Call, CallSink, TargetFailure } from "../transports/target.ts";
-import { listFailure } from "./failure-response.ts";
+import { listFailure, type Outcome, type TargetFailure } from "../protocol/target-failure.ts";
+
+/** An item as a target lists it. */
+export interface ListedDefinition {
+  readonly list: ItemList;
+  /** Its name, URI or template. */
+  readonly name: string;
+  /** The whole definition as JSON text. */
+  readonly text: string;
+}
+
+/** What a request is about. */
+export interface RequestedItem {
+  readonly kind: McpPrimitiveKind;
+  readonly name: string;
+}
+
+/** Whose list it is: what a target shows to one client may be another list for the next. */
+export interface ListOwner {
+  readonly target: string;
+  /** Tells callers apart: their session, identity, credentials and address. */
+  readonly caller: string;
+  /** Warns the operator. */
+  readonly warn: (message: string) => void;
+}
+
+/** What becomes of a request for an item: `unknown`: the target does not say what it offers. */
+export type LockVerdict =
+  | { readonly kind: "locked" }
+  | { readonly kind: "unknown" }
+  | { readonly kind: "withheld"; readonly why: string };
+
+/** Asks a target for a whole list; undefined: it does not say. */
+export type AskForList = (list: ItemList) => Promise<readonly ListedDefinition[] | undefined>;
+
+/** What a check needs of a lock. */
+export interface ItemLock {
+  /** Who asks a target, as far as its lists may differ. */
+  ownerOf(exchange: Exchange, jwt: JwtVariable, target: string): ListOwner;
+  /**
+   * What becomes of a request for an item. `ask` asks the target for all of a list; those who want to know at the same time
+   * ask once, and each for itself where that failed.
+   */
+  verdictOn(owner: ListOwner, item: RequestedItem, ask: AskForList): Promise<LockVerdict>;
+}
 
 /** A request for an item that may have to wait until it is known what the item says of itself. */
 export interface LockedCall {
   readonly exchange: Exchange;
-  readonly access: McpAuthorization;
+  readonly jwt: JwtVariable;
   /** The target's name. */
   readonly target: string;
   /** The client's request, as the target gets it. */
   readonly request: Message;
   /** The item as the client calls it. */
   readonly nameAsSent: (kind: McpPrimitiveKind, name: string) => string;
-  /** Sends a request to the target as this client. */
-  readonly ask: (request: Message, sink: CallSink) => Call;
-  /** Takes what the target says while it lists its items. */
-  readonly onMessage: (message: Message) => void;
-  /** Milliseconds for one page of its list. */
-  readonly deadline: number;
+  /** Asks the target as this client. */
+  readonly ask: (request: Message) => Promise<Outcome>;
 }
 
 /** Why a call is not made: the text of the response that says so, or what went wrong at the target. */
@@ -37,27 +74,24 @@ export type LockRefusal =
   | { readonly kind: "withheld"; readonly text: string }
   | { readonly kind: "failure"; readonly failure: TargetFailure };
 
-/** Whether a request has to be held against a lock before it is sent. */
-export function isLockedCall({ toolLock }: McpAuthorization, request: Message): boolean {
-  return toolLock !== undefined && lockedItem(request) !== undefined;
-}
-
 /** What a request is about that a lock may withhold; who hears of a resource no more asks for nothing. */
-function lockedItem(request: Message): AddressedPrimitive | undefined {
+export function lockedItem(request: Message): RequestedItem | undefined {
   if (request.method === "resources/unsubscribe") return undefined;
   const addressed = addressedPrimitive(request);
   return addressed?.kind === "item" ? addressed.item : undefined;
 }
 
 /** Holds the item of a request against the lock; undefined: it may be sent. What is withheld is noted. */
-export async function checkLock(call: LockedCall): Promise<LockRefusal | undefined> {
-  const { exchange, access, target, request, nameAsSent } = call;
-  const { toolLock, jwt } = access;
+export async function checkLock(
+  lock: ItemLock,
+  call: LockedCall,
+): Promise<LockRefusal | undefined> {
+  const { exchange, jwt, target, request, nameAsSent } = call;
   const item = lockedItem(request);
-  if (toolLock === undefined || item === undefined) return undefined;
+  if (item === undefined) return undefined;
   let failure: TargetFailure = { kind: "protocol", detail: "it did not list what it offers" };
-  const owner = toolLock.ownerOf(exchange, jwt, target);
-  const verdict = await toolLock.verdictOn(owner, item, async (list) => {
+  const owner = lock.ownerOf(exchange, jwt, target);
+  const verdict = await lock.verdictOn(owner, item, async (list) => {
     const listed = await listedItems(call, list);
     if (!("kind" in listed)) return listed;
     failure = { ...listed, detail: `${itemLists[list].method}: ${listed.detail}` };
@@ -76,14 +110,14 @@ const maxPages = 100;
 
 /** A whole list of a target, or why there is none. */
 async function listedItems(
-  { ask, request, deadline, onMessage }: LockedCall,
+  { ask, request }: LockedCall,
   list: ItemList,
 ): Promise<readonly ListedDefinition[] | TargetFailure> {
   const items: ListedDefinition[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < maxPages; page++) {
     const own = listRequest(request, itemLists[list].method, cursor);
-    const outcome = await outcomeOf((sink) => ask(own, sink), deadline, onMessage);
+    const outcome = await ask(own);
     if (outcome.kind === "failure") return outcome.failure;
     const { response } = outcome;
     const lists = readLists(response, (item) => {
