@@ -57,6 +57,7 @@ export const extAuthz: Policy<
     "extAuthzKey",
     "question",
   ],
+  findings: "extauthz",
   restrictsAccess: true,
   changesRequest: () => "anything",
   direction: "closes",

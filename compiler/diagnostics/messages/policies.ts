@@ -242,7 +242,7 @@ export const policyMessages = {
     text: ({ variable, policies }) =>
       `"${variable}" is null for every request: no "${policies}" stands on this route`,
     explanation:
-      "The variable holds what a policy found out about the caller. Without that policy it is always null: a rule that " +
+      "The variable holds what a policy found out about the caller or the request. Without that policy it is always null: a rule that " +
       "needs it never allows, and a deny rule that reads it denies everything.",
   }),
 };
