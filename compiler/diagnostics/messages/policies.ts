@@ -237,6 +237,16 @@ export const policyMessages = {
       "Where credentials are optional whoever shows none escapes a limit by what they say. A descriptor that needs no " +
       "identity limits everybody.",
   }),
+  "limits-who-says-so": message<{ name: string }>({
+    severity: "warning",
+    text: ({ name }) => `requests without ${name} are not limited`,
+    hint: () =>
+      'add a descriptor of "source.address", or let the expression give a value in its place',
+    explanation:
+      "A descriptor is left out when one of its values can't be had, and a request without descriptors is not limited: who " +
+      'leaves the header out escapes a limit by it. `"x-team" in request.headers ? request.headers["x-team"] : "none"` ' +
+      "counts those together, and a descriptor that every request has limits everybody.",
+  }),
   "absent-identity": message<{ variable: string; policies: string }>({
     severity: "warning",
     text: ({ variable, policies }) =>
