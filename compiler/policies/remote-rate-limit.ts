@@ -8,7 +8,12 @@ import {
   serverTimeout,
 } from "../backends/parts/callout-server.ts";
 import type { CalloutTarget } from "../backends/parts/callout-target.ts";
-import { type ExpressionConfig, resolveExpression } from "../backends/parts/expressions.ts";
+import {
+  checkResult,
+  type ExpectedResult,
+  type ExpressionConfig,
+  resolveExpression,
+} from "../backends/parts/expressions.ts";
 import { absentIdentities, optionalIdentities } from "../backends/parts/known-identities.ts";
 import type { NamedNode } from "../backends/parts/named-expressions.ts";
 import { namesFailingWithout } from "../cel/compile.ts";
@@ -101,7 +106,7 @@ const descriptor = object(
     type: choice("What is counted.", ["requests", "tokens"], { default: "requests" }),
     cost: costField,
     limitOverride: expression(
-      'The limit in the place of the service\'s own: `{"unit": "minute", "requestsPerUnit": 10}`.',
+      'The limit in the place of the service\'s own: `{"unit": "minute", "requestsPerUnit": 10}`; what is none leaves that.',
     ),
   },
   { required: ["entries"] },
@@ -335,6 +340,17 @@ function waysAround(
   return [...ofIdentity, ...ofData];
 }
 
+const COUNT: ExpectedResult = {
+  expected: "a whole number from 0",
+  isOfType: (type) => ["int", "uint", "double", "string"].includes(type),
+  isGood: (value) => /^\d+$/.test(String(value)),
+};
+
+const LIMIT: ExpectedResult = {
+  expected: 'a limit like {"unit": "minute", "requestsPerUnit": 10}',
+  isOfType: (type) => type.startsWith("map("),
+};
+
 function resolveDescriptor(
   { unit, entries, cost, limit }: DescriptorConfig,
   context: ResolveContext,
@@ -351,11 +367,15 @@ function resolveDescriptor(
   const costPhase = unit === "tokens" ? "response" : "request";
   const compiledCost =
     cost && resolveExpression(cost, { phase: costPhase, slot: "value" }, diagnostics);
+  const isCost = cost && compiledCost && checkResult(compiledCost, COUNT, cost.origin, diagnostics);
   const compiledLimit =
     limit && resolveExpression(limit, { phase: "request", slot: "value" }, diagnostics);
   const isComplete =
     (cost === undefined) === (compiledCost === undefined) &&
     (limit === undefined) === (compiledLimit === undefined);
+  const isLimit =
+    limit && compiledLimit && checkResult(compiledLimit, LIMIT, limit.origin, diagnostics);
   if (values.length < entries.length || !isComplete) return undefined;
+  if (isCost === false || isLimit === false) return undefined;
   return { unit, entries: values, cost: compiledCost, limit: compiledLimit };
 }

@@ -210,6 +210,20 @@ export const policyMessages = {
     explanation:
       "A verdict that is kept holds for all requests with its key, so the key has to say everything that the authorization server decides by.",
   }),
+  "verdict-of-another": message<{ of: "body" | "caller" }>({
+    severity: "warning",
+    text: ({ of }) =>
+      of === "body"
+        ? "the server is shown the body, and this key says nothing of it: a verdict about one body holds for others"
+        : "nothing in this key tells callers apart: a verdict about one holds for all",
+    hint: ({ of }) =>
+      of === "body"
+        ? "add request.body, or do not send the body"
+        : 'add what the server knows them by: request.headers["authorization"], source.address',
+    explanation:
+      "A verdict that is kept holds for all requests with its key, so the key has to say everything that the authorization " +
+      "server decides by: whoever comes later with the same key gets it, and the headers that the server set with it.",
+  }),
   "repeated-key": message<Record<never, never>>({
     severity: "error",
     text: () => "this key stands here twice",
