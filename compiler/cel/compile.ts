@@ -51,6 +51,16 @@ export function compileExpression(text: string, options: CompileOptions): Compil
   return compileIn(text, phaseEnvironment(options.phase), options.slot);
 }
 
+/** The names of what a request need not have, and without which an expression that compiles may fail: `the header "x-id"`. */
+export function namesFailingWithout(text: string, phase: CelPhase): readonly string[] {
+  const root = parseExpression(text, new Problems());
+  if (root === undefined) return [];
+  const checked = checkExpression(root, phaseEnvironment(phase), new Problems());
+  return failsWithout(checked).flatMap(({ name, variable }) =>
+    variable === "request" ? name : [],
+  );
+}
+
 /** Rules that were compiled: many routes have the same ones, and so have both sides of a comparison. */
 const compiledRules = new Map<string, RuleResult>();
 

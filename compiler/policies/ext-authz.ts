@@ -1,10 +1,14 @@
 import { resolveGrpcTarget, resolveTarget } from "../backends/parts/callout-server.ts";
-import type { ExpressionConfig } from "../backends/parts/expressions.ts";
+import {
+  checkResult,
+  type ExpectedResult,
+  type ExpressionConfig,
+} from "../backends/parts/expressions.ts";
 import { checkHeaderName } from "../backends/parts/header-fields.ts";
 import { resolveOfRequest } from "../backends/parts/known-identities.ts";
 import { resolveExpressions } from "../backends/parts/named-expressions.ts";
 import { childOf } from "../diagnostics/diagnostic.ts";
-import type { NamedExpression } from "../model/expressions.ts";
+import type { CompiledExpression, NamedExpression } from "../model/expressions.ts";
 import type { Infer } from "../schema/schema.ts";
 import type {
   AuthorizationConfig,
@@ -57,6 +61,7 @@ export const extAuthz: Policy<
     "extAuthzKey",
     "question",
   ],
+  findings: "extauthz",
   restrictsAccess: true,
   changesRequest: () => "anything",
   direction: "closes",
@@ -93,7 +98,7 @@ function resolveAuthorization(
     protocol.kind === "grpc" ? resolveGrpcTarget(server, context) : resolveTarget(server, context);
   const how =
     protocol.kind === "grpc" ? resolveGrpc(protocol, context) : resolveHttp(protocol, context);
-  const kept = cache && resolveCache(cache, context);
+  const kept = cache && resolveCache(cache, rest.body !== undefined, context);
   if (target === undefined || how === undefined) return undefined;
   if (cache !== undefined && kept === undefined) return undefined;
   if (protocol.kind === "http" && rest.body?.asBytes === true) {
@@ -120,6 +125,11 @@ function resolveGrpc(
 ): AuthorizationNode["protocol"] | undefined {
   if (metadata === undefined) return { kind, contextExtensions, metadata };
   const compiled = resolveExpressions(metadata, "request", context);
+  const areObjects = compiled?.map(({ value }, index) => {
+    const origin = metadata[index]?.origin;
+    return origin === undefined || checkResult(value, OBJECT, origin, context.diagnostics);
+  });
+  if (areObjects?.includes(false) === true) return undefined;
   return compiled && { kind, contextExtensions, metadata: compiled };
 }
 
@@ -127,8 +137,8 @@ function resolveHttp(
   config: HttpProtocolConfig,
   context: ResolveContext,
 ): AuthorizationNode["protocol"] | undefined {
-  const path = resolveOptional(config.path, context);
-  const redirect = resolveOptional(config.redirect, context);
+  const path = resolveOptional(config.path, TARGET, context);
+  const redirect = resolveOptional(config.redirect, TEXT, context);
   const areHeaders = config.addHeaders.map(
     ({ name, origin }) => name === ":authority" || checkHeaderName(name, origin, context),
   );
@@ -150,18 +160,54 @@ function inLowerCase(each: NamedExpression): NamedExpression {
 
 const ofRequest = { phase: "request", slot: "value" } as const;
 
-function resolveOptional(config: ExpressionConfig | undefined, context: ResolveContext) {
+const OBJECT: ExpectedResult = {
+  expected: 'an object like {"user": jwt.sub}',
+  isOfType: (type) => type.startsWith("map("),
+};
+
+const TEXT: ExpectedResult = { expected: "a text", isOfType: (type) => type === "string" };
+
+const TARGET: ExpectedResult = {
+  ...TEXT,
+  expected: 'a path and query like "/check"',
+  isGood: (value) => typeof value === "string" && /^\/[^\s#\\]*$/.test(value),
+};
+
+function resolveOptional(
+  config: ExpressionConfig | undefined,
+  expected: ExpectedResult,
+  context: ResolveContext,
+) {
   if (config === undefined) return undefined;
-  return resolveOfRequest(config, ofRequest, context) ?? "wrong";
+  const compiled = resolveOfRequest(config, ofRequest, context);
+  const isRight = compiled && checkResult(compiled, expected, config.origin, context.diagnostics);
+  return isRight === true ? compiled : "wrong";
 }
 
 function resolveCache(
   { key, ttl, maxEntries, origin }: VerdictCacheConfig,
+  showsBody: boolean,
   context: ResolveContext,
 ): VerdictCacheNode | undefined {
   const compiled = key.flatMap((each) => resolveOfRequest(each, ofRequest, context) ?? []);
   if (compiled.length !== key.length) return undefined;
+  const at = childOf(origin, "key");
   if (compiled.every(({ variables }) => variables.length === 0))
-    context.diagnostics.report("shared-verdict", childOf(origin, "key"), {});
+    context.diagnostics.report("shared-verdict", at, {});
+  else if (showsBody && !readsOfRequest(compiled, "body"))
+    context.diagnostics.report("verdict-of-another", at, { of: "body" });
+  else if (compiled.every(isOfRequestAlone) && !readsOfRequest(compiled, "headers"))
+    context.diagnostics.report("verdict-of-another", at, { of: "caller" });
   return { key: compiled, ttl, maxEntries };
+}
+
+/** Whether one of them reads that field of a request, or all of it. */
+function readsOfRequest(key: readonly CompiledExpression[], field: string): boolean {
+  const reads = key.flatMap((each) => each.reads);
+  return reads.some(([root, part]) => root === "request" && (part === undefined || part === field));
+}
+
+/** What else there is says who sends the request, or was found out by somebody who knows. */
+function isOfRequestAlone({ variables }: CompiledExpression): boolean {
+  return variables.every((variable) => variable === "request");
 }

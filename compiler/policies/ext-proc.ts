@@ -172,6 +172,7 @@ export const extProc: Policy<
   actsOn: ["requests"],
   schema,
   names: ["extProc", "extProcMetadata", "extProcRequest", "extProcResponse", "shown"],
+  findings: "extproc",
   changesRequest: () => "anything",
   compare: calloutComparison("passesOnFailure", ({ passesOnFailure }) => passesOnFailure),
   merge: "replace",

@@ -109,10 +109,11 @@ const byKind: Policies = units;
 /** Every policy, in request order. */
 export const policies: readonly AnyPolicy[] = Object.values(byKind);
 
-/** The policies that establish each identity, by its CEL variable; sorted, as messages name them. */
+/** The policies that establish each identity, or find out else, by its CEL variable; sorted, as messages name them. */
 export const identities: ReadonlyMap<string, readonly PolicyKind[]> = new Map(
-  [...Map.groupBy(policies, ({ identity }) => identity)].flatMap(([variable, found]) =>
-    variable === undefined ? [] : [[variable, found.map(({ kind }) => kind).toSorted()] as const],
+  [...Map.groupBy(policies, ({ identity, findings }) => identity ?? findings)].flatMap(
+    ([variable, found]) =>
+      variable === undefined ? [] : [[variable, found.map(({ kind }) => kind).toSorted()] as const],
   ),
 );
 

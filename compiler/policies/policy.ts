@@ -47,6 +47,8 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   readonly names?: readonly string[];
   /** The CEL variable of the identity that it establishes: `jwt`. */
   readonly identity?: string;
+  /** The CEL variable of what else it finds out about a request: `extauthz`. */
+  readonly findings?: string;
   /** Whether requests without that identity go on all the same. */
   passesAnonymous?(config: Config): boolean;
   /** It decides who may send requests, so that a proxy with it is not an open one. */

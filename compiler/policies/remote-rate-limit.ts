@@ -8,9 +8,15 @@ import {
   serverTimeout,
 } from "../backends/parts/callout-server.ts";
 import type { CalloutTarget } from "../backends/parts/callout-target.ts";
-import { type ExpressionConfig, resolveExpression } from "../backends/parts/expressions.ts";
+import {
+  checkResult,
+  type ExpectedResult,
+  type ExpressionConfig,
+  resolveExpression,
+} from "../backends/parts/expressions.ts";
 import { absentIdentities, optionalIdentities } from "../backends/parts/known-identities.ts";
 import type { NamedNode } from "../backends/parts/named-expressions.ts";
+import { namesFailingWithout } from "../cel/compile.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { backendReference, tinyText } from "../manifests/field-types.ts";
 import type { DestinationConfig } from "../model/destinations.ts";
@@ -100,7 +106,7 @@ const descriptor = object(
     type: choice("What is counted.", ["requests", "tokens"], { default: "requests" }),
     cost: costField,
     limitOverride: expression(
-      'The limit in the place of the service\'s own: `{"unit": "minute", "requestsPerUnit": 10}`.',
+      'The limit in the place of the service\'s own: `{"unit": "minute", "requestsPerUnit": 10}`; what is none leaves that.',
     ),
   },
   { required: ["entries"] },
@@ -287,24 +293,63 @@ function resolveService(
   return { ...rest, target, descriptors: resolved };
 }
 
-/** Callers without an identity are limited by no descriptor. */
+/** What requests may be without that are limited by no descriptor then, and where it is read. */
+type WayAround =
+  | {
+      readonly kind: "stranger";
+      readonly variable: string;
+      readonly policies: string;
+      readonly origin: Origin;
+    }
+  | { readonly kind: "data"; readonly name: string; readonly origin: Origin };
+
+/** Where each descriptor can be left out, whoever can do that is limited by none. */
 function reportUnlimited(
   configs: readonly DescriptorConfig[],
   descriptors: readonly DescriptorNode[],
   context: ResolveContext,
 ): void {
-  const optional = descriptors.map(({ entries }) =>
-    entries.map(({ value }) => optionalIdentities(value.variables, context)[0]),
-  );
-  if (!optional.every((entries) => entries.some((each) => each !== undefined))) return;
-  optional.forEach((entries, index) => {
-    entries.forEach((params, entry) => {
-      const origin = configs[index]?.entries[entry]?.origin;
-      if (params !== undefined && origin !== undefined)
-        context.diagnostics.report("limits-no-stranger", origin, params);
-    });
-  });
+  const ways = descriptors.map((each, index) => waysAround(configs[index], each, context));
+  if (!ways.every((found) => found.length > 0)) return;
+  for (const { origin, ...way } of ways.flat()) {
+    if (way.kind === "stranger") context.diagnostics.report("limits-no-stranger", origin, way);
+    else context.diagnostics.report("limits-who-says-so", origin, way);
+  }
 }
+
+function waysAround(
+  config: DescriptorConfig | undefined,
+  { entries }: DescriptorNode,
+  context: ResolveContext,
+): readonly WayAround[] {
+  const ofIdentity = entries.flatMap(({ value }, index): readonly WayAround[] => {
+    const [params] = optionalIdentities(value.variables, context);
+    const origin = config?.entries[index]?.origin;
+    return params === undefined || origin === undefined
+      ? []
+      : [{ kind: "stranger", ...params, origin }];
+  });
+  const { cost, unit } = config ?? {};
+  const read = [
+    ...(config?.entries ?? []),
+    ...(cost === undefined || unit === "tokens" ? [] : [cost]),
+  ];
+  const ofData = read.flatMap(({ text, origin }): readonly WayAround[] =>
+    namesFailingWithout(text, "request").map((name) => ({ kind: "data", name, origin })),
+  );
+  return [...ofIdentity, ...ofData];
+}
+
+const COUNT: ExpectedResult = {
+  expected: "a whole number from 0",
+  isOfType: (type) => ["int", "uint", "double", "string"].includes(type),
+  isGood: (value) => /^\d+$/.test(String(value)),
+};
+
+const LIMIT: ExpectedResult = {
+  expected: 'a limit like {"unit": "minute", "requestsPerUnit": 10}',
+  isOfType: (type) => type.startsWith("map("),
+};
 
 function resolveDescriptor(
   { unit, entries, cost, limit }: DescriptorConfig,
@@ -322,11 +367,15 @@ function resolveDescriptor(
   const costPhase = unit === "tokens" ? "response" : "request";
   const compiledCost =
     cost && resolveExpression(cost, { phase: costPhase, slot: "value" }, diagnostics);
+  const isCost = cost && compiledCost && checkResult(compiledCost, COUNT, cost.origin, diagnostics);
   const compiledLimit =
     limit && resolveExpression(limit, { phase: "request", slot: "value" }, diagnostics);
   const isComplete =
     (cost === undefined) === (compiledCost === undefined) &&
     (limit === undefined) === (compiledLimit === undefined);
+  const isLimit =
+    limit && compiledLimit && checkResult(compiledLimit, LIMIT, limit.origin, diagnostics);
   if (values.length < entries.length || !isComplete) return undefined;
+  if (isCost === false || isLimit === false) return undefined;
   return { unit, entries: values, cost: compiledCost, limit: compiledLimit };
 }

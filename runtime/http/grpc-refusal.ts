@@ -9,7 +9,7 @@ export function isGrpcCall(exchange: Exchange): boolean {
 
 /**
  * The end of a call that goes no further: gRPC has its statuses in trailers, here of a response that has no body. A flat
- * header list for the status 200.
+ * header list for the status 200. `message`: printable ASCII, percent-encoded.
  */
 export function callEnd(
   { record }: Exchange,
@@ -17,15 +17,10 @@ export function callEnd(
   message: string,
   headers: readonly string[],
 ): readonly string[] {
-  logFields(record).set("grpc.status", String(code));
-  const own = ["content-type", "application/grpc", "grpc-status", String(code)];
-  const text = messageText(message);
-  return [...headers, ...own, ...(text === "" ? [] : ["grpc-message", text])];
-}
-
-/** What is no printable ASCII is percent-encoded, and the percent sign (grpc.io, PROTOCOL-HTTP2: Status-Message). */
-function messageText(message: string): string {
-  return message.toWellFormed().replace(/[^ -$&-~]+/g, encodeURIComponent);
+  const status = String(code);
+  logFields(record).set("grpc.status", status);
+  const own = ["content-type", "application/grpc", "grpc-status", status, "grpc-message", message];
+  return [...headers, ...own];
 }
 
 /** What clients take statuses of HTTP for; of a gateway that knows better, limits and deadlines have codes of their own. */

@@ -41,7 +41,10 @@ beforeAll(async () => {
         protocol: {
           grpc: {
             context: { team: "blue" },
-            metadata: { "my.space": '{"path": request.path}', broken: "request.headers['none']" },
+            metadata: {
+              "my.space": '{"path": request.path}',
+              broken: "{'none': request.headers['none']}",
+            },
           },
         },
       }),

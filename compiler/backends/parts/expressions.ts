@@ -9,6 +9,30 @@ export interface ExpressionConfig {
   readonly origin: Origin;
 }
 
+/** What the result of an expression has to be. */
+export interface ExpectedResult {
+  /** In words: `a text`. */
+  readonly expected: string;
+  /** Whether values of a type may be that: `string`, `map(string, dyn)`. */
+  readonly isOfType: (type: string) => boolean;
+  /** Whether a text, number or bool is; asked of constants. Absent: any of its type. */
+  readonly isGood?: (value: unknown) => boolean;
+}
+
+/** Whether the result may be what is expected, as far as that is known before there is a request; else it is reported. */
+export function checkResult(
+  { type, code }: CompiledExpression,
+  { expected, isOfType, isGood = () => true }: ExpectedResult,
+  origin: Origin,
+  diagnostics: Diagnostics,
+): boolean {
+  const isKnown = code.kind === "value";
+  if (type === "dyn" || (isOfType(type) && (!isKnown || isGood(code.value)))) return true;
+  const is = isKnown ? JSON.stringify(code.value) : `of type ${type}`;
+  diagnostics.report("cel-wrong-result", origin, { expected, is });
+  return false;
+}
+
 /** Compiles an expression; undefined when it is wrong (reported). */
 export function resolveExpression(
   { text, origin }: ExpressionConfig,

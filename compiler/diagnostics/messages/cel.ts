@@ -138,6 +138,12 @@ export const celMessages = {
     explanation:
       "Rules, filters and conditions are true or false. A rule of another type would never match, whatever the request.",
   }),
+  "cel-wrong-result": message<{ expected: string; is: string }>({
+    severity: "error",
+    text: ({ expected, is }) => `this must be ${expected}, and it is ${is}`,
+    explanation:
+      "What an expression comes to is used as the field says. A result of another kind would be left out, or refuse each request.",
+  }),
   "cel-always": message<{ result: string }>({
     severity: "warning",
     text: ({ result }) => `this rule is ${result} for every request`,

@@ -210,6 +210,20 @@ export const policyMessages = {
     explanation:
       "A verdict that is kept holds for all requests with its key, so the key has to say everything that the authorization server decides by.",
   }),
+  "verdict-of-another": message<{ of: "body" | "caller" }>({
+    severity: "warning",
+    text: ({ of }) =>
+      of === "body"
+        ? "the server is shown the body, and this key says nothing of it: a verdict about one body holds for others"
+        : "nothing in this key tells callers apart: a verdict about one holds for all",
+    hint: ({ of }) =>
+      of === "body"
+        ? "add request.body, or do not send the body"
+        : 'add what the server knows them by: request.headers["authorization"], source.address',
+    explanation:
+      "A verdict that is kept holds for all requests with its key, so the key has to say everything that the authorization " +
+      "server decides by: whoever comes later with the same key gets it, and the headers that the server set with it.",
+  }),
   "repeated-key": message<Record<never, never>>({
     severity: "error",
     text: () => "this key stands here twice",
@@ -237,12 +251,22 @@ export const policyMessages = {
       "Where credentials are optional whoever shows none escapes a limit by what they say. A descriptor that needs no " +
       "identity limits everybody.",
   }),
+  "limits-who-says-so": message<{ name: string }>({
+    severity: "warning",
+    text: ({ name }) => `requests without ${name} are not limited`,
+    hint: () =>
+      'add a descriptor of "source.address", or let the expression give a value in its place',
+    explanation:
+      "A descriptor is left out when one of its values can't be had, and a request without descriptors is not limited: who " +
+      'leaves the header out escapes a limit by it. `"x-team" in request.headers ? request.headers["x-team"] : "none"` ' +
+      "counts those together, and a descriptor that every request has limits everybody.",
+  }),
   "absent-identity": message<{ variable: string; policies: string }>({
     severity: "warning",
     text: ({ variable, policies }) =>
       `"${variable}" is null for every request: no "${policies}" stands on this route`,
     explanation:
-      "The variable holds what a policy found out about the caller. Without that policy it is always null: a rule that " +
+      "The variable holds what a policy found out about the caller or the request. Without that policy it is always null: a rule that " +
       "needs it never allows, and a deny rule that reads it denies everything.",
   }),
 };

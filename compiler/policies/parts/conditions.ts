@@ -1,4 +1,4 @@
-import { resolveExpression } from "../../backends/parts/expressions.ts";
+import { resolveOfRequest } from "../../backends/parts/known-identities.ts";
 import { childOf, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../../model/expressions.ts";
 import {
@@ -84,7 +84,7 @@ export function resolveCases<Config, Node>(
       return [];
     }
     const options = { phase: "request", slot: "filter" } as const;
-    const compiled = condition && resolveExpression(condition, options, diagnostics);
+    const compiled = condition && resolveOfRequest(condition, options, context);
     const node = resolve(value, origin);
     const isSound = node !== undefined && (condition === undefined) === (compiled === undefined);
     return isSound ? [{ condition: compiled, value: node, origin }] : [];

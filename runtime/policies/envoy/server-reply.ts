@@ -18,8 +18,13 @@ const longestMessage = 1024;
  */
 export function replyFor(exchange: Exchange, reply: ServerReply, code?: number): ServerReply {
   if (!isGrpcCall(exchange)) return reply;
-  const message = Buffer.from(reply.body).toString().slice(0, longestMessage);
+  const text = Buffer.from(reply.body).toString().slice(0, longestMessage);
   const headers = withoutHeader(reply.headers, "content-type");
   const status = code ?? refusedStatus(reply.status);
-  return { status: 200, headers: callEnd(exchange, status, message, headers), body: "" };
+  return { status: 200, headers: callEnd(exchange, status, messageText(text), headers), body: "" };
+}
+
+/** What is no printable ASCII is percent-encoded, and the percent sign (grpc.io, PROTOCOL-HTTP2: Status-Message). */
+function messageText(message: string): string {
+  return message.toWellFormed().replace(/[^ -$&-~]+/g, encodeURIComponent);
 }

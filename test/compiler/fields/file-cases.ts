@@ -306,6 +306,9 @@ export const known: KnownValues = {
   "extAuthz.policies.backendTLS": [tls],
   "extAuthz.failureMode": ["allow", { denyWithStatus: 500 }, { denyWithStatus: 501 }],
   "extAuthz.cache": [{ key: ["request.path"], ttl: "7s" }],
+  "extAuthz.protocol.http.path": ['"/a"', '"/b"'],
+  "extAuthz.protocol.http.redirect": ['"/a"', '"/b"'],
+  "extAuthz.protocol.grpc.metadata.*": ["{'a': 'b'}", "{'a': 'c'}"],
   "descriptors.[].cost": ["1", "2"],
   "descriptors.[].limitOverride": [
     "{'unit': 'minute', 'requestsPerUnit': 1}",
