@@ -10,6 +10,8 @@ export interface Timed extends Placed {
 
 /** Milliseconds between two ticks. */
 const tickTime = 250;
+/** Milliseconds after which a tick is missing. */
+const longestTick = 2 * tickTime;
 
 /**
  * The deadlines of many connections: one timer looks at all, and nothing is armed for a request. Time is counted in ticks;
@@ -18,7 +20,21 @@ const tickTime = 250;
 export class Deadlines<Each extends Timed = Timed> extends Members<Each> {
   #timer: NodeJS.Timeout | undefined;
   #tick = 0;
+  /** The time of the last tick, in milliseconds of the monotonic clock. */
+  #lookedAt = 0;
   #date = "";
+  readonly #onBehind: (() => void) | undefined;
+
+  /** `onBehind`: called before the first tick after one that is missing. */
+  constructor(onBehind?: () => void) {
+    super();
+    this.#onBehind = onBehind;
+  }
+
+  /** Whether a tick is missing: the process stood still, and the clocks of others went on. */
+  get isBehind(): boolean {
+    return performance.now() - this.#lookedAt > longestTick;
+  }
 
   /** The time of the last tick as fields have it (RFC 9110 5.6.7). */
   get date(): string {
@@ -33,12 +49,15 @@ export class Deadlines<Each extends Timed = Timed> extends Members<Each> {
   override add(member: Each): void {
     super.add(member);
     if (this.#timer !== undefined) return;
+    this.#lookedAt = performance.now();
     this.#date = new Date().toUTCString();
     this.#timer = setInterval(() => this.#look(), tickTime).unref();
   }
 
   #look(): void {
+    if (this.isBehind) this.#onBehind?.();
     this.#tick += 1;
+    this.#lookedAt = performance.now();
     this.#date = new Date().toUTCString();
     if (this.size === 0) {
       clearInterval(this.#timer);

@@ -144,6 +144,34 @@ describe("an upstream", () => {
     expect(connections).toBe(3);
   });
 
+  it("whose kept connections were closed while the gateway stood still is reached over new ones", async () => {
+    const open = new Set<Socket>();
+    const upstream = await startRawUpstream((socket) => {
+      open.add(socket);
+      socket.on("data", () => {
+        setTimeout(() => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), 50);
+      });
+    });
+    const { gateway, port } = await startPlain(upstream);
+    const clients = Array.from({ length: 20 }, () => new RawClient(port));
+    const sendAll = () => {
+      for (const client of clients)
+        client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nonce");
+    };
+    sendAll();
+    for (const client of clients) await client.receives(/200 OK.*ok$/s);
+    gateway.signal("SIGSTOP");
+    // Requests come before the ends of the connections.
+    sendAll();
+    await pause(600);
+    for (const socket of open) socket.destroy();
+    await pause(100);
+    gateway.signal("SIGCONT");
+    for (const client of clients) await client.receives(/ok.*HTTP.1.1 [0-9]{3}/s);
+    const statuses = clients.map(({ received }) => received.match(/HTTP\/1.1 [0-9]{3}/g)?.at(-1));
+    expect(new Set(statuses)).toEqual(new Set(["HTTP/1.1 200"]));
+  });
+
   it("that closes a kept connection under a request gets a safe one again, and no other", async () => {
     const seen: string[] = [];
     const upstream = await startRawUpstream((socket) => {

@@ -14,7 +14,7 @@ export interface Waiter {
 
 /** The connections of HTTP/1.1 to one destination: as many as there are requests, and those that wait for the next one. */
 export class Http1Pool implements Http1Owner {
-  readonly deadlines = new Deadlines();
+  readonly deadlines = new Deadlines(() => this.#closeIdle());
   /** All pools of a process have it, and its ports. */
   readonly writes: HeldWrites = processMetrics()?.part(HeldWrites) ?? new HeldWrites();
   readonly #connect: Connect;
@@ -41,6 +41,8 @@ export class Http1Pool implements Http1Owner {
 
   /** Calls `use` with a connection, at once when there is one. */
   take(waiter: Waiter): void {
+    // Servers may have closed what this process, which stood still, takes for open.
+    if (this.#idle.length > 0 && this.deadlines.isBehind) this.#closeIdle();
     for (let free = this.#idle.pop(); free !== undefined; free = this.#idle.pop()) {
       if (!free.isOpen) continue;
       waiter.use(free);
@@ -70,6 +72,10 @@ export class Http1Pool implements Http1Owner {
   /** Lets requests end, those that wait as well, and their connections with them. */
   close(): void {
     this.#isClosed = true;
+    this.#closeIdle();
+  }
+
+  #closeIdle(): void {
     for (const connection of this.#idle.splice(0)) connection.abort();
   }
 
