@@ -253,12 +253,12 @@ describe.runIf(missing === undefined)(`objects with mistakes${note}`, () => {
     const object = { apiVersion: "gwc.dev/v1alpha1", kind: "GatewayPolicy", metadata, spec };
     const judged = { object, kind: "GatewayPolicy" } as const;
     // The thread starts longer than that; who waits behind it has no time left.
-    const late = [judge.judgement(judged, 1, "one"), judge.judgement(judged, 1, "one")];
+    const late = [judge.judgement(judged, 20, "one"), judge.judgement(judged, 1, "one")];
     const ends = await Promise.allSettled(late);
-    expect(ends.map((each) => each.status === "rejected" && String(each.reason))).toEqual([
-      "Error: the thread ended",
-      "Error: it was not judged in time",
-    ]);
+    const [first, second] = ends.map((each) => each.status === "rejected" && String(each.reason));
+    // Where this process is kept waiting for its turn, the first one has no time left either.
+    expect(first).toMatch(/^Error: (the thread ended|it was not judged in time)$/);
+    expect(second).toBe("Error: it was not judged in time");
     const judgement = await judge.judgement(judged, 60_000, "one");
     expect(judgement?.mistakes.join()).toContain("targetRefs");
     const reasons: string[] = [];
