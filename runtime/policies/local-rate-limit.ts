@@ -62,7 +62,7 @@ export interface KeyedRateLimit extends LimitFacts {
 /** A limit that all requests share, in memory. */
 export function openRateLimit({ interval: length, ...settings }: RateLimitSettings): RateLimit {
   const bucket = new Bucket({ ...settings, window: interval(length) });
-  return { ...factsOf(settings), bucket: () => bucket };
+  return { ...limitFacts(settings), bucket: () => bucket };
 }
 
 /** A limit for each key, in memory. */
@@ -73,7 +73,7 @@ export function openKeyedRateLimit(settings: KeyedRateLimitSettings): KeyedRateL
 /** A limit that all requests share, also those before a restart. */
 export function openKeptRateLimit({ name, ...limit }: KeptRateLimitSettings): RateLimit {
   return {
-    ...factsOf(limit),
+    ...limitFacts(limit),
     bucket: (gateway) => KeptUses.of(gateway).bucket(name, "", limit, 1),
   };
 }
@@ -85,7 +85,7 @@ export function openKeptKeyedRateLimit({
   ...limit
 }: KeptKeyedRateLimitSettings): KeyedRateLimit {
   return {
-    ...factsOf(limit),
+    ...limitFacts(limit),
     bucket: (gateway, value) => {
       const text = fieldText(value);
       const key = text === undefined ? "" : keptKey(text);
@@ -274,7 +274,8 @@ class BucketCounter implements TokenCounter {
 /** Models without a price that the operator hears of. */
 const maxUnpriced = 100;
 
-function factsOf({ capacity, origin }: Omit<LimitFacts, "unpriced">): LimitFacts {
+/** What is known of a limit before anything is taken from it. */
+export function limitFacts({ capacity, origin }: Omit<LimitFacts, "unpriced">): LimitFacts {
   return { capacity, origin, unpriced: new Set() };
 }
 

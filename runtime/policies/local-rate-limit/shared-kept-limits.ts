@@ -1,10 +1,11 @@
 import { fieldText } from "../../cel/values/field-text.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
-import type {
-  KeptKeyedRateLimitSettings,
-  KeptRateLimitSettings,
-  KeyedRateLimit,
-  RateLimit,
+import {
+  type KeptKeyedRateLimitSettings,
+  type KeptRateLimitSettings,
+  type KeyedRateLimit,
+  limitFacts,
+  type RateLimit,
 } from "../local-rate-limit.ts";
 import { type BucketLimit, countsUntil, type LimitBucket } from "./bucket.ts";
 import { keptKey } from "./kept-file.ts";
@@ -15,19 +16,15 @@ import { SharedUses } from "./shared-uses.ts";
 
 /** A limit that all requests share, whichever thread has them, also those before a restart. */
 export function openSharedKeptRateLimit(settings: KeptRateLimitSettings): RateLimit {
-  const { capacity, origin } = settings;
   const limit = new SharedKeptLimit(settings, 1);
-  return { capacity, origin, unpriced: new Set(), bucket: (gateway) => limit.bucket(gateway, "") };
+  return { ...limitFacts(settings), bucket: (gateway) => limit.bucket(gateway, "") };
 }
 
 /** The same with a bucket for each caller. */
 export function openSharedKeptKeyedRateLimit(settings: KeptKeyedRateLimitSettings): KeyedRateLimit {
-  const { capacity, origin, maxKeys } = settings;
-  const limit = new SharedKeptLimit(settings, maxKeys);
+  const limit = new SharedKeptLimit(settings, settings.maxKeys);
   return {
-    capacity,
-    origin,
-    unpriced: new Set(),
+    ...limitFacts(settings),
     bucket: (gateway, value) => {
       const text = fieldText(value);
       return limit.bucket(gateway, text === undefined ? "" : keptKey(text));

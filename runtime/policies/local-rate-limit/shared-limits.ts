@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { fieldText } from "../../cel/values/field-text.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
-import type { KeyedRateLimit, RateLimit } from "../local-rate-limit.ts";
+import { type KeyedRateLimit, limitFacts, type RateLimit } from "../local-rate-limit.ts";
 import type { BucketLimit, LimitBucket } from "./bucket.ts";
 import { SharedBucket } from "./shared-bucket.ts";
 import { SharedUses } from "./shared-uses.ts";
@@ -25,20 +25,16 @@ export interface SharedKeyedRateLimitSettings extends SharedRateLimitSettings {
 
 /** A limit that all requests share, whichever thread has them. */
 export function openSharedRateLimit(settings: SharedRateLimitSettings): RateLimit {
-  const { capacity, origin } = settings;
   const limit = new SharedLimit(settings, 1);
   const key = digestOf("");
-  return { capacity, origin, unpriced: new Set(), bucket: (gateway) => limit.bucket(gateway, key) };
+  return { ...limitFacts(settings), bucket: (gateway) => limit.bucket(gateway, key) };
 }
 
 /** A limit for each key. */
 export function openSharedKeyedRateLimit(settings: SharedKeyedRateLimitSettings): KeyedRateLimit {
-  const { capacity, origin, maxKeys } = settings;
-  const limit = new SharedLimit(settings, maxKeys);
+  const limit = new SharedLimit(settings, settings.maxKeys);
   return {
-    capacity,
-    origin,
-    unpriced: new Set(),
+    ...limitFacts(settings),
     bucket: (gateway, value) => {
       const text = fieldText(value);
       return limit.bucket(gateway, digestOf(text === undefined ? "" : `=${text}`));
