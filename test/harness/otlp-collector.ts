@@ -31,6 +31,11 @@ export interface CollectorRequest {
   readonly problem?: string;
 }
 
+/** The part of a configuration that has every request traced, over HTTP. */
+export function tracedAll({ host }: Pick<OtlpCollector, "host">): object {
+  return { frontendPolicies: { tracing: { host, protocol: "http", randomSampling: true } } };
+}
+
 /** An OTLP server that reads what it gets with the protocol's own messages. */
 export class OtlpCollector extends TestProcess {
   port = 0;

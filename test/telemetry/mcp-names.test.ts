@@ -2,17 +2,13 @@ import { expect, it } from "vitest";
 import { expositionOf } from "../harness/exposition.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { startMcpServer } from "../harness/mcp-server.ts";
-import { startCollector } from "../harness/otlp-collector.ts";
+import { startCollector, tracedAll } from "../harness/otlp-collector.ts";
 
 it("names that clients choose show no query and no control character, and messages of a route with one target are its", async () => {
   const collector = await startCollector();
   const { url } = await startMcpServer();
   const gateway = await startGateway({
-    file: {
-      frontendPolicies: {
-        tracing: { host: collector.host, protocol: "http", randomSampling: true },
-      },
-    },
+    file: tracedAll(collector),
     listeners: [
       {
         routes: [

@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 import { startGateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
 import { startMcpServer } from "../harness/mcp-server.ts";
-import { type CollectedSpan, startCollector } from "../harness/otlp-collector.ts";
+import { type CollectedSpan, startCollector, tracedAll } from "../harness/otlp-collector.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const PARENT = `00-${TRACE}-b7ad6b7169203331-01`;
@@ -97,11 +97,7 @@ it("a tool that fails is an error of its call's span and of its request's, over 
     { name: "local", stdio: { cmd: "node", args: ["--input-type=module", "-e", local] } },
   ];
   const gateway = await startGateway({
-    file: {
-      frontendPolicies: {
-        tracing: { host: collector.host, protocol: "http", randomSampling: true },
-      },
-    },
+    file: tracedAll(collector),
     listeners: [
       {
         routes: [
@@ -156,11 +152,7 @@ it("the id of a message is that of its span, without the quotes of a text", asyn
   const { url } = await startMcpServer();
   const targets = [{ name: "web", mcp: { host: url } }];
   const gateway = await startGateway({
-    file: {
-      frontendPolicies: {
-        tracing: { host: collector.host, protocol: "http", randomSampling: true },
-      },
-    },
+    file: tracedAll(collector),
     listeners: [{ routes: [{ name: "tools", backends: [{ mcp: { targets } }] }] }],
   });
   const ask = (id: unknown) =>

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { expositionOf } from "../harness/exposition.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { startGuardWebhook } from "../harness/guard-webhook.ts";
-import { startCollector } from "../harness/otlp-collector.ts";
+import { startCollector, tracedAll } from "../harness/otlp-collector.ts";
 import { startUpstream } from "../harness/upstream.ts";
 
 const completion = {
@@ -25,11 +25,7 @@ it("a request to a model is a span by the conventions for generative AI, and its
   const { host, port } = new URL(model);
   const ai = { name: "m", provider: { openAI: {} }, hostOverride: host, policies: {} };
   const gateway = await startGateway({
-    file: {
-      frontendPolicies: {
-        tracing: { host: collector.host, protocol: "http", randomSampling: true },
-      },
-    },
+    file: tracedAll(collector),
     listeners: [{ name: "http", routes: [{ name: "models", backends: [{ ai }] }] }],
   });
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { expositionOf } from "../harness/exposition.ts";
 import { startGateway } from "../harness/gateway.ts";
-import { startCollector } from "../harness/otlp-collector.ts";
+import { startCollector, tracedAll } from "../harness/otlp-collector.ts";
 import { startUpstream } from "../harness/upstream.ts";
 
 it("a call is counted by what its server did, and its span says the same, whoever ends it", async () => {
@@ -18,11 +18,7 @@ it("a call is counted by what its server did, and its span says the same, whoeve
     backends: [{ host: upstream }],
   });
   const gateway = await startGateway({
-    file: {
-      frontendPolicies: {
-        tracing: { host: collector.host, protocol: "http", randomSampling: true },
-      },
-    },
+    file: tracedAll(collector),
     listeners: [
       {
         routes: [
