@@ -1,3 +1,4 @@
+import type { DeniedClient } from "../../http/engine/server-handlers.ts";
 import type { Exchange, ExchangeRecord, RefusalReason } from "../../http/exchange.ts";
 import { pathIn } from "../../http/routing/path.ts";
 import { plainAddress } from "../../net/connection-rules.ts";
@@ -141,17 +142,11 @@ export class AuditLog {
   }
 
   /** A client was not allowed to connect. */
-  client(
-    rule: string,
-    client: {
-      readonly remoteAddress?: string | undefined;
-      readonly remotePort?: number | undefined;
-    },
-  ): void {
+  client(rule: string, { remoteAddress, remotePort }: DeniedClient): void {
     const line = this.#line;
     line.begin();
     line.plain("event", "denied");
-    line.plain("src.addr", `${plainAddress(client.remoteAddress)}:${client.remotePort}`);
+    line.plain("src.addr", `${plainAddress(remoteAddress)}:${remotePort}`);
     line.plain("reason", "Authorization");
     line.text("error", `not allowed by ${rule}`);
     this.#end();
