@@ -51,6 +51,8 @@ export class DiscoveryClient {
   readonly #settings: DiscoveryClientSettings;
   readonly #channel: GrpcChannel;
   readonly #connections: Map<string, SharedConnection> = new Map();
+  /** Changes of all types are worked off in the order in which they came, whichever stream they came over. */
+  #work: Promise<void> = Promise.resolve();
   #failures = 0;
   #isStopped = false;
   #cancel: () => void = () => {};
@@ -92,8 +94,6 @@ export class DiscoveryClient {
     const end = new Promise<string>((resolve) => {
       ended = resolve;
     });
-    // Changes of all types are worked off in the order in which they came.
-    let work: Promise<void> = Promise.resolve();
     const stream = await this.#channel.stream(
       { connections: this.#connections },
       method,
@@ -103,7 +103,7 @@ export class DiscoveryClient {
           this.#isConnected = true;
           this.#failures = 0;
           const { typeUrl, nonce } = response;
-          work = work
+          this.#work = this.#work
             .then(() => take(changeOf(response)))
             .then(
               () => stream.send({ typeUrl, responseNonce: nonce }),
