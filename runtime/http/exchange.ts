@@ -11,7 +11,7 @@ import type { ReceivedFields } from "./http1/received-fields.ts";
 import { NotedFields } from "./noted-fields.ts";
 import type { RefusalFormat } from "./refusal-format.ts";
 import type { RequestAttributes } from "./request-attributes.ts";
-import type { RequestLine, RequestLineChanges } from "./request-line.ts";
+import type { RequestLineChanges, SentRequestLine } from "./request-line.ts";
 import type { ResponseSink } from "./response-sink.ts";
 
 /**
@@ -27,6 +27,8 @@ export interface Exchange extends RequestVariables {
   /** What the requests of one gateway process share. */
   readonly gateway: GatewayContext;
 
+  /** When its head had arrived, in milliseconds of the monotonic clock: steps of the system's clock don't show in it. */
+  readonly started: number;
   /** The request target in origin form, exactly as sent: `/a%20b?c=d`; `reroute` may have changed it. */
   readonly target: string;
   /** `http` or `https`. */
@@ -70,7 +72,7 @@ export interface Exchange extends RequestVariables {
    */
   reroute(changes: RequestLineChanges): void;
   /** What the client sent, whatever became of it. */
-  readonly original: RequestLine;
+  readonly original: SentRequestLine;
 
   /** The target in origin form, byte for byte as it was sent. */
   readonly sentTarget: string;

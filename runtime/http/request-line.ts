@@ -8,6 +8,12 @@ export interface RequestLine {
   readonly scheme: "http" | "https";
 }
 
+/** That of a request as it was sent. */
+export interface SentRequestLine extends RequestLine {
+  /** The target without its query. */
+  readonly path: string;
+}
+
 /** What is undefined stays. */
 export type RequestLineChanges = {
   readonly [Part in keyof RequestLine]?: RequestLine[Part] | undefined;

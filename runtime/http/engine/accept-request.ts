@@ -14,14 +14,13 @@ export function acceptRequest(
   framing: Framing,
   port: RequestPort,
 ): void {
-  const started = performance.now();
   const handlers = port.handlers();
   const facts = factsOf(request, handlers);
   const exchange = exchangeOf(request, response, framing, facts, port.gateway);
   exchange.minBodyRate = handlers.connections.minBodyRate;
   exchange.expectsContinue = framing.expectsContinue ?? expectsContinue(exchange, framing);
   if (response.upgrade !== undefined || response.tunnel !== undefined) exchange.closeConnection();
-  countExchange(exchange, response, handlers, started);
+  countExchange(exchange, response, handlers, exchange.started);
   if (!("host" in facts)) {
     exchange.closeConnection();
     refuse(exchange, facts.status, "BadRequest", facts.detail);

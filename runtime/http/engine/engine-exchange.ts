@@ -23,6 +23,7 @@ import type { RequestFacts } from "./validate-request.ts";
 export class EngineExchange extends ReceivedRequest implements Exchange {
   readonly gateway: GatewayContext;
   readonly startTime = Date.now();
+  readonly started = performance.now();
   keepsPath = false;
   upstreamHost: string | null | undefined;
   refusalFormat: RefusalFormat = textRefusal;

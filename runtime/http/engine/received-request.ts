@@ -4,7 +4,8 @@ import { clientCertificate } from "../../tls/client-certificate.ts";
 import { type HeaderList, headerMap, headerValue, withoutHeader } from "../headers/header-list.ts";
 import { endToEnd } from "../headers/hop-by-hop.ts";
 import { RequestTrailers } from "../headers/request-trailers.ts";
-import type { RequestLine, RequestLineChanges } from "../request-line.ts";
+import type { RequestLineChanges, SentRequestLine } from "../request-line.ts";
+import { pathIn } from "../routing/path.ts";
 import type { EngineRequest } from "./engine.ts";
 import type { RequestFacts } from "./validate-request.ts";
 
@@ -26,8 +27,8 @@ export abstract class ReceivedRequest {
   #headers: HeaderList | undefined;
   #areHeadersChanged = false;
   #scheme: "http" | "https" | undefined;
-  #original: RequestLine | undefined;
-  #queryAt: number | undefined;
+  #original: SentRequestLine | undefined;
+  #path: string | undefined;
 
   constructor(request: EngineRequest, facts: RequestFacts) {
     this.#request = request;
@@ -55,13 +56,12 @@ export abstract class ReceivedRequest {
   }
 
   get path(): string {
-    const at = this.#query();
-    return at === -1 ? this.target : this.target.slice(0, at);
+    this.#path ??= pathIn(this.target);
+    return this.#path;
   }
 
   get query(): string {
-    const at = this.#query();
-    return at === -1 ? "" : this.target.slice(at + 1);
+    return this.target.slice(this.path.length + 1);
   }
 
   get pathAndQuery(): string {
@@ -155,6 +155,7 @@ export abstract class ReceivedRequest {
     this.#original ??= {
       method: this.method,
       target: this.target,
+      path: this.path,
       host: this.host,
       scheme: this.scheme,
     };
@@ -165,7 +166,7 @@ export abstract class ReceivedRequest {
     }
     if (target !== undefined) {
       this.target = target;
-      this.#queryAt = undefined;
+      this.#path = undefined;
       this.upstreamTarget = target;
     }
     if (host === undefined) return;
@@ -173,17 +174,12 @@ export abstract class ReceivedRequest {
     if (this.header("host") !== undefined) this.setRequestHeader("host", host);
   }
 
-  get original(): RequestLine {
+  get original(): SentRequestLine {
     return this.#original ?? this;
   }
 
   #change(headers: HeaderList): void {
     this.#headers = headers;
     this.#areHeadersChanged = true;
-  }
-
-  #query(): number {
-    this.#queryAt ??= this.target.indexOf("?");
-    return this.#queryAt;
   }
 }

@@ -1,5 +1,4 @@
 import type { Exchange } from "../../http/exchange.ts";
-import { pathIn } from "../../http/routing/path.ts";
 import type { FieldWriter } from "../field-writer.ts";
 import type { TelemetryContext } from "../telemetry-context.ts";
 import { type AccessLogLine, accessLogLine } from "./access-log-line.ts";
@@ -87,7 +86,7 @@ function defaultFields(
   line.plain("src.addr", `${exchange.remoteAddress}:${exchange.remotePort}`);
   line.text("http.method", original.method);
   line.text("http.host", original.host);
-  line.text("http.path", pathIn(original.target));
+  line.text("http.path", original.path);
   line.plain("http.version", exchange.version);
   line.number("http.status", status);
   if (record.traceId !== undefined) line.plain("trace.id", record.traceId);

@@ -119,7 +119,7 @@ export class AuditLog {
     line.plain("src.addr", `${exchange.remoteAddress}:${exchange.remotePort}`);
     line.text("http.method", exchange.original.method);
     line.text("http.host", exchange.original.host);
-    line.text("http.path", pathIn(exchange.original.target));
+    line.text("http.path", exchange.original.path);
     line.number("http.status", status);
     line.text("trace.id", record.traceId);
     line.text("request.id", record.fields?.get("request.id"));

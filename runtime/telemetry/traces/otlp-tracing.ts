@@ -123,8 +123,6 @@ class RequestTrace implements ExchangeTrace, SpanHead, CallingTrace {
   readonly start: number;
   readonly #exchange: Exchange;
   readonly #options: TraceOptions;
-  /** Steps of the system's clock don't show within a trace. */
-  readonly #started = performance.now();
 
   constructor(exchange: Exchange, parent: TraceContext | undefined, options: TraceOptions) {
     const { ids } = options;
@@ -168,7 +166,8 @@ class RequestTrace implements ExchangeTrace, SpanHead, CallingTrace {
   }
 
   now(): number {
-    return this.start + performance.now() - this.#started;
+    // Steps of the system's clock don't show within a trace.
+    return this.start + performance.now() - this.#exchange.started;
   }
 }
 

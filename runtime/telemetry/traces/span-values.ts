@@ -1,5 +1,4 @@
 import type { Exchange, ExchangeRecord } from "../../http/exchange.ts";
-import { pathIn } from "../../http/routing/path.ts";
 import type { FieldWriter } from "../field-writer.ts";
 
 /** Writes the attributes of a request's span. `route`: the path of its route, as a pattern; undefined: it has none. */
@@ -24,7 +23,7 @@ export function defaultAttributes(
   span.text("http.request.method", methodName(original.method));
   span.text("http.request.method_original", otherMethod(original.method));
   span.text("url.scheme", original.scheme);
-  span.text("url.path", pathIn(original.target));
+  span.text("url.path", original.path);
   span.text("server.address", request.hostname || undefined);
   span.text("http.route", route);
   span.number("http.response.status_code", status);
