@@ -1,4 +1,4 @@
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
@@ -90,6 +90,37 @@ it.each([
     await gateway.seen(/warn\tgateway log records do not reach 127\.0\.0\.1:\d+: /);
   },
 );
+
+it("a collector that takes its time for each batch gets several at once, and loses none", async () => {
+  const held: ServerResponse[] = [];
+  let batches = 0;
+  const collector = createServer((request, response) => {
+    request.resume();
+    batches += 1;
+    // Until it has taken one, nothing is known of it.
+    if (batches === 1) response.end("{}");
+    else held.push(response);
+  });
+  const host = `127.0.0.1:${await listen(collector)}`;
+  const gateway = await startGateway({
+    file: { frontendPolicies: { tracing: { host, protocol: "http", randomSampling: true } } },
+    listeners: [
+      { name: "http", routes: [{ name: "all", policies: { directResponse: { status: 200 } } }] },
+    ],
+  });
+  const exported = async () => {
+    const { value } = await expositionOf(await gateway.statsPort());
+    return value('gwc_otlp_exported_total{signal="traces"}');
+  };
+  await ask(gateway, 512);
+  await eventually(async () => (await exported()) === 512 || null, "the first batch is taken");
+  await ask(gateway, 8 * 512 + 1_024);
+  await eventually(() => held.length === 8 || null, "eight batches are under way");
+  for (const response of held.splice(0)) response.end("{}");
+  await eventually(() => held.length === 2 || null, "the rest are under way");
+  for (const response of held) response.end("{}");
+  await eventually(async () => (await exported()) === 11 * 512 || null, "all spans are exported");
+});
 
 /** Sends so many requests on one connection, and waits for as many responses. */
 async function ask({ port }: Gateway, count: number): Promise<void> {

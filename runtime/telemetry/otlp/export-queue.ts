@@ -1,3 +1,4 @@
+import { Members, type Placed } from "../../process/members.ts";
 import { MiB, SECOND } from "../../process/units.ts";
 import type { ExportFigures } from "./export-metrics.ts";
 import { ItemBuffer } from "./item-buffer.ts";
@@ -30,9 +31,14 @@ export interface ExportContext {
 /** Items of a batch, and how long one waits for its batch at most. */
 const batchSize = 512;
 const batchDelay = 5 * SECOND;
-/** Items, and bytes of them, that wait; what comes then is dropped and counted. */
+/** Items that wait, and bytes of them and of those under way; what comes then is dropped and counted. */
 const maxItems = 2048;
 const maxBytes = 8 * MiB;
+/**
+ * Batches under way while the collector takes them: one that is far away would otherwise get 512 items in the time that a
+ * response takes, and lose the rest. One that takes nothing gets them one by one.
+ */
+const mostUnderWay = 8;
 /** Milliseconds before a batch is sent again, doubled each time; after so many tries it is dropped. */
 const firstPause = SECOND;
 const maxPause = 30 * SECOND;
@@ -40,9 +46,16 @@ const maxTries = 5;
 /** The log says this often that something is lost. */
 const warnInterval = 60 * SECOND;
 
+/** A batch that is being sent. */
+interface BatchUnderWay extends Placed {
+  readonly batch: ItemBuffer;
+  /** Ends the pause before another try. */
+  wake: (() => void) | undefined;
+  ended: Promise<void> | undefined;
+}
+
 /**
- * What waits for a collector: bounded, sent in batches, one at a time. Requests never wait for it, whatever the collector
- * does.
+ * What waits for a collector: bounded, and sent in batches. Requests never wait for it, whatever the collector does.
  */
 export class ExportQueue {
   readonly #what: string;
@@ -56,10 +69,10 @@ export class ExportQueue {
   #items = 0;
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
-  #sending: Promise<void> | undefined;
+  readonly #underWay = new Members<BatchUnderWay>();
+  /** So many may be, as the last one fared. */
+  #mostUnderWay = 1;
   #isEnding = false;
-  /** Ends the pause before another try. */
-  #wake: (() => void) | undefined;
   /** The log was told just now that something is lost. */
   #hasWarned = false;
 
@@ -93,51 +106,55 @@ export class ExportQueue {
     if (this.#items === 0) this.#context.pending.add(this);
     this.#items += 1;
     this.#bytes += batch.countItem();
-    if (this.#items >= batchSize) this.#start();
-    else this.#wait(batchDelay);
+    this.#goOn();
   }
 
   /** Sends what is there, once, and resolves when that has ended: nothing more will come. */
   async flush(): Promise<void> {
     this.#isEnding = true;
-    this.#wake?.();
-    while (this.#items > 0) await this.#start();
-    await this.#sending;
+    const sent: (Promise<void> | undefined)[] = [];
+    this.#underWay.visit((each) => each.wake?.());
+    while (this.#items > 0) this.#sendNext();
+    this.#underWay.visit((each) => sent.push(each.ended));
+    await Promise.all(sent);
   }
 
-  #wait(delay: number): void {
-    if (this.#timer !== undefined || this.#sending !== undefined) return;
-    this.#timer = setTimeout(() => void this.#start(), delay);
+  /** Sends the batches that are full, as many as may be under way; the one that is being filled has its time for that. */
+  #goOn(): void {
+    while (this.#items >= batchSize && this.#underWay.size < this.#mostUnderWay) this.#sendNext();
+    if (this.#items === 0 || this.#timer !== undefined) return;
+    if (this.#underWay.size >= this.#mostUnderWay) return;
+    this.#timer = setTimeout(() => this.#sendNext(), batchDelay);
     this.#timer.unref();
   }
 
-  /** One batch at a time: a collector that is slow gets larger ones, not more of them. */
-  #start(): Promise<void> {
+  #sendNext(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#sending ??= this.#sendNext().finally(() => {
-      this.#sending = undefined;
-      if (this.#items >= batchSize) void this.#start();
-      else if (this.#items > 0) this.#wait(batchDelay);
-      else this.#context.pending.delete(this);
-    });
-    return this.#sending;
-  }
-
-  async #sendNext(): Promise<void> {
     const batch = this.#batches.shift();
     if (batch === undefined) return;
-    const { count, length } = batch;
-    this.#items -= count;
-    this.#bytes -= length;
-    await this.#send(count, this.#envelope.around(batch));
-    batch.clear();
-    this.#spare = batch;
+    this.#items -= batch.count;
+    const sent: BatchUnderWay = { place: 0, batch, wake: undefined, ended: undefined };
+    this.#underWay.add(sent);
+    sent.ended = this.#send(sent).then(() => this.#ended(sent));
   }
 
-  async #send(count: number, request: Buffer): Promise<void> {
+  #ended(sent: BatchUnderWay): void {
+    const { batch } = sent;
+    this.#underWay.delete(sent);
+    this.#bytes -= batch.length;
+    batch.clear();
+    this.#spare = batch;
+    this.#goOn();
+    if (this.#items === 0 && this.#underWay.size === 0) this.#context.pending.delete(this);
+  }
+
+  async #send(sent: BatchUnderWay): Promise<void> {
+    const { count } = sent.batch;
+    const request = this.#envelope.around(sent.batch);
     for (let tries = 1; ; tries++) {
       const result = await this.#exporter.send(request);
+      this.#mostUnderWay = result.kind === "taken" ? mostUnderWay : 1;
       if (result.kind === "taken") {
         this.#context.figures.exported.value += count - result.rejected;
         if (result.rejected > 0) this.#lose(result.rejected, result.detail);
@@ -148,15 +165,8 @@ export class ExportQueue {
         return;
       }
       this.#warn(result.detail);
-      await this.#pause(result.after ?? firstPause * 2 ** (tries - 1));
+      await pause(sent, result.after ?? firstPause * 2 ** (tries - 1));
     }
-  }
-
-  #pause(milliseconds: number): Promise<void> {
-    return new Promise((resolve) => {
-      setTimeout(resolve, Math.min(milliseconds, maxPause)).unref();
-      this.#wake = resolve;
-    });
   }
 
   #batchWithRoom(): ItemBuffer {
@@ -184,4 +194,11 @@ export class ExportQueue {
       `${this.#what} do not reach ${this.#exporter.name}: ${detail} (${dropped.value} dropped so far)`,
     );
   }
+}
+
+function pause(sent: BatchUnderWay, milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, Math.min(milliseconds, maxPause)).unref();
+    sent.wake = resolve;
+  });
 }
