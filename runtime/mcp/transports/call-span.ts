@@ -1,8 +1,7 @@
 import type { CallSpan, ExchangeTrace } from "../../http/exchange-trace.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
-import { isObjectAt, objectMembers } from "../../json/json-text.ts";
+import { withParams } from "../protocol/envelope.ts";
 import type { Message } from "../protocol/message.ts";
-import { edited, paramOf } from "../protocol/message-edit.ts";
 import { addressedPrimitive, shownName } from "../protocol/primitives.ts";
 import { responseError } from "../protocol/response-error.ts";
 import type { CallSink, McpTarget } from "./target.ts";
@@ -55,34 +54,15 @@ export function tracedSink(span: CallSpan, sink: CallSink): CallSink {
 }
 
 /**
- * A request that carries its trace itself, for servers that see no headers (SEP-414): `params._meta` says what the
- * headers of that name would. What the client said there of its own span is replaced.
+ * A message that carries its trace itself (SEP-414): `params._meta` says what the headers of that name do, or would where
+ * servers see none. What the client said there of its own span is replaced.
  */
 export function withTrace(message: Message, span: CallSpan, headers: readonly string[]): Message {
-  const own: Readonly<Record<string, string | undefined>> = {
-    traceparent: span.traceparent,
-    tracestate: headerValue(headers, "tracestate"),
-    baggage: headerValue(headers, "baggage"),
-  };
-  const given = Object.entries(own).flatMap(([name, value]) =>
-    value === undefined ? [] : [`"${name}":${JSON.stringify(value)}`],
-  );
-  const { params, text } = message;
-  if (params === undefined) return message;
-  const meta = paramOf(message, "_meta");
-  if (meta === undefined) return inserted(message, params.start, `"_meta":{${given.join(",")}}`);
-  if (!isObjectAt(text, meta.start)) return message;
-  const kept = objectMembers(text, meta.start)
-    .filter(({ key }) => own[key] === undefined)
-    .map(({ keyStart, end }) => text.slice(keyStart, end));
-  return edited(message, [
-    { start: meta.start, end: meta.end, text: `{${[...given, ...kept].join(",")}}` },
-  ]);
-}
-
-/** The message with a member at the beginning of the object at `at`. */
-function inserted(message: Message, at: number, member: string): Message {
-  const isEmpty = objectMembers(message.text, at).length === 0;
-  const text = isEmpty ? member : `${member},`;
-  return edited(message, [{ start: at + 1, end: at + 1, text }]);
+  if (message.kind === "response") return message;
+  const meta = { traceparent: JSON.stringify(span.traceparent) };
+  for (const name of ["tracestate", "baggage"]) {
+    const value = headerValue(headers, name);
+    if (value !== undefined) Object.assign(meta, { [name]: JSON.stringify(value) });
+  }
+  return withParams(message, meta);
 }
