@@ -1,5 +1,8 @@
 import { calloutDuration, calloutsTotal } from "../../runtime/telemetry/metrics/table/callouts.ts";
-import { certificateExpiry } from "../../runtime/telemetry/metrics/table/certificates.ts";
+import {
+  certificateExpiry,
+  tlsHandshakes,
+} from "../../runtime/telemetry/metrics/table/certificates.ts";
 import {
   connectionsTotal,
   receivedBytes,
@@ -245,6 +248,10 @@ export const panels: Readonly<Record<MetricGroupName, (query: Promql) => readonl
     ),
   ],
   certificates: (query) => [
+    panel("TLS handshakes", "ops", [
+      query.rate(tlsHandshakes, { by: ["port", "result"] }),
+      "{{port}} {{result}}",
+    ]),
     panel("Seconds until certificates expire", "s", [
       `${query.min(certificateExpiry, { by: ["hostname", "file"] })} - time()`,
       "{{hostname}}",
