@@ -1,10 +1,11 @@
+import type { Exchange } from "../../http/exchange.ts";
 import type { CallSpan, ExchangeTrace } from "../../http/exchange-trace.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
 import { withParams } from "../protocol/envelope.ts";
 import type { Message } from "../protocol/message.ts";
 import { addressedPrimitive, shownName } from "../protocol/primitives.ts";
 import { responseError } from "../protocol/response-error.ts";
-import type { CallSink, McpTarget } from "./target.ts";
+import type { Call, CallSink, McpTarget } from "./target.ts";
 
 /** How OpenTelemetry's conventions call the items of MCP. */
 const itemAttributes = {
@@ -38,8 +39,32 @@ export function beginMcpCall(
   return span;
 }
 
-/** Hands on what comes of a request, and ends its span with the response. */
-export function tracedSink(span: CallSpan, sink: CallSink): CallSink {
+/** Something that is asked by messages alone. */
+interface AskedByMessages {
+  call(request: Message, sink: CallSink): Call;
+}
+
+/**
+ * Asks a target that sees no headers of a request: the message says what they do of its trace (SEP-414). Where the client's
+ * request is traced, the call is a span, which ends with the response.
+ */
+export function callByMessage(
+  exchange: Exchange,
+  target: McpTarget,
+  connection: AskedByMessages,
+  request: Message,
+  sink: CallSink,
+): Call {
+  const span = beginMcpCall(exchange.trace, target, request, "");
+  const traceparent = span?.traceparent ?? exchange.header("traceparent");
+  const message =
+    traceparent === undefined
+      ? request
+      : withContext(request, traceparent, exchange.requestHeaders);
+  return connection.call(message, span === undefined ? sink : tracedSink(span, sink));
+}
+
+function tracedSink(span: CallSpan, sink: CallSink): CallSink {
   return {
     onMessage: (message) => sink.onMessage(message),
     onResponse: (message) => {
@@ -53,13 +78,15 @@ export function tracedSink(span: CallSpan, sink: CallSink): CallSink {
   };
 }
 
-/**
- * A message that carries its trace itself (SEP-414): `params._meta` says what the headers of that name do, or would where
- * servers see none. What the client said there of its own span is replaced.
- */
+/** A message that says itself which span it is of, as its headers do. */
 export function withTrace(message: Message, span: CallSpan, headers: readonly string[]): Message {
+  return withContext(message, span.traceparent, headers);
+}
+
+/** `params._meta` says what the headers of these names do; what the client said there is replaced. */
+function withContext(message: Message, traceparent: string, headers: readonly string[]): Message {
   if (message.kind === "response") return message;
-  const meta = { traceparent: JSON.stringify(span.traceparent) };
+  const meta = { traceparent: JSON.stringify(traceparent) };
   for (const name of ["tracestate", "baggage"]) {
     const value = headerValue(headers, name);
     if (value !== undefined) Object.assign(meta, { [name]: JSON.stringify(value) });
