@@ -26,8 +26,8 @@ export class KeptModules {
     context: ModuleContext,
     make: () => PrintedModule,
   ): PrintedModule {
-    const { path, inputs, preRouting, hosts, maxBufferSize, hasThreads, logged, ...others } =
-      context;
+    const { path, inputs, preRouting, hosts, ...rest } = context;
+    const { maxBufferSize, hasThreads, isTraced, logged, ...others } = rest;
     // A module follows from nothing that is not named here.
     others satisfies Readonly<Record<string, never>>;
     const matches = hosts.flatMap((host) => [
@@ -36,7 +36,7 @@ export class KeptModules {
     ]);
     const from = [
       this.#routes.of(route, () => digestOf(route)),
-      ...[path, inputs, matches, maxBufferSize, hasThreads, [...logged]],
+      ...[path, inputs, matches, maxBufferSize, hasThreads, isTraced, [...logged]],
       preRouting.length === 0 ? "" : digestOf(preRouting),
     ];
     return this.#modules.of(name, JSON.stringify(from), make);

@@ -69,6 +69,7 @@ export function emitModules(
       hosts: hosts.get(route.id) ?? [],
       maxBufferSize,
       hasThreads,
+      isTraced: program.tracing !== undefined,
       logged,
     };
     const make = () => routeModule(route, { ...context, trace: tracer });

@@ -1,6 +1,9 @@
 import { stringify } from "yaml";
 import { calloutsTotal } from "../../runtime/telemetry/metrics/table/callouts.ts";
-import { certificateExpiry } from "../../runtime/telemetry/metrics/table/certificates.ts";
+import {
+  certificateExpiry,
+  tlsHandshakes,
+} from "../../runtime/telemetry/metrics/table/certificates.ts";
 import { otlpDropped } from "../../runtime/telemetry/metrics/table/exports.ts";
 import { mcpMessages, mcpProcessFailures } from "../../runtime/telemetry/metrics/table/mcp.ts";
 import {
@@ -173,6 +176,16 @@ const alerts: Readonly<Partial<Record<MetricGroupName, (query: Promql) => readon
     },
   ],
   certificates: (query) => [
+    {
+      name: "GatewayTlsHandshakesFail",
+      expr: `${query.rate(tlsHandshakes, { by: ["port"], where: { result: ".*-certificate" } })} / ${query.rate(tlsHandshakes, { by: ["port"], where: { result: "ok|.*-certificate" } })} > 0.1`,
+      for: "10m",
+      severity: "warning",
+      summary:
+        "More than 10 % of the TLS handshakes of port {{ $labels.port }} fail for a certificate.",
+      description:
+        "The result says whose: server-certificate is one that clients don't trust. With level debug for connection the log says why.",
+    },
     {
       name: "GatewayCertificateExpires",
       expr: `${query.min(certificateExpiry, { by: ["hostname", "file"] })} - time() < 14 * 86400`,

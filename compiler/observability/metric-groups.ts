@@ -46,7 +46,7 @@ export const metricGroups: readonly MetricGroup[] = [
   group("callouts", "Servers of policies", callouts),
   group("limits", "Rate limits", limits),
   group("exports", "Collectors", exports),
-  group("certificates", "Certificates", certificates),
+  group("certificates", "TLS", certificates),
   group("mesh", "Mesh", mesh),
   group("process", "Process", process),
 ];

@@ -1,5 +1,8 @@
 import { calloutDuration, calloutsTotal } from "../../runtime/telemetry/metrics/table/callouts.ts";
-import { certificateExpiry } from "../../runtime/telemetry/metrics/table/certificates.ts";
+import {
+  certificateExpiry,
+  tlsHandshakes,
+} from "../../runtime/telemetry/metrics/table/certificates.ts";
 import {
   connectionsTotal,
   receivedBytes,
@@ -84,7 +87,8 @@ export const panels: Readonly<Record<MetricGroupName, (query: Promql) => readonl
       "{{route}}",
     ]),
     panel("Share of responses from 500 up", "percentunit", [
-      `${query.rate(requestsTotal, { by: ["route"], where: { status: "5.." } })} / ${query.rate(requestsTotal, { by: ["route"] })}`,
+      // Routes without such responses have no series of them: their share is 0, not unknown.
+      `(${query.rate(requestsTotal, { by: ["route"], where: { status: "5.." } })} or 0 * ${query.rate(requestsTotal, { by: ["route"] })}) / ${query.rate(requestsTotal, { by: ["route"] })}`,
       "{{route}}",
     ]),
     panel("Responses of the gateway itself, by reason", "reqps", [
@@ -101,7 +105,7 @@ export const panels: Readonly<Record<MetricGroupName, (query: Promql) => readonl
       query.quantile(0.5, streamDuration, { by: ["route"] }),
       "{{route}} p50",
     ]),
-    panel("Under way", "short", [query.sum(requestsActive), "requests and streams"]),
+    panel("Requests under way", "short", [query.sum(requestsActive), "requests and streams"]),
     panel(
       "Not taken",
       "ops",
@@ -111,41 +115,42 @@ export const panels: Readonly<Record<MetricGroupName, (query: Promql) => readonl
     ),
   ],
   connections: (query) => [
-    panel("Connections that ended", "ops", [
+    panel("TCP connections that ended", "ops", [
       query.rate(connectionsTotal, { by: ["route", "reason"] }),
       "{{route}} {{reason}}",
     ]),
     panel(
-      "Bytes",
+      "Bytes of TCP connections",
       "Bps",
       [query.rate(receivedBytes, { by: ["route"] }), "{{route}} from clients"],
       [query.rate(sentBytes, { by: ["route"] }), "{{route}} to clients"],
     ),
   ],
   upstreams: (query) => [
-    panel("Requests", "reqps", [
+    panel("Requests to upstreams", "reqps", [
       query.rate(upstreamRequests, { by: ["upstream"] }),
       "{{upstream}}",
     ]),
-    panel("Failures", "reqps", [
-      query.rate(upstreamRequests, {
+    panel("Requests to upstreams that fail", "reqps", [
+      // Every upstream has a series of each result: those that never came would fill the legend.
+      `${query.rate(upstreamRequests, {
         by: ["upstream", "result"],
         where: { result: "error|connect|timeout|protocol|closed" },
-      }),
+      })} > 0`,
       "{{upstream}} {{result}}",
     ]),
-    panel("Seconds to the head of the response, p95", "s", [
+    panel("Seconds to the head of an upstream's response, p95", "s", [
       query.quantile(0.95, upstreamResponseStart, { by: ["upstream"] }),
       "{{upstream}}",
     ]),
     panel(
-      "Under way",
+      "Requests to upstreams under way",
       "short",
       [query.sum(upstreamRequestsActive, { by: ["upstream"] }), "{{upstream}}"],
       [query.sum(upstreamRequestsQueued, { by: ["upstream"] }), "{{upstream}} waiting"],
     ),
     panel(
-      "Connections",
+      "Connections to upstreams",
       "short",
       [query.sum(upstreamConnectionsActive, { by: ["upstream"] }), "{{upstream}} open"],
       [
@@ -153,43 +158,44 @@ export const panels: Readonly<Record<MetricGroupName, (query: Promql) => readonl
         "{{upstream}} failed per second",
       ],
     ),
-    panel("Seconds to connect, p95", "s", [
+    panel("Seconds to connect to an upstream, p95", "s", [
       query.quantile(0.95, upstreamConnectDuration, { by: ["upstream"] }),
       "{{upstream}}",
     ]),
   ],
   mcp: (query) => [
-    panel("Messages", "ops", [
+    panel("MCP messages", "ops", [
       query.rate(mcpMessages, { by: ["method", "outcome"] }),
       "{{method}} {{outcome}}",
     ]),
-    panel("Denied, unknown and failed", "ops", [
+    panel("MCP messages that are denied, unknown or failed", "ops", [
       query.rate(mcpMessages, {
         by: ["target", "item", "outcome"],
         where: { outcome: "denied|unknown|failed" },
       }),
       "{{target}} {{item}} {{outcome}}",
     ]),
-    panel("Seconds of a message, p95", "s", [
-      query.quantile(0.95, mcpMessageDuration, { by: ["target"] }),
-      "{{target}}",
+    panel("Seconds of an MCP message, p95", "s", [
+      query.quantile(0.95, mcpMessageDuration, { by: ["route", "target"] }),
+      // Messages to all targets have none.
+      "{{route}} {{target}}",
     ]),
     panel(
-      "Sessions and processes",
+      "MCP sessions and processes",
       "short",
       [query.sum(mcpSessions), "sessions"],
       [query.sum(mcpProcesses, { by: ["target"] }), "{{target}} processes"],
       [query.rate(mcpProcessFailures, { by: ["target"] }), "{{target}} failures per second"],
     ),
     panel(
-      "Eras of clients and targets",
+      "Eras of MCP clients and targets",
       "short",
       [query.rate(mcpEras, { by: ["client", "target"] }), "{{client}} to {{target}} per second"],
       [query.sum(mcpWaitingCalls, { by: ["era"] }), "{{era}} clients that were asked"],
     ),
   ],
   models: (query) => [
-    panel("Requests", "reqps", [
+    panel("Requests to models", "reqps", [
       query.count(modelDuration, { by: ["gen_ai_request_model", "error_type"] }),
       "{{gen_ai_request_model}} {{error_type}}",
     ]),
@@ -197,15 +203,15 @@ export const panels: Readonly<Record<MetricGroupName, (query: Promql) => readonl
       query.amount(modelTokens, { by: ["gen_ai_request_model", "gen_ai_token_type"] }),
       "{{gen_ai_request_model}} {{gen_ai_token_type}}",
     ]),
-    panel("Seconds to the end of the response, p95", "s", [
+    panel("Seconds to the end of a model's response, p95", "s", [
       query.quantile(0.95, modelDuration, { by: ["gen_ai_request_model"] }),
       "{{gen_ai_request_model}}",
     ]),
-    panel("Seconds to the first content of streams, p95", "s", [
+    panel("Seconds to the first content of a model's stream, p95", "s", [
       query.quantile(0.95, modelFirstToken, { by: ["gen_ai_request_model"] }),
       "{{gen_ai_request_model}}",
     ]),
-    panel("Health of providers", "percentunit", [
+    panel("Health of providers, where there are several", "percentunit", [
       query.min(providerHealth, { by: ["route", "provider"] }),
       "{{route}} {{provider}}",
     ]),
@@ -221,11 +227,11 @@ export const panels: Readonly<Record<MetricGroupName, (query: Promql) => readonl
     ]),
   ],
   callouts: (query) => [
-    panel("Questions", "ops", [
+    panel("Questions to servers of policies", "ops", [
       query.rate(calloutsTotal, { by: ["kind", "target", "result"] }),
       "{{kind}} {{target}} {{result}}",
     ]),
-    panel("Seconds of a question, p95", "s", [
+    panel("Seconds of a question to a server of a policy, p95", "s", [
       query.quantile(0.95, calloutDuration, { by: ["kind", "target"] }),
       "{{kind}} {{target}}",
     ]),
@@ -245,6 +251,10 @@ export const panels: Readonly<Record<MetricGroupName, (query: Promql) => readonl
     ),
   ],
   certificates: (query) => [
+    panel("TLS handshakes", "ops", [
+      query.rate(tlsHandshakes, { by: ["port", "result"] }),
+      "{{port}} {{result}}",
+    ]),
     panel("Seconds until certificates expire", "s", [
       `${query.min(certificateExpiry, { by: ["hostname", "file"] })} - time()`,
       "{{hostname}}",

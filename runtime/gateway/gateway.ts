@@ -18,6 +18,7 @@ import { Metrics } from "../telemetry/metrics/metrics.ts";
 import { connectionsDenied, connectionsRefused } from "../telemetry/metrics/table/requests.ts";
 import type { ExportQueue } from "../telemetry/otlp/export-queue.ts";
 import { RequestMetrics } from "../telemetry/request-metrics.ts";
+import type { FailedHandshake } from "../tls/handshakes.ts";
 import type { BuildInfo } from "./build-info.ts";
 import type { Gateway } from "./definition.ts";
 import { drain } from "./drain.ts";
@@ -328,6 +329,7 @@ class Running implements RunningGateway {
       auditConnection: (connection) => this.#audit?.connection(connection),
       refused: () => this.#refused(connections),
       denied: (rule, client) => this.#denied(rule, client),
+      failedHandshake: (handshake) => this.#failedHandshake(handshake),
       failed: reportBug,
       warn: (message) => this.#log.warn(message),
       handover: this.#worker?.handoverOf(definition),
@@ -352,14 +354,28 @@ class Running implements RunningGateway {
     });
   }
 
-  /** Told once a minute, as those are that are refused. */
   #denied(rule: string, client: DeniedClient | undefined): void {
     this.#deniedConnections.value += 1;
-    if (client !== undefined) this.#audit?.client(rule, client);
+    if (client !== undefined)
+      this.#audit?.client("Authorization", `not allowed by ${rule}`, client);
+    this.#tellDenied(`that is not allowed by ${rule}`);
+  }
+
+  /** A client that is asked for a certificate and has none that is valid is denied; all else are failures. */
+  #failedHandshake({ why, code, ...client }: FailedHandshake): void {
+    const isShown = why === "client-certificate";
+    if (!isShown && why !== "no-client-certificate") return;
+    this.#audit?.client("ClientCertificate", isShown ? code : "no client certificate", client);
+    const what = isShown ? `certificate is refused: ${code}` : "certificate is missing";
+    this.#tellDenied(`whose client's ${what}`);
+  }
+
+  /** Told once a minute, as those are that are refused. */
+  #tellDenied(which: string): void {
     const now = performance.now();
     if (now < this.#nextDenial) return;
     this.#nextDenial = now + 60_000;
-    this.#log.info(`a connection is closed that is not allowed by ${rule}`);
+    this.#log.info(`a connection is closed ${which}`);
   }
 
   /** Warned of once a minute: a flood must not fill the log too. */

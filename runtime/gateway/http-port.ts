@@ -66,7 +66,7 @@ export function httpPort({
     handle,
     prepare: (context) => {
       const { connections, metrics, exchangeBegan, exchangeEnded } = context;
-      const { refused, denied, failed, warn, broken, handover } = context;
+      const { refused, denied, failedHandshake, failed, warn, broken, handover } = context;
       const malformedCount = metrics.counter(malformedRequests);
       return prepareHttp(
         {
@@ -77,6 +77,7 @@ export function httpPort({
           keepsPaths,
           connectionRules,
           denied,
+          failedHandshake,
           proxyProtocol,
           passthrough: passthrough?.prepare(context, connectionRules),
           handover: handover?.port(`${address ?? ""}:${port}`),

@@ -7,6 +7,7 @@ import type { AuditLog } from "../telemetry/logs/audit-log.ts";
 import type { LogFormat } from "../telemetry/logs/log-line.ts";
 import type { LogWriter } from "../telemetry/logs/log-writer.ts";
 import type { Metrics } from "../telemetry/metrics/metrics.ts";
+import type { FailedHandshake } from "../tls/handshakes.ts";
 
 /**
  * One port and what is served on it: HTTP (http-port.ts), or connections whose bytes are passed on (tcp-port.ts, which no
@@ -47,6 +48,8 @@ export interface PortContext {
   readonly refused: () => void;
   /** Called when a client was not allowed to connect, with the rule that forbids it; `client`: unless its connection is audited. */
   readonly denied: (rule: string, client?: DeniedClient) => void;
+  /** A handshake of TLS has failed. */
+  readonly failedHandshake: (handshake: FailedHandshake) => void;
   /** A handler threw: a bug. `where` says in what. */
   readonly failed: (where: string, error: unknown) => void;
   /** Something that the operator should know: a certificate that can't be used. */

@@ -32,6 +32,7 @@ export function serviceEndpoints(pages: ServicePages): readonly Endpoint[] {
       keepsPaths: false,
       connectionRules: undefined,
       denied: nothing,
+      failedHandshake: nothing,
       proxyProtocol: undefined,
       passthrough: undefined,
       handover: undefined,

@@ -57,13 +57,14 @@ function portOf(
     address,
     config,
     prepare: (context) => {
-      const { connections, refused, warn, broken } = context;
+      const { connections, refused, failedHandshake, warn, broken } = context;
       return prepared(readMode(), {
         ...connectionHandlers({ handle, connectionRules, withoutFields }, context),
         proxyProtocol,
         broken,
         maxConnections: connections.maxConnections,
         refused,
+        failedHandshake,
         warn,
       });
     },

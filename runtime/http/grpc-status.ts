@@ -13,6 +13,18 @@ export const grpcStatus = {
   unauthenticated: 16,
 } as const;
 
+const names: readonly string[] = [
+  ...["OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND"],
+  ...["ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION"],
+  ...["ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"],
+  "UNAUTHENTICATED",
+];
+
+/** What gRPC calls a code: `UNAVAILABLE`; one of a server's own making is its number. */
+export function grpcStatusName(code: number): string {
+  return names[code] ?? String(code);
+}
+
 /** The statuses of HTTP that say the same as those of gRPC (google.rpc.Code), by their codes. */
 const httpStatuses: readonly number[] = [
   ...[200, 499, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401],

@@ -25,8 +25,10 @@ export function serveStateless(
   return whenThere(found, (only) => {
     if (only !== undefined && !only.holdsBodies && hidesNothing(access)) {
       noteClaims(exchange);
-      passStateless(exchange, backend, only, access, undefined);
-      return;
+      return whenThere(backend.sentTrace?.look(exchange, backend.limits.body), (read) => {
+        if (!exchange.headersSent && !exchange.isOver)
+          passStateless(exchange, backend, only, access, read);
+      });
     }
     return whenThere(readWhole(exchange, backend.limits.body), (bytes) => {
       if (bytes !== undefined) {
@@ -60,6 +62,7 @@ function serveMessage(
     return;
   }
   recordMethod(exchange, message.method);
+  backend.sentTrace?.note(exchange, message);
   const problem = wrongHeaders ?? messageProblem(exchange, message);
   if (problem !== undefined) {
     const id = message.id === "" ? "null" : message.id;

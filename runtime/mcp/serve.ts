@@ -73,6 +73,7 @@ function serveSessionMessage(
     return;
   }
   recordMethod(exchange, message.method);
+  backend.sentTrace?.note(exchange, message);
   if (hasEnvelope(message)) {
     // Two readers would take it for requests of two eras.
     respondRpcError(exchange, 400, "MCP", {

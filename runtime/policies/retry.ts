@@ -7,7 +7,7 @@ import { type Exchange, logFields } from "../http/exchange.ts";
 import { httpStatusOf } from "../http/grpc-status.ts";
 import { headerValue } from "../http/headers/header-list.ts";
 import { ReceivedResponse } from "../http/received-response.ts";
-import { sendTraced } from "../http/upstream/traced-request.ts";
+import { sendInSpan } from "../http/upstream/traced-request.ts";
 import type {
   AbortReason,
   Upstream,
@@ -192,7 +192,10 @@ class Attempts {
     const target = this.#target ?? this.#next();
     this.#target = undefined;
     if (target === undefined) throw new Error("an attempt at nobody");
-    attempt.start(sendTraced(this.#exchange.trace, target.upstream, target.call(), attempt));
+    const call = target.call();
+    const span = this.#exchange.trace?.beginCall(call.method);
+    if (this.#count > 0) span?.number("http.request.resend_count", this.#count);
+    attempt.start(sendInSpan(span, target.upstream, call, attempt));
   }
 
   #end(failure: UpstreamFailure): void {

@@ -6,6 +6,7 @@ import { ProxiedServer, type ProxyProtocol } from "../net/proxy-protocol/proxy-p
 import type { GatewayContext } from "../process/gateway-context.ts";
 import type { Certificates } from "../tls/certificates.ts";
 import { handshakeOptions, isSameHandshake } from "../tls/handshake.ts";
+import type { FailedHandshake } from "../tls/handshakes.ts";
 import { receiveClientHello } from "./client-hello.ts";
 import { type ClientConnection, refuseConnection } from "./connection.ts";
 import { type TcpConnectionHandlers, TcpConnections } from "./tcp-connections.ts";
@@ -26,6 +27,8 @@ export interface TcpServerHandlers extends TcpConnectionHandlers {
   readonly maxConnections: number;
   /** That happened. */
   readonly refused: () => void;
+  /** A handshake of TLS has failed. */
+  readonly failedHandshake: (handshake: FailedHandshake) => void;
   readonly warn: (message: string) => void;
 }
 
@@ -100,7 +103,11 @@ export class TcpServer implements PortServer {
     });
     server.on("secureConnection", (socket) => this.#accept(socket));
     // What ends before its handshake has is nobody's connection.
-    server.on("tlsClientError", (_error, socket) => socket.destroy());
+    mode.certificates.watchHandshakes(server, {
+      metrics: this.#gateway.metrics,
+      name: (socket) => this.#proxied.name(socket),
+      failed: (handshake) => this.#handlers.failedHandshake(handshake),
+    });
     return server;
   }
 

@@ -1,5 +1,6 @@
 import { type Exchange, logFields } from "../http/exchange.ts";
 import type { CallSpan } from "../http/exchange-trace.ts";
+import { grpcStatus, grpcStatusName } from "../http/grpc-status.ts";
 import { headerValue } from "../http/headers/header-list.ts";
 import type { OnAbort } from "../process/on-abort.ts";
 import { SECOND } from "../process/units.ts";
@@ -87,19 +88,20 @@ class GrpcCallout extends Callout {
     service: string,
     method: string,
   ) {
-    super(exchange, kind, target, `${service}/${method}`);
+    const name = `${service}/${method}`;
+    super(exchange, kind, target, name);
     const colon = target.lastIndexOf(":");
-    this.span?.text("rpc.system", "grpc");
-    this.span?.text("rpc.service", service);
-    this.span?.text("rpc.method", method);
+    this.span?.text("rpc.system.name", "grpc");
+    this.span?.text("rpc.method", name);
     this.span?.text("server.address", target.slice(0, colon));
     this.span?.number("server.port", Number(target.slice(colon + 1)));
   }
 
   /** The call has ended with a status of gRPC. */
   endWith(result: CalloutResult, status: number): void {
-    this.span?.number("rpc.grpc.status_code", status);
-    this.end(result, status === 0 ? undefined : String(status));
+    const name = grpcStatusName(status);
+    this.span?.text("rpc.response.status_code", name);
+    this.end(result, status === grpcStatus.ok ? undefined : name);
   }
 }
 

@@ -1,11 +1,17 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync, unwatchFile, watchFile } from "node:fs";
-import { createSecureContext, type SecureContext, type SecureContextOptions } from "node:tls";
+import {
+  createSecureContext,
+  type SecureContext,
+  type SecureContextOptions,
+  type Server as TlsServer,
+} from "node:tls";
 import { type HostTable, hostTable, valueForHost } from "../http/routing/host-table.ts";
 import { SECOND } from "../process/units.ts";
 import type { Metrics } from "../telemetry/metrics/metrics.ts";
 import { certificateExpiry } from "../telemetry/metrics/table/certificates.ts";
 import { readCaCertificates } from "./ca-certificates.ts";
+import { type HandshakeHandlers, watchHandshakes } from "./handshakes.ts";
 import type { CertificateSettings, TlsSettings } from "./tls-settings.ts";
 
 /** How often the files are looked at, and how long a change may settle (two files are rarely written at once). */
@@ -86,6 +92,11 @@ export class Certificates {
     for (const path of this.#paths()) {
       watchFile(path, { interval: watchInterval, persistent: false }, this.#onFileChange);
     }
+  }
+
+  /** Counts the handshakes of a server that has these certificates, or those that take their place. */
+  watchHandshakes(server: TlsServer, handlers: HandshakeHandlers): void {
+    watchHandshakes(server, handlers);
   }
 
   close(): void {

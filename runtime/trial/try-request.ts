@@ -83,6 +83,7 @@ function send(
       keepsPaths: settings.keepsPaths ?? false,
       connectionRules: undefined,
       denied: () => {},
+      failedHandshake: () => {},
       proxyProtocol: undefined,
       passthrough: undefined,
       handover: undefined,

@@ -70,6 +70,8 @@ export interface BackendScope {
   readonly mcpStepUp: Code | undefined;
   /** The methods that those rules name. */
   readonly mcpMethods: readonly string[];
+  /** What decides which requests are traced; undefined: none is. */
+  readonly tracing: ImportSymbol | undefined;
 }
 
 /** The call that passes a request on to an upstream; `chosen`: the code chooses one of several, each time anew. */

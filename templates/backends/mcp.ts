@@ -24,6 +24,7 @@ const MODULE = "gwc/runtime/mcp/transports/backend";
 const toStateless = imported("gwc/runtime/mcp/bridge/to-stateless", "toStateless");
 const toSessions = imported("gwc/runtime/mcp/bridge/to-sessions", "toSessions");
 const toSingleCalls = imported("gwc/runtime/mcp/bridge/to-single-calls", "toSingleCalls");
+const sentTrace = imported("gwc/runtime/mcp/transports/sent-trace", "sentTrace");
 const SHARES = "gwc/runtime/mcp/shares";
 const LIMITS = "gwc/runtime/mcp/transports/default-limits";
 
@@ -92,6 +93,7 @@ function servedCode(
       toSessions: code`${toSessions}`,
     }),
     ...(!backend.isStateful && { toSingleCalls: code`${toSingleCalls}` }),
+    ...(scope.tracing && { sentTrace: code`${sentTrace}(${scope.tracing})` }),
   };
   const alone = code`${open}(${literal(settings)})`;
   const same = before?.filter((each) => hasSameServers(each, backend)).length;

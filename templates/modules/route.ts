@@ -25,6 +25,7 @@ import {
   policySteps,
 } from "../policies/parts/chain.ts";
 import { ownMessages, ownReads } from "../policies/parts/own-messages.ts";
+import { TRACING_PATH } from "./tracing.ts";
 
 /** What a route's module needs besides the route. */
 export interface RouteModuleContext {
@@ -41,6 +42,8 @@ export interface RouteModuleContext {
   readonly maxBufferSize: number;
   /** Several threads serve the gateway. */
   readonly hasThreads: boolean;
+  /** Requests are traced. */
+  readonly isTraced: boolean;
   /** The variables that expressions of the access log read. */
   readonly logged: ReadonlySet<string>;
 }
@@ -90,6 +93,7 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
           mcpRule: policies.find((policy) => policy.mcpRule !== undefined)?.mcpRule,
           mcpStepUp: policies.find((policy) => policy.mcpStepUp !== undefined)?.mcpStepUp,
           mcpMethods: policies.flatMap((policy) => policy.mcpMethods ?? []),
+          tracing: context.isTraced ? imported(`.${TRACING_PATH}`, "tracing") : undefined,
         });
   const spends = kinds.some((kind) => backendTemplateOf(kind).spendsTokens === true);
   const isAsked = spends && preRouting.some(asksBeforeCalls);

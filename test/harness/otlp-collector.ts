@@ -19,6 +19,8 @@ export interface CollectedSpan {
   readonly attributes: Attributes;
   /** Undefined: nothing went wrong. */
   readonly error: string | undefined;
+  /** Of other traces. */
+  readonly links: readonly object[];
   readonly resource: Attributes;
 }
 
@@ -103,6 +105,7 @@ function spanOf(span: object, resource: Attributes): CollectedSpan {
     end: BigInt(text("endTimeUnixNano")),
     attributes: attributesOf(span),
     error: isError ? String(Reflect.get(status ?? {}, "message")) : undefined,
+    links: items(span, "links"),
     resource,
   };
 }

@@ -79,3 +79,64 @@ it("an OTLP server gets a record of each line, over gRPC unless the policy says 
     path: "/v1/logs",
   });
 });
+
+it("an access log, and a part of a policy, that says nothing is told of", () => {
+  const said = (frontend: string) => {
+    const own = `{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, metadata: {name: p}, spec: {
+      targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: logged}],
+      ${frontend}}}`;
+    return complaints(checkManifests(`${gateway("")}\n---\n${own}`)).map((each) =>
+      each.replace(/^\d+ /, ""),
+    );
+  };
+  expect(said("frontend: {accessLog: {}}")).toEqual([
+    'section-says-nothing: "accessLog" says nothing',
+  ]);
+  expect(said("frontend: {}")).toEqual(['section-says-nothing: "frontend" says nothing']);
+  expect(said("traffic: {}")).toEqual(['section-says-nothing: "traffic" says nothing']);
+  expect(said("frontend: {accessLog: {filter: 'true'}}")).toEqual([]);
+});
+
+it("what variables of the pod say of the log is checked, and stands above the raw configuration", () => {
+  const raw = "rawConfig: {config: {logging: {format: text, level: warn}}}";
+  const env = (name: string, value: string) => `env: [{name: ${name}, value: "${value}"}]`;
+  const said = (...parameters: readonly string[]) =>
+    complaints(checkManifests(gateway(parameters.join(", ")))).map((each) =>
+      each.replace(/^\d+ /, ""),
+    );
+  expect(said(env("RUST_LOG", "verbose"))).toEqual(['log-level: "verbose" is no log level']);
+  expect(said(env("LOG_FORMAT", "xml"))).toEqual([
+    `unknown-value: the variable "LOG_FORMAT" can't be "xml"`,
+  ]);
+  expect(said(env("RUST_LOG", "info"), raw)).toEqual([
+    'raw-config-overridden: "config.logging.level" of rawConfig has no effect: RUST_LOG of env wins',
+  ]);
+  expect(said(env("LOG_FORMAT", "JSON"), raw)).toEqual([
+    'raw-config-overridden: "config.logging.format" of rawConfig has no effect: LOG_FORMAT of env wins',
+  ]);
+  const { program } = checkManifests(
+    gateway("env: [{name: RUST_LOG, value: debug}, {name: LOG_FORMAT, value: JSON}]"),
+  );
+  expect(program?.logLevels?.connection).toBe("debug");
+  expect(program?.process.logFormat).toBe("json");
+});
+
+it("an audit log in a file that the pod can't write is told of, unless a volume is mounted there", () => {
+  const raw = (file: string) => `rawConfig: {config: {logging: {audit: {file: ${file}}}}}`;
+  const said = (...parameters: readonly string[]) =>
+    complaints(checkManifests(gateway(parameters.join(", ")))).map((each) =>
+      each.replace(/^\d+ /, ""),
+    );
+  const told = (file: string) => [`audit-file-read-only: pods can't write the audit log "${file}"`];
+  expect(said(raw("/var/log/audit.log"))).toEqual(told("/var/log/audit.log"));
+  expect(said(raw("audit.log"))).toEqual(told("audit.log"));
+  expect(said(raw("/tmp/audit.log"))).toEqual([]);
+  expect(said("rawConfig: {config: {logging: {audit: {}}}}")).toEqual([]);
+  const container = (own: string) =>
+    `deployment: {spec: {template: {spec: {containers: [{name: gateway, ${own}}]}}}}`;
+  const mounted = container("volumeMounts: [{name: logs, mountPath: /var/log}]");
+  expect(said(raw("/var/log/audit.log"), mounted)).toEqual([]);
+  expect(said(raw("/var/logs/audit.log"), mounted)).toEqual(told("/var/logs/audit.log"));
+  const writable = container("securityContext: {readOnlyRootFilesystem: false}");
+  expect(said(raw("/var/log/audit.log"), writable)).toEqual([]);
+});

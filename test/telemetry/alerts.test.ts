@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "vitest";
+import { makeCertificate } from "../harness/certificate.ts";
 import { gwc } from "../harness/gwc.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { itWith, runTool } from "../harness/tool.ts";
@@ -50,6 +51,8 @@ class AlertRules {
 async function rulesOfShop(): Promise<AlertRules> {
   const folder = temporaryFolder();
   const ai = { provider: { openAI: {} }, name: "fast" };
+  makeCertificate(folder, "site");
+  const tls = { cert: "site.pem", key: "site.key" };
   const config = {
     name: "shop",
     config: { tracing: { otlpEndpoint: "127.0.0.1:4317", randomSampling: 1 } },
@@ -58,6 +61,8 @@ async function rulesOfShop(): Promise<AlertRules> {
         port: 3000,
         listeners: [
           {
+            protocol: "HTTPS",
+            tls,
             routes: [
               {
                 name: "tools",
@@ -103,6 +108,9 @@ itWith(
         ]),
       ),
       process_start_time_seconds: "100+0x60",
+      // Who scans ports does not speak TLS.
+      'gwc_downstream_tls_handshakes_total{port="3443",result="ok"}': "0+6x60",
+      'gwc_downstream_tls_handshakes_total{port="3443",result="not-tls"}': "0+60x60",
     };
     expect(await rules.firing("well", well)).toEqual([]);
     const ill: Series = {
@@ -121,6 +129,8 @@ itWith(
       'gwc_otlp_dropped_total{signal="traces"}': "0x25 1x35",
       'gwc_event_loop_active_seconds_total{thread="0"}': "0+58x60",
       'gwc_event_loop_active_seconds_total{thread="1"}': "0+3x60",
+      'gwc_downstream_tls_handshakes_total{port="3443",result="ok"}': "0+6x60",
+      'gwc_downstream_tls_handshakes_total{port="3443",result="server-certificate"}': "0+1x60",
       gwc_config_last_reload_successful: "0x60",
       process_start_time_seconds: "100x24 200 300 400 400x60",
     };
@@ -133,6 +143,7 @@ itWith(
       'GatewayProviderEjected provider="fast" route="models"',
       "GatewayRestarts",
       'GatewayTelemetryDropped signal="traces"',
+      'GatewayTlsHandshakesFail port="3443"',
       'GatewayUpstreamFails upstream="u:1"',
       'GatewayUpstreamQueue upstream="u:1"',
     ]);

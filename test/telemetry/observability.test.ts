@@ -227,11 +227,56 @@ itWith("promtool", "promtool takes the alerts and the queries of the dashboard",
   expect(found).toContain(`SUCCESS: ${alertQueries().length} rules found`);
 });
 
+it("each graph has a title of its own", () => {
+  const titles = panelsOf().map(({ title }) => title);
+  expect(titles.filter((title, at) => titles.indexOf(title) !== at)).toEqual([]);
+});
+
+itWith("promtool", "the share of errors of a route without errors is 0", async () => {
+  const [panel] = panelsOf().filter(({ title }) => title.startsWith("Share of responses"));
+  const expr = panel?.targets[0]?.expr
+    .replaceAll("$__rate_interval", "5m")
+    .replace(/\$(job|instance)/g, ".*");
+  const series = (route: string, status: string, values: string) => ({
+    series: `gwc_requests_total{job="gw",instance="a",route="${route}",status="${status}"}`,
+    values,
+  });
+  const file = path.join(folder, "share.yaml");
+  const test = {
+    interval: "1m",
+    input_series: [
+      series("well", "200", "0+60x60"),
+      series("ill", "200", "0+45x60"),
+      series("ill", "503", "0+15x60"),
+    ],
+    promql_expr_test: [
+      {
+        expr,
+        eval_time: "30m",
+        exp_samples: [
+          { labels: '{route="ill"}', value: 0.25 },
+          { labels: '{route="well"}', value: 0 },
+        ],
+      },
+    ],
+  };
+  writeFileSync(file, JSON.stringify({ rule_files: [], tests: [test] }));
+  expect(await runTool("promtool", ["test", "rules", file])).toContain("SUCCESS");
+});
+
+interface ShownPanel {
+  readonly type: string;
+  readonly title: string;
+  readonly targets: readonly { readonly expr: string }[];
+}
+
+function panelsOf(): readonly ShownPanel[] {
+  const { panels } = JSON.parse(dashboard) as { readonly panels: readonly ShownPanel[] };
+  return panels.filter(({ type }) => type !== "row");
+}
+
 function dashboardQueries(): string[] {
-  const { panels } = JSON.parse(dashboard);
-  return panels.flatMap(({ targets = [] }: { targets?: readonly { expr: string }[] }) =>
-    targets.map(({ expr }) => expr),
-  );
+  return panelsOf().flatMap(({ targets }) => targets.map(({ expr }) => expr));
 }
 
 function alertQueries(): string[] {

@@ -6,6 +6,7 @@ import {
   items,
   type OtlpCollector,
   startCollector,
+  tracedAll,
 } from "../harness/otlp-collector.ts";
 import { RawClient } from "../harness/raw-client.ts";
 import { send } from "../harness/send.ts";
@@ -72,6 +73,32 @@ it("a response that breaks off is an error of its request's span, though its sta
     error: "UpstreamFailure",
     attributes: { "http.response.status_code": 200, "error.type": "UpstreamFailure" },
   });
+});
+
+it("attempts after the first say which one they are", async () => {
+  const collector = await startCollector();
+  let asked = 0;
+  const upstream = await startUpstream((_request, response) => {
+    asked += 1;
+    response.writeHead(asked < 3 ? 503 : 200).end();
+  });
+  const policies = { retry: { attempts: 3, codes: [503], backoff: "1ms" } };
+  const gateway = await startGateway({
+    file: tracedAll(collector),
+    listeners: [{ routes: [{ policies, backends: [{ host: upstream }] }] }],
+  });
+  expect((await fetch(gateway.url)).status).toBe(200);
+  expect(await gateway.stop()).toBe(0);
+  const calls = collector.spans.filter(({ kind }) => kind === "SPAN_KIND_CLIENT");
+  const said = calls.map(({ attributes }) => [
+    attributes["http.response.status_code"],
+    attributes["http.request.resend_count"],
+  ]);
+  expect(said).toEqual([
+    [503, undefined],
+    [503, 1],
+    [200, 2],
+  ]);
 });
 
 it("a method of a client's own making is told apart, and names no span", async () => {

@@ -1,4 +1,5 @@
-import { createServer } from "node:http";
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
@@ -8,6 +9,7 @@ import { startGateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
 import { startMcpServer } from "../harness/mcp-server.ts";
 import { type CollectedSpan, startCollector, tracedAll } from "../harness/otlp-collector.ts";
+import { openSession, post } from "../mcp/raw-client.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const PARENT = `00-${TRACE}-b7ad6b7169203331-01`;
@@ -147,6 +149,72 @@ it("a tool that fails is an error of its call's span and of its request's, over 
   ]);
 });
 
+const OTHER = "4bf92f3577b34da6a3ce929d0e0e4736";
+
+const api = `
+openapi: 3.0.0
+info: { title: shop, version: "1" }
+paths:
+  /items:
+    get: { operationId: items, responses: { "200": { description: ok } } }
+`;
+
+it.each([
+  ["traced", true],
+  ["not traced", false],
+])(
+  "an HTTP API and an SSE server get the context of each call, never that of the first one (%s)",
+  async (_what, isTraced) => {
+    const collector = await startCollector();
+    const seen: IncomingHttpHeaders[] = [];
+    const http = createServer((request, response) => {
+      seen.push(request.headers);
+      response.setHeader("content-type", "application/json").end("{}");
+    });
+    const legacy: { headers: IncomingHttpHeaders; body: string }[] = [];
+    const sse = await startLegacy((headers, body) => legacy.push({ headers, body }));
+    const targets = [
+      {
+        name: "api",
+        openapi: { schema: { file: "api.yaml" }, host: `127.0.0.1:${await listen(http)}` },
+      },
+      { name: "old", sse: { host: sse } },
+    ];
+    const tracing = { host: collector.host, protocol: "http" };
+    const gateway = await startGateway({
+      file: isTraced ? { frontendPolicies: { tracing } } : {},
+      files: { "api.yaml": api },
+      listeners: [{ routes: [{ name: "tools", backends: [{ mcp: { targets } }] }] }],
+    });
+    const session = await openSession(gateway.url, { traceparent: PARENT, tracestate: "first=1" });
+    const sent = `00-${OTHER}-b7ad6b7169203331-01`;
+    const call = (name: string) =>
+      post(
+        gateway.url,
+        { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: {} } },
+        { ...session, traceparent: sent, tracestate: "later=1" },
+      );
+    expect((await call("api_items")).text).toContain('"isError":false');
+    await call("old_any");
+    expect(await gateway.stop()).toBe(0);
+    const contextOf = (name: string) => {
+      const span = collector.spans.find((each) => each.name === name);
+      return isTraced ? `00-${OTHER}-${span?.spanId}-01` : sent;
+    };
+    const [asked] = seen;
+    expect(asked).toMatchObject({
+      traceparent: contextOf("tools/call items"),
+      tracestate: "later=1",
+    });
+    const last = legacy.at(-1);
+    expect(JSON.parse(last?.body ?? "{}").params._meta).toEqual({
+      traceparent: contextOf("tools/call any"),
+      tracestate: "later=1",
+    });
+    for (const { headers } of legacy) expect(headers.traceparent).toBeUndefined();
+  },
+);
+
 it("the id of a message is that of its span, without the quotes of a text", async () => {
   const collector = await startCollector();
   const { url } = await startMcpServer();
@@ -182,6 +250,28 @@ async function startFailingServer(): Promise<string> {
     await transport.handleRequest(request, response);
   });
   return `http://127.0.0.1:${await listen(http)}/mcp`;
+}
+
+/** A server of revision 2024-11-05, which tells of each message that it gets. */
+async function startLegacy(
+  tell: (headers: IncomingHttpHeaders, body: string) => void,
+): Promise<string> {
+  let stream: ServerResponse | undefined;
+  const http = createServer(async (request, response) => {
+    if (request.method === "GET") {
+      stream = response.writeHead(200, { "content-type": "text/event-stream" });
+      stream.write("event: endpoint\ndata: /messages\n\n");
+      return;
+    }
+    const body = await text(request);
+    tell(request.headers, body);
+    response.writeHead(202).end();
+    const { id } = JSON.parse(body);
+    const result = { protocolVersion: "2024-11-05", capabilities: { tools: {} }, content: [] };
+    const message = JSON.stringify({ jsonrpc: "2.0", id, result });
+    if (id !== undefined) stream?.write(`event: message\ndata: ${message}\n\n`);
+  });
+  return `http://127.0.0.1:${await listen(http)}/sse`;
 }
 
 function named(spans: readonly CollectedSpan[], name: string): CollectedSpan {

@@ -251,6 +251,14 @@ export const kubernetesMessages = {
       "Its targets exist, but no request of these Gateways passes them, none of the routes has what it acts on, or more " +
       "specific policies say everything that it says.",
   }),
+  "section-says-nothing": message<{ section: string }>({
+    severity: "warning",
+    text: ({ section }) => `"${section}" says nothing`,
+    hint: () => "write what is to hold, or leave it out",
+    explanation:
+      "A section without fields changes nothing: defaults hold with it as without it. Most are refused when they are empty; " +
+      "of these the API has no such rule.",
+  }),
   "selector-without-match": message<{ what: string }>({
     severity: "warning",
     text: ({ what }) => `no ${what} has these labels`,

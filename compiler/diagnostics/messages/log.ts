@@ -77,6 +77,15 @@ export const logMessages = {
       "A level below `info` for `request` (or for all) leaves out the access log: neither lines nor records of OTLP are made, " +
       "whatever `accessLog` says. RUST_LOG may say otherwise where the gateway starts.",
   }),
+  "audit-file-read-only": message<{ file: string }>({
+    severity: "warning",
+    text: ({ file }) => `pods can't write the audit log "${file}"`,
+    hint: () =>
+      "mount a volume there by the overlay deployment, or leave file out: lines then stand between those of the access log",
+    explanation:
+      "The file system of the gateway's container is read-only but for /tmp, which ends with the pod. A gateway that can't " +
+      "write its audit log does not start. An overlay may mount a volume at the file's folder.",
+  }),
   "log-module": message<{ module: string; suggestion: string | undefined; known: string }>({
     severity: "error",
     text: ({ module }) => `the log has no part "${module}"`,

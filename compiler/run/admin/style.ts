@@ -45,10 +45,10 @@ h2 small, .soft { color: var(--soft); font-weight: 400; font-size: 13px; }
 pre { margin: 0; padding: 14px 18px; font: 13px/1.6 ui-monospace, "DejaVu Sans Mono", monospace; }
 table { width: 100%; border-collapse: collapse; }
 th { text-align: left; color: var(--soft); font-weight: 500; font-size: 13px; }
-th, td { padding: 10px 16px; border-bottom: 1px solid var(--line); vertical-align: top; }
+th, td { padding: 10px 12px; border-bottom: 1px solid var(--line); vertical-align: top; }
 tbody tr:last-child td { border-bottom: 0; }
 td.figure, th.figure { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-td code { font: 13px/1.5 ui-monospace, "DejaVu Sans Mono", monospace; overflow-wrap: anywhere; }
+td code { font: 13px/1.5 ui-monospace, "DejaVu Sans Mono", monospace; display: inline-block; max-width: 26ch; overflow-wrap: break-word; vertical-align: top; }
 td div + div { margin-top: 4px; }
 td.backend { min-width: 210px; }
 .place { display: block; color: var(--soft); font-size: 12px; }

@@ -3,6 +3,7 @@ import type { ConnectionSettings } from "../../net/connection-settings.ts";
 import type { ProxyProtocol } from "../../net/proxy-protocol/proxy-protocol.ts";
 import type { PreparedPassthrough } from "../../net/tls-passthrough.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
+import type { FailedHandshake } from "../../tls/handshakes.ts";
 import type { Exchange, Handled } from "../exchange.ts";
 import type { ServeRequest } from "./engine.ts";
 
@@ -22,6 +23,8 @@ export interface ServerHandlers {
   readonly connectionRules: ConnectionRules | undefined;
   /** A client was not allowed to connect, by this rule. */
   readonly denied: (rule: string, client: DeniedClient) => void;
+  /** A handshake of TLS has failed. */
+  readonly failedHandshake: (handshake: FailedHandshake) => void;
   /** Proxies say for whom connections are made; undefined: connections are their clients' own. */
   readonly proxyProtocol: ProxyProtocol | undefined;
   /** Passes connections on whose TLS is for somebody else; undefined: all of it ends here. */

@@ -4,7 +4,7 @@ import { openConnection } from "../session/open-connection.ts";
 import type { LiveParts } from "../session/session.ts";
 import { sessionTable } from "../session/session-table.ts";
 import type { McpBackend } from "../transports/backend.ts";
-import { beginMcpCall, tracedSink, withTrace } from "../transports/call-span.ts";
+import { callByMessage } from "../transports/call-span.ts";
 import { noteTargetEra } from "../transports/noted-eras.ts";
 import {
   type Call,
@@ -34,16 +34,12 @@ export class ConnectionLink implements LeasedLink {
   }
 
   call(exchange: Exchange, request: Message, sink: CallSink): Call {
-    const { trace, requestHeaders } = exchange;
     if ("failure" in this.#opened) {
       sink.onFailure(this.#opened.failure);
       return endedCall;
     }
     noteTargetEra(exchange, "sessions");
-    const { connection } = this.#opened;
-    const span = beginMcpCall(trace, this.#target, request, "");
-    if (span === undefined) return connection.call(request, sink);
-    return connection.call(withTrace(request, span, requestHeaders), tracedSink(span, sink));
+    return callByMessage(exchange, this.#target, this.#opened.connection, request, sink);
   }
 
   send(message: Message): void {

@@ -8,7 +8,7 @@ import { statelessFilter, withShownSubscriptions } from "../stateless/shown-list
 import { callStateless } from "../stateless/stateless-call.ts";
 import { refuseFilter } from "../stateless/subscription-filter.ts";
 import type { McpBackend } from "../transports/backend.ts";
-import { beginMcpCall } from "../transports/call-span.ts";
+import { beginMcpCall, withTrace } from "../transports/call-span.ts";
 import { noteTargetEra } from "../transports/noted-eras.ts";
 import type { CallSink, StreamableHttpTarget } from "../transports/target.ts";
 import { passedFilter } from "./passed-filter.ts";
@@ -49,7 +49,10 @@ export function passStateless(
   noteTargetEra(exchange, "stateless");
   const send = () => {
     const span = beginMcpCall(exchange.trace, target, sent?.message, method ?? "POST");
-    const body = sent?.bytes ?? exchange.body;
+    const body =
+      span && sent
+        ? Buffer.from(withTrace(sent.message, span, exchange.requestHeaders).text)
+        : (sent?.bytes ?? exchange.body);
     const request = { exchange, target, body, span, mayBeCoded: hidesNothing(access) };
     relay.start((handler) => sendPassed(request, handler));
   };
@@ -65,7 +68,7 @@ function shownOf(
   target: StreamableHttpTarget,
   post: PassthroughMessage,
 ): PassthroughMessage | undefined {
-  if (post.message.method !== "subscriptions/listen") return post;
+  if (post.message.method !== "subscriptions/listen" || hidesNothing(access)) return post;
   const message = withShownSubscriptions(exchange, access, target.name, post.message);
   return message && { message, bytes: Buffer.from(message.text) };
 }

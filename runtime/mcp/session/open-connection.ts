@@ -1,4 +1,5 @@
 import type { Exchange } from "../../http/exchange.ts";
+import { withoutHeaders } from "../../http/headers/header-list.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import type { TargetFailure } from "../protocol/target-failure.ts";
 import type { McpBackend } from "../transports/backend.ts";
@@ -29,12 +30,15 @@ export function openConnection(
   const { gateway } = exchange;
   if (target.kind === "stdio") return openChild(gateway, backend, target, live);
   return open(gateway, backend, target.name, live, (host, events) => {
-    const headers = headersForTarget(exchange, target);
+    const headers = withoutHeaders(headersForTarget(exchange, target), contextHeaders);
     return target.kind === "sse"
       ? openSseTransport(target, headers, host, events)
       : target.open(headers, host, events);
   });
 }
+
+/** They are of the request that opens the connection; the messages of others say their own. */
+const contextHeaders: ReadonlySet<string> = new Set(["traceparent", "tracestate", "baggage"]);
 
 /** How a connection is used. */
 export type ConnectionUse = Pick<McpBackend, "limits" | "timeouts" | "failureMode">;

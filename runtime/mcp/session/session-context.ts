@@ -2,7 +2,7 @@ import type { Exchange } from "../../http/exchange.ts";
 import type { Message } from "../protocol/message.ts";
 import type { McpAuthorization } from "../rules/authorization.ts";
 import type { McpBackend } from "../transports/backend.ts";
-import { beginMcpCall, tracedSink, withTrace } from "../transports/call-span.ts";
+import { callByMessage } from "../transports/call-span.ts";
 import { noteTargetEra } from "../transports/noted-eras.ts";
 import type {
   BridgedContext,
@@ -80,13 +80,7 @@ export function callTarget(
   }
   if (session.kind === "live") {
     noteTargetEra(context.exchange, "sessions");
-    const { trace, requestHeaders } = context.exchange;
-    const span = beginMcpCall(trace, target, request, "");
-    if (span === undefined) return session.connection.call(request, sink);
-    return session.connection.call(
-      withTrace(request, span, requestHeaders),
-      tracedSink(span, sink),
-    );
+    return callByMessage(context.exchange, target, session.connection, request, sink);
   }
   // A session is made of the same targets that the backend has: its id is bound to them.
   if (target.kind !== "streamableHttp") return refused(sink);

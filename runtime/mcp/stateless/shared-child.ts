@@ -8,7 +8,7 @@ import type { TargetFailure } from "../protocol/target-failure.ts";
 import { openChild } from "../session/open-connection.ts";
 import { sessionTable } from "../session/session-table.ts";
 import type { McpBackend, RequestOwner } from "../transports/backend.ts";
-import { beginMcpCall, tracedSink, withTrace } from "../transports/call-span.ts";
+import { callByMessage } from "../transports/call-span.ts";
 import { noteTargetEra } from "../transports/noted-eras.ts";
 import type { Call, CallSink, StdioTarget } from "../transports/target.ts";
 import { discoverRequest, verdictSink } from "./discovery.ts";
@@ -88,12 +88,10 @@ export function callChild(
   const token = progressTokenOf(request);
   const named = withId(request, id);
   const own = token === undefined ? named : withParams(named, { progressToken: id });
-  const span = beginMcpCall(exchange.trace, target, own, "");
   const back: CallSink = {
     onFailure: (failure) => sink.onFailure(failure),
     onMessage: (message) => sink.onMessage(withProgressToken(message, token)),
     onResponse: (response) => sink.onResponse(withId(response, request.id)),
   };
-  if (span === undefined) return connection.call(own, back);
-  return connection.call(withTrace(own, span, exchange.requestHeaders), tracedSink(span, back));
+  return callByMessage(exchange, target, connection, own, back);
 }

@@ -9,7 +9,7 @@ import { namedParams } from "../protocol/methods.ts";
 import { isParamHeader } from "../protocol/param-headers.ts";
 import { statelessRevision } from "../protocol/revisions.ts";
 import type { TargetFailure } from "../protocol/target-failure.ts";
-import { beginMcpCall } from "../transports/call-span.ts";
+import { beginMcpCall, withTrace } from "../transports/call-span.ts";
 import { type CallSender, HttpCall } from "../transports/http-call.ts";
 import { noteTargetEra } from "../transports/noted-eras.ts";
 import type { Call, CallSink, StreamableHttpTarget } from "../transports/target.ts";
@@ -61,8 +61,9 @@ class StatelessSender implements CallSender {
     headers.push("mcp-protocol-version", statelessRevision, "mcp-method", message.method);
     const name = nameOf(message);
     if (name !== undefined) headers.push("mcp-name", encodeHeader(name));
-    const call = { method: "POST", path: upstream.path, headers, body: message.text };
     const span = beginMcpCall(this.#exchange.trace, this.#target, message, "POST");
+    const sent = span === undefined ? message : withTrace(message, span, headers);
+    const call = { method: "POST", path: upstream.path, headers, body: sent.text };
     return sendInSpan(span, upstream, call, handler);
   }
 

@@ -5,6 +5,7 @@ import type { Upstream, UpstreamSettings } from "../../http/upstream/upstream.ts
 import type { Message } from "../protocol/message.ts";
 import { inheritedEnvironment } from "./child-environment.ts";
 import { Replicas } from "./replicas.ts";
+import type { SentTrace } from "./sent-trace.ts";
 import type { SessionBridge } from "./session-bridge.ts";
 import type {
   Call,
@@ -37,6 +38,8 @@ export interface McpBackendSettings {
   readonly toSessions?: StatelessBridge;
   /** How clients with sessions are served where none are kept: each request opens its own; absent: sessions are kept. */
   readonly toSingleCalls?: StatelessBridge;
+  /** Absent: nothing is traced. */
+  readonly sentTrace?: SentTrace;
 }
 
 /** Serves clients that have no session here by targets that have them. */

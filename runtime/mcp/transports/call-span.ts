@@ -1,11 +1,11 @@
+import type { Exchange } from "../../http/exchange.ts";
 import type { CallSpan, ExchangeTrace } from "../../http/exchange-trace.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
-import { isObjectAt, objectMembers } from "../../json/json-text.ts";
+import { withParams } from "../protocol/envelope.ts";
 import type { Message } from "../protocol/message.ts";
-import { edited, paramOf } from "../protocol/message-edit.ts";
 import { addressedPrimitive, shownName } from "../protocol/primitives.ts";
 import { responseError } from "../protocol/response-error.ts";
-import type { CallSink, McpTarget } from "./target.ts";
+import type { Call, CallSink, McpTarget } from "./target.ts";
 
 /** How OpenTelemetry's conventions call the items of MCP. */
 const itemAttributes = {
@@ -39,8 +39,32 @@ export function beginMcpCall(
   return span;
 }
 
-/** Hands on what comes of a request, and ends its span with the response. */
-export function tracedSink(span: CallSpan, sink: CallSink): CallSink {
+/** Something that is asked by messages alone. */
+interface AskedByMessages {
+  call(request: Message, sink: CallSink): Call;
+}
+
+/**
+ * Asks a target that sees no headers of a request: the message says what they do of its trace (SEP-414). Where the client's
+ * request is traced, the call is a span, which ends with the response.
+ */
+export function callByMessage(
+  exchange: Exchange,
+  target: McpTarget,
+  connection: AskedByMessages,
+  request: Message,
+  sink: CallSink,
+): Call {
+  const span = beginMcpCall(exchange.trace, target, request, "");
+  const traceparent = span?.traceparent ?? exchange.header("traceparent");
+  const message =
+    traceparent === undefined
+      ? request
+      : withContext(request, traceparent, exchange.requestHeaders);
+  return connection.call(message, span === undefined ? sink : tracedSink(span, sink));
+}
+
+function tracedSink(span: CallSpan, sink: CallSink): CallSink {
   return {
     onMessage: (message) => sink.onMessage(message),
     onResponse: (message) => {
@@ -54,35 +78,18 @@ export function tracedSink(span: CallSpan, sink: CallSink): CallSink {
   };
 }
 
-/**
- * A request that carries its trace itself, for servers that see no headers (SEP-414): `params._meta` says what the
- * headers of that name would. What the client said there of its own span is replaced.
- */
+/** A message that says itself which span it is of, as its headers do. */
 export function withTrace(message: Message, span: CallSpan, headers: readonly string[]): Message {
-  const own: Readonly<Record<string, string | undefined>> = {
-    traceparent: span.traceparent,
-    tracestate: headerValue(headers, "tracestate"),
-    baggage: headerValue(headers, "baggage"),
-  };
-  const given = Object.entries(own).flatMap(([name, value]) =>
-    value === undefined ? [] : [`"${name}":${JSON.stringify(value)}`],
-  );
-  const { params, text } = message;
-  if (params === undefined) return message;
-  const meta = paramOf(message, "_meta");
-  if (meta === undefined) return inserted(message, params.start, `"_meta":{${given.join(",")}}`);
-  if (!isObjectAt(text, meta.start)) return message;
-  const kept = objectMembers(text, meta.start)
-    .filter(({ key }) => own[key] === undefined)
-    .map(({ keyStart, end }) => text.slice(keyStart, end));
-  return edited(message, [
-    { start: meta.start, end: meta.end, text: `{${[...given, ...kept].join(",")}}` },
-  ]);
+  return withContext(message, span.traceparent, headers);
 }
 
-/** The message with a member at the beginning of the object at `at`. */
-function inserted(message: Message, at: number, member: string): Message {
-  const isEmpty = objectMembers(message.text, at).length === 0;
-  const text = isEmpty ? member : `${member},`;
-  return edited(message, [{ start: at + 1, end: at + 1, text }]);
+/** `params._meta` says what the headers of these names do; what the client said there is replaced. */
+function withContext(message: Message, traceparent: string, headers: readonly string[]): Message {
+  if (message.kind === "response") return message;
+  const meta = { traceparent: JSON.stringify(traceparent) };
+  for (const name of ["tracestate", "baggage"]) {
+    const value = headerValue(headers, name);
+    if (value !== undefined) Object.assign(meta, { [name]: JSON.stringify(value) });
+  }
+  return withParams(message, meta);
 }

@@ -42,7 +42,7 @@ export function openApiRequest(tool: OpenApiTool, given: unknown): OpenApiReques
 }
 
 /** Visible characters, spaces and tabs (RFC 9110 5.5). */
-const headerText = /^[\t\x20-\x7e]*$/;
+export const headerText: RegExp = /^[\t\x20-\x7e]*$/;
 
 function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null

@@ -5,7 +5,7 @@ import { schemaProblem } from "../../json/json-schema.ts";
 import { type Message, readMessage, textAt } from "../protocol/message.ts";
 import { newestSessionRevision } from "../protocol/revisions.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
-import { openApiRequest } from "./openapi-request.ts";
+import { headerText, openApiRequest } from "./openapi-request.ts";
 import type { OpenApiTool } from "./openapi-tool.ts";
 import type { Transport, TransportEvents, TransportHost } from "./transport.ts";
 
@@ -125,16 +125,18 @@ class OpenApiTransport implements Transport {
 
   /** The response to a call; undefined: the API is asked for it. */
   #call({ id, text, params }: Message): string | undefined {
-    const { name, arguments: given = {} } = membersOf(
-      params === undefined ? {} : parseExact(textAt(text, params)),
-    );
+    const {
+      name,
+      arguments: given = {},
+      _meta: meta,
+    } = membersOf(params === undefined ? {} : parseExact(textAt(text, params)));
     const tool = this.#api.tools.get(String(name));
     if (tool === undefined) return rpcError(id, rpcCode.invalidParams, `Unknown tool: ${name}`);
     const problem = schemaProblem(tool.inputSchema, given, "");
     if (problem !== undefined) return failedCall(id, problem);
     const request = openApiRequest(tool, given);
     if (request.kind === "problem") return failedCall(id, request.problem);
-    this.#send(id, tool, request);
+    this.#send(id, tool, request, contextOf(membersOf(meta)));
     return undefined;
   }
 
@@ -142,6 +144,7 @@ class OpenApiTransport implements Transport {
     id: string,
     { method }: OpenApiTool,
     request: Extract<ReturnType<typeof openApiRequest>, { readonly kind: "request" }>,
+    context: readonly string[],
   ): void {
     const { upstream } = this.#api;
     const received: Buffer[] = [];
@@ -152,7 +155,7 @@ class OpenApiTransport implements Transport {
       {
         method,
         path: `${upstream.basePath}${request.path}`,
-        headers: this.#headersWith(request.headers),
+        headers: this.#headersWith(request.headers, context),
         body: request.body,
       },
       {
@@ -182,10 +185,14 @@ class OpenApiTransport implements Transport {
     this.#calls.set(id, call);
   }
 
-  /** What the gateway's policies have set, no argument changes. */
-  #headersWith(given: readonly (readonly [name: string, value: string])[]): string[] {
-    const added = given.filter(([name]) => headerValue(this.#headers, name) === undefined);
-    return [...this.#headers, "accept", "application/json, */*;q=0.5", ...added.flat()];
+  /** What the gateway's policies have set, and where a call belongs, no argument changes. */
+  #headersWith(
+    given: readonly (readonly [name: string, value: string])[],
+    context: readonly string[],
+  ): string[] {
+    const own = [...this.#headers, ...context];
+    const added = given.filter(([name]) => headerValue(own, name) === undefined);
+    return [...own, "accept", "application/json, */*;q=0.5", ...added.flat()];
   }
 
   #respond(text: string): void {
@@ -221,6 +228,14 @@ function objectText(text: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** What a message says of its trace (SEP-414), as the headers that an API reads it in: a flat list. */
+function contextOf(meta: Readonly<Record<string, unknown>>): readonly string[] {
+  return ["traceparent", "tracestate", "baggage"].flatMap((name) => {
+    const value = meta[name];
+    return typeof value === "string" && headerText.test(value) ? [name, value] : [];
+  });
 }
 
 function membersOf(value: unknown): Readonly<Record<string, unknown>> {

@@ -142,13 +142,22 @@ export class AuditLog {
   }
 
   /** A client was not allowed to connect. */
-  client(rule: string, { remoteAddress, remotePort }: DeniedClient): void {
+  client(
+    reason: "Authorization" | "ClientCertificate",
+    error: string,
+    {
+      remoteAddress,
+      remotePort,
+      serverName,
+    }: DeniedClient & { readonly serverName?: string | undefined },
+  ): void {
     const line = this.#line;
     line.begin();
     line.plain("event", "denied");
     line.plain("src.addr", `${plainAddress(remoteAddress)}:${remotePort}`);
-    line.plain("reason", "Authorization");
-    line.text("error", `not allowed by ${rule}`);
+    line.text("tls.sni", serverName);
+    line.plain("reason", reason);
+    line.text("error", error);
     this.#end();
   }
 

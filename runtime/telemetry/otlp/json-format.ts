@@ -2,7 +2,7 @@ import { jsonValue, shortened } from "../logs/log-line.ts";
 import { NanosecondText, noNanoseconds } from "./nanoseconds.ts";
 import type { AttributeFormat, OtlpFormat } from "./otlp-format.ts";
 import { type SpanForm, SpanForms } from "./span-forms.ts";
-import type { SpanKind } from "./span-head.ts";
+import type { SpanHead, SpanKind } from "./span-head.ts";
 
 /** OTLP's JSON (protobuf's, but for ids, which are hex): 64-bit integers as text, enums as numbers. */
 export function otlpJson(): OtlpFormat {
@@ -11,9 +11,9 @@ export function otlpJson(): OtlpFormat {
   return {
     attributes: () => attributeFormat,
     span: (items, head, name, kind, end, attributes, error) => {
-      const { traceId, spanId, parentId, start } = head;
+      const { traceId, spanId, parentId, start, link } = head;
       const form = forms.of(head, name, kind);
-      const close = error === undefined ? allWell : nothing;
+      const close = error === undefined && link === undefined ? allWell : nothing;
       const at = attributes.writeBetween(items, form.bytes, close);
       items.put(at + places.traceId, traceId.digits, traceId.at, 32);
       items.put(at + places.spanId, spanId.digits, spanId.at, 16);
@@ -22,7 +22,7 @@ export function otlpJson(): OtlpFormat {
       }
       times.put(items, at + form.start, start);
       times.put(items, at + form.end, end);
-      if (error !== undefined) items.text(`],"status":{"code":2,"message":${quoted(error)}}}`);
+      if (close === nothing) items.text(`]${linksOf(link)},"status":${statusOf(error)}}`);
     },
     logRecord: (items, time, body, attributes, traceId, spanId) => {
       items.text(
@@ -54,6 +54,15 @@ const places = {
 /** How a span ends that nothing was wrong with. */
 const allWell = Buffer.from('],"status":{}}');
 const nothing = Buffer.alloc(0);
+
+function statusOf(error: string | undefined): string {
+  return error === undefined ? "{}" : `{"code":2,"message":${quoted(error)}}`;
+}
+
+function linksOf(link: SpanHead["link"]): string {
+  if (link === undefined) return "";
+  return `,"links":[{"traceId":"${link.traceId}","spanId":"${link.spanId}"}]`;
+}
 
 /** A span up to its attributes. */
 function spanForm(name: string, kind: SpanKind, flags: string, isPart: boolean): SpanForm {

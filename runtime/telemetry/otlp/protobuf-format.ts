@@ -4,18 +4,19 @@ import { shortened } from "../logs/log-line.ts";
 import type { ItemBuffer } from "./item-buffer.ts";
 import type { AttributeFormat, AttributeOwner, OtlpFormat } from "./otlp-format.ts";
 import { type SpanForm, SpanForms } from "./span-forms.ts";
-import type { SpanKind } from "./span-head.ts";
+import type { SpanHead, SpanKind } from "./span-head.ts";
 
 /** OTLP's protobuf (opentelemetry-proto 1) as gRPC carries it: the numbers are those of its fields. */
 export function otlpProtobuf(): OtlpFormat {
   const forms = new SpanForms(spanForm);
   return {
     attributes: (owner) => attributeFormats[owner],
-    span: (items, head, name, kind, end, attributes, error) => {
-      const { traceId, spanId, parentId, start } = head;
+    span: (items, head, name, kind, ended, attributes, error) => {
+      const { traceId, spanId, parentId, start, link } = head;
       const form = forms.of(head, name, kind);
-      const status = error === undefined ? "" : statusOf(error);
-      const length = form.bytes.length + attributes.length + status.length;
+      const end =
+        (link === undefined ? "" : linkOf(link)) + (error === undefined ? "" : statusOf(error));
+      const length = form.bytes.length + attributes.length + end.length;
       items.byte(0x12);
       items.varint(length);
       const at = attributes.writeBetween(items, form.bytes, nothing);
@@ -25,8 +26,8 @@ export function otlpProtobuf(): OtlpFormat {
         items.put(at + places.parentId, parentId.bytes, parentId.at / 2, 8);
       }
       putNanoseconds(items, at + form.start, start);
-      putNanoseconds(items, at + form.end, end);
-      items.text(status);
+      putNanoseconds(items, at + form.end, ended);
+      items.text(end);
     },
     logRecord: (items, time, body, attributes, traceId, spanId) => {
       const before = `\x10\x09${field(3, "INFO")}${field(5, field(1, utf8(body)))}`;
@@ -75,6 +76,10 @@ const nothing = Buffer.alloc(0);
 
 /** The places of a span's ids in its form. */
 const places = { traceId: 2, spanId: 20, parentId: 30 };
+
+function linkOf({ traceId, spanId }: NonNullable<SpanHead["link"]>): string {
+  return field(13, field(1, bytesOf(traceId)) + field(2, bytesOf(spanId)));
+}
 
 function statusOf(error: string): string {
   return field(15, `${field(2, utf8(error))}\x18\x02`);

@@ -12,6 +12,8 @@ export interface SpanHead {
   readonly parentId: HexId | undefined;
   /** Milliseconds since the epoch, with fractions. */
   readonly start: number;
+  /** A span of another trace that it has to do with: its ids as hex digits. Absent: none. */
+  readonly link?: { readonly traceId: string; readonly spanId: string } | undefined;
 }
 
 /** Who a span is about: this server, or another one that it calls (OTLP's numbers). */

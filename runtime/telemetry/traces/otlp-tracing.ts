@@ -18,9 +18,15 @@ import type { Sampling } from "./sampling.ts";
 import { type CallingTrace, LostSpan, OpenSpan, type SpanOutput } from "./span.ts";
 import { SpanNames } from "./span-names.ts";
 import { defaultAttributes, methodInName, type SpanAttributes } from "./span-values.ts";
-import { isRecorded, readTraceContext, type TraceContext } from "./trace-context.ts";
+import {
+  isRecorded,
+  isState,
+  parseTraceparent,
+  readTraceContext,
+  type TraceContext,
+} from "./trace-context.ts";
 import { TraceIds } from "./trace-ids.ts";
-import type { Tracer, Tracing } from "./tracing.ts";
+import type { SentContext, Tracer, Tracing } from "./tracing.ts";
 
 /** What is traced, what spans say, and where they go. */
 export interface TracingSettings {
@@ -44,7 +50,9 @@ export type RoutePaths = Readonly<Record<string, Readonly<Record<string, string>
 export function otlpTracing(settings: TracingSettings): Tracing {
   const { collector, resource } = settings;
   const { format } = collector;
+  let tracer: OtlpTracer | undefined;
   return {
+    continueTrace: (exchange, sent) => tracer?.continueTrace(exchange, sent),
     open: (context) => {
       const { gateway, pending } = context;
       const described = resourceText(format, context, resource);
@@ -55,7 +63,8 @@ export function otlpTracing(settings: TracingSettings): Tracing {
         { figures: exportFigures(gateway.metrics, "traces"), warn: gateway.warn, pending },
       );
       const runs = new AttributeRuns(format.attributes("span"));
-      return new OtlpTracer(settings, { format, runs, queue, servers: new CalledServers() });
+      tracer = new OtlpTracer(settings, { format, runs, queue, servers: new CalledServers() });
+      return tracer;
     },
   };
 }
@@ -78,15 +87,35 @@ class OtlpTracer implements Tracer {
   }
 
   begin(exchange: Exchange): void {
-    const { randomSampling, clientSampling } = this.#settings;
     const parent = exchange.mayHaveTraceContext ? readTraceContext(exchange) : undefined;
-    if (parent === undefined) {
-      if (randomSampling(exchange)) this.#trace(exchange, undefined);
+    if (parent !== undefined) this.#join(exchange, parent);
+    else if (this.#settings.randomSampling(exchange)) this.#trace(exchange, undefined);
+  }
+
+  continueTrace(exchange: Exchange, { traceparent, tracestate }: SentContext): void {
+    if (exchange.header("traceparent") !== undefined) return;
+    const parent = parseTraceparent(traceparent);
+    if (parent === undefined) return;
+    const { trace } = exchange;
+    if (trace instanceof RequestTrace && trace.hasCalls) {
+      // Other servers know it as it is.
+      if (isRecorded(parent)) trace.link = parent;
       return;
     }
+    exchange.trace = undefined;
+    exchange.record.spanId = undefined;
+    if (tracestate !== undefined && isState(tracestate)) {
+      exchange.setRequestHeader("tracestate", tracestate);
+    }
+    this.#join(exchange, parent);
+  }
+
+  #join(exchange: Exchange, parent: TraceContext): void {
     exchange.record.traceId = parent.traceId;
     // Who does not record a trace does not want spans of it.
-    if (isRecorded(parent) && clientSampling(exchange)) this.#trace(exchange, parent);
+    if (isRecorded(parent) && this.#settings.clientSampling(exchange)) {
+      this.#trace(exchange, parent);
+    }
   }
 
   #trace(exchange: Exchange, parent: TraceContext | undefined): void {
@@ -121,6 +150,10 @@ class RequestTrace implements ExchangeTrace, SpanHead, CallingTrace {
   readonly parentId: HexId | undefined;
   readonly flags: string;
   readonly start: number;
+  /** Calls are a part of it. */
+  hasCalls = false;
+  /** What the client says of its own trace, when it came too late. */
+  link: TraceContext | undefined;
   readonly #exchange: Exchange;
   readonly #options: TraceOptions;
 
@@ -144,6 +177,7 @@ class RequestTrace implements ExchangeTrace, SpanHead, CallingTrace {
     const { ids, output } = this.#options;
     const spanId = ids.spanId();
     const { queue } = output;
+    this.hasCalls = true;
     return queue.isFull
       ? new LostSpan(this, spanId, queue)
       : new OpenSpan(this, spanId, { name, hasItsError }, output);

@@ -57,6 +57,11 @@ export function isRecorded({ flags }: TraceContext): boolean {
   return (Number.parseInt(flags, 16) & 1) === 1;
 }
 
+/** Whether a text can stand in a header as `tracestate`: printable ASCII, as long as servers have to pass on (3.3.1.5). */
+export function isState(text: string): boolean {
+  return /^[\x20-\x7e]{1,512}$/.test(text);
+}
+
 /** What a call says in `traceparent`. */
 export function traceparent(traceId: string, spanId: string, flags: string): string {
   return `00-${traceId}-${spanId}-${flags}`;

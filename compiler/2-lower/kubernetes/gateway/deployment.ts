@@ -6,7 +6,7 @@ import type { ProcessNode } from "../../../ir/program.ts";
 import type { ManifestOf } from "../../../manifests/manifests.ts";
 import { type Json, jsonAt } from "../../../model/json.ts";
 import { imageOf, imageText, namedImages } from "./images.ts";
-import { overlaysOf } from "./overlays.ts";
+import { containersOf, overlaysOf } from "./overlays.ts";
 import type { ParametersSpec } from "./parameters.ts";
 import { lastOf } from "./process.ts";
 
@@ -69,6 +69,30 @@ export function checkGrace(
     const at = childOf(origin, "spec", "env", index, "value");
     diagnostics.report("grace-too-short", at, { seconds: grace, needed: deadline - KILL_MARGIN });
   }
+}
+
+/** An audit log goes where a volume is: a pod's own file system can't be written, unless an overlay lets it. */
+export function checkAuditFile(
+  parameters: readonly ParametersSpec[],
+  { audit }: ProcessNode,
+  diagnostics: Diagnostics,
+): void {
+  const path = ["config", "logging", "audit", "file"];
+  const of = parameters.findLast(({ rawConfig }) => rawConfig?.config?.logging?.audit?.file);
+  if (audit?.file === undefined || of === undefined) return;
+  const { file } = audit;
+  const containers = parameters.flatMap(({ deployment }) => containersOf(deployment?.spec ?? null));
+  const isReadOnly = !containers.some(
+    (each) => jsonAt(each, "securityContext", "readOnlyRootFilesystem") === false,
+  );
+  const mounts = containers.map((each) => jsonAt(each, "volumeMounts")).filter(Array.isArray);
+  const folders = ["/tmp", ...mounts.flat().map((each) => jsonAt(each, "mountPath"))];
+  const isMounted = folders.some(
+    (folder) => typeof folder === "string" && file.startsWith(`${folder.replace(/\/$/, "")}/`),
+  );
+  if (!isReadOnly || isMounted) return;
+  const at = childOf(of.origin, "spec", "rawConfig", ...path);
+  diagnostics.report("audit-file-read-only", at, { file });
 }
 
 /** What tells the gateway how long its pod has. */

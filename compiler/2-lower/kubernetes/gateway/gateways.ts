@@ -33,14 +33,21 @@ import { sharedRoutes } from "../routes/shared-routes.ts";
 import { tcpRouteResources } from "../routes/tcp-routes.ts";
 import { requestedAddress } from "./addresses.ts";
 import { clientsOfListeners } from "./client-certificates.ts";
-import { checkGrace, deploymentOf } from "./deployment.ts";
+import { checkAuditFile, checkGrace, deploymentOf } from "./deployment.ts";
 import { gatewayAccessLogs, gatewayFields, gatewayFrontend, gatewayTracing } from "./frontend.ts";
 import { checkImage } from "./images.ts";
 import { checkListenerSets, type KubernetesListener, listenersOf } from "./listeners.ts";
 import { gatewayMesh } from "./mesh.ts";
 import { checkOverlaid } from "./overlays.ts";
 import { declaredParameters, type ParametersSpec, parametersOf } from "./parameters.ts";
-import { logLevels, pathHandlings, processNode, rawAccessLogs, rawFrontend } from "./process.ts";
+import {
+  checkLogFormat,
+  logLevels,
+  pathHandlings,
+  processNode,
+  rawAccessLogs,
+  rawFrontend,
+} from "./process.ts";
 import { type RawParts, rawParts, reportOverridden, unservedRawParts } from "./raw-config.ts";
 
 /** A Gateway of manifests as the standalone file would have it. */
@@ -184,6 +191,8 @@ function gatewayResource(
   reportUnshown(manifest, context);
   const process = processNode(parameters);
   checkGrace(parameters, process, context.diagnostics);
+  checkAuditFile(parameters, process, context.diagnostics);
+  checkLogFormat(parameters, context.diagnostics);
   checkImage(parameters, context.diagnostics);
   checkOverlaid(parameters, context.diagnostics);
   return {

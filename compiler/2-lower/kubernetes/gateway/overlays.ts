@@ -165,7 +165,8 @@ function containerProblem(container: Json): readonly string[] {
   return typeof image === "string" ? [] : [`the container "${name}" has no image`];
 }
 
-function containersOf(spec: Json): readonly Json[] {
+/** The containers of a Deployment's spec, or of an overlay of one. */
+export function containersOf(spec: Json): readonly Json[] {
   const containers = jsonAt(spec, "template", "spec", "containers");
   return Array.isArray(containers) ? containers : [];
 }

@@ -2,7 +2,7 @@ import type { AccessLogConfig } from "../../../config/access-log.ts";
 import { defaultFrontend, type FrontendConfig } from "../../../config/frontend.ts";
 import type { LevelsConfig } from "../../../config/log-levels.ts";
 import type { PathHandlingResource } from "../../../config/resources.ts";
-import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { childOf, type Diagnostics, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { ProcessNode } from "../../../ir/program.ts";
 import { readAccessLogs, readLogLevels } from "../../standalone/access-log.ts";
 import { readFrontend } from "../../standalone/frontend.ts";
@@ -24,11 +24,12 @@ export function processNode(parameters: readonly ParametersSpec[]): ProcessNode 
     { ...DEFAULT_PROCESS, drain: DEFAULT_DRAIN },
   );
   const logging = lastOf(parameters, ({ logging: each }) => each?.format);
+  const format = lastOf(parameters, (each) => formatOf(variableOf(each, LOG_FORMAT)?.value));
   const workers = lastOf(parameters, workersOf);
   const shutdown = lastOf(parameters, (each) => each.shutdown);
   return settleThreads({
     ...raw,
-    logFormat: logging ?? raw.logFormat,
+    logFormat: format ?? logging ?? raw.logFormat,
     ...(workers !== undefined && { workers }),
     drain:
       shutdown === undefined ? raw.drain : { min: shutdown.min * 1000, max: shutdown.max * 1000 },
@@ -36,11 +37,44 @@ export function processNode(parameters: readonly ParametersSpec[]): ProcessNode 
 }
 
 /** A variable of the container says what a field of the configuration would: it is checked as one. */
-function workersOf({ env = [] }: ParametersSpec): ProcessNode["workers"] {
-  const variable = env.findLast(({ name }) => name === "WORKER_THREADS");
+function workersOf(parameters: ParametersSpec): ProcessNode["workers"] {
+  const variable = variableOf(parameters, "WORKER_THREADS");
   const [text, digits, sign] = /^([1-9]\d{0,3})(%)?$/.exec(variable?.value ?? "") ?? [];
   if (text === undefined) return undefined;
   return readThreads(sign === undefined ? Number(digits) : text);
+}
+
+const LOG_FORMAT = "LOG_FORMAT";
+const LOG_LEVELS = "RUST_LOG";
+const FORMATS: readonly ProcessNode["logFormat"][] = ["text", "json"];
+
+function formatOf(text: string | undefined): ProcessNode["logFormat"] | undefined {
+  return FORMATS.find((format) => format === text?.toLowerCase());
+}
+
+/** A pod whose variable says another format does not start. */
+export function checkLogFormat(
+  parameters: readonly ParametersSpec[],
+  diagnostics: Diagnostics,
+): void {
+  for (const each of parameters) {
+    const { value, origin } = variableOf(each, LOG_FORMAT) ?? {};
+    if (origin === undefined || !value || formatOf(value) !== undefined) continue;
+    const field = `the variable "${LOG_FORMAT}"`;
+    const allowed = FORMATS.join(", ");
+    const params = { field, found: JSON.stringify(value), allowed, suggestion: undefined };
+    diagnostics.report("unknown-value", origin, params);
+  }
+}
+
+/** A variable of the container: the last one of that name counts. */
+function variableOf(
+  { env = [], origin }: ParametersSpec,
+  wanted: string,
+): { readonly value: string | undefined; readonly origin: Origin } | undefined {
+  const index = env.findLastIndex(({ name }) => name === wanted);
+  if (index < 0) return undefined;
+  return { value: env[index]?.value, origin: childOf(origin, "spec", "env", index, "value") };
 }
 
 /** How raw configurations meet clients, the Gateway's own over its class's. `origin` is the Gateway's. */
@@ -52,7 +86,7 @@ export function rawFrontend(parameters: readonly ParametersSpec[], origin: Origi
   );
 }
 
-/** What is said of log levels: the raw configurations, under what the parameters' own fields say. */
+/** What is said of log levels: the raw configurations, under what the parameters' own fields say, and the variables of pods. */
 export function logLevels(parameters: readonly ParametersSpec[]): readonly LevelsConfig[] {
   const raw = parameters.flatMap(({ rawConfig, origin }) =>
     readLogLevels(
@@ -63,7 +97,11 @@ export function logLevels(parameters: readonly ParametersSpec[]): readonly Level
   const typed = parameters.flatMap(({ logging, origin }) =>
     readLogLevels(logging, childOf(origin, "spec", "logging")),
   );
-  return [...raw, ...typed];
+  const variables = parameters.flatMap((each): readonly LevelsConfig[] => {
+    const { value: text, origin } = variableOf(each, LOG_LEVELS) ?? {};
+    return text && origin ? [[{ text, origin }]] : [];
+  });
+  return [...raw, ...typed, ...variables];
 }
 
 /** What raw configurations say of the access log, the class's first. */

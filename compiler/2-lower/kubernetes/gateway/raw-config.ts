@@ -79,11 +79,10 @@ export function reportOverridden(
         ["config", "connectionTerminationDeadline"],
       ],
     ],
-    [
-      has(({ env }) => env?.find(({ name }) => name === "WORKER_THREADS")),
-      "WORKER_THREADS of env",
-      [["config", "workerThreads"]],
-    ],
+    ...VARIABLES.map(([variable, path]) => {
+      const isThere = has(({ env }) => env?.find(({ name }) => name === variable));
+      return [isThere, `${variable} of env`, [path]] as const;
+    }),
     // Access logs are joined.
     ...[...frontend]
       .filter((field) => field !== "frontend.accessLog")
@@ -106,6 +105,13 @@ export function reportOverridden(
     }
   }
 }
+
+/** The variables of pods that say what a field does. */
+const VARIABLES: readonly (readonly [variable: string, raw: ConfigPath])[] = [
+  ["WORKER_THREADS", ["config", "workerThreads"]],
+  ["RUST_LOG", ["config", "logging", "level"]],
+  ["LOG_FORMAT", ["config", "logging", "format"]],
+];
 
 function isAt(value: unknown, path: ConfigPath): boolean {
   return (

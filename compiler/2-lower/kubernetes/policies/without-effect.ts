@@ -1,6 +1,6 @@
 import { backendTraffic, type IdleSection, reportIdle } from "../../../config/sections.ts";
 import { childOf, keyPlace, type Origin } from "../../../diagnostics/diagnostic.ts";
-import type { Manifest } from "../../../manifests/manifests.ts";
+import type { Manifest, ManifestOf } from "../../../manifests/manifests.ts";
 import { trafficText } from "../../../model/traffic.ts";
 import { resourceName } from "../inventory/inventory.ts";
 import { actsThere, sectionOf } from "./applicable.ts";
@@ -16,6 +16,7 @@ export function reportWithoutEffect(context: PolicyContext): void {
   const all = new Set([...[...policyIndex.values()].flat(), ...ofBackends]);
   const byPlace = Map.groupBy(all, ({ origin }) => origin);
   const uses = [...byPlace].map(([origin, same]) => useOf(origin, same, impossible, context));
+  for (const policy of inventory.all("GatewayPolicy")) reportEmpty(policy, context);
   for (const { misplaced } of uses) if (misplaced !== undefined) reportIdle(misplaced, diagnostics);
   for (const { section, user, at } of context.sections.passedOver()) {
     const related = [{ at, label: "called here" }];
@@ -39,6 +40,26 @@ export function reportWithoutEffect(context: PolicyContext): void {
     const { spec, isPartial } = policy;
     if (spec === undefined || isPartial || (own.length === 0 && !isEmpty(spec))) continue;
     reportUnserved(policy, own, context);
+  }
+}
+
+/** Sections that may be empty as far as their schema says. */
+function reportEmpty(
+  { spec = {}, origin, isPartial }: ManifestOf<"GatewayPolicy">,
+  { diagnostics }: PolicyContext,
+): void {
+  // What it said may be what had mistakes.
+  if (isPartial) return;
+  const { frontend, traffic } = spec;
+  const sections = [
+    [frontend, ["frontend"]],
+    [frontend?.accessLog, ["frontend", "accessLog"]],
+    [traffic, ["traffic"]],
+  ] as const;
+  for (const [value, path] of sections) {
+    if (value == null || Object.keys(value).length > 0) continue;
+    const at = keyPlace(childOf(origin, "spec", ...path));
+    diagnostics.report("section-says-nothing", at, { section: path.at(-1) ?? "" });
   }
 }
 

@@ -66,16 +66,21 @@ export class HttpServer implements PortServer {
       this.#server = createServer({ allowHalfOpen: true, noDelay: true });
       this.#server.on("connection", (socket: Socket) => this.#takePlain(socket));
     } else {
-      this.#server = createTlsServer({
+      const server = createTlsServer({
         noDelay: true,
         // Who offers protocols has to find one of them.
         ALPNProtocols: ["http/1.1"],
         ...handshakeOptions(certificates.settings, () => this.#certificates),
       });
-      this.#server.on("secureConnection", (socket: TLSSocket) => this.#takeSecure(socket));
-      this.#server.on("tlsClientError", (error: NodeJS.ErrnoException, socket: TLSSocket) => {
-        this.#broken(error.code ?? error.name, socket);
-        socket.destroy();
+      this.#server = server;
+      server.on("secureConnection", (socket) => this.#takeSecure(socket));
+      certificates.watchHandshakes(server, {
+        metrics: gateway.metrics,
+        name: (socket) => this.#proxied.name(socket),
+        failed: (handshake) => {
+          this.#broken(handshake.code, handshake);
+          this.#handlers.failedHandshake(handshake);
+        },
       });
       this.useCertificates(certificates);
       comeFirst(this.#server, (socket, endHere) => this.#divide(socket, endHere));
@@ -180,7 +185,10 @@ export class HttpServer implements PortServer {
     return false;
   }
 
-  #broken(reason: string, { remoteAddress }: Socket): void {
+  #broken(
+    reason: string,
+    { remoteAddress }: { readonly remoteAddress?: string | undefined },
+  ): void {
     this.#handlers.broken?.(`the connection of ${remoteAddress} is broken off: ${reason}`);
   }
 

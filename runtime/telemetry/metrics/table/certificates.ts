@@ -1,4 +1,4 @@
-import type { GaugeMetric } from "../metric.ts";
+import type { CounterMetric, GaugeMetric } from "../metric.ts";
 
 /** `gwc_certificate_expiry_timestamp_seconds` */
 export const certificateExpiry = {
@@ -8,3 +8,13 @@ export const certificateExpiry = {
   help: "When a certificate of a listener expires, since the epoch.",
   labels: ["hostname", "file"],
 } as const satisfies GaugeMetric;
+
+/** `gwc_downstream_tls_handshakes_total` */
+export const tlsHandshakes = {
+  kind: "counter",
+  name: "gwc_downstream_tls_handshakes_total",
+  help:
+    "TLS handshakes of clients; result: ok, no-client-certificate, client-certificate (refused), server-certificate " +
+    "(the client does not trust it), version, cipher, alpn, not-tls, timeout, closed or other.",
+  labels: ["port", "result"],
+} as const satisfies CounterMetric;

@@ -1,0 +1,105 @@
+import { Socket } from "node:net";
+import type { TLSSocket, Server as TlsServer } from "node:tls";
+import type { Metrics } from "../telemetry/metrics/metrics.ts";
+import { tlsHandshakes } from "../telemetry/metrics/table/certificates.ts";
+
+/** Why a handshake failed: a label with few values. */
+export type HandshakeFailure =
+  | "no-client-certificate"
+  | "client-certificate"
+  | "server-certificate"
+  | "version"
+  | "cipher"
+  | "alpn"
+  | "not-tls"
+  | "timeout"
+  | "closed"
+  | "other";
+
+/** A connection that was over before its handshake was. */
+export interface FailedHandshake {
+  readonly why: HandshakeFailure;
+  /** As node or OpenSSL calls it: `CERT_HAS_EXPIRED`. */
+  readonly code: string;
+  /** Lower case; undefined: the client did not say it, or names none. */
+  readonly serverName: string | undefined;
+  readonly remoteAddress: string | undefined;
+  readonly remotePort: number | undefined;
+}
+
+/** Who wants to know of a port's handshakes. */
+export interface HandshakeHandlers {
+  readonly metrics: Metrics;
+  /** Gives a connection the address of its client. */
+  readonly name: (socket: Socket) => void;
+  readonly failed: (handshake: FailedHandshake) => void;
+}
+
+/** Counts the handshakes of a server, and ends the connections of those that fail. */
+export function watchHandshakes(
+  server: TlsServer,
+  { metrics, name, failed }: HandshakeHandlers,
+): void {
+  let port = "";
+  const counter = (result: HandshakeFailure | "ok") => metrics.counter(tlsHandshakes, port, result);
+  server.on("listening", () => {
+    const address = server.address();
+    if (address !== null && typeof address === "object") port = String(address.port);
+    // Who asks before the first handshake sees that there was none.
+    counter("ok");
+  });
+  server.on("connection", (socket) => {
+    // Whoever asks for the address when a handshake has failed comes too late; node keeps it once it was asked for.
+    name(socket);
+    void socket.remoteAddress;
+  });
+  server.on("secureConnection", () => {
+    counter("ok").value += 1;
+  });
+  server.on("tlsClientError", (error: NodeJS.ErrnoException, socket) => {
+    const code = refusedBecause(socket) ?? error.code ?? error.name;
+    const why = failureOf(code, socket);
+    counter(why).value += 1;
+    const { remoteAddress, remotePort } = connectionOf(socket);
+    const serverName = serverNameOf(socket);
+    socket.destroy();
+    failed({ why, code, serverName, remoteAddress, remotePort });
+  });
+}
+
+/** What is wrong with the certificate that a client has shown: node says so there, and nowhere else. */
+function refusedBecause({ authorizationError }: TLSSocket): string | undefined {
+  return authorizationError ? String(authorizationError) : undefined;
+}
+
+/** The connection below TLS, which still knows its client; where node does not show it, TLS's own. */
+function connectionOf(socket: TLSSocket): Socket {
+  const below: unknown = Reflect.get(socket, "_parent");
+  return below instanceof Socket ? below : socket;
+}
+
+function serverNameOf(socket: TLSSocket): string | undefined {
+  const name: unknown = Reflect.get(socket, "servername");
+  return typeof name === "string" ? name.toLowerCase() : undefined;
+}
+
+function failureOf(code: string, socket: TLSSocket): HandshakeFailure {
+  if (refusedBecause(socket) !== undefined) return "client-certificate";
+  return failures.find(([codes]) => codes.test(code))?.[1] ?? "other";
+}
+
+/** What OpenSSL's errors come to. Those of an alert are what the client says of it. */
+const failures: readonly (readonly [codes: RegExp, HandshakeFailure])[] = [
+  [/PEER_DID_NOT_RETURN_A_CERTIFICATE/, "no-client-certificate"],
+  [/CERTIFICATE_VERIFY_FAILED|BAD_SIGNATURE/, "client-certificate"],
+  [
+    /ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|CERTIFICATE_\w+)/,
+    "server-certificate",
+  ],
+  [/UNSUPPORTED_PROTOCOL|PROTOCOL_VERSION|VERSION_TOO_(LOW|HIGH)/, "version"],
+  [/NO_SHARED_|NO_SUITABLE_|ALERT_HANDSHAKE_FAILURE|INSUFFICIENT_SECURITY/, "cipher"],
+  [/NO_APPLICATION_PROTOCOL/, "alpn"],
+  [/HTTP_REQUEST|HTTPS_PROXY_REQUEST|WRONG_VERSION_NUMBER|UNKNOWN_PROTOCOL/, "not-tls"],
+  [/HANDSHAKE_TIMEOUT/, "timeout"],
+  [/^(ECONNRESET|EPIPE)$|UNEXPECTED_EOF/, "closed"],
+];
