@@ -40,10 +40,13 @@ export function readHeader(
   header: HeaderValue,
 ): { readonly name: string; readonly value: string } | undefined {
   const name = header.key.toLowerCase();
-  // Servers that were written for Envoy fill either field, depending on the protocol.
-  const bytes = Buffer.from(header.rawValue.length > 0 ? header.rawValue : header.value);
-  const value = fieldValue(bytes.toString("latin1"));
+  const value = fieldValue(headerText(header));
   return value === undefined || !isSettable(name) ? undefined : { name, value };
+}
+
+/** What a header says, a character for each byte: servers that were written for Envoy fill either field, depending on the protocol. */
+export function headerText({ rawValue, value }: HeaderValue): string {
+  return Buffer.from(rawValue.length > 0 ? rawValue : value).toString("latin1");
 }
 
 /**
