@@ -189,8 +189,7 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
 
   switchProtocols(headers: HeaderList): BodySource {
     const client = this.#writer.switchProtocols(headers);
-    // What changes responses has nothing to do with these bytes.
-    this.#sink = this.#writer;
+    this.#leave();
     return client;
   }
 
@@ -200,8 +199,14 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
 
   openTunnel(): BodySource {
     const client = this.#writer.openTunnel();
-    this.#sink = this.#writer;
+    this.#leave();
     return client;
+  }
+
+  /** What changes responses has nothing to do with the bytes of another protocol. */
+  #leave(): void {
+    this.#sink.leave();
+    this.#sink = this.#writer;
   }
 
   write(chunk: string | Uint8Array): boolean {

@@ -57,6 +57,11 @@ export function isSettable(name: string): boolean {
   return /^[a-z0-9!#$%&'*+\-.^_`|~]+$/.test(name) && name !== "host" && !hopByHop.has(name);
 }
 
+/** The headers of a request that a server may be shown: with the protocol that its connection is to change to. */
+export function shownHeaders({ requestHeaders, upgrade }: Exchange): readonly string[] {
+  return upgrade === undefined ? requestHeaders : [...requestHeaders, "upgrade", upgrade];
+}
+
 /** Whether a server is shown a header: what belongs to the client's connection says nothing of the request. */
 export function isShown(name: string): boolean {
   return !connectionHeaders.has(name);
