@@ -77,6 +77,8 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   pathRules?(settings: Settings): readonly Origin[];
   /** Reports what can't be decided about a connection, of one that acts on those too. */
   checkConnection?(settings: Settings, diagnostics: Diagnostics): void;
+  /** Reports what it does once more that one of the listener does before routing; absent: nothing, or it is meant. */
+  checkRepeated?(config: Config, before: Config, diagnostics: Diagnostics): void;
   /** How the values of several levels become one: the most specific wins whole, or their rules are joined. */
   readonly merge: "replace" | "join";
   /** The validated value in its canonical form: spellings and aliases end here. */
