@@ -67,7 +67,8 @@ function reachedServer(
   const connection = connectionOf(fields, { port, serverName, origin }, gateway, context);
   const tunnel = tunnelOf(fields, gateway, context);
   const policies = tunnel === undefined ? connection : { ...connection, tunnel };
-  return { url: `${policies?.tls === undefined ? "http" : "https"}://${address}`, policies };
+  const url = `${policies?.tls === undefined ? "http" : "https"}://${address}`;
+  return { url, policies, source: manifest.origin };
 }
 
 /** The proxy through which a server is reached, and how it is itself reached; undefined: none (or reported). */
