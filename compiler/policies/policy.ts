@@ -114,6 +114,8 @@ export interface KubernetesForm<Config, Value> {
   readonly lower: (value: Value, context: KubernetesContext) => Config | undefined;
   /** One configuration of those that `conditional` has, each with its condition; absent: there is no such field. */
   ofConditions?(forms: readonly CaseConfig<Config>[]): Config;
+  /** A configuration that does nothing, made of one that does something: an entry of `conditional` without this part. */
+  idle?(config: Config): Config;
   /** One configuration of several, the least specific first: for `merge: "join"`. */
   join?(configs: readonly Config[]): Config;
   /** One configuration of the one that holds for all MCP targets and those that single targets have instead. */

@@ -214,6 +214,9 @@ export const remoteRateLimit: Policy<
       return { cases: [{ condition: undefined, value, origin }] };
     },
     ofConditions: joinCases,
+    idle: ({ cases }) => ({
+      cases: cases.map((each) => ({ ...each, value: { ...each.value, descriptors: [] } })),
+    }),
   },
   resolve: ({ cases }, context) => {
     const resolved = resolveCases(cases, context, (each) => resolveService(each, context));
