@@ -5,6 +5,7 @@ import type { MessageCode } from "../diagnostics/messages/index.ts";
 const CONSEQUENCES: ReadonlySet<MessageCode> = new Set([
   ...([
     "absent-identity",
+    "too-early",
     "open-proxy",
     "route-without-backend",
     "rule-without-backend",

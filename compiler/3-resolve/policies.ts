@@ -2,7 +2,13 @@ import { type BackendConfig, serverAddress } from "../backends/index.ts";
 import { findBackend } from "../config/named-backends.ts";
 import { keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import type { PolicyKind, PolicyUse } from "../ir/policies.ts";
-import { identities, type PolicyConfig, policyOf, respondsToAll } from "../policies/index.ts";
+import {
+  identities,
+  kindsFrom,
+  type PolicyConfig,
+  policyOf,
+  respondsToAll,
+} from "../policies/index.ts";
 import type { NamedServer, ResolveContext } from "../policies/policy.ts";
 import type { ListenerContext } from "./listeners.ts";
 
@@ -64,6 +70,7 @@ export function resolvePolicy<Kind extends PolicyKind>(
     ...context,
     ...place,
     identities,
+    ...(place.isOnBackend !== true && { later: kindsFrom(kind) }),
     namedServer: (name, at) => namedServer(kind, name, at, context),
     origin,
   });

@@ -10,12 +10,18 @@ import type {
   RouteBackend,
   RouteResource,
 } from "../config/resources.ts";
-import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
+import { childOf, type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import type { PolicyKind, PolicyUse } from "../ir/policies.ts";
 import type { RouteNode } from "../ir/program.ts";
 import type { Identifiers } from "../model/identifiers.ts";
 import type { PathMatch, RouteMatch, ValueMatch, ValueMatchConfig } from "../model/matches.ts";
-import { identities, type PolicyConfig, passesAnonymous, policyOf } from "../policies/index.ts";
+import {
+  identities,
+  type PolicyConfig,
+  passesAnonymous,
+  policyOf,
+  policyOfKind,
+} from "../policies/index.ts";
 import {
   asksModels,
   checkShares,
@@ -82,6 +88,7 @@ function unnamedRoute(resource: RouteResource, name: string, whole: RouteContext
     (own, share) => resolvePolicies(own, { ...place, isOnBackend: true, ...share }, context),
   );
   checkShares(resource, policies, context.diagnostics);
+  checkRepeated(resource, policies, context);
   checkWeights(resource, context);
   checkOpenProxy(resource, name, context);
   const route: RouteNode = {
@@ -249,6 +256,25 @@ function checkOpenProxy(resource: RouteResource, route: string, context: RouteCo
   // Rules may stand before routing, on every listener that has the route.
   if (listenersOf(resource, context).every(hasRules)) return;
   context.diagnostics.report("open-proxy", keyPlace(proxy.origin), { route, names: false });
+}
+
+/** Policies that act before routing act on the route's requests as well. */
+function checkRepeated(
+  resource: RouteResource,
+  policies: readonly PolicyConfig[],
+  context: RouteContext,
+): void {
+  const before = listenersOf(resource, context).flatMap((listener) => listener.policies);
+  for (const each of policies) checkRepeatedPolicy(each, before, context.diagnostics);
+}
+
+function checkRepeatedPolicy<Kind extends PolicyKind>(
+  { kind, config }: PolicyConfig<Kind>,
+  all: readonly PolicyConfig[],
+  diagnostics: Diagnostics,
+): void {
+  const before = policyOfKind(all, kind);
+  if (before !== undefined) policyOf(kind).checkRepeated?.(config, before.config, diagnostics);
 }
 
 /** The policies that let requests without an identity go on, where no rule decides on those. */

@@ -6,6 +6,7 @@ import { failsWithout } from "./check/absent-data.ts";
 import { checkExpression } from "./check/check.ts";
 import type { CheckedExpression } from "./check/checked-expression.ts";
 import { portlessHosts } from "./check/host-port.ts";
+import { type WrittenMap, writtenMaps } from "./check/written-maps.ts";
 import { Emitter } from "./emit/emit.ts";
 import { type EmittedValue, literalIn } from "./emit/emitted-value.ts";
 import { nameLocals } from "./emit/local-names.ts";
@@ -59,6 +60,16 @@ export function namesFailingWithout(text: string, phase: CelPhase): readonly str
   return failsWithout(checked).flatMap(({ name, variable }) =>
     variable === "request" ? name : [],
   );
+}
+
+/** The maps that an expression which compiles comes to as they are written there. */
+export function writtenMapsOf(text: string, phase: CelPhase): readonly WrittenMap[] {
+  const root = parseExpression(text, new Problems());
+  if (root === undefined) return [];
+  const problems = new Problems();
+  const checked = checkExpression(root, phaseEnvironment(phase), problems);
+  const constants = foldConstants(checked, (node) => valueOfClosed(checked, node), problems);
+  return writtenMaps(checked, (node) => constants.literalOf(node));
 }
 
 /** Rules that were compiled: many routes have the same ones, and so have both sides of a comparison. */

@@ -7,5 +7,7 @@ export interface DestinationConfig {
   /** An address, or the name of a backend of the file. */
   readonly to: { readonly host: Text } | { readonly name: string };
   readonly policies?: ServerPolicies | undefined;
+  /** The resource that it is, of manifests. */
+  readonly source?: Origin;
   readonly origin: Origin;
 }

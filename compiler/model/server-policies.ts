@@ -25,6 +25,8 @@ export interface ServerConfig {
   readonly url: string;
   /** How it is reached; undefined: nothing of it is configured. */
   readonly policies: ServerPolicies | undefined;
+  /** The resource that it is. */
+  readonly source: Origin;
 }
 
 /** `backendTunnel`: the proxy through which a backend is reached. */

@@ -5,7 +5,7 @@ import {
   type ExpressionConfig,
 } from "../backends/parts/expressions.ts";
 import { checkHeaderName } from "../backends/parts/header-fields.ts";
-import { resolveOfRequest } from "../backends/parts/known-identities.ts";
+import { reportEarlyIdentity, resolveOfRequest } from "../backends/parts/known-identities.ts";
 import { resolveExpressions } from "../backends/parts/named-expressions.ts";
 import { childOf } from "../diagnostics/diagnostic.ts";
 import type { CompiledExpression, NamedExpression } from "../model/expressions.ts";
@@ -144,6 +144,9 @@ function resolveHttp(
   );
   const addHeaders = resolveExpressions(config.addHeaders.map(inLowerCase), "request", context);
   const metadata = resolveExpressions(config.metadata, "response", context);
+  // The response is that of the server: the request has gone no further.
+  for (const [at, { value }] of (metadata ?? []).entries())
+    reportEarlyIdentity(config.metadata[at]?.origin ?? context.origin, value.variables, context);
   if (path === "wrong" || redirect === "wrong" || areHeaders.includes(false)) return undefined;
   if (addHeaders === undefined || metadata === undefined) return undefined;
   const { responseHeaders: taken } = config;

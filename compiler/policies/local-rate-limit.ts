@@ -83,6 +83,7 @@ export const localRateLimit: Policy<
       cases: [{ condition: undefined, value: lowerLimits(limits, origin), origin }],
     }),
     ofConditions: joinCases,
+    idle: ({ cases }) => ({ cases: cases.map((each) => ({ ...each, value: [] })) }),
   },
   limitsTokens: (config) => limitsOf(config).some(({ counts }) => counts === "tokens"),
   resolve: ({ cases }, context) => {

@@ -77,6 +77,8 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   pathRules?(settings: Settings): readonly Origin[];
   /** Reports what can't be decided about a connection, of one that acts on those too. */
   checkConnection?(settings: Settings, diagnostics: Diagnostics): void;
+  /** Reports what it does once more that one of the listener does before routing; absent: nothing, or it is meant. */
+  checkRepeated?(config: Config, before: Config, diagnostics: Diagnostics): void;
   /** How the values of several levels become one: the most specific wins whole, or their rules are joined. */
   readonly merge: "replace" | "join";
   /** The validated value in its canonical form: spellings and aliases end here. */
@@ -112,6 +114,8 @@ export interface KubernetesForm<Config, Value> {
   readonly lower: (value: Value, context: KubernetesContext) => Config | undefined;
   /** One configuration of those that `conditional` has, each with its condition; absent: there is no such field. */
   ofConditions?(forms: readonly CaseConfig<Config>[]): Config;
+  /** A configuration that does nothing, made of one that does something: an entry of `conditional` without this part. */
+  idle?(config: Config): Config;
   /** One configuration of several, the least specific first: for `merge: "join"`. */
   join?(configs: readonly Config[]): Config;
   /** One configuration of the one that holds for all MCP targets and those that single targets have instead. */

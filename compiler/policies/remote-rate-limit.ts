@@ -7,20 +7,22 @@ import {
   serverPolicies,
   serverTimeout,
 } from "../backends/parts/callout-server.ts";
-import type { CalloutTarget } from "../backends/parts/callout-target.ts";
 import {
   checkResult,
   type ExpectedResult,
   type ExpressionConfig,
   resolveExpression,
 } from "../backends/parts/expressions.ts";
-import { absentIdentities, optionalIdentities } from "../backends/parts/known-identities.ts";
+import {
+  absentIdentities,
+  reportEarlyIdentity,
+  resolveOfRequest,
+} from "../backends/parts/known-identities.ts";
 import type { NamedNode } from "../backends/parts/named-expressions.ts";
-import { namesFailingWithout } from "../cel/compile.ts";
+import type { CelPhase } from "../cel/compile.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { backendReference, tinyText } from "../manifests/field-types.ts";
-import type { DestinationConfig } from "../model/destinations.ts";
-import type { CompiledExpression, NamedExpression } from "../model/expressions.ts";
+import type { CompiledExpression } from "../model/expressions.ts";
 import { choice, expression, type Infer, list, object, shortText } from "../schema/schema.ts";
 import { calloutComparison } from "./parts/callout-comparison.ts";
 import type { CaseConfig } from "./parts/case-config.ts";
@@ -34,44 +36,18 @@ import {
 } from "./parts/conditions.ts";
 import { countsTokens } from "./parts/token-limits.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
-
-/** A limit service and what it counts, as configured. */
-interface LimitServiceConfig {
-  readonly server: DestinationConfig;
-  readonly domain: string;
-  readonly descriptors: readonly DescriptorConfig[];
-  /** What happens when it can't be reached. */
-  readonly passesOnFailure: boolean;
-  readonly origin: Origin;
-}
-
-/** What is counted together, as configured. */
-interface DescriptorConfig {
-  readonly unit: "requests" | "tokens";
-  readonly entries: readonly NamedExpression[];
-  readonly cost: ExpressionConfig | undefined;
-  readonly limit: ExpressionConfig | undefined;
-  readonly origin: Origin;
-}
-
-/** A limit service and what it counts. */
-interface LimitServiceNode {
-  readonly target: CalloutTarget;
-  readonly domain: string;
-  readonly descriptors: readonly DescriptorNode[];
-  readonly passesOnFailure: boolean;
-  readonly origin: Origin;
-}
-
-/** What is counted together. */
-export interface DescriptorNode {
-  readonly unit: "requests" | "tokens";
-  readonly entries: readonly NamedNode[];
-  /** What a request counts; of tokens it is evaluated when the response is there. */
-  readonly cost: CompiledExpression | undefined;
-  /** The limit that holds in the place of the service's own. */
-  readonly limit: CompiledExpression | undefined;
-}
+import { checkWrittenLimits } from "./remote-rate-limit/limit-override.ts";
+import type {
+  DescriptorConfig,
+  DescriptorNode,
+  LimitServiceConfig,
+  LimitServiceNode,
+} from "./remote-rate-limit/limit-service-config.ts";
+import {
+  reportCountedBefore,
+  reportRepeatedDescriptors,
+} from "./remote-rate-limit/repeated-descriptors.ts";
+import { reportUnlimited } from "./remote-rate-limit/unlimited.ts";
 
 /** `remoteRateLimit` as configured. */
 interface RemoteRateLimitConfig {
@@ -204,6 +180,10 @@ export const remoteRateLimit: Policy<
   direction: "closes",
   access: () => [{ kind: "outside", what: "refuses requests over a limit", decidesWho: false }],
   compare: calloutComparison("passesOnFailure", ({ passesOnFailure }) => passesOnFailure),
+  checkRepeated: ({ cases }, before, diagnostics) => {
+    for (const { value } of cases)
+      for (const { value: first } of before.cases) reportCountedBefore(value, first, diagnostics);
+  },
   merge: "replace",
   lower: (value, origin) => ({ cases: lowerCases(value, origin, lowerService) }),
   kubernetes: {
@@ -225,7 +205,8 @@ export const remoteRateLimit: Policy<
           })),
           cost: cost === undefined ? undefined : { text: cost, origin: childOf(at, "cost") },
           limit: undefined,
-          origin: childOf(at, "unit"),
+          origin: at,
+          unitOrigin: childOf(at, "unit"),
         };
       });
       const passesOnFailure = failureMode === "FailOpen";
@@ -233,6 +214,9 @@ export const remoteRateLimit: Policy<
       return { cases: [{ condition: undefined, value, origin }] };
     },
     ofConditions: joinCases,
+    idle: ({ cases }) => ({
+      cases: cases.map((each) => ({ ...each, value: { ...each.value, descriptors: [] } })),
+    }),
   },
   resolve: ({ cases }, context) => {
     const resolved = resolveCases(cases, context, (each) => resolveService(each, context));
@@ -275,7 +259,8 @@ function lowerDescriptor(
       limitOverride === undefined
         ? undefined
         : { text: limitOverride, origin: childOf(origin, "limitOverride") },
-    origin: childOf(origin, "type"),
+    origin,
+    unitOrigin: childOf(origin, "type"),
   };
 }
 
@@ -285,59 +270,17 @@ function resolveService(
 ): LimitServiceNode | undefined {
   const target = resolveGrpcTarget(server, context);
   const acting = descriptors.filter(
-    ({ unit, origin }) => unit === "requests" || countsTokens("tokens", origin, context),
+    ({ unit, unitOrigin }) => unit === "requests" || countsTokens("tokens", unitOrigin, context),
   );
   const resolved = acting.flatMap((each) => resolveDescriptor(each, context) ?? []);
   if (target === undefined || resolved.length < acting.length) return undefined;
   reportUnlimited(acting, resolved, context);
+  const placed = resolved.map((each, at) => ({
+    ...each,
+    origin: acting[at]?.origin ?? rest.origin,
+  }));
+  reportRepeatedDescriptors(placed, context.diagnostics);
   return { ...rest, target, descriptors: resolved };
-}
-
-/** What requests may be without that are limited by no descriptor then, and where it is read. */
-type WayAround =
-  | {
-      readonly kind: "stranger";
-      readonly variable: string;
-      readonly policies: string;
-      readonly origin: Origin;
-    }
-  | { readonly kind: "data"; readonly name: string; readonly origin: Origin };
-
-/** Where each descriptor can be left out, whoever can do that is limited by none. */
-function reportUnlimited(
-  configs: readonly DescriptorConfig[],
-  descriptors: readonly DescriptorNode[],
-  context: ResolveContext,
-): void {
-  const ways = descriptors.map((each, index) => waysAround(configs[index], each, context));
-  if (!ways.every((found) => found.length > 0)) return;
-  for (const { origin, ...way } of ways.flat()) {
-    if (way.kind === "stranger") context.diagnostics.report("limits-no-stranger", origin, way);
-    else context.diagnostics.report("limits-who-says-so", origin, way);
-  }
-}
-
-function waysAround(
-  config: DescriptorConfig | undefined,
-  { entries }: DescriptorNode,
-  context: ResolveContext,
-): readonly WayAround[] {
-  const ofIdentity = entries.flatMap(({ value }, index): readonly WayAround[] => {
-    const [params] = optionalIdentities(value.variables, context);
-    const origin = config?.entries[index]?.origin;
-    return params === undefined || origin === undefined
-      ? []
-      : [{ kind: "stranger", ...params, origin }];
-  });
-  const { cost, unit } = config ?? {};
-  const read = [
-    ...(config?.entries ?? []),
-    ...(cost === undefined || unit === "tokens" ? [] : [cost]),
-  ];
-  const ofData = read.flatMap(({ text, origin }): readonly WayAround[] =>
-    namesFailingWithout(text, "request").map((name) => ({ kind: "data", name, origin })),
-  );
-  return [...ofIdentity, ...ofData];
 }
 
 const COUNT: ExpectedResult = {
@@ -357,25 +300,39 @@ function resolveDescriptor(
 ): DescriptorNode | undefined {
   const { diagnostics } = context;
   const values = entries.flatMap((entry): readonly NamedNode[] => {
-    const value = resolveExpression(entry, { phase: "request", slot: "value" }, diagnostics);
-    if (value === undefined) return [];
-    // A value of an identity that nobody establishes: the descriptor is always left out.
-    for (const params of absentIdentities(value.variables, context))
-      diagnostics.report("limits-nobody", entry.origin, params);
-    return [{ name: entry.name, value }];
+    const value = resolveCounted(entry, "request", context);
+    return value === undefined ? [] : [{ name: entry.name, value }];
   });
   const costPhase = unit === "tokens" ? "response" : "request";
-  const compiledCost =
-    cost && resolveExpression(cost, { phase: costPhase, slot: "value" }, diagnostics);
+  const compiledCost = cost && resolveCounted(cost, costPhase, context);
   const isCost = cost && compiledCost && checkResult(compiledCost, COUNT, cost.origin, diagnostics);
   const compiledLimit =
-    limit && resolveExpression(limit, { phase: "request", slot: "value" }, diagnostics);
+    limit && resolveOfRequest(limit, { phase: "request", slot: "value" }, context);
   const isComplete =
     (cost === undefined) === (compiledCost === undefined) &&
     (limit === undefined) === (compiledLimit === undefined);
   const isLimit =
-    limit && compiledLimit && checkResult(compiledLimit, LIMIT, limit.origin, diagnostics);
+    limit &&
+    compiledLimit &&
+    checkResult(compiledLimit, LIMIT, limit.origin, diagnostics) &&
+    checkWrittenLimits(limit, diagnostics);
   if (values.length < entries.length || !isComplete) return undefined;
   if (isCost === false || isLimit === false) return undefined;
   return { unit, entries: values, cost: compiledCost, limit: compiledLimit };
+}
+
+/** Compiles what a descriptor can't be without; undefined when it is wrong (reported). */
+function resolveCounted(
+  config: ExpressionConfig,
+  phase: CelPhase,
+  context: ResolveContext,
+): CompiledExpression | undefined {
+  const { diagnostics } = context;
+  const value = resolveExpression(config, { phase, slot: "value" }, diagnostics);
+  if (value === undefined) return undefined;
+  // A value of an identity that nobody establishes: the descriptor is always left out.
+  for (const params of absentIdentities(value.variables, context))
+    diagnostics.report("limits-nobody", config.origin, params);
+  if (phase === "request") reportEarlyIdentity(config.origin, value.variables, context);
+  return value;
 }

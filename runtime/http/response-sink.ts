@@ -1,4 +1,4 @@
-/** Takes one response, whole or piece by piece; as the methods of the same names of `Exchange`, but for `withdraw`. */
+/** Takes one response, whole or piece by piece; as the methods of the same names of `Exchange`, but for `withdraw` and `leave`. */
 export interface ResponseSink {
   respond(status: number, headers: readonly string[], body: string | Uint8Array): void;
   writeHead(status: number, headers: readonly string[], length: number | undefined): void;
@@ -8,4 +8,6 @@ export interface ResponseSink {
   onDrain(listener: () => void): void;
   /** Forgets a response whose head was not sent on: it breaks off, and another one comes in its place. */
   withdraw(): void;
+  /** The connection has left HTTP: no response comes any more. */
+  leave(): void;
 }

@@ -190,6 +190,10 @@ class TokenSink implements ResponseSink {
     this.#next.withdraw();
   }
 
+  leave(): void {
+    this.#next.leave();
+  }
+
   #with(headers: readonly string[]): readonly string[] {
     const notice = this.#notice();
     return notice === undefined ? headers : [...headers, ...notice];

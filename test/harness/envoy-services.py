@@ -149,7 +149,8 @@ def echo(phase, request, mode):
     return {"response": {"body_mutation": {"streamed_response": streamed}}}
 
 
-server = grpc.server(futures.ThreadPoolExecutor(64))
+# Whole bodies come in one message.
+server = grpc.server(futures.ThreadPoolExecutor(64), options=[("grpc.max_receive_message_length", -1)])
 auth_grpc.add_AuthorizationServicer_to_server(Authorization(), server)
 rls_grpc.add_RateLimitServiceServicer_to_server(RateLimit(), server)
 proc_grpc.add_ExternalProcessorServicer_to_server(Processor(), server)

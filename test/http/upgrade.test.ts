@@ -265,6 +265,20 @@ it("policies that change responses leave the bytes of a tunnel alone", async () 
   }
 });
 
+it("tunnels do not keep the calls of their processor", async () => {
+  const [upstream, services] = await Promise.all([startUpstream(), startEnvoyServices()]);
+  const policies = { extProc: { host: new URL(services.url).host } };
+  const { port } = await startGateway({
+    listeners: [{ routes: [{ policies, backends: [{ host: upstream.url }] }] }],
+  });
+  // It takes 64 calls at a time (envoy-services.py).
+  const clients = Array.from({ length: 65 }, () => new RawClient(port));
+  for (const client of clients) {
+    client.send(`GET / HTTP/1.1\r\nHost: a\r\n${asking}\r\n`);
+    await client.receives(/^HTTP\/1\.1 101 /);
+  }
+});
+
 it("an upstream that is down is a 503, and tunnels end with the gateway", async () => {
   const upstream = await startUpstream();
   const start = (deadline: string) =>

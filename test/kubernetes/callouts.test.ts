@@ -304,3 +304,43 @@ describe("what manifests say of servers that fail, and of sizes and places", () 
     expect((await send(`${gateway.url}/key`, "GET", bearer)).status).toBe(401);
   });
 });
+
+it("of conditional limits one entry acts, whatever kinds of limits the others are", async () => {
+  const server = "{group: gwc.dev, kind: GatewayBackend, name: asked}";
+  const global = `global: {backendRef: ${server}, domain: shop, descriptors: [
+    {entries: [{name: user, expression: 'request.headers["x-user"]'}]}]}`;
+  const local = "local: [{requests: 1, unit: Hours}]";
+  const rules = ["global-first", "local-first"].map(
+    (name) => `{name: ${name}, matches: [{path: {value: /${name}}}], backendRefs: [
+      {group: gwc.dev, kind: GatewayBackend, name: shop}]}`,
+  );
+  const policy = (name: string, first: string, second: string) =>
+    `{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, ${metadata(name)}, spec: {targetRefs: [
+      {group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop, sectionName: ${name}}], traffic: {rateLimit: {
+      conditional: [{condition: 'request.method == "GET"', policy: {${first}}}, {policy: {${second}}}]}}}}`;
+  const gateway = await startGateway({
+    config: [
+      `{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, ${metadata("asks")}, spec: {
+        gatewayClassName: gwc, listeners: [{name: web, port: ${await freePort()}, protocol: HTTP}]}}`,
+      `{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, ${metadata("shop")}, spec: {
+        parentRefs: [{name: asks}], rules: [${rules.join(", ")}]}}`,
+      backend("shop", new URL(upstream).port),
+      backend("asked", plain.port),
+      policy("global-first", global, local),
+      policy("local-first", local, global),
+    ].join("\n---\n"),
+  });
+  const statuses = async (path: string, method: string, count: number) => {
+    const all: number[] = [];
+    for (let i = 0; i < count; i++) {
+      const headers = { "x-user": `${path}-${method}` };
+      all.push((await send(`${gateway.url}/${path}`, method, headers)).status);
+    }
+    return all;
+  };
+  // The service lets three pass, the gateway itself one.
+  expect(await statuses("global-first", "GET", 4)).toEqual([200, 200, 200, 429]);
+  expect(await statuses("global-first", "PUT", 2)).toEqual([200, 429]);
+  expect(await statuses("local-first", "GET", 2)).toEqual([200, 429]);
+  expect(await statuses("local-first", "PUT", 4)).toEqual([200, 200, 200, 429]);
+});

@@ -1,31 +1,10 @@
-import path from "node:path";
 import { expect, it } from "vitest";
-import { writeFiles } from "../../compiler/4-emit/write.ts";
-import { checkFiles, emitProgram } from "../../compiler/compile.ts";
-import { memoryHost } from "../../compiler/host.ts";
 import { freePort } from "../harness/free-port.ts";
-import { Gateway } from "../harness/gateway.ts";
+import { startIsolated } from "../harness/isolated-gateway.ts";
 import { startScripted } from "../harness/scripted.ts";
 import { send } from "../harness/send.ts";
-import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { initialize, post } from "../mcp/raw-client.ts";
 import { mcpResponses, startUpstream } from "../mcp/raw-upstream.ts";
-
-/** A gateway of manifests with mistakes, as a controller serves it: what has some is left out. */
-async function startIsolated(manifests: string): Promise<Gateway> {
-  const options = { name: "test", isStrict: false, isIsolating: true };
-  const checked = checkFiles(["a.yaml"], memoryHost({ "a.yaml": manifests }), options);
-  if (checked.program === undefined) throw new Error("nothing is left of the gateway");
-  const { files } = await emitProgram(checked.program, checked.files, {
-    trace: "path",
-    isTypeChecked: false,
-    version: "test",
-    progress: () => {},
-  });
-  const folder = temporaryFolder();
-  writeFiles(folder, files);
-  return new Gateway(path.join(folder, "gateway.mjs"), folder, {}).listening();
-}
 
 it("of several backends those that are missing get their share refused, and the others theirs served", async () => {
   const upstream = await startScripted((response) => response.end("served"));

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { atEnd } from "../harness/at-end.ts";
 import { type EnvoyServices, startEnvoyServices } from "../harness/envoy-services.ts";
 import { eventually } from "../harness/eventually.ts";
-import type { Gateway } from "../harness/gateway.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
 import { send } from "../harness/send.ts";
 import { nowhere, startRoutes } from "./routes.ts";
@@ -81,7 +81,7 @@ function instead(phase: "request_body" | "response_body", text: string): object 
 }
 
 describe.each(modes)("extProc with bodies that are %s", (mode) => {
-  it.each([0, 1, 100_000, 5_000_000])("passes %i bytes both ways", async (size) => {
+  it.each([0, 1, 100_000, 5_000_000, 20_000_000])("passes %i bytes both ways", async (size) => {
     const body = Buffer.alloc(size, "abcdefghij");
     const response = await post(`${mode}-failClosed`, {}, body);
     if (mode === "buffered" && size > most) {
@@ -116,6 +116,34 @@ describe.each(modes)("extProc with bodies that are %s", (mode) => {
     },
   );
 });
+
+it.each(["buffered", "bufferedPartial"])(
+  "passes 20 MB both ways in one message where so much may be held: %s",
+  async (mode) => {
+    const echo = createServer((asked, response) => asked.pipe(response));
+    const host = new URL(services.url).host;
+    const processingOptions = { requestBodyMode: mode, responseBodyMode: mode };
+    const routes = [
+      {
+        policies: { extProc: { host, processingOptions } },
+        backends: [{ host: `127.0.0.1:${await listen(echo)}` }],
+      },
+    ];
+    const frontendPolicies = { http: { maxBufferSize: 32 * 1024 * 1024 } };
+    const own = await startGateway({ listeners: [{ routes }], file: { frontendPolicies } });
+    const body = Buffer.alloc(20_000_000, "abcdefghij");
+    const before = services.seen().length;
+    const response = await send(own.url, "POST", {}, body);
+    expect(response.status).toBe(200);
+    expect(body.equals(Buffer.from(response.body))).toBe(true);
+    const sizes = services
+      .seen()
+      .slice(before)
+      .flatMap(({ message }) => [message.request_body, message.response_body])
+      .flatMap((piece) => (piece === undefined ? [] : [Buffer.from(piece.body, "base64").length]));
+    expect(sizes).toEqual([body.length, body.length]);
+  },
+);
 
 it.each(["none", "streamed", "fullDuplexStreamed"])(
   "passes a response that is complete before its request, with bodies that are %s",

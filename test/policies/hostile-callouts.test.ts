@@ -65,27 +65,32 @@ describe("servers that come and go", () => {
   const folder = temporaryFolder();
   makeCertificate(folder, "auth", { names: "DNS:auth.test" });
 
-  it("a name that vanishes and comes back is refused in between, and asked again", async () => {
-    const services = await startEnvoyServices();
-    const policies = { tcp: { connectTimeout: "5s" } };
-    const own = await startRoutes(
-      { a: { policies: { extAuthz: { host: `auth.test:${services.port}`, policies } } } },
-      await startEcho(),
-      {},
-      {
-        NODE_OPTIONS: `--inspect-port=127.0.0.1:0 --import=${names}`,
-        GWC_TEST_NAMES: JSON.stringify({ "auth.test": ["127.0.0.1", null, null, "127.0.0.1"] }),
-      },
-    );
-    const status = async () => (await send(`${own.url}/a`, "GET")).status;
-    expect(await status()).toBe(200);
-    await services.stop();
-    // The connection ends: the next one needs the name.
-    await expect.poll(status).toBe(403);
-    await startEnvoyServices(services.port);
-    await expect.poll(status).toBe(200);
-    await own.seen(/ENOTFOUND/);
-  });
+  it.each(Object.keys(callouts) as (keyof typeof callouts)[])(
+    "a name that vanishes and comes back is refused in between, and asked again: %s",
+    async (policy) => {
+      const [refusal, more] = callouts[policy];
+      const services = await startEnvoyServices();
+      const policies = { tcp: { connectTimeout: "5s" } };
+      const server = { host: `auth.test:${services.port}`, policies, ...more };
+      const own = await startRoutes(
+        { a: { policies: { [policy]: server } } },
+        await startEcho(),
+        {},
+        {
+          NODE_OPTIONS: `--inspect-port=127.0.0.1:0 --import=${names}`,
+          GWC_TEST_NAMES: JSON.stringify({ "auth.test": ["127.0.0.1", null, null, "127.0.0.1"] }),
+        },
+      );
+      const status = async () => (await send(`${own.url}/a`, "GET")).status;
+      expect(await status()).toBe(200);
+      await services.stop();
+      // The connection ends: the next one needs the name.
+      await expect.poll(status).toBe(refusal);
+      await startEnvoyServices(services.port);
+      await expect.poll(status).toBe(200);
+      await own.seen(/ENOTFOUND/);
+    },
+  );
 
   it("an address where packets vanish costs a request its deadline, not what connecting may take", async () => {
     const away = new TestProcess(process.execPath, [join(harness, "never-accepts.ts")]);

@@ -38,10 +38,14 @@ describe.runIf(isAsked)(
           },
         },
       });
+      const user = { entries: [{ key: "user", value: 'request.headers["x-user"]' }] };
       const routes = {
         everybody: route("everybody", '"all"'),
         user: route("user", 'request.headers["x-user"]'),
         unknown: route("nothing", '"x"'),
+        twice: {
+          policies: { remoteRateLimit: { host, domain: "shop", descriptors: [user, user] } },
+        },
       };
       gateway = await startRoutes(routes, await startEcho());
     }, PATIENCE);
@@ -53,6 +57,16 @@ describe.runIf(isAsked)(
       const passed = responses.filter(({ status }) => status === 200);
       const left = passed.map(({ headers }) => Number(headers["x-ratelimit-remaining"]));
       expect(left.sort((a, b) => a - b)).toEqual(Array.from({ length: 300 }, (_, i) => i));
+    });
+
+    it("counts what two descriptors with the same entries say together", async () => {
+      const statuses: number[] = [];
+      for (let i = 0; i < 4; i++) {
+        const headers = { "x-user": "twice" };
+        statuses.push((await send(`${gateway.url}/twice`, "GET", headers)).status);
+      }
+      // Seven are let through, and each request is two.
+      expect(statuses).toEqual([200, 200, 200, 429]);
     });
 
     it("counts each of 40 users alone, while all of them come at once", async () => {

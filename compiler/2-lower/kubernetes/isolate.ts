@@ -37,6 +37,8 @@ export function isolated(
   if (gateway === undefined || faults.isBrokenGateway(title)) return undefined;
   const listeners = gateway.listeners.filter((each) => !faults.isIn(each));
   const keys = new Set(listeners.map(({ key }) => key));
+  const closed = listeners.filter((each) => faults.hasBrokenPolicies(each));
+  const closedKeys = new Set(closed.map(({ key }) => key));
   const routes = resources.flatMap((route): readonly Resource[] => {
     if (route.kind === "gateway") return [];
     const own = route.listeners.filter(({ listener }) => keys.has(listener));
@@ -44,13 +46,18 @@ export function isolated(
     const kept = { ...route, listeners: own, isPartial: faults.lacksMatches(route) };
     const lost = route.backends.filter((each) => faults.isLost(each));
     const isAllLost = lost.length > 0 && lost.length === route.backends.length;
-    if (isAllLost || faults.isBrokenRoute(route)) {
+    const isClosed = own.some(({ listener }) => closedKeys.has(listener));
+    if (isAllLost || isClosed || faults.isBrokenRoute(route)) {
       return [{ ...kept, policies: [], backends: [none(route)] }];
     }
     const backends = route.backends.map((each) => (lost.includes(each) ? refused(each) : each));
     return [{ ...kept, backends }];
   });
-  return { name, resources: [{ ...gateway, listeners }, ...routes] };
+  // Nothing is asked before routing what has mistakes: the routes behind it serve nobody.
+  const served = listeners.map((each) =>
+    closed.includes(each) ? { ...each, policies: [] } : each,
+  );
+  return { name, resources: [{ ...gateway, listeners: served }, ...routes] };
 }
 
 /** Whether a mistake is TLS of a Gateway that nothing of it uses: its status says so, and nothing else follows from it. */
@@ -118,6 +125,15 @@ class Faults {
     return (this.#paths.get(origin.resource?.name ?? "") ?? []).some((each) => isBelow(each, path));
   }
 
+  /** What happens before routing, or what is asked then, has mistakes. */
+  hasBrokenPolicies({ policies }: ListenerResource): boolean {
+    const names = resourcesOf(policies);
+    return (
+      [...names].some((each) => this.#paths.has(each)) ||
+      this.#policies.some((policy) => this.#mayTarget(policy, names))
+    );
+  }
+
   /** Which requests the rule is about is not known for certain: it can answer none. */
   lacksMatches(route: RouteResource | TcpRouteResource): boolean {
     return [route.origin, ...wayOf(route)].some((rule) => {
@@ -135,7 +151,7 @@ class Faults {
       this.#isBrokenRule(route.origin, sharesRequests(route)) ||
       // What a rule hands on is refused with it.
       way.some((each) => this.#isBrokenRule(each, false)) ||
-      [...mentioned([route.policies, route.backends])].some(
+      [...resourcesOf([route.policies, route.backends])].some(
         (each) => each !== route.origin.resource?.name && this.#paths.has(each),
       ) ||
       this.#policies.some((policy) => routes.some((each) => this.#isAbout(policy, each, route)))
@@ -173,20 +189,47 @@ class Faults {
     return attachment?.route;
   }
 
-  /** Whether a policy with mistakes may be about a route: what it would have refused must not pass. */
+  /** Whether a policy with mistakes may be about a route, or a server that is asked there: what it would have refused must not pass. */
   #isAbout(
-    { kind, spec, namespace }: TargetingPolicy,
+    policy: TargetingPolicy,
     route: Manifest,
-    { backends }: RouteResource | TcpRouteResource,
+    { policies, backends }: RouteResource | TcpRouteResource,
   ): boolean {
-    if (spec === undefined) return namespace === route.namespace;
+    const owners = this.#kubernetes.attachments
+      .filter((each) => each.route === route)
+      .flatMap(({ listener }) => {
+        const { gateway, owner, spec } = listener;
+        const titles = [gateway, owner].map(({ origin }) => origin.resource?.name ?? "");
+        return [...titles, ...titles.map((title) => sectionTitle(title, spec.name))];
+      });
+    const services = [...(JSON.stringify(backends).match(SERVICE_HOST) ?? [])].map((host) => {
+      const [name = "", of = ""] = host.split(".");
+      return titleOfTarget("Service", of, name);
+    });
+    const own = [route.origin.resource?.name ?? "", ...owners];
+    const names = new Set([...own, ...services, ...resourcesOf([policies, backends])]);
+    return this.#mayTarget(policy, names);
+  }
+
+  /** Whether a policy with mistakes is about one of the resources; what can't be read may be about any of its namespace. */
+  #mayTarget({ kind, spec, namespace }: TargetingPolicy, names: ReadonlySet<string>): boolean {
+    if (spec === undefined) {
+      const isOfServers = kind === "BackendTLSPolicy";
+      return [...names].some(
+        (each) => each.includes(` ${namespace}/`) && !(isOfServers && NO_SERVER.test(each)),
+      );
+    }
     const selectors =
       kind === "GatewayPolicy" && "targetSelectors" in spec ? spec.targetSelectors : [];
     const { inventory } = this.#kubernetes;
     const targets = [
-      ...(spec.targetRefs ?? []).map(({ group, kind: target, name }) =>
-        titleOfTarget(resourceKind(group, target) ?? target, namespace, name),
-      ),
+      ...(spec.targetRefs ?? []).map(({ group, kind: target, name, sectionName }) => {
+        const known = resourceKind(group, target) ?? target;
+        const title = titleOfTarget(known, namespace, name);
+        // Of a route, as of what it leads to, all is taken for one.
+        const isListener = known === "Gateway" || known === "ListenerSet";
+        return isListener && sectionName != null ? sectionTitle(title, sectionName) : title;
+      }),
       ...(selectors ?? []).flatMap(({ group, kind: target, matchLabels }) => {
         const known = resourceKind(group, target);
         if (known === undefined) return [];
@@ -195,15 +238,7 @@ class Faults {
           .map(({ name }) => titleOfTarget(known, namespace, name));
       }),
     ];
-    const owners = this.#kubernetes.attachments
-      .filter((each) => each.route === route)
-      .flatMap(({ listener }) => [listener.gateway, listener.owner]);
-    const services = [...(JSON.stringify(backends).match(SERVICE_HOST) ?? [])].map((host) => {
-      const [name = "", of = ""] = host.split(".");
-      return titleOfTarget("Service", of, name);
-    });
-    const names = [route, ...owners].map(({ origin }) => origin.resource?.name ?? "");
-    return [...names, ...services, ...mentioned(backends)].some((each) => targets.includes(each));
+    return targets.some((each) => names.has(each));
   }
 }
 
@@ -232,6 +267,9 @@ function isReference(path: ConfigPath, rule: ConfigPath): boolean {
 /** Fields of a route with mistakes that keep it from attaching somewhere, and say nothing of its rules. */
 const ELSEWHERE: ReadonlySet<string> = new Set(["parentRefs", "hostnames", "rules", "undefined"]);
 
+/** Resources that no BackendTLSPolicy is about, nor is what they lead to in their namespace. */
+const NO_SERVER = /^(?:Gateway|ListenerSet|GatewayPolicy) /;
+
 /** The name of a Service and its namespace, in a host. */
 const SERVICE_HOST = /[a-z0-9-]+\.[a-z0-9-]+(?=\.svc\.)/g;
 
@@ -239,12 +277,17 @@ function titleOfTarget(kind: string, namespace: string, name: string): string {
   return `${kind} ${namespace}/${name}`;
 }
 
+/** A listener of a resource. */
+function sectionTitle(title: string, section: string): string {
+  return `${title}#${section}`;
+}
+
 function isBelow(path: ConfigPath, place: ConfigPath): boolean {
   return place.every((step, index) => path[index] === step);
 }
 
-/** The resources that any part of a value comes from. */
-function mentioned(value: unknown, found: Set<string> = new Set()): ReadonlySet<string> {
+/** The names of the resources that any part of a value comes from. */
+function resourcesOf(value: unknown, found: Set<string> = new Set()): ReadonlySet<string> {
   if (typeof value !== "object" || value === null) return found;
   const resource: unknown = Reflect.get(value, "resource");
   if (typeof resource === "object" && resource !== null) {
@@ -252,6 +295,6 @@ function mentioned(value: unknown, found: Set<string> = new Set()): ReadonlySet<
     if (typeof name === "string") found.add(name);
   }
   const parts = value instanceof Map ? [...value.values()] : Object.values(value);
-  for (const part of parts) mentioned(part, found);
+  for (const part of parts) resourcesOf(part, found);
   return found;
 }

@@ -4,6 +4,7 @@ import type { Manifest, ManifestOf } from "../../manifests/manifests.ts";
 import type { DestinationConfig } from "../../model/destinations.ts";
 import { hostAndPort } from "../../model/host-url.ts";
 import type { ResourceContext } from "../backend.ts";
+import { destinationOf } from "../parts/callout-server.ts";
 import type { InferencePoolConfig } from "./inference-pool-config.ts";
 
 /**
@@ -91,5 +92,5 @@ function pickerOf(
   const { group = "", kind = "Service", name } = reference;
   const port = endpointPickerRef?.port?.number ?? extensionRef?.portNumber ?? PICKER_PORT;
   const found = server({ group, kind, name, port }, at);
-  return found && { to: { host: found.url }, policies: found.policies, origin: at };
+  return found && destinationOf(found, at);
 }

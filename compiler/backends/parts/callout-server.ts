@@ -64,7 +64,15 @@ export function lowerServerReference(
 ): DestinationConfig | undefined {
   const at = childOf(origin, "backendRef");
   const found = server(reference, at);
-  return found && { to: { host: found.url }, policies: found.policies, origin: at };
+  return found && destinationOf(found, at);
+}
+
+/** A server of manifests that is referred to at a place. */
+export function destinationOf(
+  { url, policies, source }: ServerConfig,
+  origin: Origin,
+): DestinationConfig {
+  return { to: { host: url }, policies, source, origin };
 }
 
 /** The server of a policy; undefined when a mistake was reported. */

@@ -1,6 +1,6 @@
 import { type CelPhase, type CelSlot, compileExpression } from "../../cel/compile.ts";
 import { addProblems } from "../../cel/parse/problems.ts";
-import type { Diagnostics, Origin } from "../../diagnostics/diagnostic.ts";
+import type { Diagnostics, Origin, Place } from "../../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../../model/expressions.ts";
 
 /** An expression as configured, and where. */
@@ -29,8 +29,18 @@ export function checkResult(
   const isKnown = code.kind === "value";
   if (type === "dyn" || (isOfType(type) && (!isKnown || isGood(code.value)))) return true;
   const is = isKnown ? JSON.stringify(code.value) : `of type ${type}`;
-  diagnostics.report("cel-wrong-result", origin, { expected, is });
+  reportWrongResult(origin, expected, is, diagnostics);
   return false;
+}
+
+/** Reports what an expression, or a part of it, comes to that is something else than is expected. */
+export function reportWrongResult(
+  at: Place,
+  expected: string,
+  is: string,
+  diagnostics: Diagnostics,
+): void {
+  diagnostics.report("cel-wrong-result", at, { expected, is });
 }
 
 /** Compiles an expression; undefined when it is wrong (reported). */

@@ -10,6 +10,8 @@ export interface IdentityContext {
   readonly identities: ReadonlyMap<string, readonly string[]>;
   /** The policies that the requests have met. */
   readonly route: MetPolicies;
+  /** The policies that have not run when requests meet what is resolved; absent: all have. */
+  readonly later?: ReadonlySet<string>;
 }
 
 /** Kinds of policies of a route. */
@@ -29,22 +31,43 @@ export function resolveOfRequest(
   context: IdentityContext,
 ): CompiledExpression | undefined {
   const expression = resolveExpression(config, options, context.diagnostics);
-  reportAbsentIdentity(config.origin, expression, context);
+  reportAbsentIdentity(config.origin, expression, options.phase, context);
   return expression;
 }
 
 /**
  * Without a policy that checks credentials the identity is null for every request, and what is said of it a
- * constant. The variables of which that was reported.
+ * constant. The variables of which that was reported, or that they are not known yet.
  */
 export function reportAbsentIdentity(
   origin: Origin,
   expression: CompiledExpression | undefined,
+  phase: CelPhase,
   context: IdentityContext,
 ): readonly string[] {
-  const absent = absentIdentities(expression?.variables ?? [], context);
+  const variables = expression?.variables ?? [];
+  const absent = absentIdentities(variables, context);
   for (const params of absent) context.diagnostics.report("absent-identity", origin, params);
-  return absent.map(({ variable }) => variable);
+  // Other expressions are evaluated when all policies have run.
+  const early = phase === "request" ? reportEarlyIdentity(origin, variables, context) : [];
+  return [...absent.map(({ variable }) => variable), ...early];
+}
+
+/** Reports the identities among the variables that are established only later on the route; those variables. */
+export function reportEarlyIdentity(
+  origin: Origin,
+  variables: readonly string[],
+  { identities, route, later, diagnostics }: IdentityContext,
+): readonly string[] {
+  return variables.filter((variable) => {
+    const kinds = identities.get(variable) ?? [];
+    const own = kinds.filter((kind) => route.policies.includes(kind));
+    const isKnown = kinds.some((kind) => route.preRouting.includes(kind));
+    if (isKnown || own.length === 0 || !own.every((kind) => later?.has(kind) === true))
+      return false;
+    diagnostics.report("too-early", origin, { variable, policies: own.join('" and "') });
+    return true;
+  });
 }
 
 /** The identities among an expression's variables that no policy of the route establishes, and the policies that would. */

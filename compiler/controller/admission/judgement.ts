@@ -72,9 +72,10 @@ export function judgementOf({ object, kind }: JudgedObject): Judgement {
 /** What follows from other objects as well: it may be right with the next one that is applied. */
 const OTHERS: ReadonlySet<MessageCode> = new Set([
   ...(["missing-section", "reference-not-permitted", "not-attached", "hostname-mismatch"] as const),
+  ...(["not-a-tcp-port", "counted-before-routing"] as const),
   ...(["pool-without-service", "targets-without-match", "selector-without-match"] as const),
   ...(["no-tool-lock", "bad-tool-lock", "unlocked-target", "gone-lock-target"] as const),
-  ...(["policy-without-effect", "policy-conflict", "absent-identity"] as const),
+  ...(["policy-without-effect", "policy-conflict", "absent-identity", "too-early"] as const),
   ...(["undelegated-route", "group-circle", "raw-config-overridden"] as const),
 ]);
 

@@ -142,6 +142,22 @@ export const kubernetesMessages = {
     explanation:
       "A Service is reached at one of its ports (Gateway API: `port` is required for a Service).",
   }),
+  "not-a-tcp-port": message<{ what: string; port: number; protocol: string }>({
+    severity: "error",
+    text: ({ what, port, protocol }) => `port ${port} of ${what} takes ${protocol}`,
+    hint: () => "name a port of TCP, or correct the Service's `protocol`",
+    explanation:
+      "Requests, and what policies ask of servers, are connections of TCP. What a Service takes on a port of UDP or SCTP is " +
+      "something else, and nobody would take the connection.",
+  }),
+  "other-port": message<{ what: string; address: string }>({
+    severity: "warning",
+    text: ({ what, address }) => `this port has no effect: ${what} is at ${address}`,
+    hint: () => "take it out, or correct the port of the backend",
+    explanation:
+      "A GatewayBackend says its own port, and a reference to one needs none (Gateway API: `port` is for Services). One " +
+      "that says another port looks as if that were asked.",
+  }),
   "ambiguous-key-server": message<{ what: string }>({
     severity: "error",
     text: ({ what }) => `${what} is no server with one address`,

@@ -57,6 +57,21 @@ export const policyMessages = {
       "Of conditional entries the first one acts whose condition is true. One without a condition always does, so it is " +
       "the last.",
   }),
+  "idle-case": message<{ why: "false" | "same" | "others" }>({
+    severity: "warning",
+    text: ({ why }) => {
+      if (why === "same") return "this entry never acts: one before it has the same condition";
+      if (why === "false") return "this entry never acts: no request meets its condition";
+      return "what follows this entry never acts: every request meets its condition";
+    },
+    hint: ({ why }) =>
+      why === "others"
+        ? "correct the condition, or move the entry to the end and leave its condition out"
+        : "correct the condition, or remove the entry",
+    explanation:
+      "Of conditional entries the first one acts whose condition is true, and none where none is. An entry that no request " +
+      "comes to asks nobody and limits nobody, though it looks as if it did.",
+  }),
   "pseudo-header": message<{
     name: string;
     side: "request" | "response";
@@ -231,6 +246,30 @@ export const policyMessages = {
     explanation:
       "A key has one holder. Of two entries with one key the second one would decide what is known of its holder and which models it may ask for, and the first one nothing.",
   }),
+  "repeated-descriptor": message<{ isSame: boolean; unit: "requests" | "tokens" }>({
+    severity: "warning",
+    text: ({ isSame, unit }) =>
+      isSame
+        ? `each of the ${unit} counts twice: this descriptor stands here once before`
+        : "the service counts this together with the descriptor before that has the same entries",
+    hint: ({ isSame }) =>
+      isSame
+        ? "remove one of them"
+        : 'tell them apart by an entry of their own, such as { key: "counts", value: \'"tokens"\' }',
+    explanation:
+      "A limit service counts by a descriptor's entries alone, in their order. Of two with the same ones in one call each " +
+      "adds to the same count: a limit is reached in half the time, requests are added to tokens, and of two limits of " +
+      "their own it can't be seen which holds.",
+  }),
+  "counted-before-routing": message<Record<never, never>>({
+    severity: "warning",
+    text: () => "the service has counted this before: the listener's policy has the same entries",
+    hint: () => "remove one of them: each request counts twice",
+    explanation:
+      "A limit of a listener that acts before routing counts in a call of its own, and so does that of the route. With the " +
+      "same domain and entries both add to one count. Policies of a listener that act behind routing give way to those of " +
+      "the route, and count nothing twice.",
+  }),
   "limits-nobody": message<{ variable: string; policies: string }>({
     severity: "warning",
     text: ({ variable, policies }) =>
@@ -260,6 +299,16 @@ export const policyMessages = {
       "A descriptor is left out when one of its values can't be had, and a request without descriptors is not limited: who " +
       'leaves the header out escapes a limit by it. `"x-team" in request.headers ? request.headers["x-team"] : "none"` ' +
       "counts those together, and a descriptor that every request has limits everybody.",
+  }),
+  "too-early": message<{ variable: string; policies: string }>({
+    severity: "error",
+    text: ({ variable, policies }) => `"${variable}" is null here: "${policies}" has not run yet`,
+    hint: ({ policies }) =>
+      `what runs behind it can read it, and so can the log; \`gwc explain ${policies.replace(/".*/, "")}\` says when it runs`,
+    explanation:
+      "Policies run in one order, whatever order they are written in, and this expression is evaluated before the policy " +
+      "that finds out what it reads, or by that policy itself. It would be null for every request: a rule that needs it " +
+      "never allows, a limit by it limits nobody. Of a listener, policies before routing run before all of its routes.",
   }),
   "absent-identity": message<{ variable: string; policies: string }>({
     severity: "warning",

@@ -23,6 +23,8 @@ export type JwksConfig =
       readonly cacheDuration: number;
       /** How its server is reached; absent: as the URL says. */
       readonly policies?: BackendPolicies;
+      /** The resource that it is, of manifests. */
+      readonly source?: Origin;
       readonly origin: Origin;
     }
   | { readonly kind: "inline"; readonly text: string; readonly origin: Origin };
@@ -118,6 +120,7 @@ export function lowerRemoteJwks(
     url: `${found.url}/${jwksPath.replace(/^\/+/, "")}`,
     cacheDuration: parseDuration(cacheDuration ?? "") ?? CACHE_DURATION,
     ...(found.policies && { policies: found.policies }),
+    source: found.source,
     origin,
   };
 }

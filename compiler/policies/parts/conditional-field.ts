@@ -35,7 +35,7 @@ export function orConditional(one: Schema): Schema {
   };
 }
 
-/** The entries of a value that has `conditional`; of a field that several policies share, those with this part. */
+/** The entries of a value that has `conditional`; of a field that several policies share, what each says of this part. */
 export function conditionalEntries(
   value: unknown,
   part: string | undefined,
@@ -43,29 +43,27 @@ export function conditionalEntries(
 ): readonly ConditionalEntry[] | undefined {
   const entries = memberOf(value, "conditional");
   if (!Array.isArray(entries)) return undefined;
-  return entries.flatMap((entry: unknown, index): readonly ConditionalEntry[] => {
+  return entries.map((entry: unknown, index): ConditionalEntry => {
     const at = childOf(origin, "conditional", index);
     const condition = memberOf(entry, "condition");
     const policy = memberOf(entry, "policy");
     const own = part === undefined ? policy : memberOf(policy, part);
-    if (own === undefined) return [];
     const place = childOf(at, "policy");
-    return [
-      {
-        condition:
-          typeof condition === "string"
-            ? { text: condition, origin: childOf(at, "condition") }
-            : undefined,
-        value: own,
-        origin: part === undefined ? place : childOf(place, part),
-      },
-    ];
+    return {
+      condition:
+        typeof condition === "string"
+          ? { text: condition, origin: childOf(at, "condition") }
+          : undefined,
+      value: own,
+      origin: part === undefined || own === undefined ? place : childOf(place, part),
+    };
   });
 }
 
 /** One of several forms of a policy, as the field has it. */
-interface ConditionalEntry {
+export interface ConditionalEntry {
   readonly condition: { readonly text: string; readonly origin: Origin } | undefined;
+  /** Undefined: it says nothing of the policy. */
   readonly value: unknown;
   readonly origin: Origin;
 }

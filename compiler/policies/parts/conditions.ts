@@ -85,11 +85,29 @@ export function resolveCases<Config, Node>(
     }
     const options = { phase: "request", slot: "filter" } as const;
     const compiled = condition && resolveOfRequest(condition, options, context);
+    reportIdleCase(cases, index, context);
     const node = resolve(value, origin);
     const isSound = node !== undefined && (condition === undefined) === (compiled === undefined);
     return isSound ? [{ condition: compiled, value: node, origin }] : [];
   });
   return resolved.length === cases.length ? resolved : undefined;
+}
+
+/** An entry that no request comes to looks like one that acts. Of conditions that come to a constant the compiler speaks itself. */
+function reportIdleCase(
+  cases: readonly CaseConfig<unknown>[],
+  index: number,
+  { diagnostics }: ResolveContext,
+): void {
+  const textOf = (each: CaseConfig<unknown> | undefined) => each?.condition?.text.trim();
+  const { condition } = cases[index] ?? {};
+  if (condition === undefined) return;
+  const text = textOf(cases[index]);
+  const report = (why: "false" | "same" | "others") =>
+    diagnostics.report("idle-case", condition.origin, { why });
+  if (cases.slice(0, index).some((before) => textOf(before) === text)) report("same");
+  else if (text === "false") report("false");
+  else if (text === "true" && index < cases.length - 1) report("others");
 }
 
 /** One configuration of several that are each the value of a condition: its own cases under theirs. */

@@ -128,7 +128,7 @@ function resolveRule(
   );
   if (own?.includes(undefined)) return undefined;
   const { expression, cases, problems } = compileRule(text, phase, action);
-  const absent = own === undefined ? reportAbsentIdentity(origin, expression, context) : [];
+  const absent = own === undefined ? reportAbsentIdentity(origin, expression, phase, context) : [];
   if (own === undefined) {
     const isFollowUp = (problem: CelProblem) =>
       problem.code === "cel-denies-absent" && absent.includes(problem.params.variable);

@@ -190,8 +190,7 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
 
   switchProtocols(headers: HeaderList): BodySource {
     const client = this.#writer.switchProtocols(headers);
-    // What changes responses has nothing to do with these bytes.
-    this.#sink = this.#writer;
+    this.#leave();
     return client;
   }
 
@@ -201,8 +200,14 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
 
   openTunnel(): BodySource {
     const client = this.#writer.openTunnel();
-    this.#sink = this.#writer;
+    this.#leave();
     return client;
+  }
+
+  /** What changes responses has nothing to do with the bytes of another protocol. */
+  #leave(): void {
+    this.#sink.leave();
+    this.#sink = this.#writer;
   }
 
   write(chunk: string | Uint8Array): boolean {

@@ -134,6 +134,8 @@ export class ResponseWriter implements ResponseSink {
   /** Of what was not sent it knows nothing. */
   withdraw(): void {}
 
+  leave(): void {}
+
   /** The exchange is over: nobody has more to write. A connection keeps its last response. */
   forgetListener(): void {
     this.#drainListener = undefined;

@@ -40,10 +40,13 @@ export function readHeader(
   header: HeaderValue,
 ): { readonly name: string; readonly value: string } | undefined {
   const name = header.key.toLowerCase();
-  // Servers that were written for Envoy fill either field, depending on the protocol.
-  const bytes = Buffer.from(header.rawValue.length > 0 ? header.rawValue : header.value);
-  const value = fieldValue(bytes.toString("latin1"));
+  const value = fieldValue(headerText(header));
   return value === undefined || !isSettable(name) ? undefined : { name, value };
+}
+
+/** What a header says, a character for each byte: servers that were written for Envoy fill either field, depending on the protocol. */
+export function headerText({ rawValue, value }: HeaderValue): string {
+  return Buffer.from(rawValue.length > 0 ? rawValue : value).toString("latin1");
 }
 
 /**
@@ -52,6 +55,11 @@ export function readHeader(
  */
 export function isSettable(name: string): boolean {
   return /^[a-z0-9!#$%&'*+\-.^_`|~]+$/.test(name) && name !== "host" && !hopByHop.has(name);
+}
+
+/** The headers of a request that a server may be shown: with the protocol that its connection is to change to. */
+export function shownHeaders({ requestHeaders, upgrade }: Exchange): readonly string[] {
+  return upgrade === undefined ? requestHeaders : [...requestHeaders, "upgrade", upgrade];
 }
 
 /** Whether a server is shown a header: what belongs to the client's connection says nothing of the request. */

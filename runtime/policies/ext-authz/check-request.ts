@@ -13,7 +13,7 @@ import {
 import { textFrameOf } from "../../grpc/frames.ts";
 import { MetadataSchema } from "../../grpc/gen/envoy/config/core/v3/base_pb.ts";
 import type { Exchange } from "../../http/exchange.ts";
-import { isShown } from "../envoy/header-edits.ts";
+import { isShown, shownHeaders } from "../envoy/header-edits.ts";
 import { type ForwardedBody, partialBodyHeader } from "./forwarded-body.ts";
 
 /** What goes into each question. */
@@ -91,10 +91,12 @@ function httpRequest(
 
 /** One value for each name (RFC 9110 5.3; cookies as RFC 6265 5.4 joins them), with the pseudo headers of HTTP/2. */
 function headersOf(
-  { method, target, host, scheme, requestHeaders: sent }: Exchange,
+  exchange: Exchange,
   wanted: readonly string[] | undefined,
   body: ForwardedBody | undefined,
 ): Iterable<readonly [string, string]> {
+  const { method, target, host, scheme } = exchange;
+  const sent = shownHeaders(exchange);
   const all = new Map([
     [":method", method],
     [":path", target],

@@ -8,7 +8,13 @@ import {
   type HttpTrailersSchema,
 } from "../../grpc/gen/envoy/service/ext_proc/v3/external_processor_pb.ts";
 import type { Exchange } from "../../http/exchange.ts";
-import { editRequest, headerEdits, isSettable, isShown } from "../envoy/header-edits.ts";
+import {
+  editRequest,
+  headerEdits,
+  isSettable,
+  isShown,
+  shownHeaders,
+} from "../envoy/header-edits.ts";
 
 /** A message to a processor. */
 export interface ProcessorMessage {
@@ -31,16 +37,17 @@ export interface ProcessorMessage {
 
 /** The head of a request, with the pseudo headers of HTTP/2. */
 export function requestHead(
-  { method, target, host, scheme, requestHeaders: sent }: Exchange,
+  exchange: Exchange,
   endOfStream: boolean,
   attributes: JsonObject | undefined,
 ): ProcessorMessage {
+  const { method, target, host, scheme } = exchange;
   const headers = [
     pseudoHeader(":method", method),
     pseudoHeader(":path", target),
     pseudoHeader(":authority", host),
     pseudoHeader(":scheme", scheme),
-    ...headerFields(sent, "host"),
+    ...headerFields(shownHeaders(exchange), "host"),
   ];
   const value = { headers: { headers }, endOfStream };
   return { request: { case: "requestHeaders", value }, ...withAttributes(attributes) };

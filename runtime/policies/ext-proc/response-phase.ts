@@ -137,6 +137,11 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     this.#next.withdraw();
   }
 
+  leave(): void {
+    this.#session.finish("response");
+    this.#next.leave();
+  }
+
   onHeaders(response: CommonResponse | undefined): boolean {
     if (this.#state !== "head" || this.#head === undefined) return false;
     this.#head = mutatedHead(this.#head, response?.headerMutation);

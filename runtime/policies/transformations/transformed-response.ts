@@ -62,6 +62,10 @@ export class HeadFilter implements ResponseSink {
     this.#isReplaced = false;
     this.#next.withdraw();
   }
+
+  leave(): void {
+    this.#next.leave();
+  }
 }
 
 /** Holds a response until it is whole. */
@@ -117,6 +121,10 @@ export class WholeFilter implements ResponseSink {
     this.#held.release();
     this.#held = this.#exchange.newBuffer();
     this.#next.withdraw();
+  }
+
+  leave(): void {
+    this.#next.leave();
   }
 
   async #finish(head: ReceivedResponse, body: Buffer): Promise<void> {

@@ -108,7 +108,20 @@ const scripts: Readonly<Record<string, readonly [script: object, request: Reques
     none,
   ],
   "a removed header of the response": [response({ remove_headers: ["x-from"] }), none],
-  "another status": [response({ set_headers: [rawOption(":status", "201")] }), none],
+  "another status": [statuses("201"), none],
+  ...Object.fromEntries(
+    ["0x194", "4e2", "404.0", "4 04", "100", "199", "1", "two", ""].map((status) => [
+      `the status "${status}", which is none`,
+      [statuses(status), none] as const,
+    ]),
+  ),
+  ...Object.fromEntries(
+    ["+404", " 404", "0404", "600"].map((status) => [
+      `the status "${status}", which HTTP does not have`,
+      [statuses(status), none] as const,
+    ]),
+  ),
+  "a status that is none, and another": [statuses("403", "no", "404"), none],
   "changes of both heads, piece by piece": [
     {
       ...request({ set_headers: [rawOption("x-new", "1")] }),
@@ -299,6 +312,10 @@ function request(mutation: object): object {
 
 function response(mutation: object): object {
   return { response_headers: { response_headers: { response: { header_mutation: mutation } } } };
+}
+
+function statuses(...all: readonly string[]): object {
+  return response({ set_headers: all.map((status) => rawOption(":status", status)) });
 }
 
 function body(phase: "request_body" | "response_body", text: string): object {

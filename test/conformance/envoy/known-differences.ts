@@ -159,6 +159,13 @@ export const knownDifferences: Readonly<
       reason: "append_action holds; Envoy overlooks it and overwrites.",
     },
     {
+      at: /^client\.status$/,
+      requests: ["+404", " 404", "0404", "600"].map(
+        (status) => `the status "${status}", which HTTP does not have`,
+      ),
+      reason: "A status is three digits, from 200 to 599 (RFC 9110 15); Envoy takes any number.",
+    },
+    {
       at: /^client\.headers\.set-cookie\./,
       requests: ["a response with two cookies"],
       reason: "A response that a processor gives has all its cookies; Envoy keeps the last.",

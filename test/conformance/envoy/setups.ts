@@ -10,6 +10,9 @@ export interface Setup {
 
 const services = { envoy_grpc: { cluster_name: "services" }, timeout: "2s" };
 
+/** Envoy passes WebSockets on where it is told to. */
+const webSockets = { upgrade_configs: [{ upgrade_type: "websocket" }] };
+
 /** Authorization over gRPC. */
 export const extAuthzSetups: Readonly<Record<string, Setup>> = {
   plain: extAuthz({}, {}),
@@ -51,7 +54,7 @@ export const rateLimitSetups: Readonly<Record<string, Setup>> = {
 function extAuthz(envoy: object, gateway: object): Setup {
   const settings = { transport_api_version: "V3", grpc_service: services, ...envoy };
   return {
-    envoy: { filters: [filter("ext_authz", "ext_authz.v3.ExtAuthz", settings)] },
+    envoy: { filters: [filter("ext_authz", "ext_authz.v3.ExtAuthz", settings)], route: webSockets },
     gateway: (host) => ({ extAuthz: { host, ...gateway } }),
   };
 }
@@ -79,7 +82,10 @@ function extProc(
     ...{ requestTrailerMode: trailers.toLowerCase(), responseTrailerMode: trailers.toLowerCase() },
   };
   return {
-    envoy: { filters: [filter("ext_proc", "ext_proc.v3.ExternalProcessor", settings)] },
+    envoy: {
+      filters: [filter("ext_proc", "ext_proc.v3.ExternalProcessor", settings)],
+      route: webSockets,
+    },
     gateway: (host) => ({ extProc: { host, processingOptions } }),
   };
 }

@@ -47,7 +47,7 @@ function reachedServer(
   if (manifest?.spec === undefined) return undefined;
   const found =
     manifest.kind === "GatewayBackend"
-      ? staticServer(manifest, origin, context)
+      ? staticServer(manifest, reference.port, origin, context)
       : serviceServer(manifest, reference.port, origin, context);
   if (found === undefined) return undefined;
   const { address, port } = found;
@@ -67,7 +67,8 @@ function reachedServer(
   const connection = connectionOf(fields, { port, serverName, origin }, gateway, context);
   const tunnel = tunnelOf(fields, gateway, context);
   const policies = tunnel === undefined ? connection : { ...connection, tunnel };
-  return { url: `${policies?.tls === undefined ? "http" : "https"}://${address}`, policies };
+  const url = `${policies?.tls === undefined ? "http" : "https"}://${address}`;
+  return { url, policies, source: manifest.origin };
 }
 
 /** The proxy through which a server is reached, and how it is itself reached; undefined: none (or reported). */
@@ -101,14 +102,20 @@ interface Server {
 
 function staticServer(
   manifest: ManifestOf<"GatewayBackend">,
+  wanted: number | undefined,
   origin: Origin,
   context: PolicyContext,
 ): Server | undefined {
   const found = context.backends.get(manifest);
   const address = found && serverAddress(found.config);
-  if (typeof address === "string") return { address, port: undefined };
-  context.diagnostics.report("ambiguous-key-server", origin, { what: resourceName(manifest) });
-  return undefined;
+  const what = resourceName(manifest);
+  if (typeof address !== "string") {
+    context.diagnostics.report("ambiguous-key-server", origin, { what });
+    return undefined;
+  }
+  if (wanted !== undefined && !address.endsWith(`:${wanted}`))
+    context.diagnostics.report("other-port", childOf(origin, "port"), { what, address });
+  return { address, port: undefined };
 }
 
 function serviceServer(

@@ -20,14 +20,24 @@ export function portOf(
     diagnostics.report("missing-port", origin, { what, candidates });
     return undefined;
   }
-  const found = ports.find(({ port }) => port === wanted);
+  const sameNumber = ports.filter(({ port }) => port === wanted);
+  const found = sameNumber.find(isOfTcp);
   // A Service that is only a name for another host may leave its ports out.
-  if (found === undefined && spec.type === "ExternalName") return { port: wanted };
-  if (found === undefined) {
+  if (sameNumber.length === 0 && spec.type === "ExternalName") return { port: wanted };
+  const [other] = sameNumber;
+  if (found === undefined && other !== undefined) {
+    const params = { what, port: wanted, protocol: other.protocol ?? "" };
+    diagnostics.report("not-a-tcp-port", childOf(origin, "port"), params);
+  } else if (found === undefined) {
     const params = { what, section: String(wanted), candidates };
     diagnostics.report("missing-section", childOf(origin, "port"), params);
   }
   return found;
+}
+
+/** Kubernetes: TCP unless it says another one. */
+function isOfTcp({ protocol }: ServicePort): boolean {
+  return protocol == null || protocol === "TCP";
 }
 
 /** The name under which a cluster knows a Service. */

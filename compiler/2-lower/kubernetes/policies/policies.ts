@@ -8,7 +8,11 @@ import {
   policyOf,
   respondsToAll,
 } from "../../../policies/index.ts";
-import { conditionalEntries } from "../../../policies/parts/conditional-field.ts";
+import type { CaseConfig } from "../../../policies/parts/case-config.ts";
+import {
+  type ConditionalEntry,
+  conditionalEntries,
+} from "../../../policies/parts/conditional-field.ts";
 import type { KubernetesContext, KubernetesForm } from "../../../policies/policy.ts";
 import { validated } from "../../../schema/schema.ts";
 import { serverOf } from "../backends/servers.ts";
@@ -194,18 +198,37 @@ export function readField<Config, Value>(
   const configs = (field?.values ?? []).flatMap((each) => {
     const entries = conditionalEntries(each.value, form.part, each.origin);
     if (entries !== undefined) {
-      const cases = entries.flatMap((entry) => {
-        const value = lowered(each, entry);
-        return value === undefined ? [] : [{ ...entry, value }];
-      });
-      if (cases.length < entries.length || cases.length === 0) return [];
-      return form.ofConditions?.(cases) ?? [];
+      const cases = conditionalCases(form, entries, (entry) => lowered(each, entry));
+      return (cases && form.ofConditions?.(cases)) ?? [];
     }
     const part = partOfField(form, each);
     return (part && lowered(each, part)) ?? [];
   });
   if (configs.length === 0 || form.join === undefined) return configs.at(-1);
   return form.join(configs);
+}
+
+/**
+ * The forms of a policy that its entries are, up to the last one that says something of it: an entry that acts keeps those
+ * behind it from acting, whatever it says. Undefined when none says something, or one has mistakes (reported).
+ */
+function conditionalCases<Config, Value>(
+  form: KubernetesForm<Config, Value>,
+  entries: readonly ConditionalEntry[],
+  lower: (entry: ConditionalEntry) => Config | undefined,
+): readonly CaseConfig<Config>[] | undefined {
+  const last = entries.findLastIndex(({ value }) => value !== undefined);
+  const forms = entries.slice(0, last + 1).map((entry) => ({
+    entry,
+    value: entry.value === undefined ? undefined : lower(entry),
+  }));
+  const known = forms.find(({ value }) => value !== undefined)?.value;
+  if (known === undefined) return undefined;
+  const cases = forms.flatMap(({ entry, value }): readonly CaseConfig<Config>[] => {
+    const own = entry.value === undefined ? form.idle?.(known) : value;
+    return own === undefined ? [] : [{ ...entry, value: own }];
+  });
+  return cases.length < forms.length ? undefined : cases;
 }
 
 /** The policies about the requests and responses of one backend, as the fields that act there say. */

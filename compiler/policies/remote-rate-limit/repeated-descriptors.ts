@@ -1,0 +1,64 @@
+import type { NamedNode } from "../../backends/parts/named-expressions.ts";
+import type { Diagnostics, Origin } from "../../diagnostics/diagnostic.ts";
+import type { CompiledExpression } from "../../model/expressions.ts";
+import type { DescriptorConfig, LimitServiceConfig } from "./limit-service-config.ts";
+
+/** A descriptor, and where it stands. */
+export interface PlacedDescriptor {
+  readonly unit: "requests" | "tokens";
+  readonly entries: readonly NamedNode[];
+  readonly cost: CompiledExpression | undefined;
+  readonly limit: CompiledExpression | undefined;
+  readonly origin: Origin;
+}
+
+/** A service counts by the entries of a descriptor, in their order: reports those that are those of one before. */
+export function reportRepeatedDescriptors(
+  descriptors: readonly PlacedDescriptor[],
+  diagnostics: Diagnostics,
+): void {
+  const before = new Map<string, PlacedDescriptor>();
+  for (const each of descriptors) {
+    const counted = each.entries.map(({ name, value }) => [name, value.source]);
+    const key = JSON.stringify(counted);
+    const first = before.get(key);
+    if (first === undefined) before.set(key, each);
+    else reportRepeated(each, first, diagnostics);
+  }
+}
+
+function reportRepeated(
+  each: PlacedDescriptor,
+  first: PlacedDescriptor,
+  diagnostics: Diagnostics,
+): void {
+  const isSame =
+    each.unit === first.unit &&
+    each.cost?.source === first.cost?.source &&
+    each.limit?.source === first.limit?.source;
+  const related = [{ at: first.origin, label: "the first one" }];
+  diagnostics.report("repeated-descriptor", each.origin, { isSame, unit: each.unit }, related);
+}
+
+/** Before routing there is a call of its own: reports what a service has counted in that already. */
+export function reportCountedBefore(
+  { server, domain, descriptors }: LimitServiceConfig,
+  before: LimitServiceConfig,
+  diagnostics: Diagnostics,
+): void {
+  if (domain !== before.domain || serverKey(server) !== serverKey(before.server)) return;
+  for (const each of descriptors) {
+    const first = before.descriptors.find((other) => entriesKey(other) === entriesKey(each));
+    if (first === undefined) continue;
+    const related = [{ at: first.origin, label: "counted here before" }];
+    diagnostics.report("counted-before-routing", each.origin, {}, related);
+  }
+}
+
+function serverKey({ to }: LimitServiceConfig["server"]): string {
+  return JSON.stringify(to);
+}
+
+function entriesKey({ entries }: DescriptorConfig): string {
+  return JSON.stringify(entries.map(({ name, text }) => [name, text.trim()]));
+}
