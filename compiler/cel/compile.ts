@@ -6,6 +6,7 @@ import { failsWithout } from "./check/absent-data.ts";
 import { checkExpression } from "./check/check.ts";
 import type { CheckedExpression } from "./check/checked-expression.ts";
 import { portlessHosts } from "./check/host-port.ts";
+import { sentHeaders } from "./check/sent-headers.ts";
 import { Emitter } from "./emit/emit.ts";
 import { type EmittedValue, literalIn } from "./emit/emitted-value.ts";
 import { nameLocals } from "./emit/local-names.ts";
@@ -59,6 +60,13 @@ export function namesFailingWithout(text: string, phase: CelPhase): readonly str
   return failsWithout(checked).flatMap(({ name, variable }) =>
     variable === "request" ? name : [],
   );
+}
+
+/** The headers of a request of which the value of an expression that compiles is made, in lower case. */
+export function headersGiving(text: string, phase: CelPhase): readonly string[] {
+  const root = parseExpression(text, new Problems());
+  if (root === undefined) return [];
+  return sentHeaders(checkExpression(root, phaseEnvironment(phase), new Problems()));
 }
 
 /** Rules that were compiled: many routes have the same ones, and so have both sides of a comparison. */

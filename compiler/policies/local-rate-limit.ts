@@ -84,6 +84,10 @@ export const localRateLimit: Policy<
     }),
     ofConditions: joinCases,
   },
+  callerKeys: (settings) =>
+    limitsOf(settings).flatMap(({ key, origin }) =>
+      key === undefined ? [] : [{ text: key.source, origin: childOf(origin, "key") }],
+    ),
   limitsTokens: (config) => limitsOf(config).some(({ counts }) => counts === "tokens"),
   resolve: ({ cases }, context) => {
     const names = new Map<string, number>();

@@ -71,6 +71,8 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   limitsTokens?(config: Config): boolean;
   /** What it may change of a request, which later rules, and on a listener the choice of the route, see; absent: nothing. */
   changesRequest?(settings: Settings): ChangedParts;
+  /** The expressions by whose values it tells callers apart, over requests as it meets them; absent: it doesn't. */
+  callerKeys?(settings: Settings): readonly CallerKey[];
   /** Path prefixes that its route serves besides its own paths, whatever method and headers those ask for. */
   addPrefixes?(paths: readonly PathMatch[], settings: Settings): readonly string[];
   /** Where its rules read the path of a request. */
@@ -89,6 +91,12 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
 
 /** Names of headers, and `:path` and its like; `anything`: whatever a server says. */
 export type ChangedParts = readonly string[] | "anything";
+
+/** An expression by whose values callers are told apart, and where it stands. */
+export interface CallerKey {
+  readonly text: string;
+  readonly origin: Origin;
+}
 
 /** A policy in Kubernetes manifests. */
 export interface KubernetesForm<Config, Value> {

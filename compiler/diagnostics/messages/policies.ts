@@ -261,6 +261,18 @@ export const policyMessages = {
       'leaves the header out escapes a limit by it. `"x-team" in request.headers ? request.headers["x-team"] : "none"` ' +
       "counts those together, and a descriptor that every request has limits everybody.",
   }),
+  "limits-by-choice": message<{ names: readonly string[] }>({
+    severity: "warning",
+    text: ({ names }) =>
+      `clients choose the header${names.length === 1 ? "" : "s"} ${names.map((name) => `"${name}"`).join(", ")}: with each value they have a limit of their own`,
+    hint: () =>
+      "take what the gateway knows of them (jwt.sub, apiKey.user, source.address), or let a policy ahead of the limit set the header",
+    explanation:
+      "A limit with a `key` counts for each of its values. What a client sends it can also send with another value, and " +
+      "whoever does so with each request is never limited. That a client has no say in is what a policy found out about " +
+      "it, and a header that a policy sets or removes before the limit is asked: `transformations` of the listener, an " +
+      "authorization server. Those of the route itself come after its limits.",
+  }),
   "absent-identity": message<{ variable: string; policies: string }>({
     severity: "warning",
     text: ({ variable, policies }) =>
