@@ -20,6 +20,7 @@ export const withoutRoute: PolicyPlace = {
     preRouting: [],
     optional: [],
     itemTargets: undefined,
+    modelNames: undefined,
     prefixes: ["/"],
   },
 };

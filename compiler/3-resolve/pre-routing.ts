@@ -2,7 +2,7 @@ import type { ListenerResource, RouteResource } from "../config/resources.ts";
 import { keyPlace } from "../diagnostics/diagnostic.ts";
 import type { PreRoutingNode } from "../ir/program.ts";
 import { passesAnonymous, respondsToAll } from "../policies/index.ts";
-import { asksModels, protocolOf, spendsTokens } from "./backends.ts";
+import { asksModels, modelNamesOf, protocolOf, spendsTokens } from "./backends.ts";
 import { withoutConsequences } from "./consequences.ts";
 import { effectivePolicies, type PolicyPlace, resolvePolicies } from "./policies.ts";
 import type { RouteContext } from "./routes.ts";
@@ -29,6 +29,7 @@ export function resolvePreRouting(
       preRouting: [],
       optional: policies.filter(passesAnonymous).map(({ kind }) => kind),
       itemTargets: undefined,
+      modelNames: isKnown ? modelNamesOf(backends) : undefined,
       prefixes: undefined,
     },
   };

@@ -20,6 +20,7 @@ import {
   asksModels,
   checkShares,
   itemTargetsOf,
+  modelNamesOf,
   openProxyOf,
   protocolOf,
   resolveBackends,
@@ -288,8 +289,9 @@ function routePlace(
       policies: policies.map(({ kind }) => kind),
       preRouting: preRouting.map(({ kind }) => kind),
       optional: optionalOf([...policies, ...preRouting]),
-      // Names of items may be those of a server that was left out.
+      // Names of items and models may be those of a server that was left out.
       itemTargets: resource.isPartial === true ? undefined : itemTargetsOf(resource.backends),
+      modelNames: resource.isPartial === true ? undefined : modelNamesOf(resource.backends),
       prefixes: paths.every(({ kind }) => kind === "prefix")
         ? [...new Set(paths.map(({ value }) => trimmedPrefix(value)))]
         : undefined,

@@ -1,6 +1,7 @@
-import { MODEL_PATTERN } from "../backends/ai/model-pattern.ts";
+import { MODEL_PATTERN, mayMeanSame } from "../backends/ai/model-pattern.ts";
 import { readWhatIsHere } from "../backends/parts/tls-files.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
+import { suggest } from "../diagnostics/suggestion.ts";
 import { localObject } from "../manifests/field-types.ts";
 import { listChanges, type SettingsChange } from "../model/access.ts";
 import type { Json } from "../model/json.ts";
@@ -233,6 +234,12 @@ function meetModels({ allowedModels, origin }: ApiKeySourceNode, context: Resolv
   const at = childOf(origin, "allowedModels");
   const carried = context.route.asksModels === false ? (["requests"] as const) : undefined;
   context.sections.meet({ name: "allowedModels", actsOn: ["llm"], origin: at }, carried);
+  const { modelNames = [] } = context.route;
+  for (const [index, model] of allowedModels.entries()) {
+    if (modelNames.length === 0 || modelNames.some((name) => mayMeanSame(model, name))) continue;
+    const params = { model, suggestion: suggest(model, modelNames), known: modelNames };
+    context.diagnostics.report("unknown-allowed-model", childOf(at, index), params);
+  }
 }
 
 function withoutLiteralKey(source: ApiKeySourceNode, context: ResolveContext): ApiKeySourceNode {

@@ -181,6 +181,8 @@ export interface ResolveContext extends IdentityContext {
     readonly spendsTokens: boolean | undefined;
     /** The servers behind it whose items rules are about; undefined: it has no items. */
     readonly itemTargets: ItemTargets | undefined;
+    /** The models that its clients can ask for by name (one `*` at an end); undefined: any. */
+    readonly modelNames: readonly string[] | undefined;
     /** The prefixes of its matches; undefined when a match has another kind of path. */
     readonly prefixes: readonly string[] | undefined;
   };

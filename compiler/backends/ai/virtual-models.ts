@@ -3,6 +3,7 @@ import type { CompiledExpression } from "../../model/expressions.ts";
 import { camelCase } from "../../model/identifiers.ts";
 import { type IdentityContext, resolveOfRequest } from "../parts/known-identities.ts";
 import type { AiConfig, VirtualModelConfig, VirtualTarget } from "./ai-config.ts";
+import { meansModel } from "./model-pattern.ts";
 import type { VirtualModelValue } from "./virtual-models-schema.ts";
 
 /** A virtual model, complete; `group`: which of the groups serves a target. */
@@ -161,12 +162,7 @@ function groupOf(name: string, models: readonly string[]): number {
   const same = models.indexOf(name);
   if (same !== -1) return same;
   const [longest] = models
-    .filter((model) => means(model, name))
+    .filter((model) => meansModel(model, name))
     .toSorted((a, b) => b.length - a.length);
   return longest === undefined ? -1 : models.indexOf(longest);
-}
-
-function means(pattern: string, name: string): boolean {
-  if (pattern.endsWith("*")) return name.startsWith(pattern.slice(0, -1));
-  return pattern.startsWith("*") && name.endsWith(pattern.slice(1));
 }

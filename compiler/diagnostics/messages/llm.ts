@@ -178,6 +178,18 @@ export const llmMessages = {
     explanation:
       "A virtual model is served by `models`: each of its targets is one of them, found as for a client that asks for it.",
   }),
+  "unknown-allowed-model": message<{
+    model: string;
+    suggestion: string | undefined;
+    known: readonly string[];
+  }>({
+    severity: "warning",
+    text: ({ model }) => `no model that clients can ask for here is called "${model}"`,
+    hint: ({ suggestion, known }) => didYouMean(suggestion) ?? `models here: ${known.join(", ")}`,
+    explanation:
+      "`allowedModels` of a key names models as clients do: by the names of `models` and `virtualModels`, not by those that " +
+      "the provider has for them. A name that stands for none of them allows nothing.",
+  }),
   "early-virtual-target": message<{ model: string }>({
     severity: "error",
     text: ({ model }) => `"${model}" has no condition, so that no model behind it is ever asked`,
