@@ -65,7 +65,15 @@ const keySchema = object(
         "The models that its holder may ask for; all by default. What passes unread (`Passthrough`) is not open to it then.",
     }),
   },
-  { exactlyOneOf: ["key", "keyHash", "file"] },
+  {
+    exactlyOneOf: ["key", "keyHash", "file"],
+    saidElsewhere: Object.fromEntries(
+      ["name", "user", "owner", "role", "team", "group", "id"].map((word) => [
+        word,
+        `what is known of its holder is metadata: { ${word}: VALUE }, and apiKey.${word} in rules`,
+      ]),
+    ),
+  },
 );
 
 const schema = object(

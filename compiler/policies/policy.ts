@@ -42,7 +42,10 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
     readonly field: string;
   };
   /** The specification also has it on a backend, where it is not built yet. */
-  readonly isPlannedOnBackend?: true;
+  readonly plannedOnBackend?: {
+    /** How the same is had all the same, as a hint says it. */
+    readonly instead?: string;
+  };
   /** Names that its generated code declares: no route is called so. A number may follow each. */
   readonly names?: readonly string[];
   /** The CEL variable of the identity that it establishes: `jwt`. */

@@ -8,9 +8,9 @@ import {
   type Origin,
   type Place,
 } from "../diagnostics/diagnostic.ts";
-import { suggest } from "../diagnostics/suggestion.ts";
 import type { ConfigValue, ExpandedText, ReadValue } from "./config-values.ts";
 import { configValueAt, pointerPath } from "./config-values.ts";
+import { meantWord, saidElsewhere } from "./meant-field.ts";
 import { type Schema, schemaAt } from "./schema.ts";
 import { boundName, formatName, schemaTypeNames, typeName } from "./schema-messages.ts";
 import type { UnknownKeys } from "./unknown-keys.ts";
@@ -246,7 +246,8 @@ function reportEnum({ diagnostics, at, schema, found, field, variable }: Violati
     field,
     found: variable === undefined ? `"${word}"` : `what "${variable}" stands for`,
     allowed: allowed.join(", "),
-    suggestion: variable === undefined ? suggest(word, allowed) : undefined,
+    instead: variable === undefined ? saidElsewhere(word, schema) : undefined,
+    suggestion: variable === undefined ? meantWord(word, allowed) : undefined,
   });
 }
 
