@@ -202,6 +202,7 @@ function reportChoice({ error, subject, diagnostics, path, at, schema }: Violati
 function reportType(violation: Violation): void {
   const { diagnostics, at, path, schema: whole, found, field } = violation;
   const isFile = path.length === 0 && typeof found !== "object";
+  const isFileOfItems = path.length === 0 && Array.isArray(found);
   const types = [whole?.type ?? []].flat();
   // A mapping that is none of those that may stand here.
   const isOther = types.includes("object") && typeName(found) === "a mapping";
@@ -212,7 +213,9 @@ function reportType(violation: Violation): void {
     found: typeName(found),
     advice: isFile
       ? "`gwc init` writes a small file that works"
-      : (indentAdvice(violation) ?? (schema && typeAdvice(schema, found))),
+      : isFileOfItems
+        ? "its keys stand at the beginning of lines, without `- `"
+        : (indentAdvice(violation) ?? (schema && typeAdvice(schema, found))),
   });
 }
 

@@ -20,7 +20,11 @@ export function routeBackendSchema() {
   const others = ["service", "backend", "internal", "routeGroup"] as const;
   return object(
     { ...backendFields(), policies: serviceBackendPoliciesSchema() },
-    { exactlyOneOf: [...backends.map(({ kind }) => kind), ...others], hasParts: true },
+    {
+      exactlyOneOf: [...backends.map(({ kind }) => kind), ...others],
+      hasParts: true,
+      examples: [{ host: "127.0.0.1:8080" }],
+    },
   );
 }
 

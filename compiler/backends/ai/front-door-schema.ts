@@ -62,6 +62,13 @@ export function modelSchema() {
     },
     {
       required: ["name", "provider"],
+      examples: [
+        {
+          name: "fast",
+          provider: "openAI",
+          params: { model: "gpt-5-mini", apiKey: "${OPENAI_API_KEY}" },
+        },
+      ],
       hasParts: true,
       saidElsewhere: {
         ...{ fallback: SHARED_NAME, fallbacks: SHARED_NAME, failover: SHARED_NAME },
