@@ -83,7 +83,8 @@ export function resolveTarget(
 export function resolveGrpcTarget(
   config: DestinationConfig,
   context: DestinationContext,
+  overHttp?: string,
 ): CalloutTarget | undefined {
   const found = resolveDestination(config, context);
-  return found && grpcTarget(found, context.diagnostics);
+  return found && grpcTarget(found, context.diagnostics, overHttp);
 }
