@@ -43,6 +43,7 @@ const REPAIRS: readonly ((text: string) => string)[] = [
   (text) => /^https?:\/\/[^/]+(?=\/)/.exec(text.toLowerCase())?.[0] ?? text,
   (text) => `https://${text}`,
   (text) => text.replaceAll(/[_\s]/g, "-"),
+  (text) => text.toLowerCase().replaceAll(/[_\s]/g, "-"),
   (text) => text.replace(/(?<=.)\*.*$/, "*"),
   (text) => /^\w+:\/\/([^/:?#@]+)/.exec(text.toLowerCase())?.[1] ?? text,
   (text) => /^([^/:]+)[:/]/.exec(text.toLowerCase())?.[1] ?? text,
