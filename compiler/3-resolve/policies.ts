@@ -19,6 +19,7 @@ export const withoutRoute: PolicyPlace = {
     policies: [],
     preRouting: [],
     optional: [],
+    identityFields: [],
     itemTargets: undefined,
     modelNames: undefined,
     prefixes: ["/"],

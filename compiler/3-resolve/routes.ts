@@ -15,7 +15,13 @@ import type { PolicyKind, PolicyUse } from "../ir/policies.ts";
 import type { RouteNode } from "../ir/program.ts";
 import type { Identifiers } from "../model/identifiers.ts";
 import type { PathMatch, RouteMatch, ValueMatch, ValueMatchConfig } from "../model/matches.ts";
-import { identities, type PolicyConfig, passesAnonymous, policyOf } from "../policies/index.ts";
+import {
+  identities,
+  identityFields,
+  type PolicyConfig,
+  passesAnonymous,
+  policyOf,
+} from "../policies/index.ts";
 import {
   asksModels,
   checkShares,
@@ -289,6 +295,9 @@ function routePlace(
       policies: policies.map(({ kind }) => kind),
       preRouting: preRouting.map(({ kind }) => kind),
       optional: optionalOf([...policies, ...preRouting]),
+      identityFields: [...policies, ...preRouting].flatMap(
+        (policy) => identityFields(policy) ?? [],
+      ),
       // Names of items and models may be those of a server that was left out.
       itemTargets: resource.isPartial === true ? undefined : itemTargetsOf(resource.backends),
       modelNames: resource.isPartial === true ? undefined : modelNamesOf(resource.backends),

@@ -123,6 +123,11 @@ export const apiKey: Policy<
   aliases: [["apiKeyAuthentication"]],
   names: ["apiKeys", "findApiKey"],
   identity: "apiKey",
+  identityFields: ({ keys }) =>
+    // What a file says is known where it is read.
+    keys.some(({ kind }) => kind === "file")
+      ? undefined
+      : keys.flatMap(({ metadata }) => Object.keys(metadata)),
   passesAnonymous: ({ mode }) => mode !== "strict",
   direction: "closes",
   access: ({ mode }) => [identityCheck("apiKey", mode, "an API key")],

@@ -50,6 +50,8 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   readonly names?: readonly string[];
   /** The CEL variable of the identity that it establishes: `jwt`. */
   readonly identity?: string;
+  /** The fields of which that identity has some; absent, or undefined: any. */
+  identityFields?(config: Config): readonly string[] | undefined;
   /** The CEL variable of what else it finds out about a request: `extauthz`. */
   readonly findings?: string;
   /** Whether requests without that identity go on all the same. */

@@ -1,4 +1,4 @@
-import { message } from "./message.ts";
+import { didYouMean, message } from "./message.ts";
 
 /** What is said of credentials for pages of any origin, wherever that stands. */
 const OPEN_CREDENTIALS = {
@@ -272,6 +272,25 @@ export const policyMessages = {
       "whoever does so with each request is never limited. That a client has no say in is what a policy found out about " +
       "it, and a header that a policy sets or removes before the limit is asked: `transformations` of the listener, an " +
       "authorization server. Those of the route itself come after its limits.",
+  }),
+  "unknown-identity-field": message<{
+    variable: string;
+    field: string;
+    suggestion: string | undefined;
+    known: readonly string[];
+  }>({
+    severity: "warning",
+    text: ({ variable, field }) =>
+      `"${variable}.${field}" is absent from every request: none of "${variable}" has it`,
+    hint: ({ variable, suggestion, known }) =>
+      didYouMean(suggestion) ??
+      (known.length === 0
+        ? "say it in `metadata` of the keys that have it"
+        : `there are ${known.map((field) => `${variable}.${field}`).join(", ")}`),
+    explanation:
+      "`apiKey` in expressions is the `metadata` of the key that a request has. Where all keys stand in the configuration " +
+      "it is known what they may say: a rule that needs anything else never allows, and a deny rule that reads it denies " +
+      "everything.",
   }),
   "absent-identity": message<{ variable: string; policies: string }>({
     severity: "warning",
