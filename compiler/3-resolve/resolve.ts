@@ -94,7 +94,7 @@ function resolveGateway(
     names: new Identifiers(unitNames()),
     backends: gateway.backends,
     listeners: new Map(gateway.listeners.map((listener) => [listener.key, listener])),
-    listenerNames: new Identifiers(unitNames()),
+    listenerNames: new Identifiers(unitNames(), "Listener"),
   };
   checkListeners(gateway, context);
   checkVersions(gateway.frontend.tls, diagnostics);
