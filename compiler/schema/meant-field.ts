@@ -13,7 +13,12 @@ export function knownFields(schema: Schema | undefined): readonly string[] {
 export function saidElsewhere(key: string, schema: Schema | undefined): string | undefined {
   const word = plainWord(key);
   const known = Object.entries(schema?.saidElsewhere ?? {});
-  return known.find(([name]) => plainWord(name) === word)?.[1];
+  const said = known.find(([name]) => plainWord(name) === word)?.[1];
+  if (said !== undefined) return said;
+  // A header beside the changes to headers is meant to be set.
+  const set = schema?.properties?.set;
+  const takesNames = set?.type === "object" && set.properties === undefined;
+  return takesNames && key.includes("-") ? `write set: { ${key}: … }` : undefined;
 }
 
 /**

@@ -20,8 +20,6 @@ export const shapeMessages = {
       if (instead !== undefined) return instead;
       if (key === "<<")
         return "no mappings are merged: write its fields here, or take a whole one (`policies: *common`)";
-      if (key.startsWith("x-"))
-        return "a value has its name where it is used first (`policies: &common {...}`), and is `policies: *common` at others";
       if (standsIn !== undefined) return `"${key}" is a field of ${standsIn}`;
       return didYouMean(suggestion) ?? `fields here: ${known}`;
     },
