@@ -19,6 +19,7 @@ export function typeAdvice(schema: Schema, found: unknown): string | undefined {
   }
   if (!isScalar(found)) return undefined;
   if (takes("array")) return listAdvice(schema.items ?? {}, found);
+  if (takes("string") && typeof found !== "string") return scalarAdvice(schema, found);
   if (takes("object")) return fieldsAdvice(schema, found);
   return scalarAdvice(schema, found);
 }
@@ -181,7 +182,7 @@ function scalarAdvice(schema: Schema, found: Scalar): string | undefined {
   if (types.includes("integer") || types.includes("number")) {
     if (/^[1-5]xx$/i.test(found))
       return `each status is a number of its own: ${found[0]}00, ${found[0]}01, …`;
-    const [number] = /^[0-9]+/.exec(found) ?? [];
+    const [, number] = /^[:$€£]?([0-9]+)/.exec(found) ?? [];
     return number && `it is a number, without quotes and unit: ${number}`;
   }
   const [, yes] = /^(?:(true|yes|on)|false|no|off)$/i.exec(found) ?? [undefined, null];

@@ -1,4 +1,5 @@
 import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
+import { suggest } from "../../diagnostics/suggestion.ts";
 import type { CompiledExpression } from "../../model/expressions.ts";
 import { camelCase } from "../../model/identifiers.ts";
 import { type IdentityContext, resolveOfRequest } from "../parts/known-identities.ts";
@@ -120,7 +121,8 @@ function resolved(
   const targets = routing.kind === "failover" ? routing.tiers.flat() : routing.targets;
   const unknown = targets.filter(({ model }) => groupOf(model, models) === -1);
   for (const { model, origin } of unknown) {
-    diagnostics.report("unknown-virtual-target", origin, { model });
+    const suggestion = suggest(model, models);
+    diagnostics.report("unknown-virtual-target", origin, { model, suggestion });
   }
   if (unknown.length > 0) return undefined;
   const known = { name, id: camelCase(name), origin };

@@ -107,6 +107,9 @@ function targetSchema(policies: Schema<BackendPoliciesValue>) {
         },
         {
           required: ["cmd"],
+          saidElsewhere: {
+            cwd: "it runs in the gateway's own folder: give `cmd` and `args` whole paths",
+          },
           examples: [{ cmd: "npx", args: ["-y", "@scope/server@1.0.0"] }],
           description: "A server that is started as a child process, one for each session.",
         },
@@ -137,6 +140,8 @@ function targetSchema(policies: Schema<BackendPoliciesValue>) {
     },
   );
 }
+
+const documentFile = "save the document, and write schema: { file: PATH }";
 
 function openApiSchema() {
   return object(
@@ -173,6 +178,12 @@ function openApiSchema() {
     },
     {
       required: ["schema", "host"],
+      saidElsewhere: {
+        url: documentFile,
+        spec: documentFile,
+        document: documentFile,
+        file: documentFile,
+      },
       examples: [{ schema: { file: "openapi.json" }, host: "127.0.0.1:8080" }],
       description: "An HTTP API: its operations are tools, and a call of one is a request to it.",
     },

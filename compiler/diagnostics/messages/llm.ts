@@ -171,10 +171,11 @@ export const llmMessages = {
     explanation:
       "A virtual model stands for others: what clients ask for is either one of `models` or one of `virtualModels`.",
   }),
-  "unknown-virtual-target": message<{ model: string }>({
+  "unknown-virtual-target": message<{ model: string; suggestion: string | undefined }>({
     severity: "error",
     text: ({ model }) => `no model is called "${model}"`,
-    hint: () => "name it under `models`, there may be a `*` at an end",
+    hint: ({ suggestion }) =>
+      didYouMean(suggestion) ?? "name it under `models`, there may be a `*` at an end",
     explanation:
       "A virtual model is served by `models`: each of its targets is one of them, found as for a client that asks for it.",
   }),
