@@ -58,6 +58,18 @@ export function syntaxProblem(error: YAMLError, yaml: Document, text: string): S
       };
     case "BLOCK_AS_IMPLICIT_KEY":
       return blockInLine(found, own, text);
+    case "BAD_DQ_ESCAPE":
+      return {
+        ...found,
+        problem: `${/\\.+$/.exec(own)?.[0] ?? "this"} is no escape of a text in double quotes`,
+        advice: "put the text in single quotes, where \\ is itself",
+      };
+    case "BLOCK_IN_FLOW":
+      return {
+        ...found,
+        problem: "no lines of `- ` and of keys can stand inside brackets",
+        advice: "leave the brackets out, or separate the items by commas, without `- `",
+      };
     case "RESOURCE_EXHAUSTION":
       return { ...found, problem: "its lists and mappings nest too deep to be read" };
     default:

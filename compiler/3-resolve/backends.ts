@@ -85,6 +85,19 @@ function spendsOwnTokens<Kind extends BackendKind>(backend: BackendConfig<Kind>)
   return backendOf<Kind>(backend.kind).spendsTokens?.(backend) ?? false;
 }
 
+/** The models that clients of a route can ask for by name; undefined: any. */
+export function modelNamesOf(backends: readonly BackendConfig[]): readonly string[] | undefined {
+  const lists = backends.map(ownModelNames);
+  return lists.every((names) => names !== undefined) ? lists.flat() : undefined;
+}
+
+function ownModelNames<Kind extends BackendKind>({
+  kind,
+  config,
+}: BackendConfig<Kind>): readonly string[] | undefined {
+  return backendOf(kind).modelNames?.(config);
+}
+
 /** A backend of a route of connections; undefined when a mistake was reported. */
 export function resolveTcpBackend<Kind extends BackendKind>(
   backend: BackendConfig<Kind>,

@@ -17,7 +17,7 @@ export function resolveCollector(
     const { url, http, origin } = found;
     const { diagnostics } = context;
     if (protocol === "grpc") {
-      reportGrpcPath(url, true, origin, diagnostics);
+      reportGrpcPath(url, "`http` as the protocol", origin, diagnostics);
       if (http?.version === "HTTP1") {
         diagnostics.report("grpc-over-http1", childOf(http.origin, "version"), {});
       }

@@ -25,7 +25,9 @@ export const withoutRoute: PolicyPlace = {
     policies: [],
     preRouting: [],
     optional: [],
+    identityFields: [],
     itemTargets: undefined,
+    modelNames: undefined,
     prefixes: ["/"],
   },
 };

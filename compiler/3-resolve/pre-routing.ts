@@ -1,8 +1,8 @@
 import type { ListenerResource, RouteResource } from "../config/resources.ts";
 import { keyPlace } from "../diagnostics/diagnostic.ts";
 import type { PreRoutingNode } from "../ir/program.ts";
-import { passesAnonymous, respondsToAll } from "../policies/index.ts";
-import { asksModels, protocolOf, spendsTokens } from "./backends.ts";
+import { identityFields, passesAnonymous, respondsToAll } from "../policies/index.ts";
+import { asksModels, modelNamesOf, protocolOf, spendsTokens } from "./backends.ts";
 import { withoutConsequences } from "./consequences.ts";
 import { effectivePolicies, type PolicyPlace, resolvePolicies } from "./policies.ts";
 import type { RouteContext } from "./routes.ts";
@@ -28,7 +28,9 @@ export function resolvePreRouting(
       policies: policies.map(({ kind }) => kind),
       preRouting: [],
       optional: policies.filter(passesAnonymous).map(({ kind }) => kind),
+      identityFields: policies.flatMap((policy) => identityFields(policy) ?? []),
       itemTargets: undefined,
+      modelNames: isKnown ? modelNamesOf(backends) : undefined,
       prefixes: undefined,
     },
   };

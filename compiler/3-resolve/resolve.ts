@@ -25,6 +25,7 @@ import { Identifiers } from "../model/identifiers.ts";
 import { type LiteralSecret, LiteralSecrets } from "../model/literal-secrets.ts";
 import { policies } from "../policies/index.ts";
 import { resolveAccessLog } from "./access-log.ts";
+import { checkCallerKeys } from "./caller-keys.ts";
 import { resolveConnectionRules } from "./connection-rules.ts";
 import type { KeptResolutions } from "./kept-resolutions.ts";
 import { certificateOf, checkVersions, resolveTls } from "./listener-tls.ts";
@@ -93,7 +94,7 @@ function resolveGateway(
     names: new Identifiers(unitNames()),
     backends: gateway.backends,
     listeners: new Map(gateway.listeners.map((listener) => [listener.key, listener])),
-    listenerNames: new Identifiers(unitNames()),
+    listenerNames: new Identifiers(unitNames(), "Listener"),
   };
   checkListeners(gateway, context);
   checkVersions(gateway.frontend.tls, diagnostics);
@@ -243,6 +244,7 @@ function resolveBinds(
         });
         const resolved = { ...resolveListener(listener, own, context), admission, preRouting };
         checkPathRules(resolved, context.diagnostics);
+        checkCallerKeys(resolved, context.diagnostics);
         return resolved;
       })
       .sort((a, b) => compareHostnames(a.hostname, b.hostname));

@@ -17,6 +17,7 @@ import type { Identifiers } from "../model/identifiers.ts";
 import type { PathMatch, RouteMatch, ValueMatch, ValueMatchConfig } from "../model/matches.ts";
 import {
   identities,
+  identityFields,
   type PolicyConfig,
   passesAnonymous,
   policyOf,
@@ -26,6 +27,7 @@ import {
   asksModels,
   checkShares,
   itemTargetsOf,
+  modelNamesOf,
   openProxyOf,
   protocolOf,
   resolveBackends,
@@ -314,8 +316,12 @@ function routePlace(
       policies: policies.map(({ kind }) => kind),
       preRouting: preRouting.map(({ kind }) => kind),
       optional: optionalOf([...policies, ...preRouting]),
-      // Names of items may be those of a server that was left out.
+      identityFields: [...policies, ...preRouting].flatMap(
+        (policy) => identityFields(policy) ?? [],
+      ),
+      // Names of items and models may be those of a server that was left out.
       itemTargets: resource.isPartial === true ? undefined : itemTargetsOf(resource.backends),
+      modelNames: resource.isPartial === true ? undefined : modelNamesOf(resource.backends),
       prefixes: paths.every(({ kind }) => kind === "prefix")
         ? [...new Set(paths.map(({ value }) => trimmedPrefix(value)))]
         : undefined,

@@ -45,6 +45,8 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
   ],
   resolve: resolveAi,
   spendsTokens: ({ policies }) => resolveRoutes(policies?.ai).some(({ type }) => counted.has(type)),
+  modelNames: ({ models, virtualModels = [] }) =>
+    models && [...models, ...virtualModels.map(({ name }) => name)],
   passesToken: ({ groups }) => groups.flat().some(({ connection }) => connection.isPassthrough),
   describe: ({ groups, served, virtualModels }) => [
     ...groups.flatMap((group, index) =>

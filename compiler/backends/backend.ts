@@ -72,6 +72,8 @@ export interface Backend<
   isOneServer?(config: Config): boolean;
   /** Whether requests use tokens of models that are counted; absent: none do. */
   spendsTokens?(use: BackendUse<Config>): boolean;
+  /** The models that clients can ask for by name, where there are no others (one `*` at an end); absent: it has no such list. */
+  modelNames?(config: Config): readonly string[] | undefined;
   /** The servers whose items rules tell apart by their names; absent: it has no items. */
   itemTargets?(config: Config): ItemTargets;
   /** Which of the items that its servers list are shown; absent: it has none. */

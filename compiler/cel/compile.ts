@@ -6,6 +6,7 @@ import { failsWithout } from "./check/absent-data.ts";
 import { checkExpression } from "./check/check.ts";
 import type { CheckedExpression } from "./check/checked-expression.ts";
 import { portlessHosts } from "./check/host-port.ts";
+import { sentHeaders } from "./check/sent-headers.ts";
 import { type WrittenMap, writtenMaps } from "./check/written-maps.ts";
 import { Emitter } from "./emit/emit.ts";
 import { type EmittedValue, literalIn } from "./emit/emitted-value.ts";
@@ -70,6 +71,13 @@ export function writtenMapsOf(text: string, phase: CelPhase): readonly WrittenMa
   const checked = checkExpression(root, phaseEnvironment(phase), problems);
   const constants = foldConstants(checked, (node) => valueOfClosed(checked, node), problems);
   return writtenMaps(checked, (node) => constants.literalOf(node));
+}
+
+/** The headers of a request of which the value of an expression that compiles is made, in lower case. */
+export function headersGiving(text: string, phase: CelPhase): readonly string[] {
+  const root = parseExpression(text, new Problems());
+  if (root === undefined) return [];
+  return sentHeaders(checkExpression(root, phaseEnvironment(phase), new Problems()));
 }
 
 /** Rules that were compiled: many routes have the same ones, and so have both sides of a comparison. */

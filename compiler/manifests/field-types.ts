@@ -64,6 +64,7 @@ export const controllerName = text("Who implements the class: DOMAIN/PATH.", {
 export const namespaceName = text("The namespace.", {
   maxLength: 63,
   pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
+  form: 'a name of lower-case letters, digits and "-"',
 });
 
 /** Gateway API `Group`; empty is the core group. */
@@ -165,7 +166,11 @@ function names(description: string) {
 /** metav1.ObjectMeta: what gwc reads of it; the rest is the cluster's. */
 const metadata = openObject(
   {
-    name: text("The name.", { maxLength: 253 }),
+    name: text("The name.", {
+      maxLength: 253,
+      pattern: `^${DNS_NAME}$`,
+      form: 'a name of lower-case letters, digits, "-" and "."',
+    }),
     namespace: namespaceName,
     labels: names("Labels, which selectors find it by."),
     annotations: names("Annotations: notes of tools."),

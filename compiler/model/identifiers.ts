@@ -1,13 +1,15 @@
 /** Hands out identifiers that are unique in a program: the names of generated functions and files. */
 export class Identifiers {
   readonly #reserved: ReadonlySet<string>;
+  readonly #suffix: string;
   readonly #taken = new Set<string>();
   /** The number that the next one of a name gets. */
   readonly #next = new Map<string, number>();
 
-  /** `reserved`: names that are never handed out, whatever number follows them. */
-  constructor(reserved: Iterable<string> = []) {
+  /** `reserved`: names that are never handed out, whatever number follows them; `suffix`: what makes one of each. */
+  constructor(reserved: Iterable<string> = [], suffix = "Route") {
     this.#reserved = new Set([...RESERVED, ...reserved]);
+    this.#suffix = suffix;
   }
 
   /**
@@ -17,7 +19,7 @@ export class Identifiers {
   take(...candidates: readonly string[]): string {
     const usable = candidates.map(camelCase).filter((name) => name !== "");
     const safe = (usable.length === 0 ? ["route"] : usable).map((name) =>
-      this.#reserved.has(name.replace(/\d+$/, "")) ? `${name}Route` : name,
+      this.#reserved.has(name.replace(/\d+$/, "")) ? `${name}${this.#suffix}` : name,
     );
     const free = safe.find((name) => !this.#taken.has(name.toLowerCase()));
     const name = free ?? this.#numbered(safe[0] ?? "route");

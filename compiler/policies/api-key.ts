@@ -1,6 +1,7 @@
-import { MODEL_PATTERN } from "../backends/ai/model-pattern.ts";
+import { MODEL_PATTERN, mayMeanSame } from "../backends/ai/model-pattern.ts";
 import { readWhatIsHere } from "../backends/parts/tls-files.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
+import { suggest } from "../diagnostics/suggestion.ts";
 import { localObject } from "../manifests/field-types.ts";
 import { listChanges, type SettingsChange } from "../model/access.ts";
 import type { Json } from "../model/json.ts";
@@ -64,7 +65,15 @@ const keySchema = object(
         "The models that its holder may ask for; all by default. What passes unread (`Passthrough`) is not open to it then.",
     }),
   },
-  { exactlyOneOf: ["key", "keyHash", "file"] },
+  {
+    exactlyOneOf: ["key", "keyHash", "file"],
+    saidElsewhere: Object.fromEntries(
+      ["name", "user", "owner", "role", "team", "group", "id"].map((word) => [
+        word,
+        `what is known of its holder is metadata: { ${word}: VALUE }, and apiKey.${word} in rules`,
+      ]),
+    ),
+  },
 );
 
 const schema = object(
@@ -114,6 +123,11 @@ export const apiKey: Policy<
   aliases: [["apiKeyAuthentication"]],
   names: ["apiKeys", "findApiKey"],
   identity: "apiKey",
+  identityFields: ({ keys }) =>
+    // What a file says is known where it is read.
+    keys.some(({ kind }) => kind === "file")
+      ? undefined
+      : keys.flatMap(({ metadata }) => Object.keys(metadata)),
   passesAnonymous: ({ mode }) => mode !== "strict",
   direction: "closes",
   access: ({ mode }) => [identityCheck("apiKey", mode, "an API key")],
@@ -233,6 +247,12 @@ function meetModels({ allowedModels, origin }: ApiKeySourceNode, context: Resolv
   const at = childOf(origin, "allowedModels");
   const carried = context.route.asksModels === false ? (["requests"] as const) : undefined;
   context.sections.meet({ name: "allowedModels", actsOn: ["llm"], origin: at }, carried);
+  const { modelNames = [] } = context.route;
+  for (const [index, model] of allowedModels.entries()) {
+    if (modelNames.length === 0 || modelNames.some((name) => mayMeanSame(model, name))) continue;
+    const params = { model, suggestion: suggest(model, modelNames), known: modelNames };
+    context.diagnostics.report("unknown-allowed-model", childOf(at, index), params);
+  }
 }
 
 function withoutLiteralKey(source: ApiKeySourceNode, context: ResolveContext): ApiKeySourceNode {

@@ -95,7 +95,9 @@ function resolveAuthorization(
   context: ResolveContext,
 ): AuthorizationNode | undefined {
   const target =
-    protocol.kind === "grpc" ? resolveGrpcTarget(server, context) : resolveTarget(server, context);
+    protocol.kind === "grpc"
+      ? resolveGrpcTarget(server, context, "`http: {}` as the protocol")
+      : resolveTarget(server, context);
   const how =
     protocol.kind === "grpc" ? resolveGrpc(protocol, context) : resolveHttp(protocol, context);
   const kept = cache && resolveCache(cache, rest.body !== undefined, context);

@@ -9,7 +9,7 @@ import {
   serverFields,
   serverKeys,
   serverPolicies,
-  serverTimeout,
+  serverWords,
 } from "../backends/parts/callout-server.ts";
 import type { CalloutTarget } from "../backends/parts/callout-target.ts";
 import {
@@ -135,13 +135,13 @@ const fields = {
   policies: serverPolicies,
 };
 
-const rest = { exactlyOneOf: [...serverKeys], saidElsewhere: serverTimeout };
+const rest = { exactlyOneOf: [...serverKeys], saidElsewhere: serverWords };
 
 const schema = object(
   { ...fields, conditional: conditionalSchema(object(fields, rest)) },
   {
     exactlyOneOf: [...serverKeys, "conditional"],
-    saidElsewhere: serverTimeout,
+    saidElsewhere: serverWords,
     checks: [standsAlone("who processes", Object.keys(fields))],
     description:
       "Shows requests and responses to a processor (Envoy's external processing protocol).",

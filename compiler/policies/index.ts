@@ -1,3 +1,4 @@
+import type { IdentityFields } from "../backends/parts/known-identities.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { Infer } from "../schema/schema.ts";
 import { a2a } from "./a2a.ts";
@@ -157,6 +158,15 @@ function isOfKind<Kind extends PolicyKind>(
   kind: Kind,
 ): policy is PolicyConfig<Kind> {
   return policy.kind === kind;
+}
+
+/** What is known of the identity that a policy establishes; undefined: it establishes none. */
+export function identityFields<Kind extends PolicyKind>({
+  kind,
+  config,
+}: PolicyConfig<Kind>): IdentityFields | undefined {
+  const { identity, identityFields: fields } = policyOf(kind);
+  return identity === undefined ? undefined : { variable: identity, fields: fields?.(config) };
 }
 
 /** Whether a policy establishes an identity that requests need not have. */

@@ -116,6 +116,8 @@ const providerProperties = {
   jwtValidationOptions: validationSchema,
 };
 
+const keySet = "write jwks: { url: https://issuer.example.com/jwks.json }, or jwks: { file: PATH }";
+
 const schema = object(
   {
     mode: modeSchema,
@@ -129,6 +131,7 @@ const schema = object(
   },
   {
     exactlyOneOf: ["issuer", "providers"],
+    saidElsewhere: { jwksUri: keySet, jwksUrl: keySet, jwksFile: keySet, keys: keySet },
     checks: ["audiences", "jwks", "jwtValidationOptions"].map((field) =>
       needsField(field, "issuer"),
     ),

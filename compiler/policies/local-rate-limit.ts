@@ -85,6 +85,10 @@ export const localRateLimit: Policy<
     ofConditions: joinCases,
     idle: ({ cases }) => ({ cases: cases.map((each) => ({ ...each, value: [] })) }),
   },
+  callerKeys: (settings) =>
+    limitsOf(settings).flatMap(({ key, origin }) =>
+      key === undefined ? [] : [{ text: key.source, origin: childOf(origin, "key") }],
+    ),
   limitsTokens: (config) => limitsOf(config).some(({ counts }) => counts === "tokens"),
   resolve: ({ cases }, context) => {
     const names = new Map<string, number>();

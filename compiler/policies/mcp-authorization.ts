@@ -64,7 +64,7 @@ export const mcpAuthorization: Policy<
   scope: ["route", "backend"],
   schema,
   actsOn: ["mcp"],
-  isPlannedOnBackend: true,
+  plannedOnBackend: { instead: "write it on the route, whose rules read `mcp.tool.target`" },
   names: ["authorizeCall", "deniedCall", "callStepUp"],
   pathRules: ({ rules, ofTargets }) =>
     rulesOnPaths([...rules, ...ofTargets.flatMap((target) => target.rules)]),

@@ -42,11 +42,16 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
     readonly field: string;
   };
   /** The specification also has it on a backend, where it is not built yet. */
-  readonly isPlannedOnBackend?: true;
+  readonly plannedOnBackend?: {
+    /** How the same is had all the same, as a hint says it. */
+    readonly instead?: string;
+  };
   /** Names that its generated code declares: no route is called so. A number may follow each. */
   readonly names?: readonly string[];
   /** The CEL variable of the identity that it establishes: `jwt`. */
   readonly identity?: string;
+  /** The fields of which that identity has some; absent, or undefined: any. */
+  identityFields?(config: Config): readonly string[] | undefined;
   /** The CEL variable of what else it finds out about a request: `extauthz`. */
   readonly findings?: string;
   /** Whether requests without that identity go on all the same. */
@@ -71,6 +76,8 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   limitsTokens?(config: Config): boolean;
   /** What it may change of a request, which later rules, and on a listener the choice of the route, see; absent: nothing. */
   changesRequest?(settings: Settings): ChangedParts;
+  /** The expressions by whose values it tells callers apart, over requests as it meets them; absent: it doesn't. */
+  callerKeys?(settings: Settings): readonly CallerKey[];
   /** Path prefixes that its route serves besides its own paths, whatever method and headers those ask for. */
   addPrefixes?(paths: readonly PathMatch[], settings: Settings): readonly string[];
   /** Where its rules read the path of a request. */
@@ -91,6 +98,12 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
 
 /** Names of headers, and `:path` and its like; `anything`: whatever a server says. */
 export type ChangedParts = readonly string[] | "anything";
+
+/** An expression by whose values callers are told apart, and where it stands. */
+export interface CallerKey {
+  readonly text: string;
+  readonly origin: Origin;
+}
 
 /** A policy in Kubernetes manifests. */
 export interface KubernetesForm<Config, Value> {
@@ -177,6 +190,8 @@ export interface ResolveContext extends IdentityContext {
     readonly spendsTokens: boolean | undefined;
     /** The servers behind it whose items rules are about; undefined: it has no items. */
     readonly itemTargets: ItemTargets | undefined;
+    /** The models that its clients can ask for by name (one `*` at an end); undefined: any. */
+    readonly modelNames: readonly string[] | undefined;
     /** The prefixes of its matches; undefined when a match has another kind of path. */
     readonly prefixes: readonly string[] | undefined;
   };

@@ -5,7 +5,7 @@ import {
   serverFields,
   serverKeys,
   serverPolicies,
-  serverTimeout,
+  serverWords,
 } from "../backends/parts/callout-server.ts";
 import {
   checkResult,
@@ -103,14 +103,14 @@ const fields = {
 const rest = {
   exactlyOneOf: [...serverKeys],
   required: ["domain", "descriptors"] as const,
-  saidElsewhere: serverTimeout,
+  saidElsewhere: serverWords,
 };
 
 const schema = object(
   { ...fields, conditional: conditionalSchema(object(fields, rest)) },
   {
     exactlyOneOf: [...serverKeys, "conditional"],
-    saidElsewhere: serverTimeout,
+    saidElsewhere: serverWords,
     checks: [
       {
         message: '"domain" and "descriptors" say what is counted',

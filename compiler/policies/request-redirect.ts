@@ -74,7 +74,7 @@ export const requestRedirect: Policy<
   actsOn: ["requests"],
   responses: () => true,
   schema,
-  isPlannedOnBackend: true,
+  plannedOnBackend: {},
   names: ["location"],
   merge: "replace",
   lower: ({ scheme, authority, path, status = 302 }) => ({

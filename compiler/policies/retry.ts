@@ -31,6 +31,8 @@ interface RetryNode {
 /** What conditions read. */
 const RETRIED = trafficText(["forwards", "llmCalls"]);
 
+const codes = "write codes: [502, 503]; failures to connect and timeouts always are tried again";
+
 const schema = object(
   {
     attempts: integer("Attempts after the first one.", 0, 255, { default: 1 }),
@@ -46,6 +48,10 @@ const schema = object(
     ),
   },
   {
+    saidElsewhere: {
+      ...{ retryOn: codes, statusCodes: codes, on: codes },
+      perTryTimeout: "write timeout: { backendRequestTimeout: 5s } beside it",
+    },
     description: "Sends a failed request again.",
     examples: [{ attempts: 2, backoff: "100ms", codes: [502, 503] }],
   },

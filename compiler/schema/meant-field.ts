@@ -13,7 +13,12 @@ export function knownFields(schema: Schema | undefined): readonly string[] {
 export function saidElsewhere(key: string, schema: Schema | undefined): string | undefined {
   const word = plainWord(key);
   const known = Object.entries(schema?.saidElsewhere ?? {});
-  return known.find(([name]) => plainWord(name) === word)?.[1];
+  const said = known.find(([name]) => plainWord(name) === word)?.[1];
+  if (said !== undefined) return said;
+  // A header beside the changes to headers is meant to be set.
+  const set = schema?.properties?.set;
+  const takesNames = set?.type === "object" && set.properties === undefined;
+  return takesNames && key.includes("-") ? `write set: { ${key}: … }` : undefined;
 }
 
 /**
@@ -35,6 +40,11 @@ export function meantField(
   if (near !== undefined) return near;
   const missing = schema?.required?.filter((name) => absent.includes(name)) ?? [];
   return isAlone && missing.length === 1 ? missing[0] : undefined;
+}
+
+/** The one of a few words that another one stands for: one that is spelled alike, or one of whose words it is. */
+export function meantWord(word: string, known: readonly string[]): string | undefined {
+  return suggest(word, known) ?? known.find((each) => isWordOf(word, each));
 }
 
 /** `origins` of `allowOrigins`, `mcp_authorization` of `mcpAuthorization`, `jwt` of `jwtAuth`. */
@@ -68,8 +78,11 @@ export function otherOwner(
   for (let length = path.length; length >= 0; length -= 1) {
     const around = path.slice(0, length);
     const schema = schemaAt(root, around);
-    if (length < path.length && hasField(schema, key)) return ownerPath(around);
-    const section = sectionWith(key, schema, path.slice(length));
+    // A value by a name such as `path` or `name` is a part of many things that have nothing to do with each other.
+    const isFar = path.slice(length).filter((step) => typeof step === "string").length > 1;
+    const isHere = (field: Schema): boolean => !isFar || !isScalar(field);
+    if (length < path.length && hasField(schema, key, isHere)) return ownerPath(around);
+    const section = sectionWith(key, schema, path.slice(length), isHere);
     // What others are made of has nothing to do with a policy, but policies may stand on another level.
     const isNear = !path.slice(Math.max(0, length - 1), -1).includes("policies");
     if (section !== undefined && (isNear || section === "policies"))
@@ -83,11 +96,17 @@ function sectionWith(
   key: string,
   schema: Schema | undefined,
   [inside]: ConfigPath,
+  isHere?: (field: Schema) => boolean,
 ): string | undefined {
   return knownFields(schema).find((section) => {
     const inner = schema?.properties?.[section];
-    return section !== inside && hasField(inner?.items ?? inner, key);
+    return section !== inside && hasField(inner?.items ?? inner, key, isHere);
   });
+}
+
+function isScalar({ type }: Schema): boolean {
+  const types = [type ?? []].flat();
+  return !types.includes("object") && !types.includes("array");
 }
 
 /** The schema of a field of this name: of the object at a path, else of the next one around it that has one. */
@@ -99,12 +118,16 @@ export function fieldAround(key: string, path: ConfigPath, root: Schema): Schema
   return undefined;
 }
 
-/** Whether an object of this schema has a field of this name that can be written. */
-export function hasField(schema: Schema | undefined, key: string): boolean {
+/** Whether an object of this schema has a field of this name that can be written, and is such a one. */
+export function hasField(
+  schema: Schema | undefined,
+  key: string,
+  isSuch: (field: Schema) => boolean = () => true,
+): boolean {
   const { properties } = schema ?? {};
   if (properties === undefined || !Object.hasOwn(properties, key)) return false;
   const field = properties[key];
-  return field !== undefined && isWritable(field);
+  return field !== undefined && isWritable(field) && isSuch(field);
 }
 
 /** The end of a path from the last item of a list on: `routes[0].policies`. */

@@ -8,9 +8,9 @@ import {
   type Origin,
   type Place,
 } from "../diagnostics/diagnostic.ts";
-import { suggest } from "../diagnostics/suggestion.ts";
 import type { ConfigValue, ExpandedText, ReadValue } from "./config-values.ts";
 import { configValueAt, pointerPath } from "./config-values.ts";
+import { meantWord, saidElsewhere } from "./meant-field.ts";
 import { type Schema, schemaAt } from "./schema.ts";
 import { boundName, formatName, schemaTypeNames, typeName } from "./schema-messages.ts";
 import type { UnknownKeys } from "./unknown-keys.ts";
@@ -202,6 +202,7 @@ function reportChoice({ error, subject, diagnostics, path, at, schema }: Violati
 function reportType(violation: Violation): void {
   const { diagnostics, at, path, schema: whole, found, field } = violation;
   const isFile = path.length === 0 && typeof found !== "object";
+  const isFileOfItems = path.length === 0 && Array.isArray(found);
   const types = [whole?.type ?? []].flat();
   // A mapping that is none of those that may stand here.
   const isOther = types.includes("object") && typeName(found) === "a mapping";
@@ -212,7 +213,9 @@ function reportType(violation: Violation): void {
     found: typeName(found),
     advice: isFile
       ? "`gwc init` writes a small file that works"
-      : (indentAdvice(violation) ?? (schema && typeAdvice(schema, found))),
+      : isFileOfItems
+        ? "its keys stand at the beginning of lines, without `- `"
+        : (indentAdvice(violation) ?? (schema && typeAdvice(schema, found))),
   });
 }
 
@@ -246,7 +249,8 @@ function reportEnum({ diagnostics, at, schema, found, field, variable }: Violati
     field,
     found: variable === undefined ? `"${word}"` : `what "${variable}" stands for`,
     allowed: allowed.join(", "),
-    suggestion: variable === undefined ? suggest(word, allowed) : undefined,
+    instead: variable === undefined ? saidElsewhere(word, schema) : undefined,
+    suggestion: variable === undefined ? meantWord(word, allowed) : undefined,
   });
 }
 

@@ -71,7 +71,8 @@ function lookUp(
   const absent = known.filter((name) => isMapping(object) && !Object.hasOwn(object, name));
   const given = isMapping(object) ? known.filter((name) => Object.hasOwn(object, name)) : [];
   const advice = keys.map((key): readonly [string, KeyAdvice] => {
-    const instead = saidElsewhere(key, schema);
+    const isOfFile = path.length === 0 && key.startsWith("x-");
+    const instead = isOfFile ? NAMED_VALUES : saidElsewhere(key, schema);
     const meant = meantField(key, schema, { absent, isAlone: keys.length === 1 });
     const elsewhere = isSlip(key, meant) ? undefined : otherOwner(key, path, root, given);
     const suggestion = elsewhere === undefined ? meant : undefined;
@@ -80,6 +81,10 @@ function lookUp(
   const outdented = isMapping(object) ? outdentedKeys(keys, object, path, root) : new Map();
   return { advice: new Map(advice), path, known: known.join(", "), outdented };
 }
+
+/** What is said of keys of a file that other tools leave alone. */
+const NAMED_VALUES =
+  "a value has its name where it is used first (`policies: &common {...}`), and is `policies: *common` at others";
 
 /** Whether a key is as long as the field that it is like, but for a letter: then nothing else was meant. */
 function isSlip(key: string, meant: string | undefined): boolean {

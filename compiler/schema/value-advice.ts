@@ -1,5 +1,5 @@
 import { fitsForm } from "./formats.ts";
-import { knownFields } from "./meant-field.ts";
+import { hasField, knownFields } from "./meant-field.ts";
 import { isWritable, type Schema, type SchemaType } from "./schema.ts";
 
 /** What a value of a wrong type should look like, as a hint; undefined when nothing better is known than the type. */
@@ -18,11 +18,9 @@ export function typeAdvice(schema: Schema, found: unknown): string | undefined {
     return takes("string") ? "it is one value, without fields of its own" : undefined;
   }
   if (!isScalar(found)) return undefined;
+  if (takes("array")) return listAdvice(schema.items ?? {}, found);
+  if (takes("string") && typeof found !== "string") return scalarAdvice(schema, found);
   if (takes("object")) return fieldsAdvice(schema, found);
-  if (takes("array"))
-    return /\s/.test(String(found))
-      ? "it is a list: each word is an item of its own"
-      : `it is a list: [${shown(found, schema.items ?? {})}]`;
   return scalarAdvice(schema, found);
 }
 
@@ -43,7 +41,10 @@ const REPAIRS: readonly ((text: string) => string)[] = [
   (text) => text.toUpperCase(),
   (text) => text.toLowerCase(),
   (text) => `/${text}`,
+  (text) => /^https?:\/\/[^/]+(?=\/)/.exec(text.toLowerCase())?.[0] ?? text,
+  (text) => `https://${text}`,
   (text) => text.replaceAll(/[_\s]/g, "-"),
+  (text) => text.toLowerCase().replaceAll(/[_\s]/g, "-"),
   (text) => text.replace(/(?<=.)\*.*$/, "*"),
   (text) => /^\w+:\/\/([^/:?#@]+)/.exec(text.toLowerCase())?.[1] ?? text,
   (text) => /^([^/:]+)[:/]/.exec(text.toLowerCase())?.[1] ?? text,
@@ -64,10 +65,24 @@ function emptyAdvice(schema: Schema): string {
   return `leave the key out, or give it ${value}`;
 }
 
+/** A scalar where a list is wanted. */
+function listAdvice(items: Schema, found: Scalar): string {
+  const [example] = items.examples ?? [];
+  if (items.properties !== undefined && example !== undefined)
+    return `it is a list, for example [${flowText(example)}]`;
+  if (items.expression === true) return "it is a list: begin the expression with `- `";
+  return /\s/.test(String(found))
+    ? "it is a list: each word is an item of its own"
+    : `it is a list: [${shown(found, items)}]`;
+}
+
 function itemsAdvice(items: Schema, keys: readonly string[]): string {
   const fields = knownFields(items);
   const [first = ""] = keys;
   if (fields.includes(first)) return `it is a list: write \`- ${first}:\``;
+  const section = fields.find((name) => hasField(items.properties?.[name], first));
+  if (section !== undefined)
+    return `it is a list, and "${first}" is a field of \`${section}\` of an item`;
   return fields.includes("name")
     ? `it is a list, and each item has its name: write \`- name: ${first}\``
     : "it is a list: each item begins with `- `";
@@ -89,8 +104,9 @@ function fieldsAdvice(schema: Schema, found: Scalar): string | undefined {
   const named = schema.properties?.[text];
   if (named !== undefined && isWritable(named)) return `write { ${text}: ${shortest(named)} }`;
   if (found === true && isEmptyAllowed(schema)) return "write {}";
-  const own = fittingFields(schema, found);
-  const [example] = schema.examples ?? [];
+  const { examples: [example] = [], required = [] } = schema;
+  // One field is not enough where others are needed too.
+  const own = required.length > 1 && example !== undefined ? [] : fittingFields(schema, found);
   if (own.length === 0 && example !== undefined) return `for example ${flowText(example)}`;
   const known = [own, fittingSections(schema, found), neededField(schema, found)];
   const fields = known.find((each) => each.length > 0);
@@ -166,7 +182,7 @@ function scalarAdvice(schema: Schema, found: Scalar): string | undefined {
   if (types.includes("integer") || types.includes("number")) {
     if (/^[1-5]xx$/i.test(found))
       return `each status is a number of its own: ${found[0]}00, ${found[0]}01, …`;
-    const [number] = /^[0-9]+/.exec(found) ?? [];
+    const [, number] = /^[:$€£]?([0-9]+)/.exec(found) ?? [];
     return number && `it is a number, without quotes and unit: ${number}`;
   }
   const [, yes] = /^(?:(true|yes|on)|false|no|off)$/i.exec(found) ?? [undefined, null];

@@ -12,7 +12,7 @@ import { MINUTE, SECOND } from "gwc/runtime/process/units";
 import { tools } from "./routes/tools.ts";
 
 // Gateway agents/tools spec.listeners[0]
-function mcpRoute(exchange: Exchange): Handled {
+function mcpListener(exchange: Exchange): Handled {
   const { path } = exchange;
   if (isUnder(path, "/mcp")) return dispatch(exchange, "mcp", "agents/tools", tools);
   return notFound(exchange);
@@ -24,7 +24,7 @@ export const gateway: Gateway = {
     httpPort({
       port: 3000,
       config: "Gateway agents/tools spec.listeners[0].port",
-      handle: mcpRoute,
+      handle: mcpListener,
     }),
   ],
   connections: defaultConnections,

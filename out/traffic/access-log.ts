@@ -11,6 +11,7 @@ import type { FieldWriter } from "gwc/runtime/telemetry/field-writer";
 import { logExtraFields } from "gwc/runtime/telemetry/logs/extra-fields";
 import { FinalResponse, logValue } from "gwc/runtime/telemetry/logs/log-values";
 
+// Constants of the expressions below.
 const period = toDuration("1s");
 
 // gateway.yaml config.logging.filter

@@ -84,12 +84,25 @@ export function openKeptKeyedRateLimit({
   maxKeys,
   ...limit
 }: KeptKeyedRateLimitSettings): KeyedRateLimit {
+  return keyedLimit(limit, keptKey, (gateway, key) =>
+    KeptUses.of(gateway).bucket(name, key, limit, maxKeys),
+  );
+}
+
+/**
+ * A limit whose buckets are found by what `keyFor` makes of a key's text, which is never empty; the bucket of the empty one is
+ * that of callers without a key.
+ */
+export function keyedLimit(
+  settings: Omit<LimitFacts, "unpriced">,
+  keyFor: (text: string) => string,
+  bucketOf: (gateway: GatewayContext, key: string) => LimitBucket,
+): KeyedRateLimit {
   return {
-    ...limitFacts(limit),
+    ...limitFacts(settings),
     bucket: (gateway, value) => {
       const text = fieldText(value);
-      const key = text === undefined ? "" : keptKey(text);
-      return KeptUses.of(gateway).bucket(name, key, limit, maxKeys);
+      return bucketOf(gateway, text === undefined ? "" : keyFor(text));
     },
   };
 }

@@ -1,4 +1,4 @@
-import { code, verbatim } from "./code.ts";
+import { code, comment, verbatim } from "./code.ts";
 import type { Code, ConstantType, Expression, HoistedConstant, Hole, Name } from "./hole.ts";
 import { assigned } from "./layout.ts";
 import { name } from "./names.ts";
@@ -63,7 +63,8 @@ export class Expressions {
 
 /** The constants as one paragraph of a module; nothing when there are none. */
 export function constantsOf({ constants }: Expressions): readonly Hole[] {
-  return constants.length === 0 ? [] : [constants.map(declaration)];
+  if (constants.length === 0) return [];
+  return [[comment("Constants of the expressions below."), ...constants.map(declaration)]];
 }
 
 function declaration({ name: declared, type, initializer }: DeclaredConstant): Code {

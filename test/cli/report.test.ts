@@ -75,6 +75,7 @@ describe("secrets in reports", () => {
     expect(said).toContain("{maxTokens: 1000, tokens: 20, token: ******}");
     const grant = textOf("binds: []\nx: {allowCredentials: true, secret: trueish}\n");
     expect(grant).toContain("{allowCredentials: true, secret: *******}");
+    expect(textOf("binds: []\nx: {allowCredentials: yes}\n")).toContain("{allowCredentials: yes}");
     const expression = "binds: []\nx: {max_tokens: 'llmRequest.max_tokens', my_token: 'a1'}\n";
     expect(textOf(expression)).toContain("{max_tokens: 'llmRequest.max_tokens', my_token: '**'}");
   });

@@ -262,6 +262,26 @@ describe("MCP clients of both eras send a test", () => {
   });
 });
 
+describe("a test that fails says what happened", () => {
+  it("and by which names clients call what several servers may have", async () => {
+    const tests = one("tool: read, as: {jwt: {sub: eve}}", "allowed: true");
+    const host = memoryHost({ "gateway.yaml": config, "a.test.yaml": tests });
+    const { verdicts, files } = await runTests(
+      ["a.test.yaml"],
+      checkInput(["gateway.yaml"], host, false),
+      host,
+    );
+    const findings = findingsOf(
+      verdicts.flatMap(({ diagnostics }) => diagnostics),
+      files,
+      false,
+    );
+    expect(findings.map(({ hint }) => hint)).toEqual([
+      "route tools responded 200 MCP; clients call it files_read or tables_read",
+    ]);
+  });
+});
+
 describe("a test that shows nothing is a mistake", () => {
   it.each([
     [

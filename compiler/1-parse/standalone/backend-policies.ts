@@ -1,7 +1,7 @@
 import { pickerSchemas } from "../../backends/inference-pool/picking.ts";
 import { ownPolicySchemas } from "../../backends/parts/policies-schema.ts";
 import { policies } from "../../policies/index.ts";
-import { object, unsupported } from "../../schema/schema.ts";
+import { object, type Schema, unsupported } from "../../schema/schema.ts";
 
 /** `policies` of a backend, or of one of its servers, such as an MCP target. */
 export function ownPoliciesSchema(place: "backend" | "server") {
@@ -27,13 +27,18 @@ function ownFields(place: "backend" | "server") {
   const own = built.flatMap(({ kind, aliases = [], onBackend }) =>
     [kind, ...aliases.map(([key]) => key)].map((key) => [key, onBackend?.schema] as const),
   );
-  const planned = policies.flatMap(({ kind, isPlannedOnBackend, onBackend }) =>
-    isPlannedOnBackend === true || onBackend !== undefined ? [kind] : [],
+  const later = (key: string): Schema<never> => unsupported(`${key} on a ${place}`);
+  const planned = policies.flatMap(({ kind, plannedOnBackend: plan, onBackend }) =>
+    plan === undefined && onBackend === undefined
+      ? []
+      : [[kind, { ...later(kind), ...plan }] as const],
   );
-  const later = [...planned, ...UNSUPPORTED].map(
-    (key) => [key, unsupported(`${key} on a ${place}`)] as const,
-  );
-  return { ...ownPolicySchemas(), ...Object.fromEntries(later), ...Object.fromEntries(own) };
+  const others = UNSUPPORTED.map((key) => [key, later(key)] as const);
+  return {
+    ...ownPolicySchemas(),
+    ...Object.fromEntries([...planned, ...others]),
+    ...Object.fromEntries(own),
+  };
 }
 
 /** What the specification has on a backend and no policy is yet. */

@@ -15,12 +15,19 @@ import { serviceReferenceSchema } from "./services.ts";
 /** A backend as the schema lets it through. */
 export type BackendValue = Infer<ReturnType<typeof routeBackendSchema>>;
 
+const health = "it stands under its `policies`: policies: { health: {...} }";
+
 /** Where requests go. */
 export function routeBackendSchema() {
   const others = ["service", "backend", "internal", "routeGroup"] as const;
   return object(
     { ...backendFields(), policies: serviceBackendPoliciesSchema() },
-    { exactlyOneOf: [...backends.map(({ kind }) => kind), ...others], hasParts: true },
+    {
+      exactlyOneOf: [...backends.map(({ kind }) => kind), ...others],
+      hasParts: true,
+      saidElsewhere: { healthCheck: health, healthChecks: health },
+      examples: [{ host: "127.0.0.1:8080" }],
+    },
   );
 }
 

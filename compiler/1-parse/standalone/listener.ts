@@ -9,7 +9,7 @@ import {
   unsupported,
 } from "../../schema/schema.ts";
 import { cipherSuitesSchema, tlsVersionSchema } from "./frontend.ts";
-import { listenerPoliciesSchema, routePoliciesSchema } from "./policies.ts";
+import { listenerPoliciesSchema, policiesElsewhere, routePoliciesSchema } from "./policies.ts";
 import { routeSchema } from "./route.ts";
 import { fileTcpRouteSchema } from "./tcp-route.ts";
 
@@ -40,7 +40,7 @@ export function bindSchema() {
       ),
       mode: unsupported("internal binds"),
     },
-    { required: ["port", "listeners"], hasParts: true },
+    { required: ["port", "listeners"], hasParts: true, saidElsewhere: policiesElsewhere },
   );
 }
 

@@ -1,4 +1,4 @@
-import { modelSchema } from "../../backends/ai/front-door-schema.ts";
+import { modelSchema, SHARED_NAME } from "../../backends/ai/front-door-schema.ts";
 import { virtualModelSchema } from "../../backends/ai/virtual-models-schema.ts";
 import {
   type Infer,
@@ -17,6 +17,9 @@ export const LLM_PORT = 4000;
 
 /** `llm` as the schema lets it through. */
 export type LlmValue = Infer<ReturnType<typeof llmSchema>>;
+
+const budget =
+  "it is a limit: policies: { localRateLimit: [{ budget: 50, unit: Months, cost: EXPRESSION }] }";
 
 /** The front door: models by name on a port of their own, for clients of every format. */
 export function llmSchema() {
@@ -47,6 +50,9 @@ export function llmSchema() {
     {
       required: ["models"],
       hasParts: true,
+      saidElsewhere: {
+        ...{ budget, budgets: budget, fallbacks: SHARED_NAME, failover: SHARED_NAME },
+      },
       description:
         "Models by name, for clients of OpenAI and Anthropic alike: chat completions, messages and whatever else their providers serve, each at its usual path.",
     },

@@ -16,6 +16,7 @@ export function routePoliciesSchema() {
     },
     {
       hasParts: true,
+      saidElsewhere: OF_THE_GATEWAY,
       description:
         "What happens to a request before it reaches the backend, in the gateway's fixed order.",
     },
@@ -26,6 +27,7 @@ export function routePoliciesSchema() {
 export function listenerPoliciesSchema() {
   return object(builtPolicies("listener"), {
     hasParts: true,
+    saidElsewhere: OF_THE_GATEWAY,
     description:
       "What happens to every request before its route is chosen; it may change which one that is.",
   });
@@ -38,6 +40,21 @@ function builtPolicies(scope: "route" | "listener"): Readonly<Record<string, Sch
     ...aliasSchemas(built.map(({ kind }) => kind)),
   };
 }
+
+/** Where people look for policies that stand at no level of their own. */
+export const policiesElsewhere: Readonly<Record<string, string>> = Object.fromEntries(
+  policies
+    .flatMap(({ kind, aliases = [] }) => [kind, ...aliases.map(([key]) => key)])
+    .map((key) => [key, "it stands under `policies`, of a route, a listener, `llm` or `mcp`"]),
+);
+
+/** What people look for among the policies of a route. */
+const OF_THE_GATEWAY = {
+  audit: "it is of the whole gateway: config: { logging: { audit: {...} } }",
+  logging: "it is of the whole gateway: config: { logging: {...} }",
+  accessLog: "it is of the whole gateway: frontendPolicies: { accessLog: {...} }",
+  tracing: "it is of the whole gateway: frontendPolicies: { tracing: {...} }",
+};
 
 const UNSUPPORTED_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntries(
   Object.entries({

@@ -47,22 +47,31 @@ export function routeSchema() {
 /** One set of conditions as the schema lets it through. */
 export type MatchValue = Infer<typeof matchSchema>;
 
-const matchSchema = object({
-  path: object(
-    {
-      exact: shortText("This path.", { maxLength: 1024, ...PATH_FORM }),
-      pathPrefix: shortText("This path and everything below it, by whole segments.", {
-        maxLength: 1024,
-        ...PATH_FORM,
-      }),
-      regex: text("An RE2 pattern that the whole path matches.", { maxLength: 1024 }),
-    },
-    { exactlyOneOf: ["exact", "pathPrefix", "regex"], description: "What the path must be." },
-  ),
-  method: shortText("The method.", {
-    pattern: "^[A-Z]+$",
-    form: 'a method in capital letters, such as "GET"',
-  }),
-  headers: list(valueMatchSchema, { maxItems: 16, description: "All of these headers." }),
-  query: list(valueMatchSchema, { maxItems: 16, description: "All of these query parameters." }),
-});
+const pathForms = 'write { pathPrefix: /api }, { exact: /api } or { regex: "/api/.*" }';
+
+const matchSchema = object(
+  {
+    path: object(
+      {
+        exact: shortText("This path.", { maxLength: 1024, ...PATH_FORM }),
+        pathPrefix: shortText("This path and everything below it, by whole segments.", {
+          maxLength: 1024,
+          ...PATH_FORM,
+        }),
+        regex: text("An RE2 pattern that the whole path matches.", { maxLength: 1024 }),
+      },
+      {
+        exactlyOneOf: ["exact", "pathPrefix", "regex"],
+        saidElsewhere: { type: pathForms, value: pathForms },
+        description: "What the path must be.",
+      },
+    ),
+    method: shortText("The method.", {
+      pattern: "^[A-Z]+$",
+      form: 'a method in capital letters, such as "GET"',
+    }),
+    headers: list(valueMatchSchema, { maxItems: 16, description: "All of these headers." }),
+    query: list(valueMatchSchema, { maxItems: 16, description: "All of these query parameters." }),
+  },
+  { saidElsewhere: { prefix: "write path: { pathPrefix: /api }" } },
+);

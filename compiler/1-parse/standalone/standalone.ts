@@ -13,6 +13,7 @@ import { frontendSchema } from "./frontend.ts";
 import { bindSchema } from "./listener.ts";
 import { llmSchema } from "./llm.ts";
 import { mcpDoorSchema } from "./mcp.ts";
+import { policiesElsewhere } from "./policies.ts";
 import { processSchema } from "./process.ts";
 import { routeSchema } from "./route.ts";
 import { declaredServiceSchema } from "./services.ts";
@@ -41,6 +42,7 @@ export function standaloneSchema() {
   return object(standaloneFields(), {
     atLeastOneOf: ["binds", "llm", "mcp"],
     hasParts: true,
+    saidElsewhere: policiesElsewhere,
     title: "gwc gateway",
     description: "A gateway for MCP, LLM and HTTP traffic.",
   });

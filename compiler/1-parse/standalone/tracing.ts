@@ -36,6 +36,7 @@ export function tracingSchema() {
     },
     {
       exactlyOneOf: COLLECTORS,
+      saidElsewhere: shares,
       checks: [pathCheck("protocol")],
       description: "Traces of requests (OpenTelemetry), and where they go.",
     },
@@ -63,6 +64,7 @@ export function processTracingSchema() {
     },
     {
       required: ["otlpEndpoint"],
+      saidElsewhere: shares,
       checks: [pathCheck("otlpProtocol")],
       description: "Traces of requests; `frontendPolicies.tracing` stands above it.",
     },
@@ -130,6 +132,14 @@ function removed() {
     description: "Attributes that are left out, by their names or those of access lines.",
   });
 }
+
+const share = "write randomSampling: 0.1 to trace one request of ten";
+
+/** What people look for where it says how many requests are traced. */
+const shares = {
+  ...{ sampling: share, samplingRate: share, samplingRatio: share },
+  ...{ sampleRate: share, sampler: share, ratio: share },
+};
 
 /** A share (0 to 1), true or false, or a CEL expression that says one of them. */
 function samplings() {

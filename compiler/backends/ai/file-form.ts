@@ -14,6 +14,7 @@ import {
 import type { LowerContext } from "../backend.ts";
 import type { BackendPoliciesValue } from "../parts/policies-schema.ts";
 import type { AiConfig, ProviderConfig } from "./ai-config.ts";
+import { othersLikeOpenAi } from "./others-like-openai.ts";
 import {
   type ProviderKind,
   type ProviderOptions,
@@ -66,7 +67,9 @@ function providerFields(policies: Schema<BackendPoliciesValue>) {
     name: shortText("What logs, metrics and clients know the provider as."),
     provider: object(schemas, {
       exactlyOneOf: Object.keys(schemas),
-      saidElsewhere: othersLikeOpenAi,
+      saidElsewhere: othersLikeOpenAi(
+        "a server that speaks as OpenAI does is `openai: {}`, and beside `provider` its hostOverride: HOST:PORT",
+      ),
       description: "Whose models, and which.",
     }),
     hostOverride: text(
@@ -84,26 +87,6 @@ function providerFields(policies: Schema<BackendPoliciesValue>) {
     policies,
   };
 }
-
-const likeOpenAi =
-  "a server that speaks as OpenAI does is `openai: {}`, and beside `provider` its hostOverride: HOST:PORT";
-
-/** Names that people write for a provider, of servers that speak as OpenAI does. */
-const othersLikeOpenAi = Object.fromEntries(
-  [
-    "cerebras",
-    "cohere",
-    "deepseek",
-    "fireworks",
-    "groq",
-    "litellm",
-    "lmstudio",
-    "mistral",
-    "ollama",
-  ]
-    .concat(["openrouter", "perplexity", "sglang", "together", "vllm", "xai"])
-    .map((name) => [name, likeOpenAi]),
-);
 
 type ProviderValue = Pick<AiValue, Exclude<keyof AiValue, "groups">>;
 

@@ -15,6 +15,7 @@ import { headerChangesSchema } from "../parts/header-changes.ts";
 import { healthSchema } from "../parts/health.ts";
 import { promptGuardSchema } from "./guard-file-form.ts";
 import { MODEL_PATTERN } from "./model-pattern.ts";
+import { othersLikeOpenAi } from "./others-like-openai.ts";
 import { promptCaching, requestFieldMaps, transformationsSchema } from "./policies-schema.ts";
 import { providers } from "./providers/index.ts";
 import type { OwnParam } from "./providers/provider.ts";
@@ -33,7 +34,11 @@ export function modelSchema() {
         "What clients ask for, exactly, or with one `*` at its start or end. Entries of one name share its requests.",
         MODEL_PATTERN,
       ),
-      provider: choice("Whose model it is.", kinds),
+      provider: choice("Whose model it is.", kinds, {
+        saidElsewhere: othersLikeOpenAi(
+          "a server that speaks as OpenAI does is `provider: openAI`, with hostOverride: HOST:PORT in `params`",
+        ),
+      }),
       params: paramsSchema(),
       ...requestFieldMaps,
       transformation: transformationsSchema,
@@ -55,8 +60,50 @@ export function modelSchema() {
         "write a route under `binds` for each header: its `matches` name the header, its `ai` backend the model",
       ),
     },
-    { required: ["name", "provider"], hasParts: true, checks: providers.flatMap(paramChecks) },
+    {
+      required: ["name", "provider"],
+      examples: [
+        {
+          name: "fast",
+          provider: "openAI",
+          params: { model: "gpt-5-mini", apiKey: "${OPENAI_API_KEY}" },
+        },
+      ],
+      hasParts: true,
+      saidElsewhere: {
+        ...{ fallback: SHARED_NAME, fallbacks: SHARED_NAME, failover: SHARED_NAME },
+        ...REQUEST_FIELDS,
+        ...ANOTHER_SERVER,
+      },
+      checks: providers.flatMap(paramChecks),
+    },
   );
+}
+
+/** What is said of models that are asked one after the other, or by shares. */
+export const SHARED_NAME =
+  "a name that stands for several models is one of `virtualModels` of `llm`";
+
+const REQUEST_FIELDS = hintFor(
+  "fields of requests are said by `defaults` (for clients that say nothing) and `overrides` of the model",
+  [
+    "temperature",
+    "top_p",
+    "max_tokens",
+    "max_completion_tokens",
+    "seed",
+    "stop",
+    "reasoning_effort",
+  ],
+);
+
+const ANOTHER_SERVER = hintFor(
+  "another server that speaks as the provider does is hostOverride: HOST:PORT",
+  ["baseUrl", "apiBase", "url", "endpoint", "host"],
+);
+
+function hintFor(hint: string, words: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(words.map((word) => [word, hint]));
 }
 
 function paramsSchema() {
@@ -115,7 +162,10 @@ function paramsSchema() {
       azureProjectName: unsupported("Azure AI Foundry"),
       tokenize,
     },
-    { description: "Which model, where, and with which key." },
+    {
+      saidElsewhere: { ...REQUEST_FIELDS, ...ANOTHER_SERVER },
+      description: "Which model, where, and with which key.",
+    },
   );
 }
 

@@ -35,7 +35,7 @@ const rule = object(
     builtin: choice("A pattern that gwc knows.", namedPatterns),
     pattern: text("A pattern (RE2).", { maxLength: 1024 }),
   },
-  { exactlyOneOf: ["builtin", "pattern"] },
+  { exactlyOneOf: ["builtin", "pattern"], saidElsewhere: { regex: 'write pattern: "…"' } },
 );
 
 const regex = object(

@@ -59,6 +59,7 @@ const webhook = object(
   },
   {
     required: ["target"],
+    examples: [{ target: { host: "127.0.0.1:8000" } }],
     description:
       "Asks a server: `POST /request` with the messages, `POST /response` with the choices. It passes, masks or rejects.",
   },

@@ -3,6 +3,9 @@ import { expression, type Infer, integer, list, object, shortText } from "../../
 /** A virtual model as its schema lets it through. */
 export type VirtualModelValue = Infer<ReturnType<typeof virtualModelSchema>>;
 
+const targets =
+  "write routing: { failover: { targets: [{ model: NAME, priority: 0 }] } }, or `weighted` or `conditional` in its place";
+
 const model = () =>
   shortText(
     "The model, as clients would ask for it: one of `models`, or one that a `*` there means.",
@@ -86,6 +89,10 @@ export function virtualModelSchema() {
         },
       ),
     },
-    { required: ["name", "routing"], hasParts: true },
+    {
+      required: ["name", "routing"],
+      hasParts: true,
+      saidElsewhere: { ...{ targets, models: targets, strategy: targets, failover: targets } },
+    },
   );
 }

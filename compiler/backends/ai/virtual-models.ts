@@ -1,8 +1,10 @@
 import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
+import { suggest } from "../../diagnostics/suggestion.ts";
 import type { CompiledExpression } from "../../model/expressions.ts";
 import { camelCase } from "../../model/identifiers.ts";
 import { type IdentityContext, resolveOfRequest } from "../parts/known-identities.ts";
 import type { AiConfig, VirtualModelConfig, VirtualTarget } from "./ai-config.ts";
+import { meansModel } from "./model-pattern.ts";
 import type { VirtualModelValue } from "./virtual-models-schema.ts";
 
 /** A virtual model, complete; `group`: which of the groups serves a target. */
@@ -119,7 +121,8 @@ function resolved(
   const targets = routing.kind === "failover" ? routing.tiers.flat() : routing.targets;
   const unknown = targets.filter(({ model }) => groupOf(model, models) === -1);
   for (const { model, origin } of unknown) {
-    diagnostics.report("unknown-virtual-target", origin, { model });
+    const suggestion = suggest(model, models);
+    diagnostics.report("unknown-virtual-target", origin, { model, suggestion });
   }
   if (unknown.length > 0) return undefined;
   const known = { name, id: camelCase(name), origin };
@@ -161,12 +164,7 @@ function groupOf(name: string, models: readonly string[]): number {
   const same = models.indexOf(name);
   if (same !== -1) return same;
   const [longest] = models
-    .filter((model) => means(model, name))
+    .filter((model) => meansModel(model, name))
     .toSorted((a, b) => b.length - a.length);
   return longest === undefined ? -1 : models.indexOf(longest);
-}
-
-function means(pattern: string, name: string): boolean {
-  if (pattern.endsWith("*")) return name.startsWith(pattern.slice(0, -1));
-  return pattern.startsWith("*") && name.endsWith(pattern.slice(1));
 }

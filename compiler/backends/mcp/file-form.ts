@@ -61,6 +61,21 @@ export function mcpFields(policies: Schema<BackendPoliciesValue>) {
   };
 }
 
+const address = "write mcp: { host: http://127.0.0.1:3001/mcp }";
+const command = 'write stdio: { cmd: npx, args: ["-y", "@scope/server@1.0.0"] }';
+const items =
+  '`mcpAuthorization` of the route says who may use which: mcp.tool.target == "a" && mcp.tool.name in ["x", "y"]';
+const credential =
+  'a credential of the gateway stands beside `name`: policies: { backendAuth: { key: "${NAME}" } }';
+
+/** What people look for beside the name of a target, as clients' lists of servers have it. */
+const targetWords = {
+  ...{ url: address, type: address, transport: address, http: address, streamableHttp: address },
+  ...{ command, args: command, env: command },
+  ...{ tools: items, allowedTools: items, toolFilter: items },
+  ...{ headers: credential, apiKey: credential, token: credential },
+};
+
 function targetSchema(policies: Schema<BackendPoliciesValue>) {
   return object(
     {
@@ -92,6 +107,9 @@ function targetSchema(policies: Schema<BackendPoliciesValue>) {
         },
         {
           required: ["cmd"],
+          saidElsewhere: {
+            cwd: "it runs in the gateway's own folder: give `cmd` and `args` whole paths",
+          },
           examples: [{ cmd: "npx", args: ["-y", "@scope/server@1.0.0"] }],
           description: "A server that is started as a child process, one for each session.",
         },
@@ -117,10 +135,13 @@ function targetSchema(policies: Schema<BackendPoliciesValue>) {
         },
       ],
       examples: [TARGET_EXAMPLE],
+      saidElsewhere: targetWords,
       description: "One MCP server.",
     },
   );
 }
+
+const documentFile = "save the document, and write schema: { file: PATH }";
 
 function openApiSchema() {
   return object(
@@ -157,6 +178,12 @@ function openApiSchema() {
     },
     {
       required: ["schema", "host"],
+      saidElsewhere: {
+        url: documentFile,
+        spec: documentFile,
+        document: documentFile,
+        file: documentFile,
+      },
       examples: [{ schema: { file: "openapi.json" }, host: "127.0.0.1:8080" }],
       description: "An HTTP API: its operations are tools, and a call of one is a request to it.",
     },
@@ -184,6 +211,7 @@ function addressSchema(what: string, path: string) {
     },
     {
       required: ["host"],
+      saidElsewhere: { headers: credential, apiKey: credential, token: credential },
       checks: [needsField("path", "port")],
       examples: [{ host: `http://127.0.0.1:3001${path}` }],
       description: `A server that is reached over ${what}.`,

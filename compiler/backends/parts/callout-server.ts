@@ -28,10 +28,13 @@ export const serverPolicies = object(connectionSchemas(), {
   description: "How the server is reached.",
 });
 
-/** Where people look for the time that a server has. */
-export const serverTimeout = {
-  timeout: "write policies: { http: { requestTimeout: 2s } }",
-  requestTimeout: "write policies: { http: { requestTimeout: 2s } }",
+const timeout = "write policies: { http: { requestTimeout: 2s } }";
+const address = "write host: HOST:PORT";
+
+/** What people look for beside a server: its address by another name, and the time that it has. */
+export const serverWords = {
+  ...{ timeout, requestTimeout: timeout },
+  ...{ url: address, address, endpoint: address },
 };
 
 /** The server that a file's policy names. */
@@ -88,7 +91,8 @@ export function resolveTarget(
 export function resolveGrpcTarget(
   config: DestinationConfig,
   context: DestinationContext,
+  overHttp?: string,
 ): CalloutTarget | undefined {
   const found = resolveDestination(config, context);
-  return found && grpcTarget(found, context.diagnostics);
+  return found && grpcTarget(found, context.diagnostics, overHttp);
 }

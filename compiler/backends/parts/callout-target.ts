@@ -19,7 +19,10 @@ export function calloutTarget({
   return { url, connection: rest, deadline };
 }
 
-/** The same for a server of gRPC, which is spoken over HTTP/2 alone, and whose responses are messages: what says otherwise is reported. */
+/**
+ * The same for a server of gRPC, which is spoken over HTTP/2 alone, and whose responses are messages: what says otherwise is
+ * reported. `overHttp`: what says that it is spoken to without gRPC, where that can be.
+ */
 export function grpcTarget(
   {
     url,
@@ -29,8 +32,9 @@ export function grpcTarget(
     origin,
   }: Pick<DestinationNode, "url" | "connection" | "http" | "responseHeaders" | "origin">,
   diagnostics: Diagnostics,
+  overHttp?: string,
 ): CalloutTarget {
-  reportGrpcPath(url, false, origin, diagnostics);
+  reportGrpcPath(url, overHttp, origin, diagnostics);
   if (http?.version === "HTTP1")
     diagnostics.report("grpc-over-http1", childOf(http.origin, "version"), {});
   if (responseHeaders !== undefined) {
@@ -41,14 +45,14 @@ export function grpcTarget(
   return calloutTarget({ url, connection: own });
 }
 
-/** The address of a server of gRPC names no path; `isCollector`: it may be spoken to in another way. */
+/** The address of a server of gRPC names no path; `overHttp`: what says that it is spoken to without gRPC, where that can be. */
 export function reportGrpcPath(
   url: Text,
-  isCollector: boolean,
+  overHttp: string | undefined,
   origin: Origin,
   diagnostics: Diagnostics,
 ): void {
   if (typeof url !== "string" || url.startsWith("unix:")) return;
   const { pathname: path } = new URL(url);
-  if (path !== "/") diagnostics.report("grpc-with-path", origin, { path, isCollector });
+  if (path !== "/") diagnostics.report("grpc-with-path", origin, { path, overHttp });
 }

@@ -1,5 +1,6 @@
 import type { CelPhase, CelSlot } from "../../cel/compile.ts";
 import type { Diagnostics, Origin } from "../../diagnostics/diagnostic.ts";
+import { suggest } from "../../diagnostics/suggestion.ts";
 import type { CompiledExpression } from "../../model/expressions.ts";
 import { type ExpressionConfig, resolveExpression } from "./expressions.ts";
 
@@ -22,6 +23,14 @@ export interface MetPolicies {
   readonly preRouting: readonly string[];
   /** Of both those that establish an identity and let requests without it go on; none where another one decides on access. */
   readonly optional: readonly string[];
+  /** Of both what is known of the identities that they establish. */
+  readonly identityFields: readonly IdentityFields[];
+}
+
+/** The fields of which an identity has some; undefined: any. */
+export interface IdentityFields {
+  readonly variable: string;
+  readonly fields: readonly string[] | undefined;
 }
 
 /** Compiles an expression about a request; undefined when it is wrong (reported, as are identities that nobody establishes). */
@@ -31,23 +40,33 @@ export function resolveOfRequest(
   context: IdentityContext,
 ): CompiledExpression | undefined {
   const expression = resolveExpression(config, options, context.diagnostics);
-  reportAbsentIdentity(config.origin, expression, options.phase, context);
+  checkIdentities(config, expression, options.phase, context);
   return expression;
 }
 
 /**
- * Without a policy that checks credentials the identity is null for every request, and what is said of it a
- * constant. The variables of which that was reported, or that they are not known yet.
+ * Without a policy that checks credentials the identity is null for every request, and what is said of it, or of a field
+ * that it never has, a constant. The variables of which that was reported, or that they are not known yet.
  */
-export function reportAbsentIdentity(
-  origin: Origin,
+export function checkIdentities(
+  { text, origin }: ExpressionConfig,
   expression: CompiledExpression | undefined,
   phase: CelPhase,
   context: IdentityContext,
 ): readonly string[] {
-  const variables = expression?.variables ?? [];
+  const { variables = [], reads = [] } = expression ?? {};
   const absent = absentIdentities(variables, context);
   for (const params of absent) context.diagnostics.report("absent-identity", origin, params);
+  for (const [variable = "", field] of reads) {
+    const known = fieldsOf(variable, context.route);
+    if (known === undefined || field === undefined || known.includes(field)) continue;
+    const near = suggest(field, known);
+    const params = { variable, field, known, suggestion: near && `${variable}.${near}` };
+    const at = text.indexOf(`${variable}.${field}`);
+    const within = [at, at + variable.length + field.length + 1] as const;
+    const place = at === -1 ? origin : { ...origin, within };
+    context.diagnostics.report("unknown-identity-field", place, params);
+  }
   // Other expressions are evaluated when all policies have run.
   const early = phase === "request" ? reportEarlyIdentity(origin, variables, context) : [];
   return [...absent.map(({ variable }) => variable), ...early];
@@ -68,6 +87,17 @@ export function reportEarlyIdentity(
     diagnostics.report("too-early", origin, { variable, policies: own.join('" and "') });
     return true;
   });
+}
+
+/** The fields that an identity may have, in order; undefined: any, or it is none. */
+function fieldsOf(
+  variable: string,
+  { identityFields }: MetPolicies,
+): readonly string[] | undefined {
+  const own = identityFields.filter((each) => each.variable === variable);
+  const lists = own.map(({ fields }) => fields);
+  if (lists.length === 0 || !lists.every((fields) => fields !== undefined)) return undefined;
+  return [...new Set(lists.flat())].sort();
 }
 
 /** The identities among an expression's variables that no policy of the route establishes, and the policies that would. */

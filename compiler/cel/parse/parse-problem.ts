@@ -14,6 +14,12 @@ export function parseProblem(summary: string, text: string, [start, end]: Span):
     const place = isAtEnd ? "at its end" : `before \`${text.slice(start, end)}\``;
     return { problem: `${TOKENS[missing] ?? missing} is missing ${place}`, advice: undefined };
   }
+  if (/^unterminated string/i.test(summary))
+    return {
+      problem: "a text is not closed",
+      advice:
+        "it ends with the quote that it begins with; between [ and ] YAML ends an item at a comma, unless the whole text stands in single quotes",
+    };
   if (/^Unexpected token/.test(summary) && isAtEnd) return cutShort(text);
   if (/^Unexpected (?:token|character)/.test(summary)) return unexpected(text, start, end);
   const [first = summary] = summary.split("\n");
@@ -30,6 +36,12 @@ const TOKENS: Readonly<Record<string, string>> = {
 
 /** It ends where something should follow. */
 function cutShort(text: string): ParseProblem {
+  const [, percent] = /^\s*([\d.]+)\s*%\s*$/.exec(text) ?? [];
+  if (percent !== undefined)
+    return {
+      problem: "there are no percents in it",
+      advice: `${percent} of 100 are \`${Number(percent) / 100}\``,
+    };
   const [last] = /(?:&&|\|\||[=!<>]=|[-+*/%<>!?:([{,.]|\bin)\s*$/.exec(text) ?? [];
   if (last === undefined) return { problem: "there is nothing in it", advice: undefined };
   const operator = last.trim();
@@ -48,6 +60,8 @@ function unexpected(text: string, start: number, end: number): ParseProblem {
   if (fraction !== undefined) {
     return { problem: "a number begins with a digit", advice: `write \`0${fraction}\`` };
   }
+  if (start === 0 && /^\/[\w./-]*$/.test(text))
+    return { problem: `${shown} can't stand here`, advice: `a text stands in quotes: '"${text}"'` };
   const isValue = /^[\w"']/.test(found) && text.slice(0, start).trim() !== "";
   return isValue
     ? {

@@ -109,10 +109,14 @@ export const celMessages = {
   "cel-no-overload": message<{ call: string; candidates: string }>({
     severity: "error",
     text: ({ call }) => `no form of the function takes these types: ${call}`,
-    hint: ({ call, candidates }) =>
-      call === "string in string"
-        ? 'a list stands in brackets: `name in ["a", "b"]`; a text in a text: `text.contains("a")`'
-        : `it takes ${candidates}`,
+    hint: ({ call, candidates }) => {
+      if (call === "string in string")
+        return 'a list stands in brackets: `name in ["a", "b"]`; a text in a text: `text.contains("a")`';
+      const isOfNumbers = /^(?:int|uint|double) [-+*/%] (?:int|uint|double)$/.test(call);
+      return isOfNumbers
+        ? "both numbers are of one type: `double(a) * 0.5`, `int(a) + 1`"
+        : `it takes ${candidates}`;
+    },
     explanation:
       "The arguments' types are known, and no form of the function or operator accepts them. Convert with string(), " +
       "int(), uint(), double() or timestamp(); int and double are compared with each other but not added.",

@@ -51,11 +51,11 @@ export const connectionMessages = {
     explanation:
       "Paths of an API (a provider's, or the `pathOverride` in their place; `/v1/traces` of a collector) are put behind the path of the server's URL. Clients of OpenAI's API are given a base URL that ends in `/v1`; here the paths have it already.",
   }),
-  "grpc-with-path": message<{ path: string; isCollector: boolean }>({
+  "grpc-with-path": message<{ path: string; overHttp: string | undefined }>({
     severity: "error",
     text: ({ path }) => `this server speaks gRPC, which has no place for the path "${path}"`,
-    hint: ({ isCollector }) =>
-      isCollector ? "take it out, or send over HTTP (`http` as the protocol)" : "take it out",
+    hint: ({ overHttp }) =>
+      overHttp === undefined ? "take it out" : `take it out, or send over HTTP (${overHttp})`,
     explanation:
       "The path of a call over gRPC is the name of its method, such as `/envoy.service.auth.v3.Authorization/Check`, and no other stands before it.",
   }),

@@ -71,12 +71,15 @@ export const kubernetesMessages = {
     what: string;
     candidates: readonly string[];
     near?: string;
+    /** What was meant most likely, as a hint. */
+    instead?: string;
     /** Where such a thing would stand. */
     place?: string;
   }>({
     severity: "error",
     text: ({ what }) => `there is no ${what}`,
-    hint: ({ candidates, near, place }) =>
+    hint: ({ candidates, near, instead, place }) =>
+      instead ??
       didYouMean(near) ??
       (candidates.length === 0 ? place : `there is ${candidates.slice(0, 5).join(", ")}`),
     explanation:
@@ -103,10 +106,15 @@ export const kubernetesMessages = {
     explanation:
       "The authorities of a ConfigMap have to be certificates in PEM, whole: with others nobody could be trusted.",
   }),
-  "wrong-reference-kind": message<{ found: string; allowed: string }>({
+  "wrong-reference-kind": message<{
+    found: string;
+    allowed: string;
+    /** What was meant most likely, as a hint. */
+    instead?: string;
+  }>({
     severity: "error",
     text: ({ found }) => `a reference to a ${found} can't stand here`,
-    hint: ({ allowed }) => `allowed here: ${allowed}`,
+    hint: ({ allowed, instead }) => instead ?? `allowed here: ${allowed}`,
     explanation: "Each reference takes some kinds only.",
   }),
   "reference-not-permitted": message<{

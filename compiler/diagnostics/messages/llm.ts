@@ -171,12 +171,25 @@ export const llmMessages = {
     explanation:
       "A virtual model stands for others: what clients ask for is either one of `models` or one of `virtualModels`.",
   }),
-  "unknown-virtual-target": message<{ model: string }>({
+  "unknown-virtual-target": message<{ model: string; suggestion: string | undefined }>({
     severity: "error",
     text: ({ model }) => `no model is called "${model}"`,
-    hint: () => "name it under `models`, there may be a `*` at an end",
+    hint: ({ suggestion }) =>
+      didYouMean(suggestion) ?? "name it under `models`, there may be a `*` at an end",
     explanation:
       "A virtual model is served by `models`: each of its targets is one of them, found as for a client that asks for it.",
+  }),
+  "unknown-allowed-model": message<{
+    model: string;
+    suggestion: string | undefined;
+    known: readonly string[];
+  }>({
+    severity: "warning",
+    text: ({ model }) => `no model that clients can ask for here is called "${model}"`,
+    hint: ({ suggestion, known }) => didYouMean(suggestion) ?? `models here: ${known.join(", ")}`,
+    explanation:
+      "`allowedModels` of a key names models as clients do: by the names of `models` and `virtualModels`, not by those that " +
+      "the provider has for them. A name that stands for none of them allows nothing.",
   }),
   "early-virtual-target": message<{ model: string }>({
     severity: "error",

@@ -1,4 +1,4 @@
-import { message } from "./message.ts";
+import { didYouMean, message } from "./message.ts";
 
 /** What is said of credentials for pages of any origin, wherever that stands. */
 const OPEN_CREDENTIALS = {
@@ -309,6 +309,37 @@ export const policyMessages = {
       "Policies run in one order, whatever order they are written in, and this expression is evaluated before the policy " +
       "that finds out what it reads, or by that policy itself. It would be null for every request: a rule that needs it " +
       "never allows, a limit by it limits nobody. Of a listener, policies before routing run before all of its routes.",
+  }),
+  "limits-by-choice": message<{ names: readonly string[] }>({
+    severity: "warning",
+    text: ({ names }) =>
+      `clients choose the header${names.length === 1 ? "" : "s"} ${names.map((name) => `"${name}"`).join(", ")}: with each value they have a limit of their own`,
+    hint: () =>
+      "take what the gateway knows of them (jwt.sub, apiKey.user, source.address), or let a policy ahead of the limit set the header",
+    explanation:
+      "A limit with a `key` counts for each of its values. What a client sends it can also send with another value, and " +
+      "whoever does so with each request is never limited. That a client has no say in is what a policy found out about " +
+      "it, and a header that a policy sets or removes before the limit is asked: `transformations` of the listener, an " +
+      "authorization server. Those of the route itself come after its limits.",
+  }),
+  "unknown-identity-field": message<{
+    variable: string;
+    field: string;
+    suggestion: string | undefined;
+    known: readonly string[];
+  }>({
+    severity: "warning",
+    text: ({ variable, field }) =>
+      `"${variable}.${field}" is absent from every request: none of "${variable}" has it`,
+    hint: ({ variable, suggestion, known }) =>
+      didYouMean(suggestion) ??
+      (known.length === 0
+        ? "say it in `metadata` of the keys that have it"
+        : `there are ${known.map((field) => `${variable}.${field}`).join(", ")}`),
+    explanation:
+      "`apiKey` in expressions is the `metadata` of the key that a request has. Where all keys stand in the configuration " +
+      "it is known what they may say: a rule that needs anything else never allows, and a deny rule that reads it denies " +
+      "everything.",
   }),
   "absent-identity": message<{ variable: string; policies: string }>({
     severity: "warning",

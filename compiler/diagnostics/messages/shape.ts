@@ -18,6 +18,8 @@ export const shapeMessages = {
       if (/[\s=("&|]/.test(key))
         return 'YAML reads a text with ": " in it as a key and its value: put the whole text in single quotes';
       if (instead !== undefined) return instead;
+      if (key === "<<")
+        return "no mappings are merged: write its fields here, or take a whole one (`policies: *common`)";
       if (standsIn !== undefined) return `"${key}" is a field of ${standsIn}`;
       return didYouMean(suggestion) ?? `fields here: ${known}`;
     },
@@ -99,11 +101,14 @@ export const shapeMessages = {
     /** The value in quotes, or what stands for it. */
     found: string;
     allowed: string;
+    /** What says the same in another way, as a hint. */
+    instead: string | undefined;
     suggestion: string | undefined;
   }>({
     severity: "error",
     text: ({ field, found }) => `${field} can't be ${found}`,
-    hint: ({ suggestion, allowed }) => didYouMean(suggestion) ?? `one of: ${allowed}`,
+    hint: ({ instead, suggestion, allowed }) =>
+      instead ?? didYouMean(suggestion) ?? `one of: ${allowed}`,
     explanation: "The field takes one of a few words. They are case-sensitive.",
   }),
   "out-of-range": message<{ field: string; bound: string }>({

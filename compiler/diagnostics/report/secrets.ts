@@ -48,9 +48,9 @@ function isReference(value: string): boolean {
   return /^["']?\$\{[^}]*\}["']?\s*$/.test(value);
 }
 
-/** `allowCredentials: true` */
+/** `allowCredentials: true`, or `yes`, which people write for it. */
 function isBoolean(value: string): boolean {
-  return /^(?:true|false)\s*$/.test(value);
+  return /^(?:true|false|yes|no|on|off)\s*$/i.test(value);
 }
 
 /** `tokens: 1000`, `max_tokens: "llmRequest.max_tokens / 2"` */

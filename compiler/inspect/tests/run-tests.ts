@@ -25,7 +25,7 @@ import {
 import { isPassed, type UnmetExpectation, unmetExpectations, verdictText } from "./expectations.ts";
 import { checkSuite, placeTest } from "./place-test.ts";
 import { readTests, type TestSuite } from "./read-tests.ts";
-import { offeredItems, type PlacedTarget, trialRequest } from "./test-request.ts";
+import { namesWithServers, offeredItems, type PlacedTarget, trialRequest } from "./test-request.ts";
 import type { GatewayTest } from "./test-schema.ts";
 import { openTrialProgram, type TrialProgram } from "./trial-program.ts";
 
@@ -110,7 +110,9 @@ async function runTest(ready: ReadyTest, diagnostics: Diagnostics): Promise<void
       if (results.length === 0) reportUnusedIdentities(test, reached, origin, diagnostics);
     }
     const unmet = unmetExpectations(test, { outcome, rule });
-    results.push({ era, outcome, unmet, why: whatHappened(outcome, verdicts) });
+    const names = reached?.route && namesWithServers(test, reached.route).join(" or ");
+    const why = `${whatHappened(outcome, verdicts)}${names ? `; clients call it ${names}` : ""}`;
+    results.push({ era, outcome, unmet, why });
   }
   reportResults(test, results, origin, diagnostics);
 }
@@ -120,7 +122,7 @@ interface EraResult {
   readonly era: McpEra;
   readonly outcome: TrialOutcome;
   readonly unmet: readonly UnmetExpectation[];
-  readonly why: string | undefined;
+  readonly why: string;
 }
 
 /** Reports what is not as expected, once where it is the same in both eras, and where the eras differ in what is not asked. */
@@ -159,10 +161,7 @@ const CLIENTS: Readonly<Record<McpEra, string>> = {
 };
 
 /** What a failed test's reader wants to know first. */
-function whatHappened(
-  outcome: TrialOutcome,
-  verdicts: readonly PolicyVerdict[],
-): string | undefined {
+function whatHappened(outcome: TrialOutcome, verdicts: readonly PolicyVerdict[]): string {
   const { status, reason, route, listener, calls } = outcome;
   const open = verdicts.find(({ verdict }) => verdict === "undecided" || verdict === "depends");
   const refusing = verdicts.find(({ verdict }) => verdict === "refuses");

@@ -139,6 +139,19 @@ export function offeredNames(
   );
 }
 
+/** The names that clients have for an item of several servers, where a test says it without that of one of them. */
+export function namesWithServers(
+  { tool, prompt, resource }: GatewayTest,
+  route: RouteNode,
+): readonly string[] {
+  const targets = route.backends.flatMap(mcpTargets);
+  const name = tool ?? prompt ?? resource;
+  if (name === undefined || targets.length < 2) return [];
+  const joint = resource === undefined ? "_" : "+";
+  const isWhole = targets.some((target) => name.startsWith(`${target}${joint}`));
+  return isWhole ? [] : targets.slice(0, 3).map((target) => `${target}${joint}${name}`);
+}
+
 /** What the servers of a route offer, each item as rules see it when it is listed. */
 export function offeredItems(
   route: RouteNode,

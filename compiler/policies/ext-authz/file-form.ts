@@ -4,7 +4,7 @@ import {
   serverFields,
   serverKeys,
   serverPolicies,
-  serverTimeout,
+  serverWords,
 } from "../../backends/parts/callout-server.ts";
 import { expressionsSchema, lowerExpressions } from "../../backends/parts/named-expressions.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
@@ -108,9 +108,11 @@ const fields = {
   policies: serverPolicies,
 };
 
+const words = { ...serverWords, failOpen: "write failureMode: allow" };
+
 const rest = {
   exactlyOneOf: [...serverKeys],
-  saidElsewhere: serverTimeout,
+  saidElsewhere: words,
   description: "Asks an authorization server about each request.",
 };
 
@@ -120,7 +122,7 @@ export const extAuthzSchema = object(
   {
     exactlyOneOf: [...serverKeys, "conditional"],
     checks: [standsAlone("who is asked", Object.keys(fields))],
-    saidElsewhere: serverTimeout,
+    saidElsewhere: words,
     description: rest.description,
   },
 );

@@ -14,6 +14,9 @@ import { conditionalSchema } from "../parts/conditions.ts";
 
 const MAX = 1_000_000_000_000;
 
+const unit = "write unit: Minutes";
+const amount = "write requests: 100, and unit: Minutes";
+
 const limit = object(
   {
     requests: integer("Requests in one unit of time.", 1, MAX),
@@ -41,6 +44,11 @@ const limit = object(
   },
   {
     exactlyOneOf: ["requests", "maxTokens", "tokens", "budget"],
+    saidElsewhere: {
+      ...{ per: unit, window: unit, interval: unit, period: unit },
+      limit: amount,
+      rate: amount,
+    },
     checks: [
       {
         message: '"unit" acts only beside "requests", "tokens" or "budget"',

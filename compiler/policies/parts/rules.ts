@@ -1,4 +1,4 @@
-import { reportAbsentIdentity, resolveOfRequest } from "../../backends/parts/known-identities.ts";
+import { checkIdentities, resolveOfRequest } from "../../backends/parts/known-identities.ts";
 import { type CelPhase, compileRule } from "../../cel/compile.ts";
 import { type NamedScopes, namedScopes } from "../../cel/kinds/named-scopes.ts";
 import { addProblems, type CelProblem } from "../../cel/parse/problems.ts";
@@ -128,7 +128,8 @@ function resolveRule(
   );
   if (own?.includes(undefined)) return undefined;
   const { expression, cases, problems } = compileRule(text, phase, action);
-  const absent = own === undefined ? reportAbsentIdentity(origin, expression, phase, context) : [];
+  const absent =
+    own === undefined ? checkIdentities({ text, origin }, expression, phase, context) : [];
   if (own === undefined) {
     const isFollowUp = (problem: CelProblem) =>
       problem.code === "cel-denies-absent" && absent.includes(problem.params.variable);

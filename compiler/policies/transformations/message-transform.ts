@@ -68,7 +68,11 @@ export function transformSchema(pseudo: string, description: string) {
       }),
       body: expression("The body: text, bytes, or anything else as JSON."),
     },
-    { atLeastOneOf: ["metadata", "replace", "add", "set", "remove", "body"], description },
+    {
+      atLeastOneOf: ["metadata", "replace", "add", "set", "remove", "body"],
+      saidElsewhere: { headers: "write set: { NAME: EXPRESSION }" },
+      description,
+    },
   );
 }
 

@@ -20,6 +20,7 @@ import type { RequestChanges } from "gwc/runtime/policies/transformations/messag
 import { baseUrl, env, httpUrl } from "gwc/runtime/process/startup-values";
 import { MiB, MILLISECOND, SECOND } from "gwc/runtime/process/units";
 
+// Constants of the expressions below.
 const mapping = { unit: "minute", requestsPerUnit: 100 };
 const mapping2 = { unit: "minute", requestsPerUnit: 3 };
 

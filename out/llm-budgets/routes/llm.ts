@@ -40,6 +40,7 @@ import { calendarDays, calendarMonths } from "gwc/runtime/policies/local-rate-li
 import { env } from "gwc/runtime/process/startup-values";
 import { MiB, MINUTE, SECOND } from "gwc/runtime/process/units";
 
+// Constants of the expressions below.
 const double2 = new Double(2);
 const double10 = new Double(10);
 const double1000000 = new Double(1000000);

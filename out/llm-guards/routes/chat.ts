@@ -30,6 +30,7 @@ import { serveChat } from "gwc/runtime/llm/serve";
 import { env, httpUrl } from "gwc/runtime/process/startup-values";
 import { MiB, MILLISECOND, SECOND } from "gwc/runtime/process/units";
 
+// Constants of the expressions below.
 const pattern = compilePattern(".+");
 
 // gateway.yaml binds[0].listeners[0].routes[0].backends[0].ai

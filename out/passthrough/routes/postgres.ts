@@ -9,6 +9,7 @@ import { type Connection, denyConnection } from "gwc/runtime/tcp/connection";
 import { pass } from "gwc/runtime/tcp/proxy";
 import { openTcpUpstream } from "gwc/runtime/tcp/upstream";
 
+// Constants of the expressions below.
 const network = cidr("10.0.0.0/8");
 
 // gateway.yaml binds[1].listeners[0].tcpRoutes[0].policies.authorization

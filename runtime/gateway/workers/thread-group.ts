@@ -3,7 +3,7 @@ import { SECOND } from "../../process/units.ts";
 import type { AuditLog } from "../../telemetry/logs/audit-log.ts";
 import { LogWriter } from "../../telemetry/logs/log-writer.ts";
 import { ProcessLog } from "../../telemetry/logs/process-log.ts";
-import { type FamilyFigures, mergedExposition } from "../../telemetry/metrics/merged-exposition.ts";
+import { mergedExposition } from "../../telemetry/metrics/merged-exposition.ts";
 import { Metrics } from "../../telemetry/metrics/metrics.ts";
 import type { BuildInfo } from "../build-info.ts";
 import type { Gateway } from "../definition.ts";
@@ -22,21 +22,10 @@ import { LiveContext } from "../live-context.ts";
 import { ProcessMetrics } from "../process-metrics.ts";
 import { serviceEndpoints } from "../services.ts";
 import { EVERY_ADDRESS } from "../start.ts";
-import { newLinks } from "./new-links.ts";
 import { SharedMemory } from "./shared-memory.ts";
+import { ThreadSet, type ThreadSource } from "./thread-set.ts";
 import { workerCount } from "./worker-count.ts";
-import { type Preparation, WorkerHandle } from "./worker-thread.ts";
-
-/** What threads run. */
-export interface ThreadSource {
-  /** The URL of what each of them loads for itself. */
-  readonly script: string;
-  readonly build: BuildInfo;
-  /** What the script is to serve, where it can serve other code later; absent: it serves one. */
-  readonly code?: unknown;
-  /** What the script is notified of when it starts; absent: nothing. */
-  readonly notices?: () => readonly unknown[];
-}
+import type { Preparation, WorkerHandle } from "./worker-thread.ts";
 
 /** What is served, by all threads that serve. */
 interface Served {
@@ -83,12 +72,8 @@ const endMargin = 5 * SECOND;
  * A thread that ends unasked is started again, after a while if it lasted no longer than that; the others go on.
  */
 export class ThreadGroup {
-  readonly #source: ThreadSource;
-  readonly #sessionKey: string;
   readonly #memory: SharedMemory;
-  readonly #threads = new Map<number, WorkerHandle>();
-  /** Those that end because fewer are wanted. */
-  readonly #surplus = new Set<WorkerHandle>();
+  readonly #threads: ThreadSet;
   readonly #metrics = new Metrics();
   readonly #process: ProcessMetrics;
   readonly #writer = new LogWriter(1);
@@ -97,28 +82,32 @@ export class ThreadGroup {
   #audit: AuditLog | undefined;
   readonly #context: LiveContext;
   readonly #listeners: Listeners;
-  /** The figures of threads that have ended: what is counted never falls. */
-  readonly #past: FamilyFigures[] = [];
   /** The first thread serves. */
   #isOpen = false;
   #failure: string | undefined;
-  /** Called when the last thread has ended. */
-  #onAllEnded: (() => void) | undefined;
   #closing: Promise<void> | undefined;
   /** Threads start, and other code is swapped in, one after the other. */
   #turn: Promise<void> = Promise.resolve();
 
   /** Throws StartupError. */
   constructor(gateway: Gateway, source: ThreadSource) {
-    this.#source = source;
     const served = servedBy(gateway, source.build, source.code);
     this.#served = served;
-    this.#sessionKey = served.settings.sessionKey.toString("hex");
     this.#log = this.#openLog(served.settings);
     this.#audit = gateway.audit?.open(this.#writer);
     this.#context = new LiveContext(served.settings, this.#metrics, (text) => this.#log.warn(text));
     this.#memory = new SharedMemory(this.#context);
     this.#memory.expect(gateway);
+    this.#threads = new ThreadSet(
+      source,
+      served.settings.sessionKey.toString("hex"),
+      this.#memory,
+      {
+        lines: (lines) => this.#writer.add(lines),
+        audit: (line) => this.#audit?.add(line),
+        ended: (thread, failure, isSurplus) => this.#ended(thread, failure, isSurplus),
+      },
+    );
     this.#listeners = new Listeners(this.#context);
     this.#process = new ProcessMetrics(this.#metrics, () => ({
       name: this.#served.gateway.name,
@@ -139,7 +128,7 @@ export class ThreadGroup {
     } catch (error) {
       // Nothing starts again.
       this.#closing = Promise.resolve();
-      for (const thread of this.#list()) void thread.terminate();
+      this.#threads.breakOff();
       this.#listeners.closeAllConnections();
       void this.#listeners.close();
       void this.#audit?.close();
@@ -161,7 +150,7 @@ export class ThreadGroup {
 
   /** Notifies the scripts of all threads of something. Those that start hear of it from the source. */
   notify(notice: unknown): void {
-    for (const thread of this.#list()) thread.notify(notice);
+    for (const thread of this.#threads.list) thread.notify(notice);
   }
 
   /** How many threads serve. */
@@ -195,8 +184,8 @@ export class ThreadGroup {
     const before = this.#served;
     for (const place of newPlaces(before.gateway, next.gateway)) await checkFree(place);
     // Somebody has to say whether it can be served.
-    if (this.#threads.size === 0) await this.#start(0, false).serving();
-    const threads = this.#list().filter(({ index }) => index < next.count);
+    if (this.#threads.list.length === 0) await this.#start(0, false).serving();
+    const threads = this.#threads.list.filter(({ index }) => index < next.count);
     const audit = next.gateway.audit?.open(this.#writer);
     const services = await this.#listeners.prepare(this.#services(next)).catch((error) => {
       void audit?.close();
@@ -222,7 +211,7 @@ export class ThreadGroup {
       this.#log.info(`listening on ${addressText(host)}:${port}`);
     await Promise.all(threads.map((thread) => thread.commit()));
     await this.#startBetween(before.count, next.count);
-    for (const thread of this.#list()) if (thread.index >= next.count) this.#endSurplus(thread);
+    this.#threads.endFrom(next.count);
     if (next.count !== before.count) this.#log.info(`${next.count} threads serve`);
   }
 
@@ -248,7 +237,7 @@ export class ThreadGroup {
       connections,
       figures: () => this.#figures(),
       context: this.#context,
-      isReady: () => this.#isReady(mesh !== undefined),
+      isReady: () => this.#threads.isReady(mesh !== undefined),
     });
   }
 
@@ -263,69 +252,23 @@ export class ThreadGroup {
     await Promise.all(missing.map((index) => this.#start(index, false).serving()));
   }
 
-  /** One that is about to end has its place until then. */
   #isWanted(index: number): boolean {
-    const isTaken =
-      this.#threads.has(index) || this.#surplus.values().some((each) => each.index === index);
-    return this.#closing === undefined && index < this.#served.count && !isTaken;
+    return this.#closing === undefined && index < this.#served.count && this.#threads.isFree(index);
   }
 
   #start(index: number, speaks: boolean): WorkerHandle {
     const { count, build, code, gateway } = this.#served;
     // Code that comes later may hold something.
     const hasLinks = gateway.handover !== undefined || code !== undefined;
-    const made = hasLinks ? newLinks(index, this.#list()) : [];
-    const links = made.map(({ to }) => to);
-    const { buffers } = this.#memory;
-    const thread = new WorkerHandle(
-      this.#source.script,
-      {
-        kind: "gwc-worker",
-        ...{ index, count, buffers, speaks, links, build, code },
-        notices: this.#source.notices?.() ?? [],
-      },
-      { ...process.env, SESSION_KEY: this.#sessionKey },
-      {
-        lines: (lines) => this.#writer.add(lines),
-        audit: (line) => this.#audit?.add(line),
-        memory: (name, size) => this.#memory.of(name, size),
-        closed: (closed) => {
-          if (this.#surplus.has(closed)) closed.allClosed();
-          else this.#endTogether();
-        },
-        ended: (ended, failure) => this.#ended(ended, failure),
-      },
-    );
-    this.#threads.set(index, thread);
-    void thread.serving().then(() => {
-      // Until it serves, nothing is handed over to it: what it holds is not there yet.
-      if (thread.isServing) for (const { giveBack } of made) giveBack();
-    });
-    return thread;
+    return this.#threads.start({ index, count, build, code, speaks, hasLinks });
   }
 
-  /** Fewer are wanted: it ends by itself, and what it holds with it. */
-  #endSurplus(thread: WorkerHandle): void {
-    this.#threads.delete(thread.index);
-    this.#surplus.add(thread);
-    thread.end();
-  }
-
-  /** Those that have no connection any more wait for the last one: it may need what they hold. */
-  #endTogether(): void {
-    const threads = this.#list();
-    if (threads.every(({ isClosed }) => isClosed)) for (const thread of threads) thread.allClosed();
-  }
-
-  #ended(thread: WorkerHandle, failure: string | undefined): void {
-    const { index, startedAt } = thread;
-    const isSurplus = this.#surplus.delete(thread);
-    if (!isSurplus) this.#threads.delete(index);
+  #ended(
+    { index, startedAt }: WorkerHandle,
+    failure: string | undefined,
+    isSurplus: boolean,
+  ): void {
     this.#failure = failure;
-    this.#memory.threadEnded(index);
-    if (this.#threads.size + this.#surplus.size === 0) this.#onAllEnded?.();
-    this.#past.push(...thread.lastFigures.filter(({ kind }) => kind !== "gauge"));
-    if (this.#closing !== undefined) this.#endTogether();
     if (this.#closing !== undefined || !this.#isOpen) return;
     if (!isSurplus)
       this.#log.warn(`a thread has ended${failure === undefined ? "" : `: ${failure}`}`);
@@ -350,43 +293,15 @@ export class ThreadGroup {
   }
 
   async #figures(): Promise<string> {
-    const states = await Promise.all(this.#living().map((thread) => thread.state()));
-    const threads = states.map((state) => state?.figures ?? []);
-    return mergedExposition([this.#metrics.figures(), ...threads, this.#past]);
-  }
-
-  /** Somebody serves, and nobody waits for anything. */
-  async #isReady(mayWait: boolean): Promise<boolean> {
-    const threads = this.#list().filter(({ isServing }) => isServing);
-    if (threads.length === 0 || !mayWait) return threads.length > 0;
-    const states = await Promise.all(threads.map((thread) => thread.state()));
-    return states.every((state) => state?.isReady !== false);
-  }
-
-  #list(): readonly WorkerHandle[] {
-    return [...this.#threads.values()];
-  }
-
-  /** With those that are about to end. */
-  #living(): readonly WorkerHandle[] {
-    return [...this.#list(), ...this.#surplus];
+    return mergedExposition([this.#metrics.figures(), ...(await this.#threads.figures())]);
   }
 
   async #close(): Promise<void> {
     this.#log.info("draining");
     this.#audit?.action("draining", this.#served.build.configDigest);
     this.#context.isDraining = true;
-    const ended = new Promise<void>((resolve) => {
-      this.#onAllEnded = resolve;
-    });
-    for (const thread of this.#list()) thread.end();
     const longest = this.#served.settings.drain.max + endMargin;
-    const breakOff = () => {
-      for (const thread of this.#living()) void thread.terminate();
-    };
-    const timer = setTimeout(breakOff, Math.min(longest, longestTimer));
-    if (this.#living().length > 0) await ended;
-    clearTimeout(timer);
+    await this.#threads.endAll(Math.min(longest, longestTimer));
     await this.#memory.flush();
     this.#listeners.closeAllConnections();
     this.#log.info("ended");

@@ -1,9 +1,9 @@
-import { fieldText } from "../../cel/values/field-text.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import {
   type KeptKeyedRateLimitSettings,
   type KeptRateLimitSettings,
   type KeyedRateLimit,
+  keyedLimit,
   limitFacts,
   type RateLimit,
 } from "../local-rate-limit.ts";
@@ -23,13 +23,7 @@ export function openSharedKeptRateLimit(settings: KeptRateLimitSettings): RateLi
 /** The same with a bucket for each caller. */
 export function openSharedKeptKeyedRateLimit(settings: KeptKeyedRateLimitSettings): KeyedRateLimit {
   const limit = new SharedKeptLimit(settings, settings.maxKeys);
-  return {
-    ...limitFacts(settings),
-    bucket: (gateway, value) => {
-      const text = fieldText(value);
-      return limit.bucket(gateway, text === undefined ? "" : keptKey(text));
-    },
-  };
+  return keyedLimit(settings, keptKey, (gateway, key) => limit.bucket(gateway, key));
 }
 
 class SharedKeptLimit {

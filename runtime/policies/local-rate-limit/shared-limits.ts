@@ -1,7 +1,11 @@
 import { hash } from "node:crypto";
-import { fieldText } from "../../cel/values/field-text.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
-import { type KeyedRateLimit, limitFacts, type RateLimit } from "../local-rate-limit.ts";
+import {
+  type KeyedRateLimit,
+  keyedLimit,
+  limitFacts,
+  type RateLimit,
+} from "../local-rate-limit.ts";
 import type { BucketLimit, LimitBucket } from "./bucket.ts";
 import { SharedBucket } from "./shared-bucket.ts";
 import { SharedUses } from "./shared-uses.ts";
@@ -33,13 +37,8 @@ export function openSharedRateLimit(settings: SharedRateLimitSettings): RateLimi
 /** A limit for each key. */
 export function openSharedKeyedRateLimit(settings: SharedKeyedRateLimitSettings): KeyedRateLimit {
   const limit = new SharedLimit(settings, settings.maxKeys);
-  return {
-    ...limitFacts(settings),
-    bucket: (gateway, value) => {
-      const text = fieldText(value);
-      return limit.bucket(gateway, digestOf(text === undefined ? "" : `=${text}`));
-    },
-  };
+  const keyOf = (text: string): string => `=${text}`;
+  return keyedLimit(settings, keyOf, (gateway, key) => limit.bucket(gateway, digestOf(key)));
 }
 
 class SharedLimit {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import { startEcho } from "../../harness/echo.ts";
 import { freePorts } from "../../harness/free-port.ts";
 import { startGateway } from "../../harness/gateway.ts";
@@ -99,6 +100,20 @@ const more: readonly AskedAs[] = [
 const htpasswd = "ann:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=\n";
 
 describe("gwc import of nginx", () => {
+  it("says beside a route that serves nobody what to put in the place of that", async () => {
+    const site = `
+server {
+  listen 8080;
+  location /a/ { proxy_pass http://127.0.0.1:9000; proxy_set_header Authorization "Bearer sk-0123456789abcdef"; auth_request /who; }
+}`;
+    const { stdout } = await imported({ "nginx.conf": site });
+    const [, rest = ""] = /DECIDE: what it has in the place of that: (.*)/.exec(stdout) ?? [];
+    const { policies, backends } = parse(rest);
+    expect(backends).toEqual([{ host: "127.0.0.1:9000" }]);
+    expect(policies.requestHeaderModifier).toEqual({ set: { Authorization: "${AUTHORIZATION}" } });
+    expect(stdout).not.toContain("sk-0123456789abcdef");
+  });
+
   it("makes a gateway that responds as nginx does", async () => {
     const [port = 0, own = 0] = await freePorts(2);
     const [app, api] = await Promise.all([startEcho(), startEcho({ "x-app": "api" })]);

@@ -73,6 +73,7 @@ describe("evaluating an expression on data", () => {
     expect(emittedText(found.expression).split("\n")).toEqual([
       'import { compilePattern, matchesPart, testText } from "gwc/runtime/cel/functions/pattern";',
       "",
+      "// Constants of the expressions below.",
       'const pattern = compilePattern("^[a-z]+$");',
       "",
       '// jwt.sub.matches("^[a-z]+$")',

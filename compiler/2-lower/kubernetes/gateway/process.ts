@@ -62,7 +62,8 @@ export function checkLogFormat(
     if (origin === undefined || !value || formatOf(value) !== undefined) continue;
     const field = `the variable "${LOG_FORMAT}"`;
     const allowed = FORMATS.join(", ");
-    const params = { field, found: JSON.stringify(value), allowed, suggestion: undefined };
+    const found = JSON.stringify(value);
+    const params = { field, found, allowed, instead: undefined, suggestion: undefined };
     diagnostics.report("unknown-value", origin, params);
   }
 }

@@ -44,14 +44,18 @@ export function follow<Kind extends ManifestKind>(
   const kind = kinds.find((each) => each === resourceKind(group, to.kind ?? defaults));
   if (kind === undefined) {
     const found = [group, to.kind ?? defaults].filter((part) => part !== "").join("/");
-    diagnostics.report("wrong-reference-kind", origin, { found, allowed: kinds.join(", ") });
+    const meant = kinds.find((each) => each === to.kind);
+    const allowed = kinds.join(", ");
+    const params = { found, allowed, ...(meant && { instead: `say ${kindFields(meant)}` }) };
+    diagnostics.report("wrong-reference-kind", origin, params);
     return undefined;
   }
   const namespace = to.namespace ?? from.namespace;
   // A union of kinds is a manifest, which the compiler can't see of a type parameter.
   const found = inventory.find(kind, namespace, to.name) as Manifest | undefined;
   if (found === undefined) {
-    reportMissing({ kind, namespace, name: to.name, origin }, context);
+    const others = kinds.filter((each) => each !== kind);
+    reportMissing({ kind, namespace, name: to.name, origin, others }, context);
     return undefined;
   }
   if (namespace !== from.namespace && !isGranted(from, found, inventory)) {
@@ -76,10 +80,12 @@ export function reportMissing(
     readonly namespace: string;
     readonly name: string;
     readonly origin: Origin;
+    /** The other kinds that may stand there. */
+    readonly others?: readonly ManifestKind[];
   },
   { inventory, diagnostics }: ReferenceContext,
 ): void {
-  const { kind, namespace, name, origin } = wanted;
+  const { kind, namespace, name, origin, others = [] } = wanted;
   const what = `${kind} "${namespace === "" ? name : `${namespace}/${name}`}"`;
   const at = { ...origin, path: [...origin.path, "name"] };
   if (kind === "Secret") {
@@ -90,13 +96,23 @@ export function reportMissing(
   const here = all.filter((each) => each.namespace === namespace).map((each) => each.name);
   const elsewhere = all.filter((each) => each.name === name).map(resourceName);
   const near = suggest(name, here);
+  const other = others.find((each) =>
+    inventory.inNamespace(each, namespace).some((one) => one.name === name),
+  );
   const candidates =
     elsewhere.length > 0 ? elsewhere : here.map((each) => `"${namespace}/${each}"`);
   diagnostics.report("missing-reference", at, {
     what,
     candidates,
     ...(near === undefined ? {} : { near }),
+    ...(other && { instead: `there is ${other} "${namespace}/${name}": say ${kindFields(other)}` }),
   });
+}
+
+/** A kind as references name it. */
+function kindFields(kind: ManifestKind): string {
+  const group = groupOf(kind);
+  return group === "" ? `kind: ${kind}` : `group: ${group}, kind: ${kind}`;
 }
 
 /** Whether a namespace allows a reference from another one: a ReferenceGrant there names both ends. */

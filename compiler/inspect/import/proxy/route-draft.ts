@@ -1,3 +1,5 @@
+import { stringify } from "yaml";
+
 /** A JSON object of which nothing is known. */
 export type DraftFields = Readonly<Record<string, unknown>>;
 
@@ -55,10 +57,18 @@ export function closedRoute(
   return { name, matches, policies: { directResponse: CLOSED }, backends: [], notes: [text] };
 }
 
-/** A route with no counterpart for a part of it: it serves nobody. */
-export function closed({ name, matches, notes }: RouteDraft, reason: string): RouteDraft {
+/** A route with no counterpart for a part of it: it serves nobody. A note has what it served with. */
+export function closed(
+  { name, matches, policies, backends, notes }: RouteDraft,
+  reason: string,
+): RouteDraft {
   const route = closedRoute(name, matches, reason);
-  return { ...route, notes: [...notes, ...route.notes] };
+  const parts = Object.entries({ policies, backends }).filter(
+    ([, part]) => Object.keys(part).length > 0,
+  );
+  const served = stringify(Object.fromEntries(parts), { collectionStyle: "flow", lineWidth: 0 });
+  const rest = parts.length === 0 ? [] : [`what it has in the place of that: ${served.trim()}`];
+  return { ...route, notes: [...notes, ...route.notes, ...rest] };
 }
 
 /** What stands in the place of a route until somebody has decided. */

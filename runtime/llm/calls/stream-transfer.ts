@@ -1,0 +1,107 @@
+import type { ResponseFacts } from "../chat/formats.ts";
+import type { LlmError } from "../chat/llm-error.ts";
+import type { StreamStep } from "../chat/stream-step.ts";
+import { isOfProvider } from "./provider-failure.ts";
+import type { ReceivedHead } from "./received-head.ts";
+import { GuardedStream, guardError } from "./response-guard.ts";
+import { StreamResponse } from "./stream-response.ts";
+import type { StreamRelay } from "./target.ts";
+import { ownHeaders, receivedHeaders, type Transfer, type TransferOwner } from "./transfer.ts";
+
+/** A stream of a provider: the client gets its pieces as they come, guards in between. */
+export class StreamTransfer implements Transfer {
+  readonly #owner: TransferOwner;
+  readonly #relay: StreamRelay;
+  readonly #guarded: GuardedStream | undefined;
+  readonly #client: StreamResponse;
+  /** It has failed: guards are asked about what the provider says of it. */
+  #isEnding = false;
+  /** The client takes what comes. */
+  #isReady = true;
+
+  constructor(owner: TransferOwner, head: ReceivedHead) {
+    this.#owner = owner;
+    const { exchange, call, target, model, keepAlive, guard } = owner.context;
+    this.#relay = target.openStream(call, model);
+    if (guard !== undefined) {
+      this.#guarded = new GuardedStream(guard, (step) => {
+        if (this.#deliver(step)) owner.resume();
+      });
+    }
+    const own = target.isNative
+      ? receivedHeaders(head, owner.context)
+      : ownHeaders("text/event-stream", head, owner.context);
+    this.#client = new StreamResponse(exchange, {
+      headers: [...own, "cache-control", "no-cache"],
+      ...{ ping: this.#relay.ping, keepAlive },
+      onDrain: () => {
+        this.#isReady = true;
+        owner.resume();
+      },
+    });
+  }
+
+  push(chunk: Buffer): boolean {
+    return this.#take(this.#relay.push(chunk));
+  }
+
+  end(): void {
+    this.#take(this.#relay.close());
+  }
+
+  get facts(): ResponseFacts {
+    return this.#relay.facts;
+  }
+
+  get pieces(): number {
+    return this.#relay.pieces;
+  }
+
+  stop(): void {
+    this.#client.stop();
+  }
+
+  breakOff(error: LlmError): void {
+    const last = this.#relay.fail(error);
+    this.#client.end(last === undefined ? undefined : (this.#guarded?.fail(last) ?? last));
+  }
+
+  /** False: nothing more is wanted for now. */
+  #take(step: StreamStep): boolean {
+    if (this.#owner.isOver) return true;
+    const guarded = this.#guarded;
+    if (guarded === undefined) return this.#deliver(step);
+    guarded.push(step);
+    return !guarded.isWaiting && this.#isReady;
+  }
+
+  #deliver({ output, hasContent, state }: StreamStep): boolean {
+    const owner = this.#owner;
+    const client = this.#client;
+    if (owner.isOver) return true;
+    if (hasContent) owner.contentBegan();
+    const isReady = client.write(output, hasContent || state === "ended");
+    if (state === "open") {
+      this.#isReady = isReady;
+      return owner.keepPace(isReady);
+    }
+    if (state === "ended") {
+      owner.respond(this.#relay.facts);
+      client.end();
+    } else {
+      owner.abort();
+      if (owner.isRejected && !client.hasBegun) owner.reject(state, this.#relay.facts);
+      else if (owner.isRejected || !client.hasBegun) owner.fail(state, isOfProvider(state), true);
+      else void this.#failGuarded(state);
+    }
+    return true;
+  }
+
+  /** What a provider says in the middle of a stream passes guards like its texts. */
+  async #failGuarded(error: LlmError): Promise<void> {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    const { guard } = this.#owner.context;
+    this.#owner.fail(guard === undefined ? error : await guardError(error, guard), false, true);
+  }
+}

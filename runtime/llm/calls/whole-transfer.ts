@@ -1,0 +1,172 @@
+import { decodeBody, isCoded } from "../../http/body/content-coding.ts";
+import type { CountedBuffer } from "../../http/body/counted-buffer.ts";
+import type { ResponseFacts } from "../chat/formats.ts";
+import { bufferOf } from "../chat/stream-step.ts";
+import { isJson } from "./call-headers.ts";
+import { maxAtOnce, maxError, maxWhole, retriedStatuses } from "./limits.ts";
+import { noValidResponse, serverError } from "./provider-failure.ts";
+import { ReceivedBody, type ReceivedHead } from "./received-head.ts";
+import { guardWhole, type ResponseGuard } from "./response-guard.ts";
+import type { WholeResponse } from "./target.ts";
+import { ownHeaders, receivedHeaders, type Transfer, type TransferOwner } from "./transfer.ts";
+
+/** A response of a provider that is read as a whole: one that is no stream, and whatever a provider refuses. */
+export class WholeTransfer implements Transfer {
+  readonly facts: ResponseFacts = {};
+  readonly #owner: TransferOwner;
+  readonly #head: ReceivedHead;
+  /** The body goes to the client as it is. */
+  readonly #passes: boolean;
+  /** The pieces that came. */
+  #gathered: CountedBuffer | undefined;
+  /** All of it, where it came in one short piece that goes on in this turn: nothing has to count it. */
+  #sole: Buffer | undefined;
+  #estimate = 0;
+
+  constructor(owner: TransferOwner, head: ReceivedHead) {
+    this.#owner = owner;
+    this.#head = head;
+    this.#passes = head.status < 300 && owner.context.target.isNative && isJson(head.contentType);
+  }
+
+  push(chunk: Buffer): boolean {
+    const { exchange, guard } = this.#owner.context;
+    if (this.#passes && guard === undefined && this.#isSole(chunk)) {
+      this.#sole = chunk;
+      return true;
+    }
+    this.#gathered ??= exchange.newBuffer();
+    const isError = this.#head.status >= 300;
+    const limit = isError ? maxError : maxWhole;
+    if (this.#gathered.length + chunk.length > limit || !this.#gathered.push(chunk)) {
+      return this.#tooLong(isError);
+    }
+    if (exchange.headersSent) return this.#paced(exchange.write(chunk));
+    const isHeld = !this.#passes || guard !== undefined;
+    if (isHeld || this.#gathered.length <= maxAtOnce) return true;
+    this.#owner.contentBegan();
+    exchange.writeHead(this.#head.status, receivedHeaders(this.#head, this.#owner.context));
+    return this.#paced(exchange.write(this.#gathered.bytes()));
+  }
+
+  end(): void {
+    const coding = this.#head.value("content-encoding");
+    const body = this.#sole ?? this.#gathered?.bytes() ?? nothing;
+    if (isCoded(coding)) void this.#decode(body, coding);
+    else this.#read(body, body);
+  }
+
+  get pieces(): number {
+    return this.#estimate;
+  }
+
+  stop(): void {}
+
+  breakOff(): void {
+    this.#owner.context.exchange.abort();
+  }
+
+  /** Whether a piece is all of the response, and short. */
+  #isSole(chunk: Buffer): boolean {
+    return this.#head.fields?.length === chunk.length && chunk.length <= maxAtOnce;
+  }
+
+  /** The client reads slowly: so does the gateway. */
+  #paced(isReady: boolean): boolean {
+    if (!isReady) this.#owner.context.exchange.onDrain(() => this.#owner.resume());
+    return this.#owner.keepPace(isReady);
+  }
+
+  #tooLong(isError: boolean): true {
+    this.#owner.abort();
+    if (isError) this.#refused("");
+    else this.#owner.fail(serverError("the provider's response is too long"), true);
+    return true;
+  }
+
+  async #decode(body: Buffer, coding: string): Promise<void> {
+    const { exchange } = this.#owner.context;
+    const content = await decodeBody(body, coding, maxWhole, exchange.newBuffer());
+    if (this.#owner.isOver) return;
+    this.#read(body, typeof content === "string" ? nothing : bufferOf(content));
+  }
+
+  /** `content`: the body without its coding. */
+  #read(body: Buffer, content: Buffer): void {
+    const owner = this.#owner;
+    const { exchange, guard } = owner.context;
+    const received = new ReceivedBody(content, this.#head);
+    this.#gathered?.release();
+    if (this.#head.status >= 300) {
+      this.#refused(received.text);
+      return;
+    }
+    const whole = this.#readWhole(received);
+    const isUncounted = whole?.facts.usage === undefined && whole?.facts.counted === undefined;
+    if (isUncounted) this.#estimate = Math.ceil(content.length / 4);
+    if (exchange.headersSent) {
+      owner.respond(whole?.facts ?? {});
+      exchange.end();
+    } else if (whole === undefined) owner.fail(noValidResponse, true);
+    else if (guard === undefined) this.#deliver(whole.text, whole.facts, { body, content });
+    else void this.#guard(whole.text ?? received.text, guard, whole, { body, content });
+  }
+
+  /** Undefined: it is not what the provider says it is. */
+  #readWhole(received: ReceivedBody): WholeResponse | undefined {
+    const { target, call, model } = this.#owner.context;
+    try {
+      return target.readWhole(received, call, model);
+    } catch {
+      return undefined;
+    }
+  }
+
+  async #guard(
+    text: string,
+    guard: ResponseGuard,
+    whole: WholeResponse,
+    own: OwnBody,
+  ): Promise<void> {
+    const guarded = await guardWhole(text, guard);
+    if (this.#owner.isOver) return;
+    if (guarded === undefined) this.#owner.fail(noValidResponse, true);
+    else if (typeof guarded === "object") this.#owner.reject(guarded, whole.facts);
+    else this.#deliver(guarded === text ? whole.text : guarded, whole.facts, own);
+  }
+
+  /** `text`: what the client gets; undefined: the provider's own. */
+  #deliver(text: string | undefined, facts: ResponseFacts, { body, content }: OwnBody): void {
+    const head = this.#head;
+    const { context } = this.#owner;
+    const { exchange, headers } = context;
+    this.#owner.respond(facts);
+    if (text !== undefined || !this.#passes) {
+      exchange.respond(200, ownHeaders("application/json", head, context), text ?? content);
+    } else if (head.fields === undefined) {
+      exchange.respond(head.status, receivedHeaders(head, context), body);
+    } else exchange.passWhole(head.status, head.fields, headers, body);
+  }
+
+  #refused(text: string): void {
+    const { status, headers } = this.#head;
+    const { target } = this.#owner.context;
+    const error = target.readError(status, text, headers);
+    const isOwn = target.provider.clientKey === undefined;
+    const mayTryNext = retriedStatuses.has(status);
+    // The gateway's credentials are no business of the client's.
+    if (isOwn && (error.kind === "authentication" || status === 401)) {
+      this.#owner.fail(serverError("the provider refused the gateway"), mayTryNext);
+    } else if (status < 400) {
+      this.#owner.fail(serverError("the provider sent the gateway elsewhere"), mayTryNext);
+    } else this.#owner.fail(error, mayTryNext, true);
+  }
+}
+
+/** The body of a provider's response as it came, and without its coding. */
+interface OwnBody {
+  readonly body: Buffer;
+  readonly content: Buffer;
+}
+
+const nothing = Buffer.alloc(0);
