@@ -358,16 +358,13 @@ class Running implements RunningGateway {
     this.#deniedConnections.value += 1;
     if (client !== undefined)
       this.#audit?.client("Authorization", `not allowed by ${rule}`, client);
-    this.#tellDenied(`that is not allowed by ${rule}`);
+    this.#tellDenied(` that is not allowed by ${rule}`);
   }
 
-  /** A client that is asked for a certificate and has none that is valid is denied; all else are failures. */
-  #failedHandshake({ why, code, ...client }: FailedHandshake): void {
-    const isShown = why === "client-certificate";
-    if (!isShown && why !== "no-client-certificate") return;
-    this.#audit?.client("ClientCertificate", isShown ? code : "no client certificate", client);
-    const what = isShown ? `certificate is refused: ${code}` : "certificate is missing";
-    this.#tellDenied(`whose client's ${what}`);
+  #failedHandshake({ denial, ...client }: FailedHandshake): void {
+    if (denial === undefined) return;
+    this.#audit?.client("ClientCertificate", denial, client);
+    this.#tellDenied(`: ${denial}`);
   }
 
   /** Told once a minute, as those are that are refused. */
@@ -375,7 +372,7 @@ class Running implements RunningGateway {
     const now = performance.now();
     if (now < this.#nextDenial) return;
     this.#nextDenial = now + 60_000;
-    this.#log.info(`a connection is closed ${which}`);
+    this.#log.info(`a connection is closed${which}`);
   }
 
   /** Warned of once a minute: a flood must not fill the log too. */

@@ -4,7 +4,7 @@ import type { Metrics } from "../telemetry/metrics/metrics.ts";
 import { tlsHandshakes } from "../telemetry/metrics/table/certificates.ts";
 
 /** Why a handshake failed: a label with few values. */
-export type HandshakeFailure =
+type HandshakeFailure =
   | "no-client-certificate"
   | "client-certificate"
   | "server-certificate"
@@ -18,9 +18,10 @@ export type HandshakeFailure =
 
 /** A connection that was over before its handshake was. */
 export interface FailedHandshake {
-  readonly why: HandshakeFailure;
   /** As node or OpenSSL calls it: `CERT_HAS_EXPIRED`. */
   readonly code: string;
+  /** Why a client is denied that was asked for a certificate; undefined: what failed is something else. */
+  readonly denial: string | undefined;
   /** Lower case; undefined: the client did not say it, or names none. */
   readonly serverName: string | undefined;
   readonly remoteAddress: string | undefined;
@@ -63,13 +64,18 @@ export function watchHandshakes(
     const { remoteAddress, remotePort } = connectionOf(socket);
     const serverName = serverNameOf(socket);
     socket.destroy();
-    failed({ why, code, serverName, remoteAddress, remotePort });
+    failed({ code, denial: denialOf(why, code), serverName, remoteAddress, remotePort });
   });
 }
 
 /** What is wrong with the certificate that a client has shown: node says so there, and nowhere else. */
 function refusedBecause({ authorizationError }: TLSSocket): string | undefined {
   return authorizationError ? String(authorizationError) : undefined;
+}
+
+function denialOf(why: HandshakeFailure, code: string): string | undefined {
+  if (why === "client-certificate") return `client certificate refused (${code})`;
+  return why === "no-client-certificate" ? "no client certificate" : undefined;
 }
 
 /** The connection below TLS, which still knows its client; where node does not show it, TLS's own. */

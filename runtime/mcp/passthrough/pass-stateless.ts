@@ -8,7 +8,7 @@ import { statelessFilter, withShownSubscriptions } from "../stateless/shown-list
 import { callStateless } from "../stateless/stateless-call.ts";
 import { refuseFilter } from "../stateless/subscription-filter.ts";
 import type { McpBackend } from "../transports/backend.ts";
-import { beginMcpCall, withTrace } from "../transports/call-span.ts";
+import { beginMcpCall, textWithTrace } from "../transports/call-span.ts";
 import { noteTargetEra } from "../transports/noted-eras.ts";
 import type { CallSink, StreamableHttpTarget } from "../transports/target.ts";
 import { passedFilter } from "./passed-filter.ts";
@@ -51,7 +51,7 @@ export function passStateless(
     const span = beginMcpCall(exchange.trace, target, sent?.message, method ?? "POST");
     const body =
       span && sent
-        ? Buffer.from(withTrace(sent.message, span, exchange.requestHeaders).text)
+        ? Buffer.from(textWithTrace(sent.message, span, exchange.requestHeaders))
         : (sent?.bytes ?? exchange.body);
     const request = { exchange, target, body, span, mayBeCoded: hidesNothing(access) };
     relay.start((handler) => sendPassed(request, handler));

@@ -1,4 +1,11 @@
-import { isObjectAt, objectMembers, stringAt, type TextRange } from "../../json/json-text.ts";
+import {
+  applyEdits,
+  type Edit,
+  isObjectAt,
+  objectMembers,
+  stringAt,
+  type TextRange,
+} from "../../json/json-text.ts";
 import type { Message } from "./message.ts";
 import { edited } from "./message-edit.ts";
 import { fieldsOf, type MessageFields, noFields } from "./message-fields.ts";
@@ -55,11 +62,23 @@ export function withParams(
   meta: Readonly<Record<string, string>>,
   params: Readonly<Record<string, string>> = {},
 ): Message {
-  const { text } = message;
-  const object = withMeta(text, message.params, meta, params);
-  if (message.params !== undefined) return edited(message, [{ ...message.params, text: object }]);
+  return edited(message, [paramsEdit(message, meta, params)]);
+}
+
+/** The text of that message, for whoever does not read it again. */
+export function textWithParams(message: Message, meta: Readonly<Record<string, string>>): string {
+  return applyEdits(message.text, [paramsEdit(message, meta, {})]);
+}
+
+function paramsEdit(
+  { text, params }: Message,
+  meta: Readonly<Record<string, string>>,
+  members: Readonly<Record<string, string>>,
+): Edit {
+  const object = withMeta(text, params, meta, members);
+  if (params !== undefined) return { ...params, text: object };
   const end = text.lastIndexOf("}");
-  return edited(message, [{ start: end, end, text: `,"params":${object}` }]);
+  return { start: end, end, text: `,"params":${object}` };
 }
 
 /**

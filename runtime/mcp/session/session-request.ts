@@ -11,7 +11,7 @@ import type {
 } from "../../http/upstream/upstream.ts";
 import type { Message } from "../protocol/message.ts";
 import { sessionRevisions } from "../protocol/revisions.ts";
-import { beginMcpCall, withTrace } from "../transports/call-span.ts";
+import { beginMcpCall, textWithTrace } from "../transports/call-span.ts";
 import type { Replica, Replicas } from "../transports/replicas.ts";
 import type { StreamableHttpTarget } from "../transports/target.ts";
 import { headersForTarget } from "../transports/upstream-headers.ts";
@@ -180,7 +180,7 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
     const { path } = server;
     const headers = requestHeaders(this.#options);
     const span = beginMcpCall(trace, target, message, method);
-    const sent = span && message ? withTrace(message, span, headers).text : body;
+    const sent = span && message ? textWithTrace(message, span, headers) : body;
     this.#request = sendInSpan(span, server, { method, path, headers, body: sent }, this);
   }
 

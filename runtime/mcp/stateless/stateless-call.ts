@@ -9,7 +9,7 @@ import { namedParams } from "../protocol/methods.ts";
 import { isParamHeader } from "../protocol/param-headers.ts";
 import { statelessRevision } from "../protocol/revisions.ts";
 import type { TargetFailure } from "../protocol/target-failure.ts";
-import { beginMcpCall, withTrace } from "../transports/call-span.ts";
+import { beginMcpCall, textWithTrace } from "../transports/call-span.ts";
 import { type CallSender, HttpCall } from "../transports/http-call.ts";
 import { noteTargetEra } from "../transports/noted-eras.ts";
 import type { Call, CallSink, StreamableHttpTarget } from "../transports/target.ts";
@@ -62,8 +62,8 @@ class StatelessSender implements CallSender {
     const name = nameOf(message);
     if (name !== undefined) headers.push("mcp-name", encodeHeader(name));
     const span = beginMcpCall(this.#exchange.trace, this.#target, message, "POST");
-    const sent = span === undefined ? message : withTrace(message, span, headers);
-    const call = { method: "POST", path: upstream.path, headers, body: sent.text };
+    const body = span === undefined ? message.text : textWithTrace(message, span, headers);
+    const call = { method: "POST", path: upstream.path, headers, body };
     return sendInSpan(span, upstream, call, handler);
   }
 

@@ -1,8 +1,8 @@
 import type { Exchange } from "../../http/exchange.ts";
 import type { CallSpan, ExchangeTrace } from "../../http/exchange-trace.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
-import { withParams } from "../protocol/envelope.ts";
-import type { Message } from "../protocol/message.ts";
+import { textWithParams } from "../protocol/envelope.ts";
+import { type Message, ownMessage } from "../protocol/message.ts";
 import { addressedPrimitive, shownName } from "../protocol/primitives.ts";
 import { responseError } from "../protocol/response-error.ts";
 import type { Call, CallSink, McpTarget } from "./target.ts";
@@ -60,7 +60,7 @@ export function callByMessage(
   const message =
     traceparent === undefined
       ? request
-      : withContext(request, traceparent, exchange.requestHeaders);
+      : ownMessage(textWithContext(request, traceparent, exchange.requestHeaders));
   return connection.call(message, span === undefined ? sink : tracedSink(span, sink));
 }
 
@@ -78,18 +78,26 @@ function tracedSink(span: CallSpan, sink: CallSink): CallSink {
   };
 }
 
-/** A message that says itself which span it is of, as its headers do. */
-export function withTrace(message: Message, span: CallSpan, headers: readonly string[]): Message {
-  return withContext(message, span.traceparent, headers);
+/** The text of a message that says itself which span it is of, as its headers do. */
+export function textWithTrace(
+  message: Message,
+  span: CallSpan,
+  headers: readonly string[],
+): string {
+  return textWithContext(message, span.traceparent, headers);
 }
 
 /** `params._meta` says what the headers of these names do; what the client said there is replaced. */
-function withContext(message: Message, traceparent: string, headers: readonly string[]): Message {
-  if (message.kind === "response") return message;
+function textWithContext(
+  message: Message,
+  traceparent: string,
+  headers: readonly string[],
+): string {
+  if (message.kind === "response") return message.text;
   const meta = { traceparent: JSON.stringify(traceparent) };
   for (const name of ["tracestate", "baggage"]) {
     const value = headerValue(headers, name);
     if (value !== undefined) Object.assign(meta, { [name]: JSON.stringify(value) });
   }
-  return withParams(message, meta);
+  return textWithParams(message, meta);
 }

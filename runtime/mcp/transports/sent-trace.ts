@@ -1,6 +1,7 @@
-import { readBeginning } from "../../http/buffer-body.ts";
+import { readBeginning, readWhole } from "../../http/buffer-body.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { stringAt } from "../../json/json-text.ts";
+import { type Eventual, whenThere } from "../../process/eventual.ts";
 import type { Tracing } from "../../telemetry/traces/tracing.ts";
 import { metaFields } from "../protocol/envelope.ts";
 import { type Message, readMessageBytes } from "../protocol/message.ts";
@@ -13,26 +14,31 @@ export interface SentTrace {
    * Reads the message of a request that would pass unread, of at most `limit` bytes. Undefined: it passes as it is, or the
    * request was refused, or the client is gone.
    */
-  look(
-    exchange: Exchange,
-    limit: number,
-  ): Promise<{ readonly message: Message; readonly bytes: Buffer } | undefined> | undefined;
+  look(exchange: Exchange, limit: number): Eventual<ReadMessage | undefined>;
+}
+
+/** A message, and how it was sent. */
+interface ReadMessage {
+  readonly message: Message;
+  readonly bytes: Buffer;
 }
 
 /** Reads messages for the traces of a gateway. */
 export function sentTrace(tracing: Tracing): SentTrace {
   const note = (exchange: Exchange, message: Message) => {
+    // A JSON text may write the key with escapes, which no client does.
+    if (!message.text.includes(key)) return;
     const fields = metaFields(message);
     if (typeof fields === "string") return;
-    const [traceparent, tracestate] = ["traceparent", "tracestate"].map((name) =>
+    const [traceparent, tracestate] = [key, "tracestate"].map((name) =>
       stringAt(message.text, fields.get(name)),
     );
     if (traceparent !== undefined) tracing.continueTrace(exchange, { traceparent, tracestate });
   };
-  const read = async (exchange: Exchange, limit: number) => {
-    const beginning = await readBeginning(exchange, limit);
-    if (beginning === undefined || beginning.isPart) return undefined;
-    const { bytes } = beginning;
+  const read = (exchange: Exchange, bytes: Buffer | undefined): ReadMessage | undefined => {
+    if (bytes === undefined || (exchange.trace === undefined && !bytes.includes(key))) {
+      return undefined;
+    }
     const message = readMessageBytes(bytes);
     if (message.kind === "problem") return undefined;
     note(exchange, message);
@@ -42,9 +48,18 @@ export function sentTrace(tracing: Tracing): SentTrace {
     note,
     look: (exchange, limit) => {
       // It has a trace by its header, which is not recorded: nothing in it is changed.
-      const isSettled =
-        exchange.trace === undefined && exchange.header("traceparent") !== undefined;
-      return isSettled ? undefined : read(exchange, limit);
+      if (exchange.trace === undefined && exchange.header(key) !== undefined) return undefined;
+      return whenThere(bodyWithin(exchange, limit), (bytes) => read(exchange, bytes));
     },
   };
+}
+
+const key = "traceparent";
+
+/** The whole body of a request; undefined: it is longer, was refused, or its client is gone. */
+function bodyWithin(exchange: Exchange, limit: number): Eventual<Buffer | undefined> {
+  if (Number(exchange.header("content-length")) <= limit) return readWhole(exchange, limit);
+  return readBeginning(exchange, limit).then((beginning) =>
+    beginning?.isPart === false ? beginning.bytes : undefined,
+  );
 }
