@@ -16,6 +16,9 @@ const modes = ["none", "streamed", "buffered", "bufferedPartial", "fullDuplexStr
 /** Bytes of a body that go to a processor in one piece, unless configured. */
 const most = 2 * 1024 * 1024;
 
+/** The processor writes down what it gets, which takes its time. */
+const patient = { http: { requestTimeout: "1m" } };
+
 let services: EnvoyServices;
 let gateway: Gateway;
 
@@ -44,7 +47,7 @@ beforeAll(async () => {
   const routes = modes.flatMap((mode) =>
     (["failClosed", "failOpen"] as const).map((failureMode) => {
       const processingOptions = { requestBodyMode: mode, responseBodyMode: mode };
-      const extProc = { host, processingOptions, failureMode };
+      const extProc = { host, policies: patient, processingOptions, failureMode };
       return [`${mode}-${failureMode}`, { policies: { extProc } }] as const;
     }),
   );
@@ -125,7 +128,7 @@ it.each(["buffered", "bufferedPartial"])(
     const processingOptions = { requestBodyMode: mode, responseBodyMode: mode };
     const routes = [
       {
-        policies: { extProc: { host, processingOptions } },
+        policies: { extProc: { host, policies: patient, processingOptions } },
         backends: [{ host: `127.0.0.1:${await listen(echo)}` }],
       },
     ];
