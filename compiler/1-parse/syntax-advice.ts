@@ -65,6 +65,7 @@ export function syntaxProblem(error: YAMLError, yaml: Document, text: string): S
         advice: "put the text in single quotes, where \\ is itself",
       };
     case "BLOCK_IN_FLOW":
+      if (!marked.startsWith("-")) return pairInLine(found.offsets);
       return {
         ...found,
         problem: "no lines of `- ` and of keys can stand inside brackets",
@@ -103,15 +104,19 @@ function blockInLine(found: SyntaxProblem, own: string, text: string): SyntaxPro
       advice: "each item begins with `- `, at the same column; keys have none",
       offsets,
     };
-  if (/:(?:\s|$)/.test(line))
-    return {
-      problem: 'a text with ": " in it is a key and its value to YAML',
-      advice: 'a text with ": " in it stands in quotes',
-      offsets,
-    };
+  if (/:(?:\s|$)/.test(line)) return pairInLine(offsets);
   return {
     problem: "the next line is indented as if it were below this value",
     advice: "begin its key at the column of the key in this line",
+    offsets,
+  };
+}
+
+/** A second `: ` in a value, which makes a key of what stands before it. */
+function pairInLine(offsets: SyntaxProblem["offsets"]): SyntaxProblem {
+  return {
+    problem: 'a text with ": " in it is a key and its value to YAML',
+    advice: 'a text with ": " in it stands in quotes',
     offsets,
   };
 }
@@ -179,7 +184,7 @@ function strayToken(found: SyntaxProblem, text: string): SyntaxProblem {
 function openBracket(found: SyntaxProblem, own: string, text: string): SyntaxProblem | undefined {
   const close = /end with a (.)/.exec(own)?.[1];
   if (close === undefined) return undefined;
-  const start = text.lastIndexOf(close === "]" ? "[" : "{", found.offsets[0]);
+  const start = openIn(text.slice(0, found.offsets[0]), close === "]" ? "[" : "{");
   const line = restOfLine(text, start).trimEnd();
   if (start < 0) return undefined;
   return {
@@ -188,6 +193,20 @@ function openBracket(found: SyntaxProblem, own: string, text: string): SyntaxPro
     offsets: [start, start + line.length],
   };
 }
+
+/** Where the innermost bracket of a kind stands that a text opens and does not close; -1: there is none. */
+function openIn(text: string, bracket: "[" | "{"): number {
+  const open: number[] = [];
+  // Comments and quoted texts have brackets that open nothing.
+  for (const { 0: found, index } of text.matchAll(TEXTS_AND_BRACKETS)) {
+    if (found === "[" || found === "{") open.push(index);
+    else if (found === "]" || found === "}") open.pop();
+  }
+  return open.findLast((at) => text[at] === bracket) ?? -1;
+}
+
+const TEXTS_AND_BRACKETS =
+  /(?<=^|\s)#.*|(?<=[\s[{,:]|^)(?:"(?:[^"\\]|\\[\s\S])*"|'(?:[^']|'')*')|[[\]{}]/gm;
 
 /** A line that begins where none of the keys above it does; the nearest of these are named. */
 function misplacedLine(found: SyntaxProblem, text: string): SyntaxProblem {

@@ -115,6 +115,11 @@ function hostAdvice(host: string): string | undefined {
   const [, variable] = /\$\{?([A-Za-z_]\w*)/.exec(host) ?? [];
   if (variable !== undefined) return `a variable is written \${${variable}}`;
   if (host.includes("@")) return "credentials of a server stand in `backendAuth`";
+  const [, name = "", gap = "", ownPort] =
+    /^(?:https?:\/\/)?([\w.-]*):( *)([0-9]+)$/.exec(host) ?? [];
+  if (Number(ownPort) > 65_535) return "a port is at most 65535";
+  if (ownPort !== undefined && name === "") return `say the host: 127.0.0.1:${ownPort}`;
+  if (gap !== "") return `write ${name}:${ownPort}`;
   if (!/^[\w.-]+$/.test(host)) return undefined;
   const port = `say the port: ${host}:8080`;
   return /\.[a-z]{2,}$/i.test(host) ? `write https://${host}, or ${port}` : port;

@@ -176,7 +176,11 @@ function scalarAdvice(schema: Schema, found: Scalar): string | undefined {
   if (typeof found !== "string") {
     if (schema.format === "duration" || schema.format === "gatewayDuration")
       return durationAdvice(String(found));
-    return types.includes("string") ? `put it in quotes: "${shown(found, schema)}"` : undefined;
+    if (!types.includes("string")) return undefined;
+    const [example] = schema.examples ?? [];
+    return typeof found === "number" && example !== undefined
+      ? `for example ${flowText(example)}`
+      : `put it in quotes: "${shown(found, schema)}"`;
   }
   if (schema.isQuantity === true) return quantityAdvice(found);
   if (types.includes("integer") || types.includes("number")) {

@@ -15,6 +15,7 @@ export const shapeMessages = {
     severity: "error",
     text: ({ owner, key }) => `${owner} has no field "${key}"`,
     hint: ({ key, instead, suggestion, standsIn, known }) => {
+      if (key.startsWith("//")) return "a comment begins with #";
       if (/[\s=("&|]/.test(key))
         return 'YAML reads a text with ": " in it as a key and its value: put the whole text in single quotes';
       if (instead !== undefined) return instead;

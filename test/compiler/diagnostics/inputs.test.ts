@@ -197,6 +197,8 @@ spec: {parentRefs: [{name: gone}], rules: [{backendRefs: [{name: gone, prt: 1}]}
   it("text that is no YAML is refused at the bracket that nothing closes", () => {
     const [first] = said({ "a.yaml": "binds: [\n\u0000\u0001}{" });
     expect(first).toBe("yaml-syntax at 1:8: this is not valid YAML: this [ is not closed");
+    const flow = "binds: [{ port: 3000, listeners: [{ name: 'a}', routes: [{ name: b }] }] # }]\n";
+    expect(said({ "a.yaml": flow })[0]).toMatch(/^yaml-syntax at 1:9: .*this \{ is not closed/);
   });
 });
 
