@@ -120,7 +120,6 @@ function path(defaultPath: string) {
 
 function attributeMap(description: string) {
   return map(expression("A CEL expression; one that fails adds nothing."), {
-    minProperties: 1,
     description,
   });
 }

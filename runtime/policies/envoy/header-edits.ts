@@ -40,12 +40,12 @@ export function readHeader(
   header: HeaderValue,
 ): { readonly name: string; readonly value: string } | undefined {
   const name = header.key.toLowerCase();
-  const value = fieldValue(headerText(header));
+  const value = fieldValue(headerBytes(header));
   return value === undefined || !isSettable(name) ? undefined : { name, value };
 }
 
 /** What a header says, a character for each byte: servers that were written for Envoy fill either field, depending on the protocol. */
-export function headerText({ rawValue, value }: HeaderValue): string {
+export function headerBytes({ rawValue, value }: HeaderValue): string {
   return Buffer.from(rawValue.length > 0 ? rawValue : value).toString("latin1");
 }
 

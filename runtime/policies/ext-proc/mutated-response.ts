@@ -1,6 +1,6 @@
 import type { HeaderMutation } from "../../grpc/gen/envoy/service/ext_proc/v3/external_processor_pb.ts";
 import { headerValue, replaceHeader, withoutHeader } from "../../http/headers/header-list.ts";
-import { headerEdits, headerText, isSettable } from "../envoy/header-edits.ts";
+import { headerEdits, headerBytes, isSettable } from "../envoy/header-edits.ts";
 
 /** The head of a response as a processor changes it. */
 export function mutatedHead<
@@ -38,7 +38,7 @@ const STATUS = /^[2-5]\d\d$/;
 /** The status that a processor gives a response: the last that is one, or its own. */
 function mutatedStatus(status: number, changes: HeaderMutation | undefined): number {
   const wanted = (changes?.setHeaders ?? [])
-    .flatMap(({ header }) => (header?.key === ":status" ? headerText(header) : []))
+    .flatMap(({ header }) => (header?.key === ":status" ? headerBytes(header) : []))
     .findLast((text) => STATUS.test(text));
   return wanted === undefined ? status : Number(wanted);
 }
