@@ -116,6 +116,7 @@ export function transformationRoutes(upstream: string) {
     },
     "pseudo-added": request({ add: { ":path": '"/added?a=1"', ":method": '"PUT"' } }),
     status: response({ set: { ":status": "response.code == 418 ? 200 : 502" } }),
+    "status-text": response({ set: { ":status": 'response.headers["x-status"]' } }),
     "response-body": response({
       body: '"<" + string(response.body) + ">"',
       set: { "x-size": "string(size(response.body))" },

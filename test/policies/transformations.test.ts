@@ -174,6 +174,19 @@ describe("of a response", () => {
     expect((await send(`${gateway.url}/status`, "GET")).status).toBe(502);
   });
 
+  it.each([
+    ["404", 404],
+    ["0x194", 200],
+    ["4e2", 200],
+    ["404.0", 200],
+    ["199", 200],
+    ["600", 200],
+    ["", 200],
+  ])("a text is a status when it is three digits of one: %s", async (text, status) => {
+    responseWith("", { "x-status": text });
+    expect((await send(`${gateway.url}/status-text`, "GET")).status).toBe(status);
+  });
+
   it("the body is read and replaced", async () => {
     responseWith("inner", { etag: '"1"' });
     const { headers, body } = await send(`${gateway.url}/response-body`, "GET");

@@ -1,6 +1,7 @@
 import type { HeaderMutation } from "../../grpc/gen/envoy/service/ext_proc/v3/external_processor_pb.ts";
 import { headerValue, replaceHeader, withoutHeader } from "../../http/headers/header-list.ts";
-import { headerEdits, headerBytes, isSettable } from "../envoy/header-edits.ts";
+import { statusOfText } from "../../http/headers/status-text.ts";
+import { headerBytes, headerEdits, isSettable } from "../envoy/header-edits.ts";
 
 /** The head of a response as a processor changes it. */
 export function mutatedHead<
@@ -32,13 +33,10 @@ export function mutatedFields(
   return list;
 }
 
-/** Statuses that a response may get, as they are written (RFC 9110 15). */
-const STATUS = /^[2-5]\d\d$/;
-
 /** The status that a processor gives a response: the last that is one, or its own. */
 function mutatedStatus(status: number, changes: HeaderMutation | undefined): number {
-  const wanted = (changes?.setHeaders ?? [])
-    .flatMap(({ header }) => (header?.key === ":status" ? headerBytes(header) : []))
-    .findLast((text) => STATUS.test(text));
-  return wanted === undefined ? status : Number(wanted);
+  const wanted = (changes?.setHeaders ?? []).flatMap(({ header }) =>
+    header?.key === ":status" ? (statusOfText(headerBytes(header)) ?? []) : [],
+  );
+  return wanted.at(-1) ?? status;
 }

@@ -3,6 +3,7 @@ import { decodeBody } from "../../http/body/content-coding.ts";
 import type { CountedBuffer } from "../../http/body/counted-buffer.ts";
 import { type Exchange, logFields } from "../../http/exchange.ts";
 import { ResponseHeaderEdits } from "../../http/headers/response-header-edits.ts";
+import { statusOfText } from "../../http/headers/status-text.ts";
 import { ReceivedResponse } from "../../http/received-response.ts";
 import type { ResponseSink } from "../../http/response-sink.ts";
 import { fieldValue } from "./field-value.ts";
@@ -178,8 +179,8 @@ export function changedResponse(
 }
 
 function statusValue(value: unknown): number | undefined {
-  const status = typeof value === "string" ? Number(value) : value;
+  if (typeof value === "string") return statusOfText(value);
   const isStatus =
-    typeof status === "number" && Number.isInteger(status) && status >= 200 && status <= 599;
-  return isStatus ? status : undefined;
+    typeof value === "number" && Number.isInteger(value) && value >= 200 && value <= 599;
+  return isStatus ? value : undefined;
 }
