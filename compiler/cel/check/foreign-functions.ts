@@ -18,6 +18,7 @@ export const FOREIGN_FUNCTIONS: ReadonlyMap<string, string> = new Map([
   ["test", 'a pattern is tested by `text.matches("pattern")`'],
   ["match", 'a pattern is tested by `text.matches("pattern")`'],
   ["regex", 'a pattern is tested by `text.matches("pattern")`'],
+  ["now", "the time of a request is `request.startTime`"],
   ["some", "some item of a list is found by `list.exists(x, x > 1)`"],
   ["any", "some item of a list is found by `list.exists(x, x > 1)`"],
   ["every", "all items of a list are asked by `list.all(x, x > 1)`"],

@@ -1,5 +1,8 @@
 import { didYouMean, message } from "./message.ts";
 
+/** What other gateways call a client's address. */
+const ADDRESS_WORDS = /^(?:ip|(?:client|remote|source|peer)_?(?:ip|addr|address))$/i;
+
 /** Mistakes in CEL expressions. */
 export const celMessages = {
   "cel-syntax": message<{ problem: string; advice: string | undefined }>({
@@ -76,7 +79,11 @@ export const celMessages = {
   }>({
     severity: "error",
     text: ({ owner, field }) => `"${owner}" has no field "${field}"`,
-    hint: ({ suggestion, known }) => didYouMean(suggestion) ?? `fields of it: ${known}`,
+    hint: ({ owner, field, suggestion, known }) => {
+      const isOfClient = /^(?:request|source)$/.test(owner) && ADDRESS_WORDS.test(field);
+      if (isOfClient) return "the client's address is `source.address`";
+      return didYouMean(suggestion) ?? `fields of it: ${known}`;
+    },
     explanation:
       "The fields of the gateway's own variables (request, source, mcp, ...) are known, so a misspelled one is found " +
       "when the configuration is compiled. Claims are not known in advance: a claim that is absent is an error of " +
@@ -112,6 +119,7 @@ export const celMessages = {
     hint: ({ call, candidates }) => {
       if (call === "string in string")
         return 'a list stands in brackets: `name in ["a", "b"]`; a text in a text: `text.contains("a")`';
+      if (call.startsWith("!")) return "what is compared stands in parentheses: `!(a == b)`";
       const isOfNumbers = /^(?:int|uint|double) [-+*/%] (?:int|uint|double)$/.test(call);
       return isOfNumbers
         ? "both numbers are of one type: `double(a) * 0.5`, `int(a) + 1`"
@@ -231,7 +239,10 @@ export const celMessages = {
   "cel-pattern": message<{ problem: string }>({
     severity: "error",
     text: ({ problem }) => `the regular expression is not valid: ${problem}`,
-    hint: () => "patterns are RE2: no backreferences, no lookahead or lookbehind",
+    hint: ({ problem }) =>
+      problem === "missing argument to repetition operator"
+        ? "a star repeats what stands before it: `.*` is any text"
+        : "patterns are RE2: no backreferences, no lookahead or lookbehind",
     explanation:
       "Regular expressions use the RE2 syntax and are matched in time linear to the text. Backreferences, lookahead, " +
       "lookbehind and possessive quantifiers do not exist in it, because they make a match exponentially slow.",
