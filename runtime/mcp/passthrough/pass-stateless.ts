@@ -49,10 +49,11 @@ export function passStateless(
   noteTargetEra(exchange, "stateless");
   const send = () => {
     const span = beginMcpCall(exchange.trace, target, sent?.message, method ?? "POST");
+    const text = span && sent && textWithTrace(sent.message, span, exchange.requestHeaders);
     const body =
-      span && sent
-        ? Buffer.from(textWithTrace(sent.message, span, exchange.requestHeaders))
-        : (sent?.bytes ?? exchange.body);
+      text === undefined || text === sent?.message.text
+        ? (sent?.bytes ?? exchange.body)
+        : Buffer.from(text);
     const request = { exchange, target, body, span, mayBeCoded: hidesNothing(access) };
     relay.start((handler) => sendPassed(request, handler));
   };

@@ -65,6 +65,11 @@ export function withParams(
   return edited(message, [paramsEdit(message, meta, params)]);
 }
 
+/** Whether a message may say something of its trace (SEP-414). A JSON text may write the key with escapes, which no client does. */
+export function saysTrace(message: string | Buffer): boolean {
+  return message.includes("traceparent");
+}
+
 /** The text of that message, for whoever does not read it again. */
 export function textWithParams(message: Message, meta: Readonly<Record<string, string>>): string {
   return applyEdits(message.text, [paramsEdit(message, meta, {})]);

@@ -1,7 +1,7 @@
 import type { Exchange } from "../../http/exchange.ts";
 import type { CallSpan, ExchangeTrace } from "../../http/exchange-trace.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
-import { textWithParams } from "../protocol/envelope.ts";
+import { saysTrace, textWithParams } from "../protocol/envelope.ts";
 import { type Message, ownMessage } from "../protocol/message.ts";
 import { addressedPrimitive, shownName } from "../protocol/primitives.ts";
 import { responseError } from "../protocol/response-error.ts";
@@ -78,13 +78,18 @@ function tracedSink(span: CallSpan, sink: CallSink): CallSink {
   };
 }
 
-/** The text of a message that says itself which span it is of, as its headers do. */
+/**
+ * The text of a message whose headers say which span it is of: where the client's own says something of a trace, it says the
+ * same as they do, and else nothing.
+ */
 export function textWithTrace(
   message: Message,
   span: CallSpan,
   headers: readonly string[],
 ): string {
-  return textWithContext(message, span.traceparent, headers);
+  return saysTrace(message.text)
+    ? textWithContext(message, span.traceparent, headers)
+    : message.text;
 }
 
 /** `params._meta` says what the headers of these names do; what the client said there is replaced. */

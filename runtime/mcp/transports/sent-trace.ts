@@ -3,7 +3,7 @@ import type { Exchange } from "../../http/exchange.ts";
 import { stringAt } from "../../json/json-text.ts";
 import { type Eventual, whenThere } from "../../process/eventual.ts";
 import type { Tracing } from "../../telemetry/traces/tracing.ts";
-import { metaFields } from "../protocol/envelope.ts";
+import { metaFields, saysTrace } from "../protocol/envelope.ts";
 import { type Message, readMessageBytes } from "../protocol/message.ts";
 
 /** What clients' messages say of their traces in `params._meta` (SEP-414); who has headers for it is not asked. */
@@ -26,8 +26,7 @@ interface ReadMessage {
 /** Reads messages for the traces of a gateway. */
 export function sentTrace(tracing: Tracing): SentTrace {
   const note = (exchange: Exchange, message: Message) => {
-    // A JSON text may write the key with escapes, which no client does.
-    if (!message.text.includes(key)) return;
+    if (!saysTrace(message.text)) return;
     const fields = metaFields(message);
     if (typeof fields === "string") return;
     const [traceparent, tracestate] = [key, "tracestate"].map((name) =>
@@ -36,9 +35,7 @@ export function sentTrace(tracing: Tracing): SentTrace {
     if (traceparent !== undefined) tracing.continueTrace(exchange, { traceparent, tracestate });
   };
   const read = (exchange: Exchange, bytes: Buffer | undefined): ReadMessage | undefined => {
-    if (bytes === undefined || (exchange.trace === undefined && !bytes.includes(key))) {
-      return undefined;
-    }
+    if (bytes === undefined || !saysTrace(bytes)) return undefined;
     const message = readMessageBytes(bytes);
     if (message.kind === "problem") return undefined;
     note(exchange, message);
