@@ -194,10 +194,13 @@ function resolveMatch(match: MatchConfig, context: RouteContext): RouteMatch | u
   };
 }
 
+/** What no client sends as it is. */
+const UNSENT = /[^\x21-\x7e]/gu;
+
 /** Requests have one form of their paths: what is written in another one is never asked for. */
 function checkForm(path: string, origin: Origin, { diagnostics }: RouteContext): void {
   const [ahead = "", query] = path.split(/[?#]/);
-  const form = canonicalPath(path);
+  const form = canonicalPath(path.toWellFormed().replace(UNSENT, encodeURIComponent));
   if (query !== undefined)
     diagnostics.report("query-in-path", childOf(origin, "path"), { path, ahead });
   else if (form !== path)

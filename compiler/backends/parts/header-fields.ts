@@ -17,6 +17,7 @@ export const headerNameSchema = text("A header name.", {
 export const headerValueSchema = anyText({
   maxLength: 4096,
   pattern: "^[\\t\\x20-\\x7e\\x80-\\xff]*$",
+  form: "a text of one line, in letters of Latin-1",
   readAtStart: true,
   description: "Its value.",
 });

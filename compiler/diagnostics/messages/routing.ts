@@ -86,7 +86,7 @@ export const routingMessages = {
         : `write "${form}", which is what requests for it are brought to`,
     explanation:
       "The path of a request is brought to one form before anything reads it: encodings of letters, digits and `-._~` are " +
-      "decoded, other encodings are in upper case, repeated slashes are one, `.` and `..` segments are resolved. That form " +
+      "decoded, other encodings are in upper case, spaces and what is beyond ASCII are encoded, repeated slashes are one, `.` and `..` segments are resolved. That form " +
       "is matched, shown to rules, logged and forwarded. A match has to be written in it.",
   }),
   "query-in-path": message<{ path: string; ahead: string }>({

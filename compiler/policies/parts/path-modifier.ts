@@ -24,6 +24,7 @@ export type PathModifierNode =
 const PATH = {
   maxLength: 1024,
   pattern: "^/[A-Za-z0-9\\-._~!$&'()*+,;=:@%/]*$",
+  form: 'a path that begins with "/", in which spaces and what is beyond ASCII are encoded (%20)',
 } as const;
 
 /** The shape of `path`. */
