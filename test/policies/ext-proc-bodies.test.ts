@@ -57,7 +57,7 @@ beforeAll(async () => {
   });
   const slow = ["streamed", "fullDuplexStreamed"].map((mode) => {
     const processingOptions = { requestBodyMode: mode, responseBodyMode: mode };
-    const policies = { http: { requestTimeout: "1s" } };
+    const policies = { http: { requestTimeout: "4s" } };
     return [
       `${mode}-slow`,
       { policies: { extProc: { host, processingOptions, policies } } },
@@ -171,7 +171,7 @@ it.concurrent.each(["streamed", "fullDuplexStreamed"])(
     asking.end(Buffer.alloc(size, "a"));
     const [response] = await once(asking, "response");
     // Twice the processor's time, in which all that is between client and backend fills up.
-    await new Promise((resolve) => setTimeout(resolve, 2000));
+    await new Promise((resolve) => setTimeout(resolve, 8000));
     expect((await buffer(response)).length).toBe(size);
   },
 );
