@@ -129,8 +129,8 @@ function served(
   }
 }
 
-/** A name that no object has (RFC 1123). */
-const STAND_IN = "STAND-IN";
+/** A name that an object may have (RFC 1123), and none has. */
+const STAND_IN = "stand-in-of-an-admission-review";
 
 const PASSED_ON = { name: "tls", port: 443, protocol: "TLS", tls: { mode: "Passthrough" } };
 const HTTP = { name: "http", port: 80, protocol: "HTTP" };
