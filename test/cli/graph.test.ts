@@ -38,6 +38,33 @@ it("draws listeners, routes with their policies, and servers; what answers by it
 `);
 });
 
+it("draws where connections that are passed on lead, too", () => {
+  const { folder } = new Workspace({
+    "gateway.yaml": `binds:
+  - port: 8443
+    listeners:
+      - protocol: TLS
+        tcpRoutes:
+          - {name: shop, hostnames: [shop.example.com], backends: [{host: "127.0.0.1:1"}]}
+          - {name: rest, backends: [{host: "127.0.0.1:2"}, {host: "127.0.0.1:3"}]}
+`,
+  });
+  const { stdout } = installedGwc(["graph", "gateway.yaml"], { cwd: folder });
+  expect(stdout).toBe(`flowchart LR
+  n0["*:8443<br/>connections"]
+  n1["shop<br/>host shop.example.com"]
+  n2["127.0.0.1:1"]
+  n3["rest"]
+  n4["127.0.0.1:2"]
+  n5["127.0.0.1:3"]
+  n0 --> n1
+  n1 --> n2
+  n0 --> n3
+  n3 --> n4
+  n3 --> n5
+`);
+});
+
 it("marks what a change adds, removes and sets otherwise, and takes no markup from names", () => {
   const picture = drawn("before.yaml", "after.yaml");
   expect(picture).toContain('n1["api<br/>path prefix /api<br/>timeout"]:::changed');

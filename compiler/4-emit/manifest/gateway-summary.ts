@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { accessOf, policiesBefore } from "../../ir/access.ts";
-import { backendText, mcpTargets } from "../../ir/backend-text.ts";
+import { backendText, mcpTargets, tcpBackendText } from "../../ir/backend-text.ts";
 import type { PolicyUse } from "../../ir/policies.ts";
 import type { ListenerNode, Program } from "../../ir/program.ts";
 import { servedRoutes } from "../../ir/routes.ts";
@@ -41,7 +41,12 @@ export function gatewaySummary(program: Program): GatewaySummary {
       listeners.map((listener) => ({
         port,
         hostname: listener.hostname,
-        routes: listener.routes.map(({ name }) => name),
+        routes: listener.routes.map(({ id, name, policies, backends }) => ({
+          name,
+          hostnames: listener.table.flatMap((each) => (each.route === id ? each.hostname : [])),
+          policies: policies.map(({ kind }) => kind),
+          backends: tcpBackendText(backends),
+        })),
         settings: digest(listener),
       })),
     ),

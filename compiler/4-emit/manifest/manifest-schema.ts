@@ -69,11 +69,21 @@ const route = object(
   { required: ["name", "listeners", "matches", "policies", "identities", "rules", "backends"] },
 );
 
+const connectionRoute = object(
+  {
+    name: text("what logs call it"),
+    hostnames: texts("a server name that leads to it, or `*`"),
+    policies: texts("a policy, in order"),
+    backends: text("every server, by name and address"),
+  },
+  { required: ["name", "hostnames", "policies", "backends"] },
+);
+
 const connection = object(
   {
     port: integer("the port", 1, 65535),
     hostname: text("the server name that is asked for, or `*`"),
-    routes: texts("a route"),
+    routes: list(connectionRoute),
     settings: text("a digest of all of it"),
   },
   { required: ["port", "hostname", "routes", "settings"] },

@@ -70,22 +70,30 @@ function partsOf({ listeners, routes, connections }: GatewaySummary): Parts {
     const name = `${listener.hostname}:${listener.port}`;
     add(`listener ${name}`, 0, [name, listener.protocol, ...policyLine(listener)], listener);
   }
-  for (const { hostname, port, routes: names, settings } of connections)
-    add(
-      `listener ${hostname}:${port}`,
-      0,
-      [`${hostname}:${port}`, "connections", ...names],
-      settings,
-    );
+  const lead = (route: string, backends: string) => {
+    if (backends === NO_BACKEND) return;
+    for (const server of backends.split(", ")) {
+      add(`server ${server}`, 2, [server], server);
+      edges.add(`${route}\nserver ${server}`);
+    }
+  };
+  for (const { hostname, port, routes: own, settings } of connections) {
+    const listener = `listener ${hostname}:${port}`;
+    add(listener, 0, [`${hostname}:${port}`, "connections"], settings);
+    for (const route of own) {
+      const { name, hostnames, policies, backends } = route;
+      const id = `connections ${name}`;
+      const hosts = hostnames.filter((host) => host !== hostname).map((host) => `host ${host}`);
+      add(id, 1, [name, ...hosts, ...kindLine(policies)], route);
+      edges.add(`${listener}\n${id}`);
+      lead(id, backends);
+    }
+  }
   for (const route of routes) {
     const own = `route ${route.name}`;
     add(own, 1, [route.name, ...route.matches, ...policyLine(route), ...ruleLine(route)], route);
     for (const listener of route.listeners) edges.add(`listener ${listener}\n${own}`);
-    if (route.backends === NO_BACKEND) continue;
-    for (const server of route.backends.split(", ")) {
-      add(`server ${server}`, 2, [server], server);
-      edges.add(`${own}\nserver ${server}`);
-    }
+    lead(own, route.backends);
   }
   return { nodes, edges };
 }
@@ -93,7 +101,10 @@ function partsOf({ listeners, routes, connections }: GatewaySummary): Parts {
 function policyLine({
   policies,
 }: GatewaySummary["routes"][number] | GatewaySummary["listeners"][number]) {
-  const kinds = Object.keys(policies);
+  return kindLine(Object.keys(policies));
+}
+
+function kindLine(kinds: readonly string[]): readonly string[] {
   return kinds.length === 0 ? [] : [kinds.join(" · ")];
 }
 
