@@ -44,23 +44,29 @@ export function reportWithoutEffect(context: PolicyContext): void {
 }
 
 /** Sections that may be empty as far as their schema says. */
+const MAY_BE_EMPTY = [
+  ["frontend"],
+  ["frontend", "accessLog"],
+  ["frontend", "tracing", "resources"],
+  ["traffic"],
+] as const;
+
 function reportEmpty(
   { spec = {}, origin, isPartial }: ManifestOf<"GatewayPolicy">,
   { diagnostics }: PolicyContext,
 ): void {
   // What it said may be what had mistakes.
   if (isPartial) return;
-  const { frontend, traffic } = spec;
-  const sections = [
-    [frontend, ["frontend"]],
-    [frontend?.accessLog, ["frontend", "accessLog"]],
-    [traffic, ["traffic"]],
-  ] as const;
-  for (const [value, path] of sections) {
-    if (value == null || Object.keys(value).length > 0) continue;
+  for (const path of MAY_BE_EMPTY) {
+    const value = path.reduce<unknown>(memberOf, spec);
+    if (typeof value !== "object" || value === null || Object.keys(value).length > 0) continue;
     const at = keyPlace(childOf(origin, "spec", ...path));
     diagnostics.report("section-says-nothing", at, { section: path.at(-1) ?? "" });
   }
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 }
 
 /** What is said of GatewayBackends, and where the values stand that such a backend has no use for, whoever calls it. */
