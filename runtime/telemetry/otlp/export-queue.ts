@@ -36,7 +36,7 @@ const maxItems = 2048;
 const maxBytes = 8 * MiB;
 /**
  * Batches under way while the collector takes them: one that is far away would otherwise get 512 items in the time that a
- * response takes, and lose the rest. One that takes nothing gets them one by one.
+ * response takes, and lose the rest. One that does not take them gets fewer, and at last one by one.
  */
 const mostUnderWay = 8;
 /** Milliseconds before a batch is sent again, doubled each time; after so many tries it is dropped. */
@@ -154,7 +154,8 @@ export class ExportQueue {
     const request = this.#envelope.around(sent.batch);
     for (let tries = 1; ; tries++) {
       const result = await this.#exporter.send(request);
-      this.#mostUnderWay = result.kind === "taken" ? mostUnderWay : 1;
+      this.#mostUnderWay =
+        result.kind === "taken" ? mostUnderWay : Math.max(1, this.#mostUnderWay >> 1);
       if (result.kind === "taken") {
         this.#context.figures.exported.value += count - result.rejected;
         if (result.rejected > 0) this.#lose(result.rejected, result.detail);
