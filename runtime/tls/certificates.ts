@@ -94,7 +94,10 @@ export class Certificates {
     }
   }
 
-  /** Counts the handshakes of a server that has these certificates, or those that take their place. */
+  /**
+   * Counts the handshakes of a server that has these certificates, or those that take their place. What has no certificates
+   * has no code for it.
+   */
   watchHandshakes(server: TlsServer, handlers: HandshakeHandlers): void {
     watchHandshakes(server, handlers);
   }

@@ -50,10 +50,7 @@ export function passStateless(
   const send = () => {
     const span = beginMcpCall(exchange.trace, target, sent?.message, method ?? "POST");
     const text = span && sent && textWithTrace(sent.message, span, exchange.requestHeaders);
-    const body =
-      text === undefined || text === sent?.message.text
-        ? (sent?.bytes ?? exchange.body)
-        : Buffer.from(text);
+    const body = text === undefined ? (sent?.bytes ?? exchange.body) : Buffer.from(text);
     const request = { exchange, target, body, span, mayBeCoded: hidesNothing(access) };
     relay.start((handler) => sendPassed(request, handler));
   };

@@ -1,6 +1,7 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { withoutHeaders } from "../../http/headers/header-list.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
+import { contextFields } from "../protocol/envelope.ts";
 import type { TargetFailure } from "../protocol/target-failure.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import { openSseTransport } from "../transports/sse-transport.ts";
@@ -38,7 +39,7 @@ export function openConnection(
 }
 
 /** They are of the request that opens the connection; the messages of others say their own. */
-const contextHeaders: ReadonlySet<string> = new Set(["traceparent", "tracestate", "baggage"]);
+const contextHeaders: ReadonlySet<string> = new Set(contextFields);
 
 /** How a connection is used. */
 export type ConnectionUse = Pick<McpBackend, "limits" | "timeouts" | "failureMode">;

@@ -180,7 +180,7 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
     const { path } = server;
     const headers = requestHeaders(this.#options);
     const span = beginMcpCall(trace, target, message, method);
-    const sent = span && message ? textWithTrace(message, span, headers) : body;
+    const sent = (span && message && textWithTrace(message, span, headers)) ?? body;
     this.#request = sendInSpan(span, server, { method, path, headers, body: sent }, this);
   }
 

@@ -62,7 +62,7 @@ class StatelessSender implements CallSender {
     const name = nameOf(message);
     if (name !== undefined) headers.push("mcp-name", encodeHeader(name));
     const span = beginMcpCall(this.#exchange.trace, this.#target, message, "POST");
-    const body = span === undefined ? message.text : textWithTrace(message, span, headers);
+    const body = (span && textWithTrace(message, span, headers)) ?? message.text;
     const call = { method: "POST", path: upstream.path, headers, body };
     return sendInSpan(span, upstream, call, handler);
   }

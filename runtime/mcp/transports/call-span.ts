@@ -1,7 +1,7 @@
 import type { Exchange } from "../../http/exchange.ts";
 import type { CallSpan, ExchangeTrace } from "../../http/exchange-trace.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
-import { saysTrace, textWithParams } from "../protocol/envelope.ts";
+import { contextFields, saysTrace, textWithParams } from "../protocol/envelope.ts";
 import { type Message, ownMessage } from "../protocol/message.ts";
 import { addressedPrimitive, shownName } from "../protocol/primitives.ts";
 import { responseError } from "../protocol/response-error.ts";
@@ -79,17 +79,15 @@ function tracedSink(span: CallSpan, sink: CallSink): CallSink {
 }
 
 /**
- * The text of a message whose headers say which span it is of: where the client's own says something of a trace, it says the
- * same as they do, and else nothing.
+ * The text of a message whose headers say which span it is of, where the client's own says something of a trace: it says the
+ * same as they do. Undefined: it stays as it is.
  */
 export function textWithTrace(
   message: Message,
   span: CallSpan,
   headers: readonly string[],
-): string {
-  return saysTrace(message.text)
-    ? textWithContext(message, span.traceparent, headers)
-    : message.text;
+): string | undefined {
+  return saysTrace(message.text) ? textWithContext(message, span.traceparent, headers) : undefined;
 }
 
 /** `params._meta` says what the headers of these names do; what the client said there is replaced. */
@@ -99,10 +97,9 @@ function textWithContext(
   headers: readonly string[],
 ): string {
   if (message.kind === "response") return message.text;
-  const meta = { traceparent: JSON.stringify(traceparent) };
-  for (const name of ["tracestate", "baggage"]) {
-    const value = headerValue(headers, name);
-    if (value !== undefined) Object.assign(meta, { [name]: JSON.stringify(value) });
-  }
-  return textWithParams(message, meta);
+  const meta = contextFields.flatMap((name) => {
+    const value = name === "traceparent" ? traceparent : headerValue(headers, name);
+    return value === undefined ? [] : [[name, JSON.stringify(value)] as const];
+  });
+  return textWithParams(message, Object.fromEntries(meta));
 }

@@ -2,6 +2,7 @@ import { headerValue } from "../../http/headers/header-list.ts";
 import type { Upstream, UpstreamRequest } from "../../http/upstream/upstream.ts";
 import { parseExact } from "../../json/exact-json.ts";
 import { schemaProblem } from "../../json/json-schema.ts";
+import { contextFields } from "../protocol/envelope.ts";
 import { type Message, readMessage, textAt } from "../protocol/message.ts";
 import { newestSessionRevision } from "../protocol/revisions.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
@@ -232,7 +233,7 @@ function objectText(text: string): string | undefined {
 
 /** What a message says of its trace (SEP-414), as the headers that an API reads it in: a flat list. */
 function contextOf(meta: Readonly<Record<string, unknown>>): readonly string[] {
-  return ["traceparent", "tracestate", "baggage"].flatMap((name) => {
+  return contextFields.flatMap((name) => {
     const value = meta[name];
     return typeof value === "string" && headerText.test(value) ? [name, value] : [];
   });
