@@ -55,9 +55,8 @@ export function compileExpression(text: string, options: CompileOptions): Compil
 
 /** The names of what a request need not have, and without which an expression that compiles may fail: `the header "x-id"`. */
 export function namesFailingWithout(text: string, phase: CelPhase): readonly string[] {
-  const root = parseExpression(text, new Problems());
-  if (root === undefined) return [];
-  const checked = checkExpression(root, phaseEnvironment(phase), new Problems());
+  const checked = checkedIn(text, phase);
+  if (checked === undefined) return [];
   return failsWithout(checked).flatMap(({ name, variable }) =>
     variable === "request" ? name : [],
   );
@@ -65,19 +64,23 @@ export function namesFailingWithout(text: string, phase: CelPhase): readonly str
 
 /** The maps that an expression which compiles comes to as they are written there. */
 export function writtenMapsOf(text: string, phase: CelPhase): readonly WrittenMap[] {
-  const root = parseExpression(text, new Problems());
-  if (root === undefined) return [];
-  const problems = new Problems();
-  const checked = checkExpression(root, phaseEnvironment(phase), problems);
-  const constants = foldConstants(checked, (node) => valueOfClosed(checked, node), problems);
+  const checked = checkedIn(text, phase);
+  if (checked === undefined) return [];
+  const evaluate = (node: Node) => valueOfClosed(checked, node);
+  const constants = foldConstants(checked, evaluate, new Problems());
   return writtenMaps(checked, (node) => constants.literalOf(node));
 }
 
 /** The headers of a request of which the value of an expression that compiles is made, in lower case. */
 export function headersGiving(text: string, phase: CelPhase): readonly string[] {
+  const checked = checkedIn(text, phase);
+  return checked === undefined ? [] : sentHeaders(checked);
+}
+
+/** An expression that compiles, with its types; undefined: it does not. Its problems have been told. */
+function checkedIn(text: string, phase: CelPhase): CheckedExpression | undefined {
   const root = parseExpression(text, new Problems());
-  if (root === undefined) return [];
-  return sentHeaders(checkExpression(root, phaseEnvironment(phase), new Problems()));
+  return root && checkExpression(root, phaseEnvironment(phase), new Problems());
 }
 
 /** Rules that were compiled: many routes have the same ones, and so have both sides of a comparison. */

@@ -17,3 +17,11 @@ export function jsonAt(value: Json | undefined, ...path: readonly string[]): Jso
     value,
   );
 }
+
+/** The same of a value that has types of its own. */
+export function valueWithin(value: unknown, path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>(
+    (at, key) => (typeof at === "object" && at !== null ? Reflect.get(at, key) : undefined),
+    value,
+  );
+}

@@ -1,5 +1,6 @@
 import { backendPolicySchemas } from "../../backends/parts/policies-schema.ts";
 import { policies } from "../../policies/index.ts";
+import { hintFor } from "../../schema/hint-for.ts";
 import { type Infer, object, type Schema, unsupported } from "../../schema/schema.ts";
 import { aliasSchemas } from "./policy-aliases.ts";
 
@@ -42,10 +43,9 @@ function builtPolicies(scope: "route" | "listener"): Readonly<Record<string, Sch
 }
 
 /** Where people look for policies that stand at no level of their own. */
-export const policiesElsewhere: Readonly<Record<string, string>> = Object.fromEntries(
-  policies
-    .flatMap(({ kind, aliases = [] }) => [kind, ...aliases.map(([key]) => key)])
-    .map((key) => [key, "it stands under `policies`, of a route, a listener, `llm` or `mcp`"]),
+export const policiesElsewhere: Readonly<Record<string, string>> = hintFor(
+  "it stands under `policies`, of a route, a listener, `llm` or `mcp`",
+  policies.flatMap(({ kind, aliases = [] }) => [kind, ...aliases.map(([key]) => key)]),
 );
 
 /** What people look for among the policies of a route. */

@@ -1,3 +1,4 @@
+import { hintFor } from "../../schema/hint-for.ts";
 import { PATH_FORM } from "../../schema/path-form.ts";
 import {
   anyText,
@@ -101,10 +102,6 @@ const ANOTHER_SERVER = hintFor(
   "another server that speaks as the provider does is hostOverride: HOST:PORT",
   ["baseUrl", "apiBase", "url", "endpoint", "host"],
 );
-
-function hintFor(hint: string, words: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(words.map((word) => [word, hint]));
-}
 
 function paramsSchema() {
   return object(

@@ -1,6 +1,8 @@
+import { hintFor } from "../../schema/hint-for.ts";
+
 /** A hint for each name that people write for a provider, of servers that speak as OpenAI does. */
 export function othersLikeOpenAi(hint: string): Readonly<Record<string, string>> {
-  return Object.fromEntries(NAMES.map((name) => [name, hint]));
+  return hintFor(hint, NAMES);
 }
 
 const NAMES = [

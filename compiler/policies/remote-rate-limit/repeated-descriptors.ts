@@ -1,14 +1,12 @@
-import type { NamedNode } from "../../backends/parts/named-expressions.ts";
 import type { Diagnostics, Origin } from "../../diagnostics/diagnostic.ts";
-import type { CompiledExpression } from "../../model/expressions.ts";
-import type { DescriptorConfig, LimitServiceConfig } from "./limit-service-config.ts";
+import type {
+  DescriptorConfig,
+  DescriptorNode,
+  LimitServiceConfig,
+} from "./limit-service-config.ts";
 
 /** A descriptor, and where it stands. */
-export interface PlacedDescriptor {
-  readonly unit: "requests" | "tokens";
-  readonly entries: readonly NamedNode[];
-  readonly cost: CompiledExpression | undefined;
-  readonly limit: CompiledExpression | undefined;
+export interface PlacedDescriptor extends DescriptorNode {
   readonly origin: Origin;
 }
 

@@ -5,6 +5,7 @@ import type {
 } from "../../../config/resources.ts";
 import { unservedBackends } from "../../../config/unserved.ts";
 import { type ConfigPath, childOf, type Diagnostics } from "../../../diagnostics/diagnostic.ts";
+import { valueWithin } from "../../../model/json.ts";
 import type { ServedParts } from "../../standalone/served.ts";
 import type { ParametersSpec } from "./parameters.ts";
 
@@ -114,13 +115,7 @@ const VARIABLES: readonly (readonly [variable: string, raw: ConfigPath])[] = [
 ];
 
 function isAt(value: unknown, path: ConfigPath): boolean {
-  return (
-    path.reduce<unknown>(
-      (each, step) =>
-        typeof each === "object" && each !== null ? Reflect.get(each, step) : undefined,
-      value,
-    ) !== undefined
-  );
+  return valueWithin(value, path) !== undefined;
 }
 
 /** What raw configurations say that no Gateway serves: it is read for its mistakes. */

@@ -1,6 +1,7 @@
 import { backendTraffic, type IdleSection, reportIdle } from "../../../config/sections.ts";
 import { childOf, keyPlace, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { Manifest, ManifestOf } from "../../../manifests/manifests.ts";
+import { valueWithin } from "../../../model/json.ts";
 import { trafficText } from "../../../model/traffic.ts";
 import { resourceName } from "../inventory/inventory.ts";
 import { actsThere, sectionOf } from "./applicable.ts";
@@ -58,15 +59,11 @@ function reportEmpty(
   // What it said may be what had mistakes.
   if (isPartial) return;
   for (const path of MAY_BE_EMPTY) {
-    const value = path.reduce<unknown>(memberOf, spec);
+    const value = valueWithin(spec, path);
     if (typeof value !== "object" || value === null || Object.keys(value).length > 0) continue;
     const at = keyPlace(childOf(origin, "spec", ...path));
     diagnostics.report("section-says-nothing", at, { section: path.at(-1) ?? "" });
   }
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 }
 
 /** What is said of GatewayBackends, and where the values stand that such a backend has no use for, whoever calls it. */
