@@ -16,6 +16,8 @@ export interface Finished {
 export interface Situation {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Milliseconds after which it is killed: where it might never end. */
+  readonly timeout?: number;
 }
 
 /** The one that people install: it begins sooner than the sources do. */
@@ -59,6 +61,7 @@ export function installedGwc(argv: readonly string[], situation: Situation = {})
     cwd: situation.cwd ?? root,
     env: { ...process.env, ...environment(situation) },
     encoding: "utf8",
+    timeout: situation.timeout,
     // the schema of the file has more than the default of 1 MiB
     maxBuffer: 64 * 1024 * 1024,
   });

@@ -1,5 +1,6 @@
 import { policiesBefore } from "../../ir/access.ts";
 import type { BindNode, ListenerNode } from "../../ir/program.ts";
+import { settingsKey } from "../../ir/settings-text.ts";
 import { policyOf } from "../../policies/index.ts";
 import { chainOf } from "./chain.ts";
 import { chainDiff } from "./chain-differences.ts";
@@ -20,6 +21,7 @@ export function bindDifferences(
   passesOn: readonly [before: boolean, after: boolean],
   undecided: string[],
 ): readonly Difference[] {
+  if (settingsKey(before) === settingsKey(after)) return [];
   const subject = `port ${port}`;
   const [wasPassedOn, isPassedOn] = passesOn;
   if (before === undefined && after !== undefined) {

@@ -1,5 +1,5 @@
 import type { BindNode, ListenerNode } from "../../ir/program.ts";
-import { coversHost, holderOf } from "../routing/match-request.ts";
+import { holderOf } from "../routing/match-request.ts";
 
 /** The listeners that answer the same hosts before and after; undefined: none does. */
 export interface ListenerPair {
@@ -14,7 +14,7 @@ export interface ListenerPair {
 /** A host that requests may be for. */
 export interface HostExample {
   readonly host: string;
-  /** It stands for all that no pattern names. */
+  /** No pattern names any host: it stands for every one. */
   readonly isAny: boolean;
 }
 
@@ -38,24 +38,26 @@ export function listenerPairs(
     const key = `${a?.id}\n${b?.id}\n${isPassedOn}`;
     const found = pairs.get(key);
     const own = found?.hosts ?? [];
-    own.push({ host, isAny: pattern === "*" });
+    own.push({ host, isAny: names.size === 1 && pattern === "*" });
     if (found === undefined)
       pairs.set(key, { pair: { before: a, after: b, isPassedOn, hosts: own }, hosts: own });
   }
   return [...pairs.values()].map(({ pair }) => pair);
 }
 
-/** A host that fits a pattern and no narrower one. */
+/**
+ * A host that fits a pattern and no narrower one. A narrower pattern covers a name of one more label only if it is that
+ * name; every name under `*` is also covered by the wildcard of its domain, so another domain is tried: `other.example`
+ * where there is `*.test`. Each pattern excludes one candidate at most, so the search ends.
+ */
 function hostOf(pattern: string, patterns: ReadonlySet<string>): string {
   if (!pattern.startsWith("*")) return pattern;
-  const narrower = [...patterns].filter((each) => each.length > pattern.length);
-  const name = (word: string) => (pattern === "*" ? `${word}.test` : pattern.replace("*", word));
-  const isFree = (host: string) => !narrower.some((each) => coversHost(each, host));
-  let count = 1;
-  while (!isFree(name(wordOf(count)))) count += 1;
-  return name(wordOf(count));
-}
-
-function wordOf(count: number): string {
-  return count === 1 ? "other" : `other${count}`;
+  const isAny = pattern === "*";
+  const words = isAny ? ["test", "example", "invalid"] : ["other"];
+  for (let at = 0; ; at += 1) {
+    const word = words[at] ?? `other${at - words.length + 2}`;
+    const host = isAny ? `other.${word}` : pattern.replace("*", word);
+    const isTaken = patterns.has(host) || (isAny && patterns.has(`*.${word}`));
+    if (!isTaken) return host;
+  }
 }
