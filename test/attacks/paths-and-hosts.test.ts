@@ -5,6 +5,7 @@ import { eventually } from "../harness/eventually.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
 import { RawClient } from "../harness/raw-client.ts";
+import { program } from "../harness/tool.ts";
 import { startUpstream } from "../harness/upstream.ts";
 
 /** What reached the upstream: its target, its Host, and its headers by the name that CGI gives them. */
@@ -120,7 +121,9 @@ server = make_server("127.0.0.1", 0, app, handler_class=Quiet)
 print(server.server_port, flush=True)
 server.serve_forever()
 `;
-    const child = spawn("python3", ["-c", script], { stdio: ["ignore", "pipe", "ignore"] });
+    const child = spawn(program("python3"), ["-c", script], {
+      stdio: ["ignore", "pipe", "ignore"],
+    });
     onTestFinished(() => {
       child.kill("SIGKILL");
     });

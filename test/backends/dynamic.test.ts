@@ -15,6 +15,7 @@ import { listen } from "../harness/listen.ts";
 import { RawClient } from "../harness/raw-client.ts";
 import { refusals } from "../harness/refusals.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { program } from "../harness/tool.ts";
 
 const anyone = { authorization: { rules: ["true"] } };
 const names = pathToFileURL(join(import.meta.dirname, "../harness/fake-names.mjs"));
@@ -64,7 +65,7 @@ const run = promisify(execFile);
 
 /** What curl prints: the body, then the status. */
 async function curl(...parameters: string[]): Promise<string> {
-  const { stdout } = await run("curl", [
+  const { stdout } = await run(program("curl"), [
     "-s",
     "--noproxy",
     "",

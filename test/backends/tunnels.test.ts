@@ -13,6 +13,7 @@ import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
 import { RawClient } from "../harness/raw-client.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { program } from "../harness/tool.ts";
 
 const names = pathToFileURL(join(import.meta.dirname, "../harness/fake-names.mjs"));
 const run = promisify(execFile);
@@ -65,7 +66,7 @@ it("curl, undici and Python reach an https server through it", async () => {
   const proxy = `http://127.0.0.1:${gateway.port}`;
   const url = `https://127.0.0.1:${port}`;
   const curl = ["-s", "--noproxy", "", "--proxy", proxy, "--cacert", authority, `${url}/curl`];
-  expect((await run("curl", curl)).stdout).toBe("site /curl");
+  expect((await run(program("curl"), curl)).stdout).toBe("site /curl");
 
   const dispatcher = new ProxyAgent({ uri: proxy, requestTls: { ca: readFileSync(authority) } });
   const { body } = await request(`${url}/undici`, { dispatcher });
@@ -82,7 +83,7 @@ it("curl, undici and Python reach an https server through it", async () => {
     "print(c.getresponse().read().decode(), end='')",
   ].join("\n");
   const python = ["-c", script, authority, String(gateway.port), String(port)];
-  expect((await run("python3", python)).stdout).toBe("site /python");
+  expect((await run(program("python3"), python)).stdout).toBe("site /python");
 
   const line = /http.method=CONNECT .*http.status=200 .*bytes.received=\d+ bytes.sent=\d+/;
   await eventually(
@@ -225,9 +226,9 @@ it("the backend's own rules decide about tunnels, and about requests", async () 
   const proxy = `http://127.0.0.1:${gateway.port}`;
   const curl = ["-s", "--noproxy", "", "--proxy", proxy, "--cacert", authority];
   const url = `https://127.0.0.1:${port}`;
-  expect((await run("curl", [...curl, `${url}/curl`])).stdout).toBe("site /curl");
+  expect((await run(program("curl"), [...curl, `${url}/curl`])).stdout).toBe("site /curl");
   const refused = await connectTo(gateway, `127.0.0.1:${port + 1}`);
   expect(refused.received).toMatch(/^HTTP\/1\.1 403 /);
-  const plain = await run("curl", [...curl, "-w", "%{http_code}", "http://127.0.0.2/"]);
+  const plain = await run(program("curl"), [...curl, "-w", "%{http_code}", "http://127.0.0.2/"]);
   expect(plain.stdout).toMatch(/403$/);
 });

@@ -10,6 +10,7 @@ import { diffPage } from "../../compiler/inspect/reference/command-pages/diff.ts
 import type { Program } from "../../compiler/ir/program.ts";
 import { gwc } from "../harness/gwc.ts";
 import { root } from "../harness/root.ts";
+import { program } from "../harness/tool.ts";
 import { Workspace } from "../harness/workspace.ts";
 import { diffOf, firstLine } from "./diff-of.ts";
 
@@ -255,9 +256,13 @@ describe("gwc diff", () => {
   function repository(): { readonly folder: string; readonly write: (text: string) => void } {
     const workspace = new Workspace({ "gateway.yaml": base });
     const git = (...argv: readonly string[]) =>
-      execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@example.com", ...argv], {
-        cwd: workspace.folder,
-      });
+      execFileSync(
+        program("git"),
+        ["-c", "user.name=t", "-c", "user.email=t@example.com", ...argv],
+        {
+          cwd: workspace.folder,
+        },
+      );
     git("init", "-q", "-b", "main");
     git("add", ".");
     git("commit", "-q", "-m", "first");

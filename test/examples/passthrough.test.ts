@@ -9,6 +9,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { startExample } from "../harness/example-gateway.ts";
 import { RawClient } from "../harness/raw-client.ts";
 import { root } from "../harness/root.ts";
+import { program } from "../harness/tool.ts";
 
 const certs = path.join(root, "examples/tls/certs");
 
@@ -55,7 +56,7 @@ it("passthrough: TLS by its server name, a database's port, and a forward proxy"
   const curl = async (url: string) => {
     const proxy = ["-x", `http://127.0.0.1:${port(3128)}`, "--noproxy", ""];
     const run = promisify(execFile);
-    return (await run("curl", ["-s", "-w", " %{http_code}", ...proxy, url])).stdout;
+    return (await run(program("curl"), ["-s", "-w", " %{http_code}", ...proxy, url])).stdout;
   };
   // Nobody listens there, but the rules and the addresses would allow it.
   expect(await curl("http://localhost:8081/")).toMatch(/ (200|404|503)$/);

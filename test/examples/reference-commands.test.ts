@@ -6,6 +6,7 @@ import { freePorts } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { type Scripted, startScripted } from "../harness/scripted.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { program } from "../harness/tool.ts";
 
 const run = promisify(execFile);
 
@@ -135,7 +136,7 @@ beforeAll(async () => {
 async function curl(example: Example, path: string, ...more: readonly string[]): Promise<string> {
   const scheme = example === "tls" ? "https" : "http";
   const url = `${scheme}://localhost:${ports.get(example)}${path}`;
-  return (await run("curl", ["-s", "-w", " %{http_code}", ...more, url])).stdout;
+  return (await run(program("curl"), ["-s", "-w", " %{http_code}", ...more, url])).stdout;
 }
 
 const json = ["-H", "Content-Type: application/json", "-H", "Authorization: Bearer k", "-d"];
@@ -191,6 +192,6 @@ it("delegation: routes of a group are reached below its parent, and nothing else
 it("telemetry: figures of requests are served for Prometheus, under names of gwc", async () => {
   await curl("delegation", "/other");
   const stats = await gateway.statsPort();
-  const { stdout } = await run("curl", [`localhost:${stats}/metrics`, "-s"]);
+  const { stdout } = await run(program("curl"), [`localhost:${stats}/metrics`, "-s"]);
   expect(stdout).toMatch(/^gwc_requests_total\{.*status="404".*\} \d+$/m);
 });

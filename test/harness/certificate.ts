@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { program } from "./tool.ts";
 
 /** A certificate authority in a folder, `NAME.pem` and `NAME.key`; `signer` signs, else it signs itself. */
 export function makeCertificate(
@@ -16,7 +17,7 @@ export function makeCertificate(
   const subject = ["-subj", `/CN=${commonName}`, "-nodes", "-keyout", path("key")];
   const extension = names === "" ? [] : ["-addext", `subjectAltName=${names}`];
   const run = (parameters: readonly string[]) =>
-    execFileSync("openssl", parameters, { stdio: "ignore" });
+    execFileSync(program("openssl"), parameters, { stdio: "ignore" });
   if (signer === "") {
     run([
       "req",

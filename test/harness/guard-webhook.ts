@@ -2,6 +2,7 @@ import path from "node:path";
 import { root } from "./root.ts";
 import { seenFile } from "./seen-file.ts";
 import { TestProcess } from "./test-process.ts";
+import { program } from "./tool.ts";
 
 /** A message as the webhook got it. */
 interface WebhookMessage {
@@ -31,7 +32,7 @@ export interface GuardWebhook {
 export async function startGuardWebhook(): Promise<GuardWebhook> {
   const script = path.join(root, "test", "harness", "guard-webhook.py");
   const seen = seenFile<WebhookCall>();
-  const running = new TestProcess("python3", [script], { env: seen.env });
+  const running = new TestProcess(program("python3"), [script], { env: seen.env });
   const [, port] = await running.seen(/^port (\d+)$/m);
   return {
     url: `http://127.0.0.1:${port}`,

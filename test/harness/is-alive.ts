@@ -1,7 +1,14 @@
-import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 
-/** Whether a process runs. One that has ended, and that its parent has not waited for yet (Z), does not. */
+/** Checks that a process runs. Returns `false` for a zombie, where /proc tells (Linux). */
 export function isAlive(pid: number): boolean {
-  const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });
-  return /^[^Z]/.test(stdout.trim());
+  try {
+    process.kill(pid, 0);
+    if (!existsSync("/proc/self/stat")) return true;
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The name before the state is in parentheses and may hold some itself (proc(5)).
+    return !/^\) Z/.test(stat.slice(stat.lastIndexOf(")")));
+  } catch {
+    return false;
+  }
 }

@@ -10,6 +10,7 @@ import { eventually } from "./eventually.ts";
 import { freePort, freePorts } from "./free-port.ts";
 import { root } from "./root.ts";
 import { TestProcess } from "./test-process.ts";
+import { program } from "./tool.ts";
 import { Workspace } from "./workspace.ts";
 
 /** Where the binaries of a Kubernetes control plane are kept: `bin/kube-apiserver`, `bin/etcd`. */
@@ -340,7 +341,7 @@ function writeKeys(workspace: Workspace): void {
   const file = (name: string) => workspace.path(name);
   const quiet = { stdio: "ignore" } as const;
   execFileSync(
-    "openssl",
+    program("openssl"),
     [
       ...["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=test"],
       ...["-keyout", file("api.key"), "-out", file("api.crt")],
@@ -348,5 +349,5 @@ function writeKeys(workspace: Workspace): void {
     ],
     quiet,
   );
-  execFileSync("openssl", ["genrsa", "-out", file("sa.key"), "2048"], quiet);
+  execFileSync(program("openssl"), ["genrsa", "-out", file("sa.key"), "2048"], quiet);
 }

@@ -19,6 +19,7 @@ import {
 import { atEnd } from "./at-end.ts";
 import { makeCertificate } from "./certificate.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
+import { program } from "./tool.ts";
 
 /** What the authority got. */
 export interface CertificateCall {
@@ -154,7 +155,7 @@ export class MeshAuthority {
     this.#write(request, csr);
     this.#write(extensions, `subjectAltName=critical,URI:${spiffeId}\n`);
     await promisify(execFile)(
-      "openssl",
+      program("openssl"),
       [
         ...["ca", "-batch", "-notext", "-config", "ca.cnf", "-subj", "/O=mesh"],
         ...["-cert", "root.pem", "-keyfile", "root.key", "-in", request, "-out", out],

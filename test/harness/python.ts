@@ -14,6 +14,8 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { isAlive } from "./is-alive.ts";
 import { pause } from "./pause.ts";
+import { skip } from "./skip.ts";
+import { program } from "./tool.ts";
 
 const run = promisify(execFile);
 
@@ -56,6 +58,10 @@ export async function pythonFor(use: keyof typeof PACKAGES): Promise<string> {
     }
     try {
       if (!existsSync(python)) await make(folder, packages);
+    } catch (error) {
+      const [reason = ""] = /ERROR: .*|No module named .*/.exec(String(error)) ?? [];
+      if (reason === "") throw error;
+      skip(`Python packages cannot be installed: ${reason}`);
     } finally {
       rmSync(lock, { force: true });
     }
@@ -87,7 +93,7 @@ function isLeft(lock: string): boolean {
 async function make(folder: string, packages: readonly string[]): Promise<void> {
   const own = mkdtempSync(`${folder}-`);
   try {
-    await run("python3", ["-m", "venv", own]);
+    await run(program("python3"), ["-m", "venv", own]);
     // A script of an environment knows its first path: packages are started by `python3` alone, which may move.
     // What a test imports is compiled then; most of what is installed no test imports.
     const options = ["--quiet", "--no-compile", "--disable-pip-version-check"];

@@ -3,13 +3,20 @@ import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { it } from "vitest";
+import { skip } from "./skip.ts";
 
-/** The Debian package of each tool; CI installs them. */
+/** Debian package of each program that tests start; CI installs them. */
 const packages = {
+  curl: "curl",
+  git: "git",
+  haproxy: "haproxy",
   h2load: "nghttp2-client",
   nginx: "nginx-light",
+  npm: "npm",
   openssl: "openssl",
   promtool: "prometheus",
+  ps: "procps",
+  python3: "python3",
   slowhttptest: "slowhttptest",
   sslscan: "sslscan",
   testssl: "testssl.sh",
@@ -24,6 +31,17 @@ export function itWith(tool: Tool, name: string, body: () => Promise<void>): voi
   const limit = 120_000;
   if (isInstalled(tool)) it(name, { timeout: limit }, body);
   else it.skip(`${name} (left out: Debian's ${packages[tool]} is not installed)`, body);
+}
+
+/**
+ * Returns the name of a program to start, or skips the current test, naming the package to install, if the program is not
+ * on the path. Without it, a machine that lacks the program fails tests that say nothing about gwc.
+ *
+ * @example execFileSync(program("openssl"), ["rand", "8"])
+ */
+export function program(tool: Tool): Tool {
+  if (!isInstalled(tool)) skip(`Debian's ${packages[tool]} is not installed`);
+  return tool;
 }
 
 /** What a tool prints. `input`: what it reads; absent: nothing. Never the synchronous form: the upstreams live in this process. */

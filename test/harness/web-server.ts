@@ -4,6 +4,7 @@ import { freePort } from "./free-port.ts";
 import { pythonFor } from "./python.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { TestProcess } from "./test-process.ts";
+import { program } from "./tool.ts";
 
 /** Starts Caddy with what stands in the block of its one site; `host:port`. */
 export async function startCaddy(site: string): Promise<string> {
@@ -45,7 +46,7 @@ ${http}
 }`;
   const config = temporaryFolder({ ...files, "nginx.conf": file });
   const parameters = ["-e", "stderr", "-p", folder, "-c", path.join(config, "nginx.conf")];
-  return serving(new TestProcess("nginx", parameters), port);
+  return serving(new TestProcess(program("nginx"), parameters), port);
 }
 
 /** Starts Traefik with the file `dynamic.yaml` of a folder behind one port; `host:port`. */

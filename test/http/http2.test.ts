@@ -11,6 +11,7 @@ import { pause } from "../harness/pause.ts";
 import { startRawUpstream } from "../harness/raw-upstream.ts";
 import { roundTripsUntil } from "../harness/round-trips.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { program } from "../harness/tool.ts";
 import { startUpstream } from "../harness/upstream.ts";
 import { ask, open, route, startEcho } from "./http2-client.ts";
 
@@ -46,7 +47,7 @@ it("over TLS the version is the one that ALPN agreed on", async () => {
   expect(session.alpnProtocol).toBe("h2");
   const curl = async (version: string) => {
     const url = `https://127.0.0.1:${port}/`;
-    return (await run("curl", ["-sk", version, "-w", "%{http_version}", url])).stdout;
+    return (await run(program("curl"), ["-sk", version, "-w", "%{http_version}", url])).stdout;
   };
   expect(await curl("--http2")).toBe("ok2");
   expect(await curl("--http1.1")).toBe("ok1.1");

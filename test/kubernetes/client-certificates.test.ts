@@ -11,6 +11,7 @@ import { startGateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
 import { mountsIn } from "../harness/mounts.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { program } from "../harness/tool.ts";
 import { checkManifests, complaints } from "./manifests.ts";
 
 const run = promisify(execFile);
@@ -111,7 +112,7 @@ it("a port asks curl for a certificate as the Gateway says of it, and shows back
   /** Who the client is to the gateway; undefined when there was no connection. */
   const curl = async (port: number, name?: string) => {
     const shown = name === undefined ? [] : ["--cert", `${name}.pem`, "--key", `${name}.key`];
-    const sent = await run("curl", ["-sik", ...shown, `https://127.0.0.1:${port}/`], {
+    const sent = await run(program("curl"), ["-sik", ...shown, `https://127.0.0.1:${port}/`], {
       cwd: certs,
     }).catch(() => undefined);
     if (sent === undefined) return "refused";

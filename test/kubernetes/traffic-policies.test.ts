@@ -8,6 +8,7 @@ import { startGateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
 import { send } from "../harness/send.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { program } from "../harness/tool.ts";
 
 let [gateway, upstream] = [0, 0];
 let generated = "";
@@ -81,7 +82,7 @@ function manifests(port: number): string {
   const service = (name: string) =>
     `{name: ${name}, matches: [{path: {value: /${name}}}], backendRefs: [{name: ${name}, port: 80}]}`;
   const hashes = [
-    `ann:${execFileSync("openssl", ["passwd", "-apr1", "password"]).toString().trim()}`,
+    `ann:${execFileSync(program("openssl"), ["passwd", "-apr1", "password"]).toString().trim()}`,
     `bob:${hashSync("password", 4)}`,
     "cat:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=",
     "dan:abJnggxhB/yWI",

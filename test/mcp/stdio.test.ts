@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { isAlive } from "../harness/is-alive.ts";
+import { program } from "../harness/tool.ts";
 import { startHandwritten } from "./mcp-gateway.ts";
 import { messagesOf, openSession, post, send, toolCall } from "./raw-client.ts";
 
@@ -48,7 +49,9 @@ async function family(): Promise<readonly number[]> {
 
 /** The processes whose parent this one is. */
 function childrenOf(pid: number): number[] {
-  const found = spawnSync("ps", ["-o", "pid=", "--ppid", String(pid)], { encoding: "utf8" });
+  const found = spawnSync(program("ps"), ["-o", "pid=", "--ppid", String(pid)], {
+    encoding: "utf8",
+  });
   return found.stdout.trim().split(/\s+/).map(Number);
 }
 

@@ -7,6 +7,7 @@ import { realHost } from "../../compiler/host.ts";
 import { checkInput } from "../../compiler/inspect/check-input.ts";
 import { makeCertificate } from "../harness/certificate.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { program } from "../harness/tool.ts";
 
 it("a good pair and its authorities are told nothing of", () => {
   const folder = folderWithPairs();
@@ -40,7 +41,15 @@ it("certificate and key in each other's place are refused", () => {
 it("a certificate in DER, a half one and text that is none are refused", () => {
   const folder = folderWithPairs();
   const at = (name: string) => join(folder, name);
-  execFileSync("openssl", ["x509", "-in", at("a.pem"), "-outform", "der", "-out", at("a.der")]);
+  execFileSync(program("openssl"), [
+    "x509",
+    "-in",
+    at("a.pem"),
+    "-outform",
+    "der",
+    "-out",
+    at("a.der"),
+  ]);
   writeFileSync(at("half.pem"), readFileSync(at("a.pem"), "utf8").slice(0, 300));
   writeFileSync(at("broken.pem"), "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
   const said = (cert: string) => check(folder, { cert, key: "a.key" });
@@ -57,7 +66,7 @@ it("a certificate request in the place of the certificate is told from a broken 
   const folder = folderWithPairs();
   const at = (name: string) => join(folder, name);
   const request = ["req", "-new", "-key", at("a.key"), "-subj", "/CN=a", "-out", at("a.csr")];
-  execFileSync("openssl", request, { stdio: "ignore" });
+  execFileSync(program("openssl"), request, { stdio: "ignore" });
   writeFileSync(at("half.pem"), readFileSync(at("a.pem"), "utf8").slice(0, 300));
   const hint = (cert: string) => findingsOf(folder, { cert, key: "a.key" })[0]?.hint;
   expect(hint("a.csr")).toBe("this is something else; name the file of the certificate");
@@ -68,7 +77,7 @@ it("an encrypted key and half a key are refused", () => {
   const folder = folderWithPairs();
   const at = (name: string) => join(folder, name);
   const encrypt = ["pkey", "-in", at("a.key"), "-aes128", "-passout", "pass:x"];
-  execFileSync("openssl", [...encrypt, "-out", at("locked.key")]);
+  execFileSync(program("openssl"), [...encrypt, "-out", at("locked.key")]);
   writeFileSync(at("half.key"), readFileSync(at("a.key"), "utf8").slice(0, 100));
   expect(check(folder, { cert: "a.pem", key: "locked.key" })).toEqual([
     'error[unusable-pem] 6 locked.key: "locked.key" is encrypted, and nobody is there to type its passphrase',

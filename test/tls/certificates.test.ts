@@ -9,6 +9,7 @@ import { freePort } from "../harness/free-port.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { RawClient } from "../harness/raw-client.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { program } from "../harness/tool.ts";
 import { handwrittenGateway } from "../http/handwritten-gateway.ts";
 
 it("each name gets its certificate, and one without a listener the first", async () => {
@@ -95,7 +96,9 @@ function makeCertificate(folder: string, name: string, hostname: string): void {
   const files = ["-keyout", join(folder, `${name}.key`), "-out", join(folder, `${name}.pem`)];
   const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"];
   const subject = ["-subj", `/O=${name}/CN=${hostname}`, "-days", "2", "-nodes"];
-  execFileSync("openssl", ["req", "-x509", ...curve, ...subject, ...files], { stdio: "ignore" });
+  execFileSync(program("openssl"), ["req", "-x509", ...curve, ...subject, ...files], {
+    stdio: "ignore",
+  });
 }
 
 /** The organisation in the certificate that a name gets. */

@@ -10,6 +10,7 @@ import { expositionOf } from "../harness/exposition.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { RawClient } from "../harness/raw-client.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { program } from "../harness/tool.ts";
 
 const site = { cert: "site.pem", key: "site.key" };
 const routes = [{ policies: { directResponse: { status: 200, body: "ok" } } }];
@@ -164,7 +165,7 @@ function handshake(port: number, options: ConnectionOptions): Promise<string> {
 /** A client that does not know who signed the certificate, and says so. */
 async function distrustful(port: number): Promise<void> {
   const parameters = ["s_client", "-verify_return_error", "-connect", `127.0.0.1:${port}`];
-  await promisify(execFile)("openssl", parameters).catch(() => {});
+  await promisify(execFile)(program("openssl"), parameters).catch(() => {});
 }
 
 /** The handshakes that the gateway has counted, once they are these. */

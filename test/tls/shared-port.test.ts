@@ -21,6 +21,7 @@ import { GwcProcess } from "../harness/gwc.ts";
 import { RawClient } from "../harness/raw-client.ts";
 import { refusals } from "../harness/refusals.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { program } from "../harness/tool.ts";
 import { inPieces } from "./in-pieces.ts";
 
 const folder = temporaryFolder();
@@ -169,7 +170,7 @@ describe("HTTPS and TLS that is passed on share a port", () => {
   it("openssl sees the certificate of whom it names, and HTTP/2 where TLS ends here", async () => {
     const run = promisify(execFile);
     const seen = async (name: string) => {
-      const talk = run("openssl", [
+      const talk = run(program("openssl"), [
         ..."s_client -alpn h2 -connect".split(" "),
         `127.0.0.1:${gateway.port}`,
         ...["-servername", name],

@@ -8,6 +8,7 @@ import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { RawClient } from "../harness/raw-client.ts";
 import { startTcpServer } from "../harness/tcp-server.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { program } from "../harness/tool.ts";
 import { hello, named, names, record, startSecure, talk, to } from "./passed-tls.ts";
 
 it("a connection goes to the backend of its server name, whose certificate the client sees", async () => {
@@ -117,7 +118,7 @@ it("openssl's client and server understand each other through it", async () => {
 
 /** A child process of openssl, gone when the test has finished. */
 function openssl(parameters: readonly string[]) {
-  const child = spawn("openssl", parameters, { stdio: ["pipe", "pipe", "pipe"] });
+  const child = spawn(program("openssl"), parameters, { stdio: ["pipe", "pipe", "pipe"] });
   onTestFinished(() => {
     child.kill("SIGKILL");
   });

@@ -4,6 +4,7 @@ import { startEcho } from "../../harness/echo.ts";
 import { freePorts } from "../../harness/free-port.ts";
 import { startGateway } from "../../harness/gateway.ts";
 import { temporaryFolder } from "../../harness/temporary-folder.ts";
+import { itWith } from "../../harness/tool.ts";
 import { startNginxFile } from "../../harness/web-server.ts";
 import { type AskedAs, imported, leftIn, outcome } from "./imported.ts";
 
@@ -114,7 +115,7 @@ server {
     expect(stdout).not.toContain("sk-0123456789abcdef");
   });
 
-  it("makes a gateway that responds as nginx does", async () => {
+  itWith("nginx", "makes a gateway that responds as nginx does", async () => {
     const [port = 0, own = 0] = await freePorts(2);
     const [app, api] = await Promise.all([startEcho(), startEcho({ "x-app": "api" })]);
     const [appHost, apiHost] = [app, api].map(({ url }) => url.replace("http://", ""));
