@@ -1,11 +1,11 @@
-import { type Parsed, parse } from "./1-parse/parse.ts";
+import { parse } from "./1-parse/parse.ts";
 import { KeptInput } from "./1-parse/read-files.ts";
 import type { KubernetesModel } from "./2-lower/kubernetes/gateway/gateways.ts";
-import { isolated } from "./2-lower/kubernetes/isolate.ts";
 import { KeptRoutes } from "./2-lower/kubernetes/routes/kept-routes.ts";
-import { type Lowered, type LowerOptions, lower } from "./2-lower/lower.ts";
+import { type LowerOptions, lower } from "./2-lower/lower.ts";
 import { KeptResolutions } from "./3-resolve/kept-resolutions.ts";
-import { type Resolved, resolve } from "./3-resolve/resolve.ts";
+import { resolve } from "./3-resolve/resolve.ts";
+import { type ClosedPart, resolveIsolated } from "./3-resolve/resolve-isolated.ts";
 import type { EmitOptions, Emitted } from "./4-emit/emit.ts";
 import { type Diagnostic, isError } from "./diagnostics/diagnostic.ts";
 import type { SourceFile } from "./diagnostics/source.ts";
@@ -21,6 +21,8 @@ export interface Checked {
   readonly programs: readonly Program[];
   /** Credentials that are written out: values of variables that the programs ask for. */
   readonly literals: readonly LiteralSecret[];
+  /** What is closed though the mistake is not known to be its own; empty unless mistakes are isolated. */
+  readonly closed: readonly ClosedPart[];
   /** What is known of Kubernetes manifests, mistakes or not. */
   readonly kubernetes: KubernetesModel | undefined;
   readonly diagnostics: readonly Diagnostic[];
@@ -69,54 +71,23 @@ export function checkFiles(
     resolve(lowered.value, parsed.value, recording, kept?.resolutions);
   const diagnostics = [parsed, lowered, resolved].flatMap((phase) => phase?.diagnostics ?? []);
   const errors = diagnostics.filter((each) => isError(each, options.isStrict));
-  const served =
-    errors.length === 0
-      ? resolved?.value
-      : options.isIsolating === true && parsed.value && lowered?.value
-        ? resolveIsolated(lowered.value, parsed.value, errors, recording)
-        : undefined;
+  const isolated =
+    errors.length > 0 && options.isIsolating === true && parsed.value && lowered?.value
+      ? resolveIsolated(lowered.value, errors, parsed.value, recording)
+      : undefined;
+  const served = errors.length === 0 ? resolved?.value : isolated;
   const { programs = [], literals = [] } = served ?? {};
   return {
     program: programs[0],
     programs,
     literals,
+    closed: isolated?.closed ?? [],
     kubernetes: lowered?.value?.kubernetes,
     diagnostics,
     files: parsed.files,
     dependencies: [...read.keys()],
   };
 }
-
-/** How often mistakes are isolated that show only when others are: each time there are fewer parts left. */
-const ROUNDS = 4;
-
-/** Resolves each gateway without what has mistakes; one that has some itself is not there. */
-function resolveIsolated(
-  { gateways, kubernetes }: Lowered,
-  parsed: Parsed,
-  found: readonly Diagnostic[],
-  host: Host,
-): Resolved {
-  const resolved = gateways.flatMap((gateway): readonly Resolved[] => {
-    let errors = found;
-    for (let round = 0; round < ROUNDS; round++) {
-      const left = kubernetes && isolated(gateway, kubernetes, errors);
-      if (left === undefined) return [];
-      const declared = { gateways: [left], unserved: NOTHING_UNSERVED };
-      const { value, diagnostics } = resolve(declared, parsed, host);
-      const more = diagnostics.filter((each) => isError(each, false));
-      if (more.length === 0) return value === undefined ? [] : [value];
-      errors = [...errors, ...more];
-    }
-    return [];
-  });
-  return {
-    programs: resolved.flatMap(({ programs }) => programs),
-    literals: resolved.flatMap(({ literals }) => literals),
-  };
-}
-
-const NOTHING_UNSERVED = { policies: [], backends: [], logLevels: [] };
 
 /** Emits a program that was checked. What writes is loaded for those who ask for it: checking stays fast. */
 export async function emitProgram(

@@ -2,6 +2,7 @@ import { canonicalPath } from "../../runtime/http/routing/canonical-path.ts";
 import type { Expression } from "../../templates/code/hole.ts";
 import { addProblems } from "../cel/parse/problems.ts";
 import { canBeginWith } from "../cel/regex/can-begin-with.ts";
+import { checkPattern } from "../cel/regex/check-pattern.ts";
 import { compileConstantPattern } from "../cel/regex/pattern.ts";
 import { intersectHostnames } from "../config/hostnames.ts";
 import type {
@@ -171,6 +172,11 @@ function resolveMatch(match: MatchConfig, context: RouteContext): RouteMatch | u
   let path: RouteMatch["path"];
   if (kind === "regex") {
     const at = childOf(match.origin, "path", "regex");
+    for (const part of match.path.parts ?? []) {
+      const problems = checkPattern(part);
+      addProblems(problems, at, context.diagnostics);
+      if (problems.length > 0) return undefined;
+    }
     const test = resolvePattern(value, "path", at, context);
     if (test === undefined) return undefined;
     if (!canBeginWith(value, "/")) context.diagnostics.report("no-path-matches", at, {});

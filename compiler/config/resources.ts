@@ -146,7 +146,12 @@ export interface RouteAttachment {
 
 /** One set of conditions of a route, as declared. */
 export interface MatchConfig {
-  readonly path: { readonly kind: "exact" | "prefix" | "regex"; readonly value: string };
+  readonly path: {
+    readonly kind: "exact" | "prefix" | "regex";
+    readonly value: string;
+    /** The user's patterns that `value` is made of, each of which has to compile alone; absent: `value` is the user's. */
+    readonly parts?: readonly string[];
+  };
   readonly method: string | undefined;
   readonly headers: readonly ValueMatchConfig[];
   readonly query: readonly ValueMatchConfig[];

@@ -1,8 +1,11 @@
 import { resourceKind } from "../../1-parse/kubernetes/kinds.ts";
+import { checkPattern } from "../../cel/regex/check-pattern.ts";
+import { ANYTHING, coveringPattern } from "../../cel/regex/covering-pattern.ts";
 import { isPartial } from "../../config/broken-parts.ts";
 import type {
   GatewayResources,
   ListenerResource,
+  MatchConfig,
   Resource,
   RouteResource,
   TcpRouteResource,
@@ -14,6 +17,7 @@ import {
   type Origin,
 } from "../../diagnostics/diagnostic.ts";
 import type { Manifest, ManifestOf } from "../../manifests/manifests.ts";
+import type { ValueMatchConfig } from "../../model/matches.ts";
 import { unresolved } from "./backends/backends.ts";
 import type { KubernetesModel } from "./gateway/gateways.ts";
 import { namedParameters } from "./gateway/parameters.ts";
@@ -48,7 +52,8 @@ export function isolated(
     const isAllLost = lost.length > 0 && lost.length === route.backends.length;
     const isClosed = own.some(({ listener }) => closedKeys.has(listener));
     if (isAllLost || isClosed || faults.isBrokenRoute(route)) {
-      return [{ ...kept, policies: [], backends: [none(route)] }];
+      const matches = route.kind === "route" ? faults.readableMatches(route) : [];
+      return [shutRoute(kept.kind === "route" ? { ...kept, matches } : kept)];
     }
     const backends = route.backends.map((each) => (lost.includes(each) ? refused(each) : each));
     return [{ ...kept, backends }];
@@ -67,8 +72,15 @@ function isIdleTls({ code, at }: Diagnostic): boolean {
   return code === "misplaced-field" && isOfGateway && spec === "spec" && field === "tls";
 }
 
+/** A rule without its policies and backends, which answers each of its requests with 500. */
+export function shutRoute<Route extends RouteResource | TcpRouteResource>(route: Route): Route {
+  return { ...route, policies: [], backends: [none(route)] };
+}
+
 /** Stands for the backends of a rule with mistakes: no request goes to it. */
-function none({ origin }: Pick<RouteResource, "origin">): RouteResource["backends"][number] {
+function none({
+  origin,
+}: Pick<RouteResource | TcpRouteResource, "origin">): RouteResource["backends"][number] {
   return { ...unresolved(origin), weight: 0 };
 }
 
@@ -120,9 +132,34 @@ class Faults {
     return [found ?? [], ...parameters].flat().some((each) => this.#has(each));
   }
 
-  isIn({ origin }: ListenerResource): boolean {
+  /** Whether a mistake is at a place, or below it. */
+  isIn({ origin }: Pick<ListenerResource, "origin">): boolean {
     const path = origin.path.slice(origin.resource?.depth ?? 0);
     return (this.#paths.get(origin.resource?.name ?? "") ?? []).some((each) => isBelow(each, path));
+  }
+
+  /**
+   * The matches of a closed rule, without mistakes. A pattern that does not compile becomes one that covers whatever it could
+   * have matched, so that no request of the rule reaches a broader one. A match that no request can have is left out.
+   */
+  readableMatches({ matches }: RouteResource): readonly MatchConfig[] {
+    return matches.flatMap((match) => {
+      const { path, origin } = match;
+      const readable = {
+        ...match,
+        headers: match.headers.map((each) => this.#readableValue(each)),
+        query: match.query.map((each) => this.#readableValue(each)),
+      };
+      if (!this.isIn({ origin: childOf(origin, "path") })) return [readable];
+      const { value, parts = [] } = path;
+      const compiles = [...parts, value].every((each) => checkPattern(each).length === 0);
+      if (path.kind !== "regex" || compiles) return [];
+      return [{ ...readable, path: { kind: path.kind, value: coveringPattern(value) } }];
+    });
+  }
+
+  #readableValue(condition: ValueMatchConfig): ValueMatchConfig {
+    return this.isIn(condition) ? { ...condition, value: ANYTHING } : condition;
   }
 
   /** What happens before routing, or what is asked then, has mistakes. */

@@ -236,7 +236,8 @@ function callPath({
   const [first, second] = [service, method].map((each) =>
     each === undefined ? "[^/]+" : `(?:${each})`,
   );
-  return { kind: "regex", value: `/${first}/${second}` };
+  const parts = [service, method].filter((each) => each !== undefined);
+  return { kind: "regex", value: `/${first}/${second}`, parts };
 }
 
 function readMatch(match: HttpRouteMatch, origin: Origin): MatchConfig {

@@ -1,0 +1,160 @@
+import { isolated, shutRoute } from "../2-lower/kubernetes/isolate.ts";
+import type { Lowered } from "../2-lower/lower.ts";
+import { defaultFrontend } from "../config/frontend.ts";
+import type {
+  GatewayResource,
+  GatewayResources,
+  Resource,
+  RouteResource,
+  TcpRouteResource,
+} from "../config/resources.ts";
+import { type Diagnostic, isError, type Origin } from "../diagnostics/diagnostic.ts";
+import type { Host } from "../host.ts";
+import { type Resolved, type ResolveInput, resolve } from "./resolve.ts";
+
+/** A part of a Gateway that is closed for a reason that no diagnostic attributes to it. */
+export interface ClosedPart {
+  /** Of the rule, the listener or the Gateway. */
+  readonly origin: Origin;
+  /** The mistake that keeps it from being resolved. */
+  readonly mistake: Diagnostic | undefined;
+  /** The message of an error of gwc itself. */
+  readonly bug: string | undefined;
+}
+
+/** The gateways that can be served, and what of them is closed. */
+export interface ResolvedIsolated extends Resolved {
+  readonly closed: readonly ClosedPart[];
+}
+
+/** Times that mistakes are isolated which show only once others are gone; beyond it parts are tried one by one. */
+const MAX_ROUNDS = 8;
+
+/**
+ * Resolves each Gateway without the parts that have mistakes. It ends with a program whatever is wrong: a mistake that can't
+ * be attributed to a rule closes the rules that can't be resolved alone, then the listeners, then the whole Gateway. A
+ * Gateway with mistakes of its own has no program.
+ */
+export function resolveIsolated(
+  { gateways, kubernetes }: Lowered,
+  found: readonly Diagnostic[],
+  input: ResolveInput,
+  host: Host,
+): ResolvedIsolated {
+  const attempt = (declared: GatewayResources) => attemptToResolve(declared, input, host);
+  const results = gateways.flatMap((declared): readonly ResolvedIsolated[] => {
+    let errors = found;
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const left = kubernetes && isolated(declared, kubernetes, errors);
+      if (left === undefined) return [];
+      const { value, problems, thrown } = attempt(left);
+      if (value !== undefined) return [{ ...value, closed: [] }];
+      const known = new Set(errors.map(keyOf));
+      const fresh = problems.filter((each) => !known.has(keyOf(each)));
+      if (thrown !== undefined || fresh.length === 0) return [resolveByParts(left, attempt)];
+      errors = [...errors, ...fresh];
+    }
+    return [resolveByParts(declared, attempt)];
+  });
+  return {
+    programs: results.flatMap(({ programs }) => programs),
+    literals: results.flatMap(({ literals }) => literals),
+    closed: results.flatMap(({ closed }) => closed),
+  };
+}
+
+/** What came of resolving a Gateway: a value, or what is wrong. */
+interface Attempt {
+  readonly value: Resolved | undefined;
+  readonly problems: readonly Diagnostic[];
+  /** Why it could not be resolved at all, which is a bug; undefined: it could. */
+  readonly thrown: string | undefined;
+}
+
+type Attempting = (declared: GatewayResources) => Attempt;
+
+function attemptToResolve(declared: GatewayResources, input: ResolveInput, host: Host): Attempt {
+  try {
+    const { value, diagnostics } = resolve(
+      { gateways: [declared], unserved: NOTHING_UNSERVED },
+      input,
+      host,
+    );
+    const problems = diagnostics.filter((each) => isError(each, false));
+    const isGood = problems.length === 0 && value !== undefined;
+    return { value: isGood ? value : undefined, problems, thrown: undefined };
+  } catch (error) {
+    const thrown = error instanceof Error ? error.message : String(error);
+    return { value: undefined, problems: [], thrown };
+  }
+}
+
+const NOTHING_UNSERVED = { policies: [], backends: [], logLevels: [] };
+
+/**
+ * Closes the parts of a Gateway that can't be resolved, found out by trying each of them alone. The mistake is not known to
+ * be theirs, so what remains open has been resolved together once more.
+ */
+function resolveByParts(declared: GatewayResources, attempt: Attempting): ResolvedIsolated {
+  const { name, resources } = declared;
+  const gateway = resources.find((each) => each.kind === "gateway");
+  if (gateway === undefined) return { programs: [], literals: [], closed: [] };
+  const routes = resources.filter((each) => each.kind !== "gateway");
+  const closed: ClosedPart[] = [];
+  const tryWith = (whole: GatewayResource, own: readonly Resource[]): Attempt =>
+    attempt({ name, resources: [whole, ...own] });
+
+  const settings = tryWith({ ...gateway, listeners: [] }, []);
+  const isBare = settings.value === undefined;
+  const whole = isBare ? bareGateway(gateway) : gateway;
+  if (isBare) closed.push(closedBy(gateway.origin, settings));
+  const listeners = whole.listeners.filter((listener) => {
+    const alone = tryWith({ ...whole, listeners: [listener] }, []);
+    if (alone.value !== undefined) return true;
+    closed.push(closedBy(listener.origin, alone));
+    return false;
+  });
+  const keys = new Set(listeners.map(({ key }) => key));
+  const base = { ...whole, listeners };
+  const parts = routes.flatMap((route): readonly (RouteResource | TcpRouteResource)[] => {
+    const own = route.listeners.filter(({ listener }) => keys.has(listener));
+    if (own.length === 0) return [];
+    const attached = { ...route, listeners: own };
+    // A Gateway that lost its own settings may have lost the rules that protected its routes.
+    const alone = isBare ? undefined : tryWith(base, [attached]);
+    if (alone?.value !== undefined) return [attached];
+    if (alone !== undefined) closed.push(closedBy(route.origin, alone));
+    const shut = shutRoute(attached);
+    return tryWith(base, [shut]).value === undefined ? [] : [shut];
+  });
+  const together = tryWith(base, parts);
+  if (together.value !== undefined) return { ...together.value, closed };
+  // Each part is good alone and they are not together: nothing of it can be opened safely.
+  const shut = tryWith(
+    base,
+    parts.map((each) => shutRoute(each)),
+  );
+  const empty = shut.value ?? tryWith({ ...bareGateway(gateway), listeners: [] }, []).value;
+  const { programs = [], literals = [] } = empty ?? {};
+  return { programs, literals, closed: [...closed, closedBy(gateway.origin, together)] };
+}
+
+/** A Gateway with nothing but its listeners, to which no policies are attached. */
+function bareGateway(gateway: GatewayResource): GatewayResource {
+  return {
+    ...gateway,
+    frontend: defaultFrontend(gateway.origin),
+    accessLogs: [],
+    tracing: undefined,
+    logLevels: [],
+    listeners: gateway.listeners.map((each) => ({ ...each, policies: [] })),
+  };
+}
+
+function closedBy(origin: Origin, { problems: [mistake], thrown: bug }: Attempt): ClosedPart {
+  return { origin, mistake, bug };
+}
+
+function keyOf({ code, at: { file, document, path, within } }: Diagnostic): string {
+  return JSON.stringify([code, file, document, path, within]);
+}
