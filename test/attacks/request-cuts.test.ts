@@ -131,7 +131,6 @@ it("requests are read alike however their bytes are cut, and whoever pauses", ()
 /** What llhttp takes and the gateway does not, and why. */
 const stricter: Readonly<Record<string, string>> = {
   "a transfer coding but chunked": "a coding that no server behind has to know (RFC 9112 6.1)",
-  "an expectation that nobody knows": "node refuses it behind its parser",
   "no valid request line": "a line break before it that is not CRLF, or bytes beyond ASCII in it",
   "no head": "the same, before its end is there",
   "chunks in HTTP/1.0": "who writes them may not mean them (RFC 9112 6.1)",

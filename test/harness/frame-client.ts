@@ -26,8 +26,9 @@ export class FrameClient {
   isClosed = false;
   #rest = Buffer.alloc(0);
 
-  constructor(port: number) {
-    this.socket = connect(port, "127.0.0.1");
+  /** `socket`: a connection that is there already, such as one of TLS. */
+  constructor(port: number, socket: Socket = connect(port, "127.0.0.1")) {
+    this.socket = socket;
     this.socket.on("data", (chunk) => this.#read(chunk));
     this.socket.on("error", () => {});
     this.socket.on("close", () => {
@@ -52,6 +53,16 @@ export class FrameClient {
     return this.frames.findLast((each) => each.type === type && each.stream === stream);
   }
 
+  /** The status of a stream's response; `undefined` if none has come. Others than the indexed ones must not be Huffman coded. */
+  status(stream: number): number | undefined {
+    const head = this.frames.find(
+      (each) => each.type === frameType.headers && each.stream === stream,
+    );
+    if (head === undefined) return undefined;
+    const indexed = indexedStatuses.get(head.payload[0] ?? 0);
+    return indexed ?? Number(/\d{3}/.exec(head.payload.toString("latin1"))?.[0] ?? Number.NaN);
+  }
+
   #read(chunk: Buffer): void {
     this.#rest = Buffer.concat([this.#rest, chunk]);
     while (this.#rest.length >= 9) {
@@ -65,6 +76,17 @@ export class FrameClient {
     }
   }
 }
+
+/** RFC 7541, appendix A. */
+const indexedStatuses: ReadonlyMap<number, number> = new Map([
+  [0x88, 200],
+  [0x89, 204],
+  [0x8a, 206],
+  [0x8b, 304],
+  [0x8c, 400],
+  [0x8d, 404],
+  [0x8e, 500],
+]);
 
 /** One frame. */
 export function frame(type: number, flags: number, stream: number, payload: Uint8Array): Buffer {

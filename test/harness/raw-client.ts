@@ -13,9 +13,15 @@ export class RawClient {
   /** The code of the error that broke the connection. */
   error: string | undefined;
 
-  /** With `allowHalfOpen` the end of the other side's bytes is not the end of ours. */
-  constructor(port: number, options: { readonly allowHalfOpen?: boolean } = {}) {
-    this.socket = connect({ port, host: "127.0.0.1", ...options });
+  /**
+   * With `allowHalfOpen` the end of the other side's bytes is not the end of ours. `socket`: a connection that is there
+   * already, such as one of TLS.
+   */
+  constructor(
+    port: number,
+    { socket, ...options }: { readonly allowHalfOpen?: boolean; readonly socket?: Socket } = {},
+  ) {
+    this.socket = socket ?? connect({ port, host: "127.0.0.1", ...options });
     this.socket.on("data", (chunk) => {
       this.received += chunk.toString("latin1");
     });

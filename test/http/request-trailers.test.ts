@@ -3,6 +3,7 @@ import { connect, createServer as createHttp2Server, type IncomingHttpHeaders } 
 import { beforeAll, describe, expect, it } from "vitest";
 import { atEnd } from "../harness/at-end.ts";
 import { eventually } from "../harness/eventually.ts";
+import { FrameClient, frameType, headerBlock, post } from "../harness/frame-client.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
 import { RawClient } from "../harness/raw-client.ts";
@@ -166,5 +167,16 @@ describe("trailers of a request", () => {
     await client.closes();
     expect(client.received).toMatch(new RegExp(`^HTTP/1.1 ${status}|^$`));
     expect(at("/bad")).toEqual([]);
+  });
+
+  it("that say a length end the stream over HTTP/2", async () => {
+    const client = new FrameClient(gateway.port);
+    client.request(1, [...post.filter(([name]) => name !== ":path"), [":path", "/bad-length"]], 4);
+    client.send(frameType.data, 0, 1, Buffer.from("hello"));
+    client.send(frameType.headers, 5, 1, headerBlock([["content-length", "5"]]));
+    const isOver = () => client.isClosed || client.last(frameType.reset, 1) !== undefined || null;
+    await eventually(isOver, "the reset of the stream");
+    await sendHttp1("/behind", "", "");
+    expect(at("/bad-length")).toEqual([]);
   });
 });

@@ -1,3 +1,4 @@
+import { isTargetCode, servedMethods } from "../http1/request-line.ts";
 import { canonicalHost } from "../routing/canonical-host.ts";
 import { canonicalTarget } from "../routing/canonical-path.ts";
 import type { FramingFields } from "./framing-fields.ts";
@@ -21,7 +22,7 @@ export interface RequestFacts {
 
 /** Why a request is not served: the status, and a detail for the log. */
 export interface RequestFault {
-  readonly status: 400 | 431;
+  readonly status: 400 | 417 | 431;
   readonly detail: string;
 }
 
@@ -34,8 +35,9 @@ export interface RequestLimits {
 }
 
 /**
- * Reads the facts, or says why the request is malformed. What the engine's strict parser refuses (bad framing, control
- * bytes in headers, other versions) never gets here. `version` is `1.1`, `1.0` or `2`.
+ * Reads the facts, or says why the request is malformed. Requests of every protocol come through here, whatever their parser
+ * has checked before: no protocol lets in a method, a target, a host or a field that another one refuses. `version` is `1.1`,
+ * `1.0` or `2`.
  */
 export function validateRequest(
   method: string,
@@ -44,14 +46,14 @@ export function validateRequest(
   fields: FramingFields,
   { maxHeaders, keepsPaths }: RequestLimits,
 ): RequestFacts | RequestFault {
-  const fault = checkTarget(method, target);
+  const fault = checkLine(method, target) ?? fields.fault;
   if (fault !== undefined) return { status: 400, detail: fault };
   const strict = target === "*" ? target : canonicalTarget(target);
   const canonical = strict ?? (keepsPaths ? canonicalTarget(target, true) : undefined);
   if (canonical === undefined) return { status: 400, detail: "ambiguous path" };
   if (fields.count > maxHeaders) return { status: 431, detail: "too many headers" };
   if (fields.hasTwoHosts) return { status: 400, detail: "two Host headers" };
-  const { length, isChunked, hasOtherCoding, namesConnectionHeaders } = fields;
+  const { length, isChunked, hasOtherCoding, namesConnectionHeaders, expect } = fields;
   if (hasOtherCoding === true || (isChunked && version !== "1.1")) {
     return { status: 400, detail: "transfer coding" };
   }
@@ -62,6 +64,10 @@ export function validateRequest(
   } else {
     host = canonicalHost(host);
     if (host === undefined) return { status: 400, detail: "bad Host header" };
+  }
+  // RFC 9110 10.1.1; HTTP/1.0 has no expectations.
+  if (expect !== undefined && version !== "1.0" && expect.toLowerCase() !== "100-continue") {
+    return { status: 417, detail: "unknown expectation" };
   }
   return {
     host,
@@ -75,13 +81,14 @@ export function validateRequest(
 }
 
 /** RFC 9112 3.2: origin form, or `*` for OPTIONS. Absolute form is for proxies that clients know of. */
-function checkTarget(method: string, target: string): string | undefined {
+function checkLine(method: string, target: string): string | undefined {
+  if (!servedMethods.has(method)) return "unknown method";
   if (target.charCodeAt(0) !== 0x2f) {
     return target === "*" && method === "OPTIONS" ? undefined : "target is not in origin form";
   }
   for (let i = 1; i < target.length; i++) {
     const code = target.charCodeAt(i);
-    if (code <= 0x20 || code === 0x7f || code === 0x23) return "bad byte in target";
+    if (!isTargetCode(code) || code === 0x23) return "bad byte in target";
   }
   return undefined;
 }

@@ -272,7 +272,7 @@ export abstract class Http1Message {
     const fields = readReceivedFields(lines, 0);
     if (typeof fields === "string") return this.#broken(fields);
     const trailers = fields.list;
-    if (trailers.some((name, i) => i % 2 === 0 && frames.test(name))) {
+    if (frameMessage(trailers)) {
       return this.#broken("trailers that frame a message");
     }
     this.#trailers = trailers;
@@ -338,6 +338,14 @@ function emptyLineIn(bytes: Buffer, from: number): number {
   return -1;
 }
 
+/**
+ * Whether one of these trailers decides where a message ends, or whether another one may follow: that stands before a message
+ * (RFC 9110 6.5.1).
+ */
+export function frameMessage(trailers: readonly string[]): boolean {
+  return trailers.some((name, i) => i % 2 === 0 && frames.test(name));
+}
+
 /** Its value; negative: it is none. */
 function hexDigit(byte = 0): number {
   if (byte >= 48 && byte <= 57) return byte - 48;
@@ -350,7 +358,6 @@ const emptyLine = Buffer.from("\r\n\r\n");
 
 const badChunkSize = "no valid chunk size";
 
-/** What decides where a message ends, and whether another one may follow, stands before it (RFC 9110 6.5.1). */
 const frames = /^(?:connection|content-length|transfer-encoding)$/i;
 
 /** RFC 9112 7.1: up to 2^52 bytes, and extensions, which mean nothing here. */

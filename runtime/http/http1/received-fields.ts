@@ -144,7 +144,7 @@ export class ReceivedFields {
         break;
       case "content-length":
         if (this.length !== undefined) return "no valid Content-Length";
-        this.length = numberOf(value);
+        this.length = lengthOf(value);
         if (this.length === undefined) return "no valid Content-Length";
         break;
       case "transfer-encoding":
@@ -224,8 +224,8 @@ function valueIn(text: string, colon: number, lineEnd: number): string {
   return text.slice(from, end);
 }
 
-/** RFC 9110 8.6: digits; undefined: it is no number, or none that is exact. */
-function numberOf(value: string): number | undefined {
+/** Reads a Content-Length (RFC 9110 8.6); `undefined` if it is no number, or none that is exact. */
+export function lengthOf(value: string): number | undefined {
   if (value === "" || value.length > 16) return undefined;
   let number = 0;
   for (let i = 0; i < value.length; i++) {

@@ -1,7 +1,7 @@
-import { METHODS } from "node:http";
 import { headerValue } from "../../headers/header-list.ts";
 import { type Http1Lines, isTokenCode } from "../../http1/fields.ts";
 import { type ReceivedFields, readReceivedFields } from "../../http1/received-fields.ts";
+import { isTargetCode, servedMethods } from "../../http1/request-line.ts";
 
 /** The head of a request (RFC 9112 3, 5), and what it says of what follows. */
 export interface Http1RequestHead {
@@ -21,15 +21,15 @@ export interface Http1RequestHead {
   readonly upgrade: string | undefined;
 }
 
-/** The problem of a request that expects something unknown (RFC 9110 10.1.1). */
-export const unknownExpectation = "an expectation that nobody knows";
-
-/** Reads a head without the empty line behind it. A string is what is wrong. */
+/**
+ * Reads a head without the empty line behind it. A string is what is wrong. `validateRequest` goes by the same methods, target
+ * codes and fields for every protocol; here they are checked early, so that nothing behind a malformed head is read.
+ */
 export function readRequestHead(lines: Http1Lines): Http1RequestHead | string {
   const line = plainRequestLine(lines) ?? anyRequestLine(lines);
   if (line === undefined) return "no valid request line";
   const { method, target, version } = line;
-  if (!methods.has(method)) return "a method that nobody knows";
+  if (!servedMethods.has(method)) return "a method that nobody knows";
   const fields = readReceivedFields(lines, line.next);
   if (typeof fields === "string") return fields;
   const { length = 0, isChunked, te } = fields;
@@ -37,9 +37,6 @@ export function readRequestHead(lines: Http1Lines): Http1RequestHead | string {
   // RFC 9112 6.1: who writes chunks in HTTP/1.0 may not mean it.
   if (isOld && isChunked) return "chunks in HTTP/1.0";
   const expectation = isOld ? undefined : fields.expect;
-  if (expectation !== undefined && expectation.toLowerCase() !== "100-continue") {
-    return unknownExpectation;
-  }
   const body = isChunked ? "chunked" : length;
   return {
     method,
@@ -95,15 +92,10 @@ function anyRequestLine({ text }: Http1Lines): RequestLine | undefined {
   return { method, target, version, next: lineEnd + 2 };
 }
 
-function isTargetCode(code: number): boolean {
-  return code > 0x20 && code < 0x7f;
-}
-
 const behindTarget = Buffer.from(" HTTP/1.1\r\n");
 
 /** RFC 9112 3: more than one space is forgiven, as nobody reads it in another way. */
 const requestLine = /^([A-Z][A-Z-]*) +([\x21-\x7e]+) +HTTP\/(1\.[01])$/;
 
-const methods: ReadonlySet<string> = new Set(METHODS);
 const trailersToken = /(?:^|,)\s*trailers\s*(?:$|[,;])/i;
 const upgradeToken = /(?:^|,)\s*upgrade\s*(?:,|$)/;

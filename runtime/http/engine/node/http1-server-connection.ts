@@ -16,7 +16,7 @@ import {
   endlessTrailers,
   type ReadState,
 } from "../../http1/message-reader.ts";
-import { type Http1RequestHead, unknownExpectation } from "./http1-request-head.ts";
+import type { Http1RequestHead } from "./http1-request-head.ts";
 import { Http1ServerRequest, type RequestConnection } from "./http1-server-request.ts";
 import {
   Http1ServerResponse,
@@ -389,5 +389,4 @@ const statuses: Readonly<Record<string, number>> = {
   [endlessHead]: 431,
   [endlessTrailers]: 431,
   [endlessChunkLine]: 413,
-  [unknownExpectation]: 417,
 };

@@ -6,6 +6,7 @@ import {
 } from "node:http2";
 import type { Socket } from "node:net";
 import type { Http2Settings } from "../../../net/connection-settings.ts";
+import { readHttp2Head } from "./http2-request-head.ts";
 import { Http2Request, Http2Response, rawHeaders } from "./http2-stream.ts";
 
 /** What the connections need of the port they belong to. */
@@ -89,8 +90,22 @@ export class Http2Connections {
       stream.once("end", () => clearTimeout(timer));
       stream.once("close", () => clearTimeout(timer));
     }
-    const request = new Http2Request(stream, headers, socket, hasBody);
+    const head = readHttp2Head(headers);
+    if (typeof head === "string") {
+      this.#refuse(stream, head, socket);
+      return;
+    }
+    const request = new Http2Request(stream, head, socket, hasBody);
     this.#port.serve(request, new Http2Response(stream, request, idleTimeout), hasBody);
+  }
+
+  /** Responds where no exchange can be made of a request, and takes no further ones, as with HTTP/1.1. */
+  #refuse(stream: ServerHttp2Stream, reason: string, socket: Socket): void {
+    this.#port.broken(reason, socket);
+    this.#port.malformed();
+    stream.respond({ ":status": 400 }, { endStream: true });
+    stream.close(constants.NGHTTP2_NO_ERROR);
+    stream.session?.close();
   }
 }
 
@@ -109,6 +124,8 @@ function sessionOptions(limits: Http2Limits) {
       maxConcurrentStreams,
       maxHeaderListSize: limits.maxHeaderSize,
     },
+    // Blanks around a value are refused by the request check: nghttp2 would leave such a field out without a word.
+    strictFieldWhitespaceValidation: false,
     // A few more than are served: the request check then answers 431. Beyond, the stream is reset.
     maxHeaderListPairs: limits.maxHeaders + 32,
     maxSessionMemory: 10,

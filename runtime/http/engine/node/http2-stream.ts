@@ -2,7 +2,9 @@ import { validateHeaderName, validateHeaderValue } from "node:http";
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import type { BodySink } from "../../body/body.ts";
+import { frameMessage } from "../../http1/message-reader.ts";
 import type { EngineRequest, EngineResponse } from "../engine.ts";
+import type { Http2Head } from "./http2-request-head.ts";
 
 /** A request of HTTP/2: its pseudo headers are what HTTP/1.1 has in its first line and in Host. */
 export class Http2Request implements EngineRequest {
@@ -17,13 +19,7 @@ export class Http2Request implements EngineRequest {
   trailers: readonly string[] | undefined;
 
   /** `hasBody`: more than its head is to come. */
-  constructor(
-    stream: ServerHttp2Stream,
-    headers: readonly string[],
-    socket: Socket,
-    hasBody: boolean,
-  ) {
-    const head = readHead(headers);
+  constructor(stream: ServerHttp2Stream, head: Http2Head, socket: Socket, hasBody: boolean) {
     this.method = head.method;
     this.url = head.path;
     this.rawHeaders = head.list;
@@ -32,7 +28,14 @@ export class Http2Request implements EngineRequest {
     this.#stream = stream;
     if (!hasBody) return;
     stream.once("trailers", (_fields: unknown, _flags: number, list: unknown) => {
-      this.trailers = rawHeaders(list);
+      const trailers = rawHeaders(list);
+      if (!frameMessage(trailers)) {
+        this.trailers = trailers;
+        return;
+      }
+      // RFC 9113 8.1.1: nobody may take the body for a whole one.
+      this.#abort();
+      stream.close(constants.NGHTTP2_PROTOCOL_ERROR);
     });
   }
 
@@ -195,42 +198,6 @@ export class Http2Response implements EngineResponse {
 /** The list of fields that node hands over as it came; its types know the object only. */
 export function rawHeaders(list: unknown): readonly string[] {
   return Array.isArray(list) ? list : [];
-}
-
-/**
- * The parts of a head (RFC 9113 8.3.1). nghttp2 has checked names, order and presence of pseudo headers and refused what
- * belongs to a connection (8.2.2). Host comes from `:authority`; a second, other one stays and is refused as two.
- */
-function readHead(headers: readonly string[]): {
-  method: string;
-  path: string;
-  list: string[];
-  acceptsTrailers: boolean;
-} {
-  let [method, path, authority] = ["", "", ""];
-  const list: string[] = ["host", ""];
-  let cookieAt = -1;
-  let acceptsTrailers = false;
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i] ?? "";
-    const value = headers[i + 1] ?? "";
-    if (name === ":method") method = value;
-    else if (name === ":path") path = value;
-    else if (name === ":authority") authority = value;
-    else if (name.startsWith(":")) continue;
-    else if (name === "cookie" && cookieAt !== -1) {
-      // RFC 9113 8.2.3: the crumbs of a cookie are one header to everybody else.
-      list[cookieAt] = `${list[cookieAt]}; ${value}`;
-    } else {
-      // RFC 9113 8.2.2: it says this or nothing.
-      if (name === "te") acceptsTrailers = value === "trailers";
-      if (name === "cookie") cookieAt = list.length + 1;
-      if (name !== "host" || authority === "" || value !== authority) list.push(name, value);
-    }
-  }
-  if (authority === "") list.splice(0, 2);
-  else list[1] = authority;
-  return { method, path, list, acceptsTrailers };
 }
 
 /** Names of the connection; `te` and `trailer` are never in a response made here. */
