@@ -3,6 +3,7 @@ import type { BackendConfig } from "../backends/index.ts";
 import type { GatewayResources, Resource, UnservedResources } from "../config/resources.ts";
 import { unservedBackends } from "../config/unserved.ts";
 import { Diagnostics, type WithDiagnostics } from "../diagnostics/diagnostic.ts";
+import { guarded } from "../diagnostics/guarded.ts";
 import {
   type KubernetesGateway,
   type KubernetesModel,
@@ -44,7 +45,9 @@ export function lower(
   const diagnostics = new Diagnostics();
   if (parsed.kind === "standalone") {
     const name = parsed.file.name ?? options.name;
-    const resources = lowerStandalone(parsed, diagnostics);
+    const at = { ...parsed.origin, part: "file" } as const;
+    const resources = guarded(at, diagnostics, () => lowerStandalone(parsed, diagnostics));
+    if (resources === undefined) return { value: undefined, diagnostics: diagnostics.list };
     const unserved = {
       policies: [],
       logLevels: [],
@@ -53,11 +56,15 @@ export function lower(
     const gateways = [{ name, resources }];
     return { value: { gateways, unserved, kubernetes: undefined }, diagnostics: diagnostics.list };
   }
-  const kubernetes = lowerKubernetes(
-    parsed.manifests,
-    { diagnostics, isDelivered: options.isDelivered === true },
-    { assumed: options.assumed, kept },
+  const at = { file: parsed.files[0]?.name ?? "", document: 0, path: [], part: "file" } as const;
+  const kubernetes = guarded(at, diagnostics, () =>
+    lowerKubernetes(
+      parsed.manifests,
+      { diagnostics, isDelivered: options.isDelivered === true },
+      { assumed: options.assumed, kept },
+    ),
   );
+  if (kubernetes === undefined) return { value: undefined, diagnostics: diagnostics.list };
   const wanted = wantedGateways(kubernetes, options, parsed, diagnostics);
   const gateways = wanted.map((each): GatewayResources => {
     return { name: bundleName(each, kubernetes), resources: [each.gateway, ...each.routes] };

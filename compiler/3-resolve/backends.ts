@@ -6,6 +6,7 @@ import type { ConnectionContext } from "../backends/parts/connection.ts";
 import type { RouteBackend, RouteResource } from "../config/resources.ts";
 import { backendTraffic } from "../config/sections.ts";
 import { type Diagnostics, keyPlace } from "../diagnostics/diagnostic.ts";
+import { guarded } from "../diagnostics/guarded.ts";
 import type { BackendNode, TcpBackendNode } from "../ir/backends.ts";
 import type { PolicyUse } from "../ir/policies.ts";
 import type { RouteBackendNode } from "../ir/program.ts";
@@ -43,7 +44,9 @@ function resolveBackend<Kind extends BackendKind>(
   backend: BackendConfig<Kind>,
   context: BackendResolveContext,
 ): BackendNode<Kind> | undefined {
-  return backendOf(backend.kind).resolve(backend, context);
+  return guarded(backend.origin, context.diagnostics, () =>
+    backendOf(backend.kind).resolve(backend, context),
+  );
 }
 
 /** The client's token is put back for all backends of a route or for none. */
@@ -105,7 +108,8 @@ export function resolveTcpBackend<Kind extends BackendKind>(
 ): TcpBackendNode<Kind> | undefined {
   const { kind, origin } = backend;
   const { resolveTcp } = backendOf(kind);
-  if (resolveTcp !== undefined) return resolveTcp(backend, context);
+  if (resolveTcp !== undefined)
+    return guarded(origin, context.diagnostics, () => resolveTcp(backend, context));
   const params = { field: `an ${kind} backend`, actsOn: "MCP messages", found: "connections" };
   context.diagnostics.report("misplaced-field", origin, params);
   return undefined;

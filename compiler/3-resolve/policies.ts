@@ -1,6 +1,7 @@
 import { type BackendConfig, serverAddress } from "../backends/index.ts";
 import { findBackend } from "../config/named-backends.ts";
 import { keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
+import { guarded } from "../diagnostics/guarded.ts";
 import type { PolicyKind, PolicyUse } from "../ir/policies.ts";
 import {
   identities,
@@ -68,14 +69,16 @@ export function resolvePolicy<Kind extends PolicyKind>(
   place: PolicyPlace,
   context: ListenerContext,
 ): PolicyUse<Kind> | undefined {
-  const settings = policyOf(kind).resolve(config, {
-    ...context,
-    ...place,
-    identities,
-    ...(place.isOnBackend !== true && { later: kindsFrom(kind) }),
-    namedServer: (name, at) => namedServer(kind, name, at, context),
-    origin,
-  });
+  const settings = guarded(origin, context.diagnostics, () =>
+    policyOf(kind).resolve(config, {
+      ...context,
+      ...place,
+      identities,
+      ...(place.isOnBackend !== true && { later: kindsFrom(kind) }),
+      namedServer: (name, at) => namedServer(kind, name, at, context),
+      origin,
+    }),
+  );
   return settings && { kind, settings, origin };
 }
 

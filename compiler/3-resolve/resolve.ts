@@ -19,6 +19,7 @@ import {
   type Place,
   type WithDiagnostics,
 } from "../diagnostics/diagnostic.ts";
+import { guarded } from "../diagnostics/guarded.ts";
 import type { Host } from "../host.ts";
 import type { BindNode, ListenerNode, Program, ProgramInput } from "../ir/program.ts";
 import { Identifiers } from "../model/identifiers.ts";
@@ -71,9 +72,11 @@ export function resolve(
   const literals = new LiteralSecrets();
   const sections = new SectionUse();
   const lookup = { ...fileLookup(input, host, diagnostics), literals, sections };
-  const programs = gateways.flatMap(
-    (gateway) => resolveGateway(gateway, input, lookup, kept) ?? [],
-  );
+  const programs = gateways.flatMap((gateway) => {
+    const at = gateway.resources.find(({ kind }) => kind === "gateway")?.origin;
+    if (at === undefined) return [];
+    return guarded(at, diagnostics, () => resolveGateway(gateway, input, lookup, kept)) ?? [];
+  });
   for (const idle of sections.idle()) reportIdle(idle, diagnostics);
   checkUnserved(unserved, lookup);
   return { value: { programs, literals: literals.list }, diagnostics: diagnostics.list };
@@ -223,11 +226,14 @@ function resolveBinds(
     routes.flatMap((route) => route.listeners.map((attachment) => ({ ...attachment, route }))),
     ({ listener }) => listener,
   );
-  const resolved = new Map<RouteResource, ResolvedRoute>();
-  const resolveOnce = (route: RouteResource): ResolvedRoute => {
-    const known = resolved.get(route) ?? resolveRoute(route, context, kept);
-    resolved.set(route, known);
-    return known;
+  const resolved = new Map<RouteResource, ResolvedRoute | undefined>();
+  const resolveOnce = (route: RouteResource): ResolvedRoute | undefined => {
+    if (resolved.has(route)) return resolved.get(route);
+    const found = guarded(route.origin, context.diagnostics, () =>
+      resolveRoute(route, context, kept),
+    );
+    resolved.set(route, found);
+    return found;
   };
   const byPort = Map.groupBy(
     gateway.listeners.filter(({ protocol }) => protocol === "HTTP" || protocol === "HTTPS"),
@@ -235,18 +241,24 @@ function resolveBinds(
   );
   return [...byPort.entries()].map(([port, listeners]) => {
     const served = listeners
-      .map((listener) => {
-        const attached = byListener.get(listener.key) ?? [];
-        const preRouting = resolvePreRouting(listener, attached, context);
-        const own = effectiveRoutes(listener, attached, context).flatMap(({ route, hostnames }) => {
-          const names = resolveHostnames(hostnames, listener, route, context);
-          return names.length === 0 ? [] : [{ ...resolveOnce(route), hostnames: names }];
-        });
-        const resolved = { ...resolveListener(listener, own, context), admission, preRouting };
-        checkPathRules(resolved, context.diagnostics);
-        checkCallerKeys(resolved, context.diagnostics);
-        return resolved;
-      })
+      .flatMap(
+        (listener) =>
+          guarded(listener.origin, context.diagnostics, () => {
+            const attached = byListener.get(listener.key) ?? [];
+            const preRouting = resolvePreRouting(listener, attached, context);
+            const own = effectiveRoutes(listener, attached, context).flatMap(
+              ({ route, hostnames }) => {
+                const names = resolveHostnames(hostnames, listener, route, context);
+                const one = names.length === 0 ? undefined : resolveOnce(route);
+                return one === undefined ? [] : [{ ...one, hostnames: names }];
+              },
+            );
+            const resolved = { ...resolveListener(listener, own, context), admission, preRouting };
+            checkPathRules(resolved, context.diagnostics);
+            checkCallerKeys(resolved, context.diagnostics);
+            return resolved;
+          }) ?? [],
+      )
       .sort((a, b) => compareHostnames(a.hostname, b.hostname));
     return {
       port,

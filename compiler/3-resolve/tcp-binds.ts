@@ -1,5 +1,6 @@
 import { compareHostnames } from "../config/hostnames.ts";
 import type { GatewayResource, ListenerResource, TcpRouteResource } from "../config/resources.ts";
+import { guarded } from "../diagnostics/guarded.ts";
 import type { TcpBindNode, TcpListenerNode, TcpMode, TcpRouteNode } from "../ir/tcp.ts";
 import { certificateOf, resolveTls } from "./listener-tls.ts";
 import { proxyProtocolOf } from "./proxied-ports.ts";
@@ -63,7 +64,10 @@ function attachedRoutes(
     const attached = resource.listeners.flatMap(({ listener: key, hostnames }) =>
       listeners.filter((each) => each.key === key).map((listener) => ({ listener, hostnames })),
     );
-    const route = resolveTcpRoute(resource, attached, context);
+    const route = guarded(resource.origin, context.diagnostics, () =>
+      resolveTcpRoute(resource, attached, context),
+    );
+    if (route === undefined) return [];
     return attached.flatMap(({ listener, hostnames }) => {
       const names = resolveHostnames(hostnames, listener, resource, context);
       // Which names a partial one takes is not known.

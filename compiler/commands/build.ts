@@ -8,7 +8,7 @@ import type { TraceLevel } from "../4-emit/modules.ts";
 import type { OutputFile } from "../4-emit/write.ts";
 import { emitProgram } from "../compile.ts";
 import { type Diagnostic, Diagnostics, keyPlace } from "../diagnostics/diagnostic.ts";
-import { findingsOf } from "../diagnostics/report/findings.ts";
+import { failureCode, findingsOf } from "../diagnostics/report/findings.ts";
 import { textReport } from "../diagnostics/report/text.ts";
 import { fileProblem } from "../host.ts";
 import { checkInput } from "../inspect/check-input.ts";
@@ -90,7 +90,7 @@ async function buildFiles(
     context.isColored.stderr,
   );
   const [first, second] = programs;
-  if (first === undefined) return { exitCode: 1, stderr: talk };
+  if (first === undefined) return { exitCode: failureCode(findings), stderr: talk };
   if (options.print === "program") {
     const printed = second === undefined ? first : programs;
     return { exitCode: 0, stderr: talk, stdout: `${programText(printed)}\n` };

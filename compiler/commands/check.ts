@@ -1,3 +1,4 @@
+import { failureCode } from "../diagnostics/report/findings.ts";
 import { type ReportFormat, report } from "../diagnostics/report/report.ts";
 import { checkInput } from "../inspect/check-input.ts";
 import { version } from "../installation.ts";
@@ -51,7 +52,7 @@ async function checkFiles(
     version: version(),
     isColored: isColored.stdout,
   });
-  if (programs.length === 0) return { exitCode: 1, stdout };
+  if (programs.length === 0) return { exitCode: failureCode(findings), stdout };
   return { exitCode: 0, stdout, stderr: verdict(input.files, programs) };
 }
 

@@ -43,8 +43,11 @@ export function validator<Value>(
   whole?: string,
 ): Validator<Value> {
   const validate = compileSchema(schema, values);
-  /** Whether the value has no mistake. */
-  const reportAll = (read: FewRead, origin: Origin, diagnostics: Diagnostics): boolean => {
+  const reportAll = (
+    read: FewRead,
+    origin: Origin,
+    diagnostics: Diagnostics,
+  ): readonly ErrorObject[] => {
     const errors = validate(read.value) ? [] : asLists(validate.errors ?? [], read, schema);
     const subject = {
       root: schema,
@@ -62,7 +65,7 @@ export function validator<Value>(
       if (!isConsequence(error, offences, subject)) reportViolation(error, subject, diagnostics);
     }
     for (const keys of subject.unknown.values()) reportMore(keys, subject, diagnostics);
-    return errors.length === 0;
+    return errors;
   };
   // What a schema lets through is what its builders say.
   const typed = (read: ReadValue) => withEnvTemplates(read) as Value;
@@ -77,13 +80,17 @@ export function validator<Value>(
     sound: (read) => soundOf(few(read)),
     whole: (read, origin, diagnostics) => {
       const before = diagnostics.list.length;
-      reportAll(few(read), origin, diagnostics);
+      const errors = reportAll(few(read), origin, diagnostics);
       const found = diagnostics.list.slice(before);
-      return found.every(({ code }) => code === "not-built-yet") ? typed(read) : undefined;
+      // An error that is not reported, because it follows from another one, still leaves a field missing.
+      const hasShape =
+        errors.every((error) => isUnbuilt(error, read.value, schema)) &&
+        found.every(({ code }) => code === "not-built-yet");
+      return hasShape ? typed(read) : undefined;
     },
     parts: (given, origin, diagnostics) => {
       const read = few(given);
-      const isSound = reportAll(read, origin, diagnostics);
+      const isSound = reportAll(read, origin, diagnostics).length === 0;
       const isKnown = read.expanded.every(({ isComplete }) => isComplete);
       return isSound && isKnown ? { value: typed(read), broken: [] } : soundOf(read);
     },
@@ -116,6 +123,17 @@ function asLists(
       ? []
       : [error.keyword === "required" ? { ...error, keyword: "type" } : error];
   });
+}
+
+/** Whether an error is a field or a value that is known and not built yet: the rest of the value has its shape. */
+function isUnbuilt(error: ErrorObject, value: ConfigValue, root: Schema): boolean {
+  const path = pointerPath(error.instancePath, value);
+  if (error.keyword === "additionalProperties") {
+    const key = String(error.params.additionalProperty);
+    return schemaAt(root, [...path, key])?.unsupported !== undefined;
+  }
+  const later = schemaAt(root, path)?.unsupportedValues ?? {};
+  return error.keyword === "enum" && Object.hasOwn(later, String(configValueAt(value, path)));
 }
 
 function isMapping(value: unknown): value is object {

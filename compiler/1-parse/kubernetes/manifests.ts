@@ -1,9 +1,11 @@
 import {
   type ConfigPath,
+  childOf,
   type Diagnostic,
   Diagnostics,
   type Origin,
 } from "../../diagnostics/diagnostic.ts";
+import { guarded } from "../../diagnostics/guarded.ts";
 import { suggest } from "../../diagnostics/suggestion.ts";
 import type { KeptByObject } from "../../kept-results.ts";
 import type { KeyedData, Manifest, ManifestKind } from "../../manifests/manifests.ts";
@@ -139,14 +141,37 @@ function readManifest(
   const { name, namespace, labels, created } = metadataOf(value, row);
   const title = `${row.kind} ${row.isNamespaced ? `${namespace}/` : ""}${name}`;
   const origin = { ...place, resource: { name: title, depth: place.path.length } };
+  const known = { namespace, name, labels, created, origin };
   // What another version of its kind means is not known, only that it is there.
-  if (!isKnown) return broken(row.kind, { namespace, name, labels, created, origin });
+  if (!isKnown) return broken(row.kind, known);
   if (cutBelow(value, MOST_LEVELS) !== value) {
     diagnostics.report("nested-too-deep", origin, { levels: MOST_LEVELS });
-    return broken(row.kind, { namespace, name, labels, created, origin });
+    return broken(row.kind, known);
   }
-  const prepared = validators.get(row.kind) ?? prepare(row, values);
-  validators.set(row.kind, prepared);
+  const read = guarded(childOf(origin, "spec"), diagnostics, () => {
+    const prepared = validators.get(row.kind) ?? prepare(row, values);
+    validators.set(row.kind, prepared);
+    return readContent(value, place, { row, known, prepared }, diagnostics);
+  });
+  return read ?? broken(row.kind, known);
+}
+
+/** What a resource of a known version says. */
+function readContent(
+  value: KubernetesObject,
+  place: Origin,
+  {
+    row,
+    known,
+    prepared,
+  }: {
+    readonly row: KindRow;
+    readonly known: Omit<Manifest, "kind" | "spec" | "isPartial" | "broken">;
+    readonly prepared: Prepared;
+  },
+  diagnostics: Diagnostics,
+): Manifest {
+  const { origin } = known;
   const given = prepared.hasQuantities ? withBytes(value, prepared.schema) : value;
   const read = { value: given, envTemplates: [], expanded: [] };
   const isPartial = prepared.validate.whole(read, origin, diagnostics) === undefined;
@@ -155,9 +180,9 @@ function readManifest(
     : { sound: given, broken: [] };
   const content = sound && prepared.hasAliases ? withoutAliases(sound, prepared.schema) : sound;
   const spec = content && specOf(row.kind, content);
-  const known = { kind: row.kind, namespace, name, labels, created, spec, isPartial, origin };
+  const whole = { ...known, kind: row.kind, spec, isPartial };
   // The schema has checked the shape, and the specification of a kind is what its schema lets through.
-  return { ...known, broken: left.map((path) => [...place.path, ...path]) } as Manifest;
+  return { ...whole, broken: left.map((path) => [...place.path, ...path]) } as Manifest;
 }
 
 /** What is left of a resource without the parts that have mistakes. */

@@ -24,6 +24,7 @@ import {
   keyPlace,
   type Origin,
 } from "../../diagnostics/diagnostic.ts";
+import { guarded } from "../../diagnostics/guarded.ts";
 import { type BackendPolicies, mergeBackendPolicies } from "../../model/backend-policies.ts";
 import type { Traffic } from "../../model/traffic.ts";
 import { type PolicyConfig, type PolicyKind, policyOf } from "../../policies/index.ts";
@@ -37,8 +38,9 @@ export function readPolicies(
   origin: Origin,
   diagnostics: Diagnostics,
 ): PolicyConfig[] {
-  return canonicalPolicies(given, origin, diagnostics).map(({ kind, value, origin: at }) =>
-    readPolicy(kind, value, at),
+  return canonicalPolicies(given, origin, diagnostics).flatMap(
+    ({ kind, value, origin: at }) =>
+      guarded(at, diagnostics, () => readPolicy(kind, value, at)) ?? [],
   );
 }
 
@@ -50,7 +52,10 @@ function readPoliciesOfBackend(
 ): readonly PolicyConfig[] {
   return canonicalPolicies(given, origin, diagnostics)
     .filter(({ kind }) => policyOf(kind).onBackend !== undefined)
-    .map(({ kind, value, origin: at }) => readPolicy(kind, value, at));
+    .flatMap(
+      ({ kind, value, origin: at }) =>
+        guarded(at, diagnostics, () => readPolicy(kind, value, at)) ?? [],
+    );
 }
 
 function readPolicy<Kind extends PolicyKind>(
@@ -187,9 +192,9 @@ function readBackend(
     return pool && { ...use, ...pool, ownPolicies };
   }
   reportIdlePicker(backend, place, diagnostics);
-  const read = kinds
-    .flatMap(({ kind }) => readKind(kind, backend, use, childOf(origin, kind)) ?? [])
-    .at(0);
+  const read = guarded(origin, diagnostics, () =>
+    kinds.flatMap(({ kind }) => readKind(kind, backend, use, childOf(origin, kind)) ?? []).at(0),
+  );
   return read && { ...read, ownPolicies };
 }
 

@@ -11,6 +11,7 @@ import type {
 } from "../../config/resources.ts";
 import { listenerTraffic, SectionUse } from "../../config/sections.ts";
 import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
+import { guarded } from "../../diagnostics/guarded.ts";
 import { AttachedPolicies, actingThere, type GatewayName } from "./attached-policies.ts";
 import { readLlm, readMcp } from "./front-doors.ts";
 import { readListenerTls } from "./listener-tls.ts";
@@ -80,7 +81,8 @@ export function lowerServed(
   const listeners: ListenerResource[] = [];
   const routes: (RouteResource | TcpRouteResource)[] = [];
   for (const each of boundListeners(file, origin)) {
-    const read = readBoundListener(each, context);
+    const read = guarded(each.at, diagnostics, () => readBoundListener(each, context));
+    if (read === undefined) continue;
     listeners.push(read.listener);
     routes.push(...read.routes);
   }
@@ -88,9 +90,16 @@ export function lowerServed(
     reportIdleGroups(groups, groupUse, diagnostics);
     services.reportIdle();
   }
+  const { llm, mcp } = file;
   const doors = [
-    file.llm && readLlm(file.llm, childOf(origin, "llm"), context),
-    file.mcp && readMcp(file.mcp, childOf(origin, "mcp"), context),
+    llm &&
+      guarded(childOf(origin, "llm"), diagnostics, () =>
+        readLlm(llm, childOf(origin, "llm"), context),
+      ),
+    mcp &&
+      guarded(childOf(origin, "mcp"), diagnostics, () =>
+        readMcp(mcp, childOf(origin, "mcp"), context),
+      ),
   ].filter((door) => door !== undefined);
   listeners.push(...doors.map(({ listener }) => listener));
   routes.push(...doors.map(({ route }) => route));
@@ -155,13 +164,17 @@ function readBoundListener(
   };
   const routes = (listener.routes ?? []).flatMap((route, index) => {
     const place = childOf(at, "routes", index);
-    return route === undefined ? [] : readRoute(route, key, place, context, general);
+    if (route === undefined) return [];
+    return guarded(place, diagnostics, () => readRoute(route, key, place, context, general)) ?? [];
   });
   const tcpRoutes = (listener.tcpRoutes ?? []).flatMap((route, index) => {
     const place = childOf(at, "tcpRoutes", index);
-    return route === undefined
-      ? []
-      : readTcpRoute(route, key, isPassedOn(read), place, context, general);
+    if (route === undefined) return [];
+    return (
+      guarded(place, diagnostics, () =>
+        readTcpRoute(route, key, isPassedOn(read), place, context, general),
+      ) ?? []
+    );
   });
   // Its protocol may be what was left out.
   if (!isListenerPartial) checkRouteField(listener, at, diagnostics);

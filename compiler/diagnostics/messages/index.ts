@@ -2,6 +2,7 @@ import { auditMessages } from "./audit.ts";
 import { celMessages } from "./cel.ts";
 import { connectionMessages } from "./connections.ts";
 import { fileMessages } from "./files.ts";
+import { internalMessages } from "./internal.ts";
 import { kubernetesMessages } from "./kubernetes.ts";
 import { llmMessages } from "./llm.ts";
 import { logMessages } from "./log.ts";
@@ -28,6 +29,7 @@ export const messages = {
   ...kubernetesMessages,
   ...auditMessages,
   ...testMessages,
+  ...internalMessages,
 };
 
 /** The permanent name of a diagnostic. */

@@ -22,6 +22,11 @@ export interface RelatedLocation {
   readonly location: Location;
 }
 
+/** The exit code of a command that found mistakes: 3 if one of them is gwc's own, else 1. */
+export function failureCode(findings: readonly Finding[]): 1 | 3 {
+  return findings.some(({ code }) => code === "internal-error") ? 3 : 1;
+}
+
 /** The diagnostics of a run in the order of the files' text; the same mistake at the same place once. */
 export function findingsOf(
   diagnostics: readonly Diagnostic[],

@@ -2,7 +2,8 @@ import { resourceKind } from "../../1-parse/kubernetes/kinds.ts";
 import { CONTROLLERS, type KubernetesModel } from "../../2-lower/kubernetes/gateway/gateways.ts";
 import { groupOf } from "../../2-lower/kubernetes/inventory/references.ts";
 import type { Checked } from "../../compile.ts";
-import { childOf } from "../../diagnostics/diagnostic.ts";
+import { childOf, Diagnostics } from "../../diagnostics/diagnostic.ts";
+import { guarded } from "../../diagnostics/guarded.ts";
 import { valueAt } from "../../diagnostics/source.ts";
 import type { Manifest, ManifestKind, ManifestOf } from "../../manifests/manifests.ts";
 import { conditionFrom, type Problem, problemsByResource } from "./conditions.ts";
@@ -41,8 +42,12 @@ export function timelessStatuses(
 ): readonly TimelessStatus[] {
   const problemsOf = problemsByResource(checked);
   return kubernetes.manifests.flatMap((manifest): readonly TimelessStatus[] => {
-    const whole = manifest.spec === undefined ? withReferences(manifest, checked) : manifest;
-    const status = statusOfOne(whole, problemsOf, kubernetes);
+    const read = () => {
+      const whole = manifest.spec === undefined ? withReferences(manifest, checked) : manifest;
+      return statusOfOne(whole, problemsOf, kubernetes);
+    };
+    // A bug of gwc that shows in one object leaves all others their statuses.
+    const status = guarded(manifest.origin, new Diagnostics(), read);
     return status === undefined ? [] : [{ manifest, status }];
   });
 }

@@ -7,6 +7,7 @@ import {
 } from "../../../backends/index.ts";
 import type { RouteBackend } from "../../../config/resources.ts";
 import type { Place } from "../../../diagnostics/diagnostic.ts";
+import { guarded } from "../../../diagnostics/guarded.ts";
 import type { BackendPolicies } from "../../../model/backend-policies.ts";
 import type { Traffic } from "../../../model/traffic.ts";
 import { type PolicyConfig, policyOf } from "../../../policies/index.ts";
@@ -19,7 +20,7 @@ import type { PolicyContext } from "../policies/policy-context.ts";
 import { recordEffect } from "../policies/policy-effects.ts";
 import { isStream } from "../routes/attach.ts";
 import { backendPoliciesOf } from "./backend-policies.ts";
-import type { KubernetesBackend } from "./backends.ts";
+import { type KubernetesBackend, unresolved } from "./backends.ts";
 
 /** A backend with the part of a rule's traffic that it gets. */
 export interface WeightedBackend {
@@ -48,7 +49,11 @@ export function backendConfigs(
   // Every server of a backend with several gets the same part of the backend's share, in whole numbers.
   const unit = backends.reduce((all, { backend }) => multiple(all, serverCount(backend)), 1);
   return backends.flatMap(({ backend, weight, headers = {} }): readonly RouteBackend[] => {
-    const reached = connected({ ...traffic, backend }, backend, isAlone, context);
+    const at = backend.config.origin;
+    const reached =
+      guarded(at, context.diagnostics, () =>
+        connected({ ...traffic, backend }, backend, isAlone, context),
+      ) ?? unresolved(at);
     const hasHeaders = Object.keys(headers).length > 0;
     const config = hasHeaders
       ? { ...reached, policies: { ...reached.policies, ...headers } }

@@ -12,6 +12,7 @@ import {
   kubernetesValue,
 } from "../../../backends/index.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { guarded } from "../../../diagnostics/guarded.ts";
 import type { Manifest, ManifestOf, ServicePort } from "../../../manifests/manifests.ts";
 import type { BackendReference } from "../../../manifests/routes.ts";
 import type { ServerConfig } from "../../../model/server-policies.ts";
@@ -57,7 +58,10 @@ export interface BackendContext extends ReferenceContext {
 /** Reads every GatewayBackend; one with mistakes (reported) is left out. */
 export function declaredBackends(context: ReferenceContext): DeclaredBackends {
   const read = context.inventory.all("GatewayBackend").flatMap((manifest) => {
-    const found = backends.flatMap(({ kind }) => readKind(kind, manifest, context) ?? []).at(0);
+    const at = childOf(manifest.origin, "spec");
+    const found = guarded(at, context.diagnostics, () =>
+      backends.flatMap(({ kind }) => readKind(kind, manifest, context) ?? []).at(0),
+    );
     return found === undefined ? [] : [[manifest, found] as const];
   });
   return new Map(read);
@@ -82,13 +86,29 @@ export function referencedBackend(
   context: BackendContext,
 ): KubernetesBackend {
   const manifest = follow({ to: reference, from, origin, kinds: BACKEND_KINDS }, context);
+  const none = { parts: new Map<string, BackendSection>(), addresses: [], port: undefined };
+  if (manifest === undefined) return { ...none, config: unresolved(origin), manifest };
+  const at = childOf(manifest.origin, "spec");
+  const found = guarded(at, context.diagnostics, () =>
+    foundBackend(manifest, { reference, from, origin, server: serverOf }, context),
+  );
+  return found ?? { ...none, config: unresolved(at), manifest };
+}
+
+/** A backend that is there. */
+function foundBackend(
+  manifest: NonNullable<KubernetesBackend["manifest"]>,
+  { reference, origin, server: serverOf }: RouteReference,
+  context: BackendContext,
+): KubernetesBackend {
   const none = {
     config: unresolved(origin),
     parts: new Map<string, BackendSection>(),
     addresses: [],
   };
   if (manifest?.kind === "GatewayBackend") {
-    const found = context.backends.get(manifest) ?? none;
+    // One that has mistakes is not read: they are its own, wherever it is referred to.
+    const found = context.backends.get(manifest) ?? { config: unresolved(manifest.origin) };
     return { ...none, ...found, manifest, port: undefined };
   }
   if (manifest?.kind === "InferencePool") {
@@ -96,7 +116,6 @@ export function referencedBackend(
     const config = backends.flatMap(({ kind }) => ofResource(kind, manifest, asks, context) ?? []);
     return { ...none, config: config.at(0) ?? none.config, manifest, port: poolPort(manifest) };
   }
-  if (manifest === undefined) return { ...none, manifest, port: undefined };
   const port = portOf(manifest, reference.port, origin, context);
   if (port === undefined) return { ...none, manifest, port };
   const addresses = endpointsOf(manifest, port, context);

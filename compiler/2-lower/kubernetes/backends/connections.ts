@@ -7,6 +7,7 @@ import {
 } from "../../../1-parse/kubernetes/schemas/connection.ts";
 import { AZURE_SCOPE } from "../../../backends/parts/connection-schema.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { guarded } from "../../../diagnostics/guarded.ts";
 import type { Manifest, ServicePort } from "../../../manifests/manifests.ts";
 import type { BackendPolicies } from "../../../model/backend-policies.ts";
 import type { AwsKeyTexts, AzureAuthConfig } from "../../../model/cloud-credentials.ts";
@@ -44,10 +45,12 @@ export function connectionOf(
   );
   const only = (field: string): FieldValue | undefined => given.get(field)?.at(-1);
   const [tls, auth] = [only("tls"), only("auth")];
+  const part = (field: FieldValue | undefined, read: (field: FieldValue) => BackendPolicies) =>
+    field && guarded(field.origin, context.diagnostics, () => read(field));
   const config: BackendPolicies = {
     ...plainPolicies(only),
-    ...(tls && { tls: readBackendTls(tls, gateway, context) }),
-    ...(auth && { auth: readAuth(auth, gateway, context) }),
+    ...part(tls, (field) => ({ tls: readBackendTls(field, gateway, context) })),
+    ...part(auth, (field) => ({ auth: readAuth(field, gateway, context) })),
   };
   const { tls: secure, ...rest } = withProtocol(config, destination);
   const { serverName: hostname } = destination;

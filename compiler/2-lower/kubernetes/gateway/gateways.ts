@@ -7,6 +7,7 @@ import type {
 } from "../../../config/resources.ts";
 import { SectionUse } from "../../../config/sections.ts";
 import { childOf } from "../../../diagnostics/diagnostic.ts";
+import { guarded } from "../../../diagnostics/guarded.ts";
 import type { Manifest, ManifestOf } from "../../../manifests/manifests.ts";
 import { declaredBackends } from "../backends/backends.ts";
 import { reportUnshown } from "../backends/gateway-certificate.ts";
@@ -48,7 +49,13 @@ import {
   rawAccessLogs,
   rawFrontend,
 } from "./process.ts";
-import { type RawParts, rawParts, reportOverridden, unservedRawParts } from "./raw-config.ts";
+import {
+  NO_PARTS,
+  type RawParts,
+  rawParts,
+  reportOverridden,
+  unservedRawParts,
+} from "./raw-config.ts";
 
 /** A Gateway of manifests as the standalone file would have it. */
 export interface KubernetesGateway {
@@ -102,27 +109,39 @@ export function lowerKubernetes(
     conflicts: new Set(),
   };
   const routes = ROUTE_KINDS.flatMap((kind): readonly AnyRoute[] => inventory.all(kind));
-  const attached = routes.toSorted(byAge).flatMap((route) => attach(route, listeners, references));
+  const attached = routes
+    .toSorted(byAge)
+    .flatMap((route) => ofObject(route, references, () => attach(route, listeners, references)));
   const attachments = withDelegated(withoutConflicts(attached, references), references);
   reportUndelegated(attachments, references);
   const byGateway = Map.groupBy(attachments, ({ listener }) => listener.gateway);
   const declared = declaredParameters(context);
   const parameters = new Map(
-    own.map((manifest) => [manifest, parametersOf(manifest, declared, context)]),
+    own.map((manifest) => [
+      manifest,
+      ofObject(manifest, context, () => parametersOf(manifest, declared, context)),
+    ]),
   );
   const raw = new Map(
     own.map((manifest) => {
       const typed = gatewayListeners(manifest, listeners).map(({ resource }) => resource);
-      return [manifest, rawParts(parameters.get(manifest) ?? [], typed, diagnostics)];
+      const ofGateway = parameters.get(manifest) ?? [];
+      const at = childOf(manifest.origin, "spec");
+      const parts = guarded(at, diagnostics, () => rawParts(ofGateway, typed, diagnostics));
+      return [manifest, parts ?? NO_PARTS];
     }),
   );
-  const gateways = own.map((manifest): KubernetesGateway => {
+  const gateways = own.flatMap((manifest): readonly KubernetesGateway[] => {
     // Routes come first: their policies say which Secrets the Gateway mounts.
     const routes = routesOf(byGateway.get(manifest) ?? [], context, kept);
     const ofGateway = parameters.get(manifest) ?? [];
-    const ofRaw = raw.get(manifest) ?? rawParts([], [], diagnostics);
-    const gateway = gatewayResource(manifest, ofGateway, ofRaw, listeners, context);
-    return { manifest, gateway, routes: [...routes, ...ofRaw.routes] };
+    const ofRaw = raw.get(manifest) ?? NO_PARTS;
+    const gateway = guarded(childOf(manifest.origin, "spec"), diagnostics, () =>
+      gatewayResource(manifest, ofGateway, ofRaw, listeners, context),
+    );
+    return gateway === undefined
+      ? []
+      : [{ manifest, gateway, routes: [...routes, ...ofRaw.routes] }];
   });
   const routed = gateways.flatMap((gateway) => gateway.routes);
   const used = new Set([...parameters.values()].flat());
@@ -138,6 +157,15 @@ export function lowerKubernetes(
   return { manifests, inventory, context, listeners, attachments, gateways, unserved };
 }
 
+/** What is found out about one object; nothing where a bug of gwc shows in it, which is reported as its own. */
+function ofObject<Found>(
+  { origin }: Manifest,
+  { diagnostics }: ReferenceContext,
+  work: () => readonly Found[],
+): readonly Found[] {
+  return guarded(childOf(origin, "spec"), diagnostics, work) ?? [];
+}
+
 function routesOf(
   attachments: readonly Attachment[],
   context: PolicyContext,
@@ -147,14 +175,21 @@ function routesOf(
     const { route, listener } = attachment;
     if (route.kind !== "HTTPRoute" && route.kind !== "GRPCRoute") return [];
     const { name } = listener.resource;
-    const resources =
-      kept?.resources(attachment, route, context) ?? routeResources(attachment, route, context);
+    const resources = ofObject(
+      route,
+      context,
+      () =>
+        kept?.resources(attachment, route, context) ?? routeResources(attachment, route, context),
+    );
     return resources.map((resource) => ({ resource, listener: name }));
   });
   const connections = attachments.flatMap((attachment) => {
     if (!isStream(attachment.route)) return [];
     const { name } = attachment.listener.resource;
-    return tcpRouteResources(attachment, context).map((resource) => ({ resource, listener: name }));
+    const resources = ofObject(attachment.route, context, () =>
+      tcpRouteResources(attachment, context),
+    );
+    return resources.map((resource) => ({ resource, listener: name }));
   });
   return [...sharedRoutes(withoutDelegated(rules)), ...sharedRoutes(connections)];
 }
@@ -245,7 +280,9 @@ function listenersByParent(
   gateways: readonly ManifestOf<"Gateway">[],
   context: ReferenceContext,
 ): ReadonlyMap<string, readonly KubernetesListener[]> {
-  const found = gateways.flatMap((gateway) => listenersOf(gateway, context));
+  const found = gateways.flatMap((gateway) =>
+    ofObject(gateway, context, () => listenersOf(gateway, context)),
+  );
   return Map.groupBy(found, ({ owner }) => parentKey(owner));
 }
 

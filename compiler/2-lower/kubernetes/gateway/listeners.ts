@@ -2,6 +2,7 @@ import { GATEWAY_GROUP, resourceKind } from "../../../1-parse/kubernetes/kinds.t
 import { isPartial } from "../../../config/broken-parts.ts";
 import type { ListenerResource } from "../../../config/resources.ts";
 import { childOf, keyPlace, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { guarded } from "../../../diagnostics/guarded.ts";
 import type { CertificateFiles } from "../../../ir/tls.ts";
 import type {
   ListenerSpec,
@@ -30,43 +31,52 @@ export function listenersOf(
   gateway: ManifestOf<"Gateway">,
   context: ReferenceContext,
 ): readonly KubernetesListener[] {
-  const sets = context.inventory
-    .all("ListenerSet")
-    .filter((set) => attachesTo(set, gateway))
-    .toSorted(byAge);
-  const owners = [gateway, ...sets.filter((set) => isLetIn(set, gateway, context))];
+  const letIn = (set: ManifestOf<"ListenerSet">): boolean =>
+    guarded(
+      childOf(set.origin, "spec"),
+      context.diagnostics,
+      () => attachesTo(set, gateway) && isLetIn(set, gateway, context),
+    ) === true;
+  const sets = context.inventory.all("ListenerSet").toSorted(byAge).filter(letIn);
+  const owners = [gateway, ...sets];
   const ports = new Map<number, Origin>();
-  for (const owner of owners) checkNames(owner, context);
   const { allowedListeners } = gateway.spec ?? {};
   checkRule(
     allowedListeners?.namespaces,
     childOf(gateway.origin, "spec", "allowedListeners"),
     context,
   );
-  return owners.flatMap((owner) =>
-    (owner.spec?.listeners ?? []).flatMap((spec, index) => {
+  const readOwner = (owner: KubernetesListener["owner"]): readonly KubernetesListener[] => {
+    checkNames(owner, context);
+    return (owner.spec?.listeners ?? []).flatMap((spec, index) => {
       if (spec === undefined) return [];
       const origin = childOf(owner.origin, "spec", "listeners", index);
-      checkKinds(spec, origin, context);
-      checkRule(spec.allowedRoutes?.namespaces, childOf(origin, "allowedRoutes"), context);
       // Listeners of one port share it, wherever they are declared.
       const portOrigin = ports.get(spec.port) ?? childOf(origin, "port");
       ports.set(spec.port, portOrigin);
-      const resource: ListenerResource = {
-        key: `${owner.kind} ${owner.namespace}/${owner.name} ${spec.name}`,
-        name: spec.name,
-        port: spec.port,
-        portOrigin,
-        hostname: spec.hostname ?? "*",
-        // Nothing else has been let through.
-        protocol: spec.protocol === "UDP" ? "TCP" : spec.protocol,
-        tls: certificateOf(spec, owner, gateway, origin, context),
-        pathHandling: undefined,
-        policies: [],
-        origin,
-      };
-      return [{ resource, spec, gateway, owner }];
-    }),
+      const resource = guarded(origin, context.diagnostics, (): ListenerResource => {
+        checkKinds(spec, origin, context);
+        checkRule(spec.allowedRoutes?.namespaces, childOf(origin, "allowedRoutes"), context);
+        return {
+          key: `${owner.kind} ${owner.namespace}/${owner.name} ${spec.name}`,
+          name: spec.name,
+          port: spec.port,
+          portOrigin,
+          hostname: spec.hostname ?? "*",
+          // Nothing else has been let through.
+          protocol: spec.protocol === "UDP" ? "TCP" : spec.protocol,
+          tls: certificateOf(spec, owner, gateway, origin, context),
+          pathHandling: undefined,
+          policies: [],
+          origin,
+        };
+      });
+      return resource === undefined ? [] : [{ resource, spec, gateway, owner }];
+    });
+  };
+  return owners.flatMap(
+    (owner) =>
+      guarded(childOf(owner.origin, "spec"), context.diagnostics, () => readOwner(owner)) ?? [],
   );
 }
 
@@ -129,15 +139,18 @@ export function allowsNamespace(
 
 /** Reports the ListenerSets whose Gateway is missing, or that name something else. */
 export function checkListenerSets(context: ReferenceContext): void {
-  for (const set of context.inventory.all("ListenerSet")) {
-    const { parentRef } = set.spec ?? {};
-    if (parentRef === undefined) continue;
-    const namespace = parentRef.namespace ?? set.namespace;
-    const gateway = context.inventory.find("Gateway", namespace, parentRef.name);
-    if (gateway !== undefined && namesGateway(parentRef)) continue;
-    const origin = childOf(set.origin, "spec", "parentRef");
-    follow({ to: parentRef, from: set, origin, kinds: ["Gateway"] }, context);
-  }
+  for (const set of context.inventory.all("ListenerSet"))
+    guarded(childOf(set.origin, "spec"), context.diagnostics, () => checkParent(set, context));
+}
+
+function checkParent(set: ManifestOf<"ListenerSet">, context: ReferenceContext): void {
+  const { parentRef } = set.spec ?? {};
+  if (parentRef === undefined) return;
+  const namespace = parentRef.namespace ?? set.namespace;
+  const gateway = context.inventory.find("Gateway", namespace, parentRef.name);
+  if (gateway !== undefined && namesGateway(parentRef)) return;
+  const origin = childOf(set.origin, "spec", "parentRef");
+  follow({ to: parentRef, from: set, origin, kinds: ["Gateway"] }, context);
 }
 
 /** Reports names that stand twice: routes and policies could mean either. */

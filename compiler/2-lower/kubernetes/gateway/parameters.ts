@@ -1,6 +1,7 @@
 import { parseRawConfig, type RawConfig } from "../../../1-parse/kubernetes/raw-config.ts";
 import { reportIdle } from "../../../config/sections.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { guarded } from "../../../diagnostics/guarded.ts";
 import type { ManifestOf, ParametersValue } from "../../../manifests/manifests.ts";
 import { lowerServed, type ServedParts } from "../../standalone/served.ts";
 import type { Inventory } from "../inventory/inventory.ts";
@@ -21,7 +22,8 @@ export type DeclaredParameters = ReadonlyMap<ManifestOf<"GatewayParameters">, Pa
 /** Reads every GatewayParameters, whoever uses it; mistakes are reported. */
 export function declaredParameters(context: ReferenceContext): DeclaredParameters {
   const read = context.inventory.all("GatewayParameters").flatMap((manifest) => {
-    const spec = checked(manifest, context);
+    const at = childOf(manifest.origin, "spec");
+    const spec = guarded(at, context.diagnostics, () => checked(manifest, context));
     return spec === undefined ? [] : [[manifest, spec] as const];
   });
   return new Map(read);

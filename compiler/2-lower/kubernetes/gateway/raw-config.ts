@@ -22,7 +22,7 @@ export function rawParts(
   diagnostics: Diagnostics,
 ): RawParts {
   const parts = parameters.map(({ served, origin }, index): RawParts => {
-    if (served === undefined) return NOTHING;
+    if (served === undefined) return NO_PARTS;
     const field = origin.path.length + RAW_CONFIG.length;
     const later = parameters.slice(index + 1).map(({ rawConfig }) => rawConfig);
     const listeners = served.listeners.filter((listener) => {
@@ -44,7 +44,8 @@ export function rawParts(
   };
 }
 
-const NOTHING: RawParts = { listeners: [], routes: [], backends: new Map() };
+/** What serves nothing. */
+export const NO_PARTS: RawParts = { listeners: [], routes: [], backends: new Map() };
 const RAW_CONFIG: ConfigPath = ["spec", "rawConfig"];
 
 /** Whether the Gateway has a listener on the port: then the whole bind has no effect. */

@@ -1,4 +1,5 @@
 import { childOf, keyPlace, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { guarded } from "../../../diagnostics/guarded.ts";
 import type { Manifest } from "../../../manifests/manifests.ts";
 import {
   type PolicyConfig,
@@ -193,17 +194,21 @@ export function readField<Config, Value>(
 ): Config | undefined {
   const lowered = (each: FieldValue, { value, origin }: OwnPart): Config | undefined => {
     const given = validated(form.schema, value);
-    return form.lower(given, kubernetesContext({ ...each, origin }, gateway, context));
+    const own = kubernetesContext({ ...each, origin }, gateway, context);
+    return guarded(origin, context.diagnostics, () => form.lower(given, own));
   };
-  const configs = (field?.values ?? []).flatMap((each) => {
+  const readOne = (each: FieldValue): Config | undefined => {
     const entries = conditionalEntries(each.value, form.part, each.origin);
     if (entries !== undefined) {
       const cases = conditionalCases(form, entries, (entry) => lowered(each, entry));
-      return (cases && form.ofConditions?.(cases)) ?? [];
+      return cases && form.ofConditions?.(cases);
     }
     const part = partOfField(form, each);
-    return (part && lowered(each, part)) ?? [];
-  });
+    return part && lowered(each, part);
+  };
+  const configs = (field?.values ?? []).flatMap(
+    (each) => guarded(each.origin, context.diagnostics, () => readOne(each)) ?? [],
+  );
   if (configs.length === 0 || form.join === undefined) return configs.at(-1);
   return form.join(configs);
 }

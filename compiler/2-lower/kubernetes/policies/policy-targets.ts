@@ -1,6 +1,7 @@
 import { resourceKind } from "../../../1-parse/kubernetes/kinds.ts";
 import { backends, sectionNames } from "../../../backends/index.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { guarded } from "../../../diagnostics/guarded.ts";
 import type {
   Manifest,
   ManifestKind,
@@ -38,32 +39,49 @@ export function targetKey({ kind, namespace, name }: Manifest, section?: string)
 /** Finds every policy's targets; what can't be found or can't be targeted is reported. */
 export function targetPolicies(context: ReferenceContext): PolicyIndex {
   const index = new Map<string, FieldValue[]>();
-  for (const policy of context.inventory.all("GatewayPolicy").toSorted(byAge)) {
-    const { spec } = policy;
-    if (spec === undefined) continue;
-    const targets = new Map(
-      targetsOf(policy, spec, context).map((target) => [
-        targetKey(target.manifest, target.section),
-        target,
-      ]),
-    );
-    for (const [key, target] of targets) {
-      const values = valuesFor(policy, spec, target, context);
-      index.set(key, [...(index.get(key) ?? []), ...values]);
-    }
-  }
-  for (const policy of context.inventory.all("BackendTLSPolicy").toSorted(byAge)) {
-    for (const { key, value } of tlsValues(policy, context))
-      index.set(key, [...(index.get(key) ?? []), value]);
-  }
+  const addAll = <Policy extends Manifest>(
+    policy: Policy,
+    read: (policy: Policy, context: ReferenceContext) => readonly TargetedValue[],
+  ): void => {
+    const at = childOf(policy.origin, "spec");
+    const found = guarded(at, context.diagnostics, () => read(policy, context)) ?? [];
+    for (const { key, value } of found) index.set(key, [...(index.get(key) ?? []), value]);
+  };
+  const { inventory } = context;
+  for (const policy of inventory.all("GatewayPolicy").toSorted(byAge)) addAll(policy, ownValues);
+  for (const policy of inventory.all("BackendTLSPolicy").toSorted(byAge)) addAll(policy, tlsValues);
   return index;
+}
+
+/** What a policy says of one target. */
+interface TargetedValue {
+  readonly key: string;
+  readonly value: FieldValue;
+}
+
+/** What a GatewayPolicy says of each of its targets. */
+function ownValues(
+  policy: ManifestOf<"GatewayPolicy">,
+  context: ReferenceContext,
+): readonly TargetedValue[] {
+  const { spec } = policy;
+  if (spec === undefined) return [];
+  const targets = new Map(
+    targetsOf(policy, spec, context).map((target) => [
+      targetKey(target.manifest, target.section),
+      target,
+    ]),
+  );
+  return [...targets].flatMap(([key, target]) =>
+    valuesFor(policy, spec, target, context).map((value) => ({ key, value })),
+  );
 }
 
 /** What a BackendTLSPolicy says of its targets: `backend.tls`, as a whole. */
 function tlsValues(
   policy: ManifestOf<"BackendTLSPolicy">,
   context: ReferenceContext,
-): readonly { readonly key: string; readonly value: FieldValue }[] {
+): readonly TargetedValue[] {
   const { spec } = policy;
   if (spec === undefined) return [];
   const targets = spec.targetRefs.flatMap((reference, index): readonly Target[] => {

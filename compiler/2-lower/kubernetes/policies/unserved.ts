@@ -1,7 +1,8 @@
 import type { Resource, RouteBackend, UnservedResources } from "../../../config/resources.ts";
 import { SectionUse } from "../../../config/sections.ts";
 import { unservedBackends } from "../../../config/unserved.ts";
-import { placeKey } from "../../../diagnostics/diagnostic.ts";
+import { childOf, placeKey } from "../../../diagnostics/diagnostic.ts";
+import { guarded } from "../../../diagnostics/guarded.ts";
 import {
   type PolicyConfig,
   type PolicyKind,
@@ -30,8 +31,12 @@ export function unservedResources(
     secrets: new Map(),
     configMaps: new Map(),
   };
-  const ofBackends = [...context.backends].flatMap(([manifest, { parts }]) =>
-    allOfBackend(manifest, parts, context.policyIndex),
+  const { diagnostics } = context;
+  const ofBackends = [...context.backends].flatMap(
+    ([manifest, { parts }]) =>
+      guarded(childOf(manifest.origin, "spec"), diagnostics, () =>
+        allOfBackend(manifest, parts, context.policyIndex),
+      ) ?? [],
   );
   const values = [...[...context.policyIndex.values()].flat(), ...ofBackends].filter(
     ({ origin }) => context.sections.useOf(origin) === undefined,
@@ -39,13 +44,17 @@ export function unservedResources(
   const once = [...new Map(values.map((value) => [placeKey(value.origin), value])).values()];
   const connections = once.filter(({ field }) => isConnection(field));
   return {
-    policies: once.flatMap((value) => policiesOf(value, own)),
+    policies: once.flatMap(
+      (value) => guarded(value.origin, diagnostics, () => policiesOf(value, own)) ?? [],
+    ),
     backends: [
       ...unservedBackends(
         [...context.backends.values()].map(({ config }) => config),
         resources,
       ),
-      ...connections.flatMap((value) => connectedBackend(value, own)),
+      ...connections.flatMap(
+        (value) => guarded(value.origin, diagnostics, () => connectedBackend(value, own)) ?? [],
+      ),
     ],
   };
 }

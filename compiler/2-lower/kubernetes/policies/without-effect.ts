@@ -1,5 +1,6 @@
 import { backendTraffic, type IdleSection, reportIdle } from "../../../config/sections.ts";
 import { childOf, keyPlace, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { guarded } from "../../../diagnostics/guarded.ts";
 import type { Manifest, ManifestOf } from "../../../manifests/manifests.ts";
 import { valueWithin } from "../../../model/json.ts";
 import { trafficText } from "../../../model/traffic.ts";
@@ -17,7 +18,8 @@ export function reportWithoutEffect(context: PolicyContext): void {
   const all = new Set([...[...policyIndex.values()].flat(), ...ofBackends]);
   const byPlace = Map.groupBy(all, ({ origin }) => origin);
   const uses = [...byPlace].map(([origin, same]) => useOf(origin, same, impossible, context));
-  for (const policy of inventory.all("GatewayPolicy")) reportEmpty(policy, context);
+  for (const policy of inventory.all("GatewayPolicy"))
+    guarded(childOf(policy.origin, "spec"), diagnostics, () => reportEmpty(policy, context));
   for (const { misplaced } of uses) if (misplaced !== undefined) reportIdle(misplaced, diagnostics);
   for (const { section, user, at } of context.sections.passedOver()) {
     const related = [{ at, label: "called here" }];
@@ -72,8 +74,12 @@ function valuesOfBackends(context: PolicyContext): {
   readonly impossible: ReadonlySet<Origin>;
 } {
   const found = [...context.backends].flatMap(([manifest, { config, parts }]) => {
-    const carried = backendTraffic(config);
-    return allOfBackend(manifest, parts, context.policyIndex).map((value) => ({ value, carried }));
+    const read = () => {
+      const carried = backendTraffic(config);
+      const all = allOfBackend(manifest, parts, context.policyIndex);
+      return all.map((value) => ({ value, carried }));
+    };
+    return guarded(childOf(manifest.origin, "spec"), context.diagnostics, read) ?? [];
   });
   const impossible = found.filter(({ value, carried }) => !actsThere(value, carried));
   for (const { value, carried } of impossible) context.sections.meet(sectionOf(value), carried);

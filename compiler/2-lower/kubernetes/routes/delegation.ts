@@ -3,6 +3,7 @@ import { isPartial } from "../../../config/broken-parts.ts";
 import { intersectHostnames } from "../../../config/hostnames.ts";
 import type { MatchConfig, RouteResource } from "../../../config/resources.ts";
 import { childOf, keyPlace, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { guarded } from "../../../diagnostics/guarded.ts";
 import type { ManifestOf } from "../../../manifests/manifests.ts";
 import type { ParentReference, RouteRule } from "../../../manifests/routes.ts";
 import { openMatches } from "../../standalone/route-groups.ts";
@@ -24,7 +25,10 @@ export function withDelegated(
   attachments: readonly Attachment[],
   context: ReferenceContext,
 ): readonly Attachment[] {
-  return attachments.flatMap((each) => expanded(each, context));
+  return attachments.flatMap((each) => {
+    const at = childOf(each.route.origin, "spec");
+    return guarded(at, context.diagnostics, () => expanded(each, context)) ?? [each];
+  });
 }
 
 function expanded(attachment: Attachment, context: ReferenceContext): readonly Attachment[] {
@@ -182,27 +186,39 @@ export function reportUndelegated(
     parents.set(route, known);
   }
   for (const route of context.inventory.all("HTTPRoute")) {
-    const place = childOf(route.origin, "spec", "parentRefs");
-    if (route.spec === undefined || isPartial(place, route)) continue;
-    const { parentRefs = [] } = route.spec;
-    const title = resourceName(route);
-    reportIdleRules(route, attachments, context);
-    if (parentRefs.length === 0 && !parents.has(route)) {
-      const reason = "it has no parentRefs, and no route delegates to it";
-      const at = childOf(route.origin, "spec");
-      const params = { route: title, parent: "any Gateway", reason };
-      context.diagnostics.report("not-attached", at, { ...params, cause: "NoMatchingParent" });
-    }
-    parentRefs.forEach((each, index) => {
-      if (each === undefined || !namesRoute(each)) return;
-      const delegates = [...(parents.get(route) ?? [])].some((one) => isParent(each, route, one));
-      if (delegates) return;
-      const parent = `HTTPRoute "${each.namespace ?? route.namespace}/${each.name}"`;
-      const params = { route: title, parent, reason: "it does not delegate to this route" };
-      const at = childOf(place, index);
-      context.diagnostics.report("not-attached", at, { ...params, cause: "NoMatchingParent" });
-    });
+    const at = childOf(route.origin, "spec");
+    guarded(at, context.diagnostics, () =>
+      reportUndelegatedRoute(route, parents, attachments, context),
+    );
   }
+}
+
+function reportUndelegatedRoute(
+  route: HttpRoute,
+  parents: ReadonlyMap<AnyRoute, ReadonlySet<AnyRoute>>,
+  attachments: readonly Attachment[],
+  context: ReferenceContext,
+): void {
+  const place = childOf(route.origin, "spec", "parentRefs");
+  if (route.spec === undefined || isPartial(place, route)) return;
+  const { parentRefs = [] } = route.spec;
+  const title = resourceName(route);
+  reportIdleRules(route, attachments, context);
+  if (parentRefs.length === 0 && !parents.has(route)) {
+    const reason = "it has no parentRefs, and no route delegates to it";
+    const at = childOf(route.origin, "spec");
+    const params = { route: title, parent: "any Gateway", reason };
+    context.diagnostics.report("not-attached", at, { ...params, cause: "NoMatchingParent" });
+  }
+  parentRefs.forEach((each, index) => {
+    if (each === undefined || !namesRoute(each)) return;
+    const delegates = [...(parents.get(route) ?? [])].some((one) => isParent(each, route, one));
+    if (delegates) return;
+    const parent = `HTTPRoute "${each.namespace ?? route.namespace}/${each.name}"`;
+    const params = { route: title, parent, reason: "it does not delegate to this route" };
+    const at = childOf(place, index);
+    context.diagnostics.report("not-attached", at, { ...params, cause: "NoMatchingParent" });
+  });
 }
 
 /** Reports rules that none of the requests comes to that others hand on to their route. */

@@ -1,7 +1,8 @@
 import { isPartial } from "../../../config/broken-parts.ts";
 import type { MatchConfig, RouteAttachment, RouteResource } from "../../../config/resources.ts";
 import { acts, backendTraffic, reportIdle, weightSection } from "../../../config/sections.ts";
-import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { childOf, type Origin, type Place } from "../../../diagnostics/diagnostic.ts";
+import { guarded } from "../../../diagnostics/guarded.ts";
 import type { ManifestOf } from "../../../manifests/manifests.ts";
 import type {
   GrpcRouteMatch,
@@ -38,40 +39,73 @@ export function routeResources(
   return rules.flatMap((rule, index): readonly RouteResource[] => {
     if (rule === undefined) return [];
     const origin = childOf(route.origin, "spec", "rules", index);
-    const matches = delegations?.get(index) ?? matchesOn(attachment, route, index);
+    const matches =
+      delegations?.get(index) ??
+      guarded(origin, context.diagnostics, () => matchesOn(attachment, route, index)) ??
+      [];
     // Nothing that comes to the rule which delegates is its own.
     if (via !== undefined && matches.length === 0) return [];
-    const same = {
+    const same: EmptyRoute = {
       kind: "route",
       ...ruleNames(route, rules, index),
       listeners: [attachmentOf(listener, hostnames)],
       matches,
       ...(way.length > 0 && { way }),
       origin,
-    } as const;
-    const isWayPartial = way.some((each, step) => lacksParts(each, wayRoutes(via)[step] ?? route));
-    if (delegations?.has(index) === true) {
-      checkFilters("a rule", rule, origin, context.diagnostics);
-      const isRulePartial = isWayPartial || lacksParts(origin, route);
-      return [
-        { ...same, policies: [], isPartial: isRulePartial, backends: [], refusal: "notFound" },
-      ];
-    }
-    const backends = ruleBackends({ listener, route, rule }, origin, context);
-    const traffic = { listener, route, rule, index, via, backend: backends[0]?.backend };
-    checkFilters("a rule", rule, origin, context.diagnostics);
-    const { policies, headersSent } = rulePolicies(traffic, backends, context);
-    return [
-      {
-        ...same,
-        policies,
-        isPartial: isWayPartial || isPartialRule(traffic, origin, backends, context),
-        backends: headersSent ? [] : backendConfigs(traffic, backends, policies, context),
-        // Gateway API: without backends, and without a filter that responds, every request gets 500.
-        ...(isWithoutBackends(rule) && { refusal: "noBackend" as const }),
-      },
-    ];
+      policies: [],
+      backends: [],
+    };
+    const served = guarded(origin, context.diagnostics, () =>
+      delegations?.has(index) === true
+        ? delegatingRoute(same, attachment, rule, context)
+        : servedRoute(same, { ...attachment, route }, { rule, index }, context),
+    );
+    // What has its matches is closed: its requests go to no other rule.
+    return [served ?? same];
   });
+}
+
+/** A rule before its policies and backends are read. */
+type EmptyRoute = RouteResource & { readonly origin: Place };
+
+/** A rule that hands its requests to other routes: what none of them takes is not found. */
+function delegatingRoute(
+  same: EmptyRoute,
+  { route, via }: Attachment,
+  rule: RouteRule,
+  { diagnostics }: PolicyContext,
+): RouteResource {
+  checkFilters("a rule", rule, same.origin, diagnostics);
+  const isPartial = isWayPartial(via, route) || lacksParts(same.origin, route);
+  return { ...same, isPartial, refusal: "notFound" };
+}
+
+/** A rule with its policies and backends. */
+function servedRoute(
+  same: EmptyRoute,
+  { listener, route, via }: Attachment,
+  { rule, index }: Pick<RulePath, "rule" | "index">,
+  context: PolicyContext,
+): RouteResource {
+  const { origin } = same;
+  const backends = ruleBackends({ listener, route, rule }, origin, context);
+  const traffic = { listener, route, rule, index, via, backend: backends[0]?.backend };
+  checkFilters("a rule", rule, origin, context.diagnostics);
+  const { policies, headersSent } = rulePolicies(traffic, backends, context);
+  return {
+    ...same,
+    policies,
+    isPartial: isWayPartial(via, route) || isPartialRule(traffic, origin, backends, context),
+    backends: headersSent ? [] : backendConfigs(traffic, backends, policies, context),
+    // Gateway API: without backends, and without a filter that responds, every request gets 500.
+    ...(isWithoutBackends(rule) && { refusal: "noBackend" as const }),
+  };
+}
+
+/** Whether parts were left out of a rule that hands requests on to the route. */
+function isWayPartial(via: DelegatingRule | undefined, route: AnyRoute): boolean {
+  const routes = wayRoutes(via);
+  return wayTo(via).some((each, step) => lacksParts(each, routes[step] ?? route));
 }
 
 /** Where the rules stand that hand requests on to a route, the outermost first. */

@@ -1,5 +1,6 @@
 import type { TcpRouteResource } from "../../../config/resources.ts";
 import { childOf } from "../../../diagnostics/diagnostic.ts";
+import { guarded } from "../../../diagnostics/guarded.ts";
 import { backendConfigs } from "../backends/backend-configs.ts";
 import type { RulePath } from "../policies/effective.ts";
 import { routePolicies } from "../policies/policies.ts";
@@ -16,19 +17,26 @@ export function tcpRouteResources(
   return rules.flatMap((rule, index): readonly TcpRouteResource[] => {
     if (rule === undefined) return [];
     const origin = childOf(route.origin, "spec", "rules", index);
-    const backends = ruleBackends({ listener, route, rule }, origin, context);
-    const traffic: RulePath = { listener, route, rule, index, backend: backends[0]?.backend };
-    const { policies } = routePolicies(traffic, context);
-    return [
-      {
-        kind: "tcpRoute",
-        ...ruleNames(route, rules, index),
-        listeners: [attachmentOf(listener, hostnames)],
+    const same: TcpRouteResource = {
+      kind: "tcpRoute",
+      ...ruleNames(route, rules, index),
+      listeners: [attachmentOf(listener, hostnames)],
+      policies: [],
+      backends: [],
+      origin,
+    };
+    const served = guarded(origin, context.diagnostics, (): TcpRouteResource => {
+      const backends = ruleBackends({ listener, route, rule }, origin, context);
+      const traffic: RulePath = { listener, route, rule, index, backend: backends[0]?.backend };
+      const { policies } = routePolicies(traffic, context);
+      return {
+        ...same,
         isPartial: isPartialRule(traffic, origin, backends, context),
         policies,
         backends: backendConfigs(traffic, backends, policies, context),
-        origin,
-      },
-    ];
+      };
+    });
+    // Its connections go to no other rule.
+    return [served ?? same];
   });
 }

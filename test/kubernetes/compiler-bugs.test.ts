@@ -1,0 +1,174 @@
+import { expect, it } from "vitest";
+import { checkFiles, KeptCheck } from "../../compiler/compile.ts";
+import { messageOf } from "../../compiler/diagnostics/messages/index.ts";
+import { memoryHost } from "../../compiler/host.ts";
+import { KeptByObject } from "../../compiler/kept-results.ts";
+import { freePort } from "../harness/free-port.ts";
+import { startIsolated } from "../harness/isolated-gateway.ts";
+import { startScripted } from "../harness/scripted.ts";
+import { send } from "../harness/send.ts";
+import { checkManifests, complaints } from "./manifests.ts";
+import { others, tenant } from "./tenants.ts";
+
+const api = "apiVersion: gateway.networking.k8s.io/v1";
+
+function route(name: string, backendRefs: string, gateway = "gw"): string {
+  return `{${api}, kind: HTTPRoute, metadata: {name: ${name}}, spec: {parentRefs: [{name: ${gateway}}], rules: [{matches: [{path: {value: /${name}}}], backendRefs: ${backendRefs}}]}}`;
+}
+
+it("a backend that lacks what its unbuilt fields would replace closes its own route", async () => {
+  const upstream = await startScripted((response) => response.end("served"));
+  const [host, port] = upstream.host.split(":");
+  const auth =
+    "{oauthTokenExchange: {url: 'https://login.example.com/token', clientAuth: {clientId: c, method: PrivateKeyJwt, privateKeyJwt: {alg: ES256}}}}";
+  const backend = (name: string, policies: string) =>
+    `{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: ${name}}, spec: {static: {host: ${host}, port: ${port}}${policies}}}`;
+  const reference = (name: string) => `[{group: gwc.dev, kind: GatewayBackend, name: ${name}}]`;
+  const text = [
+    `{${api}, kind: Gateway, metadata: {name: gw}, spec: {gatewayClassName: gwc, listeners: [{name: a, port: ${await freePort()}, protocol: HTTP}]}}`,
+    backend("good", ""),
+    backend("wrong", `, policies: {auth: ${auth}}`),
+    route("good", reference("good")),
+    route("wrong", reference("wrong")),
+  ].join("\n---\n");
+  expect(complaints(checkManifests(text)).map((line) => line.slice(0, 32))).toEqual([
+    '5 not-built-yet: "privateKeyJwt"',
+    '5 not-built-yet: "PrivateKeyJwt"',
+  ]);
+  const gateway = await startIsolated(text);
+  const ask = async (path: string) => (await send(`${gateway.url}${path}`, "GET")).status;
+  expect([await ask("/good"), await ask("/wrong")]).toEqual([200, 500]);
+});
+
+it("a Gateway without listeners and with an unbuilt field is refused by itself", () => {
+  const text = [
+    `{${api}, kind: Gateway, metadata: {name: gw}, spec: {gatewayClassName: gwc, defaultScope: All}}`,
+    `{${api}, kind: Gateway, metadata: {name: other}, spec: {gatewayClassName: gwc, listeners: [{name: a, port: 80, protocol: HTTP}]}}`,
+    route("r", "[{name: s, port: 80}]", "other"),
+    "{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {ports: [{port: 80}]}}",
+  ].join("\n---\n");
+  expect(complaints(checkManifests(text)).map((line) => line.slice(0, 32))).toEqual([
+    '1 not-built-yet: "defaultScope" ',
+  ]);
+  const isolating = { name: "test", isStrict: false, isIsolating: true };
+  const { programs } = checkFiles(["a.yaml"], memoryHost({ "a.yaml": text }), isolating);
+  expect(programs.map(({ name }) => name)).toEqual(["other"]);
+});
+
+const documents = [...tenant, ...others];
+const files = Object.fromEntries(
+  documents.map((document, index) => [`${index}.json`, JSON.stringify(document)]),
+);
+
+/** The manifests as they are read, but for a member of one, which throws from its nth read on. */
+class FaultyMember extends KeptByObject<object, object> {
+  readonly #title: string;
+  readonly #member: string;
+  readonly #nth: number;
+  hasThrown = false;
+
+  constructor(title: string, member: string, nth: number) {
+    super();
+    this.#title = title;
+    this.#member = member;
+    this.#nth = nth;
+  }
+
+  override of(_: object, make: () => object): object {
+    const read = make() as {
+      manifests: { spec: object; origin: { resource: { name: string } } }[];
+    };
+    for (const { spec, origin } of read.manifests)
+      if (origin.resource.name === this.#title) this.#breakMember(spec);
+    return read;
+  }
+
+  #breakMember(spec: object): void {
+    const value: unknown = Reflect.get(spec, this.#member);
+    let reads = 0;
+    Object.defineProperty(spec, this.#member, {
+      enumerable: true,
+      get: () => {
+        reads += 1;
+        if (reads < this.#nth) return value;
+        this.hasThrown = true;
+        throw new TypeError("the text of an error");
+      },
+    });
+  }
+}
+
+const options = { name: "test", isStrict: false, isIsolating: true, isDelivered: true };
+const isRoute = ({ name }: { name: string }) => name === "default/a";
+
+/** What the tenant's route is in a program. */
+function served(checked: ReturnType<typeof checkFiles>): string | undefined {
+  const listeners = checked.program?.binds.flatMap((bind) => bind.listeners) ?? [];
+  return JSON.stringify(listeners.flatMap(({ routes }) => routes.filter(isRoute)));
+}
+
+const before = served(checkFiles(Object.keys(files), memoryHost(files), options));
+
+const members = others.flatMap(({ kind, metadata, spec = {} }) => {
+  const title = `${kind} ${metadata.namespace ?? "default"}/${metadata.name}`;
+  // Isolation itself asks what a policy is about.
+  const names = Object.keys(spec).filter((name) => name !== "targetRefs");
+  return names.map((member) => [title, member] as const);
+});
+
+it.each(members)(
+  "an error thrown at %s, %s, is reported, and all else is compiled",
+  (title, member) => {
+    expect(before).toContain("default/a");
+    // Its first reads are in different parts of the compiler.
+    for (const nth of [1, 3]) {
+      const faulty = new FaultyMember(title, member, nth);
+      const kept = new KeptCheck();
+      Object.assign(kept.input, { manifests: faulty });
+      const checked = checkFiles(Object.keys(files), memoryHost(files), options, kept);
+      if (!faulty.hasThrown) continue;
+      const found = checked.diagnostics.filter(({ code }) => code === "internal-error");
+      expect(found.length).toBeGreaterThan(0);
+      for (const { code, params, at } of found) {
+        expect(at.resource?.name).toMatch(/^[A-Z]\w+ (default|other)\/(?!a$)/);
+        const text = messageOf(code).text(params as never);
+        expect(text).toContain(`cannot compile "${at.resource?.name}" because of a bug in gwc`);
+        expect(text).not.toContain("the text of an error");
+      }
+      expect(served(checked)).toEqual(before);
+    }
+  },
+);
+
+it("in a file an error is reported at its path, and the other mistakes with it", () => {
+  const text = `
+binds:
+- port: 8080
+  listeners:
+  - routes:
+    - matches: [{path: {exact: /a}}]
+      policies:
+        jwtAuth: {issuer: https://a.example, audiences: [a], jwks: {file: keys.json}}
+      backends: [{host: "a.example:80"}]
+    - matches: [{path: {exact: /b}}]
+      policies: {csrf: {origins: [x]}}
+`;
+  const host = memoryHost({ "gateway.yaml": text });
+  const { diagnostics, programs } = checkFiles(
+    ["gateway.yaml"],
+    {
+      ...host,
+      readText: (file) => {
+        if (file.endsWith("keys.json")) throw new RangeError("keys.json");
+        return host.readText(file);
+      },
+    },
+    { name: "test", isStrict: false },
+  );
+  expect(programs).toEqual([]);
+  const texts = diagnostics.map(({ code, params }) => messageOf(code).text(params as never));
+  expect(texts[0]).toBe('csrf has no field "origins"');
+  expect(texts[1]).toContain(
+    'cannot compile "binds[0].listeners[0].routes[0].policies.jwtAuth" because of a bug in gwc: RangeError',
+  );
+});
