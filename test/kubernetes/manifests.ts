@@ -1,7 +1,10 @@
+import { parseAllDocuments } from "yaml";
 import { type Checked, checkFiles } from "../../compiler/compile.ts";
 import { messageOf } from "../../compiler/diagnostics/messages/index.ts";
 import { locate } from "../../compiler/diagnostics/source.ts";
 import { memoryHost } from "../../compiler/host.ts";
+import { isManifest } from "./manifest-corpus.ts";
+import { stored, verdictOf } from "./stored-manifests.ts";
 
 /** Checks manifests held in memory, as `gwc check` does. */
 export function checkManifests(
@@ -9,11 +12,36 @@ export function checkManifests(
   options: { readonly gateway?: string; readonly isSingle?: boolean } = {},
 ): Checked {
   const files = typeof text === "string" ? { "manifests.yaml": text } : text;
+  expectSameWhenStored(Object.values(files));
   return checkFiles(Object.keys(files), memoryHost(files), {
     name: "test",
     isStrict: false,
     ...options,
   });
+}
+
+/** An API server writes defaults into manifests, which change nothing. Texts that are no manifests are left out. */
+function expectSameWhenStored(texts: readonly string[]): void {
+  const documents = texts.flatMap((each) => parseAllDocuments(each));
+  if (documents.some((each) => !("errors" in each) || each.errors.length > 0)) return;
+  const values = documents.map((each): unknown => ("toJS" in each ? each.toJS() : undefined));
+  const manifests = values.filter(isManifest);
+  if (manifests.length === 0 || manifests.length < values.filter((each) => each !== null).length)
+    return;
+  const [written, read] = [verdictOf(manifests), verdictOf(manifests.map(stored))];
+  const differences = [
+    ...written.said
+      .filter((each) => !read.said.includes(each))
+      .map((each) => `only as written: ${each}`),
+    ...read.said
+      .filter((each) => !written.said.includes(each))
+      .map((each) => `only as stored: ${each}`),
+  ];
+  if (differences.length > 0) throw new Error(differences.join("\n"));
+  if (written.programs !== read.programs)
+    throw new Error(
+      "what an API server writes into these manifests changes what they are compiled to",
+    );
 }
 
 /** The diagnostics as `LINE CODE: MESSAGE`, in the order of the text. */

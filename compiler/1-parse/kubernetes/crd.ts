@@ -79,7 +79,7 @@ export function kindSchema(name: string): JsonSchema | undefined {
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: row.kind,
-    ...structural(row.schema(), true),
+    ...structural(row.schema(), EDITED),
   };
 }
 
@@ -94,11 +94,11 @@ function resourceSchema(kind: ManifestKind, status: Schema | undefined): JsonSch
       apiVersion: { type: "string" },
       kind: { type: "string" },
       metadata: { type: "object" },
-      spec: structural(properties.spec ?? {}, false),
+      spec: structural(properties.spec ?? {}, LAYERED.has(kind) ? LAYER : STORED),
       status:
         status === undefined
           ? { type: "object", "x-kubernetes-preserve-unknown-fields": true }
-          : structural(status, false),
+          : structural(status, STORED),
     },
   };
 }
@@ -116,8 +116,24 @@ const PLAIN: readonly (keyof Schema)[] = [
   ...(["maxProperties", "minProperties", "pattern"] as const),
 ];
 
+/** What a schema is for. */
+interface SchemaForm {
+  /** Unknown fields are mistakes. */
+  readonly isClosed: boolean;
+  readonly hasDefaults: boolean;
+}
+
+const EDITED: SchemaForm = { isClosed: true, hasDefaults: true };
+const STORED: SchemaForm = { isClosed: false, hasDefaults: true };
+/** An API server would write the defaults into each layer, and those of the last layer would hide what others say. */
+const LAYER: SchemaForm = { isClosed: false, hasDefaults: false };
+
+/** Kinds of which several objects say the fields of one thing: a class's parameters and a Gateway's own. */
+const LAYERED: ReadonlySet<ManifestKind> = new Set(["GatewayParameters"]);
+
 /** A structural schema: types everywhere, and no shape inside a condition. For editors unknown fields are mistakes. */
-function structural(schema: Schema, isClosed: boolean): JsonSchema {
+function structural(schema: Schema, form: SchemaForm): JsonSchema {
+  const { isClosed, hasDefaults } = form;
   const { type, properties, additionalProperties, items } = schema;
   const types = [type ?? []].flat();
   const own = Object.entries(properties ?? {}).filter(([, each]) => each.aliasOf === undefined);
@@ -140,15 +156,15 @@ function structural(schema: Schema, isClosed: boolean): JsonSchema {
           properties: Object.fromEntries(
             own.map(([name, each]) => [
               name,
-              { ...structural(each, isClosed), ...defaultOf(name, schema) },
+              { ...structural(each, form), ...(hasDefaults ? defaultOf(name, schema) : {}) },
             ]),
           ),
         }),
-    ...(isMap ? { additionalProperties: structural(additionalProperties, isClosed) } : {}),
+    ...(isMap ? { additionalProperties: structural(additionalProperties, form) } : {}),
     ...(isClosed && !isOpen && !isMap && types[0] === "object"
       ? { additionalProperties: false }
       : {}),
-    ...(items === undefined ? {} : { items: structural(items, isClosed) }),
+    ...(items === undefined ? {} : { items: structural(items, form) }),
     ...(items === undefined || isClosed ? {} : listType(schema)),
     ...(!isClosed && isOpen && !isMap && (types.length === 0 || types[0] === "object")
       ? { "x-kubernetes-preserve-unknown-fields": true }
@@ -165,15 +181,16 @@ function listType({ listKey }: Schema): JsonSchema {
 }
 
 /**
- * The default of a field. Where the fields that are there are counted it is left out: an API server would write it into
- * every object, and then count it.
+ * The default of a field. Where the fields that are there are counted, or one of them stands alone, it is left out: an API
+ * server would write it into every object, and the object would break its own rule.
  */
 function defaultOf(name: string, schema: Schema): JsonSchema {
   const { exactlyOneOf = [], atLeastOneOf = [], atMostOneOf = [], minProperties } = schema;
   const isCounted = [...exactlyOneOf, ...atLeastOneOf, ...atMostOneOf].includes(name);
   const own = schema.properties?.[name];
-  if (own === undefined || !("default" in own) || isCounted || minProperties !== undefined)
-    return {};
+  const mayStandAlone = schema.properties?.conditional !== undefined;
+  if (own === undefined || !("default" in own) || isCounted || mayStandAlone) return {};
+  if (minProperties !== undefined) return {};
   return { default: own.default };
 }
 

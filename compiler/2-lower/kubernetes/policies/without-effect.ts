@@ -62,7 +62,9 @@ function reportEmpty(
   if (isPartial) return;
   for (const path of MAY_BE_EMPTY) {
     const value = valueWithin(spec, path);
-    if (typeof value !== "object" || value === null || Object.keys(value).length > 0) continue;
+    if (typeof value !== "object" || value === null) continue;
+    // A phase says when the other fields act; an API server writes it where there is none.
+    if (Object.keys(value).some((name) => name !== "phase")) continue;
     const at = keyPlace(childOf(origin, "spec", ...path));
     diagnostics.report("section-says-nothing", at, { section: path.at(-1) ?? "" });
   }

@@ -73,8 +73,9 @@ function reportUndelegable(
   { diagnostics }: ReferenceContext,
 ): boolean {
   const [first, second] = backendRefs;
-  const { weight, filters, port } = first ?? {};
-  const hasMore = [weight, filters, port].some((each) => each !== undefined);
+  const { weight = 1, filters, port } = first ?? {};
+  // An API server writes the default weight into every reference.
+  const hasMore = weight !== 1 || filters !== undefined || port !== undefined;
   if (second !== undefined || hasMore)
     diagnostics.report("group-beside-others", childOf(origin, "backendRefs"), {});
   const patterns = matches.filter(({ path }) => path.kind === "regex");

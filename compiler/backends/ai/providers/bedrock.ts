@@ -7,12 +7,13 @@ const model = shortText(
 
 const DEFAULT_REGION = "us-east-1";
 
-const region = text("The region.", {
+const REGION = {
   maxLength: 63,
   pattern: "^[a-z0-9-]+$",
   form: "lower-case letters, digits and dashes",
-  default: DEFAULT_REGION,
-});
+};
+
+const region = text("The region.", { ...REGION, default: DEFAULT_REGION });
 
 /** Both as https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_GuardrailConfiguration.html has them. */
 const guardrailIdentifier = (description: string) =>
@@ -51,7 +52,8 @@ const schema = object(
 
 const manifestSchema = object({
   model,
-  region,
+  // No default in the schema: an API server would write it, and nobody would be told that it is assumed.
+  region: text(`The region; ${DEFAULT_REGION} is assumed, with a warning.`, REGION),
   guardrail: object(
     { identifier: guardrailIdentifier("Its id or ARN."), version: guardrailVersion },
     {
