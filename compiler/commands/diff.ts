@@ -4,6 +4,7 @@ import { credentialDifferences } from "../inspect/diff/process-differences.ts";
 import { programDiff } from "../inspect/diff/program-diff.ts";
 import { type DiffFormat, diffReport } from "../inspect/diff/report/diff-report.ts";
 import { summaryDiff } from "../inspect/diff/summary-diff.ts";
+import { workOfCommand } from "../inspect/effect/work/work.ts";
 import type { Program } from "../ir/program.ts";
 import { oneOf } from "./arguments.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
@@ -22,8 +23,9 @@ export const diff: Command = {
     "revision and as it is now. What is compared is what requests get, not text: ports, hosts, routes and their\n" +
     "precedence, policies, rules, backends, TLS, variables that are needed. For each difference of access there is\n" +
     "a request that was run on the compiled rules of both. The first line is the verdict; what opens access comes\n" +
-    "first; nothing is said of re-quoting, moving or renaming. What can't be decided is counted, never passed over.\n" +
-    "Exit code with --exit-code: 0 nothing is different, 4 something is, 5 something opens access (or may: undecided).",
+    "first; nothing is said of re-quoting, moving or renaming. What can't be decided is counted, never passed over:\n" +
+    "each question may take so many steps, a few seconds, and is not decided beyond them, on any machine.\n" +
+    "Exit code with --exit-code: 0 nothing is different, 4 something is, 5 something opens access (or is not decided).",
   options: [
     {
       name: "git",
@@ -74,8 +76,9 @@ async function compare(given: Arguments, context: CommandContext): Promise<Comma
 /** What all gateways of two configurations do differently, the riskiest first, and what credentials they write out. */
 function checkedDiff(before: Checked, after: Checked): ProgramDiff {
   const pairs = pairsOf(before, after);
+  const work = workOfCommand();
   const all = pairs.map(([old, now]) => {
-    const found = programDiff(old, now);
+    const found = programDiff(old, now, work);
     return pairs.length === 1 ? found : diffOf(now.name, found);
   });
   const credentials = credentialDifferences(before.literals, after.literals);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { DiagramTooLarge } from "../../compiler/inspect/effect/diagram/diagrams.ts";
 import { decisionText, RuleModel } from "../../compiler/inspect/effect/model/rule-model.ts";
 import { runRules } from "../../compiler/inspect/effect/rules/run-rules.ts";
+import { TooMuchWork } from "../../compiler/inspect/effect/work/work.ts";
 import type { Rule } from "../../compiler/model/rules.ts";
 import { RandomSource, type RulePhase, randomRequest, randomRules } from "./random-rules.ts";
 
@@ -15,7 +15,7 @@ function decided(phase: RulePhase, rules: readonly Rule[]) {
     const model = new RuleModel(phase, rules);
     return { model, decision: model.decision(rules) };
   } catch (error) {
-    if (error instanceof DiagramTooLarge) return undefined;
+    if (error instanceof TooMuchWork) return undefined;
     throw error;
   }
 }

@@ -6,6 +6,7 @@ import type { Rule } from "../../model/rules.ts";
 import type { RequestData } from "../effect/data/request-data.ts";
 import { type KnownRequest, openDecision } from "../effect/model/open-decision.ts";
 import type { Wording } from "../effect/words/in-words.ts";
+import { type Work, workOfCommand } from "../effect/work/work.ts";
 import { changesRequest } from "../routing/may-reroute.ts";
 
 /** What a policy does with a request. */
@@ -43,12 +44,14 @@ export function chainVerdicts(
   policies: readonly PolicyUse[],
   request: KnownRequest,
   identities: Identities,
+  /** What is left to all questions of the command. */
+  work: Work = workOfCommand(),
 ): readonly PolicyVerdict[] {
   const verdicts: PolicyVerdict[] = [];
   let known = request;
   for (const use of policies) {
     for (const check of accessOf(use)) {
-      const verdict = verdictOf(check, known, identities, use.kind, use.origin);
+      const verdict = verdictOf(check, known, identities, use, work);
       if (verdict !== undefined) verdicts.push(verdict);
       if (verdict?.verdict === "refuses") return verdicts;
       known = after(check, known, identities);
@@ -93,8 +96,8 @@ function verdictOf(
   check: AccessCheck,
   known: KnownRequest,
   identities: Identities,
-  policy: string,
-  origin: Origin,
+  { kind: policy, origin }: PolicyUse,
+  work: Work,
 ): PolicyVerdict | undefined {
   switch (check.kind) {
     case "outside":
@@ -118,7 +121,7 @@ function verdictOf(
       return { policy, verdict: "passes", reason: "nobody has to be known", origin };
     }
     case "rules":
-      return rulesVerdict(check, known, policy, origin);
+      return rulesVerdict(check, known, policy, origin, work);
   }
 }
 
@@ -127,13 +130,14 @@ function rulesVerdict(
   known: KnownRequest,
   policy: string,
   origin: Origin,
+  work: Work,
 ): PolicyVerdict | undefined {
   if (phase === "mcp" && known.data.mcp === undefined) return undefined;
   if (targets !== undefined && targets.names.includes(targetOf(known.data)) === targets.isExcluded)
     return undefined;
   // servers with rules of their own, and none for the others
   if (rules.length === 0) return undefined;
-  const found = openDecision(rules, phase, known);
+  const found = openDecision(rules, phase, known, work.question());
   switch (found.kind) {
     case "decided": {
       const rule = found.rule === undefined ? undefined : rules[found.rule];

@@ -3,6 +3,7 @@ import { servedTargets } from "../../ir/backend-text.ts";
 import type { ListenerNode, Program, RouteEntry, RouteNode } from "../../ir/program.ts";
 import { servedRoutes } from "../../ir/routes.ts";
 import type { DataPath } from "../effect/data/data-path.ts";
+import { type Work, workOfCommand } from "../effect/work/work.ts";
 import { chainVerdicts, type Identities, type PolicyVerdict } from "./chain-verdicts.ts";
 
 /** What may be asked of an MCP server. */
@@ -57,6 +58,7 @@ export function itemAccess(
   asker: Asker,
   routeName: string | undefined,
 ): readonly RouteAccess[] {
+  const work = workOfCommand();
   return servedRoutes(program)
     .filter(({ route }) => routeName === undefined || [route.name, route.id].includes(routeName))
     .flatMap(({ route, listeners: [listener] }) => {
@@ -65,7 +67,7 @@ export function itemAccess(
       const once = asked.filter(
         ({ target }, at) => asked.findIndex((each) => each.target === target) === at,
       );
-      return once.map((each) => accessTo(route, listener, each, asker));
+      return once.map((each) => accessTo(route, listener, each, asker, work));
     });
 }
 
@@ -84,6 +86,7 @@ function accessTo(
   listener: ListenerNode,
   { kind, name, target }: AskedItem,
   { identities, headers, address }: Asker,
+  work: Work,
 ): RouteAccess {
   const entry = routeEntry(route, listener);
   const path = entry?.match.path;
@@ -106,7 +109,7 @@ function accessTo(
     ...(path?.kind === "exact" ? [] : [["request", "path"]]),
   ];
   const policies = policiesMet(listener, route);
-  const verdicts = chainVerdicts(policies, { data, open, present: [] }, identities);
+  const verdicts = chainVerdicts(policies, { data, open, present: [] }, identities, work);
   return target === undefined
     ? { route, listener, verdicts }
     : { route, listener, target, verdicts };

@@ -4,15 +4,17 @@ import { accessOf, policiesMet } from "../../ir/access.ts";
 import type { BackendKind, BackendNode } from "../../ir/backends.ts";
 import type { BindNode, ListenerNode, Program, RouteNode } from "../../ir/program.ts";
 import { servedRoutes } from "../../ir/routes.ts";
+import { type Work, workOfCommand } from "../effect/work/work.ts";
 import { reportDeadRules } from "./dead-rules.ts";
 import { reportUnpinnedImages } from "./unpinned-images.ts";
 
 /** What is open, weak or does nothing in programs that have no mistake. */
 export function auditPrograms(programs: readonly Program[]): readonly Diagnostic[] {
   const diagnostics = new Diagnostics();
+  const work = workOfCommand();
   for (const program of programs) {
     for (const { route, listeners } of servedRoutes(program))
-      for (const listener of listeners) auditRoute(route, listener, diagnostics);
+      for (const listener of listeners) auditRoute(route, listener, diagnostics, work);
     for (const bind of program.binds) auditBind(bind, diagnostics);
     auditProcess(program, diagnostics);
     reportUnpinnedImages(program, diagnostics);
@@ -20,7 +22,12 @@ export function auditPrograms(programs: readonly Program[]): readonly Diagnostic
   return diagnostics.list;
 }
 
-function auditRoute(route: RouteNode, listener: ListenerNode, diagnostics: Diagnostics): void {
+function auditRoute(
+  route: RouteNode,
+  listener: ListenerNode,
+  diagnostics: Diagnostics,
+  work: Work,
+): void {
   const policies = policiesMet(listener, route);
   const checks = policies.flatMap(accessOf);
   const at = keyPlace(route.origin);
@@ -43,7 +50,7 @@ function auditRoute(route: RouteNode, listener: ListenerNode, diagnostics: Diagn
       if (check.kind === "identity" && check.anyAudience !== undefined)
         diagnostics.report("any-audience", keyPlace(use.origin), { issuers: check.anyAudience });
   for (const check of checks)
-    if (check.kind === "rules") reportDeadRules(check.rules, check.phase, diagnostics);
+    if (check.kind === "rules") reportDeadRules(check.rules, check.phase, diagnostics, work);
 }
 
 const SERVED = { mcp: "the tools of its MCP servers", llm: "its models" } as const;

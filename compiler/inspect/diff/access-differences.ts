@@ -1,6 +1,7 @@
 import { ruleReason } from "../access/chain-verdicts.ts";
 import type { RequestData } from "../effect/data/request-data.ts";
 import { sayTerm } from "../effect/words/in-words.ts";
+import { type Work, workOfCommand } from "../effect/work/work.ts";
 import { type AccessChain, type ChainDecision, chainKey } from "./chain.ts";
 import { type ChainDifference, chainDiff } from "./chain-differences.ts";
 import { type Difference, plainDifference, type SidePlace } from "./difference.ts";
@@ -18,7 +19,9 @@ export function accessDifferences(
   /** A request that reaches the route: what rules do not ask for is as it has it. */
   sent?: RoutedRequest,
   /** The requests that do. */
-  region?: () => PairRegion,
+  region?: () => PairRegion | undefined,
+  /** What is left to all questions of the command. */
+  work: Work = workOfCommand(),
 ): { readonly differences: readonly Difference[]; readonly undecided: readonly string[] } {
   const isMcp = targets.length > 0;
   const seen = new Set<string>();
@@ -28,7 +31,7 @@ export function accessDifferences(
     const key = [old, now].map(chainKey).join("\n");
     if (seen.has(key)) return [];
     seen.add(key);
-    const found = chainDiff(old, now, isMcp, region);
+    const found = chainDiff(old, now, isMcp, region, work);
     undecided.push(...found.undecided);
     if (found.differences.length + found.undecided.length === 0)
       return refusalDifferences(subject, old, now);

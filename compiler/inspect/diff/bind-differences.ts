@@ -7,19 +7,20 @@ import { chainDiff } from "./chain-differences.ts";
 import { changedSettings } from "./changed-settings.ts";
 import { type Difference, plainDifference, type SidePlace } from "./difference.ts";
 import { type ListenerPair, listenerPairs } from "./listener-pairs.ts";
+import type { OpenQuestions } from "./open-questions.ts";
 import { answeredBy, guardsText, pairDifferences, requestText } from "./pair-differences.ts";
 import { proxyChanges } from "./proxy-changes.ts";
 import { policyDifferences } from "./route-differences.ts";
 import { routePairs } from "./route-pairs.ts";
 
-/** What a port for requests does differently; what can't be decided is added to `undecided`. */
+/** What a port for requests does differently; what can't be decided is added to `open`. */
 export function bindDifferences(
   port: number,
   before: BindNode | undefined,
   after: BindNode | undefined,
   /** Whether connections of the port are passed on, before and after. */
   passesOn: readonly [before: boolean, after: boolean],
-  undecided: string[],
+  open: OpenQuestions,
 ): readonly Difference[] {
   if (settingsKey(before) === settingsKey(after)) return [];
   const subject = `port ${port}`;
@@ -28,7 +29,9 @@ export function bindDifferences(
     const by: SidePlace = { side: "after", origin: after.origin, text: "a new port" };
     if (wasPassedOn)
       return [plainDifference("closes", subject, "connections passed on, unread -> served", by)];
-    const opened = listenerPairs(before, after).flatMap((pair) => openListener(port, pair, by));
+    const opened = listenerPairs(before, after).flatMap((pair) =>
+      openListener(port, pair, by, open),
+    );
     const empty = plainDifference("opens", `${subject} (new)`, "nothing listened -> 404", by);
     return opened.length > 0 ? opened : [empty];
   }
@@ -39,7 +42,7 @@ export function bindDifferences(
       : [plainDifference("closes", subject, "served -> nothing listens", by)];
   }
   const listeners = listenerPairs(before, after).flatMap((pair) =>
-    listenerDifferences(port, pair, undecided),
+    listenerDifferences(port, pair, open),
   );
   const settings = [
     ...changedSettings(settingsOf(before), settingsOf(after)),
@@ -69,11 +72,18 @@ function settingsOf(bind: BindNode | undefined): object {
 }
 
 /** What a listener serves on a port that was not there. */
-function openListener(port: number, pair: ListenerPair, by: SidePlace): readonly Difference[] {
+function openListener(
+  port: number,
+  pair: ListenerPair,
+  by: SidePlace,
+  open: OpenQuestions,
+): readonly Difference[] {
   const { after: listener } = pair;
   if (listener === undefined) return [];
   const scheme = listener.tls === undefined ? "http" : "https";
-  return routePairs(pair).pairs.flatMap(({ after: route, requests }) => {
+  const { pairs, undecided } = routePairs(pair, open.work);
+  open.undecided.push(...undecided);
+  return pairs.flatMap(({ after: route, requests }) => {
     const [request] = requests;
     if (route === undefined || request === undefined) return [];
     const change = `nothing listened -> ${answeredBy(listener, route)}`;
@@ -88,21 +98,21 @@ function openListener(port: number, pair: ListenerPair, by: SidePlace): readonly
 function listenerDifferences(
   port: number,
   pair: ListenerPair,
-  undecided: string[],
+  open: OpenQuestions,
 ): readonly Difference[] {
   const { before, after } = pair;
   const hostname = narrower(before?.hostname ?? "*", after?.hostname ?? "*");
   const where = hostname === "*" ? `:${port}` : `${hostname}:${port}`;
-  const { pairs, undecided: open } = routePairs(pair);
-  undecided.push(...open);
-  const routes = pairs.flatMap((each) => pairDifferences(each, where, pair, undecided));
+  const { pairs, undecided } = routePairs(pair, open.work);
+  open.undecided.push(...undecided);
+  const routes = pairs.flatMap((each) => pairDifferences(each, where, pair, open));
   if (before === undefined || after === undefined)
     return routes.length > 0 ? routes : edgeDifferences(`listener ${where}`, pair);
   const own = ownDifferences(`listener ${where}`, before, after);
   const said = new Set(own.map(changeKey));
   const rest = routes.filter((each) => !said.has(changeKey(each)));
   if (rest.length + own.length > 0) return [...rest, ...own];
-  return unroutedDifferences(`listener ${where}`, before, after);
+  return unroutedDifferences(`listener ${where}`, before, after, open);
 }
 
 /** What the policies of a listener do for hosts that had none, or have none any more, and that no route takes. */
@@ -159,12 +169,13 @@ function unroutedDifferences(
   listener: string,
   before: ListenerNode,
   after: ListenerNode,
+  { work }: OpenQuestions,
 ): readonly Difference[] {
   const [old, now] = [before, after].map((listener) =>
     chainOf(policiesBefore(listener), undefined),
   );
   if (old === undefined || now === undefined) return [];
-  const { differences, undecided } = chainDiff(old, now, false);
+  const { differences, undecided } = chainDiff(old, now, false, undefined, work);
   if (differences.length + undecided.length === 0) return [];
   const change = "requests that no route takes are refused for another reason";
   return [plainDifference("changes", listener, change, placeOf(after, listener))];

@@ -1,10 +1,11 @@
 import type { Rule } from "../../model/rules.ts";
 import { conditionIn } from "../effect/conditions/condition.ts";
 import type { RequestData } from "../effect/data/request-data.ts";
-import { DiagramTooLarge, operation, type Path } from "../effect/diagram/diagrams.ts";
+import { type NodeId, operation, type Path } from "../effect/diagram/diagrams.ts";
 import { RuleModel } from "../effect/model/rule-model.ts";
 import { searchWitness } from "../effect/witness/search-witness.ts";
-import { inWords, type Term } from "../effect/words/in-words.ts";
+import { inWords, type Term, type Wording } from "../effect/words/in-words.ts";
+import { TooMuchWork, type Work, withinSteps, workOfCommand } from "../effect/work/work.ts";
 import {
   type AccessChain,
   type ChainDecision,
@@ -21,6 +22,7 @@ import {
   type ReadRegion,
   readRegion,
 } from "./pair-region.ts";
+import { shortList } from "./short-list.ts";
 
 /** Requests that a chain allows now and did not before, or the other way round. */
 export interface ChainDifference {
@@ -41,6 +43,8 @@ export interface ChainDiff {
   readonly differences: readonly ChainDifference[];
   /** Conditions on which a difference would depend that was not found by trying. */
   readonly undecided: readonly string[];
+  /** False: it was given up because of what other questions took. */
+  readonly isFinal?: boolean;
 }
 
 /** A computed difference that is none when it is executed: a mistake of ours, never one of the configuration. */
@@ -48,24 +52,28 @@ export class UnconfirmedDifference extends Error {}
 
 const NONE: ChainDiff = { differences: [], undecided: [] };
 
-/** What two chains decide differently; `isMcp`: requests are about items. With a region: of its requests alone. */
+/**
+ * What two chains decide differently; `isMcp`: requests are about items. With a region: of its requests alone. `work`: what is
+ * left to all questions of the command, of which this is one.
+ */
 export function chainDiff(
   before: AccessChain,
   after: AccessChain,
   isMcp: boolean,
-  pairRegion?: () => PairRegion,
+  pairRegion?: () => PairRegion | undefined,
+  work: Work = workOfCommand(),
 ): ChainDiff {
   const [from, to] = [chainKey(before), chainKey(after)];
   if (from === to) return NONE;
   const rules = [...rulesOfChain(before), ...rulesOfChain(after)];
   const phase = isMcp ? "mcp" : "request";
   const ways = askedRegion(pairRegion, rules);
-  if (ways !== undefined) return solveOnce(before, after, phase, ways);
+  if (ways !== undefined) return solveOnce(before, after, phase, ways, work.question());
   const key = `${phase}\n${from}\n${to}`;
   const known = solved.get(key);
   if (known !== undefined) return decidedBy(known, before, after);
-  const found = solveOnce(before, after, phase, undefined);
-  solved.set(key, found);
+  const found = solveOnce(before, after, phase, undefined, work.question());
+  if (found.isFinal !== false) solved.set(key, found);
   return found;
 }
 
@@ -75,13 +83,14 @@ function solveOnce(
   after: AccessChain,
   phase: "request" | "mcp",
   ways: PairRegion | undefined,
+  work: Work,
 ): ChainDiff {
   const chains = [before, after] as const;
   const own = chainLikeness(chains, phase, ways);
   const first = own && likes.get(own.key);
   const renamed = own && first && renamedDiff(first, own, chains, ways);
   if (renamed !== undefined) return renamed;
-  const found = solve(before, after, phase, ways === undefined ? undefined : readRegion(ways));
+  const found = solve(before, after, phase, ways, work);
   if (own !== undefined && found.undecided.length === 0)
     likes.set(own.key, { likeness: own, found });
   return found;
@@ -136,23 +145,35 @@ function solve(
   before: AccessChain,
   after: AccessChain,
   phase: "request" | "mcp",
-  region: ReadRegion | undefined,
+  ways: PairRegion | undefined,
+  work: Work,
 ): ChainDiff {
   const rules = [...rulesOfChain(before), ...rulesOfChain(after)];
   const identities = [...before.identities, ...after.identities].map(({ variable }) => variable);
-  const conditions = [...new Set(identities)].map((variable) => conditionIn(`${variable} == null`));
   try {
-    const model = new RuleModel(phase, rules, conditions, region?.conditions);
+    const conditions = [...new Set(identities)].map((each) => conditionIn(`${each} == null`, work));
+    const region = ways && readRegion(ways, work);
+    const model = new RuleModel(phase, rules, conditions, region?.conditions, work);
     const isMcp = phase === "mcp";
     return model.isComplete ? modelDiff(model, before, after, isMcp, region) : undecided(rules);
   } catch (error) {
-    if (error instanceof DiagramTooLarge) return undecided(rules);
+    if (error instanceof TooMuchWork) return { ...undecided(rules), isFinal: !error.isOfAll };
     throw error;
   }
 }
 
 function undecided(rules: readonly Rule[]): ChainDiff {
-  return { differences: [], undecided: rules.map(({ expression }) => expression.source) };
+  const texts = [...new Set(rules.map(({ expression }) => expression.source))];
+  const what = `rules that take too many steps to solve: ${shortList(texts)}`;
+  return { differences: [], undecided: texts.length === 0 ? [] : [what] };
+}
+
+/** Where two chains differ, and a request that shows it, before it is said which ones do. */
+interface ShownDirection {
+  readonly change: string;
+  readonly direction: ChainDifference["direction"];
+  readonly path: Path;
+  readonly found: Pick<ChainDifference, "example" | "before" | "after"> | undefined;
 }
 
 function modelDiff(
@@ -167,35 +188,52 @@ function modelDiff(
   const all = diagrams.apply(pair, chainDiagram(before, model), chainDiagram(after, model));
   const given = region?.diagram(model);
   const node = given === undefined ? all : diagrams.select(given, all, diagrams.terminal(""));
+  const confirm = (path: Path, direction: ChainDifference["direction"]) =>
+    confirmed(model, path, direction, [before, after], isMcp, region);
+  const shown = DIRECTIONS.flatMap(([change, direction]): readonly ShownDirection[] => {
+    const [first] = diagrams.paths(node, (text) => text === change);
+    if (first === undefined) return [];
+    return [{ change, direction, path: first.at, found: confirm(first.at, direction) }];
+  });
   const differences: ChainDifference[] = [];
   const open = new Set<string>();
-  for (const [change, direction] of DIRECTIONS) {
-    const { terms, paths, isComplete } = inWords(
-      model,
-      node,
-      (text) => text === change,
-      undefined,
-      given === undefined
-        ? undefined
-        : { node: given, says: (text) => !isOfRules(text, [before, after]) },
-    );
+  for (const each of shown) {
+    const { change, direction } = each;
+    const isPlaced = region !== undefined;
+    const words = withinSteps(() => directionInWords(model, node, change, given, [before, after]));
+    if (words === undefined) {
+      // What differs is known, and saying it took too long: the request that shows it stands for all of them.
+      if (each.found !== undefined)
+        differences.push({ direction, term: [], isPartial: true, isPlaced, ...each.found });
+      for (const text of opaqueTexts(model, each.path)) open.add(text);
+      continue;
+    }
+    const { terms, paths, isComplete } = words;
     paths.forEach((path, index) => {
-      const found = confirmed(model, path, direction, [before, after], isMcp, region);
+      const found = confirm(path, direction);
       if (found === undefined) {
         for (const text of opaqueTexts(model, path)) open.add(text);
         return;
       }
       const isPartial = !isComplete && index === paths.length - 1;
-      differences.push({
-        direction,
-        term: terms[index] ?? [],
-        isPartial,
-        isPlaced: region !== undefined,
-        ...found,
-      });
+      differences.push({ direction, term: terms[index] ?? [], isPartial, isPlaced, ...found });
     });
   }
   return { differences, undecided: [...open] };
+}
+
+/** The requests that are opened, or closed, in the words of the rules. */
+function directionInWords(
+  model: RuleModel,
+  node: NodeId,
+  change: string,
+  given: NodeId | undefined,
+  chains: readonly AccessChain[],
+): Wording {
+  const isChange = (text: string) => text === change;
+  const isOwn = (text: string) => !isOfRules(text, chains);
+  const requests = given === undefined ? undefined : { node: given, says: isOwn };
+  return inWords(model, node, isChange, undefined, requests);
 }
 
 function isOfRules(condition: string, chains: readonly AccessChain[]): boolean {

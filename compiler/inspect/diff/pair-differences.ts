@@ -2,6 +2,7 @@ import { decidedPolicies, policiesBefore, policiesMet, withoutRules } from "../.
 import type { ListenerNode, RouteNode } from "../../ir/program.ts";
 import { type Difference, plainDifference, type SidePlace } from "./difference.ts";
 import type { ListenerPair } from "./listener-pairs.ts";
+import type { OpenQuestions } from "./open-questions.ts";
 import { routeDifferences, servedBy } from "./route-differences.ts";
 import type { RoutePair } from "./route-pairs.ts";
 import { shortList } from "./short-list.ts";
@@ -11,7 +12,7 @@ export function pairDifferences(
   { before, after, requests, region }: RoutePair,
   where: string,
   { before: oldListener, after: newListener, isPassedOn }: Omit<ListenerPair, "hosts">,
-  undecided: string[],
+  open: OpenQuestions,
 ): readonly Difference[] {
   const nobody = isPassedOn ? PASSED_ON : NOT_FOUND;
   const paths = [...new Set(requests.map(({ path }) => path))];
@@ -63,8 +64,9 @@ export function pairDifferences(
     chain(newListener, after),
     request,
     region,
+    open.work,
   );
-  undecided.push(...found.undecided.map((text) => `${subject} depends on ${text}`));
+  open.undecided.push(...found.undecided.map((text) => `${subject} depends on ${text}`));
   // A route by another name that does the same is the same.
   const isOther = before.id !== after.id && found.differences.length + found.undecided.length > 0;
   const taken: readonly Difference[] = isOther

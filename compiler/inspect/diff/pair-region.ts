@@ -5,7 +5,9 @@ import { conditionIn, type RuleCondition } from "../effect/conditions/condition.
 import { dataAt, type RequestData } from "../effect/data/request-data.ts";
 import { type NodeId, operation } from "../effect/diagram/diagrams.ts";
 import type { RuleModel } from "../effect/model/rule-model.ts";
+import type { Work } from "../effect/work/work.ts";
 import { matchesPath, matchesValue } from "../routing/match-request.ts";
+import { mayBothPaths } from "./path-overlap.ts";
 
 /** The requests of a pair of routes: those that go one of these ways. */
 export type PairRegion = readonly RegionWay[];
@@ -25,18 +27,27 @@ export function waysOf(
   after: readonly RouteEntry[],
   from: string,
   to: string,
+  work: Work,
 ): PairRegion {
-  const old = waysTo(before, from);
-  const now = waysTo(after, to);
+  const [old, now] = [waysTo(before, from, work), waysTo(after, to, work)];
+  work.spend(4 * old.length * now.length);
   return old.flatMap((a) =>
-    now.map((b) => ({
-      meets: [...a.meets, ...b.meets],
-      misses: [...a.misses, ...b.misses],
-    })),
+    now
+      .filter((b) => mayBothPaths(a.meets.path, b.meets.path))
+      .map((b) => {
+        work.spend(16 * (1 + a.misses.length + b.misses.length));
+        return { meets: [a.meets, b.meets], misses: [...a.misses, ...b.misses] };
+      }),
   );
 }
 
-function waysTo(entries: readonly RouteEntry[], route: string): PairRegion {
+/** What requests must be to meet an entry of a table, and must not be. */
+interface EntryWay {
+  readonly meets: RouteMatch;
+  readonly misses: readonly RouteMatch[];
+}
+
+function waysTo(entries: readonly RouteEntry[], route: string, work: Work): readonly EntryWay[] {
   const { byRoute, byStart } = indexOf(entries);
   return (byRoute.get(route) ?? []).map(({ match, at }) => {
     const start = startOf(match.path);
@@ -44,11 +55,12 @@ function waysTo(entries: readonly RouteEntry[], route: string): PairRegion {
       start === undefined
         ? entries.map((each, index) => ({ ...each, at: index }))
         : [...(byStart.get(undefined) ?? []), ...(byStart.get(start) ?? [])];
+    work.spend(8 * near.length);
     const misses = near
       .filter((each) => each.at < at && each.match.query.length === 0)
-      .filter((each) => mayBoth(each.match.path, match.path))
+      .filter((each) => mayBothPaths(each.match.path, match.path))
       .toSorted((a, b) => a.at - b.at);
-    return { meets: [match], misses: misses.map((each) => each.match) };
+    return { meets: match, misses: misses.map((each) => each.match) };
   });
 }
 
@@ -82,18 +94,6 @@ function startOf({ kind, value }: PathMatch): string | undefined {
   return kind === "regex" || value === "/" ? undefined : value.split("/", 2)[1];
 }
 
-function mayBoth(a: PathMatch, b: PathMatch): boolean {
-  if (a.kind === "regex" || b.kind === "regex") return true;
-  return isWithin(a, b) || isWithin(b, a);
-}
-
-function isWithin({ value }: PathMatch, outer: PathMatch): boolean {
-  if (outer.kind !== "prefix" || outer.value === "/")
-    return value === outer.value || outer.kind === "prefix";
-  const { length } = outer.value;
-  return value.startsWith(outer.value) && (value.length === length || value[length] === "/");
-}
-
 /** A region whose conditions are read, so that it can be computed with. */
 export interface ReadRegion {
   /** All its conditions. */
@@ -105,7 +105,7 @@ export interface ReadRegion {
 
 /** A region, where rules ask for what it is about. */
 export function askedRegion(
-  region: (() => PairRegion) | undefined,
+  region: (() => PairRegion | undefined) | undefined,
   rules: readonly Rule[],
 ): PairRegion | undefined {
   return rules.some(({ text }) => ASKED.test(text)) ? region?.() : undefined;
@@ -120,11 +120,11 @@ export function isWithinRegion(ways: PairRegion, data: RequestData): boolean {
 }
 
 /** Reads a region; undefined: it has too many conditions. */
-export function readRegion(ways: PairRegion): ReadRegion | undefined {
+export function readRegion(ways: PairRegion, work: Work): ReadRegion | undefined {
   const conditions = new Map<string, RuleCondition>();
   const known = (match: RouteMatch): RuleCondition => {
     const text = matchCondition(match);
-    const condition = conditions.get(text) ?? conditionIn(text);
+    const condition = conditions.get(text) ?? conditionIn(text, work);
     conditions.set(text, condition);
     return condition;
   };

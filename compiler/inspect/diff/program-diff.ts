@@ -1,24 +1,31 @@
 import type { Program } from "../../ir/program.ts";
+import { type Work, workOfCommand } from "../effect/work/work.ts";
 import { bindDifferences } from "./bind-differences.ts";
 import { byRisk, type Difference, type ProgramDiff } from "./difference.ts";
+import type { OpenQuestions } from "./open-questions.ts";
 import { needDifferences, processDifferences } from "./process-differences.ts";
 import { routeKey } from "./route-key.ts";
 import { shortList } from "./short-list.ts";
 import { tcpDifferences } from "./tcp-differences.ts";
 
 /** What two programs do differently, the riskiest first. */
-export function programDiff(before: Program, after: Program): ProgramDiff {
+export function programDiff(
+  before: Program,
+  after: Program,
+  work: Work = workOfCommand(),
+): ProgramDiff {
   const undecided: string[] = [];
+  const open: OpenQuestions = { undecided, work };
   const ports = new Set([...before.binds, ...after.binds].map(({ port }) => port));
   const requests = [...ports].flatMap((port) => {
     const [old, now] = [before, after].map(({ binds }) => binds.find((each) => each.port === port));
     const passesOn = ({ tcp }: Program) => tcp.some((each) => each.port === port);
-    return bindDifferences(port, old, now, [passesOn(before), passesOn(after)], undecided);
+    return bindDifferences(port, old, now, [passesOn(before), passesOn(after)], open);
   });
   const served = [before, after].map(({ binds }) => new Set(binds.map(({ port }) => port)));
   const differences = [
     ...requests,
-    ...tcpDifferences(before.tcp, after.tcp, served, undecided),
+    ...tcpDifferences(before.tcp, after.tcp, served, open),
     ...needDifferences(before, after),
     ...processDifferences(before, after),
   ];

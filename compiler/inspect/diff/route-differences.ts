@@ -7,6 +7,7 @@ import type { RouteNode } from "../../ir/program.ts";
 import { settingsKey } from "../../ir/settings-text.ts";
 import { type ChangeDirection, listChanges } from "../../model/access.ts";
 import { type PolicyKind, policyOf } from "../../policies/index.ts";
+import type { Work } from "../effect/work/work.ts";
 import { accessDifferences } from "./access-differences.ts";
 import { chainOf } from "./chain.ts";
 import { changedSettings } from "./changed-settings.ts";
@@ -26,7 +27,8 @@ export function routeDifferences(
   after: Served,
   /** One of those requests. */
   sent: RoutedRequest | undefined,
-  region?: () => PairRegion,
+  region: (() => PairRegion | undefined) | undefined,
+  work: Work,
 ): { readonly differences: readonly Difference[]; readonly undecided: readonly string[] } {
   const targets = [before, after].flatMap(({ backends }) => backends.flatMap(servedTargets));
   const access = accessDifferences(
@@ -35,6 +37,7 @@ export function routeDifferences(
     (target) => [chainOf(before.policies, target), chainOf(after.policies, target)],
     sent,
     region,
+    work,
   );
   const pairs = after.backends.flatMap((node) => {
     const old = formerOf(node, before.backends, after.backends);

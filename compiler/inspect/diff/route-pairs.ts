@@ -1,12 +1,15 @@
-import { policiesBefore } from "../../ir/access.ts";
-import type { HostEntries, ListenerNode, RouteEntry, RouteNode } from "../../ir/program.ts";
+import type { RouteEntry, RouteNode } from "../../ir/program.ts";
 import type { PathMatch, ValueMatch } from "../../model/matches.ts";
 import { CANONICAL_PATH, stringClasses } from "../effect/strings/string-classes.ts";
 import type { StringFeature } from "../effect/strings/string-feature.ts";
-import { coversHost, matchesPath, matchesValue } from "../routing/match-request.ts";
-import type { ListenerPair } from "./listener-pairs.ts";
+import { type Work, withinSteps, workOfCommand } from "../effect/work/work.ts";
+import { matchesPath, matchesValue } from "../routing/match-request.ts";
+import { changedEntries } from "./changed-entries.ts";
+import type { HostExample, ListenerPair } from "./listener-pairs.ts";
 import { type PairRegion, waysOf } from "./pair-region.ts";
-import { policiesKey, routeKey } from "./route-key.ts";
+import { pathIndex } from "./path-index.ts";
+import { shortList } from "./short-list.ts";
+import { type TableSide, tableSide } from "./table-side.ts";
 
 /** Requests that go to one route before and to another one, or the same, after; undefined: nowhere. */
 export interface RoutePair {
@@ -14,8 +17,8 @@ export interface RoutePair {
   readonly after: RouteNode | undefined;
   /** Requests that do, one for each kind of path and host. */
   readonly requests: readonly RoutedRequest[];
-  /** Which requests do, as conditions. */
-  readonly region: () => PairRegion;
+  /** Which requests do, as conditions; undefined: there are too many of them. */
+  readonly region: () => PairRegion | undefined;
 }
 
 /** A request as far as routing sees it. */
@@ -38,53 +41,37 @@ export interface RoutePairs {
 /** More combinations of methods, headers and parameters than this are not tried. */
 const MAX_COMBINATIONS = 2_000;
 
+/** Requests of a pair beyond these show nothing new. */
+const MAX_REQUESTS = 50;
+
+/** Tables of hosts that lead to a pair; of more it is not said which requests do. */
+const MAX_TABLES = 20;
+
 /**
  * Where requests go before and after: all pairs of routes that are different in what they do, with what their listeners
  * do before them. Hosts, paths and values are taken apart into classes that no match tells apart, and one of each is
- * looked up in both tables.
+ * looked up in both tables. Each host is a question of its own.
  */
-export function routePairs({ before, after, hosts }: ListenerPair): RoutePairs {
-  const [old, now] = [sideOf(before), sideOf(after)];
+export function routePairs(
+  { before, after, hosts }: ListenerPair,
+  work: Work = workOfCommand(),
+): RoutePairs {
+  const sides = [tableSide(before), tableSide(after)] as const;
   const pairs = new Map<string, FoundPair>();
   const undecided: string[] = [];
-  for (const { host, isAny } of hosts) {
-    const [first, second] = [old.entriesFor(host), now.entriesFor(host)];
-    if (signature(first, old) === signature(second, now)) continue;
-    const { paths, isComplete } = pathsOf([...first, ...second]);
-    if (!isComplete) undecided.push(`paths of ${host}: their patterns have too many cases`);
-    const known = new Map<string, readonly RouteConditions[] | undefined>();
-    for (const path of paths) {
-      const [a, b] = [rowsAt(first, path), rowsAt(second, path)];
-      const key = `${signature(a, old)}\n\n${signature(b, now)}`;
-      if (signature(a, old) === signature(b, now)) continue;
-      const requests = known.has(key) ? known.get(key) : requestsFor([...a, ...b]);
-      known.set(key, requests);
-      if (requests === undefined) undecided.push(`${host}${path}: too many conditions on headers`);
-      for (const request of requests ?? []) {
-        const whole = { ...request, host, isAnyHost: isAny, path };
-        const [from, to] = [old.routeOf(a, whole), now.routeOf(b, whole)];
-        if (old.keyOf(from) === now.keyOf(to)) continue;
-        const id = `${from?.id}\n${to?.id}`;
-        const pair: FoundPair = pairs.get(id) ?? {
-          requests: [],
-          tables: new Map(),
-          ...(from && { before: from }),
-          ...(to && { after: to }),
-        };
-        pair.requests.push(whole);
-        pair.tables.set(host, [first, second]);
-        pairs.set(id, pair);
-      }
-    }
+  const tooMany: string[] = [];
+  for (const host of hosts) {
+    const open = withinSteps(() => hostPairs(host, sides, pairs, work.question()));
+    if (open === undefined) tooMany.push(host.host);
+    else undecided.push(...open);
   }
+  if (tooMany.length > 0)
+    undecided.push(`routes of ${shortList(tooMany)}: too many cases to look at all of them`);
   const found = [...pairs.values()].map((pair) => ({
     before: pair.before,
     after: pair.after,
     requests: pair.requests,
-    region: () =>
-      [...pair.tables.values()].flatMap(([first, second]) =>
-        waysOf(first, second, pair.before?.id ?? "", pair.after?.id ?? ""),
-      ),
+    region: () => regionOf(pair, work.question()),
   }));
   return { pairs: found, undecided };
 }
@@ -94,74 +81,74 @@ interface FoundPair {
   readonly before?: RouteNode;
   readonly after?: RouteNode;
   readonly requests: RoutedRequest[];
-  /** What each host's requests are looked up in. */
+  /** What requests of its hosts are looked up in, each once. */
   readonly tables: Map<string, readonly [readonly RouteEntry[], readonly RouteEntry[]]>;
 }
 
-interface Side {
-  readonly entriesFor: (host: string) => readonly RouteEntry[];
-  readonly routeOf: (rows: readonly RouteEntry[], request: RoutedRequest) => RouteNode | undefined;
-  /** The same for requests with which the same is done: by the listener, and by their route. */
-  readonly keyOf: (route: RouteNode | undefined) => string;
-  readonly routes: ReadonlyMap<string, RouteNode>;
+/** Adds what becomes different for a host to `pairs`. Gives what can't be worked out. */
+function hostPairs(
+  { host, isAny }: HostExample,
+  [old, now]: readonly [TableSide, TableSide],
+  pairs: Map<string, FoundPair>,
+  work: Work,
+): readonly string[] {
+  const [first, second] = [old.entriesFor(host), now.entriesFor(host)];
+  if (first.key === second.key) return [];
+  const undecided: string[] = [];
+  const { changed, ...relevant } = changedEntries(first, second, work);
+  const { paths, isComplete } = pathsOf([...relevant.before, ...relevant.after], work);
+  if (!isComplete) undecided.push(`paths of ${host}: their patterns have too many cases`);
+  const [oldAt, nowAt] = [pathIndex(relevant.before, work), pathIndex(relevant.after, work)];
+  const areChanged = new Set(changed);
+  for (const path of paths) {
+    const met = [oldAt(path), nowAt(path)] as const;
+    if (!met.flat().some((entry) => areChanged.has(entry))) continue;
+    const [a, b] = [upToFinal(met[0]), upToFinal(met[1])];
+    const requests = requestsFor([...a, ...b], work);
+    if (requests === undefined) undecided.push(`${host}${path}: too many conditions on headers`);
+    work.spend(4 * (requests?.length ?? 0) * (a.length + b.length));
+    for (const request of requests ?? []) {
+      const whole = { ...request, host, isAnyHost: isAny, path };
+      const fitting = (rows: readonly RouteEntry[]) => rows.find(({ match }) => fits(match, whole));
+      const [from, to] = [old.routeOf(fitting(a)), now.routeOf(fitting(b))];
+      if (old.keyOf(from) === now.keyOf(to)) continue;
+      const id = `${from?.id}\n${to?.id}`;
+      const pair: FoundPair = pairs.get(id) ?? {
+        requests: [],
+        tables: new Map(),
+        ...(from && { before: from }),
+        ...(to && { after: to }),
+      };
+      if (pair.requests.length < MAX_REQUESTS) pair.requests.push(whole);
+      pair.tables.set(`${first.key} ${second.key}`, [first.entries, second.entries]);
+      pairs.set(id, pair);
+    }
+  }
+  return undecided;
 }
 
-function sideOf(listener: ListenerNode | undefined): Side {
-  const { routes: all, table } = answersItself(listener) ?? listener ?? { routes: [], table: [] };
-  const routes = new Map(all.map((route) => [route.id, route]));
-  const before = policiesKey(policiesBefore(listener));
-  return {
-    keyOf: (route) => (route === undefined ? "" : `${before} ${routeKey(route)}`),
-    entriesFor: (host) =>
-      table.filter(({ shared }) => coversHost(shared, host)).flatMap(({ entries }) => entries),
-    routeOf: (rows, request) => {
-      const row = rows.find(({ match }) => fits(match, request));
-      return row && routes.get(row.route);
-    },
-    routes,
-  };
-}
-
-/** A listener whose own policies answer every request, as if it had a route for all of them. */
-function answersItself(
-  listener: ListenerNode | undefined,
-): { readonly routes: readonly RouteNode[]; readonly table: readonly HostEntries[] } | undefined {
-  if (listener?.preRouting?.isFinal !== true) return undefined;
-  const { id, name, hostname, origin } = listener;
-  const match = {
-    path: { kind: "prefix", value: "/" },
-    ...{ method: undefined, headers: [], query: [], isDerived: true, origin },
-  } as const;
-  return {
-    routes: [{ id, name, policies: [], backends: [], origin }],
-    table: [{ hostname: "*", shared: hostname, entries: [{ match, route: id }] }],
-  };
-}
-
-function signature(entries: readonly RouteEntry[], side: Side): string {
-  return entries
-    .map(({ match: { path, method, headers, query }, route }) =>
-      [
-        `${path.kind} ${path.value}`,
-        method,
-        ...[...headers, ...query].map(({ name, value }) => `${name} ${value.kind} ${value.value}`),
-        side.keyOf(side.routes.get(route)),
-      ].join("|"),
-    )
-    .join("\n");
+/** Which requests are of a pair, as conditions; undefined: there are too many of them. */
+function regionOf({ before, after, tables }: FoundPair, work: Work): PairRegion | undefined {
+  if (tables.size > MAX_TABLES) return undefined;
+  return withinSteps(() =>
+    [...tables.values()].flatMap(([first, second]) =>
+      waysOf(first, second, before?.id ?? "", after?.id ?? "", work),
+    ),
+  );
 }
 
 /** A path of each kind that matches tell apart. */
-function pathsOf(entries: readonly RouteEntry[]): {
+function pathsOf(
+  entries: readonly RouteEntry[],
+  work: Work,
+): {
   readonly paths: readonly string[];
   readonly isComplete: boolean;
 } {
   const features = entries.flatMap(({ match }) => pathFeatures(match.path));
   const unique = [...new Map(features.map((each) => [`${each.kind} ${each.text}`, each])).values()];
-  const { examples, isComplete } = stringClasses(unique, {
-    pattern: CANONICAL_PATH,
-    plain: ["/other", "/"],
-  });
+  const domain = { pattern: CANONICAL_PATH, plain: ["/other", "/"] };
+  const { examples, isComplete } = stringClasses(unique, domain, work);
   return { paths: [...examples.values()], isComplete };
 }
 
@@ -175,27 +162,32 @@ function pathFeatures({ kind, value }: PathMatch): readonly StringFeature[] {
   ];
 }
 
-/** The entries of a path in order, up to the first that takes every request for it. */
-function rowsAt(entries: readonly RouteEntry[], path: string): readonly RouteEntry[] {
-  const rows: RouteEntry[] = [];
-  for (const entry of entries) {
-    const { match } = entry;
-    if (!matchesPath(match.path, path)) continue;
-    rows.push(entry);
-    if (match.method === undefined && match.headers.length + match.query.length === 0) break;
-  }
-  return rows;
+/** The entries of a path up to the first that takes every request for it. */
+function upToFinal(entries: readonly RouteEntry[]): readonly RouteEntry[] {
+  const end = entries.findIndex(
+    ({ match }) => match.method === undefined && match.headers.length + match.query.length === 0,
+  );
+  return end < 0 ? entries : entries.slice(0, end + 1);
 }
 
 type RouteConditions = Pick<RoutedRequest, "method" | "headers" | "query">;
 
 /** A request for each combination of what rows ask for; undefined: there are too many. */
-function requestsFor(rows: readonly RouteEntry[]): readonly RouteConditions[] | undefined {
+function requestsFor(
+  rows: readonly RouteEntry[],
+  work: Work,
+): readonly RouteConditions[] | undefined {
   const methods = new Set(["GET", ...rows.flatMap(({ match }) => match.method ?? [])]);
   const other = ["PATCH", "PUT", "DELETE", "POST"].find((each) => !methods.has(each));
   if (rows.some(({ match }) => match.method !== undefined)) methods.add(other ?? "OTHER");
-  const headers = valuesOf(rows.flatMap(({ match }) => match.headers));
-  const query = valuesOf(rows.flatMap(({ match }) => match.query));
+  const headers = valuesOf(
+    rows.flatMap(({ match }) => match.headers),
+    work,
+  );
+  const query = valuesOf(
+    rows.flatMap(({ match }) => match.query),
+    work,
+  );
   const count = [methods.size, headers?.length, query?.length].reduce<number>(
     (product, each) => product * (each ?? Number.POSITIVE_INFINITY),
     1,
@@ -209,7 +201,7 @@ function requestsFor(rows: readonly RouteEntry[]): readonly RouteConditions[] | 
 type Values = Readonly<Record<string, string>>;
 
 /** Every combination of values, and of none, that conditions tell apart; undefined: there are too many. */
-function valuesOf(matches: readonly ValueMatch[]): readonly Values[] | undefined {
+function valuesOf(matches: readonly ValueMatch[], work: Work): readonly Values[] | undefined {
   let all: readonly Values[] = [{}];
   for (const [name, conditions] of Map.groupBy(matches, (each) => each.name)) {
     const features = conditions.map(
@@ -218,10 +210,8 @@ function valuesOf(matches: readonly ValueMatch[]): readonly Values[] | undefined
           ? { kind: "equals", text: value.value }
           : { kind: "matches", text: `^(?:${value.value})$` },
     );
-    const { examples, isComplete } = stringClasses(features, {
-      pattern: undefined,
-      plain: ["other"],
-    });
+    const domain = { pattern: undefined, plain: ["other"] };
+    const { examples, isComplete } = stringClasses(features, domain, work);
     if (!isComplete || all.length * examples.size > MAX_COMBINATIONS) return undefined;
     all = all.flatMap((values) => [
       values,

@@ -4,6 +4,7 @@ import type { Origin } from "../../diagnostics/diagnostic.ts";
 import { listChanges } from "../../model/access.ts";
 import type { Rule } from "../../model/rules.ts";
 import { type PolicyKind, policies } from "../../policies/index.ts";
+import { type Work, workOfCommand } from "../effect/work/work.ts";
 import { accessDifferences } from "./access-differences.ts";
 import type { AccessChain } from "./chain.ts";
 import {
@@ -29,8 +30,9 @@ type RouteSummary = GatewaySummary["routes"][number];
  * are; of the settings of a policy it is known whether they are the same.
  */
 export function summaryDiff(before: SummarySide, after: SummarySide): ProgramDiff {
+  const work = workOfCommand();
   const routes = routePairsOf(before.summary, after.summary).map(([old, now]) =>
-    routeChanges(old, now, before, after),
+    routeChanges(old, now, before, after, work),
   );
   const differences = [
     ...listenerChanges(before.summary, after.summary),
@@ -81,10 +83,12 @@ function routePairsOf(
 ): readonly (readonly [RouteSummary | undefined, RouteSummary | undefined])[] {
   const reach = ({ listeners, matches }: RouteSummary) => JSON.stringify([listeners, matches]);
   const left = new Set(before);
+  const byReach = Map.groupBy(before, reach);
+  const byName = Map.groupBy(before, ({ name }) => name);
   const pairs = after.map((now) => {
-    const old =
-      [...left].find((each) => reach(each) === reach(now)) ??
-      [...left].find((each) => each.name === now.name);
+    const old = [byReach.get(reach(now)), byName.get(now.name)]
+      .map((alike = []) => alike.find((each) => left.has(each)))
+      .find((each) => each !== undefined);
     if (old !== undefined) left.delete(old);
     return [old, now] as const;
   });
@@ -96,6 +100,7 @@ function routeChanges(
   now: RouteSummary | undefined,
   before: SummarySide,
   after: SummarySide,
+  work: Work,
 ): Pick<ProgramDiff, "differences" | "undecided"> {
   const subject = `route ${(now ?? old)?.name} (${(now ?? old)?.matches.join("; ")})`;
   const only = (direction: "opens" | "closes", change: string) => ({
@@ -105,10 +110,12 @@ function routeChanges(
   if (old === undefined) return only("opens", `404 -> served by ${now?.backends}`);
   if (now === undefined) return only("closes", `served by ${old.backends} -> 404`);
   const targets = [...(old.targets ?? []), ...(now.targets ?? [])];
-  const access = accessDifferences(subject, targets, (target) => [
-    chainOfSummary(whole(old, before), target),
-    chainOfSummary(whole(now, after), target),
-  ]);
+  const chains = (target: string | undefined) =>
+    [
+      chainOfSummary(whole(old, before), target),
+      chainOfSummary(whole(now, after), target),
+    ] as const;
+  const access = accessDifferences(subject, targets, chains, undefined, undefined, work);
   const reached = [
     ...listChanges("listener", old.listeners, now.listeners, "opens"),
     ...listChanges("match", old.matches, now.matches, "opens"),

@@ -6,15 +6,16 @@ import { accessDifferences } from "./access-differences.ts";
 import { chainOf } from "./chain.ts";
 import { changedSettings } from "./changed-settings.ts";
 import { type Difference, plainDifference } from "./difference.ts";
+import type { OpenQuestions } from "./open-questions.ts";
 import { proxyChanges } from "./proxy-changes.ts";
 
-/** What ports do differently that pass connections on; what can't be decided is added to `undecided`. */
+/** What ports do differently that pass connections on; what can't be decided is added to `open`. */
 export function tcpDifferences(
   before: readonly TcpBindNode[],
   after: readonly TcpBindNode[],
   /** The ports that serve requests, before and after. */
   [wasServed, isServed]: readonly ReadonlySet<number>[],
-  undecided: string[],
+  open: OpenQuestions,
 ): readonly Difference[] {
   const ports = new Set([...before, ...after].map(({ port }) => port));
   return [...ports].flatMap((port): readonly Difference[] => {
@@ -34,7 +35,7 @@ export function tcpDifferences(
       ...changedSettings(withoutAccess(old), withoutAccess(now)),
       ...proxyChanges(old.proxyProtocol, now.proxyProtocol),
     ].map(({ direction, text }) => plainDifference(direction, subject, text, by));
-    return [...whoMayConnect(old, now, undecided), ...settings];
+    return [...whoMayConnect(old, now, open), ...settings];
   });
 }
 
@@ -42,7 +43,7 @@ export function tcpDifferences(
 function whoMayConnect(
   before: TcpBindNode,
   after: TcpBindNode,
-  undecided: string[],
+  open: OpenQuestions,
 ): readonly Difference[] {
   const known = routesOf(before);
   return [...routesOf(after)].flatMap(([route, policies]) => {
@@ -50,8 +51,8 @@ function whoMayConnect(
     if (old === undefined) return [];
     const subject = `route ${route} (:${after.port} connections)`;
     const chains = [chainOf(old, undefined), chainOf(policies, undefined)] as const;
-    const found = accessDifferences(subject, [], () => chains);
-    undecided.push(...found.undecided);
+    const found = accessDifferences(subject, [], () => chains, undefined, undefined, open.work);
+    open.undecided.push(...found.undecided);
     return found.differences.map(ofConnection);
   });
 }

@@ -1,4 +1,5 @@
 import { BlockList, isIPv4 } from "node:net";
+import type { Work } from "../work/work.ts";
 import type { ScalarClasses } from "./scalar-classes.ts";
 
 /** Bits of an address of each family. */
@@ -11,6 +12,7 @@ export function addressCells(
   networks: ReadonlySet<string>,
   addresses: readonly string[],
   add: (example: string) => number,
+  work: Work,
 ): ScalarClasses<string> {
   const lists = [...networks].map(blockList);
   const vector = (address: string): string =>
@@ -20,6 +22,7 @@ export function addressCells(
     ].join();
   const classes = new Map<string, number>();
   const offer = (address: string): void => {
+    work.spend(8 * lists.length + addresses.length);
     const key = vector(address);
     if (!classes.has(key)) classes.set(key, add(address));
   };

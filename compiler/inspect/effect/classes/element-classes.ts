@@ -1,5 +1,6 @@
 import type { Truth } from "../conditions/condition.ts";
 import type { LeafForm, ValueFeatures } from "../conditions/leaf-features.ts";
+import type { Work } from "../work/work.ts";
 import { numberCells, stringCells } from "./scalar-classes.ts";
 
 /** A condition that asks the elements of a list one by one. */
@@ -30,11 +31,13 @@ export function truthOfEmpty(form: LeafForm): Truth {
 export function elementClasses(
   { strings, numbers }: ValueFeatures,
   conditions: readonly ElementCondition[],
+  work: Work,
 ): ElementClasses {
   const examples: unknown[] = [];
   const truths: (readonly Truth[])[] = [];
   const known = new Map<string, number>();
   const add = (example: unknown): number => {
+    work.spend(conditions.length);
     const found = conditions.map(({ on }) => on(example));
     const index = known.get(found.join());
     if (index !== undefined) return index;
@@ -42,7 +45,12 @@ export function elementClasses(
     truths.push(found);
     return examples.push(example) - 1;
   };
-  const texts = stringCells([...strings.values()], { pattern: undefined, plain: ["other"] }, add);
+  const texts = stringCells(
+    [...strings.values()],
+    { pattern: undefined, plain: ["other"] },
+    add,
+    work,
+  );
   const amounts = numberCells(numbers, add);
   const others = new Map([null, true, false].map((value) => [value, add(value)]));
   const [list, map] = [add([]), add({})];

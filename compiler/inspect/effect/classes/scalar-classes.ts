@@ -1,6 +1,7 @@
 import { pathKey } from "../data/data-path.ts";
 import { CANONICAL_PATH, type StringDomain, stringClasses } from "../strings/string-classes.ts";
 import { featureVector, type StringFeature } from "../strings/string-feature.ts";
+import type { Work } from "../work/work.ts";
 
 /** The methods that clients use (RFC 9110 9, RFC 5789). */
 const METHODS = ["GET", "POST", "DELETE", "PUT", "PATCH", "HEAD", "OPTIONS", "TRACE", "CONNECT"];
@@ -42,9 +43,10 @@ export function stringCells(
   features: readonly StringFeature[],
   domain: StringDomain,
   add: (example: string) => number,
+  work: Work,
 ): ScalarClasses<string> {
   const vectorOf = featureVector(features);
-  const { examples, isComplete } = stringClasses(features, domain);
+  const { examples, isComplete } = stringClasses(features, domain, work);
   const classes = new Map([...examples].map(([vector, example]) => [vector, add(example)]));
   return { classOf: (value) => classes.get(vectorOf(value)) ?? -1, isComplete };
 }

@@ -4,6 +4,7 @@ import { canonicalText } from "../../../cel/parse/canonical-text.ts";
 import { parseExpression } from "../../../cel/parse/parse.ts";
 import { Problems } from "../../../cel/parse/problems.ts";
 import { type DataPath, kindOfPath, pathAskedFor, pathKey } from "../data/data-path.ts";
+import type { Work } from "../work/work.ts";
 import { type LeafShape, leafShape } from "./leaf-features.ts";
 
 /** What a condition is: true, false, or a failure. */
@@ -39,16 +40,34 @@ export interface OpaqueCondition {
   readonly reads: readonly DataPath[];
 }
 
-/** An expression as a condition. */
-export function conditionOf(root: Node): RuleCondition {
-  return partOf(inlineBindings(root, () => true));
+/** An expression as a condition. Bindings in one another may make it exponentially larger than its text is. */
+export function conditionOf(root: Node, work: Work): RuleCondition {
+  const inlined = inlineBindings(root, () => true);
+  work.spend(STEPS_OF_NODE * treeSize(inlined));
+  return partOf(inlined, work);
 }
 
 /** The condition that a text is, which is an expression without a mistake. */
-export function conditionIn(text: string): RuleCondition {
+export function conditionIn(text: string, work: Work): RuleCondition {
   const root = parseExpression(text, new Problems());
   if (root === undefined) throw new Error(`no expression: ${text}`);
-  return conditionOf(root);
+  return conditionOf(root, work);
+}
+
+/** A node of an expression is looked at several times on its way to a condition. */
+const STEPS_OF_NODE = 40;
+
+/** The nodes of an expression, counted as often as it says them: the value of a binding is one node in many places. */
+function treeSize(root: Node): number {
+  const sizes = new Map<Node, number>();
+  const sizeOf = (node: Node): number => {
+    const known = sizes.get(node);
+    if (known !== undefined) return known;
+    const size = childrenOf(node).reduce((sum, child) => sum + sizeOf(child), 1);
+    sizes.set(node, size);
+    return size;
+  };
+  return sizeOf(root);
 }
 
 /** The conditions that a condition is made of. */
@@ -69,35 +88,42 @@ export function leavesOf(condition: RuleCondition): readonly (LeafCondition | Op
   }
 }
 
-function partOf(node: Node): RuleCondition {
+function partOf(node: Node, work: Work): RuleCondition {
+  const below = (part: Node) => partOf(part, work);
   switch (node.kind) {
     case "logical":
-      return { kind: node.operator === "&&" ? "and" : "or", parts: node.operands.map(partOf) };
+      return { kind: node.operator === "&&" ? "and" : "or", parts: node.operands.map(below) };
     case "conditional": {
       const { test, consequent, alternate } = node;
-      return { kind: "if", test: partOf(test), yes: partOf(consequent), no: partOf(alternate) };
+      return { kind: "if", test: below(test), yes: below(consequent), no: below(alternate) };
     }
     case "call": {
       const [operand] = node.args;
-      if (node.name === "!" && operand !== undefined) return { kind: "not", of: partOf(operand) };
+      if (node.name === "!" && operand !== undefined) return { kind: "not", of: below(operand) };
       return leafOf(node);
     }
     case "macro":
-      return unrolled(node) ?? leafOf(node);
+      return unrolled(node, work) ?? leafOf(node);
     default:
       return leafOf(node);
   }
 }
 
 /** `["a", "b"].exists(x, ...)` is `... || ...`. */
-function unrolled({ macro, range, variables, bodies }: MacroNode): RuleCondition | undefined {
+function unrolled(
+  { macro, range, variables, bodies }: MacroNode,
+  work: Work,
+): RuleCondition | undefined {
   const [variable] = variables;
   const [body] = bodies;
   if (macro !== "exists" && macro !== "all") return undefined;
   if (variables.length !== 1 || variable === undefined || body === undefined) return undefined;
   if (range.kind !== "list" || !range.elements.every(({ kind }) => kind === "literal"))
     return undefined;
-  const parts = range.elements.map((element) => partOf(substituted(body, variable.name, element)));
+  work.spend(STEPS_OF_NODE * range.elements.length * treeSize(body));
+  const parts = range.elements.map((element) =>
+    partOf(substituted(body, variable.name, element), work),
+  );
   return { kind: macro === "exists" ? "or" : "and", parts };
 }
 

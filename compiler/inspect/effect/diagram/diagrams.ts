@@ -1,11 +1,10 @@
+import { TooMuchWork, type Work } from "../work/work.ts";
+
 /** A node of a diagram: its number. */
 export type NodeId = number;
 
 /** The classes that the variables of a path may be of, by level. */
 export type Path = ReadonlyMap<number, readonly number[]>;
-
-/** More nodes than a set of diagrams may have. */
-export class DiagramTooLarge extends Error {}
 
 /** What two terminals become, kept for the pairs of nodes that were met. */
 export interface Operation {
@@ -13,12 +12,25 @@ export interface Operation {
   readonly known: Map<number, NodeId>;
 }
 
+/** More nodes than a set of diagrams may have. */
+const MAX_NODES = 200_000;
+
+/** More children of all nodes together: what takes the memory. */
+const MAX_PLACES = 4_000_000;
+
+/** More variables than a diagram may ask for: each is a call within the one before. */
+const MAX_LEVELS = 2_000;
+
+/** More classes than a variable may have. */
+const MAX_CLASSES = 20_000;
+
 /**
  * Multi-valued decision diagrams: a variable is a level with so many classes, and a node asks for the class of its
  * variable. Equal diagrams are one node. Terminals are texts. (Srinivasan et al., ICCAD 1990.)
  */
 export class Diagrams {
-  readonly #limit: number;
+  readonly #work: Work;
+  #places = 0;
   readonly #sizes: number[] = [];
   readonly #levels: number[] = [];
   readonly #children: (readonly NodeId[])[] = [];
@@ -26,13 +38,14 @@ export class Diagrams {
   readonly #texts: (string | undefined)[] = [];
   readonly #nodes = new Map<string, NodeId>();
 
-  /** `limit`: the most nodes, over which making one throws `DiagramTooLarge`. */
-  constructor(limit = 200_000) {
-    this.#limit = limit;
+  /** `work`: what is left to the question that they are made for. */
+  constructor(work: Work) {
+    this.#work = work;
   }
 
   /** The level of a new variable, below all others. */
   variable(size: number): number {
+    if (this.#sizes.length >= MAX_LEVELS || size > MAX_CLASSES) throw new TooMuchWork(false);
     this.#sizes.push(size);
     return this.#sizes.length - 1;
   }
@@ -89,6 +102,7 @@ export class Diagrams {
   apply(operation: Operation, a: NodeId, b: NodeId): NodeId {
     const { of, known } = operation;
     const join = (x: NodeId, y: NodeId): NodeId => {
+      this.#work.spend(1);
       const [first, second] = [this.#texts[x], this.#texts[y]];
       if (first !== undefined && second !== undefined) return this.terminal(of(first, second));
       const key = x * 0x2000000 + y;
@@ -97,6 +111,7 @@ export class Diagrams {
       const level = Math.min(this.levelOf(x), this.levelOf(y));
       const left = this.levelOf(x) === level ? this.childrenOf(x) : undefined;
       const right = this.levelOf(y) === level ? this.childrenOf(y) : undefined;
+      this.#work.spend(2 + this.sizeOf(level));
       const children: NodeId[] = [];
       // A loop: this is where most of the time goes.
       for (let at = 0; at < this.sizeOf(level); at += 1)
@@ -133,6 +148,7 @@ export class Diagrams {
       const known = done.get(at);
       if (known !== undefined) return known;
       const level = this.levelOf(at);
+      this.#work.spend(2 + this.sizeOf(level));
       const open = classOf(level);
       const children = this.childrenOf(at);
       const [first] = open ?? [];
@@ -168,6 +184,7 @@ export class Diagrams {
     for (let at = open.pop(); at !== undefined; at = open.pop()) {
       if (seen.has(at)) continue;
       seen.add(at);
+      this.#work.spend(1 + this.childrenOf(at).length);
       open.push(...this.childrenOf(at));
     }
     return seen;
@@ -182,6 +199,7 @@ export class Diagrams {
     const reaches = (each: NodeId): boolean => {
       const known = leads.get(each);
       if (known !== undefined) return known;
+      this.#work.spend(1 + this.childrenOf(each).length);
       const text = this.#texts[each];
       const found = text === undefined ? this.childrenOf(each).some(reaches) : isWanted(text);
       leads.set(each, found);
@@ -202,6 +220,7 @@ export class Diagrams {
       return;
     }
     const children = this.childrenOf(node);
+    this.#work.spend(above.size + 2 * children.length);
     const groups = Map.groupBy(
       children.flatMap((child, index) => (reaches(child) ? [{ child, index }] : [])),
       ({ child }) => child,
@@ -215,6 +234,7 @@ export class Diagrams {
   #node(level: number, children: readonly NodeId[]): NodeId {
     const [first = 0] = children;
     if (children.every((child) => child === first)) return first;
+    this.#work.spend(2 + children.length);
     const key = `${level}:${children.join()}`;
     const known = this.#nodes.get(key);
     if (known !== undefined) return known;
@@ -224,7 +244,8 @@ export class Diagrams {
   }
 
   #push(level: number, children: readonly NodeId[], text: string | undefined): NodeId {
-    if (this.#levels.length >= this.#limit) throw new DiagramTooLarge();
+    this.#places += children.length;
+    if (this.#levels.length >= MAX_NODES || this.#places > MAX_PLACES) throw new TooMuchWork(false);
     this.#levels.push(level);
     this.#children.push(children);
     this.#texts.push(text);

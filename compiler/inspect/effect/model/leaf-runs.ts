@@ -3,24 +3,32 @@ import type { LeafCondition, Truth } from "../conditions/condition.ts";
 import type { DataPath } from "../data/data-path.ts";
 import { dataWith } from "../data/request-data.ts";
 import { runCondition } from "../rules/run-rules.ts";
-import { featureVector } from "../strings/string-feature.ts";
+import { featureSteps, featureVector } from "../strings/string-feature.ts";
+import type { Work } from "../work/work.ts";
+
+/** Steps to find out what came out before, and to run a condition. */
+const [STEPS_TO_KNOW, STEPS_TO_RUN] = [15, 80];
 
 /** Runs conditions over one value on values of each class, and remembers what came out. */
 export class LeafRuns {
   readonly #phase: CelPhase;
+  readonly #work: Work;
   readonly #runs = new Map<string, Truth>();
   readonly #tests = new Map<LeafCondition, (value: string) => string>();
 
-  constructor(phase: CelPhase) {
+  constructor(phase: CelPhase, work: Work) {
     this.#phase = phase;
+    this.#work = work;
   }
 
   /** What a condition is when a path has a value, run once for each combination of what it tells apart itself. */
   truthOf(leaf: LeafCondition, path: DataPath, example: unknown): Truth {
+    this.#work.spend(STEPS_TO_KNOW);
     const own = this.#ownClass(leaf, example);
     const key = own === undefined ? undefined : `${leaf.text} ${path.length} ${own}`;
     const known = key === undefined ? undefined : this.#runs.get(key);
     if (known !== undefined) return known;
+    this.#work.spend(STEPS_TO_RUN);
     const found = runCondition(leaf.text, this.#phase, dataWith([[path, example]]));
     if (key !== undefined) this.#runs.set(key, found);
     return found;
@@ -30,10 +38,14 @@ export class LeafRuns {
   #ownClass(leaf: LeafCondition, example: unknown): string | undefined {
     const { strings, numbers, networks } = leaf.features;
     if (networks.size > 0 || leaf.form !== "value") return undefined;
-    if (typeof example === "number")
+    if (typeof example === "number") {
+      this.#work.spend(numbers.size);
       return `number ${[...numbers].map((each) => Math.sign(example - each)).join()}`;
+    }
     if (typeof example !== "string") return undefined;
-    const test = this.#tests.get(leaf) ?? featureVector([...strings.values()]);
+    const features = [...strings.values()];
+    this.#work.spend(featureSteps(features, example.length));
+    const test = this.#tests.get(leaf) ?? featureVector(features);
     this.#tests.set(leaf, test);
     return `string ${test(example)}`;
   }

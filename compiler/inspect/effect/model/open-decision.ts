@@ -1,11 +1,11 @@
 import type { CelPhase } from "../../../cel/compile.ts";
 import type { Rule } from "../../../model/rules.ts";
-import type { RuleCondition } from "../conditions/condition.ts";
 import { canonicalRead, type DataPath, sourceOfPath } from "../data/data-path.ts";
 import type { RequestData } from "../data/request-data.ts";
-import { DiagramTooLarge, type NodeId } from "../diagram/diagrams.ts";
+import type { NodeId } from "../diagram/diagrams.ts";
 import { type RuleDecision, runRules } from "../rules/run-rules.ts";
 import { inWords, type Wording } from "../words/in-words.ts";
+import { Work, withinSteps } from "../work/work.ts";
 import { RuleModel } from "./rule-model.ts";
 import type { Variable } from "./variable.ts";
 
@@ -33,22 +33,42 @@ const PRESENT = 1;
 export function openDecision(
   rules: readonly Rule[],
   phase: CelPhase,
-  { data, open, present }: KnownRequest,
-  conditions: readonly RuleCondition[] = [],
+  request: KnownRequest,
+  work = new Work(),
 ): OpenDecision {
   const reads = rules.flatMap(({ expression }) => expression.reads.map(canonicalRead));
-  const isOpen = (path: DataPath): boolean => open.some((each) => overlaps(each, path));
-  if (!reads.some(isOpen)) return { kind: "decided", ...runRules(rules, data) };
-  const model = modelOf(phase, rules, conditions);
-  if (model?.isComplete !== true)
-    return { kind: "undecided", expressions: rules.map(({ text }) => text) };
-  const known = (level: number): readonly number[] | undefined => {
+  if (!reads.some((path) => isOpen(path, request)))
+    return { kind: "decided", ...runRules(rules, request.data) };
+  return (
+    withinSteps(() => solved(rules, phase, request, work)) ?? {
+      kind: "undecided",
+      expressions: rules.map(({ text }) => text),
+    }
+  );
+}
+
+/** What rules decide, worked out; undefined: some values have no class. */
+function solved(
+  rules: readonly Rule[],
+  phase: CelPhase,
+  request: KnownRequest,
+  work: Work,
+): OpenDecision | undefined {
+  const { data, present } = request;
+  const model = new RuleModel(phase, rules, [], [], work);
+  if (!model.isComplete) return undefined;
+  const classes = new Map<number, readonly number[] | undefined>();
+  const classesAt = (level: number): readonly number[] | undefined => {
     const variable = model.variables[level];
     if (variable === undefined) return undefined;
     const [root = "", ...below] = variable.kind === "value" ? variable.path : [];
     if (below.length === 0 && present.includes(root)) return [PRESENT];
-    if (pathsOf(variable).some(isOpen)) return undefined;
+    if (pathsOf(variable).some((path) => isOpen(path, request))) return undefined;
     return [model.classOf(level, data)];
+  };
+  const known = (level: number): readonly number[] | undefined => {
+    if (!classes.has(level)) classes.set(level, classesAt(level));
+    return classes.get(level);
   };
   const within = (node: NodeId): NodeId => model.diagrams.restrict(node, known);
   const rest = within(model.decision(rules));
@@ -60,6 +80,10 @@ export function openDecision(
   return { kind: "depends", allows: inWords(model, rest, isAllowing, within) };
 }
 
+function isOpen(path: DataPath, { open }: KnownRequest): boolean {
+  return open.some((each) => overlaps(each, path));
+}
+
 function isAllowing(text: string): boolean {
   return text.startsWith("+");
 }
@@ -69,22 +93,6 @@ function decided(text: string): OpenDecision {
   const [sign, rule] = text.split(" ");
   const index = rule === undefined ? undefined : Number(rule);
   return { kind: "decided", isAllowed: sign === "+", rule: index };
-}
-
-/** The model of rules; undefined where they are too much for one. */
-export function modelOf(
-  phase: CelPhase,
-  rules: readonly Rule[],
-  conditions: readonly RuleCondition[] = [],
-): RuleModel | undefined {
-  try {
-    const model = new RuleModel(phase, rules, conditions);
-    model.decision(rules);
-    return model;
-  } catch (error) {
-    if (error instanceof DiagramTooLarge) return undefined;
-    throw error;
-  }
 }
 
 /** What a variable is read from. */

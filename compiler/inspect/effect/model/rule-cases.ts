@@ -1,6 +1,7 @@
 import { type CelPhase, ruleCases } from "../../../cel/compile.ts";
 import type { Rule } from "../../../model/rules.ts";
 import { conditionIn, conditionOf, type RuleCondition } from "../conditions/condition.ts";
+import type { Work } from "../work/work.ts";
 
 /** The part of a rule that is about some items. */
 export interface ConditionCase {
@@ -11,14 +12,14 @@ export interface ConditionCase {
 }
 
 /** A rule as the conditions that it is of items of each kind that it is about. */
-export function conditionCases(rule: Rule, phase: CelPhase): readonly ConditionCase[] {
-  const whole = () => ({ present: [], absent: [], condition: conditionIn(rule.text) });
+export function conditionCases(rule: Rule, phase: CelPhase, work: Work): readonly ConditionCase[] {
+  const whole = () => ({ present: [], absent: [], condition: conditionIn(rule.text, work) });
   if (rule.expression.code.kind === "value") return [whole()];
   const found = ruleCases(rule.text, phase, rule.action);
   if (found.kind !== "cases") return [whole()];
   return found.cases.map(({ situation, node }) => ({
     present: situation?.present ?? [],
     absent: situation?.absent ?? [],
-    condition: conditionOf(node),
+    condition: conditionOf(node, work),
   }));
 }

@@ -12,12 +12,13 @@ import { type DataPath, pathKey } from "../data/data-path.ts";
 import { dataAt, ITEM, listElements, type RequestData } from "../data/request-data.ts";
 import { Diagrams, type NodeId, operation } from "../diagram/diagrams.ts";
 import { RULE_ORDER, runCondition } from "../rules/run-rules.ts";
+import { Work } from "../work/work.ts";
 import { LeafRuns } from "./leaf-runs.ts";
 import { type ConditionCase, conditionCases } from "./rule-cases.ts";
 import { truthOperations } from "./truth-operations.ts";
 import { sizeOfVariable, type ValueVariable, type Variable, variableKey } from "./variable.ts";
 import { orderedVariables } from "./variable-order.ts";
-import { stepsTo } from "./variables-of.ts";
+import { type LeafRunner, stepsTo } from "./variables-of.ts";
 
 const TRUTHS: readonly Truth[] = ["true", "false", "error"];
 
@@ -32,6 +33,8 @@ export class RuleModel {
   readonly leaves: readonly (LeafCondition | OpaqueCondition)[];
   /** Whether every value has a class; where not, what is computed is a guess. */
   readonly isComplete: boolean;
+  /** What is left to the question that it is made for. */
+  readonly work: Work;
   readonly #phase: CelPhase;
   readonly #runs: LeafRuns;
   readonly #cases = new Map<Rule, readonly ConditionCase[]>();
@@ -39,25 +42,29 @@ export class RuleModel {
   readonly #truths = truthOperations();
   readonly #done = new Map<RuleCondition, NodeId>();
 
-  /** A model of rules, and of conditions (`mcp.tool.name == "x"`) that are to be classed apart besides: before and after them. */
+  /**
+   * A model of rules, and of conditions (`mcp.tool.name == "x"`) that are to be classed apart besides: before and after
+   * them. Throws `TooMuchWork` where it is too large, as everything does that is worked out on it.
+   */
   constructor(
     phase: CelPhase,
     rules: readonly Rule[],
     first: readonly RuleCondition[] = [],
     last: readonly RuleCondition[] = [],
+    work = new Work(),
   ) {
     this.#phase = phase;
-    this.#runs = new LeafRuns(phase);
-    this.diagrams = new Diagrams();
-    for (const rule of rules) this.#cases.set(rule, conditionCases(rule, phase));
+    this.work = work;
+    this.#runs = new LeafRuns(phase, work);
+    this.diagrams = new Diagrams(work);
+    for (const rule of rules) this.#cases.set(rule, conditionCases(rule, phase, work));
     const cases = [...this.#cases.values()].flat();
     const leaves = new Map<string, LeafCondition | OpaqueCondition>();
     for (const condition of [...first, ...cases.map((each) => each.condition), ...last])
       for (const leaf of leavesOf(condition)) leaves.set(leaf.text, leaf);
     this.leaves = [...leaves.values()];
-    this.variables = orderedVariables(phase, this.leaves, (leaf, path, value) =>
-      this.#runs.truthOf(leaf, path, value),
-    );
+    const run: LeafRunner = (leaf, path, value) => this.#runs.truthOf(leaf, path, value);
+    this.variables = orderedVariables(phase, this.leaves, run, work);
     for (const variable of this.variables)
       this.#levels.set(variableKey(variable), this.diagrams.variable(sizeOfVariable(variable)));
     this.isComplete = this.variables.every(
@@ -183,6 +190,7 @@ export class RuleModel {
     }
     if (leaf.features.sizes.size > 0 && sizes !== undefined) {
       const children = sizes.map((size) => {
+        this.work.spend(size >> 2);
         const list = Array.from({ length: size }, () => "other");
         return diagrams.terminal(this.#runs.truthOf(leaf, path, list));
       });

@@ -3,6 +3,7 @@ import type { LeafCondition, OpaqueCondition } from "../conditions/condition.ts"
 import { NO_FEATURES } from "../conditions/leaf-features.ts";
 import { pathKey } from "../data/data-path.ts";
 import { ITEM } from "../data/request-data.ts";
+import type { Work } from "../work/work.ts";
 import { rankOf, type Variable } from "./variable.ts";
 import { type LeafRunner, stepsTo, variablesOf } from "./variables-of.ts";
 
@@ -11,11 +12,12 @@ export function orderedVariables(
   phase: CelPhase,
   leaves: readonly (LeafCondition | OpaqueCondition)[],
   run: LeafRunner,
+  work: Work,
 ): readonly Variable[] {
   const classed = leaves.filter((each) => each.kind === "leaf");
-  const values = variablesOf(classed, run);
+  const values = variablesOf(classed, run, work);
   const hasItem = values.some((each) => "path" in each && pathKey(each.path) === pathKey(ITEM));
-  const item = phase === "mcp" && !hasItem ? variablesOf([ANY_ITEM], run) : [];
+  const item = phase === "mcp" && !hasItem ? variablesOf([ANY_ITEM], run, work) : [];
   const opaque = leaves.flatMap((each): readonly Variable[] =>
     each.kind === "opaque" ? [{ kind: "opaque", text: each.text, reads: each.reads }] : [],
   );

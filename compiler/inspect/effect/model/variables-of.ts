@@ -6,6 +6,7 @@ import type { LeafCondition, Truth } from "../conditions/condition.ts";
 import { joinFeatures } from "../conditions/leaf-features.ts";
 import { type DataPath, JSON_BODY, kindOfPath, type PathKind, pathKey } from "../data/data-path.ts";
 import { ITEM, ITEM_KINDS } from "../data/request-data.ts";
+import type { Work } from "../work/work.ts";
 import type { ValueVariable, Variable } from "./variable.ts";
 
 /** What a condition is when a path has a value and nothing else is there. */
@@ -15,10 +16,11 @@ export type LeafRunner = (leaf: LeafCondition, path: DataPath, value: unknown) =
 export function variablesOf(
   leaves: readonly LeafCondition[],
   run: LeafRunner,
+  work: Work,
 ): readonly Variable[] {
   const paths = new Map<string, DataPath>();
   for (const { path } of leaves) for (const step of stepsTo(path)) paths.set(pathKey(step), step);
-  return [...paths.values()].flatMap((path) => variablesAt(path, leaves, run));
+  return [...paths.values()].flatMap((path) => variablesAt(path, leaves, run, work));
 }
 
 /** The paths that are asked on the way to one, from the outermost on. */
@@ -33,7 +35,9 @@ function variablesAt(
   path: DataPath,
   leaves: readonly LeafCondition[],
   run: LeafRunner,
+  work: Work,
 ): readonly Variable[] {
+  work.spend(4 * leaves.length * path.length);
   const isHere = (each: LeafCondition): boolean => pathKey(each.path) === pathKey(path);
   const here = leaves.filter(isHere);
   const below = leaves.filter(
@@ -52,11 +56,13 @@ function variablesAt(
             form: leaf.form,
             on: (element) => run(leaf, path, [element]),
           })),
+          work,
         );
   const starts = [...features.sizes].flatMap((size) => [size, size + 1]);
   const listSizes = hasSizes ? [...new Set([0, ...starts])].toSorted((a, b) => a - b) : undefined;
   const classes = classesAt(path, [...here, ...below], below.length > 0, run, {
     hasElements: elements !== undefined || hasSizes,
+    work,
   });
   const value: ValueVariable = { kind: "value", path, ...classes, elements, sizes: listSizes };
   const sizes: readonly Variable[] =
@@ -76,6 +82,7 @@ function elementVariables(
 interface ClassOptions {
   /** Lists are classed apart by their elements or sizes. */
   readonly hasElements: boolean;
+  readonly work: Work;
 }
 
 function classesAt(
@@ -83,7 +90,7 @@ function classesAt(
   leaves: readonly LeafCondition[],
   isOwner: boolean,
   run: LeafRunner,
-  { hasElements }: ClassOptions,
+  { hasElements, work }: ClassOptions,
 ): ValueClasses {
   const collector = new ClassCollector((example) =>
     leaves.map((leaf) => run(leaf, path, example)).join(),
@@ -93,7 +100,7 @@ function classesAt(
     leaves.filter((leaf) => pathKey(leaf.path) === pathKey(path)).map((leaf) => leaf.features),
   );
   const add = (example: unknown): number => collector.add(example);
-  const texts = () => stringCells([...strings.values()], stringDomain(path), add);
+  const texts = () => stringCells([...strings.values()], stringDomain(path), add, work);
   const kind: PathKind = kindOfPath(path) ?? "json";
   switch (kind) {
     case "item": {
@@ -129,7 +136,7 @@ function classesAt(
     }
     case "address": {
       const addresses = [...strings.values()].map(({ text }) => text).filter(isAddress);
-      const { classOf } = addressCells(networks, addresses, add);
+      const { classOf } = addressCells(networks, addresses, add, work);
       return { classes, isComplete: true, classOf: (value) => classOf(String(value)) };
     }
     case "json": {

@@ -1,3 +1,4 @@
+import type { Work } from "../work/work.ts";
 import { isWordRune, NEWLINE, OPERATION, regexProgram, takesRune } from "./regex-program.ts";
 
 /**
@@ -6,6 +7,7 @@ import { isWordRune, NEWLINE, OPERATION, regexProgram, takesRune } from "./regex
 export function alphabetOf(
   constants: readonly string[],
   patterns: readonly string[],
+  work: Work,
 ): readonly number[] {
   const instructions = patterns.flatMap((pattern) =>
     regexProgram(pattern).inst.filter(({ op }) => op >= OPERATION.firstRune),
@@ -15,6 +17,8 @@ export function alphabetOf(
     single,
     instructions.map(({ runes }) => runes),
   );
+  const ranges = instructions.reduce((sum, { runes }) => sum + Math.log2(2 + runes.length), 0);
+  work.spend(edges.length * (8 + ranges));
   const classes = new Map<string, number>();
   edges.forEach((low, index) => {
     const high = (edges[index + 1] ?? 0x110000) - 1;

@@ -1,5 +1,8 @@
+import type { Work } from "../work/work.ts";
 import type { Machine } from "./machine.ts";
 import type { StringFeature } from "./string-feature.ts";
+
+const ONE = "1".charCodeAt(0);
 
 interface TrieNode {
   readonly next: Map<number, number>;
@@ -14,16 +17,18 @@ export class PrefixMachine implements Machine {
   readonly #alphabet: readonly number[];
   readonly #nodes: TrieNode[] = [];
 
-  constructor(features: readonly StringFeature[], alphabet: readonly number[]) {
+  constructor(features: readonly StringFeature[], alphabet: readonly number[], work: Work) {
     this.#alphabet = alphabet;
     const equal = new Map<number, number[]>();
     const prefixes = new Map<number, number[]>();
     this.#add();
     features.forEach(({ kind, text }, index) => {
+      work.spend(text.length * 4);
       const end = this.#insert(text);
       const ends = kind === "equals" ? equal : prefixes;
       ends.set(end, [...(ends.get(end) ?? []), index]);
     });
+    work.spend(this.#nodes.length * (10 + features.length / 4));
     this.#finish(features.length, equal, prefixes);
   }
 
@@ -57,8 +62,11 @@ export class PrefixMachine implements Machine {
     equal: ReadonlyMap<number, readonly number[]>,
     prefixes: ReadonlyMap<number, readonly number[]>,
   ): void {
-    const vector = (has: readonly number[]): string =>
-      Array.from({ length: count }, (_, index) => (has.includes(index) ? "1" : "0")).join("");
+    const vector = (has: readonly number[]): string => {
+      const digits = Buffer.alloc(count, "0");
+      for (const index of has) digits[index] = ONE;
+      return digits.toString("latin1");
+    };
     const elsewhere = new Map<string, number>();
     const open: { readonly at: number; readonly above: readonly number[] }[] = [
       { at: 0, above: [] },

@@ -1,3 +1,4 @@
+import type { Work } from "../work/work.ts";
 import type { Machine } from "./machine.ts";
 import {
   isWordRune,
@@ -32,14 +33,16 @@ export class RegexMachine implements Machine {
   readonly start: number;
   readonly #program: RegexProgram;
   readonly #alphabet: readonly number[];
+  readonly #work: Work;
   readonly #ids = new Map<string, number>();
   readonly #states: State[] = [];
   readonly #steps: number[][] = [];
 
   /** `alphabet`: a character for each class. */
-  constructor(pattern: string, alphabet: readonly number[]) {
+  constructor(pattern: string, alphabet: readonly number[], work: Work) {
     this.#program = regexProgram(pattern);
     this.#alphabet = alphabet;
+    this.#work = work;
     this.start = this.#idOf({ isMatched: false, before: "none", instructions: [] });
   }
 
@@ -87,6 +90,7 @@ export class RegexMachine implements Machine {
       const instruction = this.#program.inst[at];
       if (instruction === undefined || reached.has(at)) continue;
       reached.add(at);
+      this.#work.spend(2);
       switch (instruction.op) {
         case OPERATION.alternative:
         case OPERATION.alternativeMatch:

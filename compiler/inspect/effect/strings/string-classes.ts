@@ -1,10 +1,17 @@
 import { RE2JS } from "re2js";
+import type { Work } from "../work/work.ts";
 import { alphabetOf } from "./alphabet.ts";
 import { LengthMachine } from "./length-machine.ts";
 import type { Machine } from "./machine.ts";
 import { PrefixMachine } from "./prefix-machine.ts";
 import { RegexMachine } from "./regex-machine.ts";
-import { featureKey, featureVector, type StringFeature } from "./string-feature.ts";
+import {
+  featureKey,
+  featureSteps,
+  featureVector,
+  type StringFeature,
+  vectorText,
+} from "./string-feature.ts";
 
 /** Strings by what they have of some features: for each combination that there is, one that has it. */
 export interface StringClasses {
@@ -25,8 +32,11 @@ export interface StringDomain {
 /** More states than this are not searched. */
 const MAX_STATES = 20_000;
 
-/** Classes that were worked out: rules of many routes ask the same of methods, headers and claims. */
-const known = new Map<string, StringClasses>();
+/**
+ * Classes that were worked out: rules of many routes ask the same of methods, headers and claims. Whoever asks again
+ * takes the same steps for it, so that what is decided does not depend on what was asked before.
+ */
+const known = new Map<string, { readonly classes: StringClasses; readonly steps: number }>();
 
 /** More features than these are a table of routes, which is asked about once. */
 const MAX_KNOWN_FEATURES = 16;
@@ -35,20 +45,32 @@ const MAX_KNOWN_FEATURES = 16;
 export function stringClasses(
   features: readonly StringFeature[],
   domain: StringDomain,
+  work: Work,
 ): StringClasses {
-  if (features.length > MAX_KNOWN_FEATURES) return workedOut(features, domain);
+  if (features.length > MAX_KNOWN_FEATURES) return workedOut(features, domain, work);
   const key = JSON.stringify([features.map(featureKey), domain]);
-  const classes = known.get(key) ?? workedOut(features, domain);
-  known.set(key, classes);
+  const found = known.get(key);
+  if (found !== undefined) {
+    work.spend(found.steps);
+    return found.classes;
+  }
+  const before = work.spent;
+  const classes = workedOut(features, domain, work);
+  known.set(key, { classes, steps: work.spent - before });
   return classes;
 }
 
-function workedOut(features: readonly StringFeature[], domain: StringDomain): StringClasses {
+function workedOut(
+  features: readonly StringFeature[],
+  domain: StringDomain,
+  work: Work,
+): StringClasses {
   const vectorOf = featureVector(features);
   // Domains are our own patterns, which mean the same to JavaScript, and are run for thousands of texts.
   const pattern = domain.pattern === undefined ? undefined : new RegExp(domain.pattern, "u");
   const examples = new Map<string, string>();
   const offer = (text: string): void => {
+    work.spend(featureSteps(features, text.length));
     if (pattern !== undefined && !pattern.test(text)) return;
     const vector = vectorOf(text);
     if (!examples.has(vector)) examples.set(vector, text);
@@ -58,7 +80,7 @@ function workedOut(features: readonly StringFeature[], domain: StringDomain): St
     for (const text of constantEnds(features)) offer(text);
     return { examples, isComplete: true };
   }
-  const isComplete = search(features, domain.pattern, examples);
+  const isComplete = search(features, domain.pattern, examples, work);
   return { examples, isComplete };
 }
 
@@ -111,6 +133,7 @@ function search(
   features: readonly StringFeature[],
   domain: string | undefined,
   examples: Map<string, string>,
+  work: Work,
 ): boolean {
   const constants = features.filter(({ kind }) => isConstant(kind));
   const lengths = features.filter(({ kind }) => kind === "isAsLongAs");
@@ -119,25 +142,27 @@ function search(
   const alphabet = alphabetOf(
     constants.map(({ text }) => text),
     domain === undefined ? patterns : [...patterns, domain],
+    work,
   );
   const machines: readonly Machine[] = [
-    new PrefixMachine(constants, alphabet),
+    new PrefixMachine(constants, alphabet, work),
     new LengthMachine(lengths),
-    ...patterns.map((pattern) => new RegexMachine(pattern, alphabet)),
+    ...patterns.map((pattern) => new RegexMachine(pattern, alphabet, work)),
   ];
-  const within = domain === undefined ? undefined : new RegexMachine(domain, alphabet);
+  const within = domain === undefined ? undefined : new RegexMachine(domain, alphabet, work);
   const all = within === undefined ? machines : [...machines, within];
   const places = features.map((each) => [...constants, ...lengths, ...others].indexOf(each));
   const record = (reached: Reached): void => {
     if (within?.accepted(reached.states.at(-1) ?? 0) === "0") return;
     const found = machines.map((machine, at) => machine.accepted(reached.states[at] ?? 0)).join("");
-    const vector = places.map((place) => found[place]).join("");
+    const vector = vectorText(places.map((place) => found[place]).join(""));
     if (!examples.has(vector)) examples.set(vector, textOf(reached, alphabet));
   };
   const first: Reached = { states: all.map(({ start }) => start), before: undefined, symbol: -1 };
   const seen = new Set([first.states.join()]);
   const open: Reached[] = [first];
   for (const reached of open) {
+    work.spend(features.length + alphabet.length * (2 + all.length));
     record(reached);
     for (let symbol = 0; symbol < alphabet.length; symbol += 1) {
       const states = reached.states.map((state, at) => all[at]?.step(state, symbol) ?? state);

@@ -20,8 +20,8 @@ export function featureKey({ kind, text }: StringFeature): string {
 const FEW = 8;
 
 /**
- * A function that says which of several features a string has: a digit for each. Constants and prefixes are looked up, so
- * that thousands of them (the paths of a routing table) cost no more than the string is long.
+ * A function that says which of several features a string has, as `vectorText` writes it. Constants and prefixes are looked
+ * up, so that thousands of them (the paths of a routing table) cost no more than the string is long.
  */
 export function featureVector(features: readonly StringFeature[]): (value: string) => string {
   if (features.length > FEW) return lookedUpVector(features);
@@ -47,19 +47,34 @@ function lookedUpVector(features: readonly StringFeature[]): (value: string) => 
     each.kind === "equals" || each.kind === "startsWith" ? [] : [{ has: featureTest(each), at }],
   );
   return (value) => {
-    const digits = Buffer.alloc(features.length, "0");
-    const mark = (found: readonly number[] = []) => {
-      for (const at of found) digits[at] = ONE;
-    };
-    mark(constants.get(value));
+    const had = [...(constants.get(value) ?? [])];
     for (let end = 0; end <= Math.min(longest, value.length); end += 1)
-      mark(prefixes.get(value.slice(0, end)));
-    for (const { has, at } of others) if (has(value)) digits[at] = ONE;
-    return digits.toString("latin1");
+      had.push(...(prefixes.get(value.slice(0, end)) ?? []));
+    for (const { has, at } of others) if (has(value)) had.push(at);
+    return placesText(had);
   };
 }
 
-const ONE = "1".charCodeAt(0);
+/** The features that a string has, of which there is a digit for each: those digits if they are few, else their places. */
+export function vectorText(digits: string): string {
+  if (digits.length <= FEW) return digits;
+  const had: number[] = [];
+  for (let at = digits.indexOf("1"); at >= 0; at = digits.indexOf("1", at + 1)) had.push(at);
+  return placesText(had);
+}
+
+function placesText(had: number[]): string {
+  return had.sort((a, b) => a - b).join();
+}
+
+/** Steps that it takes to ask for some features of a string of so many characters. */
+export function featureSteps(features: readonly StringFeature[], length: number): number {
+  const many = (wanted: StringFeature["kind"]) =>
+    features.filter(({ kind }) => kind === wanted).length;
+  const others = features.length > FEW ? 1 : features.length;
+  const searched = many("matches") * 8 + many("isAsLongAs") + many("contains");
+  return others + (length >> 3) + searched * (1 + (length >> 2));
+}
 
 /** Whether a string has a feature. */
 function featureTest({ kind, text }: StringFeature): (value: string) => boolean {

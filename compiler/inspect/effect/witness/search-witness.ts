@@ -8,6 +8,9 @@ import { witnessOn } from "./witness.ts";
 /** How many requests are tried for conditions that no class of values captures. */
 const ATTEMPTS = 600;
 
+/** Steps to try a request, for each condition of the rules. */
+const STEPS_TO_TRY = 10;
+
 /**
  * A request on a path for which a claim holds when it is executed. Conditions over several values are not solved: values
  * for what they read are tried, taken from the constants there are. Undefined: none was found.
@@ -34,6 +37,7 @@ export function searchWitness(
   };
   const pick = (): unknown => pool[below(pool.length)];
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    model.work.spend(STEPS_TO_TRY * (1 + model.leaves.length));
     const shared = pick();
     const data = reads.reduce<RequestData>((made, read, index) => {
       const own = found[index];

@@ -91,6 +91,7 @@ export function inWords(
     );
     for (const each of order) {
       const fewer = kept.filter((other) => other !== each);
+      model.work.spend(kept.length);
       if (implies(fewer)) kept = fewer;
     }
     terms.push(mergedTerm(kept));

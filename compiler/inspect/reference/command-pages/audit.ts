@@ -20,7 +20,7 @@ export function auditPage(): Page {
       ),
       paragraph(
         "Whether a rule ever decides is worked out over all requests, as `gwc diff` works out who may do what; a rule that " +
-          "can't be solved is never said to be dead.",
+          "can't be solved, or not with the steps that a question may take, is never said to be dead.",
       ),
       heading("A baseline"),
       paragraph(

@@ -31,7 +31,8 @@ export function canPage(): Page {
       paragraph(
         "`--who` asks under which conditions anyone may. The conditions are said in the words of the rules, simplified, and as " +
           "one expression (`as CEL`) that `gwc eval` takes. `undecided: depends on EXPR` names an expression that can't be " +
-          "solved: one over two values, or over a body.",
+          "solved: one over two values, or over a body. Rules that take too many steps to solve are undecided, too: the exit " +
+          "code is 4.",
       ),
     ],
   };

@@ -72,11 +72,17 @@ export function diffPage(): Page {
           "from its constants. Where that shows nothing it is counted as UNDECIDED in the verdict's last lines, and " +
           "`--exit-code` treats it as if it opened access.",
       ),
+      paragraph(
+        "Every comparison ends. Who may do what on a route and where the requests for a host go are questions, each of which " +
+          "may take a number of steps: up to 10 seconds of a slow processor. All questions of a command together may take six " +
+          "times as many. What needs more is not decided: the verdict counts it, and `--exit-code` ends with 5. Steps are " +
+          "counted, not seconds, so every machine says the same. Equal parts of two configurations take no steps.",
+      ),
       heading("In a pull request"),
       paragraph(
         "`--format markdown` is a comment, `--format sarif` goes to code scanning, and under GitHub Actions each difference " +
           "stands at its line without any option. `--exit-code` ends with 0 when nothing is different, 4 when something is, " +
-          "5 when something opens access; 1 means that a side has mistakes, 2 that the command has.",
+          "5 when something opens access or is not decided; 1 means that a side has mistakes, 2 that the command has.",
       ),
       { kind: "example", language: "yaml", text: WORKFLOW },
       heading("Five pull requests"),
