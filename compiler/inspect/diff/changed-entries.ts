@@ -1,7 +1,7 @@
 import type { RouteEntry } from "../../ir/program.ts";
 import type { Work } from "../effect/work/work.ts";
 import { mayBothPaths } from "./path-overlap.ts";
-import type { HostRows } from "./table-side.ts";
+import type { TableOfHost } from "./table-side.ts";
 
 /** What is different in the tables of a host. */
 export interface ChangedEntries {
@@ -16,7 +16,11 @@ export interface ChangedEntries {
 const MAX_COMPARISONS = 1_000_000;
 
 /** Compares the tables of a host. */
-export function changedEntries(before: HostRows, after: HostRows, work: Work): ChangedEntries {
+export function changedEntries(
+  before: TableOfHost,
+  after: TableOfHost,
+  work: Work,
+): ChangedEntries {
   const count = before.lines.length + after.lines.length;
   work.spend(10 * count);
   const kept = keptLines(before.lines, after.lines);

@@ -7,7 +7,7 @@ import { policiesKey, routeKey } from "./route-key.ts";
 /** The routing table of a listener, on one side of a comparison. */
 export interface TableSide {
   /** What a request for a host is looked up in. */
-  readonly entriesFor: (host: string) => HostRows;
+  readonly entriesFor: (host: string) => TableOfHost;
   /** The route of an entry; undefined for no entry. */
   readonly routeOf: (entry: RouteEntry | undefined) => RouteNode | undefined;
   /** The same for requests with which the same is done: by the listener, and by their route. */
@@ -15,7 +15,7 @@ export interface TableSide {
 }
 
 /** The entries that requests for a host are compared with, in order. */
-export interface HostRows {
+export interface TableOfHost {
   readonly entries: readonly RouteEntry[];
   /** For each entry a text that is the same for those that match and do the same. */
   readonly lines: readonly string[];
@@ -36,7 +36,7 @@ export function tableSide(listener: ListenerNode | undefined): TableSide {
     return { at, shared, entries, lines, key: digest(lines) };
   });
   const byHost = Map.groupBy(groups, ({ shared }) => shared);
-  const entriesFor = (host: string): HostRows => {
+  const entriesFor = (host: string): TableOfHost => {
     const own = patternsFor(host).flatMap((pattern) => byHost.get(pattern) ?? []);
     const inOrder = own.toSorted((a, b) => a.at - b.at);
     return {
@@ -48,7 +48,7 @@ export function tableSide(listener: ListenerNode | undefined): TableSide {
   return { entriesFor, routeOf, keyOf };
 }
 
-interface PlacedGroup extends HostRows {
+interface PlacedGroup extends TableOfHost {
   /** Its place in the table. */
   readonly at: number;
   readonly shared: string;
