@@ -109,6 +109,8 @@ class Running implements RunningGateway {
   readonly #observer: RequestObserver | undefined;
   readonly #context: LiveContext;
   readonly #listeners: Listeners;
+  /** The stats and readiness pages. They respond until the process ends. */
+  readonly #pages: Listeners;
   readonly metrics = new Metrics();
   /** From the first definition on that is a part of a mesh. */
   #mesh: MeshMembership | undefined;
@@ -160,6 +162,7 @@ class Running implements RunningGateway {
       worker,
     );
     this.#listeners = new Listeners(this.#context);
+    this.#pages = new Listeners(this.#context);
     this.#accessLog = this.#openAccessLog();
     this.#log = new ProcessLog(settings.logFormat, settings.logLevels, this.#writer);
     this.#audit = definition.audit?.open(this.#writer);
@@ -170,8 +173,7 @@ class Running implements RunningGateway {
   }
 
   get ports(): readonly number[] {
-    const { length } = this.#definition.ports;
-    return this.#listeners.ports.slice(0, length).map(({ port }) => port);
+    return this.#listeners.ports.map(({ port }) => port);
   }
 
   async open(): Promise<void> {
@@ -235,14 +237,17 @@ class Running implements RunningGateway {
       const ports = definition.ports.map((port) =>
         portEndpoint(port, this.#defaultAddress, context),
       );
-      const services = this.#services(settings, definition);
-      const listeners = await this.#listeners.prepare([...ports, ...services]);
+      const listeners = await this.#listeners.prepare(ports);
       undo.push(listeners.abort);
+      const pages = await this.#pages.prepare(this.#services(settings, definition));
+      undo.push(pages.abort);
       const commit = () => {
         mesh?.commit();
         listeners.commit();
-        this.#context.ports = new Set(this.#listeners.ports.map(({ port }) => port));
-        if (this.#speaks) this.#tellOpened(listeners.opened, ports);
+        pages.commit();
+        const open = this.#listeners.ports.concat(this.#pages.ports);
+        this.#context.ports = new Set(open.map(({ port }) => port));
+        if (this.#speaks) this.#tellOpened([...listeners.opened, ...pages.opened], ports);
         this.#definition = definition;
         this.#build = build;
         if (this.#audit !== audit) void this.#audit?.close();
@@ -288,6 +293,7 @@ class Running implements RunningGateway {
     this.#mesh?.close();
     await this.#context.flush();
     await this.#flushExports();
+    await this.#pages.closeNow();
     if (this.#worker === undefined) this.#log.info("ended");
     this.#audit?.action("ended", this.#build.configDigest);
     await this.#audit?.close();

@@ -71,7 +71,7 @@ export class Listeners {
         }
         // The same port with TLS instead of plain HTTP, the reverse, or another handshake: unless threads do, nobody shares it.
         if (this.#context.threads === undefined && this.#open.delete(key))
-          void before?.server.close();
+          void before?.server.close(true);
         const port = await open(endpoint, prepared, this.#context);
         opened.push(port);
         next.set(key, port);
@@ -96,6 +96,13 @@ export class Listeners {
   /** Takes no more connections; resolves when every connection has ended. */
   async close(): Promise<void> {
     await Promise.all(this.ports.map(({ server }) => server.close()));
+  }
+
+  /** Takes no more connections and breaks off the others. Resolves when all have ended. */
+  async closeNow(): Promise<void> {
+    const closed = this.close();
+    this.closeAllConnections();
+    await closed;
   }
 
   /** Breaks every connection off. */

@@ -4,8 +4,11 @@ import type { GatewayContext } from "../process/gateway-context.ts";
 export interface PortServer {
   /** Opens the port (0: any free one) on `host`, or on every address. Resolves with the port. */
   listen(port: number, host: string | undefined): Promise<number>;
-  /** Takes no more connections and closes the others as soon as they are idle. Resolves when the last one has closed. */
-  close(): Promise<void>;
+  /**
+   * Takes no more connections and closes the others as soon as they are idle. Resolves when the last one has closed.
+   * `atOnce`: the port is free when the function returns, and the connections that the kernel holds for it are reset.
+   */
+  close(atOnce?: boolean): Promise<void>;
   /** Breaks every connection off. */
   closeAllConnections(): void;
 }

@@ -5,7 +5,7 @@ import type { GatewayContext } from "../process/gateway-context.ts";
 export interface TlsPassthrough {
   /** Keeps a connection, or calls `endHere` with all that has come still in the socket. */
   receive(socket: Socket, endHere: () => void): void;
-  /** Closes what has not said for whom it is, and the rest once it is silent, until the function is called that it gives. */
+  /** Closes what does not say in `FIRST_REQUEST_TIME` for whom it is, and the rest once it is silent, until the function is called that it gives. */
   close(): () => void;
   /** Breaks every connection off. */
   destroy(): void;

@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
-import { listenOn } from "../net/listen-on.ts";
+import { closeQuietly, listenOn } from "../net/listen-on.ts";
 import type { PortServer } from "../net/port-server.ts";
 import { ProxiedServer, type ProxyProtocol } from "../net/proxy-protocol/proxy-protocol.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
@@ -73,16 +73,11 @@ export class TcpServer implements PortServer {
     return listenOn(this.#server, port, host, this.#gateway.threads !== undefined);
   }
 
-  close(): Promise<void> {
+  close(atOnce = false): Promise<void> {
     if (this.#mode.kind === "terminate") this.#mode.certificates.close();
     const stop = this.#connections.endSilent();
     this.#proxied.close();
-    return new Promise((resolve) => {
-      this.#server.close(() => {
-        stop();
-        resolve();
-      });
-    });
+    return closeQuietly(this.#server, () => {}, atOnce).then(stop);
   }
 
   closeAllConnections(): void {

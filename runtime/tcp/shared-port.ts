@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { type HostTable, valueForHost } from "../http/routing/host-table.ts";
+import { FIRST_REQUEST_TIME } from "../net/listen-on.ts";
 import type { PreparedPassthrough, TlsPassthrough } from "../net/tls-passthrough.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import { receiveClientHello } from "./client-hello.ts";
@@ -70,7 +71,9 @@ class NamedConnections implements TlsPassthrough {
   }
 
   close(): () => void {
-    for (const socket of this.#unnamed) socket.destroy();
+    setTimeout(() => {
+      for (const socket of this.#unnamed) socket.destroy();
+    }, FIRST_REQUEST_TIME).unref();
     return this.#connections.endSilent();
   }
 

@@ -21,9 +21,16 @@ function ask(url: string): Promise<{ readonly status: number; readonly body: str
   });
 }
 
+/** The same, asked again if the kernel resets the connection: a thread has closed its port while it waited in the queue. */
+const askAgain = (url: string): ReturnType<typeof ask> =>
+  ask(url).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ECONNRESET") return askAgain(url);
+    throw error;
+  });
+
 /** All that so many requests got. */
 async function bodies(url: string, count = 30): Promise<ReadonlySet<string>> {
-  const found = await Promise.all(Array.from({ length: count }, () => ask(url)));
+  const found = await Promise.all(Array.from({ length: count }, () => askAgain(url)));
   return new Set(found.map(({ body }) => body));
 }
 
@@ -273,6 +280,23 @@ describe("a data plane of several threads", () => {
       expect(await bodies(`${url}/b`)).toEqual(new Set([String(count)]));
     }
     expect(await passed()).toBe(0);
+    expect(await agent.stop()).toBe(0);
+  }, 60_000);
+
+  it("that leave respond to clients that had connected and sent nothing yet", async () => {
+    const world = await AgentWorld.start({ ...text("four"), ...threads(4) });
+    const agent = await world.startAgent(4);
+    const silent = Array.from({ length: 16 }, () => new RawClient(world.port));
+    await Promise.all(
+      silent.map(({ socket }) => new Promise((resolve) => socket.once("connect", resolve))),
+    );
+    // Served by now: the kernel's queues are empty.
+    await bodies(`http://127.0.0.1:${world.port}/a`, 60);
+    const from = agent.output.length;
+    world.send({ ...text("one"), ...threads(1) });
+    await agent.seen(/1 threads serve/, from);
+    for (const client of silent) client.send("GET /a HTTP/1.1\r\nHost: x\r\n\r\n");
+    for (const client of silent) await client.receives(/^HTTP\/1.1 200 /);
     expect(await agent.stop()).toBe(0);
   }, 60_000);
 

@@ -129,8 +129,7 @@ export class ThreadGroup {
       // Nothing starts again.
       this.#closing = Promise.resolve();
       this.#threads.breakOff();
-      this.#listeners.closeAllConnections();
-      void this.#listeners.close();
+      void this.#listeners.closeNow();
       void this.#audit?.close();
       await this.#writer.close();
       throw error;
@@ -303,7 +302,7 @@ export class ThreadGroup {
     const longest = this.#served.settings.drain.max + endMargin;
     await this.#threads.endAll(Math.min(longest, longestTimer));
     await this.#memory.flush();
-    this.#listeners.closeAllConnections();
+    void this.#listeners.closeNow();
     this.#log.info("ended");
     this.#audit?.action("ended", this.#served.build.configDigest);
     await this.#audit?.close();

@@ -1,5 +1,6 @@
 import { BlockList, isIPv6, type Socket } from "node:net";
 import { SECOND } from "../../process/units.ts";
+import { FIRST_REQUEST_TIME } from "../listen-on.ts";
 import { type ProxiedClient, type ProxyHeader, readProxyHeader } from "./proxy-header.ts";
 import type { ProxiedClients, ProxyProtocol, ProxyProtocolSettings } from "./proxy-protocol.ts";
 
@@ -59,7 +60,9 @@ class ProxiedConnections implements ProxiedClients {
   }
 
   close(): void {
-    for (const socket of this.#waiting) socket.destroy();
+    setTimeout(() => {
+      for (const socket of this.#waiting) socket.destroy();
+    }, FIRST_REQUEST_TIME).unref();
   }
 
   #keep(socket: Socket, client: ProxiedClient): void {

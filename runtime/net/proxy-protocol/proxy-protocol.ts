@@ -27,7 +27,7 @@ export interface ProxiedClients {
   ): void;
   /** Gives a connection the address of its client; of TLS, once the handshake is over. */
   name(socket: Socket): void;
-  /** Closes the connections that have not said for whom they are. */
+  /** Closes the connections that do not say in `FIRST_REQUEST_TIME` for whom they are. */
   close(): void;
 }
 
@@ -63,7 +63,7 @@ export class ProxiedServer {
     this.#clients?.name(socket);
   }
 
-  /** Closes the connections that have not said for whom they are. */
+  /** Closes the connections that do not say in `FIRST_REQUEST_TIME` for whom they are. */
   close(): void {
     this.#clients?.close();
   }

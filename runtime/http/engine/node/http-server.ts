@@ -9,7 +9,7 @@ import { forbiddingRule } from "../../../net/connection-rules.ts";
 import type { ConnectionSettings } from "../../../net/connection-settings.ts";
 import { HeldWrites } from "../../../net/held-writes.ts";
 import { ignoreError } from "../../../net/ignore-error.ts";
-import { listenOn } from "../../../net/listen-on.ts";
+import { closeQuietly, FIRST_REQUEST_TIME, listenOn } from "../../../net/listen-on.ts";
 import type { PortServer } from "../../../net/port-server.ts";
 import { ProxiedServer } from "../../../net/proxy-protocol/proxy-protocol.ts";
 import type { TlsPassthrough } from "../../../net/tls-passthrough.ts";
@@ -124,18 +124,16 @@ export class HttpServer implements PortServer {
   /**
    * Takes no more connections and closes the others as soon as they are idle. Resolves when the last one has closed.
    */
-  close(): Promise<void> {
+  close(atOnce = false): Promise<void> {
     this.#certificates?.close();
     const stop = this.#passthrough?.close();
-    return new Promise((resolve) => {
-      this.#server.close(() => {
-        stop?.();
-        resolve();
-      });
+    const endIdle = () => {
       this.#http1.close();
       this.#proxied.close();
       this.#http2.close();
-    });
+    };
+    const closed = closeQuietly(this.#server, endIdle, atOnce);
+    return closed.then(stop);
   }
 
   /** Breaks every connection off. */
@@ -157,7 +155,8 @@ export class HttpServer implements PortServer {
 
   #takePlain(socket: Socket): void {
     if (!this.#hold(socket)) return;
-    sniffProtocol(socket, this.#http1.deadlines, headTime, (version) => {
+    const time = this.#http1.isClosing ? FIRST_REQUEST_TIME : headTime;
+    sniffProtocol(socket, this.#http1.deadlines, time, (version) => {
       if (version === "http2") this.#http2.accept(socket);
       else this.#http1.accept(socket);
     });

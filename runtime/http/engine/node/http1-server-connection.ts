@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import type { Deadlines, Timed } from "../../../net/deadlines.ts";
 import type { HeldWrites } from "../../../net/held-writes.ts";
+import { FIRST_REQUEST_TIME } from "../../../net/listen-on.ts";
 import { pauseReads } from "../../../net/pause-reads.ts";
 import {
   type Borrower,
@@ -38,7 +39,7 @@ const mostWaiting = 65_536;
 /** A connection that may be one of HTTP/1.1. */
 export interface PlainConnection extends Timed {
   readonly socket: Socket;
-  /** Ends it, unless a request is under way. */
+  /** Ends it if it is idle. A connection that has sent no request yet has `FIRST_REQUEST_TIME` for the first one. */
   closeIdle(): void;
 }
 
@@ -96,7 +97,7 @@ export class Http1ServerConnection
   constructor(socket: Socket, port: Http1Port, maxDuration: number | undefined) {
     this.socket = socket;
     this.#port = port;
-    this.deadline = port.deadlines.after(headTime);
+    this.deadline = port.deadlines.after(port.isClosing ? FIRST_REQUEST_TIME : headTime);
     this.#oldAt =
       maxDuration === undefined ? Number.POSITIVE_INFINITY : port.deadlines.after(maxDuration);
     socket.on("data", this.#onData);
@@ -127,8 +128,9 @@ export class Http1ServerConnection
   }
 
   closeIdle(): void {
-    const isIdle = this.#phase === "idle" || (this.#phase === "head" && !this.#hasBegun());
-    if (isIdle) this.#end();
+    if (this.#phase === "idle") this.#end();
+    else if (this.#phase === "head" && !this.#hasBegun())
+      this.deadline = Math.min(this.deadline, this.#port.deadlines.after(FIRST_REQUEST_TIME));
   }
 
   expire(tick: number): void {

@@ -6,6 +6,7 @@ import {
 } from "node:http2";
 import type { Socket } from "node:net";
 import type { Http2Settings } from "../../../net/connection-settings.ts";
+import { FIRST_REQUEST_TIME } from "../../../net/listen-on.ts";
 import { readHttp2Head } from "./http2-request-head.ts";
 import { Http2Request, Http2Response, rawHeaders } from "./http2-stream.ts";
 
@@ -39,6 +40,9 @@ const maxConcurrentStreams = 100;
 export class Http2Connections {
   readonly #port: Http2Port;
   readonly #sessions: Set<ServerHttp2Session> = new Set();
+  /** Those that have had a stream. */
+  readonly #used: WeakSet<ServerHttp2Session> = new WeakSet();
+  #isClosing = false;
 
   constructor(port: Http2Port) {
     this.#port = port;
@@ -60,14 +64,20 @@ export class Http2Connections {
     endWhenIdle(session, limits);
     endWithAge(session, limits);
     session.setLocalWindowSize(limits.connectionWindowSize);
+    session.once("stream", () => this.#used.add(session));
+    if (this.#isClosing) closeAfterFirst(session);
     session.on("stream", (stream, _headers, flags, raw) =>
       this.#serve(stream, flags, rawHeaders(raw), socket, limits),
     );
   }
 
-  /** Lets the streams under way end, and takes no more. */
+  /** Lets the streams in flight end, and takes no more. A connection without a stream yet has time for the first one. */
   close(): void {
-    for (const session of this.#sessions) session.close();
+    this.#isClosing = true;
+    for (const session of this.#sessions) {
+      if (this.#used.has(session)) session.close();
+      else closeAfterFirst(session);
+    }
   }
 
   /** Breaks every connection off. */
@@ -136,6 +146,13 @@ function sessionOptions(limits: Http2Limits) {
     streamResetBurst: 200,
     streamResetRate: 33,
   };
+}
+
+/** Takes one stream, unless none comes in time. */
+function closeAfterFirst(session: ServerHttp2Session): void {
+  const timer = setTimeout(() => session.close(), FIRST_REQUEST_TIME);
+  session.once("stream", () => session.close());
+  session.once("close", () => clearTimeout(timer));
 }
 
 /** GOAWAY once the connection is old; its streams end by themselves. */

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { Deadlines } from "../../../net/deadlines.ts";
+import { FIRST_REQUEST_TIME } from "../../../net/listen-on.ts";
 import type { PlainConnection } from "./http1-server-connection.ts";
 
 /** The connection preface of HTTP/2 begins with a method that HTTP/1.1 does not have (RFC 9113 3.4). */
@@ -17,11 +18,13 @@ export function sniffProtocol(
 ): void {
   let first: Buffer | undefined;
   const leave = () => socket.destroy();
-  const silent: PlainConnection = {
+  const silent: PlainConnection & { deadline: number } = {
     socket,
     deadline: deadlines.after(timeout),
     place: 0,
-    closeIdle: leave,
+    closeIdle: () => {
+      silent.deadline = Math.min(silent.deadline, deadlines.after(FIRST_REQUEST_TIME));
+    },
     expire: (tick) => {
       if (socket.destroyed) deadlines.delete(silent);
       else if (tick >= silent.deadline) leave();
