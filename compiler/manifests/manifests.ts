@@ -1,4 +1,5 @@
 import type { ConfigPath, Origin } from "../diagnostics/diagnostic.ts";
+import type { SecretProblems } from "../model/secret-contents.ts";
 import type { Infer, Schema } from "../schema/schema.ts";
 import type { gatewayBackendSchema } from "./backend.ts";
 import type { endpointSliceSchema, referenceGrantSchema, serviceSchema } from "./core.ts";
@@ -115,9 +116,11 @@ export type ServicePort = NonNullable<ServiceSpec["ports"]>[number];
 /** Addresses behind a Service. */
 export type EndpointSliceSpec = Infer<typeof endpointSliceSchema>;
 
-/** The keys of a Secret or ConfigMap. A Secret's values are dropped when it is read. */
+/** The keys of a Secret or ConfigMap. A Secret's values are judged and dropped when it is read. */
 export interface KeyedData {
   readonly keys: readonly string[];
+  /** What is wrong with the values that are known. */
+  readonly problems: SecretProblems;
   /** False for a stub that only says the object exists: its keys are not known. */
   readonly isComplete: boolean;
 }

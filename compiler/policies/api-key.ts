@@ -50,7 +50,7 @@ const keySchema = object(
       examples: [`sha256:${"0".repeat(64)}`],
     }),
     file: text(
-      "Path of a file with the key, or with `{key, metadata, allowedModels}` as JSON; read where the gateway runs, and again when it changes.",
+      "Path of a file with the key, or with `{key or keyHash, metadata, allowedModels}` as JSON; read where the gateway runs, and again when it changes.",
       { maxLength: 1024 },
     ),
     metadata: map(json, {
@@ -90,7 +90,7 @@ const kubernetesSchema = object(
     mode: identityMode,
     location: credentialLocationSchema("Bearer"),
     secretRef: localObject(
-      "A Secret whose entries are API keys: each the key itself, or `{key, metadata, allowedModels}` as JSON.",
+      "A Secret whose entries are API keys: each the key itself, or `{key or keyHash, metadata, allowedModels}` as JSON.",
     ),
     secretSelector: object(
       {
@@ -159,7 +159,7 @@ export const apiKey: Policy<
       const at = childOf(origin, secretRef === undefined ? "secretSelector" : "secretRef");
       if (names.length === 0)
         diagnostics.report("selector-without-match", at, { what: "Secret of the namespace" });
-      const files = names.flatMap((name) => secretFiles(name, undefined, at));
+      const files = names.flatMap((name) => secretFiles(name, undefined, "apiKey", at));
       return {
         mode: kubernetesMode(given.mode),
         location: lowerCredentialLocation(given.location, "Bearer", childOf(origin, "location")),

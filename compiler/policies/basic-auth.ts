@@ -128,7 +128,12 @@ export const basicAuth: Policy<
       const [file = ""] =
         given.secretRef === undefined
           ? []
-          : secretFiles(given.secretRef.name, [".htaccess"], childOf(origin, "secretRef"));
+          : secretFiles(
+              given.secretRef.name,
+              [".htaccess"],
+              "passwords",
+              childOf(origin, "secretRef"),
+            );
       return {
         mode: kubernetesMode(given.mode),
         realm: given.realm ?? "Restricted",

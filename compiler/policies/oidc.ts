@@ -323,7 +323,7 @@ function lowerKubernetes(
 ): OidcConfig | undefined {
   const { origin, secretFiles } = context;
   const at = childOf(origin, "clientSecretRef");
-  const [file = ""] = secretFiles(given.clientSecretRef.name, ["clientSecret"], at);
+  const [file = ""] = secretFiles(given.clientSecretRef.name, ["clientSecret"], "clientSecret", at);
   const keys = given.jwks && lowerKubernetesJwks(given.jwks, childOf(origin, "jwks"), context);
   // A key set that is not known was reported.
   if (given.jwks !== undefined && keys === undefined) return undefined;

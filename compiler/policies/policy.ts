@@ -8,6 +8,7 @@ import type { AccessCheck, ChangeDirection, SettingsComparison } from "../model/
 import type { BackendPolicies } from "../model/backend-policies.ts";
 import type { LiteralSecrets } from "../model/literal-secrets.ts";
 import type { PathMatch } from "../model/matches.ts";
+import type { SecretContent } from "../model/secret-contents.ts";
 import type { ServerConfig } from "../model/server-policies.ts";
 import type { Text } from "../model/texts.ts";
 import type { Section, Traffic } from "../model/traffic.ts";
@@ -143,10 +144,11 @@ export interface KubernetesContext {
   readonly diagnostics: Diagnostics;
   /** The server that a backend reference leads to; undefined when there is none (reported). */
   readonly server: (reference: BackendReferenceValue, origin: Origin) => ServerConfig | undefined;
-  /** The names of the mounted files of a Secret's keys, NAME/KEY; all of its keys, or those given. */
+  /** The names of the mounted files of a Secret's keys, NAME/KEY; all of its keys, or those given. `content`: what they are read as. */
   readonly secretFiles: (
     name: string,
     keys: readonly string[] | undefined,
+    content: SecretContent,
     origin: Origin,
   ) => readonly string[];
   /** The Secrets of the namespace that have these labels, by name. */

@@ -1,5 +1,6 @@
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls, type SecureContext } from "node:tls";
+import { UnusableFile } from "../process/unusable-file.ts";
 import type { UpstreamTls } from "../tls/upstream-tls.ts";
 import { connectCounts } from "./connect-metrics.ts";
 import type { KeepAliveSettings } from "./connection-settings.ts";
@@ -153,8 +154,14 @@ interface Secured {
   readonly alpn: readonly string[];
 }
 
-function ofSettings({ host, alpn }: ConnectorSettings, tls: UpstreamTls): Secured {
-  return { options: tls.optionsFor(host), alpn };
+/** An Error: a file of a mounted Secret or ConfigMap can't be used. */
+function ofSettings({ host, alpn }: ConnectorSettings, tls: UpstreamTls): Secured | Error {
+  try {
+    return { options: tls.optionsFor(host), alpn };
+  } catch (error) {
+    if (error instanceof UnusableFile) return error;
+    throw error;
+  }
 }
 
 /** The mutual TLS of the pod's mesh; undefined: it is in none, or the gateway is not. An Error: it can't be had now. */

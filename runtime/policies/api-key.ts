@@ -1,7 +1,7 @@
-import { hash } from "node:crypto";
 import { allowedModels } from "../auth/allowed-models.ts";
 import { credentialIn, stripCredential } from "../auth/credentials.ts";
 import type { JsonObject } from "../cel/variables.ts";
+import { keyDigest, readApiKeyEntry } from "../contents/api-key-entry.ts";
 import { type Exchange, logFields } from "../http/exchange.ts";
 import { type CredentialLocation, locationName } from "../http/headers/credential-location.ts";
 import { refuse } from "../http/refuse.ts";
@@ -32,7 +32,7 @@ export function plaintextKey(
   models?: readonly string[],
 ): ApiKeySource {
   if (key === "") throw startupError("an API key is empty");
-  return sha256Key(digestOf(key), metadata, models);
+  return sha256Key(keyDigest(key), metadata, models);
 }
 
 /** A key by its SHA-256 digest, hex. */
@@ -44,13 +44,17 @@ export function sha256Key(
   return { digest, metadata, models: models && allowedModels(models) };
 }
 
-/** A key in a file: its text, or `{"key": ..., "metadata": {...}, "allowedModels": [...]}`. Throws StartupError. */
+/** A key in a file, in one of the forms of an entry. Throws StartupError. */
 export function keyFile(
   path: string,
   metadata: JsonObject,
   models?: readonly string[],
 ): ApiKeySource {
-  return new WatchedFile(path, (text) => readKey(text.trim(), metadata, models));
+  return new WatchedFile(path, (text) => {
+    const entry = readApiKeyEntry(text);
+    const { digest, allowedModels = models } = entry;
+    return sha256Key(digest, { ...metadata, ...entry.metadata }, allowedModels);
+  });
 }
 
 /** The keys of a route, ready to be looked up. */
@@ -71,11 +75,11 @@ export function openApiKeys({ location, keys }: ApiKeySettings): ApiKeys {
     location,
     // Only digests are compared: who guesses keys can't choose them, so how long it takes tells nothing of a key.
     find: (key) => {
-      const digest = digestOf(key);
+      const digest = keyDigest(key);
       let found = known.get(digest);
       for (const file of files) {
-        const each = file.current();
-        if (each.digest === digest) found = each;
+        const each = file.usable();
+        if (each?.digest === digest) found = each;
       }
       return found;
     },
@@ -126,39 +130,4 @@ function consume(
   const { caller } = exchange.record;
   exchange.record.caller = caller === undefined ? `key ${digest}` : `${caller}, key ${digest}`;
   return metadata;
-}
-
-function digestOf(key: string): string {
-  return hash("sha256", key);
-}
-
-function readKey(
-  text: string,
-  metadata: JsonObject,
-  models: readonly string[] | undefined,
-): KnownKey {
-  if (text === "") throw new Error("it is empty");
-  if (!text.startsWith("{")) return sha256Key(digestOf(text), metadata, models);
-  const parsed = parseObject(text);
-  const { key, metadata: own = {}, allowedModels: ownModels = models } = parsed;
-  if (typeof key !== "string" || key === "") throw new Error('it has no text "key"');
-  if (typeof own !== "object" || own === null || Array.isArray(own)) {
-    throw new Error('"metadata" is no object');
-  }
-  if (ownModels !== undefined && !isTextList(ownModels)) {
-    throw new Error('"allowedModels" is no list of texts');
-  }
-  return sha256Key(digestOf(key), { ...metadata, ...own }, ownModels);
-}
-
-function isTextList(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((each) => typeof each === "string");
-}
-
-function parseObject(text: string): JsonObject {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Error("it begins as JSON but is none");
-  }
 }

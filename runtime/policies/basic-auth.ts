@@ -1,7 +1,7 @@
 import { credentialIn, stripCredential } from "../auth/credentials.ts";
-import { PasswordFile } from "../auth/password/password-file.ts";
 import { passwordPool } from "../auth/password/password-pool.ts";
 import { type Login, VerifiedLogins } from "../auth/password/verified-logins.ts";
+import { PasswordFile } from "../contents/password-file.ts";
 import { type Exchange, logFields } from "../http/exchange.ts";
 import { type CredentialLocation, locationName } from "../http/headers/credential-location.ts";
 import { refuse } from "../http/refuse.ts";

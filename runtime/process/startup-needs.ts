@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { startupError } from "./startup-error.ts";
+import { mountFolderOf } from "./startup-values.ts";
 
 /** What a gateway can't start without, and where its configuration asks for it. */
 export type StartupNeed =
@@ -19,8 +20,11 @@ export function requireAtStart(needs: readonly StartupNeed[]): void {
   );
 }
 
+/** One Secret among several closes what reads it; without the folder of all of them nothing was mounted. */
 function isMissing(need: StartupNeed): boolean {
-  return "variable" in need ? process.env[need.variable] === undefined : !existsSync(need.file);
+  if ("variable" in need) return process.env[need.variable] === undefined;
+  const folder = mountFolderOf(need.file);
+  return !existsSync(folder ?? need.file);
 }
 
 function problem(need: StartupNeed): string {

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { resolve, sep } from "node:path";
 import { startupError } from "./startup-error.ts";
 
 /**
@@ -26,12 +26,27 @@ export function file(path: string): string {
 
 /** The absolute path of a key of a mounted Secret, NAME/KEY: below GWC_SECRETS_DIR, else /etc/gwc/secrets. */
 export function secretFile(path: string): string {
-  return resolve(process.env.GWC_SECRETS_DIR ?? "/etc/gwc/secrets", path);
+  return resolve(secretsFolder(), path);
 }
 
 /** The absolute path of a key of a mounted ConfigMap, NAME/KEY: below GWC_CONFIG_MAPS_DIR, else /etc/gwc/config-maps. */
 export function configMapFile(path: string): string {
-  return resolve(process.env.GWC_CONFIG_MAPS_DIR ?? "/etc/gwc/config-maps", path);
+  return resolve(configMapsFolder(), path);
+}
+
+/** The folder that the Secret or ConfigMap of a path is mounted in; `undefined` if the path is in neither. */
+export function mountFolderOf(path: string): string | undefined {
+  return [secretsFolder(), configMapsFolder()]
+    .map((folder) => resolve(folder))
+    .find((folder) => path.startsWith(folder + sep));
+}
+
+function secretsFolder(): string {
+  return process.env.GWC_SECRETS_DIR ?? "/etc/gwc/secrets";
+}
+
+function configMapsFolder(): string {
+  return process.env.GWC_CONFIG_MAPS_DIR ?? "/etc/gwc/config-maps";
 }
 
 /** The same of an upstream that is reached over TLS, whatever the environment says about it. */

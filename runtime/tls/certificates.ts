@@ -1,16 +1,13 @@
-import { X509Certificate } from "node:crypto";
 import { readFileSync, unwatchFile, watchFile } from "node:fs";
-import {
-  createSecureContext,
-  type SecureContext,
-  type SecureContextOptions,
-  type Server as TlsServer,
-} from "node:tls";
+import type { SecureContext, SecureContextOptions, Server as TlsServer } from "node:tls";
 import { type HostTable, hostTable, valueForHost } from "../http/routing/host-table.ts";
+import { mountFolderOf } from "../process/startup-values.ts";
 import { SECOND } from "../process/units.ts";
+import { UnusableFile } from "../process/unusable-file.ts";
 import type { Metrics } from "../telemetry/metrics/metrics.ts";
 import { certificateExpiry } from "../telemetry/metrics/table/certificates.ts";
 import { readCaCertificates } from "./ca-certificates.ts";
+import { readCertificatePair, type UsablePair } from "./certificate-pair.ts";
 import { type HandshakeHandlers, watchHandshakes } from "./handshakes.ts";
 import type { CertificateSettings, TlsSettings } from "./tls-settings.ts";
 
@@ -31,8 +28,9 @@ export function endTls(settings: TlsSettings): PortTls {
 }
 
 /**
- * The certificates of one bind, with what its TLS allows, read from their files and again when they change. A change that can't be read keeps
- * what was there and is reported.
+ * The certificates of one bind, with what its TLS allows, read from their files and again when they change. If a change of
+ * files of the configuration can't be read, the old certificates stay. A mounted Secret may be another tenant's: if it can't be
+ * read, the handshakes of its names are refused until it can, and no others.
  */
 export class Certificates {
   readonly #settings: TlsSettings;
@@ -41,6 +39,8 @@ export class Certificates {
   /** The authorities of client certificates, PEM. */
   #authorities: Authorities;
   #settling: NodeJS.Timeout | undefined;
+  /** What is wrong with mounted files, as it was reported last. */
+  #problems: readonly string[] = [];
   #changed: () => void = () => {};
   #report: (problem: string) => void = () => {};
   #forgetExpiry: (() => void) | undefined;
@@ -49,11 +49,10 @@ export class Certificates {
     this.#settling = setTimeout(() => this.#reload(), settleTime);
   };
 
-  /** Reads every file; throws an Error that names the file and what is wrong with it. */
+  /** Reads every file; throws an Error that names the file and what is wrong with it, unless it is mounted. */
   constructor(settings: TlsSettings) {
     this.#settings = settings;
-    this.#authorities = authorities(settings);
-    this.#contexts = this.#load(this.#authorities);
+    [this.#authorities, this.#contexts] = this.#load();
     this.#byName = byName(this.#contexts);
   }
 
@@ -64,9 +63,10 @@ export class Certificates {
   /** What a connection gets before its host is known, and keeps when it names none: the first certificate. */
   get defaults(): SecureContextOptions {
     const { minVersion, maxVersion, cipherSuites } = this.#settings;
+    const [first] = this.#contexts;
     return {
-      ...this.#contexts[0]?.files,
-      ...ca(this.#authorities),
+      ...(first?.kind === "usable" && first.files),
+      ...(Array.isArray(this.#authorities) && { ca: this.#authorities }),
       minVersion,
       maxVersion,
       ciphers: cipherSuites.join(":"),
@@ -76,19 +76,23 @@ export class Certificates {
 
   /**
    * The context for a server name: its own, else the longest wildcard above it (Gateway API: `*` stands for one or
-   * more labels), else `*`, else the first.
+   * more labels), else `*`, else the first. An Error if its mounted files can't be used: the handshake is refused.
    */
-  contextFor(serverName: string): SecureContext | undefined {
-    return (valueForHost(this.#byName, serverName.toLowerCase()) ?? this.#contexts[0])?.context;
+  contextFor(serverName: string): SecureContext | UnusableFile | undefined {
+    const found = valueForHost(this.#byName, serverName.toLowerCase()) ?? this.#contexts[0];
+    return found?.kind === "unusable" ? found.problem : found?.context;
   }
 
   /** Watches the files: `changed` after new ones were read, `report` when they can't be used; `metrics` say when they expire. */
   watch(changed: () => void, report: (problem: string) => void, metrics: Metrics): void {
     this.#forgetExpiry = metrics.read(certificateExpiry, () =>
-      this.#contexts.map(({ hostname, certFile, expiry }) => [[hostname, certFile], expiry]),
+      this.#contexts.flatMap((each) =>
+        each.kind === "usable" ? [[[each.hostname, each.certFile], each.expiry]] : [],
+      ),
     );
     this.#changed = changed;
     this.#report = report;
+    this.#reportProblems();
     for (const path of this.#paths()) {
       watchFile(path, { interval: watchInterval, persistent: false }, this.#onFileChange);
     }
@@ -114,26 +118,34 @@ export class Certificates {
     return new Set([...own, ...(clients?.authorities ?? [])]);
   }
 
-  #load(authorities: Authorities): readonly NamedContext[] {
-    return this.#settings.certificates.map((settings) => load(settings, authorities));
+  #load(): readonly [Authorities, readonly NamedContext[]] {
+    const found = authorities(this.#settings);
+    return [found, this.#settings.certificates.map((settings) => load(settings, found))];
   }
 
   #reload(): void {
     try {
-      const found = authorities(this.#settings);
-      this.#contexts = this.#load(found);
+      [this.#authorities, this.#contexts] = this.#load();
       this.#byName = byName(this.#contexts);
-      this.#authorities = found;
     } catch (error) {
       this.#report(`${error instanceof Error ? error.message : error}; the old one stays in use`);
       return;
     }
+    this.#reportProblems();
     this.#changed();
+  }
+
+  #reportProblems(): void {
+    const before = this.#problems;
+    const unusable = this.#contexts.filter((each) => each.kind === "unusable");
+    this.#problems = [...new Set(unusable.map(({ problem }) => problem.message))];
+    for (const each of this.#problems)
+      if (!before.includes(each)) this.#report(`${each}; handshakes that need it are refused`);
   }
 }
 
-/** The authorities of client certificates, PEM; undefined where none are asked for. */
-type Authorities = Buffer[] | undefined;
+/** The authorities of client certificates, PEM; undefined where none are asked for. An Error: no handshake can be checked. */
+type Authorities = Buffer[] | UnusableFile | undefined;
 
 /** A certificate chain and its key, PEM. */
 interface CertificateFiles {
@@ -141,7 +153,13 @@ interface CertificateFiles {
   readonly key: Buffer;
 }
 
-interface NamedContext {
+/** The certificate of a hostname (lower case), or why its mounted files can't be used. */
+type NamedContext =
+  | UsableContext
+  | { readonly kind: "unusable"; readonly hostname: string; readonly problem: UnusableFile };
+
+interface UsableContext {
+  readonly kind: "usable";
   readonly hostname: string;
   readonly context: SecureContext;
   readonly files: CertificateFiles;
@@ -155,29 +173,49 @@ function byName(contexts: readonly NamedContext[]): HostTable<NamedContext> {
 }
 
 function authorities({ clients }: TlsSettings): Authorities {
-  return clients?.authorities.map((path) => {
-    // The message for a file that is not there.
-    read(path);
-    return readCaCertificates(path);
-  });
-}
-
-function ca(authorities: Authorities): SecureContextOptions {
-  return authorities === undefined ? {} : { ca: authorities };
-}
-
-function load(settings: CertificateSettings, authorities: Authorities): NamedContext {
-  const { certFile } = settings;
-  const hostname = settings.hostname.toLowerCase();
-  const files = { cert: read(certFile), key: read(settings.keyFile) };
+  const paths = clients?.authorities;
   try {
-    const context = createSecureContext({ ...files, ...ca(authorities) });
-    const expiry = new X509Certificate(files.cert).validToDate.getTime() / SECOND;
-    return { hostname, files, context, certFile, expiry };
+    return paths?.map((path) => {
+      // The message for a file that is not there.
+      read(path);
+      return readCaCertificates(path);
+    });
+  } catch (error) {
+    return unlessMounted(paths ?? [], error);
+  }
+}
+
+function load(settings: CertificateSettings, ca: Authorities): NamedContext {
+  const { certFile, keyFile } = settings;
+  const hostname = settings.hostname.toLowerCase();
+  if (ca instanceof UnusableFile) return { kind: "unusable", hostname, problem: ca };
+  try {
+    const files = { cert: read(certFile), key: read(keyFile) };
+    const { certificate, context } = usablePair(files, settings, ca);
+    const expiry = certificate.validToDate.getTime() / SECOND;
+    return { kind: "usable", hostname, files, context, certFile, expiry };
+  } catch (error) {
+    return { kind: "unusable", hostname, problem: unlessMounted([certFile, keyFile], error) };
+  }
+}
+
+function usablePair(
+  { cert, key }: CertificateFiles,
+  { certFile, keyFile }: CertificateSettings,
+  ca: Buffer[] | undefined,
+): UsablePair {
+  try {
+    return readCertificatePair(cert, key, ca);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new Error(`certificate ${certFile} with key ${settings.keyFile} can't be used: ${why}`);
+    throw new Error(`certificate ${certFile} with key ${keyFile} can't be used: ${why}`);
   }
+}
+
+/** What is wrong with mounted files. Throws the error again if one of the files is not mounted. */
+function unlessMounted(paths: readonly string[], error: unknown): UnusableFile {
+  if (!paths.every(mountFolderOf)) throw error;
+  return new UnusableFile(paths.join(", "), error instanceof Error ? error.message : String(error));
 }
 
 function read(path: string): Buffer {

@@ -12,8 +12,11 @@ export function handshakeOptions(
     ...(alpn.length === 0 ? {} : { ALPNProtocols: [...alpn] }),
     requestCert: clients !== undefined,
     rejectUnauthorized: clients?.mode === "required",
-    SNICallback: (name, done: (error: Error | null, context?: SecureContext) => void) =>
-      done(null, current()?.contextFor(name)),
+    SNICallback: (name, done: (error: Error | null, context?: SecureContext) => void) => {
+      const context = current()?.contextFor(name);
+      if (context instanceof Error) done(context);
+      else done(null, context);
+    },
   };
 }
 

@@ -9,6 +9,8 @@ import {
 } from "node:tls";
 import { fileVersion } from "../process/file-version.ts";
 import { warn } from "../process/operator-warnings.ts";
+import { mountFolderOf } from "../process/startup-values.ts";
+import { UnusableFile } from "../process/unusable-file.ts";
 import { readCaCertificates } from "./ca-certificates.ts";
 
 /** TLS with an upstream: `backendTLS` of the configuration. Files are PEM, read at start and again when they change. */
@@ -34,25 +36,36 @@ export class UpstreamTls {
   readonly #settings: UpstreamTlsSettings;
   readonly #files: readonly string[];
   #context: SecureContext | undefined;
-  #versions: string;
+  readonly #isMounted: boolean;
+  /** Why mounted files can't be used. */
+  #problem: UnusableFile | undefined;
+  #versions = "";
   #lookedAt: number;
   /** The change that could not be used, once it was warned of. */
   #reported = "";
 
-  /** Reads every file; throws an Error that says what can't be read. */
+  /** Reads every file; throws an Error that says what can't be read, unless all files are mounted. */
   constructor(settings: UpstreamTlsSettings) {
     const { authorities, certFile, keyFile } = settings;
     this.#settings = settings;
     this.#files = [...(authorities ?? []), certFile, keyFile].filter((path) => path !== undefined);
-    this.#versions = this.#look();
+    this.#isMounted = this.#files.length > 0 && this.#files.every(mountFolderOf);
     this.#lookedAt = performance.now();
     // The authorities of the system take a tenth of a second to read: not before they are needed.
-    if (this.#files.length > 0) this.#context = this.#load();
+    if (this.#files.length === 0) return;
+    try {
+      this.#versions = this.#look();
+      this.#context = this.#load();
+    } catch (error) {
+      if (!this.#isMounted) throw error;
+      this.#problem = this.#problemOf(error);
+    }
   }
 
-  /** Options for a connection to `host` (of the destination's URL). */
+  /** Options for a connection to `host` (of the destination's URL). Throws UnusableFile if a mounted file can't be used. */
   optionsFor(host: string): ConnectionOptions {
     this.#renew();
+    if (this.#problem !== undefined) throw this.#problem;
     this.#context ??= this.#load();
     const { serverName = host, verification } = this.#settings;
     return {
@@ -77,7 +90,7 @@ export class UpstreamTls {
     return isNamed ? undefined : new Error("the certificate has none of the names it has to have");
   }
 
-  /** A change that can't be used, or not yet, leaves what was there; it is warned of once. */
+  /** A change that can't be used, or not yet, leaves what was there, unless it is mounted; it is warned of once. */
   #renew(): void {
     if (this.#files.length === 0 || performance.now() - this.#lookedAt < lookInterval) return;
     this.#lookedAt = performance.now();
@@ -87,13 +100,24 @@ export class UpstreamTls {
       if (versions === this.#versions) return;
       this.#context = this.#load();
       this.#versions = versions;
+      this.#problem = undefined;
     } catch (error) {
+      if (this.#isMounted) this.#problem = this.#problemOf(error);
       // The next connection looks again.
       if (versions === this.#reported) return;
       this.#reported = versions;
       const why = error instanceof Error ? error.message : String(error);
-      warn(`new files of TLS with a backend can't be used: ${why}; the old ones stay in use`);
+      const consequence = this.#isMounted
+        ? "its connections are refused"
+        : "the old ones stay in use";
+      warn(`new files of TLS with a backend can't be used: ${why}; ${consequence}`);
     }
+  }
+
+  #problemOf(error: unknown): UnusableFile {
+    this.#versions = "";
+    const why = error instanceof Error ? error.message : String(error);
+    return new UnusableFile(this.#files.join(", "), why);
   }
 
   #look(): string {

@@ -1,4 +1,5 @@
 import { parseAllDocuments } from "yaml";
+import type { LowerOptions } from "../../compiler/2-lower/lower.ts";
 import { type Checked, checkFiles } from "../../compiler/compile.ts";
 import { messageOf } from "../../compiler/diagnostics/messages/index.ts";
 import { locate } from "../../compiler/diagnostics/source.ts";
@@ -9,7 +10,7 @@ import { stored, verdictOf } from "./stored-manifests.ts";
 /** Checks manifests held in memory, as `gwc check` does. */
 export function checkManifests(
   text: string | Readonly<Record<string, string>>,
-  options: { readonly gateway?: string; readonly isSingle?: boolean } = {},
+  options: Partial<Pick<LowerOptions, "gateway" | "isSingle" | "isDelivered">> = {},
 ): Checked {
   const files = typeof text === "string" ? { "manifests.yaml": text } : text;
   expectSameWhenStored(Object.values(files));

@@ -10,10 +10,16 @@ import { suggest } from "../../diagnostics/suggestion.ts";
 import type { KeptByObject } from "../../kept-results.ts";
 import type { KeyedData, Manifest, ManifestKind } from "../../manifests/manifests.ts";
 import { cutBelow, MOST_LEVELS } from "../../model/nesting.ts";
+import {
+  PROBLEMS_ANNOTATION,
+  type SecretProblems,
+  secretProblems,
+} from "../../model/secret-contents.ts";
 import type { ConfigValue } from "../../schema/config-values.ts";
 import { scalarText } from "../../schema/config-values.ts";
 import type { Schema } from "../../schema/schema.ts";
 import { type Validator, validator } from "../../schema/validate.ts";
+import { valueOfJson } from "../../schema/value-of-json.ts";
 import { hasAliases, withoutAliases } from "./aliases.ts";
 import { GATEWAY_GROUP, type KindRow, kinds, OUR_GROUPS, splitApiVersion } from "./kinds.ts";
 import { hasQuantities, withBytes } from "./quantities.ts";
@@ -290,9 +296,9 @@ function specOf(kind: ManifestKind, value: ConfigValue): unknown {
   const document = value as Readonly<Record<string, ConfigValue>>;
   switch (kind) {
     case "Secret":
-      return keyedData(document);
+      return { ...keyedData(document), problems: readSecretProblems(document) };
     case "ConfigMap":
-      return { ...keyedData(document), texts: textsOf(document.data) };
+      return { ...keyedData(document), problems: {}, texts: textsOf(document.data) };
     case "EndpointSlice":
     case "Namespace":
       return document;
@@ -301,8 +307,37 @@ function specOf(kind: ManifestKind, value: ConfigValue): unknown {
   }
 }
 
+/**
+ * What is wrong with the values of a Secret, as far as they are known: an empty one stands for that of the cluster. Who has
+ * removed the values says in an annotation what was wrong with them.
+ */
+function readSecretProblems({
+  metadata,
+  data,
+  stringData,
+}: Readonly<Record<string, ConfigValue>>): SecretProblems {
+  const given = recordOf(recordOf(metadata).annotations)[PROBLEMS_ANNOTATION];
+  if (typeof given === "string")
+    return recordOf(valueOfJson(given) as ConfigValue) as SecretProblems;
+  const entries = [
+    ...Object.entries(recordOf(data)).map(([key, value]) => [key, value, "base64"] as const),
+    ...Object.entries(recordOf(stringData)).map(([key, value]) => [key, value, "utf8"] as const),
+  ];
+  const known = entries.flatMap(([key, value, encoding]): readonly [string, Buffer][] =>
+    typeof value === "string" && value !== "" ? [[key, Buffer.from(value, encoding)]] : [],
+  );
+  return secretProblems(new Map(known));
+}
+
+function recordOf(value: ConfigValue | undefined): Readonly<Record<string, ConfigValue>> {
+  const isRecord = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isRecord ? (value as Readonly<Record<string, ConfigValue>>) : {};
+}
+
 /** Which keys there are; the values of a Secret go no further than this. */
-function keyedData(document: Readonly<Record<string, ConfigValue>>): KeyedData {
+function keyedData(
+  document: Readonly<Record<string, ConfigValue>>,
+): Pick<KeyedData, "keys" | "isComplete"> {
   const parts = [document.data, document.stringData, document.binaryData];
   const given = parts.filter((part) => typeof part === "object" && part !== null);
   return {

@@ -26,6 +26,7 @@ export interface ObjectMetadata {
   readonly resourceVersion?: string;
   readonly generation?: number;
   readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
   readonly creationTimestamp?: string;
   readonly deletionTimestamp?: string;
 }

@@ -1,14 +1,18 @@
-import { createPrivateKey, X509Certificate } from "node:crypto";
 import { pemCertificates } from "../../../runtime/tls/ca-certificates.ts";
 import { cutBelow, MOST_LEVELS } from "../../model/nesting.ts";
+import {
+  PROBLEMS_ANNOTATION,
+  type SecretProblems,
+  secretProblems,
+} from "../../model/secret-contents.ts";
 import { LOCK_ENTRY } from "../../model/tool-lock.ts";
 import type { ApiObject, ResourceType } from "../kubernetes/api-object.ts";
 import { hasOwnConditions } from "../kubernetes/field-managers.ts";
 import { recordOf } from "../kubernetes/json-fields.ts";
 
 /**
- * What is kept of an object: nothing that nobody reads. Of Secrets the names of their entries are, without those that
- * can't be read; of ConfigMaps whether there are authorities that can be read, and the lock, which is compiled.
+ * What is kept of an object: nothing that nobody reads. Of Secrets the names of their entries are, and what is wrong with
+ * their values; of ConfigMaps whether there are authorities that can be read, and the lock, which is compiled.
  */
 export function keptObject(object: ApiObject): ApiObject {
   const { name, namespace, uid, resourceVersion, generation, labels, creationTimestamp } =
@@ -25,7 +29,10 @@ export function keptObject(object: ApiObject): ApiObject {
   if (object.kind === "Namespace") return { ...head(object), metadata };
   if (object.kind === "Secret") {
     const { type } = object;
-    return { ...head(object), metadata, type, data: readableEntries(object.data) };
+    const entries = sorted(object.data);
+    const data = Object.fromEntries(entries.map(([key]) => [key, ""]));
+    const annotations = { [PROBLEMS_ANNOTATION]: JSON.stringify(problemsOf(entries)) };
+    return { ...head(object), metadata: { ...metadata, annotations }, type, data };
   }
   // What is too deep to be read is still told of.
   if (object.kind !== "ConfigMap") {
@@ -60,20 +67,20 @@ function head({ apiVersion, kind }: ApiObject): Pick<ApiObject, "apiVersion" | "
 /** The entries of a ConfigMap that say something to a compiler, which tells of authorities that can't be read. */
 function configEntries(data: unknown): Readonly<Record<string, string>> {
   const kept = sorted(data).flatMap(([key, value]): readonly (readonly [string, string])[] => {
-    if (key === CA) return [[key, isReadable(key, value) ? "" : NO_CERTIFICATE]];
+    if (key === CA) {
+      const isReadable = pemCertificates(value).kind === "certificates";
+      return [[key, isReadable ? "" : NO_CERTIFICATE]];
+    }
     return key === LOCK_ENTRY ? [[key, value]] : [];
   });
   return Object.fromEntries(kept);
 }
 
-/** The entries of a Secret that can be read, without their values. */
-function readableEntries(data: unknown): Readonly<Record<string, string>> {
-  const readable = sorted(data).filter(
-    ([key, value]) =>
-      PEM_ENTRIES[key] === undefined ||
-      isReadable(key, Buffer.from(value, "base64").toString("utf8")),
+/** What is wrong with the entries of a Secret. */
+function problemsOf(entries: readonly (readonly [string, string])[]): SecretProblems {
+  return secretProblems(
+    new Map(entries.map(([key, value]) => [key, Buffer.from(value, "base64")])),
   );
-  return Object.fromEntries(readable.map(([key]) => [key, ""]));
 }
 
 function sorted(data: unknown): readonly (readonly [string, string])[] {
@@ -84,27 +91,3 @@ function sorted(data: unknown): readonly (readonly [string, string])[] {
 
 /** What stands for authorities that can't be read. */
 const NO_CERTIFICATE = "unreadable";
-
-/** Whether an entry that the Gateway API asks certificates or a key of has them (PEM). */
-function isReadable(key: string, text: string): boolean {
-  const read = PEM_ENTRIES[key];
-  if (read === undefined) return true;
-  try {
-    read(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function readCertificates(text: string): void {
-  const found = pemCertificates(text);
-  if (found.kind === "problem") throw new Error(found.problem);
-}
-
-/** What reads the entries of TLS; it throws where they are none. */
-const PEM_ENTRIES: Readonly<Record<string, (text: string) => unknown>> = {
-  [CA]: readCertificates,
-  "tls.crt": (text) => new X509Certificate(text),
-  "tls.key": (text) => createPrivateKey(text),
-};

@@ -104,7 +104,16 @@ export const kubernetesMessages = {
     text: ({ what, key, problem }) => `"${key}" of ${what} ${problem}`,
     hint: () => "an entry without a value stands for the one that the cluster has",
     explanation:
-      "The authorities of a ConfigMap have to be certificates in PEM, whole: with others nobody could be trusted.",
+      "Entries of Secrets and ConfigMaps are read by the data plane: authorities and certificates as PEM, passwords as `USER:HASH` lines, credentials as one line. " +
+      "An entry that the data plane could not read closes what needs it, and is reported here, without the value.",
+  }),
+  "unusable-entry": message<{ what: string; key: string; problem: string }>({
+    severity: "warning",
+    text: ({ what, key, problem }) => `"${key}" of ${what} ${problem}`,
+    hint: () => "write the key itself, or {key or keyHash, metadata, allowedModels} as JSON",
+    explanation:
+      "Each entry of a Secret with API keys is one key. An entry that can't be read admits nobody; the others are accepted. " +
+      "Values are judged where they are those that gateways get: by the controller, and by `gwc check` with its view.",
   }),
   "wrong-reference-kind": message<{
     found: string;

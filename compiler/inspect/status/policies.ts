@@ -3,6 +3,7 @@ import {
   CONTROLLER,
   type Condition,
   conditionFrom,
+  falseCondition,
   type Problem,
   trueCondition,
   within,
@@ -33,12 +34,11 @@ export function policyStatus(
   const conflicts = problems.filter(({ code }) => code === "policy-conflict");
   const idle = problems.filter(({ code }) => code === "policy-without-effect");
   const errors = problems.filter((each) => each.isError && !ofTargets.includes(each));
-  const accepted = conditionFrom(
-    "Accepted",
-    "Valid",
-    ["Invalid", errors],
-    ["Conflicted", conflicts],
-  );
+  const unusable = problems.filter(({ code }) => code === "unusable-entry");
+  const accepted =
+    unusable.length > 0 && errors.length === 0 && conflicts.length === 0
+      ? { ...falseCondition("Accepted", "PartiallyValid", unusable), status: "True" as const }
+      : conditionFrom("Accepted", "Valid", ["Invalid", errors], ["Conflicted", conflicts]);
   const named = ancestors.length > 0 ? ancestors : [missing(policy)];
   const all = named.map((ancestorRef, index) => ({
     ancestorRef,

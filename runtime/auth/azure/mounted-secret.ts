@@ -1,3 +1,4 @@
+import { visibleWord } from "../../contents/visible-word.ts";
 import { WatchedFile } from "../../process/watched-file.ts";
 import { ExpiringValue } from "../cloud/expiring-value.ts";
 import { entraToken } from "./entra-token.ts";
@@ -14,9 +15,9 @@ export interface MountedSecretSettings {
 
 /** Tokens of an application whose Secret is mounted: it is read when the gateway starts, and for each token. Throws StartupError. */
 export function mountedSecretToken({ scope, files }: MountedSecretSettings): ExpiringValue<string> {
-  const tenantId = new WatchedFile(files.tenantId, lineOf);
-  const clientId = new WatchedFile(files.clientId, lineOf);
-  const clientSecret = new WatchedFile(files.clientSecret, lineOf);
+  const tenantId = new WatchedFile(files.tenantId, visibleWord);
+  const clientId = new WatchedFile(files.clientId, visibleWord);
+  const clientSecret = new WatchedFile(files.clientSecret, visibleWord);
   return new ExpiringValue("token of Azure", () =>
     entraToken(tenantId.current(), {
       client_id: clientId.current(),
@@ -24,10 +25,4 @@ export function mountedSecretToken({ scope, files }: MountedSecretSettings): Exp
       scope,
     }),
   );
-}
-
-function lineOf(text: string): string {
-  const line = text.trim();
-  if (!/^[\x21-\x7e]+$/.test(line)) throw new Error("it holds no id and no secret");
-  return line;
 }

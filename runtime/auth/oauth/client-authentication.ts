@@ -1,3 +1,4 @@
+import { readClientSecret } from "../../contents/client-secret.ts";
 import type { FetchRequest } from "../../http/upstream/fetch-request.ts";
 import type { Upstream } from "../../http/upstream/upstream.ts";
 import { WatchedFile } from "../../process/watched-file.ts";
@@ -17,11 +18,7 @@ export type ClientSecret = string | (() => string);
 
 /** Follows a file that holds the secret of a client. Throws StartupError. */
 export function clientSecretFile(path: string): ClientSecret {
-  const followed = new WatchedFile(path, (text) => {
-    const secret = text.trim();
-    if (secret === "") throw new Error("it is empty");
-    return secret;
-  });
+  const followed = new WatchedFile(path, readClientSecret);
   return () => followed.current();
 }
 

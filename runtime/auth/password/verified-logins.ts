@@ -1,6 +1,6 @@
 import { hash, randomBytes } from "node:crypto";
-import type { PasswordFile } from "./password-file.ts";
-import { isShaPassword } from "./password-hash.ts";
+import type { PasswordFile } from "../../contents/password-file.ts";
+import { isShaPassword } from "../../contents/password-hash.ts";
 import type { PasswordPool } from "./password-pool.ts";
 
 /** Logins that are remembered. */

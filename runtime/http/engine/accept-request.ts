@@ -1,4 +1,6 @@
 import type { GatewayContext } from "../../process/gateway-context.ts";
+import { UnusableFile } from "../../process/unusable-file.ts";
+import { logFields } from "../exchange.ts";
 import { refuse } from "../refuse.ts";
 import { absoluteFacts, authorityFacts, readAbsoluteForm } from "./absolute-form.ts";
 import type { EngineRequest, EngineResponse, Framing } from "./engine.ts";
@@ -125,7 +127,8 @@ function expectsContinue(exchange: EngineExchange, { hasBody }: Framing): boolea
 }
 
 function fail(handlers: ServerHandlers, exchange: EngineExchange, error: unknown): void {
-  handlers.failed(exchange, error);
+  if (error instanceof UnusableFile) logFields(exchange.record).set("error", error.message);
+  else handlers.failed(exchange, error);
   if (!exchange.headersSent) {
     refuse(exchange, 500, "Internal", "internal error");
     return;

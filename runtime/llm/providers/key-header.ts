@@ -15,7 +15,7 @@ export function keyHeader(header: KeyHeader, key: string): UpstreamCredential {
 export function keyHeaderFile(header: KeyHeader, path: string): UpstreamCredential {
   const followed = new WatchedFile(path, (text) => {
     const value = keyOf(text);
-    if (value === undefined) throw new Error("it holds no key");
+    if (value === undefined) throw new Error("is not a key");
     return value;
   });
   return (call) => showKey(call, header, followed.current());

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { PasswordFile } from "../../auth/password/password-file.ts";
+import type { PasswordFile } from "../../contents/password-file.ts";
 import { htpasswd } from "../../policies/basic-auth.ts";
 import { trialPassword } from "../trial-credential.ts";
 

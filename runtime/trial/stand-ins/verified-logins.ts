@@ -1,5 +1,5 @@
-import type { PasswordFile } from "../../auth/password/password-file.ts";
 import type { Login } from "../../auth/password/verified-logins.ts";
+import type { PasswordFile } from "../../contents/password-file.ts";
 import { trialPassword } from "../trial-credential.ts";
 
 export type { Login };

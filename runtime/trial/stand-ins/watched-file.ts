@@ -18,4 +18,8 @@ export class WatchedFile<Value> {
   current(): Value {
     return this.#make();
   }
+
+  usable(): Value {
+    return this.#make();
+  }
 }

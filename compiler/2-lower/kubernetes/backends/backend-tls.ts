@@ -67,7 +67,8 @@ function ownCertificate(
   const hasAuthorities = secretHasKey(name, "ca.cert", from, context);
   const keys = ["tls.crt", "tls.key", ...(hasAuthorities ? ["ca.cert"] : [])];
   const at = childOf(origin, "mtlsCertificateRef", 0);
-  const files = secretFiles({ name, keys, from, gateway, origin: at }, context);
+  const use = { name, keys, content: "certificate", from, gateway, origin: at } as const;
+  const files = secretFiles(use, context);
   const [cert, key, root] = files.map((file): MountedFile => ({ kind: "secret", file }));
   return { ...(cert && { cert }), ...(key && { key }), ...(root && { root }) };
 }

@@ -108,7 +108,13 @@ function readAuth(
     const at = childOf(origin, "oauthTokenExchange");
     const { clientAuth } = oauthTokenExchange;
     const secretOrigin = childOf(at, "clientAuth", "secretRef");
-    const use = { keys: ["clientSecret"], from: source, gateway, origin: secretOrigin };
+    const use = {
+      keys: ["clientSecret"],
+      content: "clientSecret" as const,
+      from: source,
+      gateway,
+      origin: secretOrigin,
+    };
     const [file = ""] =
       clientAuth === undefined
         ? []
@@ -132,7 +138,7 @@ function readAuth(
   }
   if (key !== undefined) return { kind: "key", key, keyOrigin: childOf(origin, "key"), origin };
   if (secretRef === undefined) return { kind: "passthrough", origin };
-  const use = { keys: ["Authorization"], from: source, gateway };
+  const use = { keys: ["Authorization"], content: "authorization", from: source, gateway } as const;
   const at = childOf(origin, "secretRef");
   const [file = ""] = secretFiles({ ...use, name: secretRef.name, origin: at }, context);
   return { kind: "file", file: { kind: "secret", file }, origin };
@@ -156,7 +162,7 @@ function readAzure(
   const keys = ["tenantId", "clientId", "clientSecret"];
   const { name } = secretRef;
   const [tenantId, clientId, clientSecret] = secretFiles(
-    { name, keys, from, gateway, origin },
+    { name, keys, content: "word", from, gateway, origin },
     context,
   ).map((file): MountedFile => ({ kind: "secret", file }));
   // One that can't be mounted has been reported.
@@ -178,7 +184,7 @@ function awsKeys(name: string, use: SecretPlace, context: PolicyContext): AwsKey
   const { source: from, gateway, at: origin } = use;
   const hasToken = secretHasKey(name, "sessionToken", from, context);
   const keys = ["accessKey", "secretKey", ...(hasToken ? ["sessionToken"] : [])];
-  secretFiles({ name, keys, from, gateway, origin }, context);
+  secretFiles({ name, keys, content: "word", from, gateway, origin }, context);
   const file = (key: string): MountedFile => ({ kind: "secret", file: `${name}/${key}` });
   return {
     kind: "files",

@@ -15,7 +15,8 @@ export function gatewayCertificate(
   if (reference === undefined) return {};
   const { to, origin } = reference;
   context.sections.meet(sectionOf(origin), ["upstreamTls"]);
-  const use = { ...to, keys: ["tls.crt", "tls.key"], from: gateway, gateway, origin };
+  const keys = ["tls.crt", "tls.key"];
+  const use = { ...to, keys, content: "certificate", from: gateway, gateway, origin } as const;
   const [cert = "", key = ""] = secretFiles(use, context);
   return { cert: { kind: "secret", file: cert }, key: { kind: "secret", file: key } };
 }

@@ -14,7 +14,7 @@ import type {
 } from "../../../manifests/manifests.ts";
 import { byAge, type Inventory, resourceName } from "../inventory/inventory.ts";
 import { follow, type ReferenceContext } from "../inventory/references.ts";
-import { mountedName } from "../inventory/secrets.ts";
+import { checkCertificate, mountedName } from "../inventory/secrets.ts";
 import { selects } from "../inventory/selectors.ts";
 
 /** A listener with the resources that it belongs to. */
@@ -260,5 +260,6 @@ function certificateOf(
     if (secret.spec.isComplete && !secret.spec.keys.includes(key))
       context.diagnostics.report("missing-key", at, { what, key });
   }
+  checkCertificate(secret, secret.spec, at, context);
   return files(folder);
 }

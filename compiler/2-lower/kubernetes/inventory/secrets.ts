@@ -1,6 +1,7 @@
 import { pemCertificates } from "../../../../runtime/tls/ca-certificates.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { KeyedData, Manifest, ObjectReference } from "../../../manifests/manifests.ts";
+import type { SecretContent } from "../../../model/secret-contents.ts";
 import type { MountedFile } from "../../../model/texts.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import { resourceName } from "./inventory.ts";
@@ -19,11 +20,13 @@ interface MountUse extends ObjectReference {
 export interface SecretUse extends MountUse {
   /** The keys that are read; undefined for all. */
   readonly keys: readonly string[] | undefined;
+  /** What they are read as; those of authorities (`ca.cert`) are authorities in any case. */
+  readonly content: SecretContent;
 }
 
 /** The mounted files, NAME/KEY, of a Secret; the Gateway's pods will mount it. What is missing is reported. */
 export function secretFiles(
-  { keys, from, gateway, origin, ...to }: SecretUse,
+  { keys, content, from, gateway, origin, ...to }: SecretUse,
   context: PolicyContext,
 ): readonly string[] {
   const secret = follow({ to, from, origin, kinds: ["Secret"] }, context);
@@ -36,6 +39,7 @@ export function secretFiles(
     context.diagnostics.report("broken-rule", origin, { message });
   }
   checkKeys(secret, secret.spec, keys ?? [], origin, context);
+  checkContents(secret, secret.spec, { keys: keys ?? found, content, origin }, context);
   mount(context.secrets, gateway, name);
   return (keys ?? found).map((key) => `${name}/${key}`);
 }
@@ -111,6 +115,46 @@ function checkKeys(
     if (isComplete && !found.includes(key))
       diagnostics.report("missing-key", origin, { what: resourceName(object), key });
   }
+}
+
+/**
+ * Reports entries that the data plane could not use, where the values are those that it gets: in a file that pods do not get
+ * they are often placeholders. Of several that are read alike, as API keys are, some may be bad: those
+ * admit nobody, and the others act.
+ */
+function checkContents(
+  secret: Manifest,
+  { problems }: KeyedData,
+  { keys, content, origin }: Required<Pick<SecretUse, "content" | "origin">> & UsedKeys,
+  { diagnostics, isDelivered }: ReferenceContext,
+): void {
+  if (!isDelivered) return;
+  const found = keys.flatMap((key) => {
+    const problem = problems[key]?.[key.startsWith("ca.") ? "authorities" : content];
+    return problem === undefined ? [] : [{ what: resourceName(secret), key, problem }];
+  });
+  const isPartial = content === "apiKey" && found.length < keys.length;
+  const code = isPartial ? "unusable-entry" : "broken-entry";
+  for (const params of found) diagnostics.report(code, origin, params);
+}
+
+/** The keys that are read. */
+interface UsedKeys {
+  readonly keys: readonly string[];
+}
+
+/** Reports a listener's certificate that no handshake could use. */
+export function checkCertificate(
+  secret: Manifest,
+  { problems }: KeyedData,
+  origin: Origin,
+  { diagnostics, isDelivered }: ReferenceContext,
+): void {
+  const problem = problems["tls.crt"]?.certificate;
+  if (problem !== undefined && isDelivered)
+    diagnostics.report("broken-entry", origin, {
+      ...{ what: resourceName(secret), key: "tls.crt", problem },
+    });
 }
 
 function mount(

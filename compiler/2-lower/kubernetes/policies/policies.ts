@@ -283,8 +283,8 @@ function kubernetesContext(
     origin,
     diagnostics: context.diagnostics,
     server: (reference, at) => serverOf({ reference, from: source, gateway, origin: at }, context),
-    secretFiles: (name, keys, at) =>
-      secretFiles({ name, keys, from: source, gateway, origin: at }, context),
+    secretFiles: (name, keys, content, at) =>
+      secretFiles({ name, keys, content, from: source, gateway, origin: at }, context),
     secretsWith: (matchLabels) =>
       context.inventory.withLabels("Secret", source.namespace, matchLabels).map(({ name }) => name),
   };

@@ -10,7 +10,7 @@ import type {
 import { Http1Pool } from "./http1-pool.ts";
 import { Http1ClientRequest } from "./http1-request.ts";
 import { type WrittenCall, writtenCall, writtenLines } from "./http1-request-head.ts";
-import { refusedTunnel, ServerUpstream } from "./server-upstream.ts";
+import { failedCall, refusedTunnel, ServerUpstream } from "./server-upstream.ts";
 import { PoolShare, SharedPools } from "./shared-pools.ts";
 
 class Http1Pools extends SharedPools<Http1Pool> {}
@@ -31,6 +31,7 @@ export class Http1Upstream extends ServerUpstream {
     const { method, path, body, length } = call;
     if (method === "CONNECT") return refusedTunnel(handler);
     const lines = this.withCredential(call.lines);
+    if (typeof lines === "object") return failedCall(lines, handler);
     return this.#start(writtenLines({ method, path, lines, body, length }), handler);
   };
 

@@ -3,6 +3,7 @@ import type { Connect } from "../../../net/connector.ts";
 import type { Lookup } from "../../../net/lookup.ts";
 import { endpointName } from "../../../net/service-endpoints.ts";
 import { startupError } from "../../../process/startup-error.ts";
+import { UnusableFile } from "../../../process/unusable-file.ts";
 import { HeaderNames, withoutLines } from "../../headers/header-lines.ts";
 import { replaceHeader } from "../../headers/header-list.ts";
 import { fieldLines } from "../../http1/field-lines.ts";
@@ -11,6 +12,7 @@ import type {
   UpgradeHandler,
   Upstream,
   UpstreamCall,
+  UpstreamFailure,
   UpstreamHandler,
   UpstreamRequest,
   UpstreamSettings,
@@ -62,13 +64,15 @@ export abstract class ServerUpstream implements Upstream {
   send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
     // Behind a server of the configuration a tunnel would lead wherever that server lets it.
     if (call.method === "CONNECT") return refusedTunnel(handler);
-    this.#setCredential(call.headers);
+    const problem = this.#setCredential(call.headers);
+    if (problem !== undefined) return failedCall(problem, handler);
     return this.sendRequest(call, handler);
   }
 
   upgrade(call: UpstreamCall, protocol: string, handler: UpgradeHandler): UpstreamRequest {
     const { requestTimeout } = this;
-    this.#setCredential(call.headers);
+    const problem = this.#setCredential(call.headers);
+    if (problem !== undefined) return failedCall(problem, handler);
     this.#upgradeConnect ??= this.connectors.http1();
     return sendUpgrade(call, protocol, handler, {
       connect: this.#upgradeConnect,
@@ -81,10 +85,11 @@ export abstract class ServerUpstream implements Upstream {
     if (this.closePool()) this.#forgetPool?.();
   }
 
-  /** The same of fields as lines; undefined: they can't be sent with it. */
-  protected withCredential(lines: string): string | undefined {
+  /** The same of fields as lines; `undefined` if they can't be sent with it, a failure if there is no credential. */
+  protected withCredential(lines: string): string | UpstreamFailure | undefined {
     const value = authorizationNow(this.#authorization);
     if (value === undefined) return lines;
+    if (value instanceof UnusableFile) return noCredential(value);
     const added = fieldLines(["authorization", value]);
     return added === undefined ? undefined : withoutLines(lines, authorization) + added;
   }
@@ -101,9 +106,12 @@ export abstract class ServerUpstream implements Upstream {
     return this.#counts;
   }
 
-  #setCredential(headers: string[]): void {
+  /** What keeps the request from being sent; `undefined` if it has its credential. */
+  #setCredential(headers: string[]): UpstreamFailure | undefined {
     const value = authorizationNow(this.#authorization);
+    if (value instanceof UnusableFile) return noCredential(value);
     if (value !== undefined) replaceHeader(headers, "authorization", value);
+    return undefined;
   }
 }
 
@@ -118,13 +126,32 @@ function keyOf(
 
 /** Tells a handler that a tunnel leads nowhere. */
 export function refusedTunnel(handler: UpstreamHandler): UpstreamRequest {
-  const failure = { kind: "connect", isForbidden: true, detail: "a tunnel to no proxy" } as const;
+  return failedCall(
+    { kind: "connect", isForbidden: true, detail: "a tunnel to no proxy" },
+    handler,
+  );
+}
+
+/** A call that fails before anything is sent: the handler hears of it in the next turn of the event loop. */
+export function failedCall(failure: UpstreamFailure, handler: UpstreamHandler): UpstreamRequest {
   const timer = setImmediate(() => handler.onError(failure));
   return { abort: () => clearImmediate(timer), resume: () => {} };
 }
 
-function authorizationNow(value: string | Credential | undefined): string | undefined {
-  return typeof value === "function" ? value() : value;
+function noCredential({ message }: UnusableFile): UpstreamFailure {
+  return { kind: "connect", detail: message };
+}
+
+function authorizationNow(
+  value: string | Credential | undefined,
+): string | UnusableFile | undefined {
+  if (typeof value !== "function") return value;
+  try {
+    return value();
+  } catch (error) {
+    if (error instanceof UnusableFile) return error;
+    throw error;
+  }
 }
 
 /** The client's is none of the server's business that is shown another one. */

@@ -13,14 +13,14 @@ export class PasswordFile {
       if (trimmed === "" || trimmed.startsWith("#")) return;
       const colon = trimmed.indexOf(":");
       const found = passwordHash(trimmed.slice(colon + 1));
-      if (colon < 1) throw new Error(`line ${index + 1} is not USER:HASH`);
+      if (colon < 1) throw new Error(`has no USER:HASH on line ${index + 1}`);
       if (found === undefined) {
-        throw new Error(`the hash of line ${index + 1} is not bcrypt, apr1, SHA or crypt`);
+        throw new Error(`has a hash on line ${index + 1} that is not bcrypt, apr1, SHA or crypt`);
       }
       this.#hashes.set(trimmed.slice(0, colon), found);
     });
     const [first] = this.#hashes.values();
-    if (first === undefined) throw new Error("it names no user");
+    if (first === undefined) throw new Error("names no user");
     this.#decoy = first;
   }
 

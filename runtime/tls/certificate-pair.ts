@@ -1,0 +1,40 @@
+import { createPrivateKey, type KeyObject, type X509Certificate } from "node:crypto";
+import { createSecureContext, type SecureContext } from "node:tls";
+import { pemCertificates } from "./ca-certificates.ts";
+
+/** A certificate chain and its private key, ready for handshakes. */
+export interface UsablePair {
+  readonly certificate: X509Certificate;
+  readonly context: SecureContext;
+}
+
+/**
+ * Reads a certificate chain and its private key, PEM. `ca`: the authorities of client certificates. Throws an Error in the words
+ * of an operator, without any of the text.
+ */
+export function readCertificatePair(
+  cert: Buffer,
+  key: Buffer,
+  ca: Buffer[] | undefined,
+): UsablePair {
+  const found = pemCertificates(cert.toString("latin1"));
+  if (found.kind === "problem") throw new Error(`the certificate ${found.problem}`);
+  const [certificate] = found.certificates;
+  const privateKey = readPrivateKey(key);
+  if (certificate?.checkPrivateKey(privateKey) !== true)
+    throw new Error("the private key does not belong to the certificate");
+  return { certificate, context: createSecureContext({ cert, key, ...(ca && { ca }) }) };
+}
+
+function readPrivateKey(pem: Buffer): KeyObject {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    const isEncrypted = /ENCRYPTED/.test(pem.toString("latin1"));
+    throw new Error(
+      isEncrypted
+        ? "the private key is encrypted"
+        : "the private key is not one that can be read (PEM)",
+    );
+  }
+}
