@@ -92,14 +92,15 @@ function attemptToResolve(declared: GatewayResources, input: ResolveInput, host:
 const NOTHING_UNSERVED = { policies: [], backends: [], logLevels: [] };
 
 /**
- * Closes the parts of a Gateway that can't be resolved, found out by trying each of them alone. The mistake is not known to
- * be theirs, so what remains open has been resolved together once more.
+ * Closes the parts of a Gateway that can't be resolved with the others, found by trying: first its settings, then listeners, then
+ * rules, each in their order, so that of two that exclude each other the first one is served.
  */
-function resolveByParts(declared: GatewayResources, attempt: Attempting): ResolvedIsolated {
-  const { name, resources } = declared;
+function resolveByParts(
+  { name, resources }: GatewayResources,
+  attempt: Attempting,
+): ResolvedIsolated {
   const gateway = resources.find((each) => each.kind === "gateway");
   if (gateway === undefined) return { programs: [], literals: [], closed: [] };
-  const routes = resources.filter((each) => each.kind !== "gateway");
   const closed: ClosedPart[] = [];
   const tryWith = (whole: GatewayResource, own: readonly Resource[]): Attempt =>
     attempt({ name, resources: [whole, ...own] });
@@ -108,35 +109,60 @@ function resolveByParts(declared: GatewayResources, attempt: Attempting): Resolv
   const isBare = settings.value === undefined;
   const whole = isBare ? bareGateway(gateway) : gateway;
   if (isBare) closed.push(closedBy(gateway.origin, settings));
-  const listeners = whole.listeners.filter((listener) => {
-    const alone = tryWith({ ...whole, listeners: [listener] }, []);
-    if (alone.value !== undefined) return true;
-    closed.push(closedBy(listener.origin, alone));
-    return false;
-  });
-  const keys = new Set(listeners.map(({ key }) => key));
-  const base = { ...whole, listeners };
-  const parts = routes.flatMap((route): readonly (RouteResource | TcpRouteResource)[] => {
-    const own = route.listeners.filter(({ listener }) => keys.has(listener));
-    if (own.length === 0) return [];
-    const attached = { ...route, listeners: own };
-    // A Gateway that lost its own settings may have lost the rules that protected its routes.
-    const alone = isBare ? undefined : tryWith(base, [attached]);
-    if (alone?.value !== undefined) return [attached];
-    if (alone !== undefined) closed.push(closedBy(route.origin, alone));
-    const shut = shutRoute(attached);
-    return tryWith(base, [shut]).value === undefined ? [] : [shut];
-  });
-  const together = tryWith(base, parts);
-  if (together.value !== undefined) return { ...together.value, closed };
-  // Each part is good alone and they are not together: nothing of it can be opened safely.
-  const shut = tryWith(
-    base,
-    parts.map((each) => shutRoute(each)),
+  const listeners = largestPart(
+    whole.listeners,
+    (some) => tryWith({ ...whole, listeners: some }, []),
+    (listener, alone) => {
+      closed.push(closedBy(listener.origin, alone));
+      return [];
+    },
   );
-  const empty = shut.value ?? tryWith({ ...bareGateway(gateway), listeners: [] }, []).value;
-  const { programs = [], literals = [] } = empty ?? {};
-  return { programs, literals, closed: [...closed, closedBy(gateway.origin, together)] };
+  const base = { ...whole, listeners };
+  const keys = new Set(listeners.map(({ key }) => key));
+  const routes = resources.flatMap((each): readonly AnyRoute[] => {
+    if (each.kind === "gateway") return [];
+    const own = each.listeners.filter(({ listener }) => keys.has(listener));
+    const attached = { ...each, listeners: own };
+    // A Gateway without its settings may have lost the rules that protect its routes.
+    return own.length === 0 ? [] : [isBare ? shutRoute(attached) : attached];
+  });
+  const parts = largestPart(
+    routes,
+    (some) => tryWith(base, some),
+    (route, failed) => {
+      closed.push(closedBy(route.origin, failed));
+      return [shutRoute(route)];
+    },
+  );
+  const { programs = [], literals = [] } = tryWith(base, parts).value ?? {};
+  return { programs, literals, closed };
+}
+
+type AnyRoute = RouteResource | TcpRouteResource;
+
+/**
+ * As many of the parts as can be resolved together, in their order. `instead`: what takes the place of one that can't, unless
+ * that can't either. Halves are tried before single parts: few are bad.
+ */
+function largestPart<Part>(
+  parts: readonly Part[],
+  tryAll: (parts: readonly Part[]) => Attempt,
+  instead: (part: Part, failed: Attempt) => readonly Part[],
+): readonly Part[] {
+  const add = (taken: readonly Part[], more: readonly Part[]): readonly Part[] => {
+    const all = [...taken, ...more];
+    const attempt = tryAll(all);
+    if (attempt.value !== undefined) return all;
+    const [only] = more;
+    if (only === undefined) return taken;
+    if (more.length > 1) {
+      const half = Math.ceil(more.length / 2);
+      return add(add(taken, more.slice(0, half)), more.slice(half));
+    }
+    const replaced = [...taken, ...instead(only, attempt)];
+    return tryAll(replaced).value === undefined ? taken : replaced;
+  };
+  return add([], parts);
 }
 
 /** A Gateway with nothing but its listeners, to which no policies are attached. */
