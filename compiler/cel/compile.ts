@@ -256,7 +256,7 @@ function reportPortlessHosts(
 function describe(
   source: string,
   checked: CheckedExpression,
-  { reads: { variables, paths } }: Emitter,
+  { reads: { variables, paths, parameters } }: Emitter,
   { expression }: EmittedValue,
 ): CompiledExpression {
   const code = nameLocals(expression, variables);
@@ -266,6 +266,7 @@ function describe(
     type: formatType(checked.typeOf(checked.root)),
     variables: [...variables].filter((variable) => names.includes(variable)).sort(),
     reads: paths,
+    ...(parameters && { parameters }),
     code,
   };
 }

@@ -24,6 +24,14 @@ export interface CompiledExpression {
   readonly variables: readonly string[];
   /** The paths it reads, for what the route has to collect: `["request", "body"]`, `["jwt", "sub"]`. */
   readonly reads: readonly (readonly string[])[];
+  /** The cookies and query parameters that it reads by name; `undefined` if it reads none. */
+  readonly parameters?: PickedParameters | undefined;
   /** The TypeScript expression for the slot it was compiled for. Constants of the module are nodes of it. */
   readonly code: Expression;
+}
+
+/** Cookies and query parameters by name; `any`: a name is known only at run time. */
+export interface PickedParameters {
+  readonly cookies: readonly string[] | "any";
+  readonly query: readonly string[] | "any";
 }

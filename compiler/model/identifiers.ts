@@ -63,7 +63,7 @@ const RESERVED = new Set(
     "extends false finally for function gateway if implements import in instanceof interface let new null package " +
     "private protected public return static super switch this throw true try typeof undefined var void while with " +
     "yield exchange mcp request env file path hostname target response dispatch notFound startGateway " +
-    "isUnder holds queryValue misdirected compilePattern matchesWhole matchesPart file secretFile routeTable onHost " +
+    "isUnder holds matchedHeader matchedParameter misdirected compilePattern matchesWhole matchesPart file secretFile routeTable onHost " +
     "exactPath pathPrefix pathPattern toRoute lookUp hostTable valueForHost isLogged logFields"
   ).split(" "),
 );

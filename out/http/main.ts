@@ -6,8 +6,9 @@ import { startGateway } from "gwc/runtime/gateway/start";
 import type { Exchange, Handled } from "gwc/runtime/http/exchange";
 import { notFound } from "gwc/runtime/http/refuse";
 import { dispatch } from "gwc/runtime/http/routing/dispatch";
+import { matchedHeader, matchedParameter } from "gwc/runtime/http/routing/matched-values";
 import { isUnder } from "gwc/runtime/http/routing/path";
-import { holds, queryValue } from "gwc/runtime/http/routing/query";
+import { holds } from "gwc/runtime/http/routing/query";
 import { defaultConnections } from "gwc/runtime/net/default-connections";
 import { SECOND } from "gwc/runtime/process/units";
 import { beta } from "./routes/beta.ts";
@@ -24,9 +25,9 @@ function api(exchange: Exchange): Handled {
     }
   }
   if (
-    exchange.header("x-version") === "beta" &&
+    matchedHeader(exchange, "x-version") === "beta" &&
     holds(
-      queryValue(exchange.query, "feature"),
+      matchedParameter(exchange, "feature"),
       (query) => query.startsWith("new-") && !query.includes("\n"),
     )
   ) {

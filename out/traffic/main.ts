@@ -8,6 +8,7 @@ import { startGateway } from "gwc/runtime/gateway/start";
 import type { Exchange, Handled } from "gwc/runtime/http/exchange";
 import { notFound } from "gwc/runtime/http/refuse";
 import { dispatch } from "gwc/runtime/http/routing/dispatch";
+import { matchedHeader } from "gwc/runtime/http/routing/matched-values";
 import { isUnder } from "gwc/runtime/http/routing/path";
 import { defaultConnections } from "gwc/runtime/net/default-connections";
 import { SECOND } from "gwc/runtime/process/units";
@@ -27,7 +28,7 @@ import { search } from "./routes/search.ts";
 // gateway.yaml binds[0].listeners[0]
 function routeShop(exchange: Exchange): Handled {
   const { path } = exchange;
-  if (isUnder(path, "/catalogue") && exchange.header("x-release") === "beta") {
+  if (isUnder(path, "/catalogue") && matchedHeader(exchange, "x-release") === "beta") {
     return dispatch(exchange, "shop", "beta", beta);
   }
   if (isUnder(path, "/catalogue")) return dispatch(exchange, "shop", "catalogue", catalogue);

@@ -55,6 +55,8 @@ export interface Exchange extends RequestVariables {
    * undefined: they are not what the client sent, or did not come so.
    */
   readonly requestLines: string | undefined;
+  /** A header that `header` or `headerMap` has read has several lines: servers may read another one than rules. */
+  readonly hasReadRepeated: boolean;
   /** False: neither `traceparent` nor `tracestate` is among them, and nobody has to look. */
   readonly mayHaveTraceContext: boolean;
   /** Replaces every request header of that name (lower case) with one; the client's own value is gone for `header` too. */

@@ -10,8 +10,8 @@ export interface TrialRequest {
   readonly method: string;
   /** In origin form. */
   readonly target: string;
-  /** By lower-case name, Host included. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** By lower-case name, Host included; a list is a header with several lines. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
   /** Undefined: it has none, or it is `message`. */
   readonly body: string | undefined;
   /** What an MCP client asks; undefined: it is no request of one. */

@@ -149,18 +149,20 @@ class IncomingRequest implements EngineRequest {
   readonly acceptsTrailers = false;
   readonly trailers = undefined;
   readonly socket: EngineConnection;
-  /** Its headers by name. */
-  readonly sent: Readonly<Record<string, string>>;
+  /** Its headers by name; a list is a header with several lines. */
+  readonly sent: Readonly<Record<string, string | readonly string[]>>;
   readonly body: string | undefined;
 
   constructor({ method, target, headers, message, address, port, isTls, ...rest }: TrialRequest) {
-    const { host = "" } = headers;
+    const host = String(headers.host ?? "");
     const { headers: own, body } = message ? messageRequest(message) : { headers: {}, ...rest };
     const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
     this.method = method;
     this.url = target;
     this.sent = { ...length, ...own, ...headers };
-    this.rawHeaders = Object.entries(this.sent).flat();
+    this.rawHeaders = Object.entries(this.sent).flatMap(([name, value]) =>
+      typeof value === "string" ? [name, value] : value.flatMap((line) => [name, line]),
+    );
     this.body = body;
     this.socket = {
       remoteAddress: address,

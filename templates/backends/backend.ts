@@ -65,7 +65,7 @@ export interface BackendScope {
   /** Takes the emitted expressions; their constants are declared at the head of the module. */
   readonly expressions: Expressions;
   /** The function of the rules over MCP messages; undefined without rules. */
-  readonly mcpRule: Code | undefined;
+  readonly mcpRule: Expression | undefined;
   /** The constant that says which scopes a client lacks for what they refuse; undefined: clients are not told. */
   readonly mcpStepUp: Code | undefined;
   /** The methods that those rules name. */

@@ -1,11 +1,14 @@
 import type { PolicyUse } from "../../compiler/ir/policies.ts";
+import type { Rule } from "../../compiler/model/rules.ts";
 import { code, join, literal } from "../code/code.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
-import type { Code } from "../code/hole.ts";
+import type { Code, Name } from "../code/hole.ts";
+import { assigned, laidOut } from "../code/layout.ts";
 import { imported, importedType, name } from "../code/names.ts";
 import { readsBody } from "../code/reads.ts";
 import { ifStatement } from "../code/statements.ts";
 import { parameter } from "../code/variables.ts";
+import { isRepeatingCode, readingsCall, repeatableReads } from "./parts/readings.ts";
 import { rulesCode, ruleVerdict } from "./parts/rules.ts";
 import type { ConnectionScope, OwnMessages, PolicyTemplate, RouteScope } from "./policy.ts";
 
@@ -52,7 +55,7 @@ export const authorizationTemplate: PolicyTemplate<"authorization"> = {
         ...(stepUp === undefined ? [] : [stepUp]),
       ],
       steps: [
-        code`const verdict = authorize(${join(passed, ", ")});`,
+        ...verdictCode(name("authorize"), variables, passed, settings.rules),
         challenge === undefined
           ? ifStatement([code`!verdict.isAllowed`], code`return ${REFUSE}(exchange, verdict);`)
           : code`
@@ -65,6 +68,29 @@ export const authorizationTemplate: PolicyTemplate<"authorization"> = {
     };
   },
 };
+
+/** Declares `verdict`: what the rules say of the exchange, in all its readings. */
+function verdictCode(
+  authorize: Name,
+  variables: readonly string[],
+  passed: readonly Code[],
+  rules: readonly Rule[],
+): readonly Code[] {
+  const called = code`${authorize}(${join(passed, ", ")})`;
+  const repeatable = repeatableReads(rules.map(({ expression }) => expression));
+  if (repeatable === undefined) return [code`const verdict = ${called};`];
+  const judge = imported("gwc/runtime/policies/every-reading", "judgeReadings");
+  const judged = readingsCall(judge, authorize, passed, variables, repeatable);
+  const isRepeating = laidOut(isRepeatingCode(repeatable), "condition");
+  return [
+    code`let verdict = ${called};`,
+    code`
+      if (${isRepeating}) {
+        ${assigned(code`verdict =`, judged)};
+      }
+    `,
+  ];
+}
 
 /** The rules of one backend, which decide once it is chosen. */
 function onBackend(
@@ -81,9 +107,18 @@ function onBackend(
   const passed = variables.map((variable) => declared.argument(variable));
   const authorize = name(`authorizeForBackend${suffix}`);
   const isOfRequest = variables.every((variable) => variable === "request");
-  const rules = isOfRequest
-    ? code`${authorize}`
-    : code`(exchange) => ${authorize}(${join(passed, ", ")})`;
+  const verdict = verdictCode(authorize, variables, passed, settings.rules);
+  const rules =
+    verdict.length > 1
+      ? code`
+          (exchange) => {
+            ${verdict}
+            return verdict;
+          }
+        `
+      : isOfRequest
+        ? code`${authorize}`
+        : code`(exchange) => ${authorize}(${join(passed, ", ")})`;
   const guardedBy = imported("gwc/runtime/policies/backend-authorization", "guardedBy");
   return {
     declarations: [
@@ -98,7 +133,7 @@ function onBackend(
     ],
     settings: { guard: code`${guardedBy}(${rules})` },
     admission: [
-      code`const verdict = ${authorize}(${join(passed, ", ")});`,
+      ...verdict,
       ifStatement([code`!verdict.isAllowed`], code`return ${REFUSE}(exchange, verdict);`),
     ],
     readsRequestBody: readsBody(

@@ -1,10 +1,13 @@
 import type { PolicySettings } from "../../compiler/ir/policies.ts";
+import type { CompiledExpression } from "../../compiler/model/expressions.ts";
 import { code, join, literal } from "../code/code.ts";
 import type { Expressions } from "../code/expression.ts";
-import type { Code } from "../code/hole.ts";
+import type { Code, Expression } from "../code/hole.ts";
 import { capitalized, imported, importedType, name } from "../code/names.ts";
 import { readsBody } from "../code/reads.ts";
+import { arrow, call } from "../code/syntax.ts";
 import { parameter } from "../code/variables.ts";
+import { pickedCode, repeatableReads } from "./parts/readings.ts";
 import { type DenialOptions, rulesCode, ruleVerdict } from "./parts/rules.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
@@ -47,13 +50,28 @@ export const mcpAuthorizationTemplate: PolicyTemplate<"mcpAuthorization"> = {
       ),
       mcpMethods: methods,
       ...(stepUp && { mcpStepUp: code`callStepUp` }),
-      mcpRule:
-        others.length === 0
-          ? code`authorizeCall`
-          : code`(input) => authorizeCall(${join([code`input`, ...passed], ", ")})`,
+      mcpRule: itemRule(
+        passed,
+        [...rules, ...ofTargets.flatMap((each) => each.rules)].map(({ expression }) => expression),
+      ),
     };
   },
 };
+
+/** The rule function that the backend asks; for all readings of the request where the rules read what it may repeat. */
+function itemRule(passed: readonly Code[], expressions: readonly CompiledExpression[]): Expression {
+  const input = name("input");
+  const rule =
+    passed.length === 0
+      ? name("authorizeCall")
+      : arrow([input], call(name("authorizeCall"), [input, ...passed]));
+  const repeatable = repeatableReads(expressions);
+  if (repeatable === undefined) return rule;
+  const { parameters } = repeatable;
+  const judge = imported("gwc/runtime/policies/every-reading", "judgeItem");
+  const given = parameters === undefined ? [] : [pickedCode(parameters)];
+  return arrow([name("item")], call(judge, [name("item"), rule, ...given]));
+}
 
 /** What the backend tells of each item; identities besides the token's are the route's to pass. */
 const OF_THE_ITEM: ReadonlySet<string> = new Set(["request", "jwt", "mcp"]);

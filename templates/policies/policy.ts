@@ -2,7 +2,7 @@ import type { PolicyKind, PolicySettings, PolicyUse } from "../../compiler/ir/po
 import type { Forward, TriesScope } from "../backends/backend.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
 import type { Expressions } from "../code/expression.ts";
-import type { Code, Hole, ImportSymbol, Printable } from "../code/hole.ts";
+import type { Code, Expression, Hole, ImportSymbol, Printable } from "../code/hole.ts";
 import type { Trace } from "../code/trace.ts";
 import type { RouteVariables } from "../code/variables.ts";
 
@@ -31,7 +31,7 @@ export interface PolicyCode {
   /** Milliseconds to the end of the response, for a backend that keeps to them itself. */
   readonly limits?: CallLimits;
   /** What later parts of the route pass on: the name of the MCP rule function. */
-  readonly mcpRule?: Code;
+  readonly mcpRule?: Expression;
   /** The constant that says which scopes a client lacks for what its rules refuse. */
   readonly mcpStepUp?: Code;
   /** The MCP methods that its rules name. */

@@ -5,6 +5,8 @@ import type { Code, Expression } from "../code/hole.ts";
 import { imported, name } from "../code/names.ts";
 import { arrow, binary, call } from "../code/syntax.ts";
 
+const MATCHED = "gwc/runtime/http/routing/matched-values";
+
 /** The conditions of a match, all of which must hold; none when it always does. `path` is a local name. */
 export function matchConditions(
   match: RouteMatch,
@@ -21,13 +23,18 @@ export function otherConditions(
   return [
     ...(match.method === undefined ? [] : [equals(code`exchange.method`, match.method)]),
     ...match.headers.map((header) =>
-      valueCondition(header, code`exchange.header(${literal(header.name)})`, "header", expressions),
+      valueCondition(
+        header,
+        code`${imported(MATCHED, "matchedHeader")}(exchange, ${literal(header.name)})`,
+        "header",
+        expressions,
+      ),
     ),
     ...match.query.map((parameter) => {
-      const value = imported("gwc/runtime/http/routing/query", "queryValue");
+      const value = imported(MATCHED, "matchedParameter");
       return valueCondition(
         parameter,
-        code`${value}(exchange.query, ${literal(parameter.name)})`,
+        code`${value}(exchange, ${literal(parameter.name)})`,
         "query",
         expressions,
       );

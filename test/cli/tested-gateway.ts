@@ -35,6 +35,13 @@ export const config = `binds:
             matches: [{path: {exact: /limited}}]
             policies: {localRateLimit: [{maxTokens: 2, tokensPerFill: 1, fillInterval: 60s}]}
             backends: [{host: "127.0.0.1:9"}]
+          - name: matched
+            matches: [{path: {exact: /repeated}, headers: [{name: x-match, value: {exact: a}}]}]
+            policies: {directResponse: {status: 204}}
+          - name: repeated
+            matches: [{path: {exact: /repeated}}]
+            policies: {authorization: {rules: [{deny: 'default(request.headers.d, "") == "1"'}]}}
+            backends: [{host: "127.0.0.1:9"}]
           - name: moved
             matches: [{path: {exact: /old}}]
             policies: {requestRedirect: {path: {full: /new}, status: 301}}

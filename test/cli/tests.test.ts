@@ -50,6 +50,21 @@ describe("a test passes when what it expects comes out", () => {
       "tool: files_drop, as: {jwt: {roles: [admin]}}",
       "allowed: false, reason: Authorization, rule: 'mcp.tool.name == \"drop\"'",
     ],
+    [
+      "a deny rule holds for one line of a repeated header",
+      "request: GET http://localhost:3000/repeated, headers: {d: ['2', '1']}",
+      'allowed: false, reason: Authorization, rule: \'default(request.headers.d, "") == "1"\'',
+    ],
+    [
+      "lines of a repeated header pass when the rule matches none",
+      "request: GET http://localhost:3000/repeated, headers: {d: ['2', '3']}",
+      "allowed: true",
+    ],
+    [
+      "a match refuses a repeated header",
+      "request: GET http://localhost:3000/repeated, headers: {x-match: ['2', '3']}",
+      "status: 400, reason: BadRequest",
+    ],
     ["nobody is let in without a token", "tool: files_read", "status: 401, reason: JwtAuth"],
     [
       "a token that has expired is none",

@@ -1,8 +1,13 @@
+import type { PickedParameters } from "../../model/expressions.ts";
 import type { Declaration } from "../variables/environment.ts";
 
 /** What an expression reads, as far as it was emitted: what the route has to collect for it. */
 export class DataReads {
   readonly #variables = new Set<string>();
+  readonly #parameters = {
+    cookies: new Set<string | undefined>(),
+    query: new Set<string | undefined>(),
+  };
   #paths: ReadonlyMap<string, readonly string[]> = new Map();
 
   /** The variables of the emitted function that its code reads: `request`. */
@@ -13,6 +18,18 @@ export class DataReads {
   /** The paths that are read, each once, in the order of their names. */
   get paths(): readonly (readonly string[])[] {
     return [...this.#paths.keys()].sort().flatMap((key) => [this.#paths.get(key) ?? []]);
+  }
+
+  /** The cookies and query parameters that are read by name. */
+  get parameters(): PickedParameters | undefined {
+    const { cookies, query } = this.#parameters;
+    if (cookies.size + query.size === 0) return undefined;
+    return { cookies: namesIn(cookies), query: namesIn(query) };
+  }
+
+  /** The expression reads a cookie or query parameter of a text; `undefined`: its name is known only at run time. */
+  parameter(kind: keyof PickedParameters, name: string | undefined): void {
+    this.#parameters[kind].add(name);
   }
 
   /** The expression reads a declared variable, or what is below it. */
@@ -34,4 +51,8 @@ export class DataReads {
     const key = path.join(".");
     if (!this.#paths.has(key)) this.#paths = new Map([...this.#paths, [key, path]]);
   }
+}
+
+function namesIn(names: ReadonlySet<string | undefined>): PickedParameters["query"] {
+  return names.has(undefined) ? "any" : [...names].flatMap((name) => name ?? []).sort();
 }

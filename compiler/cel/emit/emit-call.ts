@@ -1,5 +1,6 @@
 import { name } from "../../../templates/code/names.ts";
 import { arrow, binary, call, member } from "../../../templates/code/syntax.ts";
+import type { PickedParameters } from "../../model/expressions.ts";
 import type { CallNode } from "../parse/ast.ts";
 import { checkPattern } from "../regex/check-pattern.ts";
 import { patternConstant, patternTest } from "../regex/pattern.ts";
@@ -51,6 +52,8 @@ const SPECIAL: ReadonlyMap<string, Special> = new Map<string, Special>([
   ["default", defaultCall],
   ["coalesce", coalesceCall],
   ["split", splitCall],
+  ["cookie", parameterOf("cookies")],
+  ["query", parameterOf("query")],
 ]);
 
 /** A method of CEL strings that JavaScript strings have, too. */
@@ -104,6 +107,14 @@ function replaceCall(
   const compiled = simple(patternConstant(source), "other");
   const operands = [emitter.value(subject), compiled, emitter.value(replacement)];
   return emitter.call("functions/pattern#replacePattern", operands, { ts: "string" });
+}
+
+/** `header.cookie(name)`, `uri.query(name)`: the helper is called, and the name is noted. */
+function parameterOf(kind: keyof PickedParameters): Special {
+  return (emitter, _node, [, name]) => {
+    emitter.reads.parameter(kind, name && constantString(emitter, name));
+    return undefined;
+  };
 }
 
 /** `header.split()`, without a separator. */

@@ -82,7 +82,9 @@ function headersFrom(headers: unknown): ReadonlyMap<string, string> {
   return new Map(
     Object.entries(objectOf(headers)).map(([name, value]) => [
       name.toLowerCase(),
-      Array.isArray(value) ? value.join(", ") : String(value),
+      Array.isArray(value)
+        ? value.join(name.toLowerCase() === "cookie" ? "; " : ", ")
+        : String(value),
     ]),
   );
 }

@@ -101,13 +101,13 @@ export const httpFunctions = declareFunctions({
   },
   cookie: {
     helper: "functions/http#cookie",
-    doc: "A cookie of a Cookie header.",
+    doc: "The first cookie of that name in a Cookie header. A rule that decides reads all of them: see Repeated headers.",
     signatures: ["string.cookie(string): string"],
     example: ['"a=1; b=2".cookie("b")', '"2"'],
   },
   query: {
     helper: "functions/http#query",
-    doc: "The first value of a query parameter, decoded.",
+    doc: "The first value of a query parameter, decoded. A rule that decides reads every value: see Repeated headers.",
     signatures: ["string.query(string): string"],
     example: ['"/x?a=1&b=2".query("b")', '"2"'],
   },

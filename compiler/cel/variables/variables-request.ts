@@ -36,7 +36,7 @@ const REQUEST: readonly VariableDefinition[] = [
     path: "request.headers",
     type: STRINGS,
     phases: ALL,
-    doc: "The headers by lower-case name; several values are joined by `, `.",
+    doc: "The headers by lower-case name; several lines are joined by `, `, those of `cookie` by `; `. A rule that decides reads each line as well: see Repeated headers.",
     access: ["request"],
     method: "headerMap",
   },

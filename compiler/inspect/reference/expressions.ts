@@ -54,6 +54,15 @@ A list from a request may have any length for \`in\`, \`exists\` and \`all\`. Wh
 1,000 elements each, three of at most 100. A text that an expression makes has at most 4,000,000 characters, one that a
 pattern makes longer 1,000,000; a longer one is an error.
 
+**Repeated headers.** A request may have several lines of one header, and servers differ on which of them counts. Rules are
+evaluated for each line by itself and for all lines joined, and every one of these readings must be allowed. So a deny rule
+matches if it matches one reading, and an allow or require rule only if it matches all. The same holds for several cookies
+of one name (\`cookie()\`) and several query parameters of one name (\`query()\`). A request with more than 1,000 readings is
+refused. The condition of a policy must come to the same in all readings, else the request is refused with 400. So is a
+request that repeats a header which the match of a route reads, unless the header is a list by its definition (\`Accept\`,
+\`Cookie\`, \`Via\` ...), or a query parameter with different values. Values and conditions of models, retries and the log
+read the joined lines and the first parameter.
+
 \`json()\` takes no object that has a key twice: that is an error, for readers differ on which of the values counts.
 
 Not read, though CEL has it: numbers without a leading digit (\`.5\`), raw bytes (\`br"…"\`), fields in backticks, optional

@@ -3,6 +3,7 @@ import {
   anyText,
   boolean,
   choice,
+  either,
   type Infer,
   integer,
   json,
@@ -136,7 +137,9 @@ const test = object(
     text: text('What the model is asked; "hello" by default.'),
     as: identities,
     from: shortText("The client's IP address.", { format: "ip", default: "127.0.0.1" }),
-    headers: map(anyText(), { description: "Headers of the request." }),
+    headers: map(either(anyText(), list(anyText(), { minItems: 1 })), {
+      description: "Headers of the request; a list is a header with several lines.",
+    }),
     body: anyText({ description: "The body of the request." }),
     repeat: integer("How often it is sent; what is expected is what comes of the last.", 2, 1000),
     response: object(

@@ -6,6 +6,7 @@ import type { RequestVariables } from "gwc/runtime/cel/variables";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
 import { denyForbidden } from "gwc/runtime/policies/authorization";
+import { judgeReadings } from "gwc/runtime/policies/every-reading";
 import { allowed, denialsOf, type RuleVerdict } from "gwc/runtime/policies/rule-verdict";
 import { baseUrl, env, httpUrl } from "gwc/runtime/process/startup-values";
 import { SECOND } from "gwc/runtime/process/units";
@@ -27,7 +28,10 @@ const upstream = openUpstream({
 
 // gateway.yaml binds[0].listeners[0].routes[0]
 export function users(exchange: Exchange): void {
-  const verdict = authorize(exchange);
+  let verdict = authorize(exchange);
+  if (exchange.hasReadRepeated) {
+    verdict = judgeReadings(exchange, authorize);
+  }
   if (!verdict.isAllowed) return denyForbidden(exchange, verdict);
   return forward(exchange, upstream);
 }

@@ -1,5 +1,6 @@
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import { UnusableFile } from "../../process/unusable-file.ts";
+import { AmbiguousRequest } from "../ambiguous-request.ts";
 import { logFields } from "../exchange.ts";
 import { refuse } from "../refuse.ts";
 import { absoluteFacts, authorityFacts, readAbsoluteForm } from "./absolute-form.ts";
@@ -127,6 +128,10 @@ function expectsContinue(exchange: EngineExchange, { hasBody }: Framing): boolea
 }
 
 function fail(handlers: ServerHandlers, exchange: EngineExchange, error: unknown): void {
+  if (error instanceof AmbiguousRequest && !exchange.headersSent) {
+    refuse(exchange, 400, "BadRequest", error.message);
+    return;
+  }
   if (error instanceof UnusableFile) logFields(exchange.record).set("error", error.message);
   else handlers.failed(exchange, error);
   if (!exchange.headersSent) {

@@ -21,6 +21,7 @@ export abstract class ReceivedRequest {
   readonly hasAmbiguousPath: boolean;
   upstreamMethod: string;
   upstreamTarget: string;
+  hasReadRepeated = false;
   readonly #request: EngineRequest;
   readonly #namesConnectionHeaders: boolean;
   /** As policies have changed them, or read them. */
@@ -121,12 +122,12 @@ export abstract class ReceivedRequest {
     const { fields } = this.#request;
     // A list is made for who wants more than one of them.
     return this.#headers === undefined && fields !== undefined && !this.#namesConnectionHeaders
-      ? fields.value(name)
-      : headerValue(this.requestHeaders, name);
+      ? fields.value(name, this)
+      : headerValue(this.requestHeaders, name, this);
   }
 
   headerMap(): ReadonlyMap<string, string> {
-    return headerMap(this.requestHeaders);
+    return headerMap(this.requestHeaders, this);
   }
 
   setRequestHeader(name: string, value: string): void {

@@ -6,16 +6,46 @@ export function isHeader(sent: string, wanted: string): boolean {
   return sent.length === wanted.length && (sent === wanted || sent.toLowerCase() === wanted);
 }
 
-/** The value of a header by lower-case name, several joined by `, ` (RFC 9110 5.3); undefined when it is not there. */
-export function headerValue(list: HeaderList, name: string): string | undefined {
+/** Records that a header which was read has several lines. */
+export interface RepeatRecord {
+  hasReadRepeated: boolean;
+}
+
+/**
+ * The value of a header by lower-case name, several lines joined to one value; `undefined` if it is absent. A header with
+ * several lines is recorded.
+ */
+export function headerValue(
+  list: HeaderList,
+  name: string,
+  record?: RepeatRecord,
+): string | undefined {
   let value: string | undefined;
   for (let i = 0; i < list.length; i += 2) {
     if (isHeader(list[i] ?? "", name)) {
       const next = list[i + 1] ?? "";
-      value = value === undefined ? next : `${value}, ${next}`;
+      if (value === undefined) value = next;
+      else {
+        value = joinedLines(name, value, next);
+        if (record !== undefined) record.hasReadRepeated = true;
+      }
     }
   }
   return value;
+}
+
+/** Two lines of a header as one value: a list (RFC 9110 5.3), or the cookies of both (RFC 9113 8.2.3). */
+export function joinedLines(name: string, first: string, second: string): string {
+  return name === "cookie" ? `${first}; ${second}` : `${first}, ${second}`;
+}
+
+/** The lines of a header by lower-case name. */
+export function headerLines(list: HeaderList, name: string): readonly string[] {
+  const lines: string[] = [];
+  for (let i = 0; i < list.length; i += 2) {
+    if (isHeader(list[i] ?? "", name)) lines.push(list[i + 1] ?? "");
+  }
+  return lines;
 }
 
 /**
@@ -64,14 +94,15 @@ export function replaceHeader(list: string[], name: string, value: string): void
   list.push(name, value);
 }
 
-/** Every header by lower-case name, several values joined by `, `. */
-export function headerMap(list: HeaderList): Map<string, string> {
+/** Every header by lower-case name, several lines joined to one value. A header with several lines is recorded. */
+export function headerMap(list: HeaderList, record?: RepeatRecord): Map<string, string> {
   const map = new Map<string, string>();
   for (let i = 0; i < list.length; i += 2) {
     const name = (list[i] ?? "").toLowerCase();
     const value = list[i + 1] ?? "";
     const before = map.get(name);
-    map.set(name, before === undefined ? value : `${before}, ${value}`);
+    map.set(name, before === undefined ? value : joinedLines(name, before, value));
+    if (before !== undefined && record !== undefined) record.hasReadRepeated = true;
   }
   return map;
 }

@@ -1,4 +1,4 @@
-import { isHeader } from "../headers/header-list.ts";
+import { isHeader, joinedLines, type RepeatRecord } from "../headers/header-list.ts";
 import { hopByHop } from "../headers/hop-by-hop.ts";
 import { type Http1Lines, isBlank, isTokenCode, isValueCode } from "./fields.ts";
 import { KnownNames } from "./known-names.ts";
@@ -42,6 +42,7 @@ export class ReceivedFields {
   contentType: string | undefined;
   /** The values of Content-Encoding in one list; undefined without one. */
   contentCoding: string | undefined;
+  #hasTwoCodings = false;
 
   /** Use `readReceivedFields`. The fields stand in the text from `from` on. */
   constructor(text: string, from: number, isFollowed: boolean) {
@@ -57,10 +58,13 @@ export class ReceivedFields {
     return this.#list;
   }
 
-  /** The value of a field by lower-case name, several joined by `, ` (RFC 9110 5.3); undefined when it is not there. */
-  value(name: string): string | undefined {
+  /**
+   * The value of a field by lower-case name, several lines joined to one value; `undefined` if it is absent. A field with
+   * several lines is recorded.
+   */
+  value(name: string, record?: RepeatRecord): string | undefined {
     // Whoever reads a body asks for it.
-    if (name === "content-encoding") return this.contentCoding;
+    if (name === "content-encoding" && !this.#hasTwoCodings) return this.contentCoding;
     const text = this.#text;
     let value: string | undefined;
     for (let at = this.#from; at < text.length; ) {
@@ -68,7 +72,11 @@ export class ReceivedFields {
       const colon = at + name.length;
       if (text.charCodeAt(colon) === 0x3a && isHeader(text.slice(at, colon), name)) {
         const next = valueIn(text, colon, lineEnd);
-        value = value === undefined ? next : `${value}, ${next}`;
+        if (value === undefined) value = next;
+        else {
+          value = joinedLines(name, value, next);
+          if (record !== undefined) record.hasReadRepeated = true;
+        }
       }
       at = lineEnd + 2;
     }
@@ -113,6 +121,7 @@ export class ReceivedFields {
       case "content-encoding": {
         const coding = this.#value(colon, lineEnd);
         const { contentCoding } = this;
+        this.#hasTwoCodings = contentCoding !== undefined;
         this.contentCoding = contentCoding === undefined ? coding : `${contentCoding}, ${coding}`;
         return undefined;
       }

@@ -1,16 +1,21 @@
 /**
- * The first value of a query parameter, decoded (`+` is a space); undefined when it is not there. Values that are no
- * valid percent-encoding stay as they are.
+ * The first value of a query parameter, decoded (`+` is a space); `undefined` if it is absent. Values that are no valid
+ * percent-encoding stay as they are.
  */
 export function queryValue(query: string, name: string): string | undefined {
-  let start = 0;
-  while (start < query.length) {
-    const next = query.indexOf("&", start);
-    const end = next === -1 ? query.length : next;
-    const equals = query.indexOf("=", start);
-    const nameEnd = equals === -1 || equals > end ? end : equals;
-    if (decode(query.slice(start, nameEnd)) === name) return decode(query.slice(nameEnd + 1, end));
-    start = end + 1;
+  const at = parameterAt(query, name, 0);
+  return at === -1 ? undefined : valueAt(query, at);
+}
+
+/** The first value of a query parameter that differs from its first value; `undefined` if there is none. */
+export function otherQueryValue(query: string, name: string): string | undefined {
+  let first: string | undefined;
+  for (let at = parameterAt(query, name, 0); at !== -1; ) {
+    const value = valueAt(query, at);
+    first ??= value;
+    if (value !== first) return value;
+    const next = query.indexOf("&", at);
+    at = next === -1 ? -1 : parameterAt(query, name, next + 1);
   }
   return undefined;
 }
@@ -31,6 +36,26 @@ export function withoutParameter(target: string, name: string): string {
 /** Whether there is a value and it passes the test. */
 export function holds(value: string | undefined, test: (value: string) => boolean): boolean {
   return value !== undefined && test(value);
+}
+
+/** Where the next pair with that name begins; -1: nowhere. */
+function parameterAt(query: string, name: string, from: number): number {
+  for (let start = from; start < query.length; ) {
+    const next = query.indexOf("&", start);
+    const end = next === -1 ? query.length : next;
+    const equals = query.indexOf("=", start);
+    const nameEnd = equals === -1 || equals > end ? end : equals;
+    if (decode(query.slice(start, nameEnd)) === name) return start;
+    start = end + 1;
+  }
+  return -1;
+}
+
+function valueAt(query: string, start: number): string {
+  const next = query.indexOf("&", start);
+  const end = next === -1 ? query.length : next;
+  const equals = query.indexOf("=", start);
+  return equals === -1 || equals > end ? "" : decode(query.slice(equals + 1, end));
 }
 
 function decode(text: string): string {

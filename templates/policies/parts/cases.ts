@@ -1,12 +1,13 @@
 import type { Origin } from "../../../compiler/diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../../../compiler/model/expressions.ts";
 import { code, comment, join } from "../../code/code.ts";
-import type { Code, Hole } from "../../code/hole.ts";
-import { returned } from "../../code/layout.ts";
-import { name } from "../../code/names.ts";
+import type { Code, Expression, Hole } from "../../code/hole.ts";
+import { laidOut, returned } from "../../code/layout.ts";
+import { imported, name } from "../../code/names.ts";
 import { readsBody } from "../../code/reads.ts";
 import { parameter } from "../../code/variables.ts";
 import type { RouteScope } from "../policy.ts";
+import { readingsCall, repeatableReads } from "./readings.ts";
 
 /** One of several forms of a policy. */
 export interface PolicyCase<Value> {
@@ -52,14 +53,15 @@ export function casesCode<Value>(
 }
 
 interface Branch extends CaseCode {
-  readonly condition: { readonly call: Code } | undefined;
+  readonly condition: { readonly call: Expression } | undefined;
 }
 
 /** `if ... else if ... else` */
 function branches(made: readonly Branch[]): Code {
   const parts = made.map(({ condition, steps }, index) => {
     const word = index === 0 ? code`` : code`else `;
-    const head = condition === undefined ? code`{` : code`if (${condition.call}) {`;
+    const head =
+      condition === undefined ? code`{` : code`if (${laidOut(condition.call, "condition")}) {`;
     return code`
       ${word}${head}
         ${steps.length === 0 ? IDLE : steps}
@@ -74,11 +76,14 @@ const IDLE = code`// nothing of it acts on this route`;
 
 function conditionCode(
   label: string,
-  { source, variables, code: emitted }: CompiledExpression,
+  condition: CompiledExpression,
   origin: Origin,
   { trace, expressions, variables: scope }: RouteScope,
-): { readonly declaration: Code; readonly call: Code } {
+): { readonly declaration: Code; readonly call: Expression } {
+  const { source, variables, code: emitted } = condition;
   const passed = variables.map((variable) => scope.argument(variable));
+  const repeatable = repeatableReads([condition]);
+  const isMetByAll = imported("gwc/runtime/policies/every-reading", "isMetByAll");
   return {
     declaration: code`
       ${trace(origin)}
@@ -87,6 +92,9 @@ function conditionCode(
         ${returned(expressions.use(emitted))}
       }
     `,
-    call: code`${name(label)}(${join(passed, ", ")})`,
+    call:
+      repeatable === undefined
+        ? code`${name(label)}(${join(passed, ", ")})`
+        : readingsCall(isMetByAll, name(label), passed, variables, repeatable),
   };
 }

@@ -4,6 +4,7 @@ import { functionOf } from "../../../cel/evaluate/run-code.ts";
 import type { Rule, RuleCase } from "../../../model/rules.ts";
 import type { Truth } from "../conditions/condition.ts";
 import type { RequestData } from "../data/request-data.ts";
+import { requestReadings } from "../data/request-readings.ts";
 
 /** What rules decide, and which of them does: its index; undefined: none of them, so that the default holds. */
 export interface RuleDecision {
@@ -16,8 +17,22 @@ export const RULE_ORDER = ["deny", "require", "allow"] as const;
 
 type Variables = ReturnType<typeof variablesFrom>;
 
-/** Runs the compiled rules on a request. */
+/** Runs the compiled rules on a request: they have to allow every reading of it. */
 export function runRules(rules: readonly Rule[], data: RequestData): RuleDecision {
+  const readings = requestReadings(
+    data,
+    rules.map(({ expression }) => expression),
+  );
+  if (readings === undefined) return { isAllowed: false, rule: undefined };
+  let decision: RuleDecision = { isAllowed: false, rule: undefined };
+  for (const reading of readings) {
+    decision = runOnReading(rules, reading);
+    if (!decision.isAllowed) break;
+  }
+  return decision;
+}
+
+function runOnReading(rules: readonly Rule[], data: RequestData): RuleDecision {
   const variables = variablesFrom(data);
   for (const action of RULE_ORDER) {
     for (const [index, rule] of rules.entries()) {
